@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import { GivenValues } from './field-values.ts';
 import { PostAuthor } from './identity.ts';
 import { noContent, operation } from './operation.ts';
-import { Post, Share } from './posts.ts';
+import { Post } from './posts.ts';
 import {
   Count,
   closed,
@@ -81,7 +81,6 @@ export type CollectionUpdate = Static<typeof CollectionUpdate>;
 
 const idParams = closed({ id: Uuid });
 const postParams = closed({ id: Uuid, post_id: Uuid });
-const shareParams = closed({ id: Uuid, user_ref: Ref });
 
 export const createCollection = operation({
   id: 'createCollection',
@@ -242,65 +241,6 @@ export const orderCollection = operation({
     before: '0198c2f5-0c57-7d19-8e64-9b1f2d3a4c58',
   },
   body: CollectionOrder,
-  responses: { 204: noContent },
-  errors: [404],
-});
-
-export const listCollectionShares = operation({
-  id: 'listCollectionShares',
-  method: 'GET',
-  path: '/collections/{id}/shares',
-  tag: 'Collections',
-  summary: 'List the shares of a collection',
-  description: 'Lists the accounts with which the collection is shared, for the owner and `system.admin`.',
-  door: 'signedIn',
-  scope: 'read',
-  params: idParams,
-  query: closed(pageQuery),
-  responses: { 200: page(Share) },
-  errors: [404],
-});
-
-export const getCollectionShare = operation({
-  id: 'getCollectionShare',
-  method: 'GET',
-  path: '/collections/{id}/shares/{user_ref}',
-  tag: 'Collections',
-  summary: 'Get a share of a collection',
-  description:
-    'For the owner and `system.admin`. Returns 404 when the collection is not shared with this account.',
-  door: 'signedIn',
-  scope: 'read',
-  params: shareParams,
-  responses: { 200: Share },
-  errors: [404],
-});
-
-export const putCollectionShare = operation({
-  id: 'putCollectionShare',
-  method: 'PUT',
-  path: '/collections/{id}/shares/{user_ref}',
-  tag: 'Collections',
-  summary: 'Share a collection',
-  description:
-    'A share opens a collection of visibility `explicit-share`. A new share returns 201, a repeat 200. For the owner and `system.admin`.',
-  door: 'signedIn',
-  scope: 'posts.write',
-  params: shareParams,
-  responses: { 200: Share, 201: Share },
-  errors: [404],
-});
-
-export const deleteCollectionShare = operation({
-  id: 'deleteCollectionShare',
-  method: 'DELETE',
-  path: '/collections/{id}/shares/{user_ref}',
-  tag: 'Collections',
-  summary: 'Stop sharing a collection',
-  description: 'For the owner and `system.admin`. Returns 404 if there is no such share.',
-  door: 'signedIn',
-  scope: 'posts.write',
-  params: shareParams,
   responses: { 204: noContent },
   errors: [404],
 });

@@ -1,4 +1,5 @@
 import * as appearance from './appearance.ts';
+import * as assetBytes from './asset-bytes.ts';
 import * as assets from './assets.ts';
 import * as audit from './audit.ts';
 import * as collections from './collections.ts';
@@ -15,6 +16,7 @@ import * as fields from './fields.ts';
 import * as identity from './identity.ts';
 import * as impersonation from './impersonation.ts';
 import * as jobs from './jobs.ts';
+import * as linkVisits from './link-visits.ts';
 import * as links from './links.ts';
 import * as mail from './mail.ts';
 import * as media from './media.ts';
@@ -28,6 +30,7 @@ import * as requests from './requests.ts';
 import * as roles from './roles.ts';
 import * as search from './search.ts';
 import * as sessions from './sessions.ts';
+import * as shares from './shares.ts';
 import * as storage from './storage.ts';
 import * as subtitles from './subtitles.ts';
 import * as system from './system.ts';
@@ -105,11 +108,11 @@ export const operations = {
   createAsset: assets.createAsset,
   getAsset: assets.getAsset,
   reprocessAsset: assets.reprocessAsset,
-  getAssetFile: assets.getAssetFile,
+  getAssetFile: assetBytes.getAssetFile,
   setAssetPoster: assets.setAssetPoster,
-  getAssetVariant: assets.getAssetVariant,
-  getAssetStream: assets.getAssetStream,
-  getAssetTile: assets.getAssetTile,
+  getAssetVariant: assetBytes.getAssetVariant,
+  getAssetStream: assetBytes.getAssetStream,
+  getAssetTile: assetBytes.getAssetTile,
   getAssetMedia: media.getAssetMedia,
   createUpload: uploads.createUpload,
   listUploads: uploads.listUploads,
@@ -128,7 +131,7 @@ export const operations = {
   getPreviewSettings: previews.getPreviewSettings,
   setPreviewSettings: previews.setPreviewSettings,
   pausePreviewRendering: previews.pausePreviewRendering,
-  getPreviews: assets.getPreviews,
+  getPreviews: previews.getPreviews,
   listAssetTypes: assets.listAssetTypes,
   createPost: posts.createPost,
   listPosts: posts.listPosts,
@@ -139,10 +142,10 @@ export const operations = {
   setAssetState: assets.setAssetState,
   listExposedAssets: exposedAssets.listExposedAssets,
   restrictAssets: exposedAssets.restrictAssets,
-  listAssetShares: assets.listAssetShares,
-  getAssetShare: assets.getAssetShare,
-  putAssetShare: assets.putAssetShare,
-  deleteAssetShare: assets.deleteAssetShare,
+  listAssetShares: shares.listAssetShares,
+  getAssetShare: shares.getAssetShare,
+  putAssetShare: shares.putAssetShare,
+  deleteAssetShare: shares.deleteAssetShare,
   deleteAsset: assets.deleteAsset,
   updatePost: posts.updatePost,
   deletePost: posts.deletePost,
@@ -152,10 +155,10 @@ export const operations = {
   getLike: posts.getLike,
   likePost: posts.likePost,
   unlikePost: posts.unlikePost,
-  listShares: posts.listShares,
-  getShare: posts.getShare,
-  putShare: posts.putShare,
-  deleteShare: posts.deleteShare,
+  listShares: shares.listShares,
+  getShare: shares.getShare,
+  putShare: shares.putShare,
+  deleteShare: shares.deleteShare,
   listAssetPosts: posts.listAssetPosts,
   listComments: comments.listComments,
   listReplies: comments.listReplies,
@@ -262,10 +265,10 @@ export const operations = {
   addToCollection: collections.addToCollection,
   removeFromCollection: collections.removeFromCollection,
   orderCollection: collections.orderCollection,
-  listCollectionShares: collections.listCollectionShares,
-  getCollectionShare: collections.getCollectionShare,
-  putCollectionShare: collections.putCollectionShare,
-  deleteCollectionShare: collections.deleteCollectionShare,
+  listCollectionShares: shares.listCollectionShares,
+  getCollectionShare: shares.getCollectionShare,
+  putCollectionShare: shares.putCollectionShare,
+  deleteCollectionShare: shares.deleteCollectionShare,
   listNotifications: notifications.listNotifications,
   getUnreadCount: notifications.getUnreadCount,
   readNotification: notifications.readNotification,
@@ -307,15 +310,6 @@ export const operations = {
   createCollectionLink: links.createCollectionLink,
   updateLink: links.updateLink,
   revokeLink: links.revokeLink,
-  openLink: links.openLink,
-  unlockLink: links.unlockLink,
-  getLinkVariant: links.getLinkVariant,
-  getLinkStream: links.getLinkStream,
-  getLinkMedia: links.getLinkMedia,
-  getLinkTile: links.getLinkTile,
-  getLinkSubtitles: links.getLinkSubtitles,
-  getLinkFile: links.getLinkFile,
-  getLinkArchive: links.getLinkArchive,
   getFederation: federation.getFederation,
   listPeers: federation.listPeers,
   getPeer: federation.getPeer,
@@ -340,6 +334,15 @@ export const operations = {
   getCollectionPeer: federation.getCollectionPeer,
   putCollectionPeer: federation.putCollectionPeer,
   deleteCollectionPeer: federation.deleteCollectionPeer,
+  openLink: linkVisits.openLink,
+  unlockLink: linkVisits.unlockLink,
+  getLinkVariant: linkVisits.getLinkVariant,
+  getLinkStream: linkVisits.getLinkStream,
+  getLinkMedia: linkVisits.getLinkMedia,
+  getLinkTile: linkVisits.getLinkTile,
+  getLinkSubtitles: linkVisits.getLinkSubtitles,
+  getLinkFile: linkVisits.getLinkFile,
+  getLinkArchive: linkVisits.getLinkArchive,
 } as const satisfies Record<string, Operation>;
 
 export type Operations = typeof operations;
@@ -348,6 +351,7 @@ export type OperationId = keyof Operations;
 /** All modules with schemas. Exported schemas get their export name in the OpenAPI document. */
 export const modules: readonly Readonly<Record<string, unknown>>[] = [
   appearance,
+  assetBytes,
   assets,
   audit,
   collections,
@@ -364,6 +368,7 @@ export const modules: readonly Readonly<Record<string, unknown>>[] = [
   identity,
   impersonation,
   jobs,
+  linkVisits,
   links,
   mail,
   media,
@@ -376,6 +381,7 @@ export const modules: readonly Readonly<Record<string, unknown>>[] = [
   roles,
   search,
   sessions,
+  shares,
   storage,
   subtitles,
   system,

@@ -255,68 +255,6 @@ export const unlikePost = operation({
   errors: [404],
 });
 
-export const Share = closed({ user_ref: Ref, user: Type.Optional(PostAuthor), created_at: Timestamp });
-const shareParams = closed({ id: Uuid, user_ref: Ref });
-
-export const listShares = operation({
-  id: 'listShares',
-  method: 'GET',
-  path: '/posts/{id}/shares',
-  tag: 'Posts',
-  summary: 'List the shares of a post',
-  description:
-    'Lists the accounts with which the post is shared, for its editors. A share opens posts of visibility `explicit-share` only.',
-  door: 'signedIn',
-  scope: 'read',
-  params: idParams,
-  query: closed(pageQuery),
-  responses: { 200: page(Share) },
-  errors: [404],
-});
-
-export const getShare = operation({
-  id: 'getShare',
-  method: 'GET',
-  path: '/posts/{id}/shares/{user_ref}',
-  tag: 'Posts',
-  summary: 'Get a share of a post',
-  description: 'For the editors of the post. Returns 404 when the post is not shared with this account.',
-  door: 'signedIn',
-  scope: 'read',
-  params: shareParams,
-  responses: { 200: Share },
-  errors: [404],
-});
-
-export const putShare = operation({
-  id: 'putShare',
-  method: 'PUT',
-  path: '/posts/{id}/shares/{user_ref}',
-  tag: 'Posts',
-  summary: 'Share a post',
-  description:
-    'Shares the post with an account, for the editors of the post. A new share returns 201, a repeat 200.',
-  door: 'signedIn',
-  scope: 'posts.write',
-  params: shareParams,
-  responses: { 200: Share, 201: Share },
-  errors: [404],
-});
-
-export const deleteShare = operation({
-  id: 'deleteShare',
-  method: 'DELETE',
-  path: '/posts/{id}/shares/{user_ref}',
-  tag: 'Posts',
-  summary: 'Stop sharing a post',
-  description: 'For the editors of the post. Returns 404 if there is no such share.',
-  door: 'signedIn',
-  scope: 'posts.write',
-  params: shareParams,
-  responses: { 204: noContent },
-  errors: [404],
-});
-
 /** POST-39: the posts that the caller may read, and the number of all others. */
 export const listAssetPosts = operation({
   id: 'listAssetPosts',

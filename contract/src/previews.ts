@@ -77,3 +77,27 @@ export const pausePreviewRendering = operation({
   responses: { 200: PreviewSettings },
   errors: [],
 });
+
+export const getPreviews = operation({
+  id: 'getPreviews',
+  method: 'GET',
+  path: '/previews',
+  tag: 'Assets',
+  summary: 'List the sizes of previews',
+  description: 'Lists the preview ladder. Files that can be rendered have all of its sizes.',
+  door: 'public',
+  scope: 'read',
+  responses: {
+    200: closed({
+      variants: Type.Array(
+        closed({
+          key: Type.String(),
+          fit: Type.Enum(['cover', 'contain']),
+          max_dim: Type.Integer(),
+          format: Type.String(),
+        }),
+      ),
+    }),
+  },
+  errors: [],
+});

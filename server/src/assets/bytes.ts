@@ -1,4 +1,4 @@
-import { getAssetFile, getAssetStream, getAssetVariant } from '@vitrine/contract/assets';
+import { getAssetFile, getAssetStream, getAssetVariant } from '@vitrine/contract/asset-bytes';
 import type { Caller } from '../access/caller.ts';
 import type { Deps } from '../deps.ts';
 import { type HttpFacts, handle } from '../handle.ts';

@@ -1,4 +1,4 @@
-import * as contract from '@vitrine/contract/assets';
+import * as contract from '@vitrine/contract/shares';
 import { handle } from '../handle.ts';
 import { checkAhead } from '../platform/http/moments.ts';
 import {

@@ -1,4 +1,4 @@
-import { getAssetTile } from '@vitrine/contract/assets';
+import { getAssetTile } from '@vitrine/contract/asset-bytes';
 import type { AssetMedia } from '@vitrine/contract/media';
 import { type RawBuilder, sql } from 'kysely';
 import { servedAssets } from '../access/assets.ts';

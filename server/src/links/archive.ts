@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { getLinkArchive } from '@vitrine/contract/links';
+import { getLinkArchive } from '@vitrine/contract/link-visits';
 import { makeZip } from 'client-zip';
 import { sql } from 'kysely';
 import { type LinkVisitor, mayDownload } from '../access/links.ts';

@@ -1,4 +1,4 @@
-import { getLinkFile, getLinkStream, getLinkVariant } from '@vitrine/contract/links';
+import { getLinkFile, getLinkStream, getLinkVariant } from '@vitrine/contract/link-visits';
 import { sql } from 'kysely';
 import {
   type LinkVisitor,

@@ -1,4 +1,4 @@
-import { getLinkMedia, getLinkSubtitles, getLinkTile, type LinkedMedia } from '@vitrine/contract/links';
+import { getLinkMedia, getLinkSubtitles, getLinkTile, type LinkedMedia } from '@vitrine/contract/link-visits';
 import { sql } from 'kysely';
 import { linkedAssets, maySeeTiles, maySeeUnmarked } from '../access/links.ts';
 import { describeMedia, type MediaRow, mediaColumns } from '../assets/media.ts';

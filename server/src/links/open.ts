@@ -1,4 +1,4 @@
-import { type LinkedAsset, type LinkView, openLink } from '@vitrine/contract/links';
+import { type LinkedAsset, type LinkView, openLink } from '@vitrine/contract/link-visits';
 import { sql } from 'kysely';
 import { type LinkVisitor, linkedPosts, mayDownloadOriginals, maySeeUnmarked } from '../access/links.ts';
 import type { Deps } from '../deps.ts';

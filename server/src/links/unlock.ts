@@ -1,4 +1,4 @@
-import { unlockLink } from '@vitrine/contract/links';
+import { unlockLink } from '@vitrine/contract/link-visits';
 import { handle } from '../handle.ts';
 import { refuse } from '../platform/http/refuse.ts';
 import { findLiveLink, unlockedCookie } from './visit.ts';

@@ -1,5 +1,6 @@
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
-import { type TargetKind, unlockLink } from '@vitrine/contract/links';
+import { unlockLink } from '@vitrine/contract/link-visits';
+import type { TargetKind } from '@vitrine/contract/links';
 import { basePath } from '@vitrine/contract/operations';
 import { sql } from 'kysely';
 import { callerOf } from '../access/caller-of.ts';

@@ -1,4 +1,4 @@
-import * as contract from '@vitrine/contract/posts';
+import * as contract from '@vitrine/contract/shares';
 import { handle } from '../handle.ts';
 import { getShare, listShares, putShare, removeShare, type Shareable } from '../sharing/shares.ts';
 import { lockEditable } from './edit.ts';

@@ -2,10 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { AssetUpdate, ShownAsset } from '@vitrine/contract/assets';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { lockFile } from '../../src/assets/insert.ts';
-import { type Visitor, visit } from '../support/client.ts';
+import type { Visitor } from '../support/client.ts';
 import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
 import { comeToWait } from '../support/locks.ts';
+import { bearer } from '../support/people.ts';
 import { jpeg, unknownBytes } from '../support/pictures.ts';
+import { addTeam } from '../support/teams.ts';
 
 let library: Library;
 let root: Account;
@@ -13,7 +15,6 @@ let mara: Account;
 let other: Account;
 let hash: string;
 let studio: string;
-let press: string;
 let asset: ShownAsset;
 
 beforeAll(async () => {
@@ -21,17 +22,7 @@ beforeAll(async () => {
   root = await library.join('root', 'admin');
   mara = await library.join('mara');
   other = await library.join('other');
-  const { db } = library.deps;
-  const teams = await db
-    .insertInto('teams')
-    .values(['studio', 'press'].map((slug) => ({ slug, name: slug })))
-    .returning('id')
-    .execute();
-  const [first, second] = teams;
-  if (first === undefined || second === undefined) throw new Error('no teams');
-  studio = first.id;
-  press = second.id;
-  await db.insertInto('team_members').values({ team_id: studio, user_ref: mara.ref }).execute();
+  studio = await addTeam(library, 'studio', [mara]);
   const file = await upload(mara, unknownBytes());
   if (file.file_hash === null) throw new Error('no hash');
   hash = file.file_hash;
@@ -60,13 +51,6 @@ const edit = (body: AssetUpdate, as: Visitor = mara) =>
   as.ok('updateAsset', { params: { id: asset.id }, body });
 const patch = (body: unknown, as: Visitor = mara) =>
   as.send(`/assets/${asset.id}`, { method: 'PATCH', body });
-
-async function grant(account: Account, capability: string, teamId: string | null = null): Promise<void> {
-  await library.deps.db
-    .insertInto('user_capability_grants')
-    .values({ user_ref: account.ref, capability, team_id: teamId })
-    .execute();
-}
 
 describe('PATCH /assets/{id} changes', () => {
   const changes: [keyof ShownAsset & keyof AssetUpdate, AssetUpdate, unknown][] = [
@@ -289,114 +273,9 @@ describe('PATCH /assets/{id} refuses, and writes nothing', () => {
 
 // ASSET-13
 describe('who may change an asset', () => {
-  const people = new Map<string, Visitor>();
-
-  beforeAll(async () => {
-    const keeper = await library.join('keeper');
-    const reader = await library.join('reader');
-    const editor = await library.join('editor');
-    const mate = await library.join('mate');
-    const near = await library.join('near');
-    const far = await library.join('far');
-    await grant(keeper, 'assets.admin');
-    await grant(reader, 'content.read.all');
-    await grant(editor, 'posts.admin');
-    await grant(near, 'assets.admin', studio);
-    await grant(far, 'assets.admin', press);
-    await library.deps.db
-      .insertInto('team_members')
-      .values({ team_id: studio, user_ref: mate.ref })
-      .execute();
-    const bearer = async (account: Account, scope: 'assets.write' | 'read' | 'admin') => {
-      const { token } = await account.ok('createToken', { body: { name: scope, scopes: [scope] } });
-      return visit(library.address, { authorization: `Bearer ${token}` });
-    };
-    const actingAs = async (target: Account) => {
-      const mask = visit(library.address, {}, root.cookie());
-      await mask.ok('impersonate', { params: { ref: target.ref }, body: undefined });
-      return mask;
-    };
-    for (const [name, visitor] of [
-      ['the owner', mara],
-      ['assets.admin', keeper],
-      ['assets.admin in its team', near],
-      ['system.admin', root],
-      ['bearer with assets.write', await bearer(mara, 'assets.write')],
-      ['bearer with admin', await bearer(mara, 'admin')],
-      ['somebody acting as the owner', await actingAs(mara)],
-      ['a stranger', other],
-      ['a member of its team', mate],
-      ['content.read.all', reader],
-      ['posts.admin', editor],
-      ['assets.admin in another team', far],
-      ['bearer with read', await bearer(mara, 'read')],
-      ['bearer of a stranger', await bearer(other, 'assets.write')],
-      ['somebody acting as a stranger', await actingAs(other)],
-      ['anonymous', library.anonymous()],
-    ] as const) {
-      people.set(name, visitor);
-    }
-  });
-
-  const person = (name: string): Visitor => {
-    const visitor = people.get(name);
-    if (visitor === undefined) throw new Error(`nobody called ${name}`);
-    return visitor;
-  };
-
-  // ASSET-13
-  test.each([
-    'the owner',
-    'assets.admin',
-    'assets.admin in its team',
-    'system.admin',
-    'bearer with assets.write',
-    'bearer with admin',
-    'somebody acting as the owner',
-  ])('%s may, whatever its state', async (name) => {
-    const states = [{}, { status: 'draft' }, { sensitivity: 'restricted' }, { status: 'archived' }] as const;
-    for (const state of states) {
-      await edit(state);
-      expect(await edit({ title: `by ${name}` }, person(name))).toMatchObject({ title: `by ${name}` });
-    }
-    await library.deps.db
-      .updateTable('assets')
-      .set({ processing_status: 'failed' })
-      .where('id', '=', asset.id)
-      .execute();
-    expect(await edit({ title: 'failed' }, person(name))).toMatchObject({ processing_status: 'failed' });
-  });
-
-  test.each([
-    'a stranger',
-    'a member of its team',
-    'content.read.all',
-    'posts.admin',
-    'assets.admin in another team',
-    'bearer of a stranger',
-    'somebody acting as a stranger',
-  ])('%s may not: 403 for what they are given, shown or withheld, else 404', async (name) => {
-    for (const [state, status] of [
-      [{}, 403],
-      [{ sensitivity: 'restricted' }, 403],
-      [{ status: 'draft' }, 404],
-    ] as const) {
-      await edit(state);
-      const before = await rowOf(asset.id);
-      const refused = await person(name).refused('updateAsset', {
-        params: { id: asset.id },
-        body: { title: 'mine now', tags: ['mine'] },
-      });
-      expect([state, refused.status]).toEqual([state, status]);
-      expect(await rowOf(asset.id)).toEqual(before);
-    }
-    expect((await edit({})).tags).toEqual(['sea', 'blue']);
-  });
-
-  test('a bearer without the scope is told which; an anonymous visitor is 401, public mode or not', async () => {
-    expect(
-      await person('bearer with read').refused('updateAsset', { params: { id: asset.id }, body: {} }),
-    ).toEqual({
+  test('requires the scope assets.write of a token; anonymous callers are 401, also in public mode', async () => {
+    const reader = await bearer(library, mara, ['read']);
+    expect(await reader.refused('updateAsset', { params: { id: asset.id }, body: {} })).toEqual({
       status: 403,
       error: 'missing scope assets.write',
     });
@@ -406,7 +285,7 @@ describe('who may change an asset', () => {
     }
   });
 
-  test('what is in the trash or was never there is 404 for everybody', async () => {
+  test('a deleted or missing asset is 404 for everyone', async () => {
     await mara.ok('deleteAsset', { params: { id: asset.id }, body: undefined });
     for (const id of [asset.id, crypto.randomUUID()]) {
       for (const visitor of [mara, root, other]) {
@@ -421,7 +300,7 @@ describe('who may change an asset', () => {
 
 describe('if_unchanged_since', () => {
   // HTTP-19
-  test('lets through who has read the last state, however its time is written', async () => {
+  test('accepts the current time in any notation', async () => {
     const first = await edit({ title: 'one', if_unchanged_since: asset.updated_at });
     const moment = new Date(first.updated_at);
     const elsewhere = new Date(moment.getTime() + 2 * 3_600_000).toISOString().replace('Z', '+02:00');
@@ -432,7 +311,7 @@ describe('if_unchanged_since', () => {
   });
 
   // HTTP-5
-  test('stops who has not, with the time of the change, and writes nothing', async () => {
+  test('answers 409 with the time of the change, and writes nothing', async () => {
     const { updated_at } = await edit({ title: 'meanwhile' });
     for (const since of [asset.updated_at, '2000-01-01T00:00:00Z']) {
       const answer = await patch({ title: 'late', tags: ['late'], if_unchanged_since: since });
@@ -442,13 +321,13 @@ describe('if_unchanged_since', () => {
     expect(await edit({})).toMatchObject({ title: 'meanwhile', tags: ['sea', 'blue'] });
   });
 
-  test('a change of the tags alone moves the time on too', async () => {
+  test('changes with the tags too', async () => {
     await edit({ tags: ['sea'] });
     expect((await patch({ tags: ['late'], if_unchanged_since: asset.updated_at })).status).toBe(409);
   });
 
   // HTTP-19
-  test('of ten editors with the same copy at the same instant exactly one writes', async () => {
+  test('lets exactly one of ten concurrent editors write', async () => {
     const answers = await Promise.all(
       Array.from({ length: 10 }, (_, n) =>
         patch({ title: `editor ${n}`, tags: [`tag ${n}`], if_unchanged_since: asset.updated_at }),
@@ -463,7 +342,7 @@ describe('if_unchanged_since', () => {
   });
 
   // HTTP-18
-  test('every change moves the time on, also where the clock stands behind it', async () => {
+  test('increases with every change, also when the clock is behind', async () => {
     const ahead = new Date(Date.now() + 3_600_000).toISOString();
     await library.deps.db
       .updateTable('assets')
@@ -476,7 +355,7 @@ describe('if_unchanged_since', () => {
     expect((await patch({ title: 'late', if_unchanged_since: ahead })).status).toBe(409);
   });
 
-  test('a rendering that ends after an edit does not turn the time back', async () => {
+  test('is not decreased by a rendering that ends after an edit', async () => {
     const picture = await upload(mara, await jpeg(64, 48));
     const { file_hash } = picture;
     if (file_hash === null) throw new Error('no hash');

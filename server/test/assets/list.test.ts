@@ -1,8 +1,10 @@
 import type { Asset, AssetQuery } from '@vitrine/contract/assets';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { type Visitor, visit } from '../support/client.ts';
+import type { Visitor } from '../support/client.ts';
 import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
-import { jpeg } from '../support/pictures.ts';
+import { bearer, grant } from '../support/people.ts';
+import { plainFile } from '../support/pictures.ts';
+import { addTeam } from '../support/teams.ts';
 
 type Fields = {
   owner_user_ref?: number | null;
@@ -61,57 +63,23 @@ async function add(fields: Fields, tags: readonly string[] = [], of = hash): Pro
   return row.id;
 }
 
-async function grant(account: Account, capability: string, teamId: string | null = null): Promise<void> {
-  await library.deps.db
-    .insertInto('user_capability_grants')
-    .values({ user_ref: account.ref, capability, team_id: teamId })
-    .execute();
-}
-
-async function addTeam(slug: string): Promise<string> {
-  const row = await library.deps.db
-    .insertInto('teams')
-    .values({ slug, name: slug })
-    .returning('id')
-    .executeTakeFirstOrThrow();
-  return row.id;
-}
-
-async function bearerOf(account: Account, scopes: ('read' | 'posts.write')[]): Promise<Visitor> {
-  const { token } = await account.ok('createToken', { body: { name: 'script', scopes } });
-  return visit(library.address, { authorization: `Bearer ${token}` });
-}
-
 beforeAll(async () => {
   library = await openLibrary();
   root = await library.join('root', 'admin');
   owner = await library.join('owner');
   stranger = await library.join('stranger');
   keeper = await library.join('keeper');
-  const mate = await library.join('mate');
   const reader = await library.join('reader');
-  const lead = await library.join('lead');
   const { db } = library.deps;
-  studio = await addTeam('studio');
-  const print = await addTeam('print');
-  await db.insertInto('team_parents').values({ team_id: print, parent_id: studio }).execute();
-  await db.insertInto('team_members').values({ team_id: studio, user_ref: mate.ref }).execute();
-  await grant(keeper, 'assets.admin');
-  await grant(reader, 'content.read.all');
-  await grant(lead, 'teams.write', print);
-  const first = await upload(owner, await jpeg(80, 60), { tags: 'sea' });
-  await library.runJobs();
+  studio = await addTeam(library, 'studio');
+  await grant(library, keeper, 'assets.admin');
+  await grant(library, reader, 'content.read.all');
+  const first = await upload(owner, plainFile(), { tags: 'sea' });
   if (first.file_hash === null) throw new Error('no hash');
   hash = first.file_hash;
   await db.deleteFrom('assets').execute();
-  const mask = visit(library.address, {}, root.cookie());
-  await mask.ok('impersonate', { params: { ref: stranger.ref }, body: undefined });
   for (const [name, visitor] of [
     ['stranger', stranger],
-    ['somebody acting as the stranger', mask],
-    ['bearer of the stranger', await bearerOf(stranger, ['read'])],
-    ['member of the team', mate],
-    ['administrator of a team below', lead],
     ['content.read.all', reader],
     ['owner', owner],
     ['assets.admin', keeper],
@@ -165,40 +133,24 @@ const signedIn = ['pending', ...everybody];
 const withheld = ['unowned', 'restricted', 'team'].map((name) => `${name} (withheld)`);
 const live = ['open', 'document', 'pending', 'failed', 'draft', 'archived', 'team', 'restricted', 'mature'];
 
-/** ASSET-1, ASSET-5: what each caller's list has, by the read rule and the field rule. */
+/** ASSET-1, ASSET-5: what each caller's list has. The access matrix has the other kinds of callers. */
 const lists: Record<string, readonly string[]> = {
   anonymous: everybody,
   stranger: [...signedIn, ...withheld, "stranger's"],
-  'somebody acting as the stranger': [...signedIn, ...withheld, "stranger's"],
-  'bearer of the stranger': [...signedIn, ...withheld, "stranger's"],
-  'member of the team': [
-    ...signedIn,
-    'unowned (withheld)',
-    'restricted (withheld)',
-    'team',
-    "stranger's (withheld)",
-  ],
-  'administrator of a team below': [
-    ...signedIn,
-    'unowned (withheld)',
-    'restricted (withheld)',
-    'team',
-    "stranger's (withheld)",
-  ],
   'content.read.all': [...signedIn, 'unowned', 'restricted', 'team', "stranger's"],
   owner: [...live, 'unowned (withheld)', "stranger's (withheld)"],
   'assets.admin': [...live, 'unowned', "stranger's"],
   'system.admin': [...live, 'unowned', "stranger's"],
 };
 
-describe('GET /assets gives rows by the read rule, and placeholders stand where fields are withheld', () => {
-  test('an anonymous visitor is refused while public mode is off', async () => {
+describe('GET /assets lists readable assets, with placeholders for withheld ones', () => {
+  test('is 401 for anonymous callers while public mode is off', async () => {
     await library.setPublicMode(false);
     expect((await library.anonymous().refused('listAssets')).status).toBe(401);
   });
 
-  test('a token without the scope `read` is refused', async () => {
-    const script = await bearerOf(stranger, ['posts.write']);
+  test('requires the scope `read` of a token', async () => {
+    const script = await bearer(library, stranger, ['posts.write']);
     expect(await script.refused('listAssets')).toEqual({ status: 403, error: 'missing scope read' });
   });
 
@@ -206,12 +158,12 @@ describe('GET /assets gives rows by the read rule, and placeholders stand where 
     beforeAll(() => library.setPublicMode(name === 'anonymous'));
 
     // ASSET-1, ASSET-4, ASSET-11
-    test('is given exactly these', async () => {
+    test('sees exactly these', async () => {
       expect((await listed(person(name))).map(asText).sort()).toEqual([...(lists[name] ?? [])].sort());
     });
 
     // ASSET-1, ASSET-2, ASSET-5
-    test('the list says of each what GET /assets/{id} says, which has no others', async () => {
+    test('sees in the list what GET /assets/{id} shows, and no other assets', async () => {
       const visitor = person(name);
       const items = new Map((await listed(visitor)).map((asset) => [asset.id, asset]));
       for (const id of ids.values()) {
@@ -259,7 +211,7 @@ describe('GET /assets gives rows by the read rule, and placeholders stand where 
   });
 
   // ASSET-22
-  test('a filter cannot tell a stranger what is withheld, where it finds it for who is shown it', async () => {
+  test('filters do not find withheld assets, which others find', async () => {
     const questions: AssetQuery[] = [
       { tag: ['secret'] },
       { team_id: studio },
@@ -272,7 +224,7 @@ describe('GET /assets gives rows by the read rule, and placeholders stand where 
   });
 
   // ASSET-5, HTTP-6, POST-21
-  test('a placeholder has exactly `id`, `restricted` and its owner’s name, which an unowned one has not', async () => {
+  test('a placeholder has exactly `id`, `restricted` and the name of its owner, if it has one', async () => {
     const items = (await listed(stranger)).filter((asset) => asset.restricted);
     expect(items).toEqual(
       expect.arrayContaining([
@@ -284,7 +236,7 @@ describe('GET /assets gives rows by the read rule, and placeholders stand where 
   });
 
   // ASSET-12
-  test('`sensitivity` is told to the owner and administrators only', async () => {
+  test('shows `sensitivity` only to the owner and administrators', async () => {
     const told = async (name: string) =>
       (await listed(person(name)))
         .filter((asset) => !asset.restricted && asset.sensitivity !== undefined)
@@ -313,7 +265,7 @@ describe('paging and order', () => {
     walls.sort();
   });
 
-  test('without a word a page has 50, and the last one no cursor', async () => {
+  test('a page has 50 assets by default, and the last one no cursor', async () => {
     const page = await owner.ok('listAssets', { query: { asset_type: 5 } });
     expect(page.items).toHaveLength(50);
     const rest = await owner.ok('listAssets', {
@@ -341,13 +293,13 @@ describe('paging and order', () => {
     },
   );
 
-  test('`oldest` is the same list from the other end; `newest` is what comes without a word', async () => {
+  test('`oldest` reverses the list; `newest` is the default', async () => {
     const newest = (await listed(owner)).map(nameOf);
     expect((await listed(owner, { sort: 'newest' })).map(nameOf)).toEqual(newest);
     expect((await listed(owner, { sort: 'oldest' })).map(nameOf)).toEqual([...newest].reverse());
   });
 
-  test('who pages while things come and go meets each one that stood all along exactly once', async () => {
+  test('pages contain each asset once while others are added and removed', async () => {
     const goers = walls.filter((_, at) => at % 3 === 0);
     const seen: string[] = [];
     let cursor: string | null = null;
@@ -367,39 +319,24 @@ describe('paging and order', () => {
   });
 });
 
-describe('what a query may say', () => {
+describe('the query of GET /assets', () => {
   test.each([
-    'limit=0',
-    'limit=201',
-    'limit=ten',
-    'limit=1.5',
     'limit=1&limit=2',
     'cursor=x',
     'cursor=',
     `cursor=${Buffer.from('2026-01-01T00:00:00Z no-uuid').toString('base64url')}`,
-    'sort=sideways',
-    'status=gone',
-    'asset_type=0',
-    'asset_type=2147483648',
-    'asset_type=image',
-    'team_id=studio',
-    'owner_ref=1.0',
     'owner_ref=9223372036854775808',
-    'tag=',
-    `tag=${'x'.repeat(65)}`,
-    `tag=%00`,
     Array.from({ length: 11 }, (_, n) => `tag=t${n}`).join('&'),
-    'include_deleted=perhaps',
   ])('%s is 400', async (query) => {
     expect((await owner.send(`/assets?${query}`)).status).toBe(400);
   });
 
-  test('what nobody knows is ignored', async () => {
+  test('ignores unknown parameters', async () => {
     const known = await owner.ok('listAssets');
     expect(JSON.parse((await owner.send('/assets?colour=red')).text)).toEqual(known);
   });
 
-  test('a tag is matched whole, with its case and its signs', async () => {
+  test('matches tags exactly, with case and punctuation', async () => {
     const odd = ['50% %_', 'a,b', "l'été", 'Sea', '日本', '"q"', 'a&b=c'];
     const id = await add({ asset_type: 6 }, odd);
     for (const tag of odd) {
@@ -410,7 +347,7 @@ describe('what a query may say', () => {
     }
   });
 
-  test('a team, an owner, a type that nobody has is an empty list', async () => {
+  test('an unknown team, owner or type has an empty list', async () => {
     for (const query of [{ team_id: crypto.randomUUID() }, { owner_ref: 4_711_000 }, { asset_type: 99 }]) {
       expect(await root.ok('listAssets', { query })).toEqual({ items: [], next_cursor: null });
     }
@@ -422,7 +359,7 @@ describe('include_deleted', () => {
   const deleted = ['deleted', 'deleted without a word'];
 
   // ASSET-23
-  test('adds the trash for system.admin, with when and why; live ones have neither key', async () => {
+  test('adds deleted assets for system.admin, with time and reason', async () => {
     const plain = await listed(root, { limit: 200 });
     const items = await listed(root, { include_deleted: true, limit: 200 });
     expect(items.filter((asset) => !deleted.includes(nameOf(asset)))).toEqual(plain);
@@ -450,7 +387,7 @@ describe('include_deleted', () => {
     expect((await root.refused('getAsset', { params: { id: idOf('deleted') } })).status).toBe(404);
   });
 
-  test('a filter finds in the trash too', async () => {
+  test('combines with filters', async () => {
     const found = await listed(root, { include_deleted: true, tag: ['sea'] });
     expect(found.map(nameOf)).toContain('deleted');
     expect(found).toEqual(
@@ -460,8 +397,8 @@ describe('include_deleted', () => {
     );
   });
 
-  test('a token of system.admin that may read is given it too', async () => {
-    const script = await bearerOf(root, ['read']);
+  test('works for tokens of system.admin with the scope read', async () => {
+    const script = await bearer(library, root, ['read']);
     expect((await listed(script, { include_deleted: true, tag: ['sea'] })).map(nameOf)).toContain('deleted');
   });
 

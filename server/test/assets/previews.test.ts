@@ -1,6 +1,7 @@
 import type { PreviewRung } from '@vitrine/contract/previews';
+import { sql } from 'kysely';
 import sharp from 'sharp';
-import { beforeEach, describe, expect, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { arrive } from '../posts/people.ts';
 import { visit } from '../support/client.ts';
 import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
@@ -15,11 +16,24 @@ const small = [rung('col', 100), rung('preview', 500, 'jpeg', 60), rung('tiny', 
 let library: Library;
 let admin: Account;
 let mara: Account;
+let defaults: readonly PreviewRung[];
 
-beforeEach(async () => {
+beforeAll(async () => {
   library = await openLibrary();
   admin = await arrive(library, 'admin', 'admin');
   mara = await arrive(library, 'mara');
+  defaults = (await admin.ok('getPreviewSettings')).variants;
+});
+
+/** No files, no jobs, and the default ladder in effect. */
+beforeEach(async () => {
+  const { db } = library.deps;
+  await admin.ok('pausePreviewRendering', { body: { paused: false } });
+  await configure(defaults);
+  await db.deleteFrom('assets').execute();
+  await db.deleteFrom('files').execute();
+  await sql`delete from graphile_worker._private_jobs`.execute(db);
+  await expect.poll(async () => (await mara.ok('getPreviews')).variants).toHaveLength(defaults.length);
 });
 
 const configure = (variants: readonly PreviewRung[]) =>
@@ -41,7 +55,7 @@ async function pictureAt(id: string, key: string) {
 
 describe('PUT /admin/system/previews', () => {
   // MEDIA-23, MEDIA-28
-  test('gives new uploads the configured sizes and formats', async () => {
+  test('renders new uploads in the configured sizes and formats', async () => {
     await configure(small);
     await expect
       .poll(async () => (await mara.ok('getPreviews')).variants.map(({ key }) => key))
@@ -70,7 +84,7 @@ describe('PUT /admin/system/previews', () => {
   });
 
   // MEDIA-23
-  test('renders stored files again, and drops what the new ladder does not have', async () => {
+  test('renders stored files again, and deletes renditions that are no longer configured', async () => {
     const { id } = await upload(mara, await jpeg(900, 600));
     await library.runJobs();
     const before = await pictureAt(id, 'preview');
@@ -85,7 +99,7 @@ describe('PUT /admin/system/previews', () => {
   });
 
   // MEDIA-23
-  test('can be paused, which new uploads do not notice, and resumed', async () => {
+  test('can be paused and resumed without an effect on new uploads', async () => {
     await upload(mara, await jpeg(90, 60));
     await library.runJobs();
     await admin.ok('pausePreviewRendering', { body: { paused: true } });
@@ -99,7 +113,7 @@ describe('PUT /admin/system/previews', () => {
     expect(await progress()).toEqual({ state: 'done', waiting: 0, total: 2 });
   });
 
-  test('keeps the previews of a file that can no longer be rendered, and is done with it', async () => {
+  test('keeps the previews of a file that can no longer be rendered', async () => {
     const { id } = await upload(mara, await jpeg(90, 60));
     await library.runJobs();
     await library.deps.db.updateTable('files').set({ mime: 'application/x-unknown' }).execute();
@@ -112,14 +126,10 @@ describe('PUT /admin/system/previews', () => {
   // MEDIA-23
   test.each([
     ['a key that is a path', [...small, rung('../col', 10)]],
-    ['a key that is there twice', [...small, rung('tiny', 20)]],
-    ['a key that other renditions have', [...small, rung('tiles', 20)]],
+    ['a duplicate key', [...small, rung('tiny', 20)]],
+    ['a reserved key', [...small, rung('tiles', 20)]],
     ['a ladder without the key that avatars use', small.slice(1)],
     ['a ladder without the key that pages of posts use', [rung('col', 100)]],
-    ['no rungs', []],
-    ['more rungs than anybody needs', Array.from({ length: 13 }, (_, n) => rung(`k${n}`, 100))],
-    ['a quality of 0', [rung('col', 100), rung('preview', 100, 'webp', 0)]],
-    ['an edge of 0', [rung('col', 0), rung('preview', 100)]],
   ])('refuses %s', async (_, variants) => {
     const answer = await admin.send('/admin/system/previews', { method: 'PUT', body: { variants } });
     expect(answer.status).toBe(400);

@@ -140,11 +140,7 @@ describe('PUT /collections/{id}/order with post_id and before', () => {
     ['no before', { post_id: nowhere }],
     ['before alone', { before: nowhere }],
     ['both questions', { post_id: nowhere, before: null, post_ids: [nowhere] }],
-    ['an empty list', { post_ids: [] }],
-    ['a list of what is no id', { post_ids: ['x'] }],
     ['null', { post_id: null, before: null }],
-    ['an unknown property', { post_id: nowhere, before: null, after: nowhere }],
-    ['a list of 10,001', { post_ids: Array.from({ length: 10_001 }, () => nowhere) }],
   ])('%s is 400', async (_, body) => {
     expect((await send(body)).status).toBe(400);
     expect(await read()).toBe('abcdef');
@@ -232,9 +228,6 @@ describe('pages of a collection', () => {
   });
 
   test.each([
-    'limit=0',
-    'limit=201',
-    'limit=x',
     'cursor=x',
     'cursor=',
     `cursor=${Buffer.from('place 9999999999999999999 x').toString('base64url')}`,

@@ -23,7 +23,10 @@ beforeAll(async () => {
   [mara, ann] = await Promise.all([arrive(library, 'mara'), arrive(library, 'ann')]);
   root = await arrive(library, 'root', 'admin');
   asset = await upload(mara, plainFile());
+  // Nothing here is searched: writing the search documents of all these posts would take most of the time.
+  await sql`alter table posts disable trigger user`.execute(library.deps.db);
   many = await addPosts(library, { author: mara, members: [asset.id], count: 12_000 });
+  await sql`alter table posts enable trigger user`.execute(library.deps.db);
   id = (await collect(mara, 'twelve thousand')).id;
   await placeAll(library, id, many, mara.ref);
   for (let n = 0; n < 60; n += 1) {
@@ -66,7 +69,7 @@ const touched = (nodes: Node[], relation: string) =>
     .reduce((sum, node) => sum + (node['Actual Rows'] ?? 0) * (node['Actual Loops'] ?? 1), 0);
 
 describe('what a large collection costs', () => {
-  test('a page of it walks its index and stops, first and late', async () => {
+  test('a page reads only its part of the index, also a late one', async () => {
     const first = await ann.ok('listCollectionPosts', { params: { id }, query: { limit: 20 } });
     for (const cursor of [undefined, first.next_cursor ?? '']) {
       const query = { limit: 20, ...(cursor === undefined ? {} : { cursor }) };
@@ -82,7 +85,7 @@ describe('what a large collection costs', () => {
     }
   });
 
-  test('a list of collections takes as many statements for two hundred as for one, and stops counting', async () => {
+  test('a list of collections needs a fixed number of statements and counts to a limit', async () => {
     const of = (limit: number) =>
       statementsDuring(() => ann.ok('listCollections', { query: { limit, owner_ref: mara.ref } }));
     const [one, all] = [await of(1), await of(200)];
@@ -94,14 +97,14 @@ describe('what a large collection costs', () => {
   });
 
   // COLLECTION-6
-  test('its posts are counted to 10,000 where it stands alone, to 1,000 on a list', async () => {
+  test('item_count is at most 10,000 on its own, 1,000 in lists', async () => {
     expect((await ann.ok('getCollection', { params: { id } })).item_count).toBe(10_000);
     const listed = (await everyCollection(ann, { limit: 200 })).find((one) => one.id === id);
     expect(listed?.item_count).toBe(1_000);
   });
 });
 
-test('10,000 posts are arranged at once, and moved by two at once', async () => {
+test('reorders 10,000 posts, and keeps the order under concurrent moves', async () => {
   const send = (who: Visitor, body: unknown) => who.send(`/collections/${id}/order`, { method: 'PUT', body });
   const reversed = many.slice(0, 10_000).reverse();
   expect((await send(mara, { post_ids: reversed })).status).toBe(204);
@@ -114,7 +117,7 @@ test('10,000 posts are arranged at once, and moved by two at once', async () => 
 });
 
 // COLLECTION-7
-test('the 100,000th post is the last that goes in; what is in it already still may', async () => {
+test('refuses the 100,001st post, but not one that it contains', async () => {
   const { db } = library.deps;
   const full = await collect(mara, 'full', [{ id: many[0] ?? '' }]);
   // Rows alone: a hundred thousand real posts would take longer than the rule is worth.

@@ -21,30 +21,18 @@ const patch = (id: string, body: unknown) => mara.send(`/collections/${id}`, { m
 const get = (id: string) => mara.ok('getCollection', { params: { id } });
 
 const badNames: [string, unknown][] = [
-  ['of no characters', ''],
   ['of blanks', ' \t '],
-  ['of 201 characters', 'x'.repeat(201)],
   ['of two lines', 'one\ntwo'],
   ['with a bell', 'ding\u0007'],
-  ['with a NUL', 'a\u0000b'],
   ['with a line separator', 'a\u2028b'],
   ['with an escape of 8 bits', 'a\u009bb'],
-  ['with half a character', 'a\ud800'],
-  ['that is a number', 7],
-  ['that is a list', ['a']],
 ];
 
 const badBodies: [string, unknown][] = [
-  ['a description of 20,001 characters', { description: 'x'.repeat(20_001) }],
-  ['a description with a NUL', { description: '\u0000' }],
-  ['an unknown visibility', { visibility: 'team' }],
   ['an expiry in the past', { expires_at: '2020-01-01T00:00:00Z' }],
-  ['an expiry that is no time', { expires_at: 'tomorrow' }],
   ['an expiry on a day there never was', { expires_at: '2099-02-31T00:00:00Z' }],
   ['an expiry at a leap second', { expires_at: '2099-12-31T23:59:60Z' }],
   ['an expiry in a zone there is not', { expires_at: '2099-01-01T00:00:00+23:59' }],
-  ['an unknown property', { deleted_at: null }],
-  ['an owner', { owner_user_ref: 1 }],
 ];
 
 describe('POST /collections', () => {
@@ -92,11 +80,6 @@ describe('POST /collections', () => {
 
   test.each(badBodies)('%s is 400', async (_, body) => {
     expect((await create({ name: 'x', ...Object(body) })).status).toBe(400);
-  });
-
-  test('no name, no object and no JSON are 400', async () => {
-    for (const body of [{}, [], 'x', '{"name":'])
-      expect((await mara.send('/collections', { method: 'POST', body })).status).toBe(400);
   });
 });
 
@@ -216,20 +199,6 @@ describe('GET /collections', () => {
   test('`q` finds no name one may not open', async () => {
     await collect(ann, 'secretissimo', [], { visibility: 'private' });
     expect(await everyCollection(mara, { q: 'secretissimo' })).toEqual([]);
-  });
-
-  test.each([
-    'limit=0',
-    'limit=201',
-    'cursor=x',
-    'mine=maybe',
-    'owner_ref=x',
-    'owner_ref=1.0',
-    'containing=x',
-    `q=${'x'.repeat(201)}`,
-    'q=%00',
-  ])('%s is 400', async (query) => {
-    expect((await mara.send(`/collections?${query}`)).status).toBe(400);
   });
 });
 

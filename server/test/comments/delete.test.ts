@@ -2,9 +2,9 @@ import { sql } from 'kysely';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Visitor, visit } from '../support/client.ts';
 import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
-import { jpeg } from '../support/pictures.ts';
-
-const missing = '00000000-0000-4000-8000-00000000dead';
+import { grant, nowhere } from '../support/people.ts';
+import { plainFile } from '../support/pictures.ts';
+import { addTeam } from '../support/teams.ts';
 
 let library: Library;
 let mara: Account;
@@ -18,22 +18,6 @@ let post: string;
 let team: string;
 let otherTeam: string;
 
-async function grant(account: Account, capability: string, teamId: string | null = null): Promise<void> {
-  await library.deps.db
-    .insertInto('user_capability_grants')
-    .values({ user_ref: account.ref, capability, team_id: teamId })
-    .execute();
-}
-
-async function addTeam(slug: string): Promise<string> {
-  const { id } = await library.deps.db
-    .insertInto('teams')
-    .values({ slug, name: slug })
-    .returning('id')
-    .executeTakeFirstOrThrow();
-  return id;
-}
-
 beforeAll(async () => {
   library = await openLibrary();
   [mara, ines, olga, moderator, teamModerator, root] = await Promise.all([
@@ -44,13 +28,18 @@ beforeAll(async () => {
     library.join('teammoderator'),
     library.join('root', 'admin'),
   ]);
-  [team, otherTeam] = [await addTeam('press'), await addTeam('print')];
-  await grant(moderator, 'posts.admin');
-  await grant(teamModerator, 'posts.admin', team);
-  // Everything there is besides posts.admin.
-  for (const capability of ['assets.admin', 'content.read.all', 'users.write', 'share.grant', 'teams.write'])
-    await grant(olga, capability);
-  picture = await upload(mara, await jpeg(60, 40));
+  [team, otherTeam] = [await addTeam(library, 'press'), await addTeam(library, 'print')];
+  await grant(library, moderator, 'posts.admin');
+  await grant(library, teamModerator, 'posts.admin', team);
+  // Much, but not posts.admin.
+  await grant(library, olga, [
+    'assets.admin',
+    'content.read.all',
+    'users.write',
+    'share.grant',
+    'teams.write',
+  ]);
+  picture = await upload(mara, plainFile());
 });
 
 beforeEach(async () => {
@@ -80,7 +69,7 @@ describe('DELETE /comments/{id}', () => {
     }
   });
 
-  test('is 403 for the author of the root where the reply is somebody else’s', async () => {
+  test('answers 403 to the author of the root for a reply of another account', async () => {
     const comment = await say(ines);
     const reply = await say(olga, 'reply', comment.id);
     expect(await removeRefused(ines, reply.id)).toBe(403);
@@ -89,7 +78,7 @@ describe('DELETE /comments/{id}', () => {
   });
 
   // COMMENT-8
-  test('is 403 for anybody else who reads it, whatever they hold, and takes nothing', async () => {
+  test('answers 403 to other readers, whatever capabilities they hold', async () => {
     const comment = await say(ines);
     const reply = await say(mara, 'reply', comment.id);
     for (const id of [comment.id, reply.id]) expect(await removeRefused(olga, id)).toBe(403);
@@ -97,7 +86,7 @@ describe('DELETE /comments/{id}', () => {
     expect(await countOf()).toBe(2);
   });
 
-  test('is for posts.admin of a team where the post is of that team, and there alone', async () => {
+  test('is open to posts.admin of a team only for posts of that team', async () => {
     const comment = await say(ines);
     const setTeam = (teamId: string | null) =>
       library.deps.db.updateTable('posts').set({ team_id: teamId }).where('id', '=', post).execute();
@@ -111,7 +100,7 @@ describe('DELETE /comments/{id}', () => {
   });
 
   // COMMENT-8
-  test('takes its replies along, and the count with them', async () => {
+  test('deletes its replies too, and counts them off', async () => {
     const kept = await say(mara, 'kept');
     const keptReply = await say(ines, 'kept reply', kept.id);
     const gone = await say(ines, 'gone');
@@ -122,7 +111,7 @@ describe('DELETE /comments/{id}', () => {
     ];
     const [early] = replies;
     // One of them went before: it is not counted off twice.
-    await remove(mara, early?.id ?? missing);
+    await remove(mara, early?.id ?? nowhere);
     expect(await countOf()).toBe(5);
     await remove(ines, gone.id);
     expect(await countOf()).toBe(2);
@@ -137,7 +126,7 @@ describe('DELETE /comments/{id}', () => {
     }
   });
 
-  test('of a reply leaves its root and the other replies', async () => {
+  test('of a reply keeps the root and the other replies', async () => {
     const parent = await say(mara, 'parent');
     const first = await say(ines, 'first', parent.id);
     const second = await say(ines, 'second', parent.id);
@@ -147,7 +136,7 @@ describe('DELETE /comments/{id}', () => {
   });
 
   // COMMENT-8
-  test('is soft: the rows stay, with when and by whom', async () => {
+  test('keeps the rows, with the time and the account', async () => {
     const comment = await say(ines);
     const reply = await say(olga, 'reply', comment.id);
     await remove(mara, comment.id);
@@ -163,17 +152,17 @@ describe('DELETE /comments/{id}', () => {
     ]);
   });
 
-  test('twice is 404 the second time, and counts once; so is an unknown one', async () => {
+  test('answers 404 the second time and for an unknown comment, and counts once', async () => {
     const comment = await say(ines);
     await say(mara, 'another');
     await remove(ines, comment.id);
-    for (const id of [comment.id, missing]) expect(await removeRefused(ines, id)).toBe(404);
+    for (const id of [comment.id, nowhere]) expect(await removeRefused(ines, id)).toBe(404);
     expect(await countOf()).toBe(1);
     expect((await ines.send('/comments/7', { method: 'DELETE' })).status).toBe(400);
   });
 
   // COMMENT-10
-  test('by who may no longer read the post is 404, their own comment included', async () => {
+  test('answers 404 to accounts that can no longer read the post, also for their own comments', async () => {
     const comment = await say(ines);
     await mara.ok('updatePost', { params: { id: post }, body: { visibility: 'private' } });
     expect(await removeRefused(ines, comment.id)).toBe(404);
@@ -182,7 +171,7 @@ describe('DELETE /comments/{id}', () => {
   });
 
   // COMMENT-9
-  test('goes on in a draft and in a post without comments', async () => {
+  test('works in drafts and in posts with comments disabled', async () => {
     const [first, second] = [await say(ines), await say(ines)];
     await mara.ok('updatePost', { params: { id: post }, body: { comments_enabled: false } });
     await remove(ines, first.id);
@@ -192,7 +181,7 @@ describe('DELETE /comments/{id}', () => {
     expect(await countOf()).toBe(0);
   });
 
-  test('takes a peer’s comment and one of an account that was removed', async () => {
+  test('works for comments from other servers and of removed accounts', async () => {
     const nina = await library.join('nina');
     const orphan = await say(nina);
     await library.deps.db.deleteFrom('users').where('ref', '=', nina.ref).execute();
@@ -218,7 +207,7 @@ describe('the audit log', () => {
   }
 
   // COMMENT-11
-  test('tells of a comment taken from somebody else, and whose it was', async () => {
+  test('records the deletion of another account’s comment, with its author', async () => {
     const comment = await say(ines);
     const events = await eventsOf(() => remove(mara, comment.id));
     expect(events).toMatchObject([
@@ -234,13 +223,13 @@ describe('the audit log', () => {
   });
 
   // COMMENT-11
-  test('says nothing of one’s own, and nothing of a refusal', async () => {
+  test('records neither the deletion of one’s own comment nor a refusal', async () => {
     const comment = await say(ines);
     expect(await eventsOf(() => removeRefused(olga, comment.id))).toEqual([]);
     expect(await eventsOf(() => remove(ines, comment.id))).toEqual([]);
   });
 
-  test('names who acts in whose name', async () => {
+  test('names the impersonator and the impersonated account', async () => {
     const comment = await say(ines);
     const mask = visit(library.address, {}, root.cookie());
     await mask.ok('impersonate', { params: { ref: mara.ref }, body: {} });
@@ -251,7 +240,7 @@ describe('the audit log', () => {
   });
 });
 
-test('a comment with many replies is counted off at once, not once a reply', async () => {
+test('deleting a comment with many replies updates the count of the post once', async () => {
   const { db } = library.deps;
   const comment = await say(ines);
   await sql`insert into comments (post_id, parent_id, author_user_ref, body)

@@ -1,9 +1,8 @@
 import { beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Visitor } from '../support/client.ts';
 import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
-import { jpeg } from '../support/pictures.ts';
-
-const missing = '00000000-0000-4000-8000-00000000dead';
+import { nowhere } from '../support/people.ts';
+import { plainFile } from '../support/pictures.ts';
 
 let library: Library;
 let mara: Account;
@@ -21,7 +20,7 @@ beforeAll(async () => {
     library.join('ines'),
     library.join('viewer', 'viewer'),
   ]);
-  picture = await upload(mara, await jpeg(60, 40));
+  picture = await upload(mara, plainFile());
   await library.setPublicMode(true);
 });
 
@@ -46,7 +45,7 @@ async function likeStates(caller: Visitor) {
 }
 
 // LIKE-4
-test('a like is one’s own, and counted for everybody', async () => {
+test('liked is per account, like_count is the same for all', async () => {
   expect(await like(mara)).toEqual({ liked: true, like_count: 1 });
   expect(await like(viewer)).toEqual({ liked: true, like_count: 2 });
   expect(await likeStates(mara)).toEqual([
@@ -60,7 +59,7 @@ test('a like is one’s own, and counted for everybody', async () => {
 });
 
 // LIKE-4
-test('a reply is liked for itself', async () => {
+test('a like of a reply does not count for its root', async () => {
   expect(await like(ines, reply)).toEqual({ liked: true, like_count: 1 });
   expect(await likeStates(ines)).toEqual([
     [false, 0],
@@ -70,7 +69,7 @@ test('a reply is liked for itself', async () => {
   expect(items).toMatchObject([{ liked: true, like_count: 1 }]);
 });
 
-test('liking twice is liking once; liking no longer twice, or without a like, is nothing', async () => {
+test('liking and unliking are idempotent', async () => {
   expect(await unlike(mara)).toEqual({ liked: false, like_count: 0 });
   await like(mara);
   expect(await like(mara)).toEqual({ liked: true, like_count: 1 });
@@ -79,7 +78,7 @@ test('liking twice is liking once; liking no longer twice, or without a like, is
   expect(await unlike(mara)).toEqual({ liked: false, like_count: 1 });
 });
 
-test('a storm of one caller counts once', async () => {
+test('concurrent likes of one account count once', async () => {
   const answers = await Promise.all(Array.from({ length: 30 }, () => like(mara)));
   for (const answer of answers) expect(answer).toEqual({ liked: true, like_count: 1 });
   await Promise.all(Array.from({ length: 30 }, () => unlike(mara)));
@@ -87,7 +86,7 @@ test('a storm of one caller counts once', async () => {
 });
 
 // LIKE-2
-test('to an anonymous caller `liked` is false, and to like is 401', async () => {
+test('anonymous callers see `liked` as false and cannot like', async () => {
   await like(mara);
   expect(await likeStates(library.anonymous())).toEqual([
     [false, 1],
@@ -97,12 +96,12 @@ test('to an anonymous caller `liked` is false, and to like is 401', async () => 
     expect((await library.anonymous().refused(id, { params: { id: comment } })).status).toBe(401);
 });
 
-test('a comment that is deleted, gone with its root, unknown or unreadable is one and the same 404', async () => {
+test('answers 404 alike for deleted, unknown and unreadable comments', async () => {
   await like(viewer);
   await mara.ok('updatePost', { params: { id: post }, body: { visibility: 'private' } });
   const texts = [await viewer.send(`/comments/${comment}/like`, { method: 'POST' })];
   await mara.ok('deleteComment', { params: { id: comment } });
-  for (const id of [comment, reply, missing])
+  for (const id of [comment, reply, nowhere])
     for (const method of ['POST', 'DELETE']) texts.push(await mara.send(`/comments/${id}/like`, { method }));
   expect(texts.map(({ status, text }) => [status, text])).toEqual(
     texts.map(() => [404, texts[0]?.text ?? '']),
@@ -110,7 +109,7 @@ test('a comment that is deleted, gone with its root, unknown or unreadable is on
   expect((await mara.send('/comments/7/like', { method: 'POST' })).status).toBe(400);
 });
 
-test('liking neither edits a comment nor moves it, nor is it told in the preview', async () => {
+test('a like changes neither edited_at nor the order, and is not in the preview', async () => {
   const newer = await ines.ok('createComment', { params: { id: post }, body: { body: 'newer' } });
   await like(mara);
   const { items } = await mara.ok('listComments', { params: { id: post } });
@@ -125,7 +124,7 @@ test('liking neither edits a comment nor moves it, nor is it told in the preview
 });
 
 // LIKE-5
-test('an account’s likes go with it', async () => {
+test('deleting an account deletes its likes', async () => {
   const fan = await library.join('fan');
   await like(fan);
   await like(fan, reply);

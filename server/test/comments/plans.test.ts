@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type pg from 'pg';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
-import { jpeg } from '../support/pictures.ts';
+import { plainFile } from '../support/pictures.ts';
 import { type Statement, watchStatements } from '../support/statements.ts';
 
 /**
@@ -22,7 +22,7 @@ let hub: string;
 beforeAll(async () => {
   library = await openLibrary();
   [mara, ines] = await Promise.all([library.join('mara'), library.join('ines')]);
-  const picture = await upload(mara, await jpeg(60, 40));
+  const picture = await upload(mara, plainFile());
   post = (await publish(mara, [picture], { visibility: 'public' })).id;
   const others = await Promise.all(Array.from({ length: 10 }, () => publish(mara, [picture])));
   const { db } = library.deps;

@@ -93,7 +93,7 @@ const idsOf = (items: readonly { id: string }[] | undefined) => items?.map(({ id
 
 // POST-33
 describe('comments_preview', () => {
-  test('is absent or empty without comments, and where all were taken away', async () => {
+  test('is empty without comments, also after all were deleted', async () => {
     expect((await previewOf(olga)) ?? []).toEqual([]);
     const gone = await lay({ at: 1, deleted: true });
     await lay({ at: 2, parent: gone, deleted: true });
@@ -102,7 +102,7 @@ describe('comments_preview', () => {
   });
 
   // POST-33
-  test('holds the newest three top-level comments, newest first', async () => {
+  test('contains the newest three top-level comments, newest first', async () => {
     const ids = [];
     for (const at of [1, 2, 3, 4, 5]) ids.push(await lay({ at, body: `number ${at}` }));
     expect(idsOf(await previewOf(olga))).toEqual([ids[4], ids[3], ids[2]]);
@@ -110,7 +110,7 @@ describe('comments_preview', () => {
   });
 
   // POST-33
-  test('holds no replies and no deleted ones, however new', async () => {
+  test('contains neither replies nor deleted comments', async () => {
     const first = await lay({ at: 1 });
     const second = await lay({ at: 2 });
     await lay({ at: 3, deleted: true });
@@ -118,14 +118,14 @@ describe('comments_preview', () => {
     expect(idsOf(await previewOf(olga))).toEqual([second, first]);
   });
 
-  test('has the order of the thread among comments of one moment', async () => {
+  test('orders comments of equal times as the thread does', async () => {
     const ids = [];
     for (let i = 0; i < 8; i += 1) ids.push(await lay({ at: 1 }));
     expect(idsOf(await previewOf(olga))).toEqual(ids.sort().reverse().slice(0, 3));
   });
 
   // POST-33
-  test('is the roots of the thread for every caller, whatever comes and goes', async () => {
+  test('equals the first roots of the thread for every caller after every change', async () => {
     const callers = [mara, ines, olga, root, library.anonymous()];
     const agree = async () => {
       for (const caller of callers) expect((await previewOf(caller)) ?? []).toEqual(await rootsOf(caller));
@@ -157,14 +157,14 @@ describe('comments_preview', () => {
     await agree();
   });
 
-  test('moves up when one of the three goes', async () => {
+  test('includes the next comment when one of the three is deleted', async () => {
     const ids = [];
     for (const at of [1, 2, 3, 4]) ids.push(await lay({ at }));
     await ines.ok('deleteComment', { params: { id: ids[2] ?? '' } });
     expect(idsOf(await previewOf(olga))).toEqual([ids[3], ids[1], ids[0]]);
   });
 
-  test('comes with every answer that is a post', async () => {
+  test('is in every response that is a post', async () => {
     const id = await lay({ at: 1 });
     const answers = [
       await mara.ok('updatePost', { params: { id: post }, body: { title: 'x' } }),
@@ -177,7 +177,7 @@ describe('comments_preview', () => {
     for (const answer of answers) expect(idsOf(answer.comments_preview)).toEqual([id]);
   });
 
-  test('of each post in a list is its own', async () => {
+  test('in a list belongs to each post', async () => {
     const first = post;
     const a = await lay({ at: 1, body: 'of the first' });
     post = (await publish(mara, [picture], { visibility: 'public' })).id;
@@ -189,7 +189,7 @@ describe('comments_preview', () => {
   });
 
   // POST-33
-  test('adds no visibility: who does not read the post is told nothing of it', async () => {
+  test('is withheld from callers who cannot read the post', async () => {
     await lay({ at: 1, body: 'between us' });
     await mara.ok('updatePost', { params: { id: post }, body: { visibility: 'private' } });
     for (const caller of [ines, library.anonymous()]) {
@@ -218,7 +218,7 @@ describe('CommentPreview', () => {
   });
 
   // HTTP-5
-  test('says the moment as the thread does, in UTC', async () => {
+  test('has the times of the thread, in UTC', async () => {
     const { db } = library.deps;
     for (const created_at of [
       '2026-03-29T01:30:00.120Z',
@@ -245,7 +245,7 @@ describe('CommentPreview', () => {
     },
   );
 
-  test('names the author as the caller may know them', async () => {
+  test('shows the author’s name as the caller may see it', async () => {
     await lay({ at: 1 });
     await library.deps.db
       .updateTable('users')
@@ -260,7 +260,7 @@ describe('CommentPreview', () => {
   });
 
   // IDENTITY-3
-  test('leaves the author out, and keeps the comment, when the user hides from anonymous callers', async () => {
+  test('omits the author for anonymous callers when the user hides from them', async () => {
     const id = await lay({ at: 1, body: 'still here' });
     await library.deps.db
       .updateTable('users')
@@ -274,7 +274,7 @@ describe('CommentPreview', () => {
   });
 
   // IDENTITY-4
-  test('leaves the author out for everybody when the account was removed', async () => {
+  test('omits the author for everyone when the account was removed', async () => {
     const nina = await library.join('nina');
     const id = await lay({ at: 1, authorRef: nina.ref });
     await library.deps.db.deleteFrom('users').where('ref', '=', nina.ref).execute();

@@ -4,10 +4,9 @@ import { sql } from 'kysely';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Visitor } from '../support/client.ts';
 import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
+import { nowhere } from '../support/people.ts';
 import { jpeg } from '../support/pictures.ts';
 import { countStatements } from '../support/statements.ts';
-
-const missing = '00000000-0000-4000-8000-00000000dead';
 
 let library: Library;
 let mara: Account;
@@ -94,7 +93,7 @@ describe('GET /posts/{id}/comments', () => {
   });
 
   // COMMENT-1
-  test('gives roots newest first, their replies nested one level below, oldest first', async () => {
+  test('lists roots newest first, with their replies nested one level, oldest first', async () => {
     const say = (caller: Account, body: string, parentId?: string) =>
       caller.ok('createComment', {
         params: { id: post },
@@ -141,7 +140,7 @@ describe('GET /posts/{id}/comments', () => {
     });
   });
 
-  test('leaves deleted comments and deleted replies out, and keeps those of other posts apart', async () => {
+  test('omits deleted comments and replies, and comments of other posts', async () => {
     const [kept = ''] = await lay({ at: 1 }, { at: 2, deleted: true });
     const [reply = ''] = await lay({ at: 3, parent: kept }, { at: 4, parent: kept, deleted: true });
     const other = await publish(mara, [picture]);
@@ -152,7 +151,7 @@ describe('GET /posts/{id}/comments', () => {
     expect(idsOf(items[0]?.replies ?? [])).toEqual([reply]);
   });
 
-  test('pages hold every root once, told apart by id where they are of one moment', async () => {
+  test('pages contain every root once, ordered by id when their times are equal', async () => {
     const roots = await lay(...Array.from({ length: 12 }, (_, i) => ({ at: Math.floor(i / 4) })));
     await lay(
       ...roots.map((parent) => ({ at: 9, parent })),
@@ -175,19 +174,19 @@ describe('GET /posts/{id}/comments', () => {
     }
   });
 
-  test('pages neither repeat nor lose a root while others come and go between them', async () => {
+  test('pages neither repeat nor lose a root while others are added and deleted', async () => {
     const ids = (await lay(...Array.from({ length: 9 }, (_, i) => ({ at: i })))).reverse();
     const first = await threadOf(ines, { limit: 3 });
     expect(idsOf(first.items)).toEqual(ids.slice(0, 3));
     const added = await ines.ok('createComment', { params: { id: post }, body: { body: 'new' } });
     // The one the cursor names goes, too.
-    for (const gone of [ids[2], ids[4]]) await mara.ok('deleteComment', { params: { id: gone ?? missing } });
+    for (const gone of [ids[2], ids[4]]) await mara.ok('deleteComment', { params: { id: gone ?? nowhere } });
     const rest = await threadOf(ines, { cursor: first.next_cursor ?? '' });
     expect(idsOf(rest.items)).toEqual([ids[3], ...ids.slice(5)]);
     expect(idsOf(rest.items)).not.toContain(added.id);
   });
 
-  test('has 50 to a page when nobody says, and at most 200', async () => {
+  test('has 50 items per page by default, and at most 200', async () => {
     await lay(...Array.from({ length: 60 }, (_, i) => ({ at: i })));
     expect((await threadOf(ines)).items).toHaveLength(50);
     expect((await threadOf(ines, { limit: 200 })).items).toHaveLength(60);
@@ -214,11 +213,11 @@ describe('GET /posts/{id}/comments', () => {
   test('unknown query parameters are ignored, a malformed id is 400, an unknown post 404', async () => {
     expect((await ines.send(`/posts/${post}/comments?sort=oldest&include_deleted=true`)).status).toBe(200);
     expect((await ines.send('/posts/x/comments')).status).toBe(400);
-    expect((await ines.refused('listComments', { params: { id: missing } })).status).toBe(404);
+    expect((await ines.refused('listComments', { params: { id: nowhere } })).status).toBe(404);
   });
 
   // HTTP-10
-  test('asks a fixed number of statements, however many roots and replies', async () => {
+  test('needs a fixed number of statements, whatever the number of roots and replies', async () => {
     const roots = await lay(...Array.from({ length: 30 }, (_, i) => ({ at: i })));
     await lay(...roots.flatMap((parent) => [1, 2, 3].map((at) => ({ at: 40 + at, parent }))));
     const count = async (limit: number) => {
@@ -235,7 +234,7 @@ describe('GET /posts/{id}/comments', () => {
 
 describe('replies', () => {
   // COMMENT-1
-  test('come twenty with their root, the oldest; reply_count says how many there are', async () => {
+  test('the oldest twenty come with their root; reply_count is the total', async () => {
     const [root = ''] = await lay({ at: 0 });
     const replies = await lay(...Array.from({ length: 23 }, (_, i) => ({ at: 1 + i, parent: root })));
     const { items } = await threadOf(ines);
@@ -243,7 +242,7 @@ describe('replies', () => {
     expect(idsOf(items[0]?.replies ?? [])).toEqual(replies.slice(0, 20));
   });
 
-  test('of one moment stand in the order of their ids, with the root as without it', async () => {
+  test('of equal times are ordered by id, nested and on their own', async () => {
     const [root = ''] = await lay({ at: 0 });
     const replies = await lay(...Array.from({ length: 6 }, () => ({ at: 5, parent: root })));
     const { items } = await threadOf(ines);
@@ -252,7 +251,7 @@ describe('replies', () => {
   });
 
   // COMMENT-2
-  test('are all paged by GET /comments/{id}/replies, newest first, without the deleted ones', async () => {
+  test('are paged by GET /comments/{id}/replies, newest first, without deleted ones', async () => {
     const [root = '', other = ''] = await lay({ at: 0 }, { at: 0 });
     const replies = await lay(...Array.from({ length: 23 }, (_, i) => ({ at: 1 + i, parent: root })));
     await lay({ at: 3, parent: root, deleted: true }, { at: 4, parent: other });
@@ -262,7 +261,7 @@ describe('replies', () => {
     expect((await repliesOf(ines, root, { limit: 23 })).next_cursor).toBeNull();
   });
 
-  test('are the very records that the thread nests', async () => {
+  test('have the same form there as in the thread', async () => {
     const [root = ''] = await lay({ at: 0 });
     await lay({ at: 1, parent: root }, { at: 2, parent: root, authorRef: null, remote: 'Ada' });
     const nested = (await threadOf(ines)).items[0]?.replies ?? [];
@@ -270,11 +269,11 @@ describe('replies', () => {
   });
 
   // COMMENT-2
-  test('of a reply are none; of a deleted or unknown comment 404', async () => {
+  test('of a reply are an empty list; of a deleted or unknown comment 404', async () => {
     const [root = '', gone = ''] = await lay({ at: 0 }, { at: 0, deleted: true });
     const [reply = ''] = await lay({ at: 1, parent: root });
     expect(await repliesOf(ines, reply)).toEqual({ items: [], next_cursor: null });
-    for (const id of [gone, missing])
+    for (const id of [gone, nowhere])
       expect((await ines.refused('listReplies', { params: { id } })).status).toBe(404);
   });
 });
@@ -297,7 +296,7 @@ describe('identities in a thread', () => {
     expect(reply).toBeDefined();
     expect(reply?.author).toEqual(root?.author);
     if (root?.author === undefined) expect(Object.keys(root ?? {})).not.toContain('author');
-    expect((await repliesOf(caller, root?.id ?? missing)).items[0]?.author).toEqual(root?.author);
+    expect((await repliesOf(caller, root?.id ?? nowhere)).items[0]?.author).toEqual(root?.author);
     return root?.author;
   }
 
@@ -343,7 +342,7 @@ describe('identities in a thread', () => {
   });
 
   // IDENTITY-3
-  test('are left out for anonymous callers alone when the user hides from them; the comment stays', async () => {
+  test('are withheld from anonymous callers when the user hides from them; the comment is shown', async () => {
     await setColumns({ hide_from_anonymous: true });
     expect(await shownTo(library.anonymous())).toBeUndefined();
     expect(await shownTo(olga)).toMatchObject({ ref: ines.ref });
@@ -355,7 +354,7 @@ describe('identities in a thread', () => {
   });
 
   // IDENTITY-4
-  test('of an account that was removed are left out for everybody; the comment stays', async () => {
+  test('of a removed account are withheld from everyone; the comment is shown', async () => {
     const nina = await library.join('nina');
     const [gone = ''] = await lay({ at: 7, body: 'still here', authorRef: nina.ref });
     await lay({ at: 8, body: 'so is this', authorRef: nina.ref, parent: gone });
@@ -370,7 +369,7 @@ describe('identities in a thread', () => {
   });
 
   // IDENTITY-4
-  test('of an account that is switched off stand', async () => {
+  test('of a disabled account are shown', async () => {
     const nina = await library.join('nadia');
     const [root = ''] = await lay({ at: 7, authorRef: nina.ref });
     await library.deps.db
@@ -399,7 +398,7 @@ describe('identities in a thread', () => {
   );
 
   // IDENTITY-5
-  test('a comment written here has no remote name', async () => {
+  test('a local comment has no remote name', async () => {
     const { items } = await threadOf(mara);
     expect(items[0]).not.toHaveProperty('remote_display_name');
     expect(items[0]?.replies[0]).not.toHaveProperty('remote_display_name');
@@ -407,7 +406,7 @@ describe('identities in a thread', () => {
 });
 
 // COMMENT-13
-test('a thread goes with its post into the trash and comes back with it', async () => {
+test('deleting and restoring a post deletes and restores its thread', async () => {
   const [root = ''] = await lay({ at: 0 });
   await lay({ at: 1, parent: root });
   const before = await threadOf(ines);
@@ -421,7 +420,7 @@ test('a thread goes with its post into the trash and comes back with it', async 
   expect(await ines.ok('getPost', { params: { id: post } })).toMatchObject({ comment_count: 2 });
 });
 
-test('a thread of a post made a draft again is its author’s to read, and everybody’s once published', async () => {
+test('the thread of an unpublished post is readable only by its author until it is published again', async () => {
   await lay({ at: 0 });
   await mara.ok('unpublishPost', { params: { id: post } });
   expect((await ines.refused('listComments', { params: { id: post } })).status).toBe(404);
@@ -430,7 +429,7 @@ test('a thread of a post made a draft again is its author’s to read, and every
   expect((await threadOf(ines)).items).toHaveLength(1);
 });
 
-test('counters are right for rows of any origin, also those an account’s removal takes along', async () => {
+test('counters are right after the removal of accounts that commented', async () => {
   const { db } = library.deps;
   const [root = ''] = await lay({ at: 0 });
   const [reply = ''] = await lay({ at: 1, parent: root });

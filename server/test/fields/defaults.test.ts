@@ -2,7 +2,7 @@ import type { DefaultValue } from '@vitrine/contract/fields';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { addTeam, arrive, grant, nowhere } from '../posts/people.ts';
 import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
-import { jpeg } from '../support/pictures.ts';
+import { plainFile } from '../support/pictures.ts';
 import { change, define, notChanged, notDefined } from './define.ts';
 
 let library: Library;
@@ -64,7 +64,7 @@ describe('DefaultValue', () => {
       default_value: literal({ value_text: '<p onclick="x()">a & <b>b</b></p>' }),
     });
     expect(rich.default_value?.value_text).toBe('<p>a &amp; <b>b</b></p>');
-    const { id } = await upload(stranger, await jpeg(8, 8));
+    const { id } = await upload(stranger, plainFile());
     const { items } = await stranger.ok('listAssetFieldValues', { params: { id } });
     const of = (field: string) => items.find(({ field_id }) => field_id === field);
     expect(of(moment.id)?.value_date).toBe('2025-12-31T03:59:59.999Z');
@@ -208,8 +208,8 @@ describe('DefaultValue', () => {
   });
 
   test('a reference names an asset that who sets it may read', async () => {
-    const own = await upload(stranger, await jpeg(16, 16), { status: 'draft' });
-    const shown = await upload(stranger, await jpeg(16, 16));
+    const own = await upload(stranger, plainFile(), { status: 'draft' });
+    const shown = await upload(stranger, plainFile());
     expect(
       await notDefined(editor, { type: 'reference', default_value: literal({ value_ref: own.id }) }),
     ).toContain('value_ref names no asset');

@@ -10,14 +10,14 @@ let library: Library;
 let editor: Account;
 let id: string;
 
-const SIZE = 100_000;
+const SIZE = 20_000;
 
 beforeAll(async () => {
   library = await openLibrary();
   editor = await arrive(library, 'editor');
   await grant(library, editor, 'fields.admin');
   ({ id } = await define(editor, { type: 'multi_select', options: { values: [] } }));
-  // All at once, and the index after it: adding them one by one is another test's business.
+  // In one statement, and the index after it, which is faster.
   await sql`drop index field_terms_search`.execute(library.deps.db);
   await sql`insert into field_terms (field_id, value, label, path, position)
     select ${id}::uuid, 'term-' || n, 'Label ' || md5(n::text), array['term-' || n], n
@@ -32,35 +32,35 @@ beforeAll(async () => {
 const ask = (query: { q?: string; match?: 'prefix' | 'substring'; limit?: number } = {}) =>
   editor.ok('listFieldValues', { params: { id }, query });
 
-describe('GET /fields/{id}/values over 100,000 terms', () => {
-  test('without a question: the first by label, and how many there are', async () => {
+describe('GET /fields/{id}/values over 20,000 terms', () => {
+  test('without a query: the first terms by label, and their number', async () => {
     const answer = await ask({ limit: 3 });
     expect(answer).toMatchObject({ matched: SIZE, returned: 3, truncated: true, vocabulary_size: SIZE });
     const labels = answer.values.map(({ label }) => label);
     expect(labels).toEqual([...labels].sort());
   });
 
-  test('one that all terms answer is counted whole and still ranked', async () => {
+  test('a query that all terms match is counted completely and ranked', async () => {
     const answer = await ask({ q: 'term-1', limit: 200 });
     // 1, 10 to 19, 100 to 199 ...: exactly one is exact, all others begin with it.
-    expect(answer).toMatchObject({ matched: 11_112, returned: 200, truncated: true });
+    expect(answer).toMatchObject({ matched: 11_111, returned: 200, truncated: true });
     expect(answer.values[0]?.value).toBe('term-1');
     expect((await ask({ q: 'e' })).matched).toBe(SIZE);
   });
 
   // TERM-13
-  test('exact comes before prefix, prefix before part, on slug, label and alias', async () => {
+  test('ranks exact before prefix before substring matches, on value, label and alias', async () => {
     const exact = await ask({ q: 'ALIAS 7' });
     expect(exact.values[0]?.value).toBe('term-7');
     expect(exact.matched).toBe(1 + 10 + 100);
-    const part = await ask({ q: 'm-99999' });
-    expect(part.values.map(({ value }) => value)).toEqual(['term-99999']);
-    expect((await ask({ q: 'm-99999', match: 'prefix' })).matched).toBe(0);
+    const part = await ask({ q: 'm-19999' });
+    expect(part.values.map(({ value }) => value)).toEqual(['term-19999']);
+    expect((await ask({ q: 'm-19999', match: 'prefix' })).matched).toBe(0);
   });
 
-  test('a question of three letters or more is answered from the index', async () => {
+  test('a query of three letters or more uses the index', async () => {
     const { rows } = await sql<{ 'QUERY PLAN': string }>`explain select t.value from field_terms t
-      where t.field_id = ${sql.lit(id)} and (lower(t.label) like '%99999%' or t.value like '%99999%')`.execute(
+      where t.field_id = ${sql.lit(id)} and (lower(t.label) like '%19999%' or t.value like '%19999%')`.execute(
       library.deps.db,
     );
     const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
@@ -71,12 +71,14 @@ describe('GET /fields/{id}/values over 100,000 terms', () => {
 
 describe('a vocabulary of 200,000 terms is full', () => {
   // TERM-10
-  test('a new term is refused to people with 422, and left out of what a file tells', async () => {
+  test('refuses new terms of people with 422 and omits those of files', async () => {
     const { db } = library.deps;
     await sql`drop index field_terms_search, field_terms_path`.execute(db);
+    await sql`alter table field_terms disable trigger all`.execute(db);
     await sql`insert into field_terms (field_id, value, label, path, position)
       select ${id}::uuid, 'more-' || n, 'more-' || n, array['more-' || n], n
       from generate_series(1, ${200_000 - SIZE}::integer) n`.execute(db);
+    await sql`alter table field_terms enable trigger all`.execute(db);
     await sql`update fields set open_vocabulary = true where id = ${id}`.execute(db);
     const asset = await upload(editor, plainFile());
     const target = { id: asset.id, field_id: id };

@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { addTeam, arrive, bearer, grant, nowhere } from '../posts/people.ts';
 import type { Visitor } from '../support/client.ts';
 import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
-import { jpeg } from '../support/pictures.ts';
+import { plainFile } from '../support/pictures.ts';
 import { change, define, notChanged, notDefined } from './define.ts';
 
 let library: Library;
@@ -18,7 +18,7 @@ beforeAll(async () => {
   stranger = await arrive(library, 'stranger');
   await grant(library, editor, 'fields.admin');
   await grant(library, editor, 'fields.vocabulary.merge');
-  asset = (await upload(stranger, await jpeg(16, 16))).id;
+  asset = (await upload(stranger, plainFile())).id;
 });
 
 type Kind = 'select' | 'multi_select' | 'tree';

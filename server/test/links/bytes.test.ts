@@ -107,7 +107,7 @@ describe('a watermark', () => {
   };
 
   // LINK-10, MEDIA-27
-  test('is drawn all over each rendition, once for each text; originals are not given beside it', async () => {
+  test('covers each rendition, is rendered once per text, and prevents the download of originals', async () => {
     const asset = await newAsset(600, 400);
     await library.runJobs();
     const hash = asset.file_hash ?? '';
@@ -145,7 +145,7 @@ describe('a watermark', () => {
   });
 
   // MEDIA-27
-  test('goes with the bytes it was drawn on', async () => {
+  test('is deleted with the bytes it was rendered from', async () => {
     const asset = await newAsset();
     await library.runJobs();
     const hash = asset.file_hash ?? '';
@@ -160,7 +160,7 @@ describe('a watermark', () => {
 
 describe('GET /links/{token}/archive', () => {
   // LINK-11
-  test('has the originals under safe and distinct names, in order, a folder for each post of a collection', async () => {
+  test('contains the originals in order under safe and distinct names, with a folder per post of a collection', async () => {
     const first = await newAsset(40, 30, '../../etc/passwd.jpg');
     const second = await newAsset(40, 30, 'same.jpg');
     const third = await newAsset(40, 30, 'same.jpg');
@@ -201,20 +201,19 @@ describe('GET /links/{token}/archive', () => {
   });
 
   // LINK-11
-  test('of 10,000 files streams in bounded memory, at the pace of the client', async () => {
-    const asset = await newAsset(30, 20);
-    await library.runJobs();
+  test('of 300 MB in 1,000 files streams in bounded memory', async () => {
+    const asset = await upload(owner, new Uint8Array(300_000).fill(7), { sensitivity: 'posts' });
     const post = await publish(owner, [asset]);
     const shelf = await owner.ok('createCollection', { body: { name: 'Large' } });
     const { db } = library.deps;
-    // 100 posts with the same 100 assets each.
+    // 10 posts with the same 100 assets each: more than the rows of one query.
     await sql`insert into assets (owner_user_ref, title, description, asset_type, status, sensitivity, file_hash,
         file_name, metadata, processing_status)
       select owner_user_ref, title, description, asset_type, status, sensitivity, file_hash, 'many.jpg', metadata,
         processing_status from assets, generate_series(1, 100) where id = ${asset.id}`.execute(db);
     await sql`insert into posts (author_user_ref, title, description, visibility, state_id)
       select author_user_ref, 'many', description, visibility, state_id
-      from posts, generate_series(1, 100) where id = ${post.id}`.execute(db);
+      from posts, generate_series(1, 10) where id = ${post.id}`.execute(db);
     await sql`insert into post_members (post_id, asset_id, sort_order)
       select p.id, a.id, row_number() over (partition by p.id) from posts p, assets a
       where p.title = 'many' and a.file_name = 'many.jpg'`.execute(db);
@@ -233,8 +232,8 @@ describe('GET /links/{token}/archive', () => {
       bytes += chunk.length;
       most = Math.max(most, process.memoryUsage().rss - before);
     }
-    expect(entries).toBe(10_000);
-    expect(bytes).toBeGreaterThan(10_000 * (asset.file_size_bytes ?? 0));
+    expect(entries).toBe(1_000);
+    expect(bytes).toBeGreaterThan(1_000 * (asset.file_size_bytes ?? 0));
     expect(most).toBeLessThan(150 * 1024 * 1024);
   }, 120_000);
 

@@ -40,7 +40,7 @@ beforeEach(() => library.setPublicMode(false));
 
 describe('POST /{posts|assets|collections}/{id}/links', () => {
   // LINK-2
-  test('answers with the address once; lists never have it, and the database has its SHA-256 alone', async () => {
+  test('returns the address once; lists omit it, and the database has only its SHA-256', async () => {
     const made = await makeLink(owner, 'posts', post.id, { label: ' Client ', expires_at: later(3) });
     expect(made).toMatchObject({ label: 'Client', target_kind: 'post', target_id: post.id, opened_count: 0 });
     expect(made).toMatchObject({
@@ -81,7 +81,7 @@ describe('POST /{posts|assets|collections}/{id}/links', () => {
   });
 
   // LINK-1, LINK-7
-  test('is 403 for readers who may not edit, 400 for an expiry that has passed, 409 for mature assets', async () => {
+  test('answers 403 to readers who may not edit, 400 for a past expiry, 409 for mature assets', async () => {
     const open = await publish(owner, [await newAsset()], { visibility: 'org-only' });
     expect((await stranger.send(`/posts/${open.id}/links`, { method: 'POST', body: {} })).status).toBe(403);
     const past = { expires_at: later(-1) };
@@ -91,7 +91,7 @@ describe('POST /{posts|assets|collections}/{id}/links', () => {
   });
 
   // LINK-7, LINK-8
-  test('tells how many assets the link leaves out, and shows the others', async () => {
+  test('reports how many assets the link omits', async () => {
     const kept = await newAsset();
     const mature = await newAsset({ mature: 'true' });
     const restricted = await newAsset({ sensitivity: 'restricted' });
@@ -116,7 +116,7 @@ describe('POST /{posts|assets|collections}/{id}/links', () => {
   });
 
   // LINK-16
-  test('is 409 beyond 100 links to one thing', async () => {
+  test('answers 409 beyond 100 links to one target', async () => {
     const { id } = await newAsset();
     await sql`insert into share_links (token_hash, asset_id, created_by_user_ref)
       select sha256(gen_random_uuid()::text::bytea), ${id}, ${owner.ref} from generate_series(1, 99)`.execute(
@@ -130,7 +130,7 @@ describe('POST /{posts|assets|collections}/{id}/links', () => {
 
 describe('GET /links/{link}', () => {
   // LINK-3
-  test('shows the target with public mode off, and nothing about people or elsewhere', async () => {
+  test('shows the target with public mode off, and nothing about people or other posts', async () => {
     const { token } = await makeLink(owner, 'posts', post.id);
     const answer = await open(library, token);
     expect(answer.status).toBe(200);
@@ -176,7 +176,7 @@ describe('GET /links/{link}', () => {
   );
 
   // LINK-13
-  test('counts openings and when the last one was; pages, bytes and refusals count nothing', async () => {
+  test('counts visits and the time of the last; pages, bytes and refusals do not count', async () => {
     const made = await makeLink(owner, 'collections', collection.id, { password: 'boat' });
     await open(library, made.token);
     const { cookie } = await unlock(library, made.token, 'boat');
@@ -189,7 +189,7 @@ describe('GET /links/{link}', () => {
     expect(Date.parse(listed?.last_opened_at ?? '')).toBeGreaterThan(Date.now() - 60_000);
   });
 
-  test('turns the pages of a collection in its order, each post with its words', async () => {
+  test('pages through a collection in its order, with the texts of its posts', async () => {
     const shelf = await owner.ok('createCollection', { body: { name: 'Long', description: 'All of it' } });
     const ids: string[] = [];
     for (let index = 0; index < 3; index += 1) {
@@ -220,7 +220,7 @@ describe('GET /links/{link}', () => {
 });
 
 // LINK-4
-describe('a link that leads nowhere is the same 404 at every address', () => {
+describe('an invalid link is the same 404 at every address', () => {
   const gone = async (token: string, id = asset.id) => {
     for (const path of addressesOf(token, id)) {
       const answer = await visit(library, path);
@@ -231,7 +231,7 @@ describe('a link that leads nowhere is the same 404 at every address', () => {
   };
 
   // LINK-4
-  test('a token that is guessed, cut, longer, in other letters, or no token at all', async () => {
+  test('for a token that is guessed, shortened, longer, in another case or malformed', async () => {
     const { token } = await makeLink(owner, 'posts', post.id, { password: 'boat' });
     const turned = [...token]
       .map((c) => (c === c.toLowerCase() ? c.toUpperCase() : c.toLowerCase()))
@@ -251,7 +251,7 @@ describe('a link that leads nowhere is the same 404 at every address', () => {
   });
 
   // LINK-4
-  test('an expired one, a revoked one, and one whose password was never asked for', async () => {
+  test('when it is expired or revoked', async () => {
     const expired = await makeLink(owner, 'posts', post.id, { expires_at: later(1), password: 'boat' });
     await sql`update share_links set expires_at = now() - interval '1 second' where id = ${expired.id}`.execute(
       library.deps.db,
@@ -264,7 +264,7 @@ describe('a link that leads nowhere is the same 404 at every address', () => {
   });
 
   // LINK-4
-  test('while its post is a draft or in the trash; restored, it is back', async () => {
+  test('while its post is a draft or deleted', async () => {
     const own = await newAsset();
     const one = await publish(owner, [own]);
     const { token } = await makeLink(owner, 'posts', one.id, { allow_download: true });
@@ -283,7 +283,7 @@ describe('a link that leads nowhere is the same 404 at every address', () => {
     await gone(token, own.id);
   });
 
-  test('once its asset is deleted, its collection deleted or expired', async () => {
+  test('when its asset is deleted, or its collection is deleted or expired', async () => {
     const own = await newAsset();
     const toAsset = await makeLink(owner, 'assets', own.id);
     await owner.ok('deleteAsset', { params: { id: own.id }, body: {} });
@@ -298,7 +298,7 @@ describe('a link that leads nowhere is the same 404 at every address', () => {
   });
 
   // LINK-5
-  test('once its creator is disabled or may not edit the target any more', async () => {
+  test('when its creator is disabled or may no longer edit the target', async () => {
     const curator = await arrive(library, 'curator');
     await grant(library, curator, 'posts.admin');
     const { token } = await makeLink(curator, 'posts', post.id);
@@ -315,7 +315,7 @@ describe('a link that leads nowhere is the same 404 at every address', () => {
 // LINK-6
 describe('a password', () => {
   // LINK-6
-  test('keeps everything behind 401 until it is given; the cookie is for this link alone', async () => {
+  test('answers 401 until it is given; the cookie is valid for this link only', async () => {
     const made = await makeLink(owner, 'posts', post.id, { password: 'boat', allow_download: true });
     const other = await makeLink(owner, 'posts', post.id, { password: 'boat' });
     expect(made.has_password).toBe(true);
@@ -344,7 +344,7 @@ describe('a password', () => {
   });
 
   // LINK-6
-  test('that is changed, set anew or taken away ends what the old one unlocked', async () => {
+  test('invalidates cookies when it is changed or removed', async () => {
     const { id, token } = await makeLink(owner, 'posts', post.id, { password: 'boat' });
     const { cookie } = await unlock(library, token, 'boat');
     expect((await open(library, token, cookie)).status).toBe(200);
@@ -358,7 +358,7 @@ describe('a password', () => {
   });
 
   // RATE-9
-  test('can be tried ten times a minute, also when a thousand attempts arrive', async () => {
+  test('can be tried ten times a minute, also with a thousand attempts', async () => {
     const limited = await openLibrary({ VITRINE_RATE_LIMITS: 'on' });
     const maker = await arrive(limited, 'maker');
     const one = await publish(maker, [await upload(maker, await jpeg(30, 20))]);
@@ -388,7 +388,7 @@ describe('a password', () => {
 // LINK-1
 describe('PATCH and DELETE /links/{link}', () => {
   // LINK-17
-  test('change what was asked for and leave the rest; `clear_*` takes away', async () => {
+  test('change only what is given; `clear_*` removes', async () => {
     const { id } = await makeLink(owner, 'posts', post.id, {
       label: 'One',
       expires_at: later(2),
@@ -421,14 +421,14 @@ describe('PATCH and DELETE /links/{link}', () => {
   });
 
   // LINK-1
-  test('are for those who may edit the target, by whomever the link was made; 404 for others', async () => {
+  test('are open to those who may edit the target, whoever made the link; 404 for others', async () => {
     const params = { link: (await makeLink(owner, 'assets', asset.id)).id };
     expect((await stranger.refused('updateLink', { params, body: { label: 'x' } })).status).toBe(404);
     expect((await stranger.refused('revokeLink', { params })).status).toBe(404);
     await admin.ok('revokeLink', { params });
   });
 
-  test('need the scope of the target from a token', async () => {
+  test('require the scope of the target from a token', async () => {
     const { token } = await owner.ok('createToken', { body: { name: 'posts', scopes: ['posts.write'] } });
     const writer = visitAs(library.address, { authorization: `Bearer ${token}` });
     const toAsset = await makeLink(owner, 'assets', asset.id);
@@ -440,7 +440,7 @@ describe('PATCH and DELETE /links/{link}', () => {
 
 describe('a visitor with a link', () => {
   // LINK-12
-  test('is refused by every other operation, whether the token comes as a cookie, a session or a bearer', async () => {
+  test('cannot use the token for other operations, as a cookie, session or bearer', async () => {
     const { token } = await makeLink(owner, 'posts', post.id, { password: 'boat' });
     const { cookie } = await unlock(library, token, 'boat');
     const disguises = [
@@ -465,7 +465,7 @@ describe('a visitor with a link', () => {
   });
 
   // LINK-12
-  test('who is signed in sees the same and gains nothing elsewhere', async () => {
+  test('sees the same when signed in, and gains nothing elsewhere', async () => {
     const { token } = await makeLink(owner, 'posts', post.id);
     const mine = await stranger.send(`/links/${token}`);
     expect([mine.status, mine.text]).toEqual([200, (await open(library, token)).text]);
@@ -477,7 +477,7 @@ describe('a visitor with a link', () => {
   });
 
   // LINK-7
-  test('sees a member go as soon as it is narrowed, made mature or deleted', async () => {
+  test('no longer sees a member that is restricted, made mature or deleted', async () => {
     const own = await newAsset();
     const one = await publish(owner, [own]);
     const { token } = await makeLink(owner, 'posts', one.id);

@@ -1,4 +1,5 @@
-import type { LinkedMedia, ShareLinkCreate } from '@vitrine/contract/links';
+import type { LinkedMedia } from '@vitrine/contract/link-visits';
+import type { ShareLinkCreate } from '@vitrine/contract/links';
 import sharp from 'sharp';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { clip } from '../media/clips.ts';
@@ -90,7 +91,7 @@ describe('a link that gives originals', () => {
 
 describe('a link without downloads', () => {
   // LINK-18, MEDIA-13
-  test('gives no tiles, because they have every pixel of the original; the rest can be seen', async () => {
+  test('serves no tiles, which have every pixel of the original, but the other renditions', async () => {
     const { token } = await linkWith({});
     expect((await mediaAt(token, picture)).tiles).toBeNull();
     expect(await statusAt(token, `${picture}/tiles/13/0_0`)).toBe(403);
@@ -99,7 +100,7 @@ describe('a link without downloads', () => {
     expect((await mediaAt(token, note)).variants.map(({ key }) => key)).toContain('text.html');
   });
 
-  test('follows its terms when they change: downloads on and off, then revoked', async () => {
+  test('follows changes of its terms: downloads on and off, then revoked', async () => {
     const { id, token } = await linkWith({});
     const tile = `${picture}/tiles/13/0_0`;
     for (const allow_download of [true, false]) {
@@ -114,7 +115,7 @@ describe('a link without downloads', () => {
 
 describe('a link with a watermark', () => {
   // LINK-10
-  test('gives only pictures that the watermark is drawn into, whatever else it allows', async () => {
+  test('serves only watermarked pictures, whatever else it allows', async () => {
     const { token } = await linkWith({ allow_download: true, watermark: true });
     for (const id of [picture, video, note]) {
       const { tiles, variants, subtitles, transcoding } = await mediaAt(token, id);
@@ -129,7 +130,7 @@ describe('a link with a watermark', () => {
   });
 });
 
-test('a link to one asset gives nothing of another, whatever its terms', async () => {
+test('a link to one asset serves nothing of another', async () => {
   const { token } = await makeLink(owner, 'assets', note, { allow_download: true });
   for (const path of [`${picture}/media`, `${picture}/tiles/13/0_0`, `${video}/subtitles/de`])
     expect(await statusAt(token, path)).toBe(404);

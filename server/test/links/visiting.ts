@@ -1,4 +1,5 @@
-import type { LinkView, NewShareLink, ShareLinkCreate } from '@vitrine/contract/links';
+import type { LinkView } from '@vitrine/contract/link-visits';
+import type { NewShareLink, ShareLinkCreate } from '@vitrine/contract/links';
 import type { Answered, Visitor } from '../support/client.ts';
 import type { Library } from '../support/library.ts';
 

@@ -89,7 +89,6 @@ describe('POST /posts', () => {
 
   // POST-16
   test.each([
-    ['no members', { members: [] }],
     ['a member twice', () => ({ members: [member(one), member(one)] })],
     [
       'a member twice in another case',
@@ -100,17 +99,6 @@ describe('POST /posts', () => {
     [
       'half a focal pair beside null',
       () => ({ members: [member(one)], cover_focal_x: 0.5, cover_focal_y: null }),
-    ],
-    ['a focal point outside', () => ({ members: [member(one)], cover_focal_x: 1.1, cover_focal_y: 0 })],
-    ['state_id', () => ({ members: [member(one)], state_id: crypto.randomUUID() })],
-    ['ai_provenance', () => ({ members: [member(one)], ai_provenance: 'none' })],
-    ['a title of 501 characters', () => ({ members: [member(one)], title: 'x'.repeat(501) })],
-    ['51 tags', () => ({ members: [member(one)], tags: Array.from({ length: 51 }, (_, i) => `t${i}`) })],
-    ['an empty tag', () => ({ members: [member(one)], tags: [''] })],
-    ['an unknown visibility', () => ({ members: [member(one)], visibility: 'friends' })],
-    [
-      '201 members',
-      () => ({ members: Array.from({ length: 201 }, () => ({ asset_id: crypto.randomUUID() })) }),
     ],
   ])('is 400 with %s', async (_, make) => {
     const body = typeof make === 'function' ? make() : make;
@@ -245,17 +233,8 @@ describe('POST /posts, who and how', () => {
 
   // POST-16
   test.each([
-    ['NaN as text', { cover_focal_x: 'NaN', cover_focal_y: 'NaN' }],
-    ['a focal point below 0', { cover_focal_x: 0, cover_focal_y: -0.1 }],
     ['the other half of a focal pair', { cover_focal_y: 0.5 }],
-    ['an unknown property', { colour: 'red' }],
-    ['author_user_ref', { author_user_ref: 1 }],
-    ['posted_at', { posted_at: '2020-01-01T00:00:00Z' }],
     ['comments_enabled as null', { comments_enabled: null }],
-    ['draft as text', { draft: 'true' }],
-    ['a description of 20,001 characters', { description: 'x'.repeat(20_001) }],
-    ['a tag of 65 characters', { tags: ['x'.repeat(65)] }],
-    ['a NUL', { title: 'a\0b' }],
   ])('is 400 with %s, and no post is made', async (_, more) => {
     const before = (await everyPage(mara, { author_ref: mara.ref })).flat();
     const sent = await mara.send('/posts', { method: 'POST', body: { members: [member(one)], ...more } });

@@ -3,7 +3,7 @@ import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { callersBefore, outcomeOf } from '../appearance/callers.ts';
 import type { Visitor } from '../support/client.ts';
 import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
-import { jpeg } from '../support/pictures.ts';
+import { plainFile } from '../support/pictures.ts';
 import { actAs, addPosts, addTeam, arrive, bearer, grant, nowhere } from './people.ts';
 
 let library: Library;
@@ -24,9 +24,8 @@ beforeAll(async () => {
   curator = await arrive(library, 'curator', 'viewer');
   await grant(library, curator, 'posts.admin');
   await follower.ok('followUser', { params: { ref: author.ref } });
-  picture = await upload(author, await jpeg(40, 30));
-  locked = await upload(author, await jpeg(40, 30), { sensitivity: 'restricted' });
-  await library.runJobs();
+  picture = await upload(author, plainFile());
+  locked = await upload(author, plainFile(), { sensitivity: 'restricted' });
 });
 
 beforeEach(async () => {
@@ -50,7 +49,7 @@ async function featured(count: number): Promise<string[]> {
 
 describe('GET /posts/featured', () => {
   // POST-44
-  test('is the posts as the feed shows them, in the rail’s order, for whoever may read each', async () => {
+  test('lists the featured posts that the caller can read, in order', async () => {
     const ids = {
       public: await post(),
       org: await post({ visibility: 'org-only' }),
@@ -76,7 +75,7 @@ describe('GET /posts/featured', () => {
     expect(first).toEqual(await stranger.ok('getPost', { params: { id: ids.public } }));
   });
 
-  test('keeps the feed’s rule on withheld members', async () => {
+  test('applies the feed’s rule on withheld members', async () => {
     const [open, closed] = [await post(), await post({}, locked)];
     for (const id of [open, closed]) await feature(id);
     expect(await rail(stranger)).toEqual([open]);
@@ -87,7 +86,7 @@ describe('GET /posts/featured', () => {
     expect(withheld?.members).toMatchObject([{ restricted: true }]);
   });
 
-  test('is the public door, and no post called “featured”', async () => {
+  test('is public in public mode, and not a post id', async () => {
     expect(await statusOf(library.anonymous(), 'GET', '/posts/featured')).toBe(401);
     const narrow = await bearer(library, stranger, ['assets.write']);
     expect(await statusOf(narrow, 'GET', '/posts/featured')).toBe(403);
@@ -98,7 +97,7 @@ describe('GET /posts/featured', () => {
 });
 
 describe('PUT and DELETE /posts/{id}/featured', () => {
-  test('puts at the end, or before what has the position; again moves, or leaves it', async () => {
+  test('adds at the end or at a position; again moves it, or leaves it', async () => {
     const [a, b, c] = [await post(), await post(), await post()];
     await feature(a);
     await feature(b);
@@ -118,7 +117,7 @@ describe('PUT and DELETE /posts/{id}/featured', () => {
   });
 
   // POST-44
-  test('unknown and deleted posts are 404, a draft 409, a strange position 400', async () => {
+  test('answers 404 for unknown and deleted posts, 409 for a draft, 400 for a bad position', async () => {
     const [draft, gone] = [await post({ draft: true }), await post()];
     await author.ok('deletePost', { params: { id: gone }, body: undefined });
     const put = (id: string, body?: object) => statusOf(curator, 'PUT', `/posts/${id}/featured`, body);
@@ -131,7 +130,7 @@ describe('PUT and DELETE /posts/{id}/featured', () => {
   });
 
   // POST-44
-  test('50 have room; a 51st is 409', async () => {
+  test('accepts 50 posts; the 51st is 409', async () => {
     const ids = await addPosts(library, { author, members: [picture.id], count: 51, visibility: 'public' });
     const [last = '', ...others] = ids;
     await sql`insert into featured_posts (post_id, position)
@@ -147,7 +146,7 @@ describe('PUT and DELETE /posts/{id}/featured', () => {
   });
 
   // POST-44
-  test('a post in the trash or withdrawn leaves the rail, and comes back to its place', async () => {
+  test('a deleted or unpublished post leaves the list and returns to its place', async () => {
     const [a, b, c] = await featured(3);
     if (a === undefined || b === undefined || c === undefined) throw new Error('three were made');
     await author.ok('deletePost', { params: { id: b }, body: undefined });
@@ -162,7 +161,7 @@ describe('PUT and DELETE /posts/{id}/featured', () => {
   });
 
   // POST-44
-  test('is for posts.admin everywhere, and audited', async () => {
+  test('requires global posts.admin, and is audited', async () => {
     const id = await post();
     for (const { who, visitor, writing } of await callersBefore(library, 'posts.admin')) {
       const before = await rail();
@@ -201,7 +200,7 @@ describe('PUT and DELETE /posts/{id}/featured', () => {
 
 describe('PUT /posts/featured/order', () => {
   // POST-45
-  test('takes the whole rail, each post once; anything else changes nothing', async () => {
+  test('requires the whole list, each post once; otherwise nothing changes', async () => {
     const ids = await featured(3);
     const [a = '', b = '', c = ''] = ids;
     const put = (post_ids: unknown) => statusOf(curator, 'PUT', '/posts/featured/order', { post_ids });
@@ -217,7 +216,7 @@ describe('PUT /posts/featured/order', () => {
     expect(await rail()).toEqual([c, a, b]);
   });
 
-  test('what is on a full rail beyond its length, since it came back, keeps its place and is in nobody’s way', async () => {
+  test('posts that return to a full list keep their place', async () => {
     const ids = await addPosts(library, { author, members: [picture.id], count: 51, visibility: 'public' });
     await sql`insert into featured_posts (post_id, position)
       select id, place - 1 from unnest(${ids}::uuid[]) with ordinality t (id, place)`.execute(
@@ -233,7 +232,7 @@ describe('PUT /posts/featured/order', () => {
   });
 
   // POST-45
-  test('is for what its sender is shown: a post whose members are withheld from them keeps its place', async () => {
+  test('keeps the place of posts that are withheld from the sender', async () => {
     const [a, hidden, b] = [await post(), await post({}, locked), await post()];
     for (const id of [a, hidden, b]) await feature(id, undefined, root);
     expect(await rail(curator)).toEqual([a, b]);
@@ -244,7 +243,7 @@ describe('PUT /posts/featured/order', () => {
     expect(await rail(root)).toEqual([hidden, a, b]);
   });
 
-  test('twenty operators at once leave every post on the rail, once', async () => {
+  test('twenty concurrent changes keep every post in the list once', async () => {
     const ids = await featured(4);
     await Promise.all(
       Array.from({ length: 20 }, (_, i) => {

@@ -527,27 +527,15 @@ describe('what the feed is narrowed to', () => {
   });
 
   test.each([
-    'limit=0',
-    'limit=201',
-    'limit=-1',
-    'limit=1.5',
     'limit=x',
     'limit=',
-    'sort=random',
-    'feed=all',
     'draft=yes',
     'include_deleted=1',
     'author_ref=mara',
     'author_ref=1.0',
     'author_ref=9223372036854775808',
     'liked_by=+1',
-    'team_id=x',
-    'asset=x',
-    'tag=',
-    `tag=${'x'.repeat(65)}`,
-    'tag=a%00b',
     Array.from({ length: 11 }, (_, i) => `tag=t${i}`).join('&'),
-    `cursor=${'A'.repeat(501)}`,
     // Times that are none, in a cursor of the right form.
     ...['2026-02-30T00:00:00Z', '2026-13-01T00:00:00Z', '0000-01-01T00:00:00Z', '2026-01-01T25:00:00Z'].map(
       (time) => `cursor=${Buffer.from(`${time} ${nowhere}`).toString('base64url')}`,

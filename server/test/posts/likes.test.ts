@@ -2,9 +2,8 @@ import { sql } from 'kysely';
 import { beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Visitor } from '../support/client.ts';
 import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
-import { jpeg } from '../support/pictures.ts';
-
-const missing = '00000000-0000-4000-8000-00000000dead';
+import { nowhere } from '../support/people.ts';
+import { plainFile } from '../support/pictures.ts';
 
 let library: Library;
 let mara: Account;
@@ -22,8 +21,7 @@ beforeAll(async () => {
     library.join('viewer', 'viewer'),
     library.join('root', 'admin'),
   ]);
-  picture = await upload(mara, await jpeg(60, 40));
-  await library.runJobs();
+  picture = await upload(mara, plainFile());
   await library.setPublicMode(true);
 });
 
@@ -49,7 +47,7 @@ async function shownTo(caller: Visitor) {
 }
 
 // LIKE-1
-test('GET, POST and DELETE answer the caller’s state and the count of all, with 200', async () => {
+test('GET, POST and DELETE answer 200 with the caller’s state and the total', async () => {
   const path = `/posts/${post}/like`;
   const answers = [];
   for (const method of ['GET', 'POST', 'GET', 'DELETE', 'GET'])
@@ -65,7 +63,7 @@ test('GET, POST and DELETE answer the caller’s state and the count of all, wit
 });
 
 // POST-30
-test('a like is one’s own, and counted for everybody, on every surface', async () => {
+test('liked is per account, like_count the same for all, on every surface', async () => {
   await like(ines);
   await like(viewer);
   // One may like one's own.
@@ -78,7 +76,7 @@ test('a like is one’s own, and counted for everybody, on every surface', async
 });
 
 // LIKE-2
-test('to an anonymous caller `liked` is always false, and to like is 401', async () => {
+test('anonymous callers see `liked` as false and cannot like', async () => {
   await like(ines);
   expect(await shownTo(library.anonymous())).toEqual({ liked: false, like_count: 1 });
   for (const id of ['likePost', 'unlikePost'] as const)
@@ -87,7 +85,7 @@ test('to an anonymous caller `liked` is always false, and to like is 401', async
 });
 
 // LIKE-1
-test('liking twice is liking once; liking no longer twice, or without a like, is nothing', async () => {
+test('liking and unliking are idempotent', async () => {
   expect(await unlike(ines)).toEqual({ liked: false, like_count: 0 });
   await like(ines);
   expect(await like(ines)).toEqual({ liked: true, like_count: 1 });
@@ -97,21 +95,21 @@ test('liking twice is liking once; liking no longer twice, or without a like, is
 });
 
 // LIKE-3
-test('a storm of one caller counts once, and leaves no trace when taken back', async () => {
+test('concurrent likes of one account count once, and unlikes remove it', async () => {
   const liked = await Promise.all(Array.from({ length: 50 }, () => like(ines)));
   for (const answer of liked) expect(answer).toEqual({ liked: true, like_count: 1 });
   const unliked = await Promise.all(Array.from({ length: 50 }, () => unlike(ines)));
   for (const answer of unliked) expect(answer).toEqual({ liked: false, like_count: 0 });
 });
 
-test('one post’s likes are not another’s', async () => {
+test('likes count for their post only', async () => {
   const other = await publish(mara, [picture], { visibility: 'public' });
   await like(ines);
   expect(await ines.ok('getLike', { params: { id: other.id } })).toEqual({ liked: false, like_count: 0 });
 });
 
 // POST-4
-test('a post that is unreadable, a draft of somebody else, in the trash or unknown is one and the same 404', async () => {
+test('answers 404 alike for unreadable, draft, deleted and unknown posts', async () => {
   await like(ines);
   const answers: unknown[] = [];
   const ask = async (caller: Visitor, id = post) => {
@@ -120,7 +118,7 @@ test('a post that is unreadable, a draft of somebody else, in the trash or unkno
       answers.push([status, text]);
     }
   };
-  await ask(ines, missing);
+  await ask(ines, nowhere);
   await mara.ok('updatePost', { params: { id: post }, body: { visibility: 'private' } });
   await ask(ines);
   await mara.ok('updatePost', { params: { id: post }, body: { visibility: 'public' } });
@@ -137,12 +135,12 @@ test('a post that is unreadable, a draft of somebody else, in the trash or unkno
 });
 
 // LIKE-2
-test('is not gated by comments_enabled nor by posts.comment', async () => {
+test('requires neither comments_enabled nor posts.comment', async () => {
   await mara.ok('updatePost', { params: { id: post }, body: { comments_enabled: false } });
   expect(await like(viewer)).toEqual({ liked: true, like_count: 1 });
 });
 
-test('does not move the post on: its editor’s if_unchanged_since holds, and its place in the feed', async () => {
+test('changes neither updated_at nor the order of the feed', async () => {
   const before = await mara.ok('getPost', { params: { id: post } });
   const newer = await publish(mara, [picture], { visibility: 'public' });
   await like(ines);
@@ -156,7 +154,7 @@ test('does not move the post on: its editor’s if_unchanged_since holds, and it
   expect(order.indexOf(newer.id)).toBeLessThan(order.indexOf(post));
 });
 
-test('no body of a post sets like_count or liked', async () => {
+test('refuses like_count and liked in bodies of posts', async () => {
   for (const body of [{ like_count: 99 }, { liked: true }, { comment_count: 99 }, { comments_preview: [] }]) {
     expect((await mara.send(`/posts/${post}`, { method: 'PATCH', body })).status).toBe(400);
     const members = [{ asset_id: picture.id }];
@@ -166,7 +164,7 @@ test('no body of a post sets like_count or liked', async () => {
 });
 
 // LIKE-5
-test('an account’s likes go with it, from every post', async () => {
+test('deleting an account deletes its likes', async () => {
   const fan = await library.join('fan');
   const first = post;
   await like(fan);
@@ -180,7 +178,7 @@ test('an account’s likes go with it, from every post', async () => {
 });
 
 // LIKE-5
-test('likes go with a post that is removed for good', async () => {
+test('purging a post deletes its likes', async () => {
   await like(ines);
   await library.deps.db.deleteFrom('posts').where('id', '=', post).execute();
   const { rows } = await sql<{ count: number }>`

@@ -2,7 +2,7 @@ import type { ShownAsset } from '@vitrine/contract/assets';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Visitor } from '../support/client.ts';
 import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
-import { jpeg } from '../support/pictures.ts';
+import { plainFile } from '../support/pictures.ts';
 import { actAs, addTeam, arrive, bearer, everyPage, grant, lasting, nowhere } from './people.ts';
 
 let library: Library;
@@ -46,13 +46,12 @@ beforeAll(async () => {
   editor = await arrive(library, 'editor');
   root = await arrive(library, 'root', 'admin');
   await grant(library, editor, 'posts.admin');
-  asset = await upload(mara, await jpeg(60, 40));
-  await library.runJobs();
+  asset = await upload(mara, plainFile());
 });
 
 // POST-2
 describe('a post of visibility explicit-share is read by those it is shared with', () => {
-  test('from the share on, until it is taken back', async () => {
+  test('while they have a share', async () => {
     const { id } = await shared();
     expect(await reads(ann, id)).toBe(false);
     await share(mara, id, ann);
@@ -62,7 +61,7 @@ describe('a post of visibility explicit-share is read by those it is shared with
   });
 
   // POST-3
-  test('whom nobody named does not read it: not a follower, not its team, not a reader of all content', async () => {
+  test('others cannot read it: followers, its team, content.read.all', async () => {
     const follower = await arrive(library, 'follower');
     const teammate = await arrive(library, 'teammate');
     const reader = await arrive(library, 'reader');
@@ -79,7 +78,7 @@ describe('a post of visibility explicit-share is read by those it is shared with
   });
 
   // POST-8, POST-38
-  test('a share opens that visibility alone, and no draft', async () => {
+  test('a share has no effect on other visibilities and drafts', async () => {
     const { id } = await publish(mara, [asset], { visibility: 'private' });
     await share(mara, id, ann);
     const patch = (visibility: 'private' | 'followers' | 'explicit-share') =>
@@ -96,7 +95,7 @@ describe('a post of visibility explicit-share is read by those it is shared with
     expect(await reads(ann, id)).toBe(true);
   });
 
-  test('who reads it by a share may like and comment, and not change it', async () => {
+  test('may be liked and commented by them, but not changed', async () => {
     const { id } = await shared();
     await share(mara, id, ann);
     await ann.ok('likePost', { params: { id } });
@@ -108,7 +107,7 @@ describe('a post of visibility explicit-share is read by those it is shared with
     expect((await everyPage(ann, { liked_by: ann.ref })).flat()).not.toContain(id);
   });
 
-  test('an impersonated sharee reads it, and so does their script', async () => {
+  test('is readable by a sharee’s impersonator and tokens', async () => {
     const { id } = await shared();
     await share(mara, id, ann);
     const script = await bearer(library, ann, ['read']);
@@ -120,7 +119,7 @@ describe('a post of visibility explicit-share is read by those it is shared with
 // POST-38
 describe('GET, PUT and DELETE /posts/{id}/shares/{user_ref}', () => {
   // POST-38
-  test('201 when it is new, 200 with the same when it was there, 204 when it is gone, then 404', async () => {
+  test('PUT answers 201, then 200; DELETE answers 204, then 404', async () => {
     const { id } = await shared();
     const path = `/posts/${id}/shares/${ann.ref}`;
     expect((await sends(mara, 'GET', path)).status).toBe(404);
@@ -143,7 +142,7 @@ describe('GET, PUT and DELETE /posts/{id}/shares/{user_ref}', () => {
     ]);
   });
 
-  test('with an account that is not there, or is no number: 404, 400', async () => {
+  test('an unknown account is 404, a malformed one 400', async () => {
     const { id } = await shared();
     expect(await mara.refused('putShare', { params: { id, user_ref: 404_000 } })).toEqual({
       status: 404,
@@ -160,7 +159,7 @@ describe('GET, PUT and DELETE /posts/{id}/shares/{user_ref}', () => {
   });
 
   // POST-38
-  test('is for the post’s editors: 403 for who reads it, the 404 of a missing post for who does not', async () => {
+  test('are open to the post’s editors: 403 for readers, the 404 of a missing post for others', async () => {
     const open = await publish(mara, [asset], { visibility: 'public' });
     const hidden = await shared();
     await share(mara, open.id, ben);
@@ -202,7 +201,7 @@ describe('GET, PUT and DELETE /posts/{id}/shares/{user_ref}', () => {
     ).toEqual([ben.ref]);
   });
 
-  test('an administrator shares in the author’s stead; one behind a mask is named beside', async () => {
+  test('administrators may share; the audit names impersonators', async () => {
     const { id } = await shared();
     await share(editor, id, ann);
     await share(await actAs(library, root, mara), id, ben);
@@ -213,7 +212,7 @@ describe('GET, PUT and DELETE /posts/{id}/shares/{user_ref}', () => {
     ]);
   });
 
-  test('of many at once one is new, and one event is written', async () => {
+  test('several concurrent PUTs create one share and one event', async () => {
     const { id } = await shared();
     const path = `/posts/${id}/shares/${ann.ref}`;
     const statuses = async (method: string) =>
@@ -226,7 +225,7 @@ describe('GET, PUT and DELETE /posts/{id}/shares/{user_ref}', () => {
   });
 
   // POST-37
-  test('a deleted post has none to see; its restore brings them back', async () => {
+  test('shares of a deleted post are hidden until it is restored', async () => {
     const { id } = await shared();
     await share(mara, id, ann);
     await mara.ok('deletePost', { params: { id }, body: undefined });
@@ -236,7 +235,7 @@ describe('GET, PUT and DELETE /posts/{id}/shares/{user_ref}', () => {
     expect(await reads(ann, id)).toBe(true);
   });
 
-  test('a share goes with its account', async () => {
+  test('deleting an account deletes its shares', async () => {
     const gone = await arrive(library, 'gone');
     const { id } = await shared();
     await share(mara, id, gone);
@@ -246,7 +245,7 @@ describe('GET, PUT and DELETE /posts/{id}/shares/{user_ref}', () => {
 });
 
 describe('GET /posts/{id}/shares', () => {
-  test('pages them all, each once', async () => {
+  test('pages contain every share once', async () => {
     const { id } = await shared();
     const people = await Promise.all(Array.from({ length: 7 }, (_, i) => arrive(library, `person${i}`)));
     for (const person of people) await share(mara, id, person);

@@ -4,7 +4,7 @@ import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Visitor } from '../support/client.ts';
 import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
-import { jpeg } from '../support/pictures.ts';
+import { plainFile } from '../support/pictures.ts';
 import { actAs, addTeam, arrive, bearer, everyPage, grant, lasting, nowhere } from './people.ts';
 
 const WIP = '00000000-0000-4000-8000-000000000201';
@@ -62,14 +62,13 @@ beforeAll(async () => {
   root = await arrive(library, 'root', 'admin');
   await grant(library, editor, 'posts.admin');
   team = await addTeam(library, 'studio', [mara, stranger]);
-  asset = await upload(mara, await jpeg(60, 40));
-  await library.runJobs();
+  asset = await upload(mara, plainFile());
 });
 
 // POST-11
 describe('publish and unpublish', () => {
   // POST-6, POST-11
-  test('move a post between wip and published, and draft is read from its state', async () => {
+  test('move a post between wip and published, which draft reflects', async () => {
     const draft = await draftOf(mara);
     expect(draft).toMatchObject({ draft: true, state_id: WIP });
     expect(await publishing(mara, draft.id)).toMatchObject({ draft: false, state_id: PUBLISHED });
@@ -78,7 +77,7 @@ describe('publish and unpublish', () => {
     expect(await publish(mara, [asset])).toMatchObject({ draft: false, state_id: PUBLISHED });
   });
 
-  test('change nothing else of the post', async () => {
+  test('change nothing else', async () => {
     const draft = await draftOf(mara, {
       title: 'a',
       visibility: 'followers',
@@ -92,7 +91,7 @@ describe('publish and unpublish', () => {
   });
 
   // POST-11
-  test('publishing what is published and unpublishing a draft is 409, and no event', async () => {
+  test('answer 409 when nothing would change, without an event', async () => {
     const post = await publish(mara, [asset]);
     expect((await move(mara, post.id, 'publish')).status).toBe(409);
     const draft = await draftOf(mara);
@@ -102,7 +101,7 @@ describe('publish and unpublish', () => {
   });
 
   // POST-12
-  test('posted_at is set by the first publication alone', async () => {
+  test('posted_at is set by the first publication only', async () => {
     const draft = await draftOf(mara);
     await sql`update posts set posted_at = '2020-01-01T00:00:00Z', created_at = '2020-01-01T00:00:00Z'
       where id = ${draft.id}`.execute(library.deps.db);
@@ -118,7 +117,7 @@ describe('publish and unpublish', () => {
   });
 
   // POST-12
-  test('nor by one that was created published', async () => {
+  test('posted_at of a post created as published never changes', async () => {
     const post = await publish(mara, [asset]);
     await sql`update posts set posted_at = '2021-01-01T00:00:00Z' where id = ${post.id}`.execute(
       library.deps.db,
@@ -128,7 +127,7 @@ describe('publish and unpublish', () => {
   });
 
   // POST-11
-  test('are audited with who did it, in whose name and by which token', async () => {
+  test('are audited with account, impersonator and token', async () => {
     const draft = await draftOf(mara);
     await publishing(mara, draft.id);
     await withdrawing(editor, draft.id);
@@ -154,7 +153,7 @@ describe('publish and unpublish', () => {
     ]);
   });
 
-  test('of many at once one moves it, and one event is written', async () => {
+  test('one of several concurrent calls succeeds and writes one event', async () => {
     const draft = await draftOf(mara);
     const all = (to: 'publish' | 'unpublish') =>
       Promise.all(Array.from({ length: 12 }, (_, i) => move(i % 2 ? mara : editor, draft.id, to)));
@@ -166,7 +165,7 @@ describe('publish and unpublish', () => {
     expect(events).toEqual(['post.published', 'post.unpublished', 'post.published']);
   });
 
-  test('in a storm of both every move that was answered 200 has its event, and they alternate', async () => {
+  test('concurrent calls of both write one event per success, alternating', async () => {
     const draft = await draftOf(mara);
     const answers = await Promise.all(
       Array.from({ length: 20 }, (_, i) => move(mara, draft.id, i % 2 ? 'publish' : 'unpublish')),
@@ -179,7 +178,7 @@ describe('publish and unpublish', () => {
     expect(published - withdrawn).toBe((await read(mara, draft.id)).draft ? 0 : 1);
   });
 
-  test('a post deleted or missing is 404, a malformed id 400', async () => {
+  test('a deleted or missing post is 404, a malformed id 400', async () => {
     const post = await publish(mara, [asset]);
     await mara.ok('deletePost', { params: { id: post.id }, body: undefined });
     for (const to of ['publish', 'unpublish'] as const) {
@@ -195,7 +194,7 @@ describe('publish and unpublish', () => {
 // POST-13
 describe('who may publish: the post’s editors who hold posts.publish', () => {
   // POST-13
-  test('its author loses it with the capability; posts.admin needs it as well', async () => {
+  test('its author and posts.admin both need the capability', async () => {
     const ann = await arrive(library, 'ann');
     const viewer = await arrive(library, 'viewer', 'viewer');
     await grant(library, viewer, 'posts.admin');
@@ -218,7 +217,7 @@ describe('who may publish: the post’s editors who hold posts.publish', () => {
   });
 
   // POST-13
-  test('nobody else: 403 for who reads it, 404 for who does not', async () => {
+  test('no one else: 403 for readers, 404 for others', async () => {
     const post = await publish(mara, [asset], { visibility: 'public', team_id: team });
     const draft = await draftOf(mara, { visibility: 'public', team_id: team });
     const pictures = await arrive(library, 'pictures');
@@ -255,7 +254,7 @@ describe('who may publish: the post’s editors who hold posts.publish', () => {
 // POST-7
 describe('a draft appears on no shared surface', () => {
   // POST-7
-  test('not its author’s own, nor an administrator’s; publishing puts it on all, unpublishing takes it off', async () => {
+  test('not even for its author or administrators; publishing adds it to all, unpublishing removes it', async () => {
     await stranger.ok('followUser', { params: { ref: mara.ref } });
     await root.ok('followUser', { params: { ref: mara.ref } });
     const { id } = await publish(mara, [asset], { visibility: 'public', team_id: team, tags: ['sea'] });
@@ -286,7 +285,7 @@ describe('a draft appears on no shared surface', () => {
     expect(await sees('stranger', stranger)).toBe(`stranger: ${following}`);
   });
 
-  test('takes no likes, comments or drawings from who does not read it', async () => {
+  test('accepts no likes, comments or drawings from those who cannot read it', async () => {
     const { id } = await draftOf(mara, { visibility: 'public' });
     const strokes = [{ points: [[0, 0]] }];
     const asked = [
@@ -305,7 +304,7 @@ describe('a draft appears on no shared surface', () => {
 // POST-8
 describe('a draft is read and listed by its author and posts.admin', () => {
   // POST-8
-  test('by nobody else, whatever its visibility, not even those it was shared with', async () => {
+  test('by no one else, whatever its visibility and shares', async () => {
     const follower = await arrive(library, 'follower');
     const sharee = await arrive(library, 'sharee');
     const lead = await arrive(library, 'lead2');
@@ -341,7 +340,7 @@ describe('a draft is read and listed by its author and posts.admin', () => {
   });
 
   // POST-9
-  test('draft=true lists drafts alone, in the order of the feed, narrowed like it', async () => {
+  test('draft=true lists only drafts, in the order and with the filters of the feed', async () => {
     const ann = await arrive(library, 'ann2');
     const first = await draftOf(ann, { tags: ['a'] });
     const second = await draftOf(ann, { tags: ['a', 'b'] });
@@ -361,8 +360,8 @@ describe('a draft is read and listed by its author and posts.admin', () => {
   });
 
   // FEED-12, POST-9
-  test('posts.admin lists every draft, also one of pictures they are not shown', async () => {
-    const hidden = await upload(mara, await jpeg(60, 40), { status: 'draft' });
+  test('posts.admin lists every draft, also those with withheld members', async () => {
+    const hidden = await upload(mara, plainFile(), { status: 'draft' });
     const draft = await publish(mara, [hidden], { draft: true });
     const { items } = await editor.ok('listPosts', { query: { draft: true, limit: 200 } });
     expect(items.map(({ id }) => id)).toContain(draft.id);
@@ -372,8 +371,8 @@ describe('a draft is read and listed by its author and posts.admin', () => {
 // POST-10
 describe('a draft’s member assets are ordinary assets', () => {
   // POST-10
-  test('read, listed and served as if there were no post', async () => {
-    const mine = await upload(mara, await jpeg(60, 40));
+  test('read, listed and served as without the post', async () => {
+    const mine = await upload(mara, plainFile());
     await draftOf(mara);
     await publish(mara, [mine], { draft: true, visibility: 'private' });
     expect(await stranger.ok('getAsset', { params: { id: mine.id } })).toMatchObject({ restricted: false });
@@ -386,7 +385,7 @@ describe('a draft’s member assets are ordinary assets', () => {
 // POST-14
 describe('GET /workflow/states', () => {
   // POST-14
-  test('lists the states of a domain in their order; an unknown domain has none', async () => {
+  test('lists the states of a domain in order, none for an unknown domain', async () => {
     const states = [
       { id: WIP, domain: 'post', code: 'wip', label: 'Draft', sort_order: 1 },
       { id: PUBLISHED, domain: 'post', code: 'published', label: 'Published', sort_order: 2 },

@@ -4,6 +4,7 @@ import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { expire } from '../../src/sweep/expired.ts';
 import type { Visitor } from '../support/client.ts';
 import { type Account, type Library, openLibrary } from '../support/library.ts';
+import { addTeam } from '../support/teams.ts';
 
 const NOBODY = 999_999;
 const HOUR = 3_600_000;
@@ -16,21 +17,12 @@ let manager: Account;
 let mara: Account;
 let team: string;
 
-async function addTeam(slug: string): Promise<string> {
-  const row = await library.deps.db
-    .insertInto('teams')
-    .values({ slug, name: slug })
-    .returning('id')
-    .executeTakeFirstOrThrow();
-  return row.id;
-}
-
 beforeAll(async () => {
   library = await openLibrary();
   root = await library.join('root', 'admin');
   manager = await library.join('manager');
   mara = await library.join('mara');
-  team = await addTeam('print');
+  team = await addTeam(library, 'print');
   await library.deps.db
     .insertInto('user_capability_grants')
     .values({ user_ref: manager.ref, capability: 'users.write' })
@@ -80,7 +72,7 @@ describe.each(kinds)('POST and DELETE /admin/users/{ref}/$kind', ({ kind, put: p
   const records = async () => (await mara.ok('getMyCapabilities'))[kind];
 
   // HTTP-2, ROLE-12
-  test('201, repeated 200, deleted 204, and again 404', async () => {
+  test('POST answers 201, then 200; DELETE 204, then 404', async () => {
     const body = { capability: 'jobs.read' };
     expect(await statusOf(kind, 'POST', body)).toBe(201);
     expect(await statusOf(kind, 'POST', body)).toBe(200);
@@ -91,14 +83,14 @@ describe.each(kinds)('POST and DELETE /admin/users/{ref}/$kind', ({ kind, put: p
   });
 
   // ROLE-12
-  test('repeated changes note and end of the one there is', async () => {
+  test('a repeated POST changes note and expiry', async () => {
     const first = await put(putting, { capability: 'jobs.read', note: 'for now', expires_at: inAnHour() });
     const second = await put(putting, { capability: 'jobs.read', note: 'for good' }, root);
     expect(second).toEqual({ ...first, note: 'for good', expires_at: null });
     expect(await records()).toEqual([second]);
   });
 
-  test('ten at once make one', async () => {
+  test('ten concurrent POSTs create one', async () => {
     const answers = await Promise.all(
       Array.from({ length: 10 }, () => statusOf(kind, 'POST', { capability: 'jobs.read' })),
     );
@@ -106,13 +98,13 @@ describe.each(kinds)('POST and DELETE /admin/users/{ref}/$kind', ({ kind, put: p
     expect(await records()).toHaveLength(1);
   });
 
-  test('with a team and without are two, and each is deleted for itself', async () => {
+  test('one with a team and one without are separate', async () => {
     const everywhere = { capability: 'posts.admin' } as const;
     const inTeam = { ...everywhere, team_id: team };
     await put(putting, everywhere);
     await put(putting, inTeam);
     expect((await records()).map(({ team_id }) => team_id).sort()).toEqual([team, null].sort());
-    const other = await addTeam(`other for ${kind}`);
+    const other = await addTeam(library, `other for ${kind}`);
     expect(await statusOf(kind, 'DELETE', { ...everywhere, team_id: other })).toBe(404);
     expect(await statusOf(kind, 'DELETE', everywhere)).toBe(204);
     expect((await records()).map(({ team_id }) => team_id)).toEqual([team]);
@@ -153,7 +145,7 @@ describe.each(kinds)('POST and DELETE /admin/users/{ref}/$kind', ({ kind, put: p
   });
 
   // ROLE-12
-  test('takes an end in another zone, and a note of 500 characters', async () => {
+  test('accepts an expiry in another time zone and a note of 500 characters', async () => {
     const record = await put(putting, {
       capability: 'jobs.read',
       note: 'x'.repeat(500),
@@ -162,8 +154,8 @@ describe.each(kinds)('POST and DELETE /admin/users/{ref}/$kind', ({ kind, put: p
     expect(Date.parse(record?.expires_at ?? '')).toBe(Date.parse('2098-12-31T23:00:00Z'));
   });
 
-  test('an unknown team is 404, and so are a deleted one and an unknown account', async () => {
-    const gone = await addTeam(`gone for ${kind}`);
+  test('answers 404 for an unknown or deleted team and an unknown account', async () => {
+    const gone = await addTeam(library, `gone for ${kind}`);
     const deleted = { deleted_at: '2026-01-01T00:00:00Z' };
     await library.deps.db.updateTable('teams').set(deleted).where('id', '=', gone).execute();
     for (const team_id of [gone, '00000000-0000-4000-8000-00000000aaaa']) {
@@ -177,7 +169,7 @@ describe.each(kinds)('POST and DELETE /admin/users/{ref}/$kind', ({ kind, put: p
   });
 
   // ROLE-9
-  test('nobody gives or takes what they do not hold, in one team or everywhere', async () => {
+  test('requires that the caller has the capability, in the team or globally', async () => {
     const beyond = { capability: 'posts.admin' } as const;
     expect(await refusal(putting, beyond, manager)).toBe(403);
     expect(await refusal(putting, { ...beyond, team_id: team }, manager)).toBe(403);
@@ -188,7 +180,7 @@ describe.each(kinds)('POST and DELETE /admin/users/{ref}/$kind', ({ kind, put: p
     await manager.ok(remove, { params: { ref: mara.ref }, body: { capability: 'posts.comment' } });
   });
 
-  test('nobody gives themselves what they do not hold', async () => {
+  test('refuses to raise one’s own account', async () => {
     const params = { ref: manager.ref };
     const body = { capability: 'system.admin' } as const;
     expect((await manager.refused(putting, { params, body })).status).toBe(403);
@@ -196,7 +188,7 @@ describe.each(kinds)('POST and DELETE /admin/users/{ref}/$kind', ({ kind, put: p
   });
 
   // ROLE-10
-  test('nobody administers an account that may do more', async () => {
+  test('refuses accounts with more capabilities than the caller', async () => {
     const params = { ref: root.ref };
     const body = { capability: 'posts.comment' } as const;
     expect((await manager.refused(putting, { params, body })).status).toBe(403);
@@ -208,7 +200,7 @@ describe.each(kinds)('POST and DELETE /admin/users/{ref}/$kind', ({ kind, put: p
     expect(await refusal(putting, body, manager)).toBe(403);
   });
 
-  test('is an audit event each time', async () => {
+  test('writes an audit event each time', async () => {
     const expires_at = inAnHour();
     const body = { capability: 'jobs.read', team_id: team, note: 'On call', expires_at } as const;
     await put(putting, body);
@@ -234,7 +226,7 @@ describe('what counts, from one request to the next', () => {
   const takeBack = (operation: Remove, body: CapabilityChange) =>
     root.ok(operation, { params: { ref: mara.ref }, body });
 
-  test('a grant opens a door, and its end closes it', async () => {
+  test('a grant takes effect at once and ends at its expiry', async () => {
     expect((await mara.refused('getPublicMode')).status).toBe(403);
     await put('grantCapability', about);
     expect(await held()).toContain('system.config.read');
@@ -244,7 +236,7 @@ describe('what counts, from one request to the next', () => {
   });
 
   // ROLE-3
-  test('a revoke beats the role and the grant, whichever came first, until it is lifted', async () => {
+  test('a revoke overrides role and grants until it is deleted', async () => {
     await put('grantCapability', about);
     await put('grantCapability', { capability: 'posts.comment' });
     for (const capability of ['system.config.read', 'posts.comment'] as const) {
@@ -259,7 +251,7 @@ describe('what counts, from one request to the next', () => {
     expect(await held()).toContain('posts.comment');
   });
 
-  test('a revoke of `system.admin` leaves what the role gives beside it', async () => {
+  test('a revoke of `system.admin` keeps the other capabilities of the role', async () => {
     const vice = await library.join('vice', 'admin');
     const params = { ref: vice.ref };
     await root.ok('revokeCapability', { params, body: { capability: 'system.admin' } });
@@ -273,13 +265,13 @@ describe('what counts, from one request to the next', () => {
     await root.ok('setUserRole', { params, body });
   });
 
-  test('a grant in some team is none of the codes that hold everywhere', async () => {
+  test('a grant in a team is not a global capability', async () => {
     await put('grantCapability', { ...about, team_id: team });
     expect(await held()).not.toContain('system.config.read');
     expect((await mara.refused('getPublicMode')).status).toBe(403);
   });
 
-  test('what ran out counts no more, and is not shown', async () => {
+  test('expired grants and revokes have no effect and are not listed', async () => {
     await put('grantCapability', { ...about, expires_at: inAnHour() });
     await put('revokeCapability', { capability: 'posts.comment', expires_at: inAnHour() });
     expect(await held()).toContain('system.config.read');
@@ -291,7 +283,7 @@ describe('what counts, from one request to the next', () => {
     expect(await mara.ok('getMyCapabilities')).toMatchObject({ grants: [], revokes: [] });
   });
 
-  test('what ran out is put down anew, with another end', async () => {
+  test('an expired one can be created again with another expiry', async () => {
     await put('grantCapability', { ...about, expires_at: inAnHour() });
     await letRunOut('user_capability_grants');
     await put('grantCapability', { ...about, expires_at: inAnHour() });
@@ -300,7 +292,7 @@ describe('what counts, from one request to the next', () => {
 });
 
 describe('the sweeper', () => {
-  test('removes what has run out, notes it, and leaves the rest', async () => {
+  test('removes and audits expired ones only', async () => {
     const expiring = { capability: 'jobs.read', expires_at: inAnHour() } as const;
     await put('grantCapability', expiring);
     await put('grantCapability', { ...expiring, team_id: team });

@@ -53,11 +53,11 @@ async function expectKept(outcome: Outcome, account: Account): Promise<void> {
 
 // ROLE-11
 describe('the last `system.admin` cannot be lost', () => {
-  test('by another role', async () => {
+  test('by a change of role', async () => {
     await expectKept(await setRole(root, root, member), root);
   });
 
-  test('by a revoke, for good or for an hour', async () => {
+  test('by a revoke, permanent or temporary', async () => {
     await expectKept(await revoke(root, root), root);
     await expectKept(await revoke(root, root, inAnHour()), root);
     expect((await root.ok('getMyCapabilities')).revokes).toEqual([]);
@@ -67,7 +67,7 @@ describe('the last `system.admin` cannot be lost', () => {
     await expectKept(await setStatus(root, root, status), root);
   });
 
-  test('nor leaves an event of what did not happen', async () => {
+  test('without an audit event of the refused change', async () => {
     const count = async () => {
       const { rows } = await sql<{ count: number }>`select count(*) from audit_events`.execute(
         library.deps.db,
@@ -79,7 +79,7 @@ describe('the last `system.admin` cannot be lost', () => {
     expect(await count()).toBe(before);
   });
 
-  test('when it comes from a grant: by taking it back, giving it an end, or revoking over it', async () => {
+  test('by deleting, limiting or revoking its grant', async () => {
     expect((await grant(root, vice)).status).toBe(201);
     expect((await setRole(vice, root, member)).status).toBe(204);
     expect(await isAdministrator(root)).toBe(false);
@@ -91,7 +91,7 @@ describe('the last `system.admin` cannot be lost', () => {
   });
 
   // ROLE-11
-  test('a grant with an end stands in for nobody', async () => {
+  test('a temporary grant does not replace it', async () => {
     expect((await grant(root, vice, inAnHour())).status).toBe(201);
     expect(await isAdministrator(vice)).toBe(true);
     for (const outcome of [
@@ -103,7 +103,7 @@ describe('the last `system.admin` cannot be lost', () => {
     }
   });
 
-  test('nor does a grant in some team', async () => {
+  test('a grant in a team does not replace it', async () => {
     const { db } = library.deps;
     const team = await db
       .insertInto('teams')
@@ -126,7 +126,7 @@ describe('the last `system.admin` cannot be lost', () => {
     },
   );
 
-  test('nor does one over whom it is revoked, for good or for an hour', async () => {
+  test('an account with a revoke does not replace it', async () => {
     for (const end of [undefined, inAnHour()]) {
       expect((await setRole(root, vice, admin)).status).toBe(204);
       expect([200, 201]).toContain((await revoke(root, vice, end)).status);
@@ -134,7 +134,7 @@ describe('the last `system.admin` cannot be lost', () => {
     }
   });
 
-  test('a role below one that administers stands in, and is kept like it', async () => {
+  test('a role that inherits it counts', async () => {
     const { db } = library.deps;
     const id = '00000000-0000-4000-8000-00000000cccc';
     await db.insertInto('roles').values({ id, code: 'owner', label: 'Owner', parent_id: admin }).execute();
@@ -143,7 +143,7 @@ describe('the last `system.admin` cannot be lost', () => {
     await expectKept(await setRole(vice, vice, member), vice);
   });
 
-  test('one of two may go', async () => {
+  test('one of two administrators can be demoted', async () => {
     expect((await setRole(root, vice, admin)).status).toBe(204);
     expect((await setStatus(root, root, 'archived')).status).toBe(200);
     expect([await isAdministrator(root), await isAdministrator(vice)]).toEqual([false, true]);
@@ -152,7 +152,7 @@ describe('the last `system.admin` cannot be lost', () => {
 });
 
 // ROLE-11
-test('two administrators who take it from each other at the same instant leave one of them', async () => {
+test('two administrators who demote each other concurrently leave one', async () => {
   const acts = [
     (by: Account, whose: Account) => setRole(by, whose, member),
     (by: Account, whose: Account) => revoke(by, whose),

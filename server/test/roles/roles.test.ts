@@ -1,7 +1,8 @@
-import { capabilities, scopes, type TokenScope } from '@vitrine/contract/capabilities';
+import { capabilities, scopes } from '@vitrine/contract/capabilities';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { type Visitor, visit } from '../support/client.ts';
+import type { Visitor } from '../support/client.ts';
 import { type Account, type Library, openLibrary } from '../support/library.ts';
+import { bearer, grant } from '../support/people.ts';
 
 const NOBODY = 999_999;
 const roleIds = {
@@ -28,18 +29,8 @@ beforeAll(async () => {
   library = await openLibrary();
   root = await library.join('root', 'admin');
   manager = await library.join('manager');
-  await grant(manager, 'users.write');
+  await grant(library, manager, 'users.write');
 });
-
-async function grant(account: Account, ...codes: string[]): Promise<void> {
-  const rows = codes.map((capability) => ({ user_ref: account.ref, capability }));
-  await library.deps.db.insertInto('user_capability_grants').values(rows).execute();
-}
-
-async function bearer(account: Account, ...given: TokenScope[]): Promise<Visitor> {
-  const { token } = await account.ok('createToken', { body: { name: 'script', scopes: given } });
-  return visit(library.address, { authorization: `Bearer ${token}` });
-}
 
 const held = async (visitor: Visitor) => (await visitor.ok('getMe')).capabilities;
 const setRole = (visitor: Visitor, { ref }: { ref: number }, role_id: string) =>
@@ -50,7 +41,7 @@ const roleRefused = async (visitor: Visitor, { ref }: { ref: number }, role_id: 
 // ROLE-2
 describe('the seeded roles', () => {
   // ROLE-2
-  test('are admin with everything, member, and viewer', async () => {
+  test('are admin with all capabilities, member and viewer', async () => {
     const { items, next_cursor } = await root.ok('listRoles');
     const seeded = items.map((role) => ({ ...role, capabilities: [...role.capabilities].sort() }));
     expect(seeded).toEqual([
@@ -79,14 +70,14 @@ describe('the seeded roles', () => {
     expect(next_cursor).toBeNull();
   });
 
-  test('are what their accounts hold', async () => {
+  test('determine the capabilities of their accounts', async () => {
     expect(await held(root)).toEqual([...capabilities].sort());
     expect(await held(await library.join('a member'))).toEqual(ofMember);
     expect(await held(await library.join('a viewer', 'viewer'))).toEqual(['teams.read']);
   });
 
   // ROLE-1
-  test('GET /auth/capabilities lists every code, in words', async () => {
+  test('GET /auth/capabilities lists every code with a description', async () => {
     const { items } = await root.ok('listCapabilities');
     expect(items.map(({ code }) => code).sort()).toEqual(
       [
@@ -136,7 +127,7 @@ describe('the seeded roles', () => {
 
 describe('GET /auth/me/capabilities', () => {
   // ROLE-14
-  test('says what an account may do, and where it comes from', async () => {
+  test('lists the capabilities of an account and their sources', async () => {
     const mara = await library.join('mara');
     expect(await mara.ok('getMyCapabilities')).toEqual({
       user_ref: mara.ref,
@@ -174,7 +165,7 @@ describe('GET /auth/me/capabilities', () => {
 });
 
 describe('PUT /auth/users/{ref}/role', () => {
-  test('204, and the very next request has the other role', async () => {
+  test('answers 204 and takes effect at the next request', async () => {
     const nina = await library.join('nina', 'viewer');
     const uploads = async () => (await nina.send('/assets', { method: 'POST', body: {} })).status;
     expect([await held(nina), await uploads()]).toEqual([['teams.read'], 403]);
@@ -199,15 +190,15 @@ describe('PUT /auth/users/{ref}/role', () => {
     ]);
   });
 
-  test('counts at once for a token of the account too', async () => {
+  test('takes effect for tokens of the account too', async () => {
     const olga = await library.join('olga');
-    const script = await bearer(olga, 'read');
+    const script = await bearer(library, olga, ['read']);
     expect(await held(script)).toEqual(ofMember);
     await setRole(root, olga, roleIds.viewer);
     expect(await held(script)).toEqual(['teams.read']);
   });
 
-  test('an unknown role or account is 404, a malformed one 400', async () => {
+  test('answers 404 for an unknown role or account, 400 for a malformed one', async () => {
     const petra = await library.join('petra');
     expect(await roleRefused(root, petra, '00000000-0000-4000-8000-00000000aaaa')).toBe(404);
     expect(await roleRefused(root, { ref: NOBODY }, roleIds.viewer)).toBe(404);
@@ -219,21 +210,21 @@ describe('PUT /auth/users/{ref}/role', () => {
   });
 
   // ROLE-9
-  test('nobody gives a role that holds more than they do, themselves included', async () => {
+  test('refuses roles with more capabilities than the caller has', async () => {
     const rita = await library.join('rita');
     expect(await roleRefused(manager, rita, roleIds.admin)).toBe(403);
     expect(await roleRefused(manager, manager, roleIds.admin)).toBe(403);
     await setRole(manager, rita, roleIds.viewer);
     await setRole(manager, rita, roleIds.member);
     const clerk = await library.join('clerk', 'viewer');
-    await grant(clerk, 'users.write');
+    await grant(library, clerk, 'users.write');
     const sara = await library.join('sara', 'viewer');
     expect(await roleRefused(clerk, sara, roleIds.member)).toBe(403);
     expect(await roleRefused(clerk, clerk, roleIds.member)).toBe(403);
     expect(await held(sara)).toEqual(['teams.read']);
   });
 
-  test('what a role has from its parents counts, in giving and in showing', async () => {
+  test('includes the capabilities that a role inherits', async () => {
     const { db } = library.deps;
     const lead = '00000000-0000-4000-8000-00000000bbbb';
     await db
@@ -252,13 +243,13 @@ describe('PUT /auth/users/{ref}/role', () => {
   });
 
   // ROLE-10
-  test('nobody administers an account that may do more than they', async () => {
+  test('refuses to change accounts with more capabilities than the caller', async () => {
     expect(await roleRefused(manager, root, roleIds.viewer)).toBe(403);
     const una = await library.join('una');
-    await grant(una, 'jobs.read');
+    await grant(library, una, 'jobs.read');
     expect(await roleRefused(manager, una, roleIds.viewer)).toBe(403);
     expect(await held(una)).toContain('posts.create');
-    await grant(manager, 'jobs.read');
+    await grant(library, manager, 'jobs.read');
     await setRole(manager, una, roleIds.viewer);
     await library.deps.db
       .deleteFrom('user_capability_grants')
@@ -267,7 +258,7 @@ describe('PUT /auth/users/{ref}/role', () => {
       .execute();
   });
 
-  test('a capability the account holds in one team alone is more, too', async () => {
+  test('counts capabilities that the account has in one team only', async () => {
     const vera = await library.join('vera', 'viewer');
     const team = await library.deps.db
       .insertInto('teams')
@@ -283,9 +274,9 @@ describe('PUT /auth/users/{ref}/role', () => {
   });
 
   // ROLE-5
-  test('whoever holds `system.admin` alone holds everything', async () => {
+  test('`system.admin` includes all capabilities', async () => {
     const deputy = await library.join('deputy', 'viewer');
-    await grant(deputy, 'system.admin');
+    await grant(library, deputy, 'system.admin');
     const wanda = await library.join('wanda', 'viewer');
     await setRole(deputy, wanda, roleIds.admin);
     expect(await held(wanda)).toContain('system.admin');
@@ -327,7 +318,7 @@ describe('who may see and change what accounts may do', () => {
     expect({ role, grants, revokes }).toEqual({ role: 'member', grants: [], revokes: [] });
   };
 
-  test('anonymous callers are 401, in either mode', async () => {
+  test('anonymous callers are 401, in public mode too', async () => {
     for (const publicMode of [true, false]) {
       await library.setPublicMode(publicMode);
       expect(await outcomes(library.anonymous())).toEqual(calls().map(() => [401, 'sign in first']));
@@ -337,19 +328,19 @@ describe('who may see and change what accounts may do', () => {
   });
 
   // ROLE-13, ROLE-17
-  test('an account without the capability is 403, which names it', async () => {
+  test('an account without the capability gets a 403 that names it', async () => {
     const viewer = await library.join('onlooker', 'viewer');
     const missing = calls().map((call) => [403, `missing capability ${call[3]}`]);
     for (const visitor of [mara, viewer]) expect(await outcomes(visitor)).toEqual(missing);
     await unchanged();
   });
 
-  test('each reads with its own capability, and changes nothing with it', async () => {
+  test('each read capability allows reads only', async () => {
     const reader = await library.join('reader');
-    await grant(reader, 'roles.read');
+    await grant(library, reader, 'roles.read');
     expect((await outcomes(reader)).map(([status]) => status)).toEqual([200, ...Array<number>(7).fill(403)]);
     await library.deps.db.deleteFrom('user_capability_grants').where('user_ref', '=', reader.ref).execute();
-    await grant(reader, 'caps.read');
+    await grant(library, reader, 'caps.read');
     expect((await outcomes(reader)).map(([status]) => status)).toEqual([
       403,
       200,
@@ -360,11 +351,15 @@ describe('who may see and change what accounts may do', () => {
   });
 
   // ROLE-13
-  test('a token needs the scope too, and its scope adds no capability', async () => {
+  test('a token needs the scope too, which adds no capability', async () => {
     const lacking = (scope: string) => [403, `missing scope ${scope}`];
     for (const visitor of [
-      await bearer(root, 'read'),
-      await bearer(root, ...scopes.filter((s) => s !== 'admin')),
+      await bearer(library, root, ['read']),
+      await bearer(
+        library,
+        root,
+        scopes.filter((s) => s !== 'admin'),
+      ),
     ]) {
       const [roles, codes, one, ...changes] = await outcomes(visitor);
       expect([roles, codes, one]).toEqual([
@@ -374,19 +369,19 @@ describe('who may see and change what accounts may do', () => {
       ]);
       expect(changes).toEqual(Array<unknown>(5).fill(lacking('admin')));
     }
-    const blind = await bearer(root, 'posts.write');
+    const blind = await bearer(library, root, ['posts.write']);
     expect((await outcomes(blind)).slice(0, 3)).toEqual(Array<unknown>(3).fill(lacking('read')));
     expect(await blind.refused('getMyCapabilities')).toEqual({ status: 403, error: 'missing scope read' });
-    const everything = await bearer(mara, ...scopes);
+    const everything = await bearer(library, mara, scopes);
     expect(await outcomes(everything)).toEqual(calls().map((call) => [403, `missing capability ${call[3]}`]));
     await unchanged();
-    await setRole(await bearer(root, 'admin'), mara, roleIds.member);
+    await setRole(await bearer(library, root, ['admin']), mara, roleIds.member);
   });
 
   // ROLE-13
-  test('nothing is changed behind a mask, whatever the mask may do', async () => {
+  test('impersonators cannot change anything', async () => {
     const masked = await library.join('masked', 'admin');
-    await grant(manager, 'caps.read', 'roles.read');
+    await grant(library, manager, ['caps.read', 'roles.read']);
     await masked.ok('impersonate', { params: { ref: manager.ref }, body: {} });
     const [roles, codes, one, ...changes] = await outcomes(masked);
     expect([roles, codes, one]).toEqual([

@@ -2,9 +2,9 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { actAs, arrive, bearer, grant } from '../posts/people.ts';
 import type { Visitor } from '../support/client.ts';
 import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
-import { jpeg } from '../support/pictures.ts';
+import { plainFile } from '../support/pictures.ts';
 
-/** A vocabulary behind a capability: its words are nowhere for whoever does not hold it. */
+/** A vocabulary behind a capability is not searchable without the capability. */
 
 let library: Library;
 let root: Account;
@@ -43,8 +43,7 @@ beforeAll(async () => {
   await grant(library, holder, 'share.grant');
   await grant(library, definer, 'fields.admin');
   await library.setPublicMode(true);
-  ({ id: asset } = await upload(mara, await jpeg(40, 30), { title: 'marble torso' }));
-  await library.runJobs();
+  ({ id: asset } = await upload(mara, plainFile(), { title: 'marble torso' }));
   await publish(mara, [{ id: asset }], { title: 'marble post', visibility: 'public' });
   const made = await mara.ok('createCollection', { body: { name: 'marble shelf', visibility: 'public' } });
   collection = made.id;
@@ -92,7 +91,7 @@ async function told(visitor: Visitor, q: string) {
 }
 
 describe('a vocabulary behind a capability', () => {
-  test('is found, counted and marked for whoever holds it', async () => {
+  test('is found, counted and highlighted with the capability', async () => {
     for (const [name, visitor] of Object.entries(seeing)) {
       const answer = await told(visitor, 'contraband');
       expect([name, answer.total, answer.texts]).toEqual([
@@ -106,9 +105,10 @@ describe('a vocabulary behind a capability', () => {
     }
   });
 
-  test('is nowhere for anybody else: not by its words, nor beside others', async () => {
+  test('is not found without it, alone or with other words', async () => {
     for (const [name, visitor] of Object.entries(blind)) {
-      for (const q of words)
+      // All forms of the word for one caller, one form for the others: the gate does not depend on it.
+      for (const q of name === 'stranger' ? words : words.slice(0, 1))
         expect([name, q, await told(visitor, q)]).toEqual([
           name,
           q,
@@ -122,7 +122,7 @@ describe('a vocabulary behind a capability', () => {
     }
   });
 
-  test('is not asked about: its filter is the 400 of no field, its values the 404 of none', async () => {
+  test('looks like a missing field without it: 400 for filters, 404 for values', async () => {
     for (const [name, visitor] of Object.entries(blind)) {
       const filter = await visitor.send('/search?filter=field:whence=smuggled');
       const never = await visitor.send('/search?filter=field:whencf=smuggled');

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { arrive } from '../posts/people.ts';
 import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
-import { jpeg } from '../support/pictures.ts';
+import { plainFile } from '../support/pictures.ts';
 
 let library: Library;
 let mara: Account;
@@ -12,7 +12,7 @@ let picture: { id: string };
 beforeAll(async () => {
   library = await openLibrary();
   [mara, root] = await Promise.all([arrive(library, 'mara'), arrive(library, 'root', 'admin')]);
-  picture = await upload(mara, await jpeg(40, 30), { title: 'running horses' });
+  picture = await upload(mara, plainFile(), { title: 'running horses' });
   await publish(mara, [picture], { title: 'the running' });
 });
 

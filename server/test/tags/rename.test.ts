@@ -5,7 +5,7 @@ import { actAs, arrive, bearer, grant } from '../posts/people.ts';
 import type { Visitor } from '../support/client.ts';
 import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
 import { comeToWait } from '../support/locks.ts';
-import { jpeg } from '../support/pictures.ts';
+import { plainFile } from '../support/pictures.ts';
 import { told } from './people.ts';
 
 let library: Library;
@@ -21,8 +21,7 @@ beforeAll(async () => {
   author = await arrive(library, 'author');
   operator = await arrive(library, 'operator', 'viewer');
   await grant(library, operator, 'fields.vocabulary.merge');
-  picture = await upload(author, await jpeg(40, 30));
-  await library.runJobs();
+  picture = await upload(author, plainFile());
 });
 
 const post = (tags: string[], body: object = {}) => publish(author, [picture], { tags, ...body });
@@ -48,7 +47,7 @@ const changed = { posts: 0, assets: 0, follows: 0, rails: 0, views: 0, searches:
 
 describe('posts', () => {
   // TAG-4
-  test('a merge keeps the tag’s place, or drops it where the post has the other; trash, drafts and private ones too', async () => {
+  test('a merge keeps the position, or removes the tag where the post has the other, in all posts', async () => {
     const [a, b] = pair();
     const posts = [
       await post(['first', a, 'last']),
@@ -67,7 +66,7 @@ describe('posts', () => {
     expect(await told(author, b)).toEqual({ [b]: 3 });
   });
 
-  test('an editor who read the post before is told 409, so that the old tag does not come back', async () => {
+  test('an editor who read the post before gets a 409', async () => {
     const [a, b] = pair();
     const before = await post([a]);
     await operator.ok('renameTag', { params: { tag: a }, body: { to: b } });
@@ -75,7 +74,7 @@ describe('posts', () => {
     expect((await author.refused('updatePost', { params: { id: before.id }, body })).status).toBe(409);
   });
 
-  test('visitors find the new name at once', async () => {
+  test('the new name is found immediately', async () => {
     const [a, b] = pair();
     await post([a], { visibility: 'public' });
     await library.setPublicMode(true);
@@ -100,7 +99,7 @@ describe('assets', () => {
     'one that has both keeps one: %s merged into %s',
     async (of, other) => {
       const [a, b] = pair();
-      const asset = await upload(author, await jpeg(40, 30));
+      const asset = await upload(author, plainFile());
       await library.deps.db
         .insertInto('asset_tags')
         .values([row(asset.id, a, of, 0.9), row(asset.id, b, other, 0.4)])
@@ -116,9 +115,9 @@ describe('assets', () => {
     },
   );
 
-  test('the surer of two guesses stays, also when it was there before', async () => {
+  test('keeps the tag with the higher confidence', async () => {
     const [a, b] = pair();
-    const asset = await upload(author, await jpeg(40, 30));
+    const asset = await upload(author, plainFile());
     const { db } = library.deps;
     await db
       .insertInto('asset_tags')
@@ -132,7 +131,7 @@ describe('assets', () => {
 
 describe('what accounts keep', () => {
   // TAG-4
-  test('follows, the rail of chips, views of the feed and saved searches go along, each once', async () => {
+  test('follows, hidden tags, feed views and saved searches are updated, without duplicates', async () => {
     const [a, b] = pair();
     await post([a, b]);
     const [ann, ben] = [
@@ -163,7 +162,7 @@ describe('what accounts keep', () => {
 
 describe('dry runs and refusals change nothing', () => {
   // TAG-5
-  test('a dry run answers what would be written, and writes neither rows nor the audit log', async () => {
+  test('a dry run reports the changes and writes nothing', async () => {
     const [a, b] = pair();
     const { id } = await post([a]);
     const before = await lastEvent();
@@ -175,7 +174,7 @@ describe('dry runs and refusals change nothing', () => {
   });
 
   // TAG-5
-  test('a name that is there is 409 for a rename; one that is not is 404 for a merge', async () => {
+  test('a rename to an existing name is 409; a merge into a missing one is 404', async () => {
     const [a, b] = pair();
     const { id } = await post([a]);
     await post([b]);
@@ -188,7 +187,7 @@ describe('dry runs and refusals change nothing', () => {
   });
 
   // TAG-5
-  test('a tag the operator may not read is not there: 404 as source, and no 409 as target', async () => {
+  test('a tag that the caller cannot read is 404 as source, and no 409 as target', async () => {
     const [a, b] = pair();
     await post([a], { visibility: 'private' });
     const rename = { params: { tag: a }, body: { to: b } };
@@ -218,7 +217,7 @@ describe('dry runs and refusals change nothing', () => {
     expect([answer.status, JSON.parse(answer.text).error]).toEqual([400, expect.stringMatching(/\S/)]);
   });
 
-  test('a rename to blanks is 400; blanks around a name are cut off', async () => {
+  test('a blank name is 400; names are trimmed', async () => {
     const [a, b] = pair();
     const { id } = await post([a]);
     const to = (target: string) => ({ params: { tag: a }, body: { to: target } });
@@ -228,9 +227,9 @@ describe('dry runs and refusals change nothing', () => {
   });
 });
 
-describe('who may', () => {
+describe('authorization', () => {
   // TAG-4
-  test('holders of fields.vocabulary.merge everywhere, by session or a token with its scope', async () => {
+  test('requires global fields.vocabulary.merge, and the scope of tokens', async () => {
     const [a] = pair();
     await post([a]);
     const input = (to: string) => ({ params: { tag: a }, body: { to, dry_run: true } });
@@ -247,7 +246,7 @@ describe('who may', () => {
     expect(await token.ok('renameTag', input('elsewhere'))).toMatchObject({ posts: 1 });
   });
 
-  test('every change is audited with its reason and its counts, an impersonator named', async () => {
+  test('changes are audited with reason, counts and impersonator', async () => {
     const [a, b] = pair();
     await post([a]);
     await post([b]);
@@ -272,7 +271,7 @@ describe('who may', () => {
   });
 });
 
-test('merges of the same two tags into each other at once end with one of them', async () => {
+test('concurrent merges of two tags into each other leave one of them', async () => {
   const [a, b] = pair();
   for (let i = 0; i < 6; i += 1) await post(i % 2 === 0 ? [a] : [b]);
   const body = (source: string, target: string) => ({ body: { source, target, reason: 'race' } });
@@ -292,7 +291,7 @@ test.each(['post', 'asset'] as const)(
   'a rename and an edit that gives one %s the new name at the same instant both get done',
   async (kind) => {
     const [a, b] = pair();
-    const { id } = kind === 'post' ? await post([a]) : await upload(author, await jpeg(40, 30), { tags: a });
+    const { id } = kind === 'post' ? await post([a]) : await upload(author, plainFile(), { tags: a });
     const { db } = library.deps;
     // Somebody holds the thing until the edit waits for it, and then the rename.
     const both = await db.transaction().execute(async (tx) => {

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { actAs, addTeam, arrive, bearer, grant, nowhere } from '../posts/people.ts';
 import type { Visitor } from '../support/client.ts';
 import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
-import { jpeg } from '../support/pictures.ts';
+import { plainFile } from '../support/pictures.ts';
 
 let library: Library;
 let root: Account;
@@ -149,8 +149,7 @@ describe('GET /posts?team_id: a team’s channel', () => {
     const [team, above, below] = [await newTeam([author]), await newTeam([author]), await newTeam([author])];
     await writer.ok('addTeamParent', { params: { id: team, parent_id: above } });
     await writer.ok('addTeamParent', { params: { id: below, parent_id: team } });
-    const asset = await upload(author, await jpeg(80, 60));
-    await library.runJobs();
+    const asset = await upload(author, plainFile());
     const shown = await publish(author, [asset], { team_id: team });
     const open = await publish(author, [asset], { team_id: team, visibility: 'public' });
     const own = await publish(author, [asset], { team_id: team, visibility: 'private' });

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { actAs, addTeam, arrive, bearer, grant, nowhere } from '../posts/people.ts';
 import type { Visitor } from '../support/client.ts';
 import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
-import { jpeg } from '../support/pictures.ts';
+import { plainFile } from '../support/pictures.ts';
 
 let library: Library;
 let root: Account;
@@ -40,7 +40,7 @@ const eventsOf = (id: string) =>
 
 describe('PUT /teams/{id}/members/{user_ref}', () => {
   // TEAM-9
-  test('makes a member, once however often', async () => {
+  test('is idempotent', async () => {
     const id = await newTeam();
     const params = { id, user_ref: ann.ref };
     await writer.ok('addTeamMember', { params });
@@ -52,7 +52,7 @@ describe('PUT /teams/{id}/members/{user_ref}', () => {
     ]);
   });
 
-  test('an unknown team or account is 404, a malformed one 400', async () => {
+  test('answers 404 for an unknown team or account, 400 for malformed ids', async () => {
     const id = await newTeam();
     expect(await writer.refused('addTeamMember', { params: { id, user_ref: 999_999 } })).toEqual({
       status: 404,
@@ -69,14 +69,14 @@ describe('PUT /teams/{id}/members/{user_ref}', () => {
   });
 
   // TEAM-9
-  test('nobody makes themselves a member', async () => {
+  test('is refused for one’s own account', async () => {
     const id = await newTeam([ben]);
     for (const who of [ann, ben])
       expect(await statusOf(who, 'PUT', `/teams/${id}/members/${who.ref}`)).toBe(403);
     expect(await refsOf(id)).toEqual([ben.ref]);
   });
 
-  test('not behind a mask: an administrator cannot give a team in somebody’s name', async () => {
+  test('is refused for impersonators', async () => {
     const id = await newTeam();
     const mask = await actAs(library, root, writer);
     expect(await mask.refused('addTeamMember', { params: { id, user_ref: ann.ref } })).toEqual({
@@ -88,7 +88,7 @@ describe('PUT /teams/{id}/members/{user_ref}', () => {
 });
 
 describe('DELETE /teams/{id}/members/{user_ref}', () => {
-  test('ends a membership, once', async () => {
+  test('ends a membership', async () => {
     const id = await newTeam([ann, ben]);
     await writer.ok('removeTeamMember', { params: { id, user_ref: ann.ref } });
     expect(await refsOf(id)).toEqual([ben.ref]);
@@ -99,7 +99,7 @@ describe('DELETE /teams/{id}/members/{user_ref}', () => {
   });
 
   // TEAM-9
-  test('a member leaves by oneself, a stranger to the team finds nothing to leave', async () => {
+  test('members can leave; for others it is 404', async () => {
     const id = await newTeam([ann]);
     await ann.ok('removeTeamMember', { params: { id, user_ref: ann.ref } });
     expect(await refsOf(id)).toEqual([]);
@@ -107,7 +107,7 @@ describe('DELETE /teams/{id}/members/{user_ref}', () => {
     expect(await statusOf(ann, 'DELETE', `/teams/${nowhere}/members/${ann.ref}`)).toBe(404);
   });
 
-  test('one leaves without teams.read too', async () => {
+  test('leaving does not require teams.read', async () => {
     const leaver = await arrive(library, 'leaver');
     const id = await newTeam([leaver]);
     await library.deps.db
@@ -118,7 +118,7 @@ describe('DELETE /teams/{id}/members/{user_ref}', () => {
   });
 
   // TEAM-9
-  test('but nobody makes another leave: not a stranger, not a fellow member, not with a token', async () => {
+  test('is refused to others: strangers, other members, tokens without the scope', async () => {
     const id = await newTeam([ann, ben]);
     const stranger = await arrive(library, 'stranger');
     const token = await bearer(library, ann, ['read']);
@@ -130,7 +130,7 @@ describe('DELETE /teams/{id}/members/{user_ref}', () => {
 });
 
 describe('GET /teams/{id}/members', () => {
-  test('lists direct members with who they are, and nobody of the teams above or below', async () => {
+  test('lists direct members only', async () => {
     const [above, id, below] = [await newTeam([root]), await newTeam([ann]), await newTeam([ben])];
     await writer.ok('addTeamParent', { params: { id, parent_id: above } });
     await writer.ok('addTeamParent', { params: { id: below, parent_id: id } });
@@ -146,7 +146,7 @@ describe('GET /teams/{id}/members', () => {
     });
   });
 
-  test('pages through 120 members, each once', async () => {
+  test('pages contain each of 120 members once', async () => {
     const id = await newTeam();
     await sql`with people as (
         insert into users (username, role_id) select 'crowd ' || i, r.id
@@ -176,14 +176,14 @@ describe('GET /teams/{id}/members', () => {
     expect(await statusOf(ann, 'GET', `/teams/${id}/members?cursor=x`)).toBe(400);
   });
 
-  test('of an unknown team is 404', async () => {
+  test('answers 404 for an unknown team', async () => {
     expect(await statusOf(ann, 'GET', `/teams/${nowhere}/members`)).toBe(404);
   });
 });
 
 describe('GET /auth/me/teams', () => {
   // TEAM-10
-  test('names one’s own memberships, by name without case, and no others', async () => {
+  test('lists one’s own memberships by name, ignoring case', async () => {
     const me = await arrive(library, 'me');
     for (const name of ['beta', 'Alpha', 'GAMMA', 'alpha two']) await addTeam(library, name, [me]);
     await newTeam([ben]);
@@ -195,7 +195,7 @@ describe('GET /auth/me/teams', () => {
     expect((await (await bearer(library, me, ['posts.write'])).refused('listMyTeams')).status).toBe(403);
   });
 
-  test('leaves closed teams out, and teams above and below', async () => {
+  test('omits deleted teams, and parents and children', async () => {
     const me = await arrive(library, 'me too');
     const [above, id, below, closed] = [
       await newTeam(),
@@ -209,7 +209,7 @@ describe('GET /auth/me/teams', () => {
     expect(await myTeams(me)).toEqual([id]);
   });
 
-  test('is nothing for nobody: 401, also in public mode', async () => {
+  test('is 401 for anonymous callers, also in public mode', async () => {
     expect((await library.anonymous().refused('listMyTeams')).status).toBe(401);
     await library.setPublicMode(true);
     expect((await library.anonymous().refused('listMyTeams')).status).toBe(401);
@@ -218,10 +218,10 @@ describe('GET /auth/me/teams', () => {
 });
 
 describe('what membership gives', () => {
-  test('the team’s assets are shown, from the next request on and until the next', async () => {
+  test('the team’s assets are visible from the next request on, until it ends', async () => {
     const owner = await arrive(library, 'owner');
     const id = await newTeam([owner]);
-    const asset = await upload(owner, await jpeg(80, 60), { sensitivity: 'team', team_id: id });
+    const asset = await upload(owner, plainFile(), { sensitivity: 'team', team_id: id });
     const isShown = async () => !(await ann.ok('getAsset', { params: { id: asset.id } })).restricted;
     const params = { id, user_ref: ann.ref };
     expect(await isShown()).toBe(false);

@@ -52,7 +52,7 @@ async function chain(length: number): Promise<string[]> {
 
 describe('PUT /teams/{id}/parents/{parent_id}', () => {
   // TEAM-4
-  test('a team names its direct parents, by name and a single hop; a root has none', async () => {
+  test('lists the direct parents of a team by name, none for a root', async () => {
     const [id, zebra, alpha, grand] = [
       await newTeam('child'),
       await newTeam('zebra'),
@@ -76,7 +76,7 @@ describe('PUT /teams/{id}/parents/{parent_id}', () => {
     expect(await parentsOf(grand)).toEqual([]);
   });
 
-  test('twice is once, and told once', async () => {
+  test('is idempotent, with one event', async () => {
     const [id, parent] = [await newTeam(), await newTeam()];
     expect([await put(id, parent), await put(id, parent)]).toEqual([204, 204]);
     expect(await parentsOf(id)).toEqual([parent]);
@@ -90,7 +90,7 @@ describe('PUT /teams/{id}/parents/{parent_id}', () => {
     ]);
   });
 
-  test('an unknown or closed team is 404 on either side, a malformed id 400', async () => {
+  test('answers 404 for unknown and deleted teams, 400 for malformed ids', async () => {
     const [id, closed] = [await newTeam(), await newTeam()];
     await writer.ok('deleteTeam', { params: { id: closed } });
     for (const other of [nowhere, closed]) {
@@ -100,7 +100,7 @@ describe('PUT /teams/{id}/parents/{parent_id}', () => {
     expect(await parentsOf(id)).toEqual([]);
   });
 
-  test('is not for who holds teams.write in both teams alone, nor behind a mask, nor for a token without its scope', async () => {
+  test('requires global teams.write, and refuses impersonators and tokens without the scope', async () => {
     const [id, parent] = [await newTeam(), await newTeam()];
     const local = await arrive(library, 'local');
     for (const team of [id, parent]) await grant(library, local, 'teams.write', team);
@@ -119,9 +119,9 @@ describe('PUT /teams/{id}/parents/{parent_id}', () => {
 });
 
 // TEAM-5
-describe('a circle is 400', () => {
+describe('a cycle is 400', () => {
   // TEAM-5
-  test('a team below itself, in whatever letters', async () => {
+  test('of one team, whatever the case of its id', async () => {
     const id = await newTeam();
     const circle = { status: 400, error: 'teams would form a cycle' };
     for (const parent_id of [id, id.toUpperCase()])
@@ -129,7 +129,7 @@ describe('a circle is 400', () => {
     expect(await parentsOf(id)).toEqual([]);
   });
 
-  test('over five teams, whichever link would close it, and leaves nothing behind', async () => {
+  test('of five teams, whichever link would close it, and changes nothing', async () => {
     const ring = await newTeams(5);
     const at = (i: number) => ring[i % 5] ?? nowhere;
     for (let open = 0; open < 5; open += 1) {
@@ -142,7 +142,7 @@ describe('a circle is 400', () => {
     }
   });
 
-  test('a second way to the same team is none', async () => {
+  test('a second path to a team is not a cycle', async () => {
     const [top, left, right, bottom] = await newTeams(4);
     const pairs = [
       [left, top],
@@ -156,7 +156,7 @@ describe('a circle is 400', () => {
   });
 
   // TEAM-5
-  test('closed by two callers together: one is let, the other refused', async () => {
+  test('closed by two concurrent calls: one succeeds', async () => {
     for (let round = 0; round < 10; round += 1) {
       const [one, two] = [await newTeam(), await newTeam()];
       const answers = await Promise.all([put(one, two, writer), put(two, one, root)]);
@@ -164,7 +164,7 @@ describe('a circle is 400', () => {
     }
   });
 
-  test('closed by five callers together: four are let', async () => {
+  test('closed by five concurrent calls: four succeed', async () => {
     for (let round = 0; round < 3; round += 1) {
       const ring = await newTeams(5);
       const answers = await Promise.all(ring.map((id, i) => put(id, ring[(i + 1) % 5] ?? nowhere)));
@@ -176,7 +176,7 @@ describe('a circle is 400', () => {
 
 // TEAM-5
 describe('teams are at most 20 deep', () => {
-  test('the twentieth below the nineteenth is let, the twenty-first is not, at either end', async () => {
+  test('accepts level 20 and refuses level 21, at either end', async () => {
     const teams = await chain(19);
     const [bottom, top, low, high] = [await newTeam(), teams[0] ?? nowhere, await newTeam(), await newTeam()];
     expect(await put(bottom, teams.at(-1) ?? nowhere)).toBe(204);
@@ -190,14 +190,14 @@ describe('teams are at most 20 deep', () => {
     expect(await put(low, teams.at(-1) ?? nowhere)).toBe(204);
   });
 
-  test('two chains of ten may be joined, of ten and eleven not', async () => {
+  test('joins two chains of ten teams, but not of ten and eleven', async () => {
     const [first, second, third] = [await chain(10), await chain(10), await chain(11)];
     const end = first.at(-1) ?? nowhere;
     expect(await put(third[0] ?? nowhere, end)).toBe(400);
     expect(await put(second[0] ?? nowhere, end)).toBe(204);
   });
 
-  test('also when two callers make it so together', async () => {
+  test('also in concurrent calls', async () => {
     const teams = await chain(19);
     const [low, high] = [await newTeam(), await newTeam()];
     const answers = await Promise.all([
@@ -209,7 +209,7 @@ describe('teams are at most 20 deep', () => {
 });
 
 describe('DELETE /teams/{id}/parents/{parent_id}', () => {
-  test('takes a team from below another, once, and leaves its other parents', async () => {
+  test('removes one parent and keeps the others', async () => {
     const [id, one, two] = [await newTeam(), await newTeam(), await newTeam()];
     await put(id, one);
     await put(id, two);
@@ -221,8 +221,8 @@ describe('DELETE /teams/{id}/parents/{parent_id}', () => {
   });
 });
 
-describe('a parent that is closed', () => {
-  test('is named no more', async () => {
+describe('a deleted parent', () => {
+  test('is not listed', async () => {
     const [id, kept, closed] = [await newTeam(), await newTeam(), await newTeam()];
     await put(id, kept);
     await put(id, closed);

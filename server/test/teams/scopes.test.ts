@@ -6,6 +6,7 @@ import { type Visitor, visit } from '../support/client.ts';
 import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
 import { withdrawGrants } from '../support/people.ts';
 import { jpeg } from '../support/pictures.ts';
+import { addTeam } from '../support/teams.ts';
 
 /**
  * house has studio and press; studio has print and web; posters is below print and web alike, and has small.
@@ -39,15 +40,6 @@ function idOf(name: Name): string {
   return id;
 }
 
-async function addTeam(slug: string): Promise<string> {
-  const row = await library.deps.db
-    .insertInto('teams')
-    .values({ slug, name: slug })
-    .returning('id')
-    .executeTakeFirstOrThrow();
-  return row.id;
-}
-
 const link = (team_id: string, parent_id: string) =>
   library.deps.db.insertInto('team_parents').values({ team_id, parent_id }).execute();
 const unlink = (team_id: string, parent_id: string) =>
@@ -67,7 +59,7 @@ beforeAll(async () => {
   root = await library.join('root', 'admin');
   owner = await library.join('owner');
   ann = await library.join('ann');
-  for (const name of names) ids.set(name, await addTeam(name));
+  for (const name of names) ids.set(name, await addTeam(library, name));
   for (const [team, parent] of links) await link(idOf(team), idOf(parent));
   const picture = await upload(owner, await jpeg(80, 60));
   await library.runJobs();
@@ -165,12 +157,12 @@ const below: Record<Name, Name[]> = {
 };
 
 describe.each(Object.entries(reaches))('%s', (_, { capability, reach }) => {
-  test('is out of reach without a grant, and `none` is reached by no team', async () => {
+  test('is not reachable without a grant, and never for `none`', async () => {
     expect(await reach()).toEqual([]);
   });
 
   // ROLE-6
-  test('is reached in the team of the grant and all below it, and in no other', async () => {
+  test('is reachable in the team of the grant and those below it', async () => {
     for (const name of ['print', 'small', 'house'] as const) {
       await given(capability, name);
       expect([name, await reach()]).toEqual([name, [...below[name]].sort()]);
@@ -180,7 +172,7 @@ describe.each(Object.entries(reaches))('%s', (_, { capability, reach }) => {
   });
 
   // ROLE-6
-  test('two grants reach what either does', async () => {
+  test('two grants reach the union', async () => {
     await given(capability, 'print');
     await given(capability, 'press');
     expect(await reach()).toEqual(['posters', 'press', 'print', 'small']);
@@ -206,13 +198,13 @@ describe('teams.write in a team', () => {
   });
 
   // TEAM-13
-  test('lets new assets be given to it and all below it, and to no other', async () => {
+  test('allows new assets in it and the teams below', async () => {
     expect(await assigns()).toEqual([]);
     await given('teams.write', 'print');
     expect(await assigns()).toEqual(['posters', 'print', 'small']);
   });
 
-  test('adds to the teams one belongs to', async () => {
+  test('adds to one’s own teams', async () => {
     const { db } = library.deps;
     await db
       .insertInto('team_members')
@@ -224,7 +216,7 @@ describe('teams.write in a team', () => {
   });
 
   // TEAM-13
-  test('lets posts be given to it likewise', async () => {
+  test('allows posts in them too', async () => {
     await given('teams.write', 'print');
     const asset = await ann.ok('createAsset', { body: { file_hash: hash, sensitivity: 'public' } });
     const body = (name: Name) => ({ members: [{ asset_id: asset.id }], team_id: idOf(name) });
@@ -248,7 +240,7 @@ describe('teams.write in a team', () => {
 
 describe('a capability in a team', () => {
   // SESSION-12
-  test('is none of the codes that hold everywhere, and is told as a grant', async () => {
+  test('is listed as a grant, not among the global codes', async () => {
     const before = (await ann.ok('getMe')).capabilities;
     for (const capability of ['assets.admin', 'posts.admin', 'system.admin', 'users.read'] as const) {
       await given(capability, 'house');
@@ -263,7 +255,7 @@ describe('a capability in a team', () => {
   });
 
   // ROLE-14
-  test('is told to its holder with every team it reaches, and where it holds everywhere it is not', async () => {
+  test('is listed with every team it reaches, unless it is held globally', async () => {
     expect(Object.keys(await ann.ok('getMyCapabilities'))).not.toContain('team_capabilities');
     await given('posts.admin', 'house');
     await given('teams.write', 'print');
@@ -296,7 +288,7 @@ describe('a capability in a team', () => {
     expect([...(await told()).keys()]).toEqual(['teams.write']);
   });
 
-  test('is nobody else’s: a stranger, a team member and an anonymous visitor reach nothing by it', async () => {
+  test('gives nothing to strangers, team members and anonymous callers', async () => {
     await given('assets.admin', 'print');
     const stranger = await library.join('stranger');
     const member = await library.join('member');
@@ -312,7 +304,7 @@ describe('a capability in a team', () => {
     expect(await opensDrafts(root)).toHaveLength(names.length + 1);
   });
 
-  test('goes along with a token of the scope, and behind a mask', async () => {
+  test('applies to tokens with the scope and to impersonators', async () => {
     await given('assets.admin', 'print');
     const script = async (scope: 'read' | 'posts.write') => {
       const { token } = await ann.ok('createToken', { body: { name: scope, scopes: [scope] } });
@@ -332,14 +324,14 @@ describe('a grant in a team ends, from one request to the next,', () => {
     expect(await opensDrafts()).toEqual(['posters', 'print', 'small']);
   });
 
-  test('when it is taken back', async () => {
+  test('when it is deleted', async () => {
     const body = { capability: 'assets.admin', team_id: idOf('print') } as const;
     await root.ok('removeGrant', { params: { ref: ann.ref }, body });
     expect(await opensDrafts()).toEqual([]);
   });
 
   // ROLE-7
-  test('with a revoke of the capability, and comes back when that is lifted', async () => {
+  test('with a revoke of the capability, until that is deleted', async () => {
     await revoked('assets.admin');
     expect(await opensDrafts()).toEqual([]);
     const body = { capability: 'assets.admin' } as const;
@@ -348,7 +340,7 @@ describe('a grant in a team ends, from one request to the next,', () => {
   });
 
   // ROLE-7
-  test('with a revoke in a team below, there and below that', async () => {
+  test('with a revoke in a team below, from there downwards', async () => {
     await revoked('assets.admin', 'posters');
     expect(await opensDrafts()).toEqual(['print']);
   });
@@ -358,13 +350,13 @@ describe('a grant in a team ends, from one request to the next,', () => {
     expect(await opensDrafts()).toEqual([]);
   });
 
-  test('but not with a revoke of something else or somewhere else', async () => {
+  test('but not with a revoke of another capability or in another team', async () => {
     await revoked('assets.admin', 'press');
     await revoked('posts.admin');
     expect(await opensDrafts()).toEqual(['posters', 'print', 'small']);
   });
 
-  test('when its time is over, before and after the sweeper', async () => {
+  test('when it expires, before and after the sweeper runs', async () => {
     await library.deps.db
       .updateTable('user_capability_grants')
       .set({ expires_at: sql<string>`now() - interval '1 second'` })
@@ -391,17 +383,17 @@ describe('when a team moves in the graph', () => {
   });
 
   // ROLE-8
-  test('what leaves is out of reach at the next request, with all below it', async () => {
+  test('a team that leaves is not reachable at the next request, with all below it', async () => {
     await unlink(idOf('posters'), idOf('print'));
     expect(await opensDrafts()).toEqual(['print']);
   });
 
-  test('what comes in is reached, with all below it', async () => {
+  test('a team that joins is reachable, with all below it', async () => {
     await link(idOf('press'), idOf('print'));
     expect(await opensDrafts()).toEqual(['posters', 'press', 'print', 'small']);
   });
 
-  test('and a link is turned to another parent, both change', async () => {
+  test('a change of parent affects both', async () => {
     await given('assets.admin', 'press');
     const { db } = library.deps;
     await db
@@ -426,15 +418,15 @@ async function closure(among: Iterable<string>): Promise<string[]> {
 }
 
 describe('the closure', () => {
-  test('of a diamond holds each pair once', async () => {
+  test('of a diamond contains each pair once', async () => {
     const expected = names.flatMap((name) => below[name].map((under) => `${idOf(name)} ${idOf(under)}`));
     expect(await closure(ids.values())).toEqual(expected.sort());
   });
 
   // ROLE-8
-  test('of any graph is what walking it finds', async () => {
+  test('of random graphs equals a traversal', async () => {
     const teams: string[] = [];
-    for (let i = 0; i < 30; i += 1) teams.push(await addTeam(`random ${i}`));
+    for (let i = 0; i < 30; i += 1) teams.push(await addTeam(library, `random ${i}`));
     const children = new Map(teams.map((id): [string, string[]] => [id, []]));
     let state = 7;
     const values = teams.flatMap((parent_id, above) =>
@@ -453,9 +445,9 @@ describe('the closure', () => {
     expect(await closure(teams)).toEqual(walked.sort());
   });
 
-  test('a circle over five teams is refused, whichever link would close it, and leaves nothing behind', async () => {
+  test('a cycle of five teams is refused, whichever link would close it, and changes nothing', async () => {
     const ring: string[] = [];
-    for (let i = 0; i < 5; i += 1) ring.push(await addTeam(`ring ${i}`));
+    for (let i = 0; i < 5; i += 1) ring.push(await addTeam(library, `ring ${i}`));
     const at = (i: number) => ring[i % 5] ?? '';
     for (let open = 0; open < 5; open += 1) {
       for (let i = 1; i < 5; i += 1) await link(at(open + i), at(open + i + 1));
@@ -468,8 +460,8 @@ describe('the closure', () => {
     }
   });
 
-  test('two changes at once that would close a circle between them: one is refused', async () => {
-    const [left, right] = [await addTeam('left'), await addTeam('right')];
+  test('one of two concurrent changes that would close a cycle is refused', async () => {
+    const [left, right] = [await addTeam(library, 'left'), await addTeam(library, 'right')];
     for (let round = 0; round < 10; round += 1) {
       const outcomes = await Promise.allSettled([link(left, right), link(right, left)]);
       expect(outcomes.map((one) => one.status).sort()).toEqual(['fulfilled', 'rejected']);
@@ -478,8 +470,12 @@ describe('the closure', () => {
     }
   });
 
-  test('goes with a team that is removed', async () => {
-    const [top, middle, bottom] = [await addTeam('top'), await addTeam('middle'), await addTeam('bottom')];
+  test('loses the rows of a removed team', async () => {
+    const [top, middle, bottom] = [
+      await addTeam(library, 'top'),
+      await addTeam(library, 'middle'),
+      await addTeam(library, 'bottom'),
+    ];
     await link(middle, top);
     await link(bottom, middle);
     expect(await closure([top])).toHaveLength(3);
@@ -487,7 +483,7 @@ describe('the closure', () => {
     expect(await closure([top, middle, bottom])).toEqual([`${top} ${top}`, `${bottom} ${bottom}`].sort());
   });
 
-  test('of 2,000 teams is made anew, and gives the right reach', async () => {
+  test('of 2,000 teams is rebuilt correctly', async () => {
     const { db } = library.deps;
     await sql`insert into teams (slug, name) select 'many ' || i, 'Many' from generate_series(1, 2000) i`.execute(
       db,

@@ -1,9 +1,10 @@
+import type { RequestListener, ServerResponse } from 'node:http';
 import { sql } from 'kysely';
-import { describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { fillVectorsJob } from '../../src/visual/jobs/encode.ts';
 import { arrive } from '../posts/people.ts';
 import { startEncoder, startUnruly } from '../support/encoder.ts';
-import { type Library, openLibrary, upload } from '../support/library.ts';
+import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
 import { scene } from './scenes.ts';
 
 const enabled = async (library: Library) =>
@@ -31,7 +32,7 @@ const vector = JSON.stringify({ vector: [1, 0, 0, 0, 0, 0, 0, 0] });
 
 describe('without an encoder', () => {
   // SEARCH-17
-  test('search by image is 501 `sidecar_not_installed` and the capability is off', async () => {
+  test('answers searches by image with 501 `sidecar_not_installed` and reports the capability as off', async () => {
     const library = await openLibrary();
     const mara = await arrive(library, 'mara');
     expect(await mara.refused('searchByImage', { body: await picture() })).toEqual({
@@ -45,7 +46,7 @@ describe('without an encoder', () => {
   });
 
   // SEARCH-17
-  test('one that is configured and out of reach is the same, and uploads go on', async () => {
+  test('renders uploads when the configured one is out of reach', async () => {
     const gone = await startEncoder();
     await gone.stop();
     const library = await openLibrary({ VITRINE_ENCODER_URL: gone.address });
@@ -58,8 +59,8 @@ describe('without an encoder', () => {
   });
 });
 
-describe('an encoder that comes later', () => {
-  test('is found, and fed the pictures that were there before', async () => {
+describe('an encoder that starts later', () => {
+  test('receives the pictures that were uploaded before', async () => {
     const first = await startEncoder();
     await first.stop();
     const library = await openLibrary({ VITRINE_ENCODER_URL: first.address });
@@ -76,7 +77,7 @@ describe('an encoder that comes later', () => {
     expect((await mara.refused('searchByImage', { body: await picture() })).status).toBe(501);
   });
 
-  test('of another model has its own vectors, and the other one’s are dropped', async () => {
+  test('of another model replaces the vectors of the previous one', async () => {
     let model = 'old';
     const encoder = await startUnruly((request, response) => {
       response.end(request.url === '/info' ? info(model) : vector);
@@ -99,69 +100,90 @@ describe('an encoder that comes later', () => {
   });
 });
 
-describe('an encoder that goes wrong', () => {
-  const answers: Record<string, string> = {
-    garbage: 'not JSON',
-    'too few numbers': JSON.stringify({ vector: [1, 2] }),
-    'numbers that are none': JSON.stringify({ vector: [1, 0, 0, 'x', 0, 0, 0, 0] }),
-    'no direction': JSON.stringify({ vector: [0, 0, 0, 0, 0, 0, 0, 0] }),
-    'ten megabytes': `{"vector":[${'1,'.repeat(5_000_000)}1]}`,
+describe('an encoder that misbehaves', () => {
+  let library: Library;
+  let mara: Account;
+  let pictures = 10;
+  let stop: () => Promise<void>;
+  /** How it answers, set by each test. */
+  let answer: RequestListener;
+
+  beforeAll(async () => {
+    const encoder = await startUnruly((request, response) => answer(request, response));
+    stop = encoder.stop;
+    answer = (_request, response) => response.end(info('odd'));
+    library = await openLibrary({ VITRINE_ENCODER_URL: encoder.address });
+    mara = await arrive(library, 'mara');
+  });
+  afterAll(() => stop());
+
+  /** Reports this model and answers pictures in this way. */
+  const behave = async (model: string, encode: (response: ServerResponse) => void) => {
+    answer = (request, response) => {
+      if (request.url === '/info') response.end(info(model));
+      else encode(response);
+    };
+    await library.deps.encoder?.look();
   };
 
-  test.each(Object.entries(answers))('answering %s is 501, and nothing of it is kept', async (_, body) => {
-    const encoder = await startUnruly((request, response) => {
-      response.end(request.url === '/info' ? info('odd') : body);
-    });
-    const library = await openLibrary({ VITRINE_ENCODER_URL: encoder.address });
-    const mara = await arrive(library, 'mara');
-    const { id } = await upload(mara, await scene(1));
+  async function uploadPicture(): Promise<string> {
+    pictures += 1;
+    const { id } = await upload(mara, await scene(pictures, 64, 48));
     await library.runJobs();
+    return id;
+  }
+
+  test.for([
+    ['that is not JSON', 'not JSON'],
+    ['of too few numbers', JSON.stringify({ vector: [1, 2] })],
+    ['with a string among the numbers', JSON.stringify({ vector: [1, 0, 0, 'x', 0, 0, 0, 0] })],
+    ['without a direction', JSON.stringify({ vector: [0, 0, 0, 0, 0, 0, 0, 0] })],
+    ['of ten megabytes', `{"vector":[${'1,'.repeat(5_000_000)}1]}`],
+  ] as const)('an answer %s is 501 to searches and is not stored', async ([, body]) => {
+    await behave('odd', (response) => response.end(body));
+    const id = await uploadPicture();
     expect((await mara.refused('searchByImage', { body: await picture() })).status).toBe(501);
     expect(await vectors(library)).toEqual([]);
     expect(await mara.ok('getAsset', { params: { id } })).toMatchObject({ processing_status: 'ready' });
-    await encoder.stop();
   });
 
-  test.each([
+  test.for([
     ['no object', '7'],
     ['no model', JSON.stringify({ version: '1', dimensions: 8 })],
     ['a vector of one number', info('odd', 1)],
-    ['a vector of a million', info('odd', 1_000_000)],
-  ])('saying %s of itself counts as none', async (_, said) => {
-    const encoder = await startUnruly((_request, response) => response.end(said));
-    const library = await openLibrary({ VITRINE_ENCODER_URL: encoder.address });
+    ['a vector of a million numbers', info('odd', 1_000_000)],
+  ] as const)('that reports %s counts as none', async ([, said]) => {
+    await behave('odd', (response) => response.end(vector));
+    expect(await enabled(library)).toBe(true);
+    answer = (_request, response) => response.end(said);
+    await library.deps.encoder?.look();
     expect(await enabled(library)).toBe(false);
-    await encoder.stop();
   });
 
-  test('and that will not have a picture is not asked about it again', async () => {
-    let asked = 0;
-    const encoder = await startUnruly((request, response) => {
-      if (request.url === '/info') return response.end(info('picky'));
-      asked += 1;
-      return response.writeHead(422).end('{}');
-    });
-    const library = await openLibrary({ VITRINE_ENCODER_URL: encoder.address });
-    const mara = await arrive(library, 'mara');
-    await upload(mara, await scene(1));
-    await library.runJobs();
-    await library.runJobs();
-    expect(await vectors(library)).toEqual([{ model: 'picky@1', readable: false }]);
-    await fill(library);
-    expect(asked).toBe(1);
-    expect((await mara.refused('searchByImage', { body: await picture() })).status).toBe(400);
-    await encoder.stop();
-  });
-
-  test('and hangs is given up, while the library answers others', async () => {
-    const encoder = await startUnruly((request, response) => {
-      if (request.url === '/info') response.end(info('slow'));
-    });
-    const library = await openLibrary({ VITRINE_ENCODER_URL: encoder.address });
-    const mara = await arrive(library, 'mara');
-    const asked = mara.refused('searchByImage', { body: await picture() });
+  test('that hangs does not keep the library from answering others', async () => {
+    await behave('slow', () => {});
+    const searched = mara.refused('searchByImage', { body: await picture() });
     expect((await mara.ok('getMe')).username).toBe('mara');
-    await encoder.stop();
-    expect((await asked).status).toBe(501);
+    await stop();
+    expect((await searched).status).toBe(501);
   });
+});
+
+test('a picture that the encoder refuses is not sent again', async () => {
+  let sent = 0;
+  const encoder = await startUnruly((request, response) => {
+    if (request.url === '/info') return response.end(info('picky'));
+    sent += 1;
+    return response.writeHead(422).end('{}');
+  });
+  const library = await openLibrary({ VITRINE_ENCODER_URL: encoder.address });
+  const mara = await arrive(library, 'mara');
+  await upload(mara, await scene(1));
+  await library.runJobs();
+  await library.runJobs();
+  expect(await vectors(library)).toEqual([{ model: 'picky@1', readable: false }]);
+  await fill(library);
+  expect(sent).toBe(1);
+  expect((await mara.refused('searchByImage', { body: await picture() })).status).toBe(400);
+  await encoder.stop();
 });

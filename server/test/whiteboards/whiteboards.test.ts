@@ -2,10 +2,10 @@ import { sql } from 'kysely';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Visitor } from '../support/client.ts';
 import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
-import { jpeg } from '../support/pictures.ts';
+import { nowhere } from '../support/people.ts';
+import { plainFile } from '../support/pictures.ts';
 
 // Who is let near a post's whiteboards at all is held in comments/callers.test.ts, with everything else below a post.
-const missing = '00000000-0000-4000-8000-00000000dead';
 const strokes = [
   {
     points: [
@@ -34,7 +34,7 @@ beforeAll(async () => {
     library.join('viewer', 'viewer'),
     library.join('root', 'admin'),
   ]);
-  picture = await upload(mara, await jpeg(60, 40));
+  picture = await upload(mara, plainFile());
 });
 
 beforeEach(async () => {
@@ -271,7 +271,7 @@ describe('GET /posts/{id}/whiteboards', () => {
     expect((await viewer.send('/posts/7/whiteboards')).status).toBe(400);
     await draw(ines);
     await mara.ok('deletePost', { params: { id: post }, body: undefined });
-    for (const id of [missing, post]) {
+    for (const id of [nowhere, post]) {
       expect((await mara.refused('listWhiteboards', { params: { id } })).status).toBe(404);
       expect((await mara.refused('createWhiteboard', { params: { id }, body: { strokes } })).status).toBe(
         404,
@@ -317,7 +317,7 @@ describe('what is drawn on a post', () => {
       expect((await caller.refused('deleteWhiteboard', { params: { id } })).status).toBe(404);
       expect((await boardsOf(mara)).items).toEqual([]);
     }
-    expect((await ines.refused('deleteWhiteboard', { params: { id: missing } })).status).toBe(404);
+    expect((await ines.refused('deleteWhiteboard', { params: { id: nowhere } })).status).toBe(404);
   });
 
   test('of a post that is not read any more is a 404, also to who drew it', async () => {

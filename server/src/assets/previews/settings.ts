@@ -1,6 +1,6 @@
-import { getPreviews } from '@vitrine/contract/assets';
 import {
   getPreviewSettings,
+  getPreviews,
   type PreviewSettings,
   pausePreviewRendering,
   setPreviewSettings,

@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
-import type { LinkView } from '@vitrine/contract/links';
+import type { LinkView } from '@vitrine/contract/link-visits';
 import { labelOfAsset, labelOfCollection, labelOfPost, together } from '../asking.ts';
 import type { AssetCell, CollectionCell, PostCell } from '../due.ts';
 import { asksAll, type Matrix } from '../setting.ts';

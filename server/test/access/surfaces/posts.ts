@@ -92,6 +92,7 @@ export function postProbes(matrix: Matrix): Probe<PostCell>[] {
       path: ({ id }) => `/posts/${id}/like`,
       due: (who, post) => (who !== commentAuthor && readsPost(who, post) ? null : reading(who, post)),
     },
+    { ...publicRead, path: ({ id }) => `/posts/${id}/like`, due: reading },
   ];
 }
 

@@ -55,22 +55,20 @@ export async function define(
     .returning('id')
     .executeTakeFirstOrThrow();
   const paths = new Map<string, string[]>();
-  for (const [index, term] of terms.entries()) {
+  const rows = terms.map((term, index) => {
     const path = [...(term.parent === undefined ? [] : (paths.get(term.parent) ?? [])), term.value];
     paths.set(term.value, path);
-    await db
-      .insertInto('field_terms')
-      .values({
-        field_id: id,
-        value: term.value,
-        label: term.label ?? term.value,
-        status: term.status ?? 'active',
-        parent: term.parent ?? null,
-        path,
-        position: index,
-      })
-      .execute();
-  }
+    return {
+      field_id: id,
+      value: term.value,
+      label: term.label ?? term.value,
+      status: term.status ?? 'active',
+      parent: term.parent ?? null,
+      path,
+      position: index,
+    };
+  });
+  if (rows.length > 0) await db.insertInto('field_terms').values(rows).execute();
   for (const { value, replaced_by, aliases = [] } of terms) {
     if (replaced_by !== undefined)
       await db

@@ -9,7 +9,7 @@ import { plainFile } from '../../support/pictures.ts';
 import { define } from './fields.ts';
 
 /** Values in the library; the figures in the documentation were taken with a million. */
-const MANY = Number(process.env.FIELD_VALUES ?? 20_000);
+const MANY = Number(process.env.FIELD_VALUES ?? 6_000);
 
 let library: Library;
 let owner: Account;
@@ -33,6 +33,8 @@ beforeAll(async () => {
   await sql`insert into assets (owner_user_ref, title, asset_type, file_hash, file_name, processing_status, created_at)
     select ${owner.ref}, 'Number ' || n, 2, ${hash}, 'n', 'ready', now() - n * interval '1 second'
     from generate_series(1, ${each}) n`.execute(db);
+  // These values are only filtered by: their search documents would take most of the time.
+  await sql`alter table asset_field_values disable trigger user`.execute(db);
   // In pieces, each well within the time a statement may take.
   for (const field of Object.values(ids))
     for (let from = 0; from < each; from += 30_000)
@@ -49,6 +51,7 @@ beforeAll(async () => {
         from (select id, right(title, -7)::bigint as n from assets where title like 'Number %') a
         cross join (select id, type from fields where id = ${field}) f
         where a.n > ${from} and a.n <= ${from + 30_000}`.execute(db);
+  await sql`alter table asset_field_values enable trigger user`.execute(db);
   await sql`analyze asset_field_values`.execute(db);
   await sql`analyze assets`.execute(db);
 }, 600_000);

@@ -1,4 +1,4 @@
-import type { LinkedAsset, LinkView } from '@vitrine/contract/links';
+import type { LinkedAsset, LinkView } from '@vitrine/contract/link-visits';
 
 /** The whole-picture rungs of the ladder with their longest edges, smallest first. */
 const rungs = [

@@ -1,5 +1,5 @@
 import { CallError, type Client } from '@vitrine/contract/client';
-import type { LinkedAsset, LinkView } from '@vitrine/contract/links';
+import type { LinkedAsset, LinkView } from '@vitrine/contract/link-visits';
 import type { Operations } from '@vitrine/contract/operations';
 import { SvelteMap } from 'svelte/reactivity';
 import { problemText } from '#lib/problems.ts';
