@@ -82,36 +82,40 @@ describe('a decoder that is killed', () => {
     ['document', '/first-page.png', document],
     ['document', '/page-1.webp', document],
     ['panorama', '/tiles.zip', panorama],
-  ])('while it makes %s%s leaves nothing behind, and the job is repeated', async (_, end, make) => {
-    count += 1;
-    const { db, storage, decoders } = library.deps;
-    const { id, file_hash } = await upload(mara, await make(), {}, `file-${count}`);
-    const hash = file_hash ?? '';
-    let isOver = false;
-    const working = library.runJobs().finally(() => {
-      isOver = true;
-    });
-    expect(await untilWritten(storage.incomingDir, end, () => isOver)).toBe(true);
-    for (const pid of decoders.pids()) process.kill(-pid, 'SIGKILL');
-    await working;
-    const partial = await objectsOf(library.deps, hash);
-    expect(partial.stored).toEqual(partial.named);
-    expect(await readdir(storage.incomingDir)).toEqual([]);
+  ])(
+    'while it makes %s%s leaves nothing behind, and the job is repeated',
+    async (_, end, make) => {
+      count += 1;
+      const { db, storage, decoders } = library.deps;
+      const { id, file_hash } = await upload(mara, await make(), {}, `file-${count}`);
+      const hash = file_hash ?? '';
+      let isOver = false;
+      const working = library.runJobs().finally(() => {
+        isOver = true;
+      });
+      expect(await untilWritten(storage.incomingDir, end, () => isOver)).toBe(true);
+      for (const pid of decoders.pids()) process.kill(-pid, 'SIGKILL');
+      await working;
+      const partial = await objectsOf(library.deps, hash);
+      expect(partial.stored).toEqual(partial.named);
+      expect(await readdir(storage.incomingDir)).toEqual([]);
 
-    await sql`update graphile_worker._private_jobs set run_at = now()`.execute(db);
-    await library.runJobs();
-    expect(await mara.ok('getAsset', { params: { id } })).toMatchObject({
-      processing_status: 'ready',
-      ladder_available: true,
-    });
-    const whole = await objectsOf(library.deps, hash);
-    expect(whole.stored).toEqual(whole.named);
-    expect(whole.stored.size).toBeGreaterThan(partial.stored.size);
-    const { transcoding, tiles } = await mara.ok('getAssetMedia', { params: { id } });
-    expect(transcoding).toEqual(make === film || make === sound ? { state: 'done', progress: 1 } : null);
-    expect(tiles !== null).toBe(make === panorama);
-    expect(await readdir(storage.incomingDir)).toEqual([]);
-  }, 120_000);
+      await sql`update graphile_worker._private_jobs set run_at = now()`.execute(db);
+      await library.runJobs();
+      expect(await mara.ok('getAsset', { params: { id } })).toMatchObject({
+        processing_status: 'ready',
+        ladder_available: true,
+      });
+      const whole = await objectsOf(library.deps, hash);
+      expect(whole.stored).toEqual(whole.named);
+      expect(whole.stored.size).toBeGreaterThan(partial.stored.size);
+      const { transcoding, tiles } = await mara.ok('getAssetMedia', { params: { id } });
+      expect(transcoding).toEqual(make === film || make === sound ? { state: 'done', progress: 1 } : null);
+      expect(tiles !== null).toBe(make === panorama);
+      expect(await readdir(storage.incomingDir)).toEqual([]);
+    },
+    120_000,
+  );
 });
 
 // MEDIA-7, UPLOAD-12
