@@ -72,7 +72,7 @@ beforeAll(async () => {
   ]) {
     await call(mara, 'POST', '/admin/users', { username, password, role: 'member', fullname });
   }
-  ana = await studio.enter('ana', { reducedMotion: 'no-preference' });
+  ana = await studio.enter('ana');
   ben = await studio.enter('ben');
   for (const [at, title] of names.entries()) {
     const [width, height] = at % 2 === 0 ? [900, 600] : [600, 900];
