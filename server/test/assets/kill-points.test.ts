@@ -1,6 +1,7 @@
 import { chmod, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -58,6 +59,8 @@ async function untilWritten(incomingDir: string, end: string, isOver: () => bool
   while (!isOver()) {
     const paths = await readdir(incomingDir, { recursive: true }).catch((): string[] => []);
     if (paths.some((path) => path.endsWith(end))) return true;
+    // Leaves the processor to the decoder that is awaited.
+    await sleep(2);
   }
   return false;
 }
