@@ -6,7 +6,7 @@ declare module 'virtual:routes' {
   export default routes;
 }
 
-// The package has the types of its light build under its own name only.
+// The package publishes the types of its light build only under its own name.
 declare module 'hls.js/light' {
   import Hls from 'hls.js';
   export default Hls;

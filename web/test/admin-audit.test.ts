@@ -19,24 +19,24 @@ const written = (one: AuditEvent): string =>
 describe('sentenceOf', () => {
   it('names actor, action and target', () => {
     expect(written(event('admin.impersonation.started', { subject_user_ref: 2 }))).toBe(
-      '<actor> began to act as <subject>',
+      '<actor> started acting as <subject>',
     );
     expect(written(event('post.published', { target_kind: 'post' }))).toBe('<actor> published <target>');
   });
 
   it('distinguishes the actor’s own account from others', () => {
     expect(written(event('auth.2fa.disabled', { subject_user_ref: 1 }))).toBe(
-      '<actor> turned their second factor off',
+      '<actor> turned off their second factor',
     );
     expect(written(event('auth.2fa.disabled', { subject_user_ref: 2 }))).toBe(
-      '<actor> took off the second factor of <subject>',
+      '<actor> removed the second factor of <subject>',
     );
   });
 
   it('escapes text from the metadata', () => {
     const made = event('auth.token.created', { metadata: { name: '{subject} <b>' } });
-    expect(written(made)).toBe('<actor> made the access token “{subject} <b>”');
-    expect(written(event('auth.token.created'))).toBe('<actor> made the access token “…”');
+    expect(written(made)).toBe('<actor> created the access token “{subject} <b>”');
+    expect(written(event('auth.token.created'))).toBe('<actor> created the access token “…”');
   });
 
   it('shows the label of a capability', () => {

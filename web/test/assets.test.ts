@@ -96,7 +96,7 @@ describe('who sees an asset', () => {
     [{ sensitivity: 'team', team_id: team }, /^Members of its team/],
     [{ sensitivity: 'team' }, /it belongs to no team/],
     [{ sensitivity: 'posts' }, /^Everyone who can read a post of yours/],
-    [{ sensitivity: 'org' }, /^Everyone who signs in, whatever post it is in\. Never visitors/],
+    [{ sensitivity: 'org' }, /^Everyone who signs in, regardless of its posts\. Never visitors/],
     [{ sensitivity: 'restricted' }, /^You, and people you share the file with\. Others see an empty frame/],
     [{ sensitivity: 'public', anonymously_visible: true, mature: true }, /chose to see mature content/],
     [{}, /^You, and others it is shared with/],
@@ -197,8 +197,8 @@ describe('the trash', () => {
   it('says who deleted an item', () => {
     expect(deletedBy(item, 4, undefined)).toBe('by you');
     expect(deletedBy(item, 5, 'Ana')).toBe('by Ana');
-    expect(deletedBy(item, 5, null)).toBe('by somebody');
-    expect(deletedBy({ ...item, deleted_by_user_ref: null }, 5, undefined)).toMatch(/nobody/);
+    expect(deletedBy(item, 5, null)).toBe('by someone');
+    expect(deletedBy({ ...item, deleted_by_user_ref: null }, 5, undefined)).toBe('by an unknown account');
   });
 
   it('gives the location of items and pending appeals', () => {

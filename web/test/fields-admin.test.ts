@@ -91,10 +91,10 @@ describe('the list of fields', () => {
 
 describe('refusals', () => {
   it('stand beside the control they are about, in the names people see', () => {
-    const text = 'Show_on_card and read_capability exclude each other: a card is shown to everybody.';
+    const text = 'Show_on_card and read_capability exclude each other: everyone sees cards.';
     const refusal = refusalOf(text);
     expect(refusal.about('show_on_card')).toBe(
-      '“On cards” and “Who may read it” exclude each other: a card is shown to everybody.',
+      '“On cards” and “Who may read it” exclude each other: everyone sees cards.',
     );
     expect(refusal.about('edit_tab')).toBeUndefined();
     expect(refusal.beside('edit_tab')).toMatch(/^“On cards”/);
@@ -182,7 +182,7 @@ describe('defaults', () => {
       expect(defaultOf(type, draftOf(type, value))).toEqual(value);
     }
     expect(spoken('boolean', { kind: 'literal', value_num: 0 })).toBe('No');
-    expect(spoken('text', { kind: 'context', context: 'uploading_team' })).toBe('The team of who uploads it');
+    expect(spoken('text', { kind: 'context', context: 'uploading_team' })).toBe('The uploader’s team');
   });
 });
 
@@ -300,7 +300,7 @@ describe('vocabularies', () => {
     expect(mergeInWords({ ...none, assets: 1200, aliases: 1, conditions: 2 })).toBe(
       '1,200 assets, 1 alias and 2 conditions would change.',
     );
-    expect(mergeInWords(none)).toMatch(/^Nothing/);
+    expect(mergeInWords(none)).toMatch(/^It is not used/);
   });
 });
 

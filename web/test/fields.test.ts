@@ -171,7 +171,7 @@ describe('the layout of a form', () => {
   it('names the field by its label in a refusal', () => {
     const field = { code: 'iso', label: 'ISO speed' };
     expect(refusalInWords(field, 'Iso does not match [0-9]+.')).toBe(
-      'ISO speed does not fit the pattern [0-9]+',
+      'ISO speed does not match the pattern [0-9]+',
     );
     expect(refusalInWords(field, 'Isobar is wrong.')).toBe('Isobar is wrong.');
   });

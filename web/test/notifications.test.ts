@@ -81,7 +81,7 @@ describe('a notification', () => {
 
   it('from an unknown actor is from somebody', () => {
     const { actor: _, ...without } = told({ kind: 'follow' });
-    expect(sentenceOf(without)[0]).toEqual({ text: 'Somebody' });
+    expect(sentenceOf(without)[0]).toEqual({ text: 'Someone' });
     expect(placeOf(without)).toBe('/notifications');
   });
 

@@ -135,10 +135,12 @@ describe('upload queue', () => {
     expect(queue.tooManyFiles([], 200)).toBeUndefined();
     expect(queue.tooManyFiles(three, 197)).toBeUndefined();
     expect(queue.tooManyFiles([], 201)).toMatch(/at most 200 files, and you chose 201/);
-    expect(queue.tooManyFiles(three, 198)).toMatch(/It has 3 already, so 197 more fit, and you chose 198/);
+    expect(queue.tooManyFiles(three, 198)).toMatch(
+      /It has 3 already, so there is room for 197, and you chose 198/,
+    );
     const names = Array.from({ length: 200 }, (_, at) => ({ id: `${at}`, name: `${at}.jpg`, size: 1 }));
-    expect(queue.tooManyFiles(queue.added([], names.slice(1)), 2)).toMatch(/so one more fits/);
-    expect(queue.tooManyFiles(queue.added([], names), 1)).toMatch(/so no more fit,/);
+    expect(queue.tooManyFiles(queue.added([], names.slice(1)), 2)).toMatch(/so there is room for one/);
+    expect(queue.tooManyFiles(queue.added([], names), 1)).toMatch(/so there is no room,/);
   });
 
   it('describes its progress', () => {
@@ -160,6 +162,6 @@ describe('upload queue', () => {
     expect(queue.teamNote(queue.removed(queue.removed(own, 'a'), 'b'), 'north')).toMatch(
       /One file was added before/,
     );
-    expect(queue.teamNote(own.slice(3), 'north')).toMatch(/become the team’s too/);
+    expect(queue.teamNote(own.slice(3), 'north')).toMatch(/belong to the team too/);
   });
 });

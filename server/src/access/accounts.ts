@@ -20,7 +20,7 @@ export function checkMayWriteAccounts(caller: SignedIn): void {
  * administrators.
  */
 export function checkSomebodyElse(caller: SignedIn, userRef: number): void {
-  if (userRef === caller.ref) throw refuse(403, 'change your own with your current password');
+  if (userRef === caller.ref) throw refuse(403, 'change your own password with the current one');
 }
 
 /**
@@ -28,13 +28,13 @@ export function checkSomebodyElse(caller: SignedIn, userRef: number): void {
  */
 export function checkMayAdminister(caller: SignedIn, account: Capabilities): void {
   if (!holdsAll(caller, [...account.everywhere, ...account.inTeams.keys()])) {
-    throw refuse(403, 'that account may do more than you');
+    throw refuse(403, 'that account has capabilities that you lack');
   }
 }
 
 /** Throws 403 when the caller would give capabilities that they do not hold everywhere. */
 export function checkMayGive(caller: SignedIn, codes: readonly string[]): void {
-  if (!holdsAll(caller, codes)) throw refuse(403, 'you cannot give what you do not hold');
+  if (!holdsAll(caller, codes)) throw refuse(403, 'you do not hold that capability yourself');
 }
 
 /**

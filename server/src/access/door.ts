@@ -9,7 +9,7 @@ import { type Caller, holds, type SignedIn } from './caller.ts';
  */
 function passScope({ scope, otherScopes = [] }: Operation, caller: Caller): void {
   if (caller.kind === 'anonymous' || caller.token === null || scope === 'none') return;
-  if (scope === 'session') throw refuse(403, 'this needs a session; a token may not');
+  if (scope === 'session') throw refuse(403, 'this requires a session; tokens are not accepted');
   if (!otherScopes.some((other) => hasScope(caller, other))) checkScope(caller, scope);
 }
 
@@ -27,7 +27,7 @@ export function checkScope(caller: SignedIn, scope: TokenScope): void {
 function passImpersonation({ whileImpersonating }: Operation, caller: Caller): void {
   const isImpersonating = caller.kind === 'user' && caller.impersonator !== null;
   if (isImpersonating && whileImpersonating === 'refused') {
-    throw refuse(403, 'not while acting as somebody else');
+    throw refuse(403, 'not allowed while acting as another user');
   }
 }
 

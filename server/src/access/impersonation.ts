@@ -7,9 +7,9 @@ import type { Capabilities } from './capabilities.ts';
  * own account, reported to administrators only.
  */
 export function checkMayImpersonate(caller: SignedIn, targetRef: number): void {
-  if (caller.impersonator !== null) throw refuse(400, 'you are acting as somebody else already');
+  if (caller.impersonator !== null) throw refuse(400, 'you are already acting as another user');
   if (!holds(caller, 'auth.impersonate')) throw refuse(403, 'missing capability auth.impersonate');
-  if (caller.ref === targetRef) throw refuse(400, 'you are that person already');
+  if (caller.ref === targetRef) throw refuse(400, 'you cannot impersonate yourself');
 }
 
 /** ROLE-18: holders of `system.admin` cannot be impersonated. */

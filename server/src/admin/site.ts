@@ -29,7 +29,7 @@ function checkNotLockedOut({ config }: Pick<Deps, 'config'>, body: SiteChange, h
     { origin: http.header('origin'), host: http.header('host') },
     body.base_url ?? null,
   );
-  if (why !== null) throw refuse(400, `with this base_url ${why}; send force to set it all the same`);
+  if (why !== null) throw refuse(400, `with this base_url ${why}; send force to set it anyway`);
 }
 
 export const changeSite = handle(updateSite, async (deps, { caller, body, http }) => {

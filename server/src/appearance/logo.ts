@@ -100,8 +100,8 @@ export const select = handle(selectLogo, async (deps, { caller, body }) => {
       .select('hash')
       .where('hash', '=', body.hash)
       .executeTakeFirst();
-    if (known === undefined) throw refuse(404, 'no such logo');
-    if ((await deps.storage.head(logoKey(body.hash))) === null) throw refuse(409, 'its bytes cannot be read');
+    if (known === undefined) throw refuse(404, 'logo not found');
+    if ((await deps.storage.head(logoKey(body.hash))) === null) throw refuse(409, 'the logo cannot be read');
     await useLogo(tx, caller, body.hash);
   });
   return { status: 200, body: await readAdminAppearance(deps) };

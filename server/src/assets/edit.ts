@@ -38,7 +38,7 @@ export async function lockEditable(
     from assets a where a.id = ${id} and ${readableAssets(caller)} for no key update of a`.execute(tx);
   const row = rows[0];
   if (row === undefined) throw notFound();
-  if (!row.editable) throw refuse(403, 'only its owner may change it');
+  if (!row.editable) throw refuse(403, 'only its owner can change it');
   return row;
 }
 

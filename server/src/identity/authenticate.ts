@@ -31,7 +31,7 @@ export interface Authentication {
 }
 
 /** The error for a cookie of an impersonation that has ended. */
-export const impersonationEnded = 'acting as somebody else has ended; sign in again';
+export const impersonationEnded = 'acting as another user has ended; sign in again';
 
 const none: Capabilities = { everywhere: new Set(), inTeams: new Map() };
 

@@ -33,7 +33,7 @@ async function setPassword(deps: Deps, actor: SignedIn, change: Change): Promise
       .where('ref', '=', change.userRef)
       .where('provider', '=', 'password')
       .executeTakeFirst();
-    if (numUpdatedRows === 0n) throw refuse(409, 'a directory keeps the password of this account');
+    if (numUpdatedRows === 0n) throw refuse(409, 'a directory manages the password of this account');
     await endSessionsOf(tx, change.userRef, change.keptSession);
     await forgetFailures(tx, change.username);
     await recordEvent(tx, actor, { event: change.event, subjectUserRef: change.userRef });

@@ -49,7 +49,7 @@ export const start = handle(impersonate, async ({ db, config }, { caller, params
 /** Ends the session and gives the administrator a fresh one of their own (IMPERSONATION-8). */
 export const end = handle(endImpersonation, async ({ db, config }, { caller, http }) => {
   const { impersonator, sessionId } = caller;
-  if (impersonator === null || sessionId === null) throw refuse(400, 'you are not acting as somebody else');
+  if (impersonator === null || sessionId === null) throw refuse(400, 'you are not acting as another user');
   const token = await db.transaction().execute(async (tx) => {
     // Of concurrent calls, one ends the session and gets the administrator's session.
     if (!(await endSession(tx, sessionId))) throw refuse(401, impersonationEnded);

@@ -48,7 +48,7 @@ export const enroll = handle(enrollTwoFactor, async ({ db, secretKey }, { caller
     on conflict (user_ref) do update set sealed_secret = excluded.sealed_secret, enrolled_at = now(), last_step = 0
       where t.confirmed_at is null
     returning user_ref`.execute(db);
-  if (rows.length === 0) throw refuse(409, 'two-factor sign-in is on already');
+  if (rows.length === 0) throw refuse(409, 'two-factor sign-in is already on');
   return { status: 200, body: shown };
 });
 
@@ -56,7 +56,7 @@ export const confirm = handle(confirmTwoFactor, async (deps, { caller, body }) =
   const { db } = deps;
   const { enrolled, confirmed } = await stateOf(db, caller.ref);
   if (!enrolled) throw refuse(409, 'enrol first');
-  if (confirmed) throw refuse(409, 'two-factor sign-in is on already');
+  if (confirmed) throw refuse(409, 'two-factor sign-in is already on');
   const codes = await db.transaction().execute(async (tx) => {
     if (!(await acceptTotp(tx, deps, caller.ref, body.code, false))) throw refuse(400, 'invalid_2fa_code');
     await recordEvent(tx, caller, { event: 'auth.2fa.enabled', subjectUserRef: caller.ref });

@@ -109,7 +109,7 @@ async function titleOf({ db }: Deps, { target }: LinkVisitor): Promise<string> {
 /** `GET /links/{token}/archive`: stored without compression, since pictures do not shrink; ZIP64 if needed. */
 export const archive = handle(getLinkArchive, async (deps, { params, http }) => {
   const { visitor } = await visitLink(deps, params.token, http);
-  if (!mayDownload(visitor)) throw refuse(403, 'this link gives no downloads');
+  if (!mayDownload(visitor)) throw refuse(403, 'this link does not allow downloads');
   const name = safeName(await titleOf(deps, visitor)) || 'Files';
   const zip = makeZip(entriesOf(deps, params.token, http, visitor));
   return {

@@ -45,7 +45,7 @@ async function addressOf(deps: Deps, http: HttpFacts, token: string): Promise<st
 async function checkShowable(tx: Tx, kind: TargetKind, id: string): Promise<void> {
   if (kind !== 'asset') return;
   const asset = await tx.selectFrom('assets').select('mature').where('id', '=', id).executeTakeFirst();
-  if (asset?.mature === true) throw refuse(409, 'no link shows mature content');
+  if (asset?.mature === true) throw refuse(409, 'links cannot show mature content');
 }
 
 async function insertLink(

@@ -36,6 +36,6 @@ export const testMail = handle(sendTestMail, async (deps, { caller, body }) => {
       metadata: { to: body.to, accepted: !refused, answer: words },
     }),
   );
-  if (refused) throw refuse(409, `the mail server did not take it: ${words}`);
+  if (refused) throw refuse(409, `the mail server refused the message: ${words}`);
   return { status: 200, body: { accepted: true, message: words } };
 });

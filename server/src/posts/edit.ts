@@ -35,7 +35,7 @@ export async function lockEditable(tx: Tx, caller: SignedIn, id: string): Promis
     from posts p where p.id = ${id} and ${readablePosts(caller)} for no key update of p`.execute(tx);
   const row = rows[0];
   if (row === undefined) throw notFound();
-  if (!row.editable) throw refuse(403, 'only its author may change it');
+  if (!row.editable) throw refuse(403, 'only its author can change it');
   return row;
 }
 

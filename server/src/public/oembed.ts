@@ -32,7 +32,7 @@ function limitOf(value: string | undefined): number {
 export async function embed(db: Database, site: PublicSite, base: string, asked: Asked) {
   if (asked.url === undefined) throw refuse(400, 'url is missing');
   if (asked.format !== undefined && asked.format !== 'json')
-    throw refuse(501, 'only the format json is offered');
+    throw refuse(501, 'only the format json is supported');
   const [maxWidth, maxHeight] = [limitOf(asked.maxwidth), limitOf(asked.maxheight)];
   const path = pathOf(asked.url, base);
   const page = path === null ? null : await describePage(db, site, path);

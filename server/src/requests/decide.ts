@@ -17,7 +17,7 @@ interface Pending extends Waiting, Columns<'resource_requests', 'target_kind' | 
 
 /**
  * Locks a request. 403 when the caller may not decide it, also for an unknown request unless they see all of them
- * (REQUEST-9); 409 when it is decided already.
+ * (REQUEST-9); 409 when the request has already been decided.
  */
 async function lockPending(tx: Tx, caller: SignedIn, id: string): Promise<Pending> {
   const { rows } = await sql<Pending>`
@@ -27,7 +27,7 @@ async function lockPending(tx: Tx, caller: SignedIn, id: string): Promise<Pendin
   const row = rows[0];
   if (row === undefined && seesEveryRequest(caller)) throw notFound();
   if (row === undefined || !row.decidable) throw refuse(403, 'you may not decide this request');
-  if (row.state !== 'pending') throw refuse(409, 'it is decided already');
+  if (row.state !== 'pending') throw refuse(409, 'the request has already been decided');
   return row;
 }
 

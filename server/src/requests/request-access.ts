@@ -9,7 +9,7 @@ import { ask } from './ask.ts';
 
 /** The requested code: the marker by default, or any real capability. */
 function checkedCode(code: string): string {
-  if (code === RESTORE_MARKER) throw refuse(400, `${RESTORE_MARKER} is asked for from the trash`);
+  if (code === RESTORE_MARKER) throw refuse(400, `${RESTORE_MARKER} is requested from the trash`);
   if (code !== ACCESS_MARKER && !capabilities.some((known) => known === code)) {
     throw refuse(400, `unknown capability ${code}`);
   }

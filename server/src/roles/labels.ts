@@ -8,7 +8,7 @@ export const capabilityLabels: Record<Capability, string> = {
   'posts.comment': 'Write comments',
   'teams.read': 'See teams',
   'share.grant': 'Decide on requests for access',
-  'auth.impersonate': 'Act as somebody else',
+  'auth.impersonate': 'Act as another user',
   'system.appearance.write': 'Change logo and fonts',
   'users.read': 'See accounts',
   'users.write': 'Create and change accounts',

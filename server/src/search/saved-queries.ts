@@ -64,7 +64,8 @@ async function freeName<Row, T extends Saved>(
   const name = given.trim();
   if (name.includes('\0')) throw refuse(400, 'body.name has a character that cannot be stored');
   const same = await readSaved(tx, caller, kind, sql`lower(k.name) = lower(${name})`);
-  if (same.some(({ id }) => id !== except)) throw refuse(409, `a ${kind.singular} has that name already`);
+  if (same.some(({ id }) => id !== except))
+    throw refuse(409, `a ${kind.singular} with that name already exists`);
   return name;
 }
 

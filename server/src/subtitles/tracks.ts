@@ -47,7 +47,7 @@ async function readForm({ storage }: Deps, parts: AsyncIterable<FormPart>): Prom
         throw refuse(400, 'the form must have one part named file and no other file');
       } else {
         received = await receive(part.file.file, storage, MOST_SUBTITLE_BYTES);
-        if (part.file.file.truncated) throw refuse(413, 'the file is larger than this library takes');
+        if (part.file.file.truncated) throw refuse(413, 'the file is larger than this library allows');
       }
     }
     if (received === null) throw refuse(400, 'the form has no part named file');
@@ -150,7 +150,7 @@ export const remove = handle(contract.deleteSubtitles, async ({ db }, { caller, 
   const lang = readLanguage(params.lang);
   await db.transaction().execute(async (tx) => {
     const { id } = await lockEditable(tx, caller, params.id);
-    if (!(await removeSubtitles(tx, id, lang))) throw refuse(404, 'there are no subtitles in that language');
+    if (!(await removeSubtitles(tx, id, lang))) throw refuse(404, 'subtitles not found');
   });
   return { status: 204 };
 });

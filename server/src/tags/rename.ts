@@ -30,7 +30,7 @@ async function change({ db }: Deps, caller: SignedIn, renaming: Renaming): Promi
     const isKnown = (await showTag(tx, caller, target)) !== null;
     if (renaming.targetIs === 'known' && !isKnown) throw notFound();
     if (renaming.targetIs === 'new' && isKnown) {
-      throw refuse(409, 'that tag exists already; merge into it');
+      throw refuse(409, 'the tag already exists; merge into it');
     }
     if (isDryRun) return { ...(await wouldRewrite(tx, source)), dry_run: true };
     const rewritten = await rewriteTag(tx, source, target);

@@ -85,7 +85,7 @@ export async function readUploadForm(
       } else {
         received = await receive(part.file.file, storage);
         fileName = baseName(part.file.filename ?? '');
-        if (part.file.file.truncated) throw refuse(413, 'the file is larger than this library takes');
+        if (part.file.file.truncated) throw refuse(413, 'the file is larger than this library allows');
       }
     }
     if (received === null) throw refuse(400, 'the form has no part named file');

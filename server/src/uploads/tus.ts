@@ -31,7 +31,7 @@ function refusalOf(status: number, text: string): Refusal {
     case 409:
       return refuse(409, text, headers);
     case 413:
-      return refuse(413, 'the file is larger than this library takes, or than was announced', headers);
+      return refuse(413, 'the file is larger than this library allows, or than was announced', headers);
     default:
       throw new Error(`tus answered ${status}: ${text}`);
   }

@@ -41,7 +41,7 @@ async function encode(
   caller: Caller,
   { path, mime }: Received,
 ): Promise<Encoded> {
-  const unreadable = () => refuse(400, 'the file is no picture that can be read');
+  const unreadable = () => refuse(400, 'the file is not a readable picture');
   const to = `${path}.preview`;
   try {
     const turn = caller.kind === 'user' ? String(caller.ref) : caller.kind;

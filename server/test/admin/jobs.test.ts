@@ -215,8 +215,8 @@ describe('a job', () => {
     const id = await addJob('running');
     const answers = [await retry(id), await forget(id)];
     expect(answers.map(({ status, text }) => [status, errorOf(text)])).toEqual([
-      [409, 'it is running'],
-      [409, 'it has not failed'],
+      [409, 'the job is running'],
+      [409, 'the job has not failed'],
     ]);
     expect(idsOf(await jobs({ state: 'running' }))).toEqual([id]);
   });

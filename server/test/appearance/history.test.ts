@@ -291,7 +291,7 @@ describe('POST /admin/system/appearance/logo/select', () => {
       const events = await eventsDuring(async () =>
         expect(await root.refused('selectLogo', { body: { hash } })).toEqual({
           status: 404,
-          error: 'no such logo',
+          error: 'logo not found',
         }),
       );
       expect(events).toEqual([]);
@@ -333,7 +333,7 @@ describe('an entry whose bytes are missing', () => {
     const events = await eventsDuring(async () =>
       expect(await root.refused('selectLogo', { body: { hash: missing.hash } })).toEqual({
         status: 409,
-        error: 'its bytes cannot be read',
+        error: 'the logo cannot be read',
       }),
     );
     expect(events).toEqual([]);

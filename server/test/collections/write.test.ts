@@ -134,7 +134,7 @@ describe('PATCH /collections/{id}', () => {
     const second = await patch(id, { name: 'second', if_unchanged_since: updated_at });
     expect([second.status, JSON.parse(second.text)]).toEqual([
       409,
-      { error: 'it was changed meanwhile', updated_at: first.updated_at },
+      { error: 'it has changed; reload it', updated_at: first.updated_at },
     ]);
     expect((await get(id)).name).toBe('first');
   });

@@ -150,7 +150,7 @@ describe('DefaultValue', () => {
     ['multi_select', { kind: 'literal', value_options: ['a', 'a'] }, '"a" occurs twice'],
     ['text', { kind: 'literal', value_text: 'x'.repeat(2001) }, 'longer than 2000 characters'],
     ['longtext', { kind: 'literal', value_text: 'x'.repeat(50_001) }, 'longer than 50000 characters'],
-    ['rich_text', { kind: 'literal', value_text: '<script>x</script>' }, 'nothing is left'],
+    ['rich_text', { kind: 'literal', value_text: '<script>x</script>' }, 'no text is left'],
     ['date', { kind: 'literal', value_date: '0000-01-01T00:00:00Z' }, 'is not a day'],
     ['datetime', { kind: 'literal', value_date: '9999-12-31T23:59:59-14:00' }, 'is not a time'],
   ] as const)('a field of type %s refuses %j', async (type, default_value, named) => {
@@ -272,7 +272,7 @@ describe('per-team defaults', () => {
     expect(await editor.refused('setDefaultOverride', { ...at, body: literal({ value_text: 'x' }) })).toEqual(
       {
         status: 400,
-        error: `${code} is a field of collections, which are of no team`,
+        error: `${code} is a field of collections, which do not belong to teams`,
       },
     );
   });

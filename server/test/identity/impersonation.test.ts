@@ -12,8 +12,8 @@ import { grant, setRole, withdrawGrants } from '../support/people.ts';
 import { jpeg } from '../support/pictures.ts';
 
 const nowhere = 404_000;
-const refusedText = 'not while acting as somebody else';
-const endedText = 'acting as somebody else has ended; sign in again';
+const refusedText = 'not allowed while acting as another user';
+const endedText = 'acting as another user has ended; sign in again';
 
 let library: Library;
 let root: Account;
@@ -231,7 +231,7 @@ describe('refuses to start an impersonation, in this order,', () => {
   // IMPERSONATION-4
   test('of oneself: 400, or 403 without the capability', async () => {
     for (const account of [helper, root, granted])
-      expect(await refusalOf(account, account.ref)).toEqual([400, 'you are that person already']);
+      expect(await refusalOf(account, account.ref)).toEqual([400, 'you cannot impersonate yourself']);
     expect(await refusalOf(plain, plain.ref)).toEqual([403, 'missing capability auth.impersonate']);
   });
 
@@ -244,7 +244,7 @@ describe('refuses to start an impersonation, in this order,', () => {
     ] as const) {
       const { mask } = await actAs(admin, target);
       for (const ref of [plain.ref, admin.ref, root.ref, away.ref, nowhere])
-        expect(await refusalOf(mask, ref)).toEqual([400, 'you are acting as somebody else already']);
+        expect(await refusalOf(mask, ref)).toEqual([400, 'you are already acting as another user']);
       expect((await refusalOf(mask, target.ref))[0]).toBe(400);
     }
     await withdrawGrants(library, victim);
@@ -320,7 +320,7 @@ describe('refuses to start an impersonation, in this order,', () => {
 
 // TOKEN-9
 describe('by a bearer token', () => {
-  const refusal = { status: 403, error: 'this needs a session; a token may not' };
+  const refusal = { status: 403, error: 'this requires a session; tokens are not accepted' };
 
   test.each([[['admin']], [['read', 'posts.write', 'assets.write', 'comments.write', 'fields.admin']]])(
     'with the scopes %j it is 403, whoever is meant: a token never becomes a session',
@@ -347,7 +347,7 @@ describe('by a bearer token', () => {
     });
     expect(await both.refused('endImpersonation')).toEqual({
       status: 400,
-      error: 'you are not acting as somebody else',
+      error: 'you are not acting as another user',
     });
     expect((await mask.ok('getMe')).ref).toBe(worn.ref);
   });

@@ -144,7 +144,7 @@ describe('POST /account/password', () => {
     await masked.ok('impersonate', { params: { ref: vera.ref }, body: {} });
     expect(await refusedChange(masked, password, fresh)).toEqual({
       status: 403,
-      error: 'not while acting as somebody else',
+      error: 'not allowed while acting as another user',
     });
     expect(await signsIn('vera', password)).toBe(200);
   });

@@ -353,7 +353,7 @@ describe('an administrator', () => {
       .execute();
     for (const target of [root, richer, inTeam, member]) {
       const id = await idOf(target);
-      const refusal = { status: 403, error: 'that account may do more than you' };
+      const refusal = { status: 403, error: 'that account has capabilities that you lack' };
       const { ref } = target;
       expect(await writer.refused('endUserSession', { params: { ref, id } })).toEqual(refusal);
       expect(await writer.refused('endUserSessions', { params: { ref } })).toEqual(refusal);

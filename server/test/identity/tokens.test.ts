@@ -144,7 +144,10 @@ describe('POST /auth/tokens', () => {
       const { token } = await mint(account, scopes);
       const before = await heldTokens(account.ref);
       const answer = await sendMint(bearer(token), { name: 'x', scopes: ['read'] });
-      expect([answer.status, errorOf(answer)]).toEqual([403, 'this needs a session; a token may not']);
+      expect([answer.status, errorOf(answer)]).toEqual([
+        403,
+        'this requires a session; tokens are not accepted',
+      ]);
       // Even with the account's own cookie beside it: the bearer token wins.
       const both = bearer(token, { cookie: `user=${account.cookie()}` });
       expect((await sendMint(both, { name: 'x', scopes: ['read'] })).status).toBe(403);
@@ -160,7 +163,7 @@ describe('POST /auth/tokens', () => {
     const before = await heldTokens(mara.ref);
     expect(await mask.refused('createToken', { body: { name: 'x', scopes: ['read'] } })).toEqual({
       status: 403,
-      error: 'not while acting as somebody else',
+      error: 'not allowed while acting as another user',
     });
     expect(await heldTokens(mara.ref)).toBe(before);
   });
@@ -490,7 +493,7 @@ function addressed({ path }: Operation): string {
 }
 
 const all: Operation[] = Object.values(operations);
-const scopeFault = /^(missing scope|this needs a session)/;
+const scopeFault = /^(missing scope|this requires a session)/;
 
 // TOKEN-4
 describe('scopes, at every operation of the interface', () => {
@@ -555,7 +558,10 @@ describe('scopes, at every operation of the interface', () => {
     }
     for (const operation of sessionOnly) {
       const found = await refusals(operation, [...tokens.values(), ...everything]);
-      expect([operation.id, ...found]).toEqual([operation.id, '403 this needs a session; a token may not']);
+      expect([operation.id, ...found]).toEqual([
+        operation.id,
+        '403 this requires a session; tokens are not accepted',
+      ]);
     }
     expect(await databaseText(held)).toBe(before);
   });

@@ -637,7 +637,7 @@ describe('DELETE /admin/users/{ref}/2fa', () => {
     expect(await remove(await tokenOf(root, 'read'), account.ref)).toEqual([403, 'missing scope admin']);
     const mask = visit(library.address, {}, root.cookie());
     await mask.ok('impersonate', { params: { ref: clerk.ref }, body: {} });
-    expect(await remove(mask, account.ref)).toEqual([403, 'not while acting as somebody else']);
+    expect(await remove(mask, account.ref)).toEqual([403, 'not allowed while acting as another user']);
     expect(await outcome('target')).toEqual([401, '2fa_required']);
   });
 
@@ -645,7 +645,7 @@ describe('DELETE /admin/users/{ref}/2fa', () => {
   test('is refused for an account that may do more', async () => {
     const { secret_base32: secret } = await root.ok('enrollTwoFactor');
     await root.ok('confirmTwoFactor', { body: { code: codeNow(secret) } });
-    expect(await remove(clerk, root.ref)).toEqual([403, 'that account may do more than you']);
+    expect(await remove(clerk, root.ref)).toEqual([403, 'that account has capabilities that you lack']);
     expect((await root.ok('getTwoFactor')).confirmed).toBe(true);
     await root.ok('disableTwoFactor', { body: { current_password: password } });
   });
@@ -725,7 +725,7 @@ describe('who may change it', () => {
   test('not an impersonating administrator, who may look', async () => {
     const mask = visit(library.address, {}, root.cookie());
     await mask.ok('impersonate', { params: { ref: owner.account.ref }, body: {} });
-    expect(await errorsOf(mask)).toEqual(four([403, 'not while acting as somebody else']));
+    expect(await errorsOf(mask)).toEqual(four([403, 'not allowed while acting as another user']));
     expect((await mask.ok('getTwoFactor')).confirmed).toBe(true);
   });
 

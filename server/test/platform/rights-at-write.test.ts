@@ -236,7 +236,7 @@ const scenes: Record<string, { status: number; error?: RegExp; scene: () => Prom
   },
   'an impersonation that expired creates no collection': {
     status: 401,
-    error: /acting as somebody else has ended/,
+    error: /acting as another user has ended/,
     async scene() {
       const mask = await actAs(library, await administrator(), await member());
       await mask.ok('getMe');
@@ -251,7 +251,7 @@ const scenes: Record<string, { status: number; error?: RegExp; scene: () => Prom
   },
   'an impersonation whose administrator was disabled creates no collection': {
     status: 401,
-    error: /acting as somebody else has ended/,
+    error: /acting as another user has ended/,
     async scene() {
       const admin = await administrator();
       const mask = await actAs(library, admin, await member());

@@ -345,7 +345,7 @@ describe('if_unchanged_since', () => {
       const sent = await send(mara, post.id, body);
       expect([sent.status, JSON.parse(sent.text)]).toEqual([
         409,
-        { error: 'it was changed meanwhile', updated_at: first.updated_at },
+        { error: 'it has changed; reload it', updated_at: first.updated_at },
       ]);
     }
     expect(await read(mara, post.id)).toEqual(first);

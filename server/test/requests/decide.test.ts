@@ -458,7 +458,7 @@ describe('answers 409 for a decided request', () => {
       for (const who of [sharer, root])
         expect(await refused(who, request, { decision: second })).toEqual({
           status: 409,
-          error: 'it is decided already',
+          error: 'the request has already been decided',
         });
       expect(await mine(request)).toEqual({ ...decided, decidable_by_caller: false });
       expect(await grantsFor(request)).toHaveLength(first === 'granted' ? 1 : 0);
@@ -519,7 +519,10 @@ describe('when the target changed meanwhile', () => {
       const params = { id: request.target_id };
       await (kind === 'post' ? root.ok('restorePost', { params }) : root.ok('restoreAsset', { params }));
       expect(await mine(request)).toMatchObject({ state: 'granted', decided_by_user_ref: root.ref });
-      expect(await refused(root, request)).toEqual({ status: 409, error: 'it is decided already' });
+      expect(await refused(root, request)).toEqual({
+        status: 409,
+        error: 'the request has already been decided',
+      });
       expect(await isDeleted(kind, request.target_id)).toBe(false);
       expect(await grantsFor(request)).toEqual([]);
       await library.runJobs();

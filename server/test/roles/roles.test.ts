@@ -389,7 +389,7 @@ describe('who may see and change what accounts may do', () => {
       [200, null],
       [200, null],
     ]);
-    expect(changes).toEqual(Array<unknown>(5).fill([403, 'not while acting as somebody else']));
+    expect(changes).toEqual(Array<unknown>(5).fill([403, 'not allowed while acting as another user']));
     expect((await masked.ok('getMyCapabilities')).user_ref).toBe(manager.ref);
     await unchanged();
   });

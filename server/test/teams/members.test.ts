@@ -81,7 +81,7 @@ describe('PUT /teams/{id}/members/{user_ref}', () => {
     const mask = await actAs(library, root, writer);
     expect(await mask.refused('addTeamMember', { params: { id, user_ref: ann.ref } })).toEqual({
       status: 403,
-      error: 'not while acting as somebody else',
+      error: 'not allowed while acting as another user',
     });
     expect(await refsOf(id)).toEqual([]);
   });

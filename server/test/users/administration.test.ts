@@ -485,7 +485,7 @@ describe('POST /admin/users/{ref}/reset-password', () => {
     expect((await masked.ok('getMe')).capabilities).toContain('users.write');
     expect(await masked.refused('resetPassword', { params: { ref: vera.ref } })).toEqual({
       status: 403,
-      error: 'not while acting as somebody else',
+      error: 'not allowed while acting as another user',
     });
     expect((await vera.ok('getMe')).ref).toBe(vera.ref);
   });

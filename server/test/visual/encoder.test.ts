@@ -24,7 +24,7 @@ async function picture(): Promise<FormData> {
 
 /** Runs the job that fills up, as the crontab would. */
 async function fill({ deps }: Library): Promise<void> {
-  await fillVectorsJob(deps)({}, { lastAttempt: false, log: deps.log });
+  await fillVectorsJob(deps)({}, { jobId: '1', lastAttempt: false, log: deps.log });
 }
 
 const info = (model: string, dimensions = 8) => JSON.stringify({ model, version: '1', dimensions });

@@ -40,14 +40,14 @@ test('enrols a second factor and signs in with a code and a recovery code', asyn
   const now = app.generate();
   await code.fill(now === '000000' ? '000001' : '000000');
   await page.getByRole('button', { name: 'Turn on' }).click();
-  await page.getByText('That code is not right').waitFor();
+  await page.getByText('That code is wrong').waitFor();
   await code.fill(app.generate());
   await page.getByRole('button', { name: 'Turn on' }).click();
   const codes = page.getByRole('list', { name: 'Recovery codes' }).getByRole('listitem');
   await codes.first().waitFor();
   recoveryCodes = await codes.allTextContents();
   expect(recoveryCodes).toHaveLength(10);
-  await page.getByRole('button', { name: 'I have kept them' }).click();
+  await page.getByRole('button', { name: 'I have saved them' }).click();
   await page.getByText('Two-factor sign-in is on').waitFor();
 
   await signOut(page);
@@ -58,7 +58,7 @@ test('enrols a second factor and signs in with a code and a recovery code', asyn
   const factor = page.getByLabel('Code from your app, or a recovery code');
   await factor.fill('WRONG-WRONG');
   await signInButton(page).click();
-  await page.getByText('That code is not right').waitFor();
+  await page.getByText('That code is wrong').waitFor();
   await factor.fill((recoveryCodes[0] ?? '').toLowerCase().replace('-', ''));
   await signInButton(page).click();
   await accountButton(page).waitFor();
@@ -67,10 +67,10 @@ test('enrols a second factor and signs in with a code and a recovery code', asyn
 
   await page.getByRole('button', { name: 'New recovery codes' }).click();
   await page.getByLabel('Your password').fill('not the password');
-  await page.getByRole('button', { name: 'Make new codes' }).click();
+  await page.getByRole('button', { name: 'Create new codes' }).click();
   await page.getByText('Wrong password.').waitFor();
   await page.getByLabel('Your password').fill(password);
-  await page.getByRole('button', { name: 'Make new codes' }).click();
+  await page.getByRole('button', { name: 'Create new codes' }).click();
   await codes.first().waitFor();
   const renewed = await codes.allTextContents();
   expect(renewed).toHaveLength(10);
@@ -81,7 +81,7 @@ test('enrols a second factor and signs in with a code and a recovery code', asyn
 test('shows an access token once; it works within its scope until it is revoked', async () => {
   await page.goto('/settings/tokens');
   await page.getByLabel('Name', { exact: true }).fill('backup script');
-  await page.getByRole('button', { name: 'Make token' }).click();
+  await page.getByRole('button', { name: 'Create token' }).click();
   const token = (await page.getByLabel('The new token').textContent()) ?? '';
   expect(token).toMatch(/^vt_pat_[A-Za-z0-9]{32}$/);
   const headers = { authorization: `Bearer ${token}` };
@@ -90,17 +90,17 @@ test('shows an access token once; it works within its scope until it is revoked'
   const write = await fetch(`${studio.address}/api/v1/users/1/follow`, { method: 'POST', headers });
   expect(write.status).toBe(403);
 
-  await page.getByRole('button', { name: 'I have kept it' }).click();
+  await page.getByRole('button', { name: 'I have saved it' }).click();
   const row = page
     .getByRole('list', { name: 'Access tokens' })
     .getByRole('listitem')
     .filter({ hasText: 'backup script' });
   await row.waitFor();
-  await expect.poll(() => row.textContent()).toMatch(/Read.*Lasts until/s);
+  await expect.poll(() => row.textContent()).toMatch(/Read.*Expires/s);
   await expect.poll(() => page.getByText(token).count()).toBe(0);
-  await row.getByRole('button', { name: 'Take back' }).click();
-  await page.getByRole('alertdialog').getByRole('button', { name: 'Take back' }).click();
-  await page.getByText('You have none.').waitFor();
+  await row.getByRole('button', { name: 'Revoke' }).click();
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Revoke' }).click();
+  await page.getByText('No tokens yet.').waitFor();
   expect((await fetch(`${studio.address}/api/v1/auth/me`, { headers })).status).toBe(401);
 });
 
@@ -133,14 +133,14 @@ test('applies the chosen theme at once and opens the preferred feed', async () =
   await expect.poll(background).not.toBe(light);
   const dark = await background();
   await page.getByLabel('Order').selectOption('oldest');
-  await page.getByText('Kept').waitFor();
+  await page.getByText('Saved').waitFor();
   await page.reload();
   await theme.waitFor();
   await expect.poll(background).toBe(dark);
   await expect.poll(() => theme.inputValue()).toBe('dark');
 
   await page.goto('/');
-  const turn = page.getByRole('link', { name: /turn the order around/ });
+  const turn = page.getByRole('link', { name: /reverse the order/ });
   await turn.waitFor();
   await expect.poll(() => turn.textContent()).toContain('Oldest');
   await turn.click();
@@ -182,7 +182,7 @@ test('shows impersonation on every page, stops it, and explains its expiry on th
   });
   expect(made.status).toBe(201);
   const { ref } = JSON.parse(made.text);
-  const strip = page.getByRole('region', { name: 'Acting as somebody else' });
+  const strip = page.getByRole('region', { name: 'Acting as another user' });
   const actAs = async () => {
     expect((await callFrom(page, 'POST', `/admin/users/${ref}/impersonate`)).status).toBe(200);
     await page.goto('/settings/security');
@@ -191,7 +191,7 @@ test('shows impersonation on every page, stops it, and explains its expiry on th
 
   await actAs();
   await expect.poll(() => strip.textContent()).toContain('Signed in as administrator mara');
-  await page.getByText('Only tomas may change').waitFor();
+  await page.getByText('Only tomas can change').waitFor();
   await strip.getByRole('button', { name: 'Stop' }).click();
   await strip.waitFor({ state: 'detached' });
   expect(JSON.parse((await callFrom(page, 'GET', '/auth/me')).text)).toMatchObject({
@@ -215,7 +215,7 @@ test('shows impersonation on every page, stops it, and explains its expiry on th
     .getByRole('link', { name: 'Sessions' })
     .click({ timeout: 5_000 })
     .catch(() => undefined);
-  await page.getByText('The time you could act as tomas has run out').waitFor();
+  await page.getByText('Your time acting as tomas has ended').waitFor();
   await pressed;
   await elsewhere.context().close();
   expect(studio.faults).toEqual([]);

@@ -51,16 +51,16 @@ test('an administrator creates an account, grants capabilities, impersonates it,
   await expect.poll(() => isFocused(change)).toBe(true);
 
   // A grant shows at once, and opens the pages to the account.
-  await admin.getByRole('button', { name: 'Give', exact: true }).click();
+  await admin.getByRole('button', { name: 'Grant', exact: true }).click();
   await form.getByLabel('Capability').selectOption('users.read');
   await form.getByLabel('Note').fill('Helps out');
-  await form.getByRole('button', { name: 'Give' }).click();
+  await form.getByRole('button', { name: 'Grant' }).click();
   await admin.getByText('“Helps out”').waitFor();
   await form.waitFor({ state: 'hidden' });
-  await admin.getByRole('button', { name: 'Give', exact: true }).click();
+  await admin.getByRole('button', { name: 'Grant', exact: true }).click();
   await form.getByLabel('Capability').selectOption('roles.read');
-  await form.getByRole('button', { name: 'Give' }).click();
-  await admin.getByRole('button', { name: 'Take back: See roles' }).waitFor();
+  await form.getByRole('button', { name: 'Grant' }).click();
+  await admin.getByRole('button', { name: 'Remove: See roles' }).waitFor();
 
   const otto = await studio.openPage();
   await signIn(otto, 'otto', 'another password');
@@ -73,16 +73,16 @@ test('an administrator creates an account, grants capabilities, impersonates it,
   await expect.poll(() => sections.allInnerTexts()).toEqual(['Users', 'Roles']);
   await expect.poll(() => otto.getByRole('button', { name: 'New account' }).count()).toBe(0);
   await otto.goto('/admin/audit');
-  await otto.getByText('This page is not open to your account').waitFor();
+  await otto.getByText('You do not have access to this page').waitFor();
 
   // What was given is taken back, after a word about it.
-  await admin.getByRole('button', { name: 'Take back: See roles' }).click();
+  await admin.getByRole('button', { name: 'Remove: See roles' }).click();
   const confirmation = admin.getByRole('alertdialog');
-  await confirmation.getByText('Take back “See roles”?').waitFor();
-  await confirmation.getByRole('button', { name: 'Take back' }).click();
-  await admin.getByRole('button', { name: 'Take back: See roles' }).waitFor({ state: 'detached' });
+  await confirmation.getByText('Remove the grant of “See roles”?').waitFor();
+  await confirmation.getByRole('button', { name: 'Remove' }).click();
+  await admin.getByRole('button', { name: 'Remove: See roles' }).waitFor({ state: 'detached' });
   await otto.goto('/admin/roles');
-  await otto.getByText('This page is not open to your account').waitFor();
+  await otto.getByText('You do not have access to this page').waitFor();
   await expect.poll(() => sections.allInnerTexts()).toEqual(['Users']);
 
   // A filter by name and event; the sentence names both.
@@ -118,7 +118,7 @@ test('an administrator creates an account, grants capabilities, impersonates it,
     .toMatchObject({ username: 'otto', impersonated_by: { username: 'mara' } });
   await callFrom(admin, 'POST', '/auth/impersonation/end');
   await admin.goto('/admin/audit?event=admin.impersonation.started');
-  await events.filter({ hasText: /mara began to act as Otto Brandt/ }).waitFor();
+  await events.filter({ hasText: /mara started acting as Otto Brandt/ }).waitFor();
 
   // A reset password is shown once and works; the old session is gone.
   await admin.goto(accountAddress);
@@ -135,7 +135,7 @@ test('an administrator creates an account, grants capabilities, impersonates it,
   await admin.reload();
   await admin.getByRole('button', { name: /^End the session Chrome/ }).click();
   await confirmation.getByRole('button', { name: 'End session' }).click();
-  await admin.getByText('Nowhere.').waitFor();
+  await admin.getByText('Not signed in anywhere.').waitFor();
   await otto.goto('/');
   await otto.waitForURL(/\/sign-in/);
   await signIn(otto, 'otto', temporary);
@@ -200,26 +200,26 @@ test('an administrator removes a second factor, denies a capability, lifts the d
     if (pathname === '/api/v1/admin/users') lists.push(request.url());
   });
   await admin.goto(`/admin/users/${ref}`);
-  await admin.getByText('On: signing in asks for a code.').waitFor();
+  await admin.getByText('On. Sign-in asks for a code.').waitFor();
   expect(lists).toEqual([]);
 
-  // Cancelled, it stays; confirmed, the password alone is enough.
+  // Cancelled, it stays; confirmed, The password alone will be enough.
   const confirmation = admin.getByRole('alertdialog');
-  await admin.getByRole('button', { name: 'Take it off' }).click();
-  await confirmation.getByText('the password alone is enough').waitFor();
+  await admin.getByRole('button', { name: 'Remove it' }).click();
+  await confirmation.getByText('The password alone will be enough').waitFor();
   await confirmation.getByRole('button', { name: 'Cancel' }).click();
   await confirmation.waitFor({ state: 'hidden' });
-  await admin.getByText('On: signing in asks for a code.').waitFor();
-  await admin.getByRole('button', { name: 'Take it off' }).click();
-  await confirmation.getByRole('button', { name: 'Take it off' }).click();
+  await admin.getByText('On. Sign-in asks for a code.').waitFor();
+  await admin.getByRole('button', { name: 'Remove it' }).click();
+  await confirmation.getByRole('button', { name: 'Remove it' }).click();
   await admin.getByText('Off.', { exact: true }).waitFor();
-  await expect.poll(() => admin.getByRole('button', { name: 'Take it off' }).count()).toBe(0);
+  await expect.poll(() => admin.getByRole('button', { name: 'Remove it' }).count()).toBe(0);
   await signIn(laptop, 'ines', 'her own password');
 
   // Taken away although the role gives it, for a while, and told so; lifted, it is back.
   const form = admin.getByRole('dialog');
   await expect.poll(async () => (await whoAmI(ines)).capabilities).toContain('posts.create');
-  await admin.getByRole('button', { name: 'Take away' }).click();
+  await admin.getByRole('button', { name: 'Revoke' }).click();
   await form.getByLabel('Capability').selectOption('posts.create');
   await form.getByLabel('How long it lasts').selectOption('date');
   await form.getByLabel('Last day').fill('2001-02-03');
@@ -228,9 +228,9 @@ test('an administrator removes a second factor, denies a capability, lifts the d
   admin.on('request', (request) => {
     if (request.url().endsWith('/revokes')) sent.push(request.url());
   });
-  await form.getByRole('button', { name: 'Take away' }).click();
+  await form.getByRole('button', { name: 'Revoke' }).click();
   await form.getByLabel('How long it lasts').selectOption('30');
-  await form.getByRole('button', { name: 'Take away' }).click();
+  await form.getByRole('button', { name: 'Revoke' }).click();
   await form.waitFor({ state: 'hidden' });
   await admin.getByText('“Until we have talked”').waitFor();
   // A day that is past was not even sent.
@@ -256,7 +256,7 @@ test('an administrator removes a second factor, denies a capability, lifts the d
   await rows.nth(1).waitFor();
   await admin.getByRole('button', { name: 'End all', exact: true }).click();
   await confirmation.getByRole('button', { name: 'End all sessions' }).click();
-  await admin.getByText('Nowhere.').waitFor();
+  await admin.getByText('Not signed in anywhere.').waitFor();
   await expect.poll(async () => (await whoAmI(admin)).username).toBe('mara');
   for (const page of [ines, laptop]) {
     await page.goto('/settings/profile');

@@ -70,14 +70,14 @@ test('lists the user’s own assets by filter and page, and everyone’s with pl
   await tile(ana, 'Copy 2, Draft').waitFor();
   await ana.getByLabel('Tag', { exact: true }).fill('noon');
   await ana.keyboard.press('Enter');
-  await ana.getByRole('heading', { name: 'Nothing fits' }).waitFor();
-  await ana.getByRole('link', { name: 'Take away the tag noon' }).click();
+  await ana.getByRole('heading', { name: 'No matches' }).waitFor();
+  await ana.getByRole('link', { name: 'Remove the tag noon' }).click();
   await tile(ana, 'Copy 2, Draft').waitFor();
 
   // Of somebody else one sees frames and blurs, and a filter finds neither drafts nor what is withheld.
   await otto.goto('/assets');
-  await otto.getByRole('heading', { name: 'Nothing of yours yet' }).waitFor();
-  await otto.getByRole('link', { name: 'Everybody’s' }).click();
+  await otto.getByRole('heading', { name: 'No uploads yet' }).waitFor();
+  await otto.getByRole('link', { name: 'Everyone’s' }).click();
   await tile(otto, 'Copy 55').waitFor();
   await otto.mouse.move(640, 500);
   await otto.mouse.wheel(0, 20_000);
@@ -87,7 +87,7 @@ test('lists the user’s own assets by filter and page, and everyone’s with pl
   await expect.poll(() => tile(otto, 'Rated').locator('img').count()).toBe(0);
   await otto.getByLabel('Type').selectOption('Image');
   await otto.waitForURL(/type=1/);
-  await otto.getByText('What is not shared with you is never found by a filter.').waitFor();
+  await otto.getByText('Filters only find what is shared with you.').waitFor();
   await otto.mouse.wheel(0, 20_000);
   await tile(otto, 'Pier').waitFor();
   await expect.poll(() => tile(otto, /Not shared/).count()).toBe(0);
@@ -131,8 +131,8 @@ test('the owner edits an asset and resolves a concurrent change', async () => {
   const meanwhile = { title: 'Port', description: 'From the mole.' };
   expect((await callFrom(mara, 'PATCH', `/assets/${pier.id}`, meanwhile)).status).toBe(200);
   await ana.getByRole('button', { name: 'Save', exact: true }).click();
-  const warning = ana.getByRole('alert').filter({ hasText: 'It was changed meanwhile' });
-  await warning.getByText('Somebody else changed title and description').waitFor();
+  const warning = ana.getByRole('alert').filter({ hasText: 'It has changed.' });
+  await warning.getByText('Another user changed title and description').waitFor();
   await expect.poll(() => read(ana, pier.id)).toMatchObject({ title: 'Port', sensitivity: 'public' });
   await warning.getByRole('button', { name: 'Start from the newer version' }).click();
   await expect.poll(() => title.inputValue()).toBe('Port');
@@ -202,7 +202,7 @@ test('undoes a deletion, restores from the trash, and appeals a deletion by some
   await ana.getByRole('link', { name: 'Trash' }).click();
   const row = (page: Page) =>
     page
-      .getByRole('list', { name: 'Deleted things' })
+      .getByRole('list', { name: 'Deleted items' })
       .getByRole('listitem')
       .filter({ hasText: 'Harbour at dusk' });
   await row(ana).getByText('by you').waitFor();
@@ -231,12 +231,12 @@ test('undoes a deletion, restores from the trash, and appeals a deletion by some
     .click();
   await ana.getByRole('dialog').getByLabel('Reason (optional)').fill('They are, see the contract');
   await ana.getByRole('dialog').getByRole('button', { name: 'Send request' }).click();
-  await row(ana).getByText('Asked. Whoever deleted it decides.').waitFor();
+  await row(ana).getByText('Requested. The person who deleted it decides.').waitFor();
   const repeated = await callFrom(ana, 'POST', `/account/trash/asset/${pier.id}/request-restore`, {});
   expect(repeated.status).toBe(200);
   expect(JSON.parse(repeated.text)).toMatchObject({ reason: 'They are, see the contract', state: 'pending' });
   await ana.getByRole('link', { name: 'Deleted by you' }).click();
-  await ana.getByText('You deleted nothing.').waitFor();
+  await ana.getByText('You have not deleted anything.').waitFor();
   expect((await callFrom(mara, 'POST', `/admin/assets/${pier.id}/restore`)).status).toBe(204);
 });
 
@@ -250,7 +250,7 @@ test('shows a withheld asset as a placeholder with its owner’s name and a requ
   await dialog.getByLabel('Reason (optional)').fill('For the yearbook');
   const words = await dialog.innerText();
   await dialog.getByRole('button', { name: 'Send request' }).click();
-  await otto.getByText('Asked. The owner decides.').waitFor();
+  await otto.getByText('Requested. The owner decides.').waitFor();
   await dialog.waitFor({ state: 'detached' });
   await expect
     .poll(async () => `${words} ${await otto.getByRole('main').innerText()}`)
@@ -260,7 +260,7 @@ test('shows a withheld asset as a placeholder with its owner’s name and a requ
   expect(JSON.parse(repeated.text)).toMatchObject({ reason: 'For the yearbook', state: 'pending' });
 
   await otto.goto('/assets/00000000-0000-4000-8000-000000000000');
-  await otto.getByRole('heading', { name: 'This asset is not here' }).waitFor();
+  await otto.getByRole('heading', { name: 'Asset not found' }).waitFor();
 });
 
 test('the owner retries a failed rendering', async () => {
@@ -287,7 +287,7 @@ test('administrators change the settings for mature content and trash retention'
   await otto.getByText('this library does not show mature content').waitFor();
 
   await mara.getByText('For 30 days.').waitFor();
-  await mara.getByRole('button', { name: 'Change how long deleted things are kept' }).click();
+  await mara.getByRole('button', { name: 'Change how long deleted items are kept' }).click();
   await mara.getByRole('textbox', { name: 'Days' }).fill('7');
   await mara.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
   await mara.getByRole('alertdialog').getByRole('button', { name: 'Keep 7 days' }).click();
@@ -296,7 +296,7 @@ test('administrators change the settings for mature content and trash retention'
   expect(JSON.parse(kept.text)).toEqual({ retention_days: 7 });
 
   await otto.goto('/settings/library');
-  await otto.getByText('This page is not open to your account').waitFor();
+  await otto.getByText('You do not have access to this page').waitFor();
   await expect.poll(() => otto.getByRole('switch').count()).toBe(0);
 });
 

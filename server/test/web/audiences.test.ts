@@ -74,7 +74,7 @@ test('a new post warns about a file with a wider audience and can restrict it to
   const file = { name: 'tide.jpg', mimeType: 'image/jpeg', buffer: Buffer.from(await jpeg(320, 200)) };
   await mara.getByLabel('Choose files').setInputFiles([file]);
   const row = mara.getByRole('list', { name: 'Files of this post' }).getByRole('listitem');
-  const warning = mara.getByRole('region', { name: 'Files that more people see' });
+  const warning = mara.getByRole('region', { name: 'Files with a wider audience' });
   await warning.getByText('tide.jpg').waitFor();
   expect(await row.textContent()).toContain('Everyone, including visitors');
   await mara.getByLabel('Everyone, including visitors').check();

@@ -72,7 +72,7 @@ beforeAll(async () => {
   ]) {
     await call(mara, 'POST', '/admin/users', { username, password, role: 'member', fullname });
   }
-  ana = await studio.enter('ana', { reducedMotion: 'no-preference' });
+  ana = await studio.enter('ana');
   ben = await studio.enter('ben');
   for (const [at, title] of names.entries()) {
     const [width, height] = at % 2 === 0 ? [900, 600] : [600, 900];
@@ -94,7 +94,7 @@ test('creates a collection, adds posts from the feed and from a post, and lists 
   await dialog.getByRole('radio', { name: /^Only you/ }).check();
   await dialog.getByRole('button', { name: 'Create collection' }).click();
   await ana.getByRole('heading', { name: 'Harbour', level: 1 }).waitFor();
-  await ana.getByText('Nothing in it yet').waitFor();
+  await ana.getByText('Nothing here yet').waitFor();
   const id = new URL(ana.url()).pathname.split('/').at(-1) ?? '';
   await expect
     .poll(() => read(ana, id))
@@ -141,13 +141,13 @@ test('creates a collection, adds posts from the feed and from a post, and lists 
   // Somebody else is shown the one that is for everyone, and no way to change it.
   await ben.goto('/collections');
   await ben.getByText('No collections yet').waitFor();
-  await ben.getByRole('link', { name: 'Everybody’s' }).click();
+  await ben.getByRole('link', { name: 'Everyone’s' }).click();
   await ben.getByRole('link', { name: /Birds.*by Ana Sol/ }).click();
   await ben.getByRole('heading', { name: 'Birds', level: 1 }).waitFor();
   await ben.getByRole('link', { name: /^Gull/ }).waitFor();
   await expect.poll(() => ben.getByRole('button', { name: /^(Edit|Cover|Share|Delete)$/ }).count()).toBe(0);
   await ben.goto(`/collections/${id}`);
-  await ben.getByText('This collection is not here').waitFor();
+  await ben.getByText('Collection not found').waitFor();
   expect(studio.faults).toEqual([]);
 });
 
@@ -173,12 +173,12 @@ test('reorders by mouse, touch and keyboard, also while responses are slow', asy
 
   // By keyboard, faster than the answers come: all of it shows at once and all of it arrives.
   const orders = await holdBack(ana, '**/order');
-  const on = ana.getByRole('button', { name: 'Move Fog on' });
+  const on = ana.getByRole('button', { name: 'Move Fog later' });
   await on.focus();
   await ana.keyboard.press('Enter');
   await ana.keyboard.press('Enter');
   await ana.keyboard.press('Enter');
-  await ana.getByRole('button', { name: 'Move Crane back' }).click();
+  await ana.getByRole('button', { name: 'Move Crane earlier' }).click();
   await expect.poll(() => shownTitles(ana)).toEqual(['Pier', 'Gull', 'Rope', 'Crane', 'Fog']);
   await ana.getByText('Saving…', { exact: true }).waitFor();
   expect(await titlesIn(ana, id)).toEqual(['Fog', 'Pier', 'Gull', 'Rope', 'Crane']);
@@ -189,7 +189,7 @@ test('reorders by mouse, touch and keyboard, also while responses are slow', asy
 
   // Taken out while the move before it is still on its way.
   const order = await holdBack(ana, '**/order');
-  await ana.getByRole('button', { name: 'Move Gull back' }).click();
+  await ana.getByRole('button', { name: 'Move Gull earlier' }).click();
   await ana.getByRole('button', { name: 'Remove Pier' }).click();
   await expect.poll(() => shownTitles(ana)).toEqual(['Gull', 'Rope', 'Crane', 'Fog']);
   order.letGo();
@@ -198,14 +198,14 @@ test('reorders by mouse, touch and keyboard, also while responses are slow', asy
 
   // What somebody else did meanwhile shows after the next step, and both hold.
   await call(mara, 'DELETE', `/collections/${id}/posts/${postId('Rope')}`);
-  await ana.getByRole('button', { name: 'Move Fog back' }).click();
+  await ana.getByRole('button', { name: 'Move Fog earlier' }).click();
   await expect.poll(() => shownTitles(ana)).toEqual(['Gull', 'Fog', 'Crane']);
   await expect.poll(() => titlesIn(ana, id)).toEqual(['Gull', 'Fog', 'Crane']);
 
   // A post that somebody else took out cannot be moved: that is told, and the list is as it is there.
   await call(mara, 'DELETE', `/collections/${id}/posts/${postId('Crane')}`);
-  await ana.getByRole('button', { name: 'Move Crane back' }).click();
-  await ana.getByRole('alert').getByText('Somebody else changed this collection meanwhile').waitFor();
+  await ana.getByRole('button', { name: 'Move Crane earlier' }).click();
+  await ana.getByRole('alert').getByText('The collection has changed').waitFor();
   await expect.poll(() => shownTitles(ana)).toEqual(['Gull', 'Fog']);
 
   // By finger, at the handle.
@@ -237,7 +237,7 @@ test('moves an entry beyond the last loaded page, and reverts a failed move', as
 
   // The fiftieth is the last of the first page; what comes after it is still being read.
   const page = await holdBack(ana, '**/posts?*cursor=*');
-  await ana.getByRole('button', { name: 'Move Plank 49 on' }).click();
+  await ana.getByRole('button', { name: 'Move Plank 49 later' }).click();
   await expect.poll(async () => (await shownTitles(ana)).slice(48)).toEqual(['Plank 50', 'Plank 49']);
   page.letGo();
   await ana.getByText('Saved.', { exact: true }).waitFor();
@@ -249,11 +249,11 @@ test('moves an entry beyond the last loaded page, and reverts a failed move', as
     .toEqual(['Plank 50', 'Plank 49', 'Plank 51', 'Plank 52']);
 
   await ana.route('**/order', (route) => route.abort());
-  await ana.getByRole('button', { name: 'Move Plank 2 back' }).click();
+  await ana.getByRole('button', { name: 'Move Plank 2 earlier' }).click();
   await ana.getByRole('alert').getByText('The server cannot be reached').waitFor();
   await expect.poll(async () => (await shownTitles(ana)).slice(0, 2)).toEqual(['Plank 1', 'Plank 2']);
   await ana.unroute('**/order');
-  await ana.getByRole('button', { name: 'Move Plank 2 back' }).click();
+  await ana.getByRole('button', { name: 'Move Plank 2 earlier' }).click();
   await ana.getByText('Saved.', { exact: true }).waitFor();
   await expect.poll(async () => (await titlesIn(ana, id)).slice(0, 2)).toEqual(['Plank 2', 'Plank 1']);
   for (const title of many) await call(ana, 'DELETE', `/posts/${postId(title)}`, {});
@@ -283,7 +283,7 @@ test('chooses and crops a cover, and keeps the changes of two concurrent editors
   // The crop is there again, and the choice can be left to the order.
   await ana.getByRole('button', { name: 'Cover' }).click();
   await expect.poll(() => crop.getAttribute('aria-valuenow')).toBe('0');
-  await dialog.getByRole('button', { name: 'Whichever comes first' }).click();
+  await dialog.getByRole('button', { name: 'The first post' }).click();
   await dialog.getByRole('button', { name: 'Save' }).click();
   await dialog.waitFor({ state: 'hidden' });
   await expect
@@ -299,7 +299,7 @@ test('chooses and crops a cover, and keeps the changes of two concurrent editors
   await dialog.getByLabel('Description').fill('Where the ferries land');
   await call(mara, 'PATCH', `/collections/${id}`, { name: 'Old quay' });
   await dialog.getByRole('button', { name: 'Save' }).click();
-  await dialog.getByText('Somebody else changed this collection meanwhile').waitFor();
+  await dialog.getByText('The collection has changed').waitFor();
   await expect.poll(async () => (await read(ana, id)).description).toBe('');
   await dialog.getByRole('button', { name: 'Save' }).click();
   await dialog.waitFor({ state: 'hidden' });
@@ -328,7 +328,7 @@ test('recipients open a shared collection and see only what they may read', asyn
   const id = await makeCollection('For Ben', ['Pier', 'Crane'], { visibility: 'private' });
   await call(ana, 'PUT', `/collections/${id}/posts/${own}`);
   await ben.goto(`/collections/${id}`);
-  await ben.getByText('This collection is not here').waitFor();
+  await ben.getByText('Collection not found').waitFor();
 
   await openCollection(ana, id);
   await ana.getByText('3 posts').waitFor();
@@ -338,7 +338,7 @@ test('recipients open a shared collection and see only what they may read', asyn
   await dialog.getByText('Opened by: People you choose.').waitFor();
   await dialog.getByLabel('Username').fill('nobody');
   await dialog.getByRole('button', { name: 'Add' }).click();
-  await dialog.getByText('Nobody here is called nobody.').waitFor();
+  await dialog.getByText('There is no account named nobody.').waitFor();
   await dialog.getByLabel('Username').fill('ben');
   await dialog.getByRole('button', { name: 'Add' }).click();
   await dialog.getByRole('list', { name: 'People it is shared with' }).getByText('Ben Iyer').waitFor();
@@ -377,7 +377,7 @@ test('recipients open a shared collection and see only what they may read', asyn
   await visitor.getByRole('heading', { name: 'Postcards', level: 1 }).waitFor();
   expect(new URL(visitor.url()).pathname).toBe(`/collections/${shown}`);
   // Its posts are for who signs in.
-  await visitor.getByText('No post in it is shared with you.').waitFor();
+  await visitor.getByText('None of its posts are shared with you.').waitFor();
   await expect
     .poll(() => visitor.getByRole('button', { name: /Save|Edit|Arrange|New collection/ }).count())
     .toBe(0);
@@ -387,10 +387,10 @@ test('recipients open a shared collection and see only what they may read', asyn
 
   await ana.getByRole('button', { name: 'Share', exact: true }).click();
   await dialog.getByRole('button', { name: 'Remove Ben Iyer' }).click();
-  await dialog.getByText('Nobody yet.').waitFor();
+  await dialog.getByText('No one yet.').waitFor();
   await ana.keyboard.press('Escape');
   await ben.reload();
-  await ben.getByText('This collection is not here').waitFor();
+  await ben.getByText('Collection not found').waitFor();
   expect(studio.faults).toEqual([]);
 });
 

@@ -170,10 +170,10 @@ test('builds the form from the definitions: tabs, groups, order, live conditions
     .poll(() => form.locator('legend').allInnerTexts())
     .toEqual(['Picture', 'Camera', 'Rights', 'Capture', 'Place', 'File']);
   await form.getByText('Mark', { exact: false }).getByText('required').waitFor();
-  await form.getByText('Has to fit the pattern [A-Z]{2}[0-9]+').waitFor();
-  await form.getByText('Read-only: the library fills it in by itself.').waitFor();
+  await form.getByText('Must match the pattern [A-Z]{2}[0-9]+').waitFor();
+  await form.getByText('Read-only: the library fills it in automatically.').waitFor();
   await form.getByText('Unchecked').waitFor();
-  await form.getByText('Your account may not change it: that takes fields.admin.').waitFor();
+  await form.getByText('Changing it requires the capability fields.admin.').waitFor();
   await expect.poll(() => form.getByRole('textbox', { name: 'Clearance' }).count()).toBe(0);
 
   const kind = form.getByLabel('Kind', { exact: true });
@@ -220,7 +220,7 @@ test('edits every field type with its control and shows refusals beside it', asy
   await save(ana);
 
   await form.getByText('This is not a number.').waitFor();
-  await form.getByText('Mark does not fit the pattern [A-Z]{2}[0-9]+').waitFor();
+  await form.getByText('Mark does not match the pattern [A-Z]{2}[0-9]+').waitFor();
   const iso = form.getByRole('textbox', { name: 'ISO speed' });
   await expect.poll(() => isFocused(iso)).toBe(true);
   await expect.poll(() => iso.getAttribute('aria-invalid')).toBe('true');
@@ -306,11 +306,11 @@ test('shows both values when two people change the same field', async () => {
   await form.getByLabel('Sitter', { exact: true }).fill('Ida Berg');
   await call(mara, 'PUT', `/assets/${pier}/fields/${fields.get('sitter')}`, { value_text: 'Ada' });
   await save(ana);
-  const dialog = ana.getByRole('alertdialog', { name: 'Sitter was changed meanwhile' });
+  const dialog = ana.getByRole('alertdialog', { name: 'Sitter has changed' });
   await dialog.getByText(/mara/).waitFor();
   await expect.poll(() => dialog.innerText()).toMatch(/Theirs.*mara, by hand\s+Ada\s+Mine\s+Ida Berg/s);
   await dialog.getByRole('button', { name: 'Back to editing' }).click();
-  await form.getByText('It was changed meanwhile, and yours is not saved yet.').waitFor();
+  await form.getByText('It has changed. Your value is not saved yet.').waitFor();
   await expect.poll(async () => (await stored(pier)).sitter).toMatchObject({ value_text: 'Ada' });
   await save(ana);
   await dialog.getByRole('button', { name: 'Save mine' }).click();
@@ -353,7 +353,7 @@ test('offers new terms in an open vocabulary only to people who may add them', a
   const gone = { status: 'deprecated' };
   await call(mara, 'PATCH', `/fields/${fields.get('topics')}/terms/topic-7`, gone);
   await ana.goto(`/assets/${pier}`);
-  await ana.getByRole('region', { name: 'Picture' }).getByText('going out of use').waitFor();
+  await ana.getByRole('region', { name: 'Picture' }).getByText('deprecated').waitFor();
   await edit(ana, pier);
   const chosen = ana.getByRole('combobox', { name: 'Topics' });
   await ana.getByRole('button', { name: 'Remove Topic 7', exact: true }).waitFor();
@@ -364,7 +364,7 @@ test('offers new terms in an open vocabulary only to people who may add them', a
   await expect.poll(() => offered.count()).toBe(90);
   await expect.poll(() => offered.getByText('Topic 7', { exact: true }).count()).toBe(0);
   await chosen.fill('Sea weed');
-  await ana.getByText('No term fits').waitFor();
+  await ana.getByText('No matching terms').waitFor();
   await expect.poll(() => offered.count()).toBe(0);
 });
 
@@ -378,7 +378,7 @@ test('shows fields on tiles and filters the library by field', async () => {
   await popover.getByRole('combobox', { name: 'Place' }).click();
   await popover.getByRole('option', { name: 'Finland' }).click();
   await popover.getByRole('button', { name: 'Add filter' }).click();
-  await ana.getByRole('link', { name: 'Take away the filter Place is or is below Finland' }).waitFor();
+  await ana.getByRole('link', { name: 'Remove the filter Place is or is below Finland' }).waitFor();
   await list.getByRole('link', { name: /^Quay/ }).waitFor({ state: 'detached' });
   await list.getByRole('link', { name: /^Pier/ }).waitFor();
 
@@ -387,8 +387,8 @@ test('shows fields on tiles and filters the library by field', async () => {
   await popover.getByLabel('Comparison').selectOption({ label: 'at least' });
   await popover.getByRole('textbox', { name: 'ISO speed' }).fill('100');
   await popover.getByRole('button', { name: 'Add filter' }).click();
-  await ana.getByRole('heading', { name: 'Nothing fits' }).waitFor();
-  await ana.getByRole('link', { name: 'Take away the filter ISO speed at least 100' }).click();
+  await ana.getByRole('heading', { name: 'No matches' }).waitFor();
+  await ana.getByRole('link', { name: 'Remove the filter ISO speed at least 100' }).click();
   await list.getByRole('link', { name: /^Pier/ }).waitFor();
 });
 
@@ -410,7 +410,7 @@ test('a new post asks for upload fields, writes them to every file and stops at 
   await form.getByRole('textbox', { name: 'Mark required' }).fill('x');
   await ana.getByLabel('Title').fill('Two of them');
   await ana.getByRole('button', { name: 'Publish' }).click();
-  await form.getByText('Mark does not fit the pattern').waitFor();
+  await form.getByText('Mark does not match the pattern').waitFor();
   await form.getByRole('textbox', { name: 'Mark required' }).fill('QX7');
   await ana.getByRole('button', { name: 'Publish' }).click();
   await ana.waitForURL(/\/posts\//);

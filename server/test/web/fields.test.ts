@@ -88,9 +88,9 @@ test('creates a field, saves each setting separately and shows refusals beside t
   // Name, place and limits.
   await section('Name').getByLabel('Description').fill('As on the contract');
   await save('Name');
-  await section('Where it stands').getByLabel('Tab').fill('Legal');
-  await section('Where it stands').getByLabel('Image').check();
-  await save('Where it stands');
+  await section('Position').getByLabel('Tab').fill('Legal');
+  await section('Position').getByLabel('Image').check();
+  await save('Position');
   await section('Limits').getByLabel('Shortest').fill('9');
   await section('Limits').getByLabel('Longest').fill('3');
   await mara.getByRole('button', { name: 'Save: Limits' }).click();
@@ -111,9 +111,9 @@ test('creates a field, saves each setting separately and shows refusals beside t
   const pattern = section('Pattern');
   await pattern.getByLabel('Pattern', { exact: true }).fill('[A-Z]{2}-\\d+');
   await pattern.getByLabel('Try a value').fill('xAB-12');
-  await pattern.getByText('Does not fit').waitFor();
+  await pattern.getByText('Does not match').waitFor();
   await pattern.getByLabel('Try a value').fill('AB-12');
-  await pattern.getByText('Fits: it would be taken.').waitFor();
+  await pattern.getByText('Matches: it would be accepted.').waitFor();
   await pattern.getByLabel('Pattern', { exact: true }).fill('^AB$');
   await mara.getByRole('button', { name: 'Save: Pattern' }).click();
   await pattern.getByText(/which must not be written/).waitFor();
@@ -121,9 +121,9 @@ test('creates a field, saves each setting separately and shows refusals beside t
   await save('Pattern');
 
   // What files bring, and what stands there without them.
-  await section('Out of files').getByLabel('Source').selectOption('copyright');
-  await section('Out of files').getByRole('radio', { name: 'Replace the value' }).check();
-  await save('Out of files');
+  await section('From files').getByLabel('Source').selectOption('copyright');
+  await section('From files').getByRole('radio', { name: 'Replace the value' }).check();
+  await save('From files');
   await section('Default').getByLabel('Default', { exact: true }).selectOption('literal');
   await section('Default').getByLabel('Value').fill('AB-1');
   await mara.getByRole('button', { name: 'Save: Default' }).click();
@@ -147,27 +147,27 @@ test('creates a field, saves each setting separately and shows refusals beside t
   await form.getByRole('radio', { name: 'Harbour' }).check();
   await form.getByLabel('Value').fill('HB-000001');
   await form.getByRole('button', { name: 'Save' }).click();
-  const overrides = mara.getByRole('list', { name: 'Defaults of teams' });
+  const overrides = mara.getByRole('list', { name: 'Team defaults' });
   await overrides.getByText('HB-000001').waitFor();
   await mara.getByRole('button', { name: 'Remove the default of Harbour' }).click();
   await mara.getByRole('alertdialog').getByRole('button', { name: 'Remove' }).click();
-  await mara.getByText('No team has a default of its own.').waitFor();
+  await mara.getByText('No team defaults yet.').waitFor();
 
   // Somebody else was faster: nothing of theirs is overwritten unseen.
   await section('Name').getByLabel('Description').fill('Mine');
   await call(mara, 'PATCH', `/fields/${id}`, { description: 'Theirs' });
   await mara.getByRole('button', { name: 'Save: Name' }).click();
   await section('Name')
-    .getByText(/changed by somebody else/)
+    .getByText(/the field has changed/i)
     .waitFor();
   await expect.poll(async () => (await stored()).description).toBe('Theirs');
   await save('Name');
   await expect.poll(async () => (await stored()).description).toBe('Mine');
 
-  // Going out of use, with what takes its place.
-  await section('Life').getByRole('radio', { name: 'Going out of use' }).check();
-  await section('Life').getByLabel('Replaced by').selectOption('Title');
-  await save('Life');
+  // Deprecated, with what takes its place.
+  await section('Status').getByRole('radio', { name: 'Deprecated' }).check();
+  await section('Status').getByLabel('Replaced by').selectOption('Title');
+  await save('Status');
   await expect
     .poll(() => stored())
     .toMatchObject({
@@ -292,14 +292,14 @@ test('pastes a tree of terms, reorders by keyboard and mouse, renames, retires a
   await form.getByText('"france" is the value of "france"').waitFor();
   await expect.poll(() => form.getByLabel('Also known as').getAttribute('aria-invalid')).toBe('true');
   await form.getByLabel('Also known as').fill('Hansestadt');
-  await form.getByRole('radio', { name: 'Going out of use' }).check();
+  await form.getByRole('radio', { name: 'Deprecated' }).check();
   await form.getByRole('button', { name: 'Save' }).click();
   await terms.getByText('also hansestadt').waitFor();
-  await row('hamburg').getByText('Going out of use').waitFor();
+  await row('hamburg').getByText('Deprecated').waitFor();
 
   // Searched by alias, narrowed by status.
   await mara.getByLabel('Search terms', { exact: true }).fill('hanse');
-  await section('Vocabulary').getByText('One term fits.').waitFor();
+  await section('Vocabulary').getByText('One matching term.').waitFor();
   await terms.getByText('Europe › Germany ›').waitFor();
   await expect.poll(() => terms.getByText('Asia › ').count()).toBe(0);
   await mara.getByLabel('Search terms', { exact: true }).fill('');
@@ -349,7 +349,7 @@ test('searches a long vocabulary and adds thousands of pasted lines', async () =
   await vocabulary.getByText('The first 100 of 6,000 terms by name.').waitFor();
   await mara.getByLabel('Search terms', { exact: true }).fill('word 5999');
   const term = mara.getByRole('list', { name: 'Terms' }).getByRole('button', { name: /Word 5999/ });
-  await vocabulary.getByText('One term fits.').waitFor();
+  await vocabulary.getByText('One matching term.').waitFor();
   await term.click();
   await form.getByLabel('Also known as').fill('last but one');
   await form.getByRole('button', { name: 'Save' }).click();
@@ -386,12 +386,12 @@ test('reorders fields by keyboard and mouse, searches, archives and restores a f
   await expect.poll(names).toEqual(['Middle']);
   await mara.getByRole('button', { name: 'Archive: Middle' }).click();
   await mara.getByRole('alertdialog').getByRole('button', { name: 'Archive' }).click();
-  await mara.getByText('No field fits.').waitFor();
+  await mara.getByText('No matching fields.').waitFor();
   await expect.poll(async () => (await call(mara, 'GET', `/fields/${two.id}`)).status).toBe('archived');
   await mara.getByRole('button', { name: 'Show all fields' }).click();
   await shelf.getByText('Archived', { exact: true }).waitFor();
-  await mara.getByRole('button', { name: 'Bring back: Middle' }).click();
-  await mara.getByRole('alertdialog').getByRole('button', { name: 'Bring back' }).click();
+  await mara.getByRole('button', { name: 'Restore: Middle' }).click();
+  await mara.getByRole('alertdialog').getByRole('button', { name: 'Restore' }).click();
   await mara.getByRole('button', { name: 'Archive: Middle' }).waitFor();
 
   // Whoever does not look after fields finds neither the entry nor the page.
@@ -399,7 +399,7 @@ test('reorders fields by keyboard and mouse, searches, archives and restores a f
   const otto = await studio.openPage();
   await otto.goto('/sign-in?next=/admin/fields');
   await offerPassword(otto, 'otto');
-  await otto.getByText('This page is not open to your account').waitFor();
+  await otto.getByText('You do not have access to this page').waitFor();
   await expect.poll(() => otto.getByRole('link', { name: 'Fields' }).count()).toBe(0);
   expect(studio.faults).toEqual([]);
 });

@@ -41,7 +41,7 @@ export async function setUpByHand(page: Page): Promise<void> {
   await page.getByLabel('Library name').fill('Studio North');
   await page.getByLabel('Username').fill('mara');
   await page.getByLabel('Password', { exact: true }).fill(password);
-  await page.getByLabel('Type it again').fill(password);
+  await page.getByLabel('Repeat password').fill(password);
   await page.getByRole('button', { name: 'Create library' }).click();
   await accountButton(page).waitFor();
 }

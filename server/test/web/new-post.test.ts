@@ -82,7 +82,7 @@ test('refuses more than 200 files and sends none of them', async () => {
   await expect.poll(() => page.getByRole('alert').count()).toBe(0);
   expect(sent).toHaveLength(3);
   await picker.setInputFiles(paths.slice(0, 198));
-  await page.getByText('It has 3 already, so 197 more fit, and you chose 198').waitFor();
+  await page.getByText('It has 3 already, so there is room for 197, and you chose 198').waitFor();
   await expect.poll(() => rows.count()).toBe(3);
   expect(sent).toHaveLength(3);
   page.off('request', count);

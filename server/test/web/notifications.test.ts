@@ -56,7 +56,7 @@ afterAll(async () => {
 test('delivers a comment live, links to it and marks it read in every window', async () => {
   const elsewhere = await studio.openPage({ storageState: await mara.context().storageState() });
   await elsewhere.goto('/notifications');
-  await elsewhere.getByText('Nothing has happened yet').waitFor();
+  await elsewhere.getByText('No notifications yet').waitFor();
   await mara.goto('/');
   await bell(mara, 'Notifications').waitFor();
   await expect.poll(() => mara.title()).toBe('Studio North');
@@ -210,7 +210,7 @@ test('configures and tests a mail server and keeps its password', async () => {
 
   // Who may not look after the library finds the page closed.
   await otto.goto('/admin/mail');
-  await otto.getByText('This page is not open to your account').waitFor();
+  await otto.getByText('You do not have access to this page').waitFor();
   expect(studio.faults).toEqual([]);
 });
 
@@ -225,7 +225,7 @@ test('saves notification choices; a mail links to the comment and to unsubscribi
   await otto.goto('/settings/notifications');
   await otto.getByText('It goes to otto@example.org.').waitFor();
   await otto.getByLabel('Comments on posts you watch: by mail').selectOption('now');
-  await otto.getByText('Kept', { exact: true }).waitFor();
+  await otto.getByText('Saved', { exact: true }).waitFor();
   await otto.getByLabel('Likes: in the library').click();
   await otto.getByLabel('How often').selectOption('week');
   await otto.getByLabel('Day', { exact: true }).selectOption('Friday');
@@ -262,7 +262,7 @@ test('saves notification choices; a mail links to the comment and to unsubscribi
   // A comment that is gone is said to be.
   await call(mara, 'DELETE', `/comments/${id}`);
   await other.reload();
-  await other.getByText('The comment you were sent to is not here any more.').waitFor();
+  await other.getByText('The comment no longer exists.').waitFor();
 
   // The address in the mail turns mail off once its button is pressed, and the settings show it.
   const off = /\S+\/mail\/unsubscribe\?token=\S+/.exec(text)?.[0] ?? '';

@@ -73,16 +73,16 @@ test('explains failed jobs, retries one and gives up another', async () => {
   await mara.goto('/admin/jobs');
   await mara.getByRole('link', { name: 'Failed 2' }).click();
   await mara.waitForURL(/state=failed/);
-  const swept = mara.getByRole('listitem').filter({ hasText: 'Sweep leftovers away' });
+  const swept = mara.getByRole('listitem').filter({ hasText: 'Clean up unused files' });
   await swept.getByText('The service may not read or write one of its files.').click();
   await swept.locator('pre').getByText('EACCES: permission denied').waitFor();
   await shoot(mara, 'jobs');
   await swept.getByRole('button', { name: /^Try again/ }).click();
   await swept.waitFor({ state: 'detached' });
-  await mara.getByRole('button', { name: /^Give up: Empty the trash/ }).click();
-  await mara.getByRole('alertdialog').getByRole('button', { name: 'Give up' }).click();
-  await mara.getByText('No job has failed.').waitFor();
-  await expect.poll(() => mara.getByRole('button', { name: 'Try all that failed again' }).count()).toBe(0);
+  await mara.getByRole('button', { name: /^Discard: Empty the trash/ }).click();
+  await mara.getByRole('alertdialog').getByRole('button', { name: 'Discard' }).click();
+  await mara.getByText('No failed jobs.').waitFor();
+  await expect.poll(() => mara.getByRole('button', { name: 'Retry all failed jobs' }).count()).toBe(0);
 });
 
 test('shows the progress of running jobs and pauses work on stored files', async () => {
@@ -100,7 +100,7 @@ test('shows the progress of running jobs and pauses work on stored files', async
     attempts = 2, last_error = 'ENOSPC: no space left on device, write' where payload ->> 'hash' = encode(sha256('1'), 'hex')`);
   await pool.query(`select graphile_worker.add_job('render-again', run_at => now() + interval '1 hour')`);
   await mara.goto('/admin/jobs');
-  const film = mara.getByRole('listitem').filter({ hasText: 'Make streams of a video or sound' });
+  const film = mara.getByRole('listitem').filter({ hasText: 'Convert a video or sound for streaming' });
   await film.getByText('62 %, encoding').waitFor();
   await film.getByText('The disk is full.').waitFor();
   await film.getByText(/video\/mp4, 1\d\d MB.*attempt 2 of 25, begun.*5 minutes ago/s).waitFor();
@@ -132,7 +132,7 @@ test('the doctor reports a problem until it is fixed', async () => {
   await files.getByText('Put them back from a backup').waitFor();
   await shoot(mara, 'doctor');
   await rename(`${path}.away`, path);
-  await mara.getByRole('button', { name: 'Look again' }).click();
+  await mara.getByRole('button', { name: 'Check again' }).click();
   await files.waitFor({ state: 'detached' });
   const fine = mara.getByRole('list', { name: 'Fine' });
   await fine.getByRole('listitem').filter({ hasText: 'Workers' }).getByText('1 process at work').waitFor();
@@ -175,8 +175,8 @@ test('asks for confirmation of an address that would lock out this page', async 
   await mara.getByRole('region', { name: 'Name and address' }).getByRole('button', { name: 'Save' }).click();
   await mara.getByRole('alert').filter({ hasText: 'where you are now, would be refused' }).waitFor();
   await shoot(mara, 'site-refused');
-  await mara.getByRole('button', { name: 'Set it all the same' }).click();
-  await mara.getByRole('button', { name: 'Set it all the same' }).waitFor({ state: 'detached' });
+  await mara.getByRole('button', { name: 'Set it anyway' }).click();
+  await mara.getByRole('button', { name: 'Set it anyway' }).waitFor({ state: 'detached' });
   await mara.unrouteAll({ behavior: 'wait' });
   await mara.reload();
   await expect.poll(() => mara.getByLabel('Public address').inputValue()).toBe('http://typo.example.org');
@@ -196,7 +196,7 @@ test('hides administration pages from people without the capabilities', async ()
   await expect.poll(() => sections.allInnerTexts()).toEqual(['Jobs']);
   for (const path of ['site', 'storage', 'doctor']) {
     await page.goto(`/admin/${path}`);
-    await page.getByText('This page is not open to your account').waitFor();
+    await page.getByText('You do not have access to this page').waitFor();
   }
 });
 

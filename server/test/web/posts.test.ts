@@ -92,8 +92,8 @@ test('finds a draft, reorders it, sets its cover and publishes it', async () => 
   await ana.getByLabel('Title', { exact: true }).fill('Harbour at dusk');
   await ana.getByLabel('Tags').fill('dusk,');
 
-  // By keyboard: the button goes with its file and keeps the focus.
-  const on = ana.getByRole('button', { name: 'Move Picture 1 on' });
+  // By keyboard: the button is deleted with its file and keeps the focus.
+  const on = ana.getByRole('button', { name: 'Move Picture 1 later' });
   await on.focus();
   await ana.keyboard.press('Enter');
   await expect.poll(() => shownMembers(ana)).toEqual([second, first, third]);
@@ -149,7 +149,7 @@ test('finds a draft, reorders it, sets its cover and publishes it', async () => 
   await ana.getByRole('link', { name: /^Harbour at dusk/ }).waitFor();
 
   await openEditor(id);
-  await ana.getByRole('button', { name: 'Make it a draft again' }).click();
+  await ana.getByRole('button', { name: 'Turn back into a draft' }).click();
   await ana.getByRole('button', { name: 'Publish', exact: true }).waitFor();
   await expect.poll(async () => (await callFrom(ben, 'GET', `/posts/${id}`)).status).toBe(404);
   expect(studio.faults).toEqual([]);
@@ -203,7 +203,7 @@ test('keeps unsaved changes on leaving and on a concurrent save', async () => {
   const byMara = { title: 'Hers', description: 'From Mara' };
   expect((await callFrom(mara, 'PATCH', `/posts/${id}`, byMara)).status).toBe(200);
   await ana.getByRole('button', { name: 'Save', exact: true }).click();
-  const dialog = ana.getByRole('alertdialog', { name: 'The post was changed meanwhile' });
+  const dialog = ana.getByRole('alertdialog', { name: 'The post has changed' });
   await dialog.getByText('Changed there: the title and the description.').waitFor();
   await expect.poll(async () => (await readPost(ana, id)).title).toBe('Hers');
   await dialog.getByRole('button', { name: 'Keep mine' }).click();
@@ -293,7 +293,7 @@ test('comments, replies, edits, likes and deletes; returns the text when sending
 
   await entry.getByRole('button', { name: 'Delete' }).click();
   const dialog = ana.getByRole('alertdialog', { name: 'Delete this comment?' });
-  await dialog.getByText('Its reply goes with it').waitFor();
+  await dialog.getByText('Its reply is deleted with it').waitFor();
   await dialog.getByRole('button', { name: 'Delete' }).click();
   await expect.poll(() => ana.getByRole('article').count()).toBe(1);
   await ana.getByRole('heading', { name: '1 comment' }).waitFor();
@@ -520,7 +520,7 @@ test('shares a post with people by name and stops sharing', async () => {
   const name = ana.getByLabel('Username');
   await name.fill('nobody-here');
   await ana.getByRole('button', { name: 'Add', exact: true }).click();
-  await ana.getByText('Nobody here is called nobody-here.').waitFor();
+  await ana.getByText('There is no account named nobody-here.').waitFor();
   await name.fill('ben');
   await name.press('Enter');
   const people = ana.getByRole('list', { name: 'People it is shared with' });
@@ -542,7 +542,7 @@ test('requests access to a withheld file from its owner', async () => {
   await ben.getByRole('button', { name: 'Request access' }).click();
   await ben.getByLabel('Reason (optional)').fill('For the programme');
   await ben.getByRole('button', { name: 'Send request' }).click();
-  await ben.getByText('Asked. The owner decides.').waitFor();
+  await ben.getByText('Requested. The owner decides.').waitFor();
   await expect.poll(() => ben.getByRole('button', { name: 'Request access' }).count()).toBe(0);
   const again = await callFrom(ben, 'POST', `/assets/${second}/request-access`, {});
   expect(again.status).toBe(200);
@@ -559,7 +559,7 @@ test('deletes a post with a reason and undoes it', async () => {
   await save();
   await ana.getByRole('button', { name: 'Delete the post' }).click();
   const dialog = ana.getByRole('alertdialog');
-  await dialog.getByLabel('Reason, if you want to note one').fill('Wrong pictures');
+  await dialog.getByLabel('Reason (optional)').fill('Wrong pictures');
   await dialog.getByRole('button', { name: 'Delete', exact: true }).click();
   await ana.getByRole('heading', { name: '“Gone now” was deleted' }).waitFor();
   await expect.poll(async () => (await callFrom(ben, 'GET', `/posts/${id}`)).status).toBe(404);
@@ -579,7 +579,7 @@ test('offers editing only to the author and to people who administer posts', asy
   await ben.getByRole('heading', { name: 'Hands off' }).waitFor();
   await expect.poll(() => ben.getByRole('link', { name: 'Edit' }).count()).toBe(0);
   await ben.goto(`/posts/${id}/edit`);
-  await ben.getByRole('heading', { name: 'Only its author may change it' }).waitFor();
+  await ben.getByRole('heading', { name: 'Only its author can change it' }).waitFor();
   await mara.goto(`/posts/${id}`);
   await mara.getByRole('link', { name: 'Edit' }).waitFor();
   expect(studio.faults).toEqual([]);

@@ -30,7 +30,7 @@ async function ask(id: string, reason: string): Promise<void> {
   await ben.getByRole('button', { name: 'Request access' }).click();
   await ben.getByRole('dialog').getByLabel('Reason (optional)').fill(reason);
   await ben.getByRole('dialog').getByRole('button', { name: 'Send request' }).click();
-  await ben.getByText('Asked. The owner decides.').waitFor();
+  await ben.getByText('Requested. The owner decides.').waitFor();
 }
 
 beforeAll(async () => {
@@ -56,14 +56,14 @@ afterAll(() => studio.close());
 test('shows the requester the state of a request after a reload', async () => {
   await ask(plans, 'For the exhibition');
   await ben.reload();
-  await ben.getByText('Asked. The owner decides.').waitFor();
+  await ben.getByText('Requested. The owner decides.').waitFor();
   await expect.poll(() => ben.getByRole('button', { name: 'Request access' }).count()).toBe(0);
 
   await ben.getByRole('button', { name: 'Account', exact: true }).click();
   await ben.getByRole('menuitem', { name: 'Requests' }).click();
-  await ben.getByText('Nobody has asked you for anything.').waitFor();
+  await ben.getByText('No requests for you.').waitFor();
   await expect.poll(() => ben.getByRole('link', { name: 'All', exact: true }).count()).toBe(0);
-  await ben.getByRole('link', { name: 'Asked by you' }).click();
+  await ben.getByRole('link', { name: 'Your requests' }).click();
   const mine = row(ben, 'For the exhibition');
   await mine.getByText('Waiting. The owner decides.').waitFor();
   await mine.getByRole('link', { name: 'an asset of Ana Sol' }).waitFor();
@@ -152,7 +152,7 @@ test('shows the reason of a denial to the requester and refuses a second decisio
   });
   expect(elsewhere.status).toBe(200);
   await dialog.getByRole('button', { name: 'Agree' }).click();
-  await dialog.getByText('Somebody decided it meanwhile; the list shows how.').waitFor();
+  await dialog.getByText('It has already been decided; the list shows the outcome.').waitFor();
   await dialog.getByRole('button', { name: 'Cancel' }).click();
   await row(ana, 'Asking again')
     .getByText(/^Denied by mara /)
@@ -167,16 +167,16 @@ test('granting an appeal against a deletion restores the asset', async () => {
   await ana.getByRole('button', { name: /^Ask to restore/ }).click();
   await ana.getByRole('dialog').getByLabel('Reason (optional)').fill('It is this year’s');
   await ana.getByRole('dialog').getByRole('button', { name: 'Send request' }).click();
-  await ana.getByText('Asked. Whoever deleted it decides.').waitFor();
+  await ana.getByText('Requested. The person who deleted it decides.').waitFor();
   await ana.goto('/requests?of=mine');
-  await row(ana, 'asked to bring back').getByText('Waiting. The person who deleted it decides.').waitFor();
+  await row(ana, 'asked to restore').getByText('Waiting. The person who deleted it decides.').waitFor();
 
   await mara.goto('/requests');
   const appeal = row(mara, 'It is this year’s');
   await appeal.getByRole('link', { name: '“Poster”' }).waitFor();
   await appeal.getByRole('button', { name: /^Grant/ }).click();
   const dialog = mara.getByRole('dialog');
-  await dialog.getByText('Granting restores it, for everybody who could see it before.').waitFor();
+  await dialog.getByText('Granting restores it for everyone who could see it before.').waitFor();
   await expect.poll(() => dialog.getByLabel('How long it lasts').count()).toBe(0);
   await dialog.getByRole('button', { name: 'Grant' }).click();
   await appeal.getByText(/^Restored by you /).waitFor();

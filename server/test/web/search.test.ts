@@ -117,7 +117,7 @@ test('groups results by kind with counts, highlights matches and sorts as chosen
   await mara.getByRole('region', { name: 'Narrow by tags' }).getByRole('link', { name: /sea/ }).click();
   await mara.getByRole('status').filter({ hasText: '1 result' }).waitFor();
   expect(asked(mara, 'tag')).toEqual(['sea']);
-  await mara.getByRole('link', { name: 'Take away the filter #sea' }).click();
+  await mara.getByRole('link', { name: 'Remove the filter #sea' }).click();
   await mara.getByRole('status').filter({ hasText: '2 results' }).waitFor();
   await mara.getByRole('region', { name: 'Narrow by mood' }).getByRole('link', { name: /Calm/ }).click();
   await mara.getByRole('status').filter({ hasText: '1 result' }).waitFor();
@@ -127,7 +127,7 @@ test('groups results by kind with counts, highlights matches and sorts as chosen
 
 test('finds similar words for a misspelling, suggests the right one, and gives hints for no results', async () => {
   await mara.goto('/search?q=harbuor');
-  await mara.getByText('Nothing has exactly “harbuor”.').waitFor();
+  await mara.getByText('No exact matches for “harbuor”.').waitFor();
   await mara.getByRole('region', { name: 'Assets' }).getByRole('link', { name: 'Harbour at dawn' }).waitFor();
   await mara.getByRole('link', { name: 'harbour', exact: true }).click();
   await mara.waitForURL(/q=harbour/);

@@ -24,7 +24,7 @@ test('set-up beyond loopback requires the code printed at the start', async () =
   await page.goto('/');
   await page.getByLabel('Username').fill('mara');
   await page.getByLabel('Password', { exact: true }).fill(password);
-  await page.getByLabel('Type it again').fill(password);
+  await page.getByLabel('Repeat password').fill(password);
   await page.getByLabel('Set-up code').fill('0000-0000-0000');
   await page.getByRole('button', { name: 'Create library' }).click();
   await page.getByText('The set-up code is wrong').waitFor();

@@ -60,8 +60,6 @@ async function furnish({ address, directory, stop }: Service): Promise<Studio> {
     const context = await browser.newContext({
       baseURL: address,
       viewport: { width: 1280, height: 900 },
-      // Frames of animations are a tenth of the browser's work.
-      reducedMotion: 'reduce',
       ...given,
     });
     contexts.push(context);

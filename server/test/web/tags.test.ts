@@ -101,7 +101,7 @@ test('saves, opens, renames, reorders and deletes a view', async () => {
   await dialog().waitFor({ state: 'detached' });
   await mara.goto('/?show=trending');
   await save('piers');
-  await dialog().getByText('A view has that name already.').waitFor();
+  await dialog().getByText('A view with that name already exists.').waitFor();
   await dialog().getByLabel('Name').fill('What trends');
   await dialog().getByRole('button', { name: 'Save' }).click();
   await dialog().waitFor({ state: 'detached' });

@@ -58,7 +58,7 @@ test('offers what a team scope permits in the team and its subteams only', async
   await otto.goto(`/teams/${ids.get('Piers')}?show=members`);
   await otto.getByRole('button', { name: 'Edit', exact: true }).waitFor();
   await otto.getByRole('button', { name: 'Add', exact: true }).waitFor();
-  expect(await otto.getByRole('button', { name: /Put below|Close|Take away/ }).count()).toBe(0);
+  expect(await otto.getByRole('button', { name: /Place|Close|Remove from/ }).count()).toBe(0);
   await otto.getByRole('button', { name: 'Edit', exact: true }).click();
   await otto.getByRole('dialog').getByLabel('Description').fill('Of wood and of stone');
   await otto.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
@@ -106,7 +106,7 @@ test('a post for a managed team assigns the file to it and offers its writable f
   await add('loose.jpg');
   await expect.poll(() => rows.filter({ hasText: 'Uploaded' }).count()).toBe(1);
   await team.selectOption({ label: 'Piers' });
-  await otto.getByText('One file was added before it was chosen').waitFor();
+  await otto.getByText('One file was added before you chose the team').waitFor();
   await drawn(otto);
   expect(await otto.getByLabel('Berth').count()).toBe(0);
   await otto.getByRole('button', { name: /^Remove/ }).click();

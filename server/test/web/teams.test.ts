@@ -57,17 +57,17 @@ test('creates, follows, joins, posts to, illustrates, moves and closes a team', 
   await mara.reload();
   await mara.getByRole('button', { name: 'Unfollow' }).waitFor();
 
-  // Put below another; the other way round would be a circle.
-  await mara.getByRole('button', { name: 'Put below a team' }).click();
+  // Place it under another; the other way round would be a circle.
+  await mara.getByRole('button', { name: 'Place under a team' }).click();
   await form.getByRole('radio', { name: 'All of the studio' }).check();
-  await form.getByRole('button', { name: 'Put below' }).click();
-  const above = mara.getByRole('list', { name: 'Teams above' });
+  await form.getByRole('button', { name: 'Place' }).click();
+  const above = mara.getByRole('list', { name: 'Parent teams' });
   await above.getByRole('link', { name: 'All of the studio' }).click();
   await mara.waitForURL(`${studio.address}/teams/${all}`);
   await mara.getByRole('heading', { name: 'All of the studio', level: 1 }).waitFor();
-  await mara.getByRole('button', { name: 'Put below a team' }).click();
+  await mara.getByRole('button', { name: 'Place under a team' }).click();
   await form.getByRole('radio', { name: 'Harbour' }).check();
-  await form.getByRole('button', { name: 'Put below' }).click();
+  await form.getByRole('button', { name: 'Place' }).click();
   await form.getByText('Teams would form a cycle.').waitFor();
   await mara.keyboard.press('Escape');
 
@@ -114,17 +114,15 @@ test('creates, follows, joins, posts to, illustrates, moves and closes a team', 
   // A member without the right sees no way to change it, but may leave; others stay where they are.
   await otto.goto(`/teams/${harbour}?show=members`);
   await otto.getByRole('button', { name: 'Leave' }).waitFor();
-  await expect
-    .poll(() => otto.getByRole('button', { name: /Edit|Picture|Put below|Close|Add/ }).count())
-    .toBe(0);
+  await expect.poll(() => otto.getByRole('button', { name: /Edit|Picture|Place|Close|Add/ }).count()).toBe(0);
   await otto.getByRole('button', { name: 'Leave' }).click();
   await otto.getByRole('alertdialog').getByRole('button', { name: 'Leave' }).click();
   await otto.getByRole('link', { name: 'Otto Brandt' }).waitFor({ state: 'detached' });
 
   // Taken away from below the other, and closed.
   await mara.goto(`/teams/${harbour}`);
-  await mara.getByRole('button', { name: 'Take away from below All of the studio' }).click();
-  await confirmation.getByRole('button', { name: 'Take away' }).click();
+  await mara.getByRole('button', { name: 'Remove from All of the studio' }).click();
+  await confirmation.getByRole('button', { name: 'Remove' }).click();
   await above.waitFor({ state: 'detached' });
   await mara.getByRole('button', { name: 'Close team' }).click();
   await confirmation.getByRole('button', { name: 'Close team' }).click();
@@ -132,7 +130,7 @@ test('creates, follows, joins, posts to, illustrates, moves and closes a team', 
   await mara.getByRole('link', { name: /All of the studio/ }).waitFor();
   await expect.poll(() => mara.getByRole('link', { name: /Harbour/ }).count()).toBe(0);
   await otto.goto(`/teams/${harbour}`);
-  await otto.getByText('There is no such team').waitFor();
+  await otto.getByText('Team not found').waitFor();
   expect(studio.faults).toEqual([]);
 });
 

@@ -28,13 +28,13 @@ test('a missing page shows one message', async () => {
   await page.waitForLoadState('networkidle');
   expect(documents).toEqual(['/nowhere/at/all']);
   await page.getByRole('link', { name: 'To the feed' }).click();
-  await page.getByRole('heading', { name: 'An empty case' }).waitFor();
+  await page.getByRole('heading', { name: 'An empty showcase' }).waitFor();
   expect(studio.faults).toEqual([]);
 });
 
 test('reloads a page opened before an upgrade when its files are gone', async () => {
   await page.goto('/');
-  await page.getByRole('heading', { name: 'An empty case' }).waitFor();
+  await page.getByRole('heading', { name: 'An empty showcase' }).waitFor();
   const documents = documentsOf(page);
   // The server has other files now, and says that it is another version, until the page is loaded anew.
   const gone = '**/_app/immutable/**';

@@ -67,7 +67,7 @@ test('opens a post in full screen, zooms by keyboard and returns to the feed', a
   await mara.keyboard.press('Escape');
   await mara.waitForURL(`**/posts/${second}`);
   // Its page shows the top of a tall picture.
-  await mara.getByText('Press to read all of it').waitFor();
+  await mara.getByText('Open to see all of it').waitFor();
   await mara.goBack();
   await mara.getByRole('link', { name: /^Harbour/ }).waitFor();
 });

@@ -39,7 +39,7 @@ test('finds an asset by a similar picture, and similar assets of an asset', asyn
   await page.getByRole('link', { name: 'Search by picture' }).click();
   const found = join(studio.directory, 'found.jpg');
   await writeFile(found, await altered(original, 'small'));
-  const results = page.getByRole('list', { name: 'Pictures like it' });
+  const results = page.getByRole('list', { name: 'Similar pictures' });
   // The encoder comes to a picture shortly after its preview.
   await expect
     .poll(
@@ -64,7 +64,7 @@ test('finds an asset by a similar picture, and similar assets of an asset', asyn
   const broken = join(studio.directory, 'broken.jpg');
   await writeFile(broken, 'no picture');
   await page.getByLabel('Choose a picture').setInputFiles(broken);
-  await page.getByRole('alert').getByText('no picture that can be read').waitFor();
+  await page.getByRole('alert').getByText('not a readable picture').waitFor();
   if (process.env.SHOTS !== undefined) {
     await page.getByRole('button', { name: 'Search by another picture' }).click();
     await page.getByLabel('Choose a picture').setInputFiles(found);

@@ -1,25 +1,25 @@
 import { retryAfterOf } from '@vitrine/contract/client';
 
-/** What stands between the page and the service: nothing, its rate limit, or a lost connection. */
+/** The state of the connection to the service: normal, rate limited, or lost. */
 export type ConnectionState = 'ok' | 'limited' | 'lost';
 
 export interface Connection {
   readonly state: ConnectionState;
-  /** Seconds until the page tries again; counts down while it is limited. */
+  /** Seconds until the next attempt; counts down while requests are limited. */
   readonly secondsLeft: number;
-  /** `fetch` that notices refusals for too many requests and lost connections. */
+  /** `fetch` that detects 429 responses and lost connections. */
   readonly fetch: typeof fetch;
 }
 
 const PROBE_EVERY_MS = 3000;
-/** For a 429 that does not say when to try again. */
+/** Used for a 429 without `Retry-After`. */
 const USUAL_WAIT_S = 10;
 
 function isAborted(error: unknown): boolean {
   return error instanceof DOMException && error.name === 'AbortError';
 }
 
-/** Whether the service answers and is ready. */
+/** Returns whether the service responds and is ready. */
 async function isReady(): Promise<boolean> {
   return fetch('/readyz', { cache: 'no-store' }).then(
     (answer) => answer.ok,
@@ -27,7 +27,7 @@ async function isReady(): Promise<boolean> {
   );
 }
 
-/** Watches every answer the page gets. `onRecovered` runs when the page should load again what it could not. */
+/** Watches all responses. Calls `onRecovered` when the page should reload what failed to load. */
 export function watchConnection(onRecovered: () => void): Connection {
   let state = $state<ConnectionState>('ok');
   let secondsLeft = $state(0);
@@ -52,7 +52,7 @@ export function watchConnection(onRecovered: () => void): Connection {
     }, 1000);
   }
 
-  // One failed request may have reasons of its own, so the service is asked whether it is there.
+  // A single failed request may have another cause, so this checks whether the service is reachable.
   async function suspect() {
     if (state !== 'ok' || (await isReady()) || state !== 'ok') return;
     state = 'lost';
@@ -61,7 +61,7 @@ export function watchConnection(onRecovered: () => void): Connection {
     }, PROBE_EVERY_MS);
   }
 
-  // While the browser is offline, queries wait without sending anything that could fail.
+  // While the browser is offline, queries wait instead of failing.
   window.addEventListener('offline', () => void suspect());
 
   return {
@@ -85,7 +85,7 @@ export function watchConnection(onRecovered: () => void): Connection {
   };
 }
 
-/** What the page says while it cannot load; empty while it can. */
+/** Returns the message to show while the page cannot load; empty otherwise. */
 export function connectionWords(state: ConnectionState, secondsLeft: number): string {
   if (state === 'limited') return `Too many requests. Trying again in ${secondsLeft} s.`;
   return state === 'lost' ? 'The connection to the library is lost. Trying again…' : '';

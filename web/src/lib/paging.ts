@@ -8,21 +8,21 @@ export interface PageParams {
   readonly cursor?: string;
 }
 
-/** Page size of lists that people scroll through. */
+/** Page size of scrolling lists. */
 const pageLength = 50;
 
-/** TanStack options of a list with cursors; its queries pass `pageParams(pageParam)`. */
+/** TanStack options of a list with cursors. Its queries pass `pageParams(pageParam)`. */
 export const byCursor = {
   initialPageParam: '',
   getNextPageParam: (page: Page): string | undefined => page.next_cursor ?? undefined,
 };
 
-/** Query parameters for the page at `cursor`; an empty cursor is the first page. */
+/** Returns the query parameters of the page at `cursor`; an empty cursor is the first page. */
 export function pageParams(cursor: string, limit = pageLength): PageParams {
   return cursor === '' ? { limit } : { limit, cursor };
 }
 
-/** Reads every item of a short list, page by page. */
+/** Reads all items of a short list, page by page. */
 export async function readToEnd<T>(
   read: (params: PageParams) => Promise<Page & { readonly items: readonly T[] }>,
 ): Promise<T[]> {

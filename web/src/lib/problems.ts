@@ -1,19 +1,21 @@
 import { CallError } from '@vitrine/contract/client';
 
-/** Whether what went wrong says nothing of what was asked for: the connection, the server, or too much at once. */
+/**
+ * Returns whether an error is unrelated to the request itself: a lost connection, a server error, or rate limiting.
+ */
 export function isServerFailure(error: unknown): boolean {
   return !(error instanceof CallError) || error.status === 0 || error.status === 429 || error.status >= 500;
 }
 
-/** Texts for server messages that are codes (HTTP-1) or say nothing to people. */
+/** Texts for server messages that are codes (HTTP-1) or not meaningful to users. */
 const plainly: Readonly<Record<string, string>> = {
-  invalid_2fa_code: 'That code is not right, or it was used before. Codes change every 30 seconds.',
-  '2fa_required': 'A code from your authenticator app is needed as well.',
+  invalid_2fa_code: 'That code is wrong or was already used. Codes change every 30 seconds.',
+  '2fa_required': 'Enter a code from your authenticator app as well.',
   'server error': 'Something went wrong on the server. Try again in a moment.',
   'too many requests': 'That was a lot in a short time. Wait a moment, then try again.',
 };
 
-/** What went wrong, for people: in the server's words unless there are better ones. */
+/** Returns the text of an error for users: the server's message unless there is a better one. */
 export function problemText(error: unknown): string {
   const known = error instanceof CallError ? plainly[error.message] : undefined;
   if (known !== undefined) return known;

@@ -5,7 +5,7 @@ import type { Operations } from '@vitrine/contract/operations';
 import { createContext } from 'svelte';
 import { type Connection, watchConnection } from './connection.svelte.ts';
 
-/** What every page works with: the way to the API and what it answered so far. */
+/** The dependencies of every page: the API client and its cached responses. */
 export interface Service {
   readonly client: Client<Operations>;
   readonly queries: QueryClient;
@@ -14,19 +14,22 @@ export interface Service {
 
 export const [getService, setService] = createContext<Service>();
 
-/** Whether asking again could help: a refusal stays a refusal. */
+/** Returns whether a retry could succeed. Refused requests are not retried. */
 function isWorthRetrying(failures: number, error: Error): boolean {
   if (error instanceof CallError && error.status < 500 && error.status !== 429) return false;
   return failures < 2;
 }
 
-/** Asks again when the service says it may be asked, otherwise soon and then later. */
+/** Returns the delay before a retry: that of `Retry-After`, otherwise increasing. */
 function retryDelay(failures: number, error: Error): number {
   const seconds = error instanceof CallError ? error.retryAfterSeconds : null;
   return seconds === null ? Math.min(1000 * 2 ** failures, 30_000) : seconds * 1000;
 }
 
-/** The service over the API of this origin. `onSignedOut` runs when an answer says the session has ended. */
+/**
+ * Creates the service for the API of this origin. Calls `onSignedOut` when a response shows that the session has
+ * ended.
+ */
 export function createService(onSignedOut: () => void): Service {
   const watch = (error: Error) => {
     if (error instanceof CallError && error.status === 401) onSignedOut();
@@ -38,7 +41,7 @@ export function createService(onSignedOut: () => void): Service {
       queries: { staleTime: 30_000, refetchOnWindowFocus: false, retry: isWorthRetrying, retryDelay },
     },
   });
-  // The library hears of tabs that are turned to; a window beside others that is clicked is come back to as well.
+  // TanStack Query detects tabs that become visible. This also covers windows that regain the focus.
   focusManager.setEventListener((comeBack) => {
     const heard = () => comeBack();
     document.addEventListener('visibilitychange', heard);
@@ -48,7 +51,7 @@ export function createService(onSignedOut: () => void): Service {
       window.removeEventListener('focus', heard);
     };
   });
-  // What is on the page stays there; what could not be loaded is loaded again.
+  // Reloads only queries without data, so that the page content stays.
   const connection = watchConnection(
     () => void queries.refetchQueries({ type: 'active', predicate: ({ state }) => state.status === 'error' }),
   );

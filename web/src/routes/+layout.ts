@@ -4,7 +4,7 @@ import { invalidate } from '$app/navigation';
 export const ssr = false;
 export const prerender = false;
 
-/** One service for as long as the page is open; it depends on nothing, so it is never made again. */
+/** One service for the lifetime of the page; it depends on nothing, so it is never re-created. */
 export const load = () => {
   const service = createService(() => {
     service.queries.clear();

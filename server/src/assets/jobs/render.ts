@@ -1,5 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { rm } from 'node:fs/promises';
 import { sql } from 'kysely';
 import type { Deps } from '../../deps.ts';
 import { DecodingStopped } from '../../media/decoding/process.ts';
@@ -20,6 +19,7 @@ import { enqueueRender, enqueueTiles, enqueueTranscode, NOBODY } from '../decodi
 import { lockFile } from '../insert.ts';
 import { keepFiles } from '../keep-renditions.ts';
 import { readLadder } from '../previews/ladder.ts';
+import { openJobDirectory } from './directory.ts';
 
 type RenderDeps = Pick<Deps, 'db' | 'storage' | 'encoder' | 'decoders'>;
 
@@ -164,7 +164,7 @@ export function renderJob(deps: RenderDeps): JobHandler<'render'> {
       where hash = ${hash}`.execute(db);
     await settle(db, hash, 'failed', reason);
   };
-  return async ({ hash, owner, again }, { lastAttempt, log }) => {
+  return async ({ hash, owner, again }, { jobId, lastAttempt, log }) => {
     const file = await db
       .selectFrom('files')
       .select(['mime', 'poster_seconds'])
@@ -179,7 +179,7 @@ export function renderJob(deps: RenderDeps): JobHandler<'render'> {
     const moment = file.poster_seconds;
     const waiting = { hash, mime: file.mime, ...(again === undefined ? {} : { again }) };
     if (!(await hasRoom(storage))) return postpone(db, waiting, owner);
-    const outDir = await mkdtemp(join(storage.incomingDir, 'render-'));
+    const outDir = await openJobDirectory(storage, `render-${jobId}`);
     try {
       const path = await storage.localPath(originalKey(hash));
       const input = {

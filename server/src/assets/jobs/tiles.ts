@@ -1,5 +1,5 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { rm } from 'node:fs/promises';
+import { basename } from 'node:path';
 import { sql } from 'kysely';
 import type { Deps } from '../../deps.ts';
 import { DecodingStopped } from '../../media/decoding/process.ts';
@@ -12,6 +12,7 @@ import { enqueueTiles } from '../decoding-jobs.ts';
 import { lockFile } from '../insert.ts';
 import { markCurrent } from '../previews/rerender.ts';
 import type { KeptTiles } from '../tiles.ts';
+import { openJobDirectory } from './directory.ts';
 
 type TilesDeps = Pick<Deps, 'db' | 'storage' | 'decoders'>;
 
@@ -23,7 +24,7 @@ const NO_ROOM_MS = 60_000;
  * picture that cannot be cut keeps its ladder only.
  */
 export function tilesJob({ db, storage, decoders }: TilesDeps): JobHandler<'tiles'> {
-  return async ({ hash, owner }, { lastAttempt, log }) => {
+  return async ({ hash, owner }, { jobId, lastAttempt, log }) => {
     const { rows } = await sql<{ mime: string }>`
       select mime from files where hash = ${hash} and not renditions ? ${TILES}`.execute(db);
     const [file] = rows;
@@ -31,7 +32,7 @@ export function tilesJob({ db, storage, decoders }: TilesDeps): JobHandler<'tile
     const postpone = () =>
       enqueueTiles(db, { hash, owner, runAt: new Date(Date.now() + NO_ROOM_MS).toISOString() });
     if (!(await hasRoom(storage))) return postpone();
-    const outDir = await mkdtemp(join(storage.incomingDir, 'tiles-'));
+    const outDir = await openJobDirectory(storage, `tiles-${jobId}`);
     try {
       const path = await storage.localPath(originalKey(hash));
       const made = await decoders.run('tiles', owner, 'tiles', { path, mime: file.mime, outDir });

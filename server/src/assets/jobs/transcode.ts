@@ -1,5 +1,4 @@
-import { mkdtemp, rm, utimes } from 'node:fs/promises';
-import { join } from 'node:path';
+import { rm, utimes } from 'node:fs/promises';
 import type { MediaFacts } from '@vitrine/contract/media';
 import { sql } from 'kysely';
 import type { Deps } from '../../deps.ts';
@@ -14,6 +13,7 @@ import { enqueueTranscode } from '../decoding-jobs.ts';
 import { lockFile } from '../insert.ts';
 import { keepFiles } from '../keep-renditions.ts';
 import { markCurrent } from '../previews/rerender.ts';
+import { openJobDirectory } from './directory.ts';
 
 type TranscodeDeps = Pick<Deps, 'db' | 'storage' | 'decoders'>;
 
@@ -89,7 +89,7 @@ export function transcodeJob({ db, storage, decoders }: TranscodeDeps): JobHandl
       .set({ state: 'running', progress: 0, error: null, updated_at: sql`now()` })
       .where('file_hash', '=', hash)
       .execute();
-    const outDir = await mkdtemp(join(storage.incomingDir, 'transcode-'));
+    const outDir = await openJobDirectory(storage, `transcode-${hash}`);
     let part = 0;
     const stopTelling = tellProgress(db, { hash, outDir }, () => part);
     try {

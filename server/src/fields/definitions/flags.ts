@@ -96,7 +96,7 @@ export function checkFlags(field: Flagged): void {
   checkCapability('write_capability', field.write_capability);
   // Rule 4, in both directions: whichever of the two was there first.
   if (field.show_on_card && field.read_capability !== null) {
-    throw refuse(400, 'show_on_card and read_capability exclude each other: a card is shown to everybody');
+    throw refuse(400, 'show_on_card and read_capability exclude each other: everyone sees cards');
   }
   if (field.edit_tab !== null && field.edit_tab.trim() === '') {
     throw refuse(400, 'edit_tab is empty; clear_edit_tab removes it');

@@ -46,7 +46,7 @@ export const set = handle(setDefaultOverride, async ({ db }, { caller, params, b
   const override = await db.transaction().execute(async (tx) => {
     const field = await lockField(tx, params.id);
     if (field.subject_kind === 'collection') {
-      throw refuse(400, `${field.code} is a field of collections, which are of no team`);
+      throw refuse(400, `${field.code} is a field of collections, which do not belong to teams`);
     }
     const { rows } = await sql`select from teams t where t.id = ${params.team_id} and ${liveTeam}`.execute(
       tx,

@@ -117,7 +117,7 @@ function textOf({ code, type }: Typed, text: string): TypedValue {
   if (type !== 'rich_text') return { kind: 'text', text };
   const html = cleanHtml(text);
   if (html.length > 2 * most) throw refuse(400, `${code} is longer than ${most} characters`);
-  if (saysNothing(html)) throw refuse(400, `${code}: nothing is left of the text once it is cleaned`);
+  if (saysNothing(html)) throw refuse(400, `${code}: no text is left after sanitising`);
   return { kind: 'text', text: html };
 }
 
@@ -199,7 +199,7 @@ function dateOf({ code, type }: Typed, text: string): TypedValue {
 }
 
 function emptyOf(code: string): Error {
-  return refuse(400, `${code} is empty; to take its value away, delete it`);
+  return refuse(400, `${code} is empty; delete the value instead`);
 }
 
 /**

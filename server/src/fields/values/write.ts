@@ -121,7 +121,7 @@ function checkPrecondition(
   if (isAbsent === true && stored !== null)
     throw new Refusal(409, { error: 'the field already has a value', updated_at: stored.setAt });
   if (since == null || changedAt === null || Date.parse(changedAt) <= Date.parse(since)) return;
-  throw new Refusal(409, { error: 'it was changed meanwhile', updated_at: changedAt });
+  throw new Refusal(409, { error: 'it has changed; reload it', updated_at: changedAt });
 }
 
 /** The locked subject; `updatedAt` is the time of an asset's row. */
@@ -268,6 +268,6 @@ export async function clearValue(
 /** Returns the value just written; 409 when the caller can no longer see the asset that it names. */
 export function theOne(values: readonly FieldValue[]): FieldValue {
   const [value] = values;
-  if (value === undefined) throw refuse(409, 'it was changed meanwhile');
+  if (value === undefined) throw refuse(409, 'it has changed; reload it');
   return value;
 }

@@ -110,7 +110,7 @@ export function embeddedConnection(dataDir: string): EmbeddedConnection {
   const password = readSecret(resolve(dataDir));
   const found = host === cluster ? undefined : lstatSync(host, { throwIfNoEntry: false });
   if (found !== undefined && (!found.isDirectory() || found.uid !== statSync(cluster).uid)) {
-    throw new Error(`${host} belongs to somebody else`);
+    throw new Error(`${host} belongs to another user`);
   }
   return { host, port: PORT, user: 'vitrine', password, database: 'vitrine' };
 }
@@ -133,7 +133,7 @@ async function makeSocketDirectory(directory: string, users: DatabaseUsers | nul
   try {
     const owner = (await handle?.stat())?.uid;
     if (handle === null || !owners.includes(owner)) {
-      throw new Error(`${directory} belongs to somebody else`);
+      throw new Error(`${directory} belongs to another user`);
     }
     await handle.chmod(0o700);
     if (users === null) return;

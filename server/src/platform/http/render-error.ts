@@ -36,7 +36,7 @@ const UNAVAILABLE_RETRY_SECONDS = '2';
 const frameworkTexts: Record<string, string> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'unsupported content type',
   FST_ERR_CTP_BODY_TOO_LARGE: 'body too large',
-  FST_REQ_FILE_TOO_LARGE: 'the file is larger than this library takes',
+  FST_REQ_FILE_TOO_LARGE: 'the file is larger than this library allows',
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'the body does not match its content-length',
   FST_ERR_CTP_INVALID_JSON_BODY: 'malformed JSON',
   FST_ERR_BAD_URL: 'malformed address',

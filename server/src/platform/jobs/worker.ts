@@ -11,6 +11,8 @@ import { persistentPool, untilAnswering } from './persistent-pool.ts';
 import { openQueuePool } from './queue-pool.ts';
 
 interface JobContext {
+  /** The id of the job, which stays the same for all its attempts. */
+  jobId: string;
   /** True on the last attempt: a failure is final. */
   lastAttempt: boolean;
   log: FastifyBaseLogger;
@@ -46,7 +48,11 @@ function taskList({ handlers, pool, log }: Omit<WorkerOptions, 'crontab'>, stopp
     <N extends JobName>(name: N): TaskList[string] =>
     async (payload, helpers) => {
       const { id, attempts, max_attempts } = helpers.job;
-      const context = { lastAttempt: attempts >= max_attempts, log: log.child({ job: name, jobId: id }) };
+      const context = {
+        jobId: id,
+        lastAttempt: attempts >= max_attempts,
+        log: log.child({ job: name, jobId: id }),
+      };
       for (let losses = 1; ; losses += 1) {
         try {
           // Only `enqueue` writes payloads, and it is typed.

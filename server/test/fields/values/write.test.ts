@@ -622,7 +622,7 @@ describe('concurrency of one value', () => {
     const late = await sent(field, JSON.stringify({ value_text: 'c', if_unchanged_since: first.set_at }));
     expect([late.status, JSON.parse(late.text)]).toEqual([
       409,
-      { error: 'it was changed meanwhile', updated_at: second.set_at },
+      { error: 'it has changed; reload it', updated_at: second.set_at },
     ]);
     const body = { if_unchanged_since: first.set_at };
     expect(

@@ -1,7 +1,7 @@
-/** Languages offered as a preference, each in its own name. */
+/** The languages offered as a preference, each in its own name. */
 const offered = ['en', 'de', 'es', 'fr', 'it', 'nl', 'pl', 'pt-BR', 'sv', 'ja', 'ko', 'zh-Hans', 'ar'];
 
-/** A language's own name for itself, or its tag where the browser has no name for it. */
+/** Returns the name of a language in itself, or its tag if the browser does not know the name. */
 export function languageName(tag: string): string {
   try {
     const name = new Intl.DisplayNames([tag], { type: 'language' }).of(tag) ?? tag;
@@ -12,7 +12,7 @@ export function languageName(tag: string): string {
   }
 }
 
-/** What can be chosen: the offered languages, and the stored one when it is another. */
+/** Returns the choices: the offered languages, and the stored one if it is not among them. */
 export function languageChoices(stored: string): { value: string; label: string }[] {
   const tags = stored === '' || offered.includes(stored) ? offered : [...offered, stored];
   return tags.map((value) => ({ value, label: languageName(value) }));

@@ -7,16 +7,16 @@ interface Choice<V extends string> {
 
 type Views = Preferences['default_views'];
 
-/** PREFERENCE-3: no stored theme leaves it to the app, `system` follows the device. */
+/** PREFERENCE-3: without a stored theme the app decides; `system` follows the device. */
 export const themeChoices: readonly Choice<Preferences['theme']>[] = [
-  { value: '', label: 'As the library has it' },
-  { value: 'system', label: 'As the device has it' },
+  { value: '', label: 'Library default' },
+  { value: 'system', label: 'Same as the device' },
   { value: 'light', label: 'Light' },
   { value: 'dark', label: 'Dark' },
 ];
 
 export const feedChoices: readonly Choice<Views['feed']>[] = [
-  { value: '', label: 'As the library has it' },
+  { value: '', label: 'Library default' },
   { value: 'latest', label: 'Latest' },
   { value: 'trending', label: 'Trending' },
   { value: 'following', label: 'People I follow' },
@@ -24,7 +24,7 @@ export const feedChoices: readonly Choice<Views['feed']>[] = [
 ];
 
 export const layoutChoices: readonly Choice<Views['layout']>[] = [
-  { value: '', label: 'As the device suits' },
+  { value: '', label: 'Depends on the device' },
   { value: 'grid', label: 'Grid' },
   { value: 'masonry', label: 'Masonry' },
   { value: 'thumbnail', label: 'Thumbnails' },
@@ -33,7 +33,7 @@ export const layoutChoices: readonly Choice<Views['layout']>[] = [
 ];
 
 export const sortChoices: readonly Choice<Views['sort']>[] = [
-  { value: '', label: 'As the library has it' },
+  { value: '', label: 'Library default' },
   { value: 'newest', label: 'Newest first' },
   { value: 'oldest', label: 'Oldest first' },
 ];

@@ -4,7 +4,7 @@ import type { AccountProfile } from '@vitrine/contract/users';
 
 export type ProfilePatch = BodyOf<Operations['updateUser']>;
 
-/** A profile as its form holds it: nothing is an empty text. */
+/** A profile in its form; a missing value is an empty text. */
 export interface ProfileDraft {
   readonly display_name: string;
   readonly fullname: string;
@@ -23,7 +23,7 @@ export function draftOf(profile: AccountProfile): ProfileDraft {
   };
 }
 
-/** What to send so that the profile becomes the draft; what was emptied is cleared by name (HTTP-17). */
+/** Returns the changes that turn the profile into the draft; emptied values are cleared with `clear_*` (HTTP-17). */
 export function profilePatch(before: AccountProfile, draft: ProfileDraft): ProfilePatch {
   const kept = draftOf(before);
   const displayName = draft.display_name.trim();

@@ -2,7 +2,7 @@ import { infiniteQueryOptions, queryOptions } from '@tanstack/svelte-query';
 import { byCursor, pageParams } from '#lib/paging.ts';
 import type { Service } from '#lib/service.ts';
 
-/** One's own account as it can be edited. */
+/** Reads the user's own account for editing. */
 export function profileQuery({ client }: Service) {
   return queryOptions({
     queryKey: ['account', 'profile'],
@@ -24,7 +24,7 @@ export function preferencesQuery({ client }: Service) {
   });
 }
 
-/** Where the account is signed in, a page at a time; never from memory, because other devices change it. */
+/** Lists the sessions of the account. Never cached, because other devices change them. */
 export function sessionsQuery({ client }: Service) {
   return infiniteQueryOptions({
     queryKey: ['account', 'sessions'],
@@ -34,7 +34,7 @@ export function sessionsQuery({ client }: Service) {
   });
 }
 
-/** Access tokens of the account, a page at a time. */
+/** Lists the access tokens of the account. */
 export function tokensQuery({ client }: Service) {
   return infiniteQueryOptions({
     queryKey: ['account', 'tokens'],

@@ -7,17 +7,17 @@ interface InWords {
   readonly explanation: string;
 }
 
-/** What a token may do, in words (TOKEN-4). A scope never adds to what the account itself may do. */
+/** Labels of the token scopes (TOKEN-4). A scope never adds to the rights of the account. */
 export const scopeWords: Readonly<Record<Scope, InWords>> = {
   read: { label: 'Read', explanation: 'See everything you can see.' },
-  'posts.write': { label: 'Posts', explanation: 'Make, change and remove posts.' },
-  'assets.write': { label: 'Files', explanation: 'Upload files, change and remove them.' },
-  'comments.write': { label: 'Comments', explanation: 'Write, change and remove comments.' },
-  'fields.admin': { label: 'Fields', explanation: 'Change which details files and collections have.' },
-  admin: { label: 'Everything', explanation: 'All you may do yourself, but making tokens.' },
+  'posts.write': { label: 'Posts', explanation: 'Create, change and delete posts.' },
+  'assets.write': { label: 'Files', explanation: 'Upload, change and delete files.' },
+  'comments.write': { label: 'Comments', explanation: 'Write, change and delete comments.' },
+  'fields.admin': { label: 'Fields', explanation: 'Change the fields of files and collections.' },
+  admin: { label: 'Everything', explanation: 'Everything you can do yourself, except creating tokens.' },
 };
 
-/** The scopes as they are offered, narrow ones first. */
+/** The scopes in the order of the form, narrow ones first. */
 export const scopeChoices: readonly Scope[] = [
   'read',
   'posts.write',
@@ -27,7 +27,7 @@ export const scopeChoices: readonly Scope[] = [
   'admin',
 ];
 
-/** Scopes as one line: "Read, Posts". */
+/** Lists scopes in one line: "Read, Posts". */
 export function scopesLine(scopes: readonly Scope[]): string {
   return scopeChoices
     .filter((scope) => scopes.includes(scope))

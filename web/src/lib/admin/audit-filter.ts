@@ -1,4 +1,4 @@
-/** What the audit log is narrowed to. */
+/** The filters of the audit log. */
 export interface AuditFilter {
   readonly actor?: number;
   readonly subject?: number;
@@ -10,7 +10,7 @@ function refIn(text: string | null): number | undefined {
   return text !== null && /^[1-9]\d*$/.test(text) && Number.isSafeInteger(ref) ? ref : undefined;
 }
 
-/** The filter an address asks for; what it does not understand is left out. */
+/** Returns the filter in an address; ignores invalid parts. */
 export function readAuditFilter(search: Pick<URLSearchParams, 'get'>): AuditFilter {
   const actor = refIn(search.get('actor'));
   const subject = refIn(search.get('subject'));
@@ -29,17 +29,17 @@ function searchOf(filter: AuditFilter): string {
   return text === '' ? '' : `?${text}`;
 }
 
-/** The page that shows this filter. */
+/** Returns the address of the page with this filter. */
 export function auditAddress(filter: AuditFilter): string {
   return `/admin/audit${searchOf(filter)}`;
 }
 
-/** The same events as a file. */
+/** Returns the address of the CSV export with this filter. */
 export function auditExportAddress(filter: AuditFilter): string {
   return `/api/v1/admin/audit/export${searchOf(filter)}`;
 }
 
-/** Somebody typed into a filter: a number is a ref, anything else a username; `@` says username in any case. */
+/** Parses a person typed into a filter: a number is a ref, anything else a username, with an optional `@`. */
 export function readPerson(typed: string): { ref: number } | { username: string } | undefined {
   const text = typed.trim();
   const ref = refIn(text);

@@ -1,40 +1,40 @@
 import type { AuditEvent } from '@vitrine/contract/audit';
 
-/** A piece of a sentence: text, or somebody or something the page shows as a link. */
+/** A part of a sentence: text, or a person or object that the page shows as a link. */
 export type Part = { readonly text: string } | { readonly slot: 'actor' | 'subject' | 'target' };
 
 /**
- * What happened, in words. `{actor}`, `{subject}` and `{target}` are shown as links, any other name is a member of
- * the event's metadata. Of two sentences the first speaks of somebody's own account.
+ * Sentences for events. `{actor}`, `{subject}` and `{target}` are shown as links; any other name is a property of the
+ * event's metadata. Of two sentences, the first is for the actor's own account.
  */
 const sentences: Readonly<Record<string, string | readonly [own: string, other: string]>> = {
-  'setup.completed': '{subject} set the library up',
+  'setup.completed': '{subject} set up the library',
   'system.public_mode.changed': '{actor} changed public mode',
   'system.mature_content.changed': '{actor} changed whether mature content is allowed',
   'system.previews.changed': '{actor} changed the sizes of previews: {keys}',
   'system.previews.paused': '{actor} paused or resumed the rendering of previews',
-  'system.site.changed': '{actor} changed the name or the address of the library',
-  'system.quotas.changed': '{actor} changed how much people and the library may store',
-  'user.quota.changed': '{actor} changed how much {subject} may store',
-  'system.job.retried': '{actor} had the job “{name}” tried again',
-  'system.jobs.retried': '{actor} had failed jobs tried again',
-  'system.job.deleted': '{actor} gave the failed job “{name}” up',
-  'system.mail.changed': '{actor} changed how mail is sent',
+  'system.site.changed': '{actor} changed the name or address of the library',
+  'system.quotas.changed': '{actor} changed the storage quotas',
+  'user.quota.changed': '{actor} changed the storage quota of {subject}',
+  'system.job.retried': '{actor} retried the job “{name}”',
+  'system.jobs.retried': '{actor} retried failed jobs',
+  'system.job.deleted': '{actor} discarded the failed job “{name}”',
+  'system.mail.changed': '{actor} changed the mail settings',
   'system.mail.tested': '{actor} sent a test message to {to}',
   'audit.exported': '{actor} exported the audit log',
   'audit.retention.changed': '{actor} changed how long the audit log is kept',
   'auth.signed_in': '{actor} signed in',
   'auth.signed_out': '{actor} signed out',
-  'auth.locked': 'Signing in as {subject} was locked for a while after too many failures',
+  'auth.locked': 'Sign-in as {subject} was locked after too many failures',
   'auth.password.changed': '{actor} changed their password',
-  'auth.2fa.enabled': '{actor} turned their second factor on',
+  'auth.2fa.enabled': '{actor} turned on their second factor',
   'auth.2fa.disabled': [
-    '{actor} turned their second factor off',
-    '{actor} took off the second factor of {subject}',
+    '{actor} turned off their second factor',
+    '{actor} removed the second factor of {subject}',
   ],
-  'auth.2fa.recovery_codes.renewed': '{actor} made new recovery codes',
-  'auth.token.created': '{actor} made the access token “{name}”',
-  'auth.token.deleted': '{actor} took an access token back',
+  'auth.2fa.recovery_codes.renewed': '{actor} created new recovery codes',
+  'auth.token.created': '{actor} created the access token “{name}”',
+  'auth.token.deleted': '{actor} revoked an access token',
   'auth.session.ended': ['{actor} ended one of their sessions', '{actor} ended a session of {subject}'],
   'auth.sessions.ended': ['{actor} ended their sessions', '{actor} ended the sessions of {subject}'],
   'user.created': '{actor} created the account {subject}',
@@ -45,19 +45,19 @@ const sentences: Readonly<Record<string, string | readonly [own: string, other: 
   'user.role.changed': '{actor} gave {subject} the role “{role}”',
   'users.imported': '{actor} imported accounts',
   'capability.grant.added': '{actor} gave {subject} “{capability}”',
-  'capability.grant.removed': '{actor} took back “{capability}” from {subject}',
-  'capability.grant.expired': '“{capability}”, given to {subject}, ran out',
-  'capability.revoke.added': '{actor} took “{capability}” away from {subject}',
+  'capability.grant.removed': '{actor} removed the grant of “{capability}” to {subject}',
+  'capability.grant.expired': 'The grant of “{capability}” to {subject} expired',
+  'capability.revoke.added': '{actor} revoked “{capability}” from {subject}',
   'capability.revoke.removed': '{actor} lifted the revoke of “{capability}” for {subject}',
-  'capability.revoke.expired': 'The revoke of “{capability}” for {subject} ran out',
-  'admin.impersonation.started': '{actor} began to act as {subject}',
+  'capability.revoke.expired': 'The revoke of “{capability}” for {subject} expired',
+  'admin.impersonation.started': '{actor} started acting as {subject}',
   'admin.impersonation.ended': '{actor} stopped acting as {subject}',
   'admin.post.restored': '{actor} restored {target}',
   'admin.asset.restored': '{actor} restored {target}',
   'admin.collection.restored': '{actor} restored {target}',
   'appearance.fonts.changed': '{actor} changed the fonts',
   'appearance.logo.changed': '{actor} changed the logo',
-  'appearance.logo.reverted': '{actor} went back to the logo as shipped',
+  'appearance.logo.reverted': '{actor} returned to the default logo',
   'asset.state.changed': '{actor} moved {target} to “{to}”',
   'assets.restricted': '{actor} restricted {count} files to the readers of their posts',
   'asset.deleted': '{actor} deleted {target}',
@@ -66,50 +66,50 @@ const sentences: Readonly<Record<string, string | readonly [own: string, other: 
     '{actor} removed a comment on {target}',
     '{actor} removed a comment of {subject} on {target}',
   ],
-  'extraction.backfill.started': '{actor} had files read again',
-  'extraction.backfill.cancelled': '{actor} stopped the reading of files',
-  'extraction.retried': '{actor} had a file read again that could not be read',
-  'link.created': '{actor} made a share link',
+  'extraction.backfill.started': '{actor} started reading the metadata of stored files',
+  'extraction.backfill.cancelled': '{actor} stopped reading the metadata of stored files',
+  'extraction.retried': '{actor} retried reading the metadata of a file',
+  'link.created': '{actor} created a share link',
   'link.changed': '{actor} changed a share link',
   'link.revoked': '{actor} revoked a share link',
   'post.deleted': '{actor} deleted {target}',
-  'request.created': '{actor} asked for {target}',
-  'request.granted': '{actor} granted what {subject} asked for: {target}',
-  'request.denied': '{actor} denied what {subject} asked for: {target}',
-  'system.search.changed': '{actor} changed the language of the search',
-  'team.created': '{actor} made the team “{name}”',
+  'request.created': '{actor} requested {target}',
+  'request.granted': '{actor} granted the request of {subject}: {target}',
+  'request.denied': '{actor} denied the request of {subject}: {target}',
+  'system.search.changed': '{actor} changed the search language',
+  'team.created': '{actor} created the team “{name}”',
   'team.updated': '{actor} changed {target}',
   'team.deleted': '{actor} closed {target}',
   'team.member.added': ['{actor} joined {target}', '{actor} added {subject} to {target}'],
-  'team.member.removed': ['{actor} left {target}', '{actor} took {subject} out of {target}'],
-  'team.parent.added': '{actor} put {target} below a team',
-  'team.parent.removed': '{actor} took {target} from below a team',
-  'trash.purged': 'What was deleted long enough ago was removed for good',
-  'trash.retention.changed': '{actor} changed how long deleted things are kept',
+  'team.member.removed': ['{actor} left {target}', '{actor} removed {subject} from {target}'],
+  'team.parent.added': '{actor} placed {target} under another team',
+  'team.parent.removed': '{actor} removed {target} from under another team',
+  'trash.purged': 'Expired items of the trash were permanently removed',
+  'trash.retention.changed': '{actor} changed how long deleted items are kept',
   'tag.renamed': '{actor} renamed the tag “{from}” to “{to}”',
   'tag.merged': '{actor} merged the tag “{from}” into “{to}”',
   'system.texts.changed': '{actor} changed the library’s texts',
-  'post.featured': '{actor} put {target} on the featured rail',
-  'post.unfeatured': '{actor} took {target} from the featured rail',
-  'posts.featured.ordered': '{actor} ordered the featured rail',
+  'post.featured': '{actor} featured {target}',
+  'post.unfeatured': '{actor} removed {target} from the featured posts',
+  'posts.featured.ordered': '{actor} reordered the featured posts',
   'field.created': '{actor} defined the field “{code}”',
   'field.updated': '{actor} changed the field “{code}”',
   'field.archived': '{actor} archived the field “{code}”',
-  'field.extraction.configured': '{actor} changed what is read out of files into “{code}”',
+  'field.extraction.configured': '{actor} changed which metadata fills “{code}”',
   'field.terms.added': '{actor} added terms to “{code}” ({count})',
   'field.term.updated': '{actor} changed the term “{value}” of “{code}”',
   'field.terms.merged': '{actor} merged terms of “{code}”',
-  'field.default_override.set': '{actor} gave a team a default of its own for “{code}”',
-  'field.default_override.removed': '{actor} took a team’s own default for “{code}” away',
+  'field.default_override.set': '{actor} set a team default for “{code}”',
+  'field.default_override.removed': '{actor} removed a team default for “{code}”',
   'post.shared': '{actor} shared {target} with {subject}',
   'post.unshared': '{actor} stopped sharing {target} with {subject}',
   'collection.shared': '{actor} shared {target} with {subject}',
   'collection.unshared': '{actor} stopped sharing {target} with {subject}',
   'post.published': '{actor} published {target}',
-  'post.unpublished': '{actor} took {target} back to draft',
+  'post.unpublished': '{actor} turned {target} back into a draft',
 };
 
-/** Names of the events with a sentence, for suggestions. */
+/** The names of all events that have a sentence, for suggestions. */
 export const knownEvents: readonly string[] = Object.keys(sentences);
 
 function templateOf(event: AuditEvent): string {
@@ -122,8 +122,8 @@ function templateOf(event: AuditEvent): string {
 }
 
 /**
- * The sentence of an event, in pieces. An event nobody wrote a sentence for is told by its name. `called` says what
- * a capability is called.
+ * Returns the parts of an event's sentence. An event without a sentence is shown by its name. `called` returns the
+ * label of a capability.
  */
 export function sentenceOf(
   event: AuditEvent,
@@ -141,7 +141,7 @@ export function sentenceOf(
     });
 }
 
-/** The administrator who acted in the actor's name; undefined when they acted for themselves. */
+/** Returns the administrator who acted as the actor; undefined without an impersonation. */
 export function impersonatorOf(event: AuditEvent): { ref?: number; name: string } | undefined {
   const by = event.metadata.impersonated_by;
   if (typeof by !== 'object' || by === null) return undefined;
@@ -152,7 +152,7 @@ export function impersonatorOf(event: AuditEvent): { ref?: number; name: string 
   return { ...(ref === undefined ? {} : { ref }), name: name ?? `account ${ref}` };
 }
 
-/** What the things are called that have a page, and where the pages are. */
+/** The kinds of targets that have a page, with their labels and addresses. */
 const places: Readonly<Record<string, { readonly words: string; readonly below: string }>> = {
   post: { words: 'a post', below: '/posts' },
   asset: { words: 'an asset', below: '/assets' },
@@ -161,7 +161,7 @@ const places: Readonly<Record<string, { readonly words: string; readonly below: 
   field: { words: 'a field', below: '/admin/fields' },
 };
 
-/** Where what an event is about is found; undefined where it has no page. */
+/** Returns the address of an event's target; undefined if it has no page. */
 export function targetOf(event: AuditEvent): { readonly words: string; readonly href: string } | undefined {
   const { target_kind: kind, target_id: id } = event;
   const place = kind !== undefined && Object.hasOwn(places, kind) ? places[kind] : undefined;

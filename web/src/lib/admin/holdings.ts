@@ -1,6 +1,6 @@
 import type { CapabilityRecord, Role } from '@vitrine/contract/roles';
 
-/** What an account holds, as the service tells it. */
+/** The capabilities of an account, as returned by the service. */
 export interface Holdings {
   readonly role?: string;
   readonly capabilities: readonly string[];
@@ -8,21 +8,21 @@ export interface Holdings {
   readonly revokes: readonly CapabilityRecord[];
 }
 
-/** One capability that is held everywhere, and what it comes from. */
+/** A globally held capability and its sources. */
 export interface HeldCapability {
   readonly code: string;
   readonly fromRole: boolean;
   readonly granted: boolean;
 }
 
-/** The role an account has, by the code or the label it is named with. */
+/** Returns the role with this code or label. */
 export function roleNamed(roles: readonly Role[], name: string | undefined): Role | undefined {
   return roles.find((role) => role.code === name) ?? roles.find((role) => role.label === name);
 }
 
 /**
- * Where each held capability comes from. The list is the service's answer and is never worked out here; neither
- * source is marked where the role is not known.
+ * Returns the source of each held capability. The list itself comes from the service and is never computed here. No
+ * source is marked if the role is unknown.
  */
 export function capabilitiesWithSource(holdings: Holdings, role: Role | undefined): HeldCapability[] {
   const granted = new Set(
@@ -36,7 +36,7 @@ export function capabilitiesWithSource(holdings: Holdings, role: Role | undefine
   }));
 }
 
-/** What a capability is called, or its code where the labels are not known. */
+/** Returns the label of a capability, or its code if the labels are not known. */
 export function labelOf(
   labels: readonly { code: string; label: string }[] | undefined,
   code: string,

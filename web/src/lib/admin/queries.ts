@@ -4,13 +4,13 @@ import { byCursor, pageParams, readToEnd } from '#lib/paging.ts';
 import type { Service } from '#lib/service.ts';
 import type { AuditFilter } from './audit-filter.ts';
 
-/** What the list of accounts is narrowed to. */
+/** The filters of the list of accounts. */
 export interface AccountFilter {
   readonly q: string;
   readonly status: UserStatus | undefined;
 }
 
-/** Accounts, newest first, a page at a time. */
+/** Lists accounts, newest first. */
 export function accountsQuery({ client }: Service, { q, status }: AccountFilter) {
   return infiniteQueryOptions({
     queryKey: ['admin', 'accounts', q, status ?? ''],
@@ -27,7 +27,7 @@ export function accountsQuery({ client }: Service, { q, status }: AccountFilter)
   });
 }
 
-/** Files that are more widely visible than their posts, newest first. */
+/** Lists files that are more widely visible than their posts, newest first. */
 export function exposedQuery({ client }: Service) {
   return infiniteQueryOptions({
     queryKey: ['admin', 'exposed'],
@@ -37,7 +37,7 @@ export function exposedQuery({ client }: Service) {
   });
 }
 
-/** One account. */
+/** Reads one account. */
 export function accountQuery({ client }: Service, ref: number) {
   return queryOptions({
     queryKey: ['admin', 'account', ref],
@@ -45,7 +45,7 @@ export function accountQuery({ client }: Service, ref: number) {
   });
 }
 
-/** Every role, with what it gives. */
+/** Lists all roles with what they confer. */
 export function rolesQuery({ client }: Service) {
   return queryOptions({
     queryKey: ['admin', 'roles'],
@@ -53,7 +53,7 @@ export function rolesQuery({ client }: Service) {
   });
 }
 
-/** Every capability code with its label. */
+/** Lists all capability codes with their labels. */
 export function capabilitiesQuery({ client }: Service) {
   return queryOptions({
     queryKey: ['admin', 'capabilities'],
@@ -62,7 +62,7 @@ export function capabilitiesQuery({ client }: Service) {
   });
 }
 
-/** What an account may do, and where it comes from. */
+/** Reads the capabilities of an account with their sources. */
 export function holdingsQuery({ client }: Service, ref: number) {
   return queryOptions({
     queryKey: ['admin', 'held', ref],
@@ -70,7 +70,7 @@ export function holdingsQuery({ client }: Service, ref: number) {
   });
 }
 
-/** Where an account is signed in, newest first. */
+/** Lists the sessions of an account, newest first. */
 export function accountSessionsQuery({ client }: Service, ref: number) {
   return infiniteQueryOptions({
     queryKey: ['admin', 'sessions', ref],
@@ -80,7 +80,7 @@ export function accountSessionsQuery({ client }: Service, ref: number) {
   });
 }
 
-/** The name behind a ref. */
+/** Reads the profile of a ref, for its name. */
 export function personQuery({ client }: Service, ref: number) {
   return queryOptions({
     queryKey: ['admin', 'person', ref],
@@ -89,7 +89,7 @@ export function personQuery({ client }: Service, ref: number) {
   });
 }
 
-/** What happened, newest first. A log is looked at to see the latest, so it is asked for at every visit. */
+/** Lists audit events, newest first. Reloaded at every visit, because readers want the latest. */
 export function auditQuery({ client }: Service, filter: AuditFilter) {
   return infiniteQueryOptions({
     queryKey: ['admin', 'audit', filter],
@@ -101,7 +101,7 @@ export function auditQuery({ client }: Service, filter: AuditFilter) {
   });
 }
 
-/** How long audit events are kept. */
+/** Reads the retention of audit events. */
 export function retentionQuery({ client }: Service) {
   return queryOptions({
     queryKey: ['admin', 'retention'],
@@ -109,7 +109,7 @@ export function retentionQuery({ client }: Service) {
   });
 }
 
-/** Reads again what the lists and the page of an account show, after it was changed. */
+/** Reloads the lists and pages that show an account, after it was changed. */
 export async function refreshAccount({ queries }: Service, ref: number): Promise<void> {
   await Promise.all([
     queries.invalidateQueries({ queryKey: ['admin', 'account', ref] }),

@@ -3,7 +3,7 @@ import type { SessionUser } from '@vitrine/contract/identity';
 import { holds } from '#lib/identity/allowance.ts';
 import type { Place } from '#lib/shell/places.ts';
 
-/** One entry of the side list, and the capability that opens it. */
+/** An entry of the side list, and the capability that opens it. */
 export interface AdminSection extends Place {
   readonly capability: Capability;
 }
@@ -23,16 +23,16 @@ const adminSections: readonly AdminSection[] = [
   { href: '/admin/storage', label: 'Storage', capability: 'system.config.read' },
   { href: '/admin/jobs', label: 'Jobs', capability: 'jobs.read' },
   { href: '/admin/doctor', label: 'Doctor', capability: 'system.config.read' },
-  // Not a page of the administration: who looks after teams does so on the pages everybody sees.
+  // Not an administration page: teams are managed on the pages that everyone sees.
   { href: '/teams', label: 'Teams', capability: 'teams.write' },
 ];
 
-/** The sections this person may open, in the order of the side list. */
+/** Returns the sections that this user may open, in the order of the side list. */
 export function sectionsFor(user: SessionUser | null): readonly AdminSection[] {
   return adminSections.filter((section) => holds(user, section.capability));
 }
 
-/** The section an address belongs to; undefined for `/admin` itself. */
+/** Returns the section of an address; undefined for `/admin` itself. */
 export function sectionAt(pathname: string): AdminSection | undefined {
   return adminSections.find(({ href }) => pathname === href || pathname.startsWith(`${href}/`));
 }

@@ -1,6 +1,6 @@
 import type { Appearance } from '@vitrine/contract/appearance';
 
-/** A font a page can be set in without asking another server for it. */
+/** A font that is available without another server. */
 interface Font {
   readonly id: string;
   readonly label: string;
@@ -11,7 +11,7 @@ interface Font {
 type FontSlot = 'brand_font' | 'display_font' | 'body_font' | 'mono_font';
 export type Fonts = Pick<Appearance, FontSlot>;
 
-/** What the slots may hold: the font that comes with the pages, and those every system has. */
+/** The fonts for the slots: the bundled font, and those that every system has. */
 const catalogue: readonly Font[] = [
   { id: 'inter', label: 'Inter', stack: '"Inter Variable", ui-sans-serif, system-ui, sans-serif' },
   { id: 'system-sans', label: 'System sans-serif', stack: 'ui-sans-serif, system-ui, sans-serif' },
@@ -30,12 +30,12 @@ const catalogue: readonly Font[] = [
 interface SlotWords {
   readonly slot: FontSlot;
   readonly label: string;
-  /** What the empty slot means. */
+  /** The label of an empty slot. */
   readonly usual: string;
   readonly hint: string;
 }
 
-/** The four slots, in the order they are set. */
+/** The four slots in their order in the form. */
 export const slots: readonly SlotWords[] = [
   { slot: 'brand_font', label: 'Name', usual: 'Same as the text', hint: 'Beside the logo.' },
   {
@@ -44,21 +44,21 @@ export const slots: readonly SlotWords[] = [
     usual: 'Same as the text',
     hint: 'Titles of pages and sections.',
   },
-  { slot: 'body_font', label: 'Text', usual: 'As shipped (Inter)', hint: 'Everything to read and to press.' },
+  { slot: 'body_font', label: 'Text', usual: 'Default (Inter)', hint: 'Body text and buttons.' },
   {
     slot: 'mono_font',
     label: 'Code',
-    usual: 'As shipped (system fixed-width)',
+    usual: 'Default (system fixed-width)',
     hint: 'Codes and technical values.',
   },
 ];
 
-/** The `font-family` list a slot asks for; undefined for the page's own, also where the id is not of this catalogue. */
+/** Returns the `font-family` list of a font id; undefined for the default font and for unknown ids. */
 export function stackOf(id: string): string | undefined {
   return catalogue.find((font) => font.id === id)?.stack;
 }
 
-/** What a slot can be set to. An id from elsewhere stays in the list, so that saving does not lose it. */
+/** Returns the choices for a slot. An unknown current id stays in the list, so that saving does not lose it. */
 export function choicesFor({ usual }: Pick<SlotWords, 'usual'>, current: string) {
   const known = catalogue.map(({ id, label }) => ({ value: id, label }));
   const foreign = current !== '' && stackOf(current) === undefined;
@@ -69,7 +69,7 @@ export function choicesFor({ usual }: Pick<SlotWords, 'usual'>, current: string)
   ];
 }
 
-/** Slots and the custom properties that `fonts.css` reads. */
+/** The custom property of each slot, which `fonts.css` reads. */
 const properties: Readonly<Record<FontSlot, string>> = {
   brand_font: '--chosen-brand',
   display_font: '--chosen-display',
@@ -77,7 +77,7 @@ const properties: Readonly<Record<FontSlot, string>> = {
   mono_font: '--chosen-mono',
 };
 
-/** Custom properties for the fonts chosen; a slot left empty sets none. */
+/** Returns the custom properties for the chosen fonts; none for an empty slot. */
 export function propertiesOf(fonts: Fonts): [name: string, stack: string | undefined][] {
   return slots.map(({ slot }) => [properties[slot], stackOf(fonts[slot])]);
 }

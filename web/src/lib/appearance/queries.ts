@@ -5,7 +5,7 @@ import type { Appearance } from '#lib/identity/visitor-state.ts';
 import type { Service } from '#lib/service.ts';
 import { invalidate } from '$app/navigation';
 
-/** Fonts, logo and the recent logos. */
+/** Reads fonts, logo and recent logos. */
 export function adminAppearanceQuery({ client }: Service) {
   return queryOptions({
     queryKey: ['admin', 'appearance'],
@@ -13,7 +13,7 @@ export function adminAppearanceQuery({ client }: Service) {
   });
 }
 
-/** Name and public address of the library. */
+/** Reads the name and public address of the library. */
 export function siteQuery({ client }: Service) {
   return queryOptions({
     queryKey: ['admin', 'site'],
@@ -21,7 +21,7 @@ export function siteQuery({ client }: Service) {
   });
 }
 
-/** What visitors are given while public mode is on; counted anew each time it is shown. */
+/** Reads what visitors see while public mode is on; counted again each time it is shown. */
 export function publicPreviewQuery({ client }: Service) {
   return queryOptions({
     queryKey: ['admin', 'public-mode', 'preview'],
@@ -37,14 +37,14 @@ async function putAppearanceState({ queries }: Service, appearance: Appearance):
   await invalidate('vitrine:visitor-state');
 }
 
-/** Shows what the service answered to a change, on this page and on every other. */
+/** Updates this page and all others after a change. */
 export async function putAppearance(service: Service, answer: AdminAppearance): Promise<void> {
   service.queries.setQueryData(adminAppearanceQuery(service).queryKey, answer);
   const { logo_history: _, ...shown } = answer;
   await putAppearanceState(service, shown);
 }
 
-/** Reads anew what every page shows of the library. */
+/** Reloads the presentation of the library on every page. */
 export async function refreshAppearance(service: Service): Promise<void> {
   await putAppearanceState(service, await service.client.call('getAppearance'));
   await service.queries.invalidateQueries({ queryKey: adminAppearanceQuery(service).queryKey });

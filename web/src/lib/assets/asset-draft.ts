@@ -1,7 +1,7 @@
 import type { AssetUpdate, ShownAsset } from '@vitrine/contract/assets';
 import type { AiProvenance } from '@vitrine/contract/values';
 
-/** What the form about an asset holds. `undeclared` stands for no declaration, which is not `none` (ASSET-21). */
+/** The state of the asset form. `undeclared` means no declaration, which differs from `none` (ASSET-21). */
 export interface AssetDraft {
   title: string;
   description: string;
@@ -12,7 +12,7 @@ export interface AssetDraft {
   declared: AiProvenance | 'undeclared';
 }
 
-/** The form of an asset as it stands. */
+/** Returns the form of an asset. */
 export function draftOf(asset: ShownAsset): AssetDraft {
   return {
     title: asset.title,
@@ -49,7 +49,7 @@ function differs(one: AssetDraft, other: AssetDraft, part: keyof AssetDraft): bo
   return one[part] !== other[part];
 }
 
-/** What to send so that the asset becomes the draft; a declaration is taken back by name (HTTP-17). */
+/** Returns the changes that turn the asset into the draft. A declaration is removed with `clear_*` (HTTP-17). */
 export function assetPatch(before: ShownAsset, draft: AssetDraft): AssetUpdate {
   const kept = draftOf(before);
   const { title, description, tags, status, sensitivity, mature, declared } = draft;
@@ -69,13 +69,13 @@ export function assetPatch(before: ShownAsset, draft: AssetDraft): AssetUpdate {
   };
 }
 
-/** What differs between two states of an asset, in words; the state of its previews is not among it. */
+/** Describes the differences between two states of an asset, ignoring its previews. */
 export function changesBetween(before: ShownAsset, after: ShownAsset): readonly string[] {
   const [one, other] = [draftOf(before), draftOf(after)];
   return parts.filter((part) => differs(one, other, part)).map((part) => labels[part]);
 }
 
-/** The draft carried over to a newer state: what its writer changed stays, the rest is as it is now. */
+/** Applies the user's changes to a newer state of the asset. */
 export function carriedOver(before: ShownAsset, draft: AssetDraft, after: ShownAsset): AssetDraft {
   const kept = draftOf(before);
   const now = draftOf(after);

@@ -5,14 +5,14 @@ type Status = ShownAsset['status'];
 
 const statuses: readonly Status[] = ['draft', 'active', 'archived'];
 
-/** ASSET-22: at most 10 tags narrow a list. */
+/** ASSET-22: at most 10 tags. */
 const mostTags = 10;
 
-/** As many field filters as the service takes at once, and as long as each may be. */
+/** The limits of the service for the number and length of field filters. */
 const mostFilters = 20;
 const longestFilter = 10_000;
 
-/** What the library page is narrowed to. `everyone`: not only one's own. */
+/** The filters of the library page. `everyone`: not only the user's own assets. */
 export interface AssetFilter {
   readonly everyone: boolean;
   readonly type?: number;
@@ -21,13 +21,13 @@ export interface AssetFilter {
   readonly state?: string;
   readonly tags: readonly string[];
   readonly team?: string;
-  /** What fields have to say, each `field:<code><op><value>` (VALUE-13). */
+  /** Filters by field, each `field:<code><op><value>` (VALUE-13). */
   readonly fields?: readonly string[];
 }
 
 export const ownAssets: AssetFilter = { everyone: false, tags: [] };
 
-/** Whether anything narrows the list beyond whose it is. */
+/** Returns whether there are filters other than the owner. */
 export function isNarrowed({ type, status, state, tags, team, fields = [] }: AssetFilter): boolean {
   return (
     type !== undefined ||
@@ -39,7 +39,7 @@ export function isNarrowed({ type, status, state, tags, team, fields = [] }: Ass
   );
 }
 
-/** The filter an address asks for; what it cannot mean is left out. */
+/** Returns the filter in an address; ignores invalid parts. */
 export function readAssetFilter(params: Pick<URLSearchParams, 'get' | 'getAll'>): AssetFilter {
   const type = Number(params.get('type'));
   const status = statuses.find((one) => one === params.get('status'));
@@ -60,7 +60,7 @@ export function readAssetFilter(params: Pick<URLSearchParams, 'get' | 'getAll'>)
   };
 }
 
-/** The address of the library page with this filter. */
+/** Returns the address of the library page with this filter. */
 export function libraryAddress({
   everyone,
   type,
@@ -82,7 +82,7 @@ export function libraryAddress({
   return text === '' ? '/assets' : `/assets?${text}`;
 }
 
-/** What the service is asked for; `ownRef` is whose library "my own" means. */
+/** Returns the query for the service; `ownRef` is the user whose assets are "own". */
 export function assetQueryOf(
   { everyone, type, status, state, tags, team, fields = [] }: AssetFilter,
   ownRef: number,

@@ -1,6 +1,6 @@
 const units = ['bytes', 'kB', 'MB', 'GB', 'TB'] as const;
 
-/** A file size in decimal units, three digits at most: `4.2 MB`. */
+/** Formats a file size in decimal units with at most three digits: `4.2 MB`. */
 export function fileSize(bytes: number): string {
   if (bytes === 1) return '1 byte';
   let value = bytes;

@@ -3,7 +3,10 @@ export interface Box {
   readonly height: number;
 }
 
-/** The largest box of a picture's shape inside a room, in CSS pixels, never above the picture's own size. */
+/**
+ * Returns the largest box with a picture's aspect ratio inside a container, in CSS pixels, no larger than the
+ * picture.
+ */
 export function fitInside(picture: { width: number | null; height: number | null }, room: Box): Box {
   const { width, height } = picture;
   if (width === null || height === null || width <= 0 || height <= 0) {

@@ -1,7 +1,7 @@
 import type { ShownAsset } from '@vitrine/contract/assets';
 import type { AiProvenance } from '@vitrine/contract/values';
 
-/** The file type as people write it: `JPEG`, `PNG`; `File` when it has no extension. */
+/** Returns the file type for display: `JPEG`, `PNG`; `File` without an extension. */
 export function fileType(asset: ShownAsset): string {
   const extension = asset.file_extension?.replace(/^\./, '').toUpperCase() ?? '';
   if (extension === 'JPG') return 'JPEG';
@@ -9,14 +9,14 @@ export function fileType(asset: ShownAsset): string {
   return extension === '' ? 'File' : extension;
 }
 
-/** The label a picture carries when it says how AI took part; undefined when it does not. */
+/** Returns the label for the use of AI; undefined if it is not declared. */
 export function provenanceLabel(provenance: AiProvenance | null | undefined): string | undefined {
   if (provenance === 'generated') return 'Made with AI';
   if (provenance === 'assisted') return 'AI assisted';
   return provenance === 'none' ? 'No AI used' : undefined;
 }
 
-/** What an asset is called; one without a title has no other name. */
+/** Returns the title of an asset, or a replacement if it has none. */
 export function nameOf({ title }: { readonly title: string }): string {
   return title.trim() === '' ? 'Untitled' : title;
 }

@@ -13,7 +13,7 @@ const abbreviations = new Map([
   ['id', 'ID'],
 ]);
 
-/** A key as people write it: `camera_make` and `cameraMake` are both "Camera make". */
+/** Formats a key: `camera_make` and `cameraMake` both become "Camera make". */
 export function keyInWords(key: string): string {
   const words = key
     .replace(/([\p{Ll}\d])(\p{Lu})/gu, '$1 $2')
@@ -38,7 +38,9 @@ function valueInWords(value: unknown): string {
   return JSON.stringify(value);
 }
 
-/** An asset's free-form metadata as lines to read; empty values are left out. One level of nesting is unfolded. */
+/**
+ * Returns the free-form metadata of an asset as labelled lines. Omits empty values and flattens one level of nesting.
+ */
 export function metadataFacts(metadata: Readonly<Record<string, unknown>>): readonly Fact[] {
   return Object.entries(metadata)
     .flatMap(([key, value]): Fact[] => {

@@ -3,9 +3,9 @@ import { createContext } from 'svelte';
 import type { DrawPlaceholder } from './placeholder.ts';
 import type { Rung } from './renditions.ts';
 
-/** What showing a picture takes: the configured ladder and the drawer of placeholders. */
+/** What is needed to show pictures: the configured ladder and the placeholder renderer. */
 export interface Pictures {
-  /** Empty until the server has said which ladder it keeps. */
+  /** Empty until the ladder is loaded. */
   readonly ladder: readonly Rung[];
   readonly placeholder: DrawPlaceholder;
 }
@@ -17,12 +17,12 @@ function bytesAddress(path: string, assetId: string, key: string, hash: string |
   return `/api/v1${filled}${hash === null ? '' : `?v=${hash}`}`;
 }
 
-/** Where a rendition is found; the hash makes the address good for ever. */
+/** Returns the address of a rendition. With the hash, it can be cached permanently. */
 export function variantAddress(assetId: string, key: string, hash: string | null): string {
   return bytesAddress(routes.getAssetVariant[1], assetId, key, hash);
 }
 
-/** Where the original bytes are found, to be saved as a file. */
+/** Returns the download address of the original. */
 export function downloadAddress(assetId: string): string {
   return `${bytesAddress(routes.getAssetFile[1], assetId, '', null)}?download=true`;
 }

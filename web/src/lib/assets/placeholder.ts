@@ -1,6 +1,6 @@
 import { thumbHashToDataURL } from 'thumbhash';
 
-/** Draws a base64 thumbhash as a data address; undefined for none or a broken one. */
+/** Renders a base64 thumbhash as a data address; undefined without one or if it is invalid. */
 export type DrawPlaceholder = (thumbhash: string | null) => string | undefined;
 
 function draw(thumbhash: string): string | undefined {
@@ -11,7 +11,7 @@ function draw(thumbhash: string): string | undefined {
   }
 }
 
-/** A drawer that keeps its latest `limit` drawings (about 5 kB each). */
+/** Creates a renderer that caches its latest `limit` placeholders (about 5 kB each). */
 export function createPlaceholders(limit = 600): DrawPlaceholder {
   const drawn = new Map<string, string | undefined>();
   return (thumbhash) => {

@@ -15,7 +15,7 @@ import { type AssetFilter, assetQueryOf } from './asset-filter.ts';
 
 type Library = InfiniteData<AnswerOf<Operations['listAssets']>, string>;
 
-/** A library, newest first. What was just uploaded belongs in it, so it is not trusted for long. */
+/** Lists a library, newest first. Becomes stale quickly, because uploads should appear. */
 export function libraryQuery({ client }: Service, filter: AssetFilter, ownRef: number) {
   return infiniteQueryOptions({
     queryKey: ['assets', filter, ownRef],
@@ -29,7 +29,7 @@ export function libraryQuery({ client }: Service, filter: AssetFilter, ownRef: n
   });
 }
 
-/** One asset or its placeholder; asked for again while its pictures are in the making. */
+/** Reads one asset or its placeholder; polls while its renditions are being made. */
 export function assetQuery({ client }: Service, id: string) {
   return queryOptions<Asset>({
     queryKey: ['asset', id],
@@ -38,12 +38,12 @@ export function assetQuery({ client }: Service, id: string) {
   });
 }
 
-/** Whether its pictures are still in the making. */
+/** Returns whether its renditions are still being made. */
 export function isPending(asset: Asset): boolean {
   return !asset.restricted && asset.processing_status === 'pending';
 }
 
-/** The kinds of asset, which hardly ever change. */
+/** Lists the asset types, which rarely change. */
 export function assetTypesQuery({ client }: Service) {
   return queryOptions({
     queryKey: ['asset-types'],
@@ -52,7 +52,7 @@ export function assetTypesQuery({ client }: Service) {
   });
 }
 
-/** The states of the asset workflow, which hardly ever change. */
+/** Lists the states of the asset workflow, which rarely change. */
 export function assetStatesQuery({ client }: Service) {
   return queryOptions({
     queryKey: ['asset-states'],
@@ -61,13 +61,13 @@ export function assetStatesQuery({ client }: Service) {
   });
 }
 
-/** Where an asset appears: posts the caller may read, and how many others there are, if that is told. */
+/** The posts with an asset that the caller may read, and the number of all others, if the caller may see it. */
 export interface Appearances {
   readonly posts: readonly Post[];
   readonly withheld: number | undefined;
 }
 
-/** POST-40 for who may ask for the number of the others, POST-41 for everybody else. */
+/** Uses POST-40 for callers who may see the number of other posts, and POST-41 for everyone else. */
 export function appearancesQuery({ client }: Service, id: string, mayAskForAll: boolean) {
   return queryOptions<Appearances>({
     queryKey: ['appearances', id, mayAskForAll],
@@ -84,7 +84,7 @@ export function appearancesQuery({ client }: Service, id: string, mayAskForAll: 
   });
 }
 
-/** Puts newer states of assets into every library that shows them. */
+/** Updates assets in all cached libraries. */
 export function putIntoLibraries(queries: QueryClient, assets: readonly ShownAsset[]): void {
   const fresh = new Map(assets.map((asset) => [asset.id, asset]));
   queries.setQueriesData<Library>({ queryKey: ['assets'] }, (library) =>
@@ -100,7 +100,7 @@ export function putIntoLibraries(queries: QueryClient, assets: readonly ShownAss
   );
 }
 
-/** Shows an asset's newer state wherever it is shown. Which lists it is in may have changed with it. */
+/** Updates an asset wherever it is cached, and invalidates the lists that it may have joined or left. */
 export async function showChanged({ queries }: Service, asset: ShownAsset): Promise<void> {
   queries.setQueryData(assetKey(asset.id), asset);
   putIntoLibraries(queries, [asset]);
@@ -111,7 +111,7 @@ export async function showChanged({ queries }: Service, asset: ShownAsset): Prom
   ]);
 }
 
-/** Lets go of everything that shows an asset which went into the trash or came back from it. */
+/** Invalidates everything that shows an asset that was deleted or restored. */
 export function forgetAsset({ queries }: Service, id: string): void {
   queries.removeQueries({ queryKey: assetKey(id) });
   for (const key of ['assets', 'feed', 'post', 'appearances', 'trash']) {

@@ -1,13 +1,13 @@
 import type { ShownAsset } from '@vitrine/contract/assets';
 
-/** One rung of the preview ladder, as `GET /previews` gives it. */
+/** One size of the preview ladder, as returned by `GET /previews`. */
 export interface Rung {
   readonly key: string;
   readonly fit: 'cover' | 'contain';
   readonly max_dim: number;
 }
 
-/** The ladder of a new install, used until the configured one has arrived (MEDIA-2). */
+/** The default ladder, used until the configured one is loaded (MEDIA-2). */
 export const usualLadder: readonly Rung[] = [
   { key: 'col', fit: 'cover', max_dim: 320 },
   { key: 'preview', fit: 'contain', max_dim: 1024 },
@@ -22,20 +22,20 @@ interface Sources {
   readonly srcset: string;
 }
 
-/** One address of a picture, with how many pixels wide it is there. */
+/** An address of a picture with its width in pixels. */
 interface Candidate {
   readonly width: number;
   readonly address: string;
 }
 
-/** Width in pixels of a picture inside a square of `max`, never enlarged. */
+/** Returns the width in pixels of a picture scaled into a square of `max`, never enlarged. */
 function containedWidth(width: number, height: number, max: number): number {
   return Math.max(1, Math.round(width * Math.min(1, max / Math.max(width, height))));
 }
 
 /**
- * An asset's whole picture in every width there is, smallest first, or in one of unknown width (0); empty while there
- * is nothing to show. `largest` leaves out rungs above that edge, except when nothing else is left.
+ * Returns the uncropped renditions of an asset, smallest first, or one of unknown width (0); empty if there are none.
+ * `largest` excludes sizes above that edge unless there is no other.
  */
 function candidatesOf(
   asset: ShownAsset,
@@ -53,7 +53,7 @@ function candidatesOf(
   const { pixel_width: width, pixel_height: height } = asset;
   if (width === null || height === null) return [{ width: 0, address: address(first) }];
 
-  // Rungs above the picture's own size hold the same pixels: the first of them is enough.
+  // All sizes above the picture's own contain the same pixels, so only the first is used.
   const byWidth = new Map<number, string>();
   for (const rung of rungs) {
     const wide = containedWidth(width, height, rung.max_dim);
@@ -62,7 +62,7 @@ function candidatesOf(
   return [...byWidth].map(([width, address]) => ({ width, address }));
 }
 
-/** What an image is given where the browser is to choose among all widths; undefined while there is nothing to show. */
+/** Returns the attributes of an image for which the browser chooses among all widths; undefined if there are none. */
 export function sourcesOf(
   asset: ShownAsset,
   ladder: readonly Rung[],
@@ -79,7 +79,9 @@ export function sourcesOf(
   };
 }
 
-/** What an image is given that is so many device pixels wide: the smallest that is sharp, or the largest there is. */
+/**
+ * Returns the attributes of an image with this width in device pixels: the smallest sharp rendition, or the largest.
+ */
 export function sourceAt(
   deviceWidth: number,
   asset: ShownAsset,
@@ -88,12 +90,12 @@ export function sourceAt(
   largest = Number.POSITIVE_INFINITY,
 ): Sources | undefined {
   const candidates = candidatesOf(asset, ladder, addressOf, largest);
-  // A tenth too few cannot be seen.
+  // A width that is 10 % too small is not visible.
   const chosen = candidates.find(({ width }) => width >= deviceWidth * 0.9) ?? candidates.at(-1);
   return chosen === undefined ? undefined : { src: chosen.address, srcset: '' };
 }
 
-/** The address of the small square picture, if there is one. */
+/** Returns the address of the small square picture, if there is one. */
 export function squareOf(
   asset: ShownAsset,
   ladder: readonly Rung[],

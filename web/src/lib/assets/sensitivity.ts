@@ -7,12 +7,12 @@ type Status = ShownAsset['status'];
 export const statusWords: Readonly<Record<Status, InWords>> = {
   active: { label: 'Active', explanation: 'In use: its audience can see it.' },
   draft: { label: 'Draft', explanation: 'Not ready: only the owner and administrators see it.' },
-  archived: { label: 'Archived', explanation: 'Put away: only the owner and administrators see it.' },
+  archived: { label: 'Archived', explanation: 'No longer in use: only the owner and administrators see it.' },
 };
 
 export const statuses: readonly Status[] = ['active', 'draft', 'archived'];
 
-/** The audiences that can be chosen. The team is offered where the file has one, or where it was chosen before. */
+/** Returns the audiences that can be chosen. The team is included if the file has one or if it was chosen before. */
 export function sensitivityChoices(asset: ShownAsset): readonly Sensitivity[] {
   const hasTeam = asset.team_id !== undefined || asset.sensitivity === 'team';
   return hasTeam
@@ -20,12 +20,12 @@ export function sensitivityChoices(asset: ShownAsset): readonly Sensitivity[] {
     : ['posts', 'org', 'public', 'restricted'];
 }
 
-/** ASSET-12: only people who may change the asset are told its sensitivity. */
+/** ASSET-12: the sensitivity is present only for people who may change the asset. */
 export function mayChange(asset: ShownAsset): boolean {
   return asset.sensitivity !== undefined;
 }
 
-/** Who sees a file, as far as the viewer may know: people who may change it are told everything. */
+/** Describes who sees a file, as far as the viewer may know. People who may change it know everything. */
 export function seenBy(asset: ShownAsset): string {
   const rated = asset.mature ? ' The picture itself is shown to people who chose to see mature content.' : '';
   if (asset.anonymously_visible)

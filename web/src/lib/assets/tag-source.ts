@@ -1,6 +1,6 @@
 import type { TagDetail } from '@vitrine/contract/assets';
 
-/** Where a tag came from, in a few words: "by hand", "by AI, 92 % sure", "imported". */
+/** Describes the source of a tag: "by hand", "by AI, 92 % sure", "imported". */
 export function sourceOf(tag: TagDetail): string {
   if (tag.source === 'manual') return 'by hand';
   if (tag.source === 'import') return 'imported';
@@ -8,7 +8,7 @@ export function sourceOf(tag: TagDetail): string {
   return `by AI${sure}`;
 }
 
-/** The program that suggested a tag; undefined for people's own. */
+/** Returns the program that suggested a tag; undefined for tags from people. */
 export function suggesterOf(tag: TagDetail): string | undefined {
   const names = [tag.created_by_provider, tag.created_by_model].filter((name) => name != null && name !== '');
   return names.length === 0 ? undefined : names.join(' ');

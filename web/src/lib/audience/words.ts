@@ -1,7 +1,7 @@
 import type { Sensitivity } from '@vitrine/contract/assets';
 import type { Visibility } from '@vitrine/contract/values';
 
-/** The audiences of posts, collections and files. Every page names them with these words; the icons are AudienceBadge's. */
+/** The labels of the audiences of posts, collections and files, used on every page. AudienceBadge has the icons. */
 export type Audience = 'self' | 'chosen' | 'followers' | 'team' | 'here' | 'everyone' | 'posts';
 
 export interface InWords {
@@ -19,20 +19,20 @@ const labels: Readonly<Record<Audience, string>> = {
   posts: 'Follows its posts',
 };
 
-/** The label for people who are not the owner: "you" would be wrong. */
+/** The label for people other than the owner, for whom "you" would be wrong. */
 const labelsForOthers: Readonly<Partial<Record<Audience, string>>> = {
   self: 'Only its owner',
   chosen: 'Chosen people',
   followers: 'The owner’s followers',
 };
 
-/** The name of an audience, from the owner's point of view or from somebody else's. */
+/** Returns the label of an audience, from the owner's or from another person's point of view. */
 export function audienceLabel(audience: Audience, isOwner: boolean, teamName?: string): string {
   if (audience === 'team' && teamName !== undefined) return `Team ${teamName}`;
   return (isOwner ? undefined : labelsForOthers[audience]) ?? labels[audience];
 }
 
-/** The audience a post or a collection is published to. */
+/** Returns the audience of a post or collection. */
 export const audienceOfVisibility: Readonly<Record<Visibility, Audience>> = {
   private: 'self',
   'explicit-share': 'chosen',
@@ -41,7 +41,7 @@ export const audienceOfVisibility: Readonly<Record<Visibility, Audience>> = {
   public: 'everyone',
 };
 
-/** The audience of a file of its own accord. */
+/** Returns the audience of a file itself. */
 export const audienceOfSensitivity: Readonly<Record<Sensitivity, Audience>> = {
   posts: 'posts',
   restricted: 'self',
@@ -72,8 +72,8 @@ export const postWords = wordsOf({
   'org-only': signedInText,
   public: visitorsToo,
   followers: 'People who follow the author.',
-  'explicit-share': 'The people it is shared with, and nobody else.',
-  private: 'Nobody else sees it.',
+  'explicit-share': 'Only the people it is shared with.',
+  private: 'No one else can see it.',
 });
 
 /** Who may open a collection (COLLECTION-1). */
@@ -81,8 +81,8 @@ export const collectionWords = wordsOf({
   'org-only': signedInText,
   public: visitorsToo,
   followers: 'People who follow its owner.',
-  'explicit-share': 'The people it is shared with, and nobody else.',
-  private: 'Nobody else opens it.',
+  'explicit-share': 'Only the people it is shared with.',
+  private: 'No one else can open it.',
 });
 
 /** Who sees an active file (ASSET-4). Administrators see every file. */
@@ -100,20 +100,20 @@ export const fileWords: Readonly<Record<Sensitivity, InWords>> = {
     label: labels.team,
     explanation: 'Members of its team. Others see an empty frame and your name.',
   },
-  org: { label: labels.here, explanation: 'Everyone who signs in, whatever post it is in. Never visitors.' },
+  org: { label: labels.here, explanation: 'Everyone who signs in, regardless of its posts. Never visitors.' },
   public: { label: labels.everyone, explanation: `${visitorsToo} Even if no post contains it.` },
 };
 
-/** The audiences of a file's own, from the usual to the widest. */
+/** The audiences of files, from the default to the widest. */
 export const sensitivities: readonly Sensitivity[] = ['posts', 'restricted', 'team', 'org', 'public'];
 
-/** Whether a file can be seen by people who cannot see a post of this audience. */
+/** Returns whether people who cannot see a post of this audience can see a file. */
 export function isWiderThan(sensitivity: Sensitivity, visibility: Visibility): boolean {
   if (sensitivity === 'public') return visibility !== 'public';
   return sensitivity === 'org' && isNarrow(visibility);
 }
 
-/** What can be chosen for a new post or collection, from the usual to the narrowest. */
+/** The audiences for a new post or collection, from the default to the narrowest. */
 export const visibilities: readonly Visibility[] = [
   'org-only',
   'public',
@@ -122,7 +122,7 @@ export const visibilities: readonly Visibility[] = [
   'private',
 ];
 
-/** Whether a card says who sees the post: only where that is narrower than everyone here. */
+/** Returns whether a card shows the audience of the post: only if it is narrower than everyone here. */
 export function isNarrow(visibility: Visibility): boolean {
   return visibility !== 'public' && visibility !== 'org-only';
 }

@@ -5,23 +5,23 @@ import { createServiceMutation } from '#lib/service-mutation.svelte.ts';
 import { refreshCollection } from './queries.ts';
 import { heldTo, type Step, withStep } from './steps.ts';
 
-/** Arranging a collection: the order shows at once, and the steps to it are sent one after the other. */
+/** Arranges a collection: the order is shown immediately, and its steps are sent one by one. */
 export interface Arranging {
-  /** Whether steps are on their way or waiting for their turn. */
+  /** Whether steps are being sent or waiting. */
   readonly busy: boolean;
   readonly problem: string | undefined;
-  /** The order to show, given the one that was read. */
+  /** Returns the order to display for the loaded one. */
   orderOf(read: readonly string[]): readonly string[];
-  /** Shows an order that is not decided yet. */
+  /** Shows a temporary order during a drag. */
   show(ids: readonly string[]): void;
-  /** Shows what was read again, unless something is on its way. */
+  /** Shows reloaded posts unless steps are being sent. */
   release(): void;
   take(step: Step): void;
 }
 
-const overtaken = 'somebody else changed this collection meanwhile; this is how it is now';
+const overtaken = 'the collection has changed; this is its current state';
 
-/** Each move says before which post, not at which number: what somebody else arranges meanwhile holds as well. */
+/** Each move names the following post, not an index, so that concurrent changes of others are kept. */
 export function createArranging(service: Service, id: string): Arranging {
   const mutation = createServiceMutation(service);
   let shown = $state.raw<readonly string[]>();

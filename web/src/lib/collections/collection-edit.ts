@@ -4,18 +4,18 @@ import type { Visibility } from '@vitrine/contract/values';
 import { holds } from '#lib/identity/allowance.ts';
 import { dayFieldOf, expiryOf } from '#lib/time/expiry.ts';
 
-/** What the owner of a collection can say of it, as it stands in a form. */
+/** The editable properties of a collection, as in the form. */
 export interface CollectionEdit {
   readonly name: string;
   readonly description: string;
   readonly visibility: Visibility;
-  /** The last day on which others open it, `YYYY-MM-DD`; empty for no end. */
+  /** The last day on which others can open it, `YYYY-MM-DD`; empty for no end. */
   readonly lastDay: string;
 }
 
 export const emptyEdit: CollectionEdit = { name: '', description: '', visibility: 'org-only', lastDay: '' };
 
-/** A collection as its form begins. */
+/** Returns the form of a collection. */
 export function editOf({ name, description, visibility, expires_at }: Collection): CollectionEdit {
   return {
     name,
@@ -25,7 +25,7 @@ export function editOf({ name, description, visibility, expires_at }: Collection
   };
 }
 
-/** Whether the day can be sent: none, one that is still to come, or the one that was there before. */
+/** Returns whether the day is valid: empty, in the future, or unchanged. */
 export function isDayRight({ lastDay }: CollectionEdit, before: CollectionEdit, now: Date): boolean {
   return lastDay === '' || lastDay === before.lastDay || expiryOf('date', lastDay, now) !== undefined;
 }
@@ -34,7 +34,7 @@ function endOf(lastDay: string, now: Date): string | undefined {
   return lastDay === '' ? undefined : (expiryOf('date', lastDay, now) ?? undefined);
 }
 
-/** What to send to make the collection. */
+/** Returns the request that creates the collection. */
 export function creationOf(edit: CollectionEdit, now: Date): CollectionCreate {
   const end = endOf(edit.lastDay, now);
   const description = edit.description.trim();
@@ -46,7 +46,7 @@ export function creationOf(edit: CollectionEdit, now: Date): CollectionCreate {
   };
 }
 
-/** What to send so that the collection becomes what the form says: only what differs from how the form began. */
+/** Returns the changes that turn the collection into the form. */
 export function patchOf(before: CollectionEdit, edit: CollectionEdit, now: Date): CollectionUpdate {
   const [name, description] = [edit.name.trim(), edit.description.trim()];
   const end = endOf(edit.lastDay, now);
@@ -59,7 +59,10 @@ export function patchOf(before: CollectionEdit, edit: CollectionEdit, now: Date)
   };
 }
 
-/** Whether to show what changes a collection: to its owner and to administrators. The service decides again. */
+/**
+ * Returns whether to show actions that change a collection: to its owner and to administrators. The service checks
+ * again.
+ */
 export function mayEdit(collection: Collection, user: SessionUser | null): boolean {
   return user !== null && (collection.owner_user_ref === user.ref || holds(user, 'system.admin'));
 }

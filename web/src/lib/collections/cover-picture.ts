@@ -3,7 +3,7 @@ import type { Post } from '@vitrine/contract/posts';
 import { coverAssetOf } from '#lib/posts/cover.ts';
 import { cropOf, type Focal } from '#lib/posts/edit/crop.ts';
 
-/** The picture of a post that the caller is shown: its cover, else the first they may see. */
+/** Returns the picture of a post that the caller may see: its cover, otherwise the first visible one. */
 export function firstShownOf(post: Post): ShownAsset | undefined {
   const cover = coverAssetOf(post);
   if (cover !== undefined) return cover;
@@ -12,8 +12,8 @@ export function firstShownOf(post: Post): ShownAsset | undefined {
 }
 
 /**
- * Where a picture stands in a box that it fills (CSS `object-position`), so that the focal point is as near to the
- * middle as it can be. Both ratios are width : height.
+ * Returns the position of a picture in a box that it fills (CSS `object-position`), so that the focal point is as
+ * close to the centre as possible. Both ratios are width : height.
  */
 export function objectPositionOf(picture: number, box: number, focal: Focal | null): string {
   const crop = cropOf(picture / box, focal);

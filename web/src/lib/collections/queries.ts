@@ -7,10 +7,10 @@ import { byCursor, pageParams, readToEnd } from '#lib/paging.ts';
 import type { Service } from '#lib/service.ts';
 import { firstShownOf } from './cover-picture.ts';
 
-/** Whose collections: one's own, or all one may open. */
+/** The shelves: the user's own collections, or all that they may open. */
 export type Shelf = 'mine' | 'all';
 
-/** Collections, newest first; `q` empty for all. */
+/** Lists collections, newest first; an empty `q` lists all. */
 export function collectionsQuery({ client }: Service, shelf: Shelf, q: string) {
   return infiniteQueryOptions({
     queryKey: ['collections', shelf, q],
@@ -28,7 +28,7 @@ export function collectionsQuery({ client }: Service, shelf: Shelf, q: string) {
   });
 }
 
-/** The caller's latest collections, up to 200, to choose one of. */
+/** Lists the caller's latest collections, up to 200, for a choice. */
 export function ownCollectionsQuery({ client }: Service) {
   return queryOptions({
     queryKey: ['collections', 'own'],
@@ -38,7 +38,7 @@ export function ownCollectionsQuery({ client }: Service) {
   });
 }
 
-/** One collection. Others fill and change it, so it is not trusted for long. */
+/** Reads one collection. Becomes stale quickly, because others change it. */
 export function collectionQuery({ client }: Service, id: string) {
   return queryOptions<Collection>({
     queryKey: ['collection', id],
@@ -47,7 +47,10 @@ export function collectionQuery({ client }: Service, id: string) {
   });
 }
 
-/** A collection's posts in its order. Under `feed`, so that likes and pictures in the making get fresh there too. */
+/**
+ * Lists a collection's posts in its order. The key is under `feed`, so that likes and processed pictures are updated
+ * there too.
+ */
 export function collectionPostsQuery({ client }: Service, id: string) {
   return infiniteQueryOptions({
     queryKey: ['feed', { collection: id }],
@@ -58,7 +61,7 @@ export function collectionPostsQuery({ client }: Service, id: string) {
   });
 }
 
-/** The ids of the caller's own collections that have a post in them. */
+/** Lists the ids of the caller's own collections that contain a post. */
 export function savedInQuery({ client }: Service, postId: string) {
   return queryOptions({
     queryKey: ['collections-containing', postId],
@@ -72,7 +75,7 @@ export function savedInQuery({ client }: Service, postId: string) {
   });
 }
 
-/** The picture that stands for a post on a cover; null when there is none to show. */
+/** Reads the picture of a post for a cover; null if there is none to show. */
 export function pictureOfPostQuery(service: Service, post: Post | undefined) {
   return queryOptions<ShownAsset | null>({
     queryKey: ['collection-picture', post?.id, post?.updated_at],
@@ -86,7 +89,7 @@ export function pictureOfPostQuery(service: Service, post: Post | undefined) {
   });
 }
 
-/** An asset by its id; null when the caller is not shown it. */
+/** Reads an asset by id; null if the caller may not see it. */
 export function shownAssetQuery(service: Service, id: string | undefined) {
   return queryOptions<ShownAsset | null>({
     queryKey: ['collection-cover', id],
@@ -105,13 +108,13 @@ async function shownAsset({ client }: Service, id: string): Promise<ShownAsset |
   }
 }
 
-/** Shows what the service said of a collection last, and lets the lists that name it be read anew. */
+/** Stores a collection as returned by the service, and invalidates the lists that name it. */
 export async function putCollection({ queries }: Service, collection: Collection): Promise<void> {
   queries.setQueryData<Collection>(['collection', collection.id], collection);
   await queries.invalidateQueries({ queryKey: ['collections'] });
 }
 
-/** Reads a collection anew with its posts, and with it the lists that count and picture it. */
+/** Reloads a collection with its posts, and the lists that count or picture it. */
 export async function refreshCollection({ queries }: Service, id: string): Promise<void> {
   await Promise.all([
     queries.invalidateQueries({ queryKey: ['collection', id] }),
@@ -120,7 +123,7 @@ export async function refreshCollection({ queries }: Service, id: string): Promi
   ]);
 }
 
-/** Forgets a collection that went into the trash. */
+/** Removes a deleted collection from the cache. */
 export async function forgetCollection({ queries }: Service, id: string): Promise<void> {
   queries.removeQueries({ queryKey: ['collection', id] });
   queries.removeQueries({ queryKey: ['feed', { collection: id }] });
@@ -129,8 +132,8 @@ export async function forgetCollection({ queries }: Service, id: string): Promis
 }
 
 /**
- * Changes a collection that stands as `updated_at` says. When somebody else was faster, `overtaken` is told how it
- * stands now, so that the same can be sent again over theirs. Rejects with CallError.
+ * Changes a collection if it has not changed since `updated_at`. After a conflict, calls `overtaken` with the current
+ * state, so that the same changes can be sent again. Rejects with CallError.
  */
 export async function changeCollection(
   service: Service,
@@ -147,9 +150,6 @@ export async function changeCollection(
     const newer = await client.call('getCollection', { params: { id } });
     overtaken(newer);
     await putCollection(service, newer);
-    throw new CallError(
-      409,
-      'somebody else changed this collection meanwhile; saving again puts your changes over theirs',
-    );
+    throw new CallError(409, 'the collection has changed; saving again overwrites those changes');
   }
 }

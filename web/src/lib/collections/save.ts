@@ -2,7 +2,7 @@ import { CallError } from '@vitrine/contract/client';
 import type { Service } from '#lib/service.ts';
 import { refreshCollection, savedInQuery } from './queries.ts';
 
-/** Puts a post into a collection, or takes it out. Rejects with CallError. */
+/** Adds a post to a collection or removes it. Rejects with CallError. */
 export async function saveInto(
   { client }: Service,
   collectionId: string,
@@ -15,13 +15,13 @@ export async function saveInto(
     });
   } catch (error) {
     if (error instanceof CallError && error.status === 404) {
-      throw new CallError(404, 'the collection or the post is not here any more');
+      throw new CallError(404, 'the collection or the post no longer exists');
     }
     throw error;
   }
 }
 
-/** Shows whether a post is in a collection, and lets what shows the collection be read anew. */
+/** Updates whether a post is in a collection, and invalidates what shows the collection. */
 export function putSaved(service: Service, postId: string, collectionId: string, saved: boolean): void {
   service.queries.setQueryData<string[]>(savedInQuery(service, postId).queryKey, (ids) => {
     const others = (ids ?? []).filter((id) => id !== collectionId);

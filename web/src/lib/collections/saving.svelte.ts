@@ -1,14 +1,14 @@
 import type { Post } from '@vitrine/contract/posts';
 import { createContext } from 'svelte';
 
-/** The post that is being saved to collections; undefined while none is. One dialog serves every page. */
+/** The post for the dialog "Save to collection"; undefined while it is closed. All pages share one dialog. */
 export interface Saving {
   post: Post | undefined;
 }
 
 export const [getSaving, setSaving] = createContext<Saving>();
 
-/** Nothing is being saved at first. */
+/** Creates the state with a closed dialog. */
 export function createSaving(): Saving {
   let post = $state.raw<Post>();
   return {

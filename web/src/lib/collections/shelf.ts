@@ -1,11 +1,11 @@
 import type { Shelf } from './queries.ts';
 
-/** Whose collections an address asks for; a visitor has none of their own. */
+/** Returns the shelf in an address; visitors have none of their own. */
 export function readShelf(search: Pick<URLSearchParams, 'get'>, signedIn: boolean): Shelf {
   return !signedIn || search.get('of') === 'all' ? 'all' : 'mine';
 }
 
-/** The address of a shelf, searched by name. */
+/** Returns the address of a shelf, searched by name. */
 export function shelfAddress(shelf: Shelf, q: string): string {
   const search = new URLSearchParams();
   if (shelf === 'all') search.set('of', 'all');

@@ -1,27 +1,24 @@
-/** One change to what a collection holds, in the order it was made. */
+/** A change to the content of a collection. */
 export type Step =
-  | { readonly kind: 'move'; readonly post: string /** null: last. */; readonly before: string | null }
+  | { readonly kind: 'move'; readonly post: string /** Null: the end. */; readonly before: string | null }
   | { readonly kind: 'remove'; readonly post: string };
 
-/**
- * The steps that wait, with one more. A post that is moved again, or taken out, before its last move was sent need
- * not be moved first.
- */
+/** Adds a step to the pending ones. Drops earlier pending moves of a post that is moved again or removed. */
 export function withStep(waiting: readonly Step[], step: Step): readonly Step[] {
   const last = waiting.at(-1);
   const overtaken = last?.kind === 'move' && last.post === step.post;
   return [...(overtaken ? waiting.slice(0, -1) : waiting), step];
 }
 
-/** The post that one stands before; null when it is last. */
+/** Returns the post after this one; null if it is the last. */
 export function nextAfter(ids: readonly string[], id: string): string | null {
   const at = ids.indexOf(id);
   return at < 0 ? null : (ids[at + 1] ?? null);
 }
 
 /**
- * The order on the screen, held to what was read since: what is gone is left out, what was taken out here does not
- * come back, and what came by reading on stands at the end.
+ * Merges the displayed order with newly loaded posts: removes posts that are gone, keeps local removals, and appends
+ * new posts at the end.
  */
 export function heldTo(
   shown: readonly string[],

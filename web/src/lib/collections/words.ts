@@ -1,7 +1,7 @@
-/** What a collection says wherever it is told that others see less of it. */
-export const eachSeesTheirs = 'Everybody sees only those of its posts that they may see anyway.';
+/** The note shown wherever others may see fewer posts of a collection. */
+export const eachSeesTheirs = 'People see only those of its posts that they may see anyway.';
 
-/** How many posts there are; counting stops at `most`. */
+/** Describes the number of posts; counting stops at `most`. */
 export function postsInWords(count: number, most: number): string {
   const shown = new Intl.NumberFormat('en').format(count);
   if (count >= most) return `${shown}+ posts`;

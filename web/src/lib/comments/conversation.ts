@@ -14,10 +14,10 @@ import {
   withRoot,
 } from './thread.ts';
 
-/** What people do with the comments of one post. Each rejects with CallError and leaves what is shown as it holds. */
+/** The actions on comments of a post. Each rejects with CallError and then leaves the displayed state correct. */
 export interface Conversation {
   write(body: string, parentId: string | null): Promise<void>;
-  /** Shows the new words at once, and the old ones again when they could not be saved. */
+  /** Shows the new text immediately and reverts it on an error. */
   edit(comment: Comment, body: string): Promise<void>;
   remove(comment: Comment): Promise<void>;
   putLike(comment: Comment, state: { liked: boolean; like_count: number }): void;
@@ -41,7 +41,7 @@ export function createConversation({ client, queries }: Service, postId: string)
       postId,
       (post: Post): Post => ({ ...post, comment_count: Math.max(0, post.comment_count + by) }),
     );
-  // Others write too: the number shown is the service's in the end.
+  // Others comment too, so the count finally comes from the service.
   const refreshCount = () => void queries.invalidateQueries({ queryKey: ['post', postId] });
 
   return {
@@ -57,7 +57,7 @@ export function createConversation({ client, queries }: Service, postId: string)
       }
       count(1);
       refreshCount();
-      // Who comments watches the post, unless they once stopped.
+      // Commenters watch the post, unless they stopped watching before.
       void queries.invalidateQueries({ queryKey: ['watch', postId] });
     },
     async edit(comment, body) {

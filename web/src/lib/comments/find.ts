@@ -1,17 +1,17 @@
 import type { Comment, CommentRoot } from '@vitrine/contract/comments';
 
-/** How many pages of comments, and replies of how many of them, are looked through for one. */
+/** The maximum number of pages of comments, and of comments whose replies are read, to find one. */
 const mostPages = 5;
 const mostBranches = 10;
 
-/** Reading a post's comments. */
+/** Access to the comments of a post. */
 export interface Reading {
-  /** The comments read so far, each with its first replies. */
+  /** The loaded comments, each with its first replies. */
   roots(): readonly CommentRoot[];
   readAnew(): Promise<unknown>;
-  /** Reads the next page; false when there is none. */
+  /** Loads the next page; false if there is none. */
   readOn(): Promise<boolean>;
-  /** Reads the latest replies to a comment, so that they are shown. */
+  /** Loads the latest replies to a comment, so that they are shown. */
   readReplies(rootId: string): Promise<readonly Comment[]>;
 }
 
@@ -19,10 +19,10 @@ function isAmong(roots: readonly CommentRoot[], id: string): boolean {
   return roots.some((root) => root.id === id || root.replies.some((reply) => reply.id === id));
 }
 
-/** Reads on until a comment or a reply is there; false when it is not, as far as one looks. */
+/** Loads comments until a comment or a reply is found; false if it is not found within the limits. */
 export async function findComment(reading: Reading, id: string): Promise<boolean> {
   if (isAmong(reading.roots(), id)) return true;
-  // It may have been written after the others were read.
+  // It may have been written after the others were loaded.
   await reading.readAnew();
   const looked = new Set<string>();
   for (let page = 0; page < mostPages; page += 1) {
@@ -39,7 +39,7 @@ export async function findComment(reading: Reading, id: string): Promise<boolean
   return isAmong(reading.roots(), id);
 }
 
-/** The comment an address leads to, by the part behind its `#`; undefined when it leads to none. */
+/** Returns the comment id in the hash of an address; undefined if there is none. */
 export function commentIn(hash: string): string | undefined {
   return /^#comment-([0-9a-f-]{36})$/i.exec(hash)?.[1]?.toLowerCase();
 }

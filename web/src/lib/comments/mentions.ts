@@ -1,14 +1,14 @@
-/** A piece of what somebody wrote: words, or the name of somebody they mention. */
+/** A part of a comment: text, or the name of a mentioned person. */
 export type Piece = { readonly text: string } | { readonly text: string; readonly username: string };
 
-/** `@name`, or `@"name with blanks"`; not the middle of a mail address. The service reads them the same way. */
+/** `@name` or `@"name with blanks"`, but not inside a mail address. The service parses them in the same way. */
 const pattern =
   /(?<![\p{L}\p{N}_.@])@(?:"([^"\n]{1,100})"|([\p{L}\p{N}_](?:[\p{L}\p{N}_.-]{0,98}[\p{L}\p{N}_])?))/gu;
 
-/** Names that are linked in one text; the service looks at as many. */
+/** The maximum number of names linked in a text, as in the service. */
 const mostNames = 30;
 
-/** What was written, with the names it mentions. A full stop behind a name ends the sentence, not the name. */
+/** Splits a comment at its mentions. A full stop after a name ends the sentence and is not part of the name. */
 export function piecesOf(text: string): Piece[] {
   const pieces: Piece[] = [];
   let at = 0;
@@ -25,19 +25,19 @@ export function piecesOf(text: string): Piece[] {
   return pieces;
 }
 
-/** A mention that is being typed: where its `@` stands, and what of the name is there. */
+/** A mention that is being typed: the position of its `@` and the typed part of the name. */
 export interface MentionDraft {
   readonly from: number;
   readonly typed: string;
 }
 
-/** The mention that ends at the caret; undefined where none is being typed. */
+/** Returns the mention that ends at the caret; undefined if there is none. */
 export function mentionDraftAt(text: string, caret: number): MentionDraft | undefined {
   const match = /(?<![\p{L}\p{N}_.@])@(?:"([^"\n]{0,100})|([^\s@"]{0,100}))$/u.exec(text.slice(0, caret));
   return match === null ? undefined : { from: match.index, typed: match[1] ?? match[2] ?? '' };
 }
 
-/** Somebody who can be mentioned. */
+/** A person who can be mentioned. */
 export interface Mentionable {
   readonly ref: number;
   readonly username: string;
@@ -45,7 +45,7 @@ export interface Mentionable {
   readonly avatar_url?: string | null | undefined;
 }
 
-/** How a username is mentioned; undefined for one that no mention can spell. */
+/** Returns the mention of a username; undefined if it cannot be written as a mention. */
 export function mentionOf(username: string): string | undefined {
   if (/["\n]/.test(username)) return undefined;
   return /^[\p{L}\p{N}_](?:[\p{L}\p{N}_.-]*[\p{L}\p{N}_])?$/u.test(username)
@@ -53,7 +53,7 @@ export function mentionOf(username: string): string | undefined {
     : `@"${username}"`;
 }
 
-/** People whose username, or a word of whose name, begins with what was typed; few, in the order given. */
+/** Returns a few people whose username, or a word of whose name, begins with the typed text, in the given order. */
 export function matching(people: readonly Mentionable[], typed: string, most = 6): Mentionable[] {
   const wanted = typed.trim().toLocaleLowerCase();
   const begins = (text: string) => text.toLocaleLowerCase().startsWith(wanted);
@@ -65,7 +65,7 @@ export function matching(people: readonly Mentionable[], typed: string, most = 6
     .slice(0, most);
 }
 
-/** The text with the mention that is typed made whole, and where the caret stands then. */
+/** Completes the mention that is being typed; returns the text and the new position of the caret. */
 export function completed(
   text: string,
   typing: MentionDraft,

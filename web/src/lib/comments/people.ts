@@ -1,14 +1,14 @@
 import { createContext } from 'svelte';
 import type { Mentionable } from './mentions.ts';
 
-/** Whoever takes part where a comment is written, for the names it may mention. */
+/** The participants of the discussion, who are suggested for mentions. */
 export const [getPeople, setPeople] = createContext<() => readonly Mentionable[]>();
 
 interface Written {
   readonly author?: Mentionable | undefined;
 }
 
-/** Those who take part here before those the library knows, each once, without the reader. */
+/** Returns participants before other people of the library, without duplicates and without the reader. */
 export function together(
   here: readonly Mentionable[],
   known: readonly Mentionable[],
@@ -18,7 +18,7 @@ export function together(
   return [...here, ...known.filter(({ ref }) => ref !== ownRef && !refs.has(ref))];
 }
 
-/** Who wrote the post and its comments as far as they were read, each once, without the reader. */
+/** Returns the authors of the post and of the loaded comments, without duplicates and without the reader. */
 export function peopleIn(
   post: Written,
   roots: readonly (Written & { readonly replies: readonly Written[] })[],

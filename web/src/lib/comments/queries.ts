@@ -3,7 +3,7 @@ import { byCursor, pageParams } from '#lib/paging.ts';
 import type { Service } from '#lib/service.ts';
 import type { Mentionable } from './mentions.ts';
 
-/** The comments of a post, newest first, each with its first replies. */
+/** Lists the comments of a post, newest first, each with its first replies. */
 export function threadQuery({ client }: Service, postId: string) {
   return infiniteQueryOptions({
     queryKey: ['comments', postId],
@@ -13,7 +13,7 @@ export function threadQuery({ client }: Service, postId: string) {
   });
 }
 
-/** The replies to a comment, newest first; read once somebody wants more than came with it. */
+/** Lists the replies to a comment, newest first. Loaded when a user requests more than came with the comment. */
 export function repliesQuery({ client }: Service, commentId: string, wanted: boolean) {
   return infiniteQueryOptions({
     queryKey: ['replies', commentId],
@@ -24,10 +24,10 @@ export function repliesQuery({ client }: Service, commentId: string, wanted: boo
   });
 }
 
-/** Beginnings of this length and more are words that a search of people goes by. */
+/** The minimum length of a prefix for a search of people. */
 const searched = 3;
 
-/** People the library knows by a beginning of their name, few; the search's own rules say who may know of whom. */
+/** Searches a few people by a prefix of their name; the rules of the search decide whom the reader may see. */
 export function peopleQuery({ client }: Service, typed: string) {
   const q = typed.trim().slice(0, 100);
   return queryOptions<readonly Mentionable[]>({

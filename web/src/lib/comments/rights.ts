@@ -4,7 +4,7 @@ import type { Post } from '@vitrine/contract/posts';
 import { allowanceOf, type TeamCapabilities } from '#lib/identity/allowance.ts';
 import { mayEdit } from '#lib/posts/rights.ts';
 
-/** Whether somebody may write below a post: `yes`, or why not. The service decides again. */
+/** Whether a user may comment on a post: `yes`, or the reason why not. The service checks again. */
 export type MayWrite = 'yes' | 'sign in' | 'off' | 'draft' | 'not allowed' | 'not known';
 
 export function mayWrite(post: Pick<Post, 'comments_enabled' | 'draft'>, user: SessionUser | null): MayWrite {
@@ -16,12 +16,12 @@ export function mayWrite(post: Pick<Post, 'comments_enabled' | 'draft'>, user: S
   return allowance === 'unknown' ? 'not known' : 'not allowed';
 }
 
-/** A comment is changed by who wrote it. */
+/** Returns whether the user is the author of a comment, who may edit it. */
 export function mayChange(comment: Comment, user: SessionUser | null): boolean {
   return user !== null && comment.author?.ref === user.ref;
 }
 
-/** A comment is taken away by who wrote it, and by whoever may change the post (COMMENT-8). */
+/** Returns whether a user may delete a comment: its author, and everyone who may edit the post (COMMENT-8). */
 export function mayRemove(
   comment: Comment,
   post: Pick<Post, 'author_user_ref' | 'team_id'>,

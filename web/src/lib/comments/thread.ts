@@ -6,10 +6,10 @@ interface Page<T> {
   next_cursor: string | null;
 }
 
-/** What was read of a post's comments: the roots, newest first. */
+/** The loaded comments of a post: the roots, newest first. */
 export type Thread = InfiniteData<Page<CommentRoot>, string>;
 
-/** What was read of a comment's replies, newest first. */
+/** The loaded replies to a comment, newest first. */
 export type Replies = InfiniteData<Page<Comment>, string>;
 
 function changeItems<T>(
@@ -29,17 +29,17 @@ function withFirst<T extends { readonly id: string }>(
   return { ...list, pages: [{ ...first, items: [item, ...first.items] }, ...rest] };
 }
 
-/** The thread with a new comment at its top. */
+/** Returns the thread with a new comment at its top. */
 export function withRoot(thread: Thread, comment: Comment): Thread {
   return withFirst(thread, { ...comment, replies: [] });
 }
 
-/** The replies with a new one as the newest. */
+/** Returns the replies with a new one as the newest. */
 export function withReply(replies: Replies, reply: Comment): Replies {
   return withFirst(replies, reply);
 }
 
-/** The thread that counts a new reply, and shows it when every reply before it is shown. */
+/** Returns the thread with a new reply counted, and shown if all earlier replies are shown. */
 export function withReplyBelow(thread: Thread, reply: Comment): Thread {
   return changeItems(thread, (roots) =>
     roots.map((root) => {
@@ -56,7 +56,7 @@ export function withReplyBelow(thread: Thread, reply: Comment): Thread {
 
 type Change = Partial<Pick<Comment, 'body' | 'edited_at' | 'liked' | 'like_count' | 'reply_count'>>;
 
-/** The thread with a comment or a reply changed. */
+/** Returns the thread with a comment or reply changed. */
 export function changedInThread(thread: Thread, id: string, change: Change): Thread {
   return changeItems(thread, (roots) =>
     roots.map((root) => {
@@ -70,14 +70,14 @@ export function changedInThread(thread: Thread, id: string, change: Change): Thr
   );
 }
 
-/** The replies with one of them changed. */
+/** Returns the replies with one of them changed. */
 export function changedInReplies(replies: Replies, id: string, change: Change): Replies {
   return changeItems(replies, (items) =>
     items.map((reply) => (reply.id === id ? { ...reply, ...change } : reply)),
   );
 }
 
-/** The thread without a comment, whose replies go with it, or without a reply. */
+/** Returns the thread without a comment and its replies, or without a reply. */
 export function withoutInThread(thread: Thread, comment: Comment): Thread {
   return changeItems(thread, (roots) =>
     comment.parent_id === null
@@ -94,22 +94,22 @@ export function withoutInThread(thread: Thread, comment: Comment): Thread {
   );
 }
 
-/** The replies without one of them. */
+/** Returns the replies without one of them. */
 export function withoutInReplies(replies: Replies, id: string): Replies {
   return changeItems(replies, (items) => items.filter((reply) => reply.id !== id));
 }
 
-/** The replies of a root as they are shown, oldest first, with the gap that is still to be read. */
+/** The displayed replies of a root, oldest first, with the gap that is not loaded. */
 export interface ShownReplies {
-  /** The first ones, which came with the root. */
+  /** The first replies, which came with the root. */
   readonly first: readonly Comment[];
-  /** How many there are between the first and the latest. */
+  /** The number of replies between the first and the latest. */
   readonly between: number;
-  /** The latest, as far as they were read. */
+  /** The latest loaded replies. */
   readonly latest: readonly Comment[];
 }
 
-/** `read`: replies read later, newest first. */
+/** `read`: replies loaded later, newest first. */
 export function shownReplies(root: CommentRoot, read: readonly Comment[]): ShownReplies {
   const first = new Set(root.replies.map((reply) => reply.id));
   const latest = read.filter((reply) => !first.has(reply.id)).reverse();

@@ -2,8 +2,7 @@ import { infiniteQueryOptions } from '@tanstack/svelte-query';
 import type { Service } from '#lib/service.ts';
 
 /**
- * The featured rail, whole. As a feed of one page, so that likes and pictures in the making get fresh there as they
- * do in every other.
+ * Reads all featured posts. Cached as a feed of one page, so that likes and processed pictures are updated there too.
  */
 export function featuredQuery({ client }: Service) {
   return infiniteQueryOptions({
@@ -17,7 +16,7 @@ export function featuredQuery({ client }: Service) {
   });
 }
 
-/** Reads the rail anew. */
+/** Reloads the featured posts. */
 export async function refreshFeatured(service: Service): Promise<void> {
   await service.queries.invalidateQueries({ queryKey: featuredQuery(service).queryKey });
 }

@@ -2,7 +2,7 @@ import type { CardField } from '@vitrine/contract/field-values';
 import { shortMomentOf } from '#lib/time/moments.ts';
 import { dayInWords } from './value-words.ts';
 
-/** One value of a card's strip; what says nothing alone gets its field's name. */
+/** Formats a value for the strip of a card; adds the name of the field if the value alone is unclear. */
 function cardWord({ label, value }: CardField, language?: string): string {
   if (value === 'true') return label;
   if (value === 'false') return `Not ${label.toLocaleLowerCase()}`;
@@ -11,7 +11,7 @@ function cardWord({ label, value }: CardField, language?: string): string {
   return /^-?[\d.]+(e[+-]?\d+)?$/i.test(value) ? `${label} ${value}` : value;
 }
 
-/** The strip of a card on one line; empty when there is nothing to say. */
+/** Returns the strip of a card as one line; empty if there is nothing to show. */
 export function cardLine(fields: readonly CardField[] | undefined, language?: string): string {
   return (fields ?? []).map((field) => cardWord(field, language)).join(' · ');
 }

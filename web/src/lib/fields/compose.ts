@@ -8,7 +8,7 @@ export interface FieldGroup<F> {
 }
 
 export interface FieldTab<F> {
-  /** Null for the fields that were given no tab (FIELD-15). */
+  /** Null for fields without a tab (FIELD-15). */
   readonly name: string | null;
   readonly groups: readonly FieldGroup<F>[];
 }
@@ -17,13 +17,13 @@ function inOrder<F extends Placed>(fields: readonly F[]): F[] {
   return fields.toSorted((a, b) => a.display_order - b.display_order || (a.code < b.code ? -1 : 1));
 }
 
-/** Fields by group, each group where its first field stands. */
+/** Groups fields, each group at the position of its first field. */
 export function groupsOf<F extends Placed>(fields: readonly F[]): FieldGroup<F>[] {
   const groups = Map.groupBy(inOrder(fields), (field) => field.display_group);
   return [...groups].map(([name, its]) => ({ name, fields: its }));
 }
 
-/** Fields by tab and group; those without a tab come first. */
+/** Groups fields by tab and group; those without a tab come first. */
 export function tabsOf<F extends Placed>(fields: readonly F[]): FieldTab<F>[] {
   const tabs = Map.groupBy(inOrder(fields), (field) => field.edit_tab);
   const without = tabs.get(null);
@@ -32,7 +32,7 @@ export function tabsOf<F extends Placed>(fields: readonly F[]): FieldTab<F>[] {
   return all.map(([name, its]) => ({ name, groups: groupsOf(its) }));
 }
 
-/** A group's or tab's name as a heading: `rights_and_use` is "Rights and use". */
+/** Formats the name of a group or tab as a heading: `rights_and_use` is "Rights and use". */
 export function headingOf(name: string): string {
   const [first = '', ...rest] = name.replaceAll('_', ' ').trim();
   return first.toLocaleUpperCase() + rest.join('');

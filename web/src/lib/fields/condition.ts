@@ -1,20 +1,20 @@
 import type { FieldDefinition, FieldType } from '@vitrine/contract/fields';
 import type { Draft } from './draft.ts';
 
-/** One term of a display condition, taken apart (FIELD-24). */
+/** A parsed term of a display condition (FIELD-24). */
 export interface Term {
   readonly code: string;
   readonly operator: string;
   readonly value: string;
 }
 
-/** The comparisons that a condition can make. */
+/** The operators of conditions. */
 export type Operator = '=' | '~';
 
 /** Longest first (FIELD-25). */
 const operators = ['>=', '<=', '=', '~', '<', '>'];
 
-/** The parts of a term; undefined for what is none. */
+/** Parses a term; undefined if it is invalid. */
 export function readTerm(text: string): Term | undefined {
   const at = text.search(/[=~<>]/);
   const operator = operators.find((one) => text.startsWith(one, at));
@@ -24,28 +24,28 @@ export function readTerm(text: string): Term | undefined {
   return code === '' || value === '' ? undefined : { code, operator, value };
 }
 
-/** Which comparisons a field of this type takes part in. */
+/** Returns the operators for a type of field. */
 export function operatorsOf(type: FieldType): readonly Operator[] {
   if (type === 'text' || type === 'longtext') return ['=', '~'];
   return type === 'select' || type === 'tree' || type === 'multi_select' ? ['='] : [];
 }
 
-/** Text is compared as it stands: neither trimmed nor in another case, but for `~`. Without a value no term is true. */
+/** Compares text without trimming and, except for `~`, with case. Without a value, every term is false. */
 export function isTrue({ operator, value }: Pick<Term, 'operator' | 'value'>, draft: Draft): boolean {
   if (typeof draft !== 'string') return draft.includes(value);
   if (draft === '') return false;
   return operator === '~' ? draft.toLowerCase().includes(value.toLowerCase()) : draft === value;
 }
 
-/** A field that a condition names, with what the form holds for it. */
+/** A field that a condition refers to, with its value in the form. */
 export interface Controller {
   readonly type: FieldType;
   readonly draft: Draft;
 }
 
 /**
- * Whether a form offers a field with this condition (FIELD-27): all terms must be true. A term about a field
- * that `controllerOf` does not know cannot be evaluated; then there is no verdict, and the field is offered.
+ * Returns whether a form shows a field with this condition (FIELD-27): all terms must be true. A term about a field
+ * that `controllerOf` does not know cannot be evaluated; the field is then shown.
  */
 export function isOffered(
   condition: readonly string[] | null,
@@ -66,14 +66,14 @@ type Conditional = Pick<
   'id' | 'code' | 'type' | 'display_condition' | 'mirrors_column' | 'read_capability'
 >;
 
-/** What the form knows beside the definitions. */
+/** The context of a form, besides the definitions. */
 export interface Known {
   draftOf(field: Conditional): Draft;
-  /** Whether the reader may read the values of fields with this capability. */
+  /** Returns whether the reader may read values of fields with this capability. */
   mayRead(capability: string): boolean;
 }
 
-/** The fields whose conditions let them be offered, for what the form holds now. */
+/** Returns the fields that the form shows for its current values. */
 export function offeredFields<F extends Conditional>(fields: readonly F[], { draftOf, mayRead }: Known): F[] {
   const controllers = new Map(
     fields.flatMap((field): [string, Controller][] =>

@@ -1,7 +1,7 @@
 import type { FieldValue, ValueMembers } from '@vitrine/contract/field-values';
 import type { FieldType } from '@vitrine/contract/fields';
 
-/** What a form holds for one field: several terms, or one text that the type gives its meaning. */
+/** The value of a field in a form: several terms, or one text whose meaning depends on the type. */
 export type Draft = string | readonly string[];
 
 export function emptyDraft(type: FieldType): Draft {
@@ -21,7 +21,7 @@ function twoDigits(number: number): string {
   return String(number).padStart(2, '0');
 }
 
-/** An instant as the browser's control for a time takes it: in the reader's own time zone. */
+/** Formats an instant for a date and time input, in the reader's time zone. */
 function localTime(instant: string): string {
   const at = new Date(instant);
   const day = [
@@ -35,7 +35,7 @@ function localTime(instant: string): string {
 
 type Members = Pick<FieldValue, 'value_text' | 'value_num' | 'value_date' | 'value_options' | 'value_ref'>;
 
-/** The form of a value as it is stored; without one it is empty. */
+/** Returns the form of a stored value; empty without one. */
 export function draftOf(type: FieldType, value: Members | undefined): Draft {
   if (value === undefined) return emptyDraft(type);
   const { value_text, value_num, value_date, value_options, value_ref } = value;
@@ -45,7 +45,7 @@ export function draftOf(type: FieldType, value: Members | undefined): Draft {
   return value_text ?? value_ref ?? '';
 }
 
-/** What is sent for a draft: a value, none, or nothing yet because the draft means none of this type. */
+/** The request for a draft: a value, no value, or an error if the draft is not valid for the type. */
 export type Sent =
   | { readonly kind: 'none' }
   | { readonly kind: 'value'; readonly members: ValueMembers }
@@ -55,7 +55,7 @@ function problem(text: string): Sent {
   return { kind: 'problem', text };
 }
 
-/** A number as people type it: one comma is a decimal point. */
+/** Parses a typed number; a single comma is a decimal point. */
 function readNumber(text: string): number | undefined {
   const plain = text.trim().replace(/^([^.,]*),([^.,]*)$/, '$1.$2');
   if (!/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(plain)) return undefined;
@@ -63,7 +63,7 @@ function readNumber(text: string): number | undefined {
   return Number.isFinite(number) ? number : undefined;
 }
 
-/** What to send so that the field has what its draft says. Text is sent as it is typed (FIELD-21). */
+/** Returns the request that gives a field the value of its draft. Text is sent as typed (FIELD-21). */
 export function sentOf(type: FieldType, draft: Draft): Sent {
   if (isEmpty(draft)) return { kind: 'none' };
   if (typeof draft !== 'string') return { kind: 'value', members: { value_options: [...draft] } };

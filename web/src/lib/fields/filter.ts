@@ -2,7 +2,7 @@ import type { FieldDefinition, FieldType } from '@vitrine/contract/fields';
 
 export type FilterOperator = '=' | '~' | '<' | '>' | '<=' | '>=';
 
-/** `field:<code><op><value>`, taken apart (VALUE-13). */
+/** A parsed filter `field:<code><op><value>` (VALUE-13). */
 export interface FieldFilter {
   readonly code: string;
   readonly operator: FilterOperator;
@@ -13,7 +13,7 @@ const prefix = 'field:';
 /** Longest first. */
 const operators: readonly FilterOperator[] = ['>=', '<=', '=', '~', '<', '>'];
 
-/** The parts of a filter; undefined for what is none. */
+/** Parses a filter; undefined if it is invalid. */
 export function readFilter(text: string): FieldFilter | undefined {
   if (!text.startsWith(prefix)) return undefined;
   const term = text.slice(prefix.length);
@@ -46,7 +46,7 @@ const times = ordered({ '>=': 'from', '<=': 'up to', '>': 'after', '<': 'before'
 const contains: OperatorWord = { value: '~', label: 'contains' };
 const is: OperatorWord = { value: '=', label: 'is' };
 
-/** How values of this type can be compared, in words; the first is what people mean most often. */
+/** Returns the comparisons for values of a type with their labels, the most common first. */
 export const operatorsOf: Readonly<Record<FieldType, readonly OperatorWord[]>> = {
   text: [contains, is],
   longtext: [contains, is],
@@ -61,7 +61,7 @@ export const operatorsOf: Readonly<Record<FieldType, readonly OperatorWord[]>> =
   reference: [is],
 };
 
-/** A filter as people read it: "Place contains quay". */
+/** Formats a filter for display: "Place contains quay". */
 export function filterInWords(
   { code, operator, value }: FieldFilter,
   field: Pick<FieldDefinition, 'label' | 'type'> | undefined,

@@ -4,13 +4,13 @@ import type { SubjectKind } from '@vitrine/contract/fields';
 import { byCursor, pageParams, readToEnd } from '#lib/paging.ts';
 import type { Service } from '#lib/service.ts';
 
-/** What values are of. */
+/** The subject of values. */
 export interface Subject {
   readonly kind: SubjectKind;
   readonly id: string;
 }
 
-/** Definitions in use for all of a kind, in display order; which are for assets of a type, each page picks. */
+/** Lists the active definitions of a kind in display order. Pages select those for a type of asset. */
 export function fieldsQuery({ client }: Service, kind: SubjectKind) {
   return queryOptions({
     queryKey: ['fields', kind],
@@ -20,7 +20,7 @@ export function fieldsQuery({ client }: Service, kind: SubjectKind) {
   });
 }
 
-/** The values of a subject that the reader may read. */
+/** Lists the values of a subject that the reader may read. */
 export function valuesQuery({ client }: Service, { kind, id }: Subject) {
   return queryOptions({
     queryKey: ['field-values', kind, id],
@@ -36,12 +36,12 @@ export function valuesQuery({ client }: Service, { kind, id }: Subject) {
   });
 }
 
-/** Values as they are now, whatever was read before. */
+/** Reads the current values, bypassing the cache. */
 export function fetchValues(service: Service, subject: Subject): Promise<FieldValue[]> {
   return service.queries.fetchQuery({ ...valuesQuery(service, subject), staleTime: 0 });
 }
 
-/** How a value came to be what it is, newest first. */
+/** Lists the changes of a value, newest first. */
 export function historyQuery({ client }: Service, { kind, id }: Subject, fieldId: string) {
   return infiniteQueryOptions({
     queryKey: ['field-history', kind, id, fieldId],
@@ -56,7 +56,7 @@ export function historyQuery({ client }: Service, { kind, id }: Subject, fieldId
   });
 }
 
-/** Terms of a vocabulary that fit what was typed, the best first. */
+/** Lists the terms of a vocabulary that match the typed text, best matches first. */
 export function offeredTermsQuery({ client }: Service, fieldId: string, q: string, limit: number) {
   return queryOptions({
     queryKey: ['field', fieldId, 'offered', q, limit],
@@ -69,7 +69,7 @@ export function offeredTermsQuery({ client }: Service, fieldId: string, q: strin
   });
 }
 
-/** Writes a value over the one that was read, and only over that. */
+/** Writes a value if the stored one is still the one that was read. */
 export function writeValue(
   { client }: Service,
   { kind, id }: Subject,
@@ -84,7 +84,7 @@ export function writeValue(
     : client.call('setCollectionFieldValue', asked);
 }
 
-/** Takes away the value that was read, and only that. */
+/** Clears a value if it is still the one that was read. */
 export async function clearValue(
   { client }: Service,
   { kind, id }: Subject,

@@ -1,14 +1,14 @@
-/** What rich text may be made of; the service keeps the same list when it stores it (VALUE-10). */
+/** The elements allowed in rich text; the service has the same list (VALUE-10). */
 const allowed = new Set(
   'p br hr h1 h2 h3 h4 h5 h6 blockquote pre code strong b em i u s sub sup mark ul ol li a'.split(' '),
 );
 
-/** Elements whose text is no prose. */
+/** Elements whose content is not text. */
 const dropped = new Set(
   'script style textarea option noscript title template xmp iframe svg math'.split(' '),
 );
 
-/** The address of a link when it is one of those that only lead somewhere. */
+/** Returns the address of a link if its scheme is allowed. */
 export function safeAddress(href: string | null): string | undefined {
   if (href === null) return undefined;
   return /^(https?:\/\/|mailto:)/i.test(href.trim()) ? href.trim() : undefined;
@@ -36,8 +36,8 @@ function copyOf(node: Node, page: Document, depth: number): Node[] {
 }
 
 /**
- * Stored HTML as nodes made anew, of allowed elements alone. The service cleaned it already; this holds even where
- * that failed, since nothing is ever handed to the page as markup.
+ * Rebuilds stored HTML as DOM nodes with allowed elements only. The service sanitises it as well; this protects the
+ * page even if that fails, because no markup is ever passed to the page.
  */
 export function nodesOf(html: string, page: Document): Node[] {
   const read = new DOMParser().parseFromString(html, 'text/html');

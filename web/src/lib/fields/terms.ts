@@ -2,9 +2,9 @@ import type { FieldDefinition } from '@vitrine/contract/fields';
 import type { Term } from '@vitrine/contract/vocabulary';
 import { isCutShort, readVocabulary, type TermNode } from './admin/vocabulary.ts';
 
-/** A term as a form offers and shows it. */
+/** A term for forms and display. */
 export interface KnownTerm extends Pick<Term, 'value' | 'label' | 'path' | 'status'> {
-  /** Whether there are terms below it: what is stored is a leaf (TERM-5). */
+  /** Whether it has narrower terms: only leaves are stored (TERM-5). */
   readonly isBranch: boolean;
 }
 
@@ -15,20 +15,20 @@ function flattened(nodes: readonly TermNode[], above: readonly string[]): KnownT
   });
 }
 
-/** The terms that a definition carries, parents before what is below them. */
+/** Returns the terms in a definition, parents before their children. */
 export function termsIn({ options }: Pick<FieldDefinition, 'options'>): KnownTerm[] {
   return flattened(readVocabulary(options), []);
 }
 
-/** How many terms stand in a plain list; more are looked for by typing. */
+/** The maximum number of terms in a plain list; longer vocabularies are searched. */
 const mostInList = 25;
 
-/** Whether a vocabulary is short enough to choose from a plain list. */
+/** Returns whether a vocabulary is short enough for a plain list. */
 export function isShortVocabulary({ type, options }: Pick<FieldDefinition, 'type' | 'options'>): boolean {
   return type === 'select' && !isCutShort(options) && readVocabulary(options).length <= mostInList;
 }
 
-/** Whether all of a vocabulary is in the definition, so that it can be looked through without asking. */
+/** Returns whether the definition contains the whole vocabulary, so that it can be searched locally. */
 export function isCompleteVocabulary({ options }: Pick<FieldDefinition, 'options'>): boolean {
   return !isCutShort(options);
 }

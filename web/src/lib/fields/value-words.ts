@@ -2,7 +2,7 @@ import type { FieldValue, SetBy, ValueChange } from '@vitrine/contract/field-val
 import type { FieldDefinition } from '@vitrine/contract/fields';
 import { localeOf, shortMomentOf } from '#lib/time/moments.ts';
 
-/** A day as people write it; it is the same in every time zone. */
+/** Formats a day, independently of the time zone. */
 export function dayInWords(date: string, language: string | undefined): string {
   const style: Intl.DateTimeFormatOptions = { dateStyle: 'long', timeZone: 'UTC' };
   return new Intl.DateTimeFormat(localeOf(language), style).format(new Date(date));
@@ -17,7 +17,7 @@ const named: Readonly<Record<string, string>> = {
   '&amp;': '&',
 };
 
-/** Rich text without its markup, on one line. */
+/** Returns rich text without markup, on one line. */
 export function plainText(html: string): string {
   return html
     .replace(/<[^>]*>/g, ' ')
@@ -29,12 +29,12 @@ export function plainText(html: string): string {
 type Members = NonNullable<ValueChange['after']>;
 
 export interface WordsOf {
-  /** What people call a term; the term itself when nobody said. */
+  /** Returns the label of a term, or its slug. */
   labelOf(term: string): string;
   readonly language: string | undefined;
 }
 
-/** A value on one line, for people. What a reference leads to is told by its title elsewhere. */
+/** Formats a value on one line. The title of a referenced asset is resolved elsewhere. */
 export function valueInWords(
   { type }: Pick<FieldDefinition, 'type'>,
   value: Members,
@@ -54,7 +54,7 @@ export function valueInWords(
   return type === 'rich_text' ? plainText(value_text) : value_text;
 }
 
-/** Where a value came from, quietly; nothing for one that somebody typed. */
+/** Describes the source of a value briefly; empty for values that people typed. */
 export const markOf: Readonly<Record<SetBy, string>> = {
   manual: '',
   exif: 'from the file',
@@ -62,12 +62,12 @@ export const markOf: Readonly<Record<SetBy, string>> = {
   xmp: 'from the file',
   api: 'by a program',
   import: 'imported',
-  computed: 'worked out',
+  computed: 'computed',
   default: 'default',
   mirror: '',
 };
 
-/** The same, in full. */
+/** Describes the source of a value in full. */
 export const sourceInWords: Readonly<Record<SetBy, string>> = {
   manual: 'by hand',
   exif: 'read from the file’s EXIF data',
@@ -75,12 +75,12 @@ export const sourceInWords: Readonly<Record<SetBy, string>> = {
   xmp: 'read from the file’s XMP data',
   api: 'by a program',
   import: 'by an import',
-  computed: 'worked out by the library',
+  computed: 'computed by the library',
   default: 'the field’s default',
   mirror: 'with the asset itself',
 };
 
-/** Labels of a value's terms as the service resolved them. */
+/** Returns the labels of a value's terms as resolved by the service. */
 export function resolvedLabels(value: FieldValue | undefined): ReadonlyMap<string, string> {
   return new Map((value?.resolved_options ?? []).map(({ value: slug, label }) => [slug, label]));
 }

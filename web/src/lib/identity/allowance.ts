@@ -2,10 +2,10 @@ import type { SessionUser } from '@vitrine/contract/identity';
 import type { AnswerOf } from '@vitrine/contract/operation';
 import type { Operations } from '@vitrine/contract/operations';
 
-/** Whether somebody may do a thing; `unknown` when their capabilities could not be looked up (SESSION-13). */
+/** Whether a user holds a capability; `unknown` if their capabilities could not be loaded (SESSION-13). */
 export type Allowance = 'held' | 'missing' | 'unknown';
 
-/** What the session says about a capability. Only `held` shows anything: the rest fails closed. */
+/** Returns what the session says about a capability. The interface fails closed: only `held` shows anything. */
 export function allowanceOf(user: SessionUser | null, capability: string): Allowance {
   if (user === null) return 'missing';
   if (user.capabilities_status !== 'resolved') return 'unknown';
@@ -13,25 +13,25 @@ export function allowanceOf(user: SessionUser | null, capability: string): Allow
   return held.includes(capability) || held.includes('system.admin') ? 'held' : 'missing';
 }
 
-/** Whether to show what needs this capability. The service decides again when it is used. */
+/** Returns whether to show what needs this capability. The service checks again on use. */
 export function holds(user: SessionUser | null, capability: string): boolean {
   return allowanceOf(user, capability) === 'held';
 }
 
-/** What somebody may do in some teams only; the session names none of it (SESSION-12). */
+/** Capabilities that a user holds only in some teams. The session does not include them (SESSION-12). */
 export type TeamCapabilities = NonNullable<AnswerOf<Operations['getMyCapabilities']>['team_capabilities']>;
 
-/** Whether somebody may make posts of files they add; for which teams, the form says. */
+/** Returns whether a user may create posts with uploads. The form checks for which teams. */
 export function mayPost(user: SessionUser | null): boolean {
   return holds(user, 'posts.create') && holds(user, 'assets.create');
 }
 
-/** The teams that somebody holds a capability in, where it is not theirs everywhere. */
+/** Returns the teams in which a user holds a capability that they do not hold globally. */
 export function teamsHeld(held: TeamCapabilities | undefined, capability: string): string[] {
   return held?.flatMap((one) => (one.capability === capability ? one.team_ids : [])) ?? [];
 }
 
-/** Whether to show what needs this capability for a thing of this team. The service decides again. */
+/** Returns whether to show what needs this capability for content of this team. The service checks again. */
 export function holdsIn(
   user: SessionUser | null,
   held: TeamCapabilities | undefined,

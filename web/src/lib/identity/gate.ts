@@ -1,15 +1,15 @@
 import type { SessionUser } from '@vitrine/contract/identity';
 
-/** What decides which pages a visitor may open. */
+/** The state that decides which pages a visitor may open. */
 export interface VisitorState {
   readonly needsSetup: boolean;
-  /** Whether set-up asks for the code that was printed at the start. */
+  /** Whether set-up asks for the code that the server printed at start. */
   readonly needsSetupCode: boolean;
   readonly publicMode: boolean;
   readonly user: SessionUser | null;
 }
 
-/** The address asked for after signing in, or the feed when it would lead to another site. */
+/** Returns the address to open after sign-in, or the feed if it would lead to another site. */
 export function safeNext(next: string | null, origin: string): string {
   if (next === null || !next.startsWith('/')) return '/';
   const target = URL.parse(next, origin);
@@ -29,8 +29,8 @@ function signInAddress(url: URL, hash: string): string {
 }
 
 /**
- * Where a visitor is sent instead of the page they asked for; undefined when they may stay. `hash`: the place on it,
- * which an address that is being loaded does not tell.
+ * Returns the address to which a visitor is redirected, or undefined if they may stay. `hash` is passed separately
+ * because the address being loaded does not include it.
  */
 export function redirectFor(visitorState: VisitorState, url: URL, hash = ''): string | undefined {
   if (visitorState.needsSetup) return url.pathname === '/setup' ? undefined : '/setup';
@@ -42,7 +42,7 @@ export function redirectFor(visitorState: VisitorState, url: URL, hash = ''): st
   return visitorState.publicMode && isOpenToVisitors(url.pathname) ? undefined : signInAddress(url, hash);
 }
 
-/** Up to two letters that stand for a person. */
+/** Returns up to two initials of a name. */
 export function initialsOf(name: string): string {
   const words = name.trim().split(/\s+/u);
   const letters = [words[0], words.length > 1 ? words.at(-1) : undefined].map(

@@ -5,12 +5,12 @@ import type { OperationId, Operations } from '@vitrine/contract/operations';
 
 export type Credentials = BodyOf<Operations['login']>;
 
-/** How an attempt to sign in ended. */
+/** The result of a sign-in attempt. */
 export type SignInOutcome =
   | { readonly kind: 'signed in' }
-  /** The password was right and the account has a second factor. */
+  /** The password was correct, and the account has a second factor. */
   | { readonly kind: 'code wanted' }
-  /** `wait` is in seconds, where the service says how long to hold off. */
+  /** `wait` is in seconds, if the service requires a pause. */
   | {
       readonly kind: 'refused';
       readonly codeWrong: boolean;
@@ -18,13 +18,13 @@ export type SignInOutcome =
       readonly error: unknown;
     };
 
-/** Seconds of a Retry-After header; undefined when there is none or it is a date. */
+/** Returns the seconds of a Retry-After header; undefined if it is missing or a date. */
 export function secondsOf(retryAfter: string | null): number | undefined {
   const seconds = Number(retryAfter ?? Number.NaN);
   return Number.isFinite(seconds) && seconds > 0 ? Math.ceil(seconds) : undefined;
 }
 
-/** A wait as people say it: "40 seconds", "2 minutes". */
+/** Formats a duration for users: "40 seconds", "2 minutes". */
 export function waitInWords(seconds: number): string {
   if (seconds < 60) return seconds === 1 ? 'a second' : `${seconds} seconds`;
   const minutes = Math.ceil(seconds / 60);
@@ -32,8 +32,8 @@ export function waitInWords(seconds: number): string {
 }
 
 /**
- * Signs in. It has a client of its own because a refusal here does not mean that a session ended, and because
- * only the header of a 429 says how long to wait.
+ * Signs in with a separate client, because a refusal here does not mean that a session ended, and because only the
+ * header of a 429 contains the delay.
  */
 export async function signIn(
   routes: Record<OperationId, Route>,

@@ -15,14 +15,14 @@ export type Appearance = AnswerOf<Operations['getAppearance']>;
 
 type PageState = VisitorState & { appearance: Appearance; texts: Texts };
 
-/** Who is signed in and how the library presents itself; cached until the cache is cleared. */
+/** Returns the signed-in user and the presentation of the library, cached until the cache is cleared. */
 export async function readPageState(service: Service): Promise<PageState> {
   try {
     return await fetchPageState(service);
   } catch (failure) {
-    // Another answer told meanwhile that the session has ended, and all that was being read was forgotten.
+    // A concurrent response showed that the session has ended, and pending reads were discarded.
     if (failure instanceof CancelledError) return readPageState(service);
-    // A library that waits for its set-up refuses names it does not know. The error page says so.
+    // A library that waits for set-up refuses unknown host names. The error page says so.
     if (failure instanceof CallError && failure.status === 403) error(403, problemText(failure));
     throw failure;
   }
@@ -31,7 +31,7 @@ export async function readPageState(service: Service): Promise<PageState> {
 function fetchPageState({ client, queries }: Service): Promise<PageState> {
   return queries.fetchQuery({
     queryKey: ['visitor-state'],
-    // The error page says what is wrong and tries again; until then there would be nothing to see.
+    // The error page explains the problem and retries. Without it the page would stay empty.
     retry: false,
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: Number.POSITIVE_INFINITY,
@@ -51,14 +51,14 @@ function fetchPageState({ client, queries }: Service): Promise<PageState> {
         publicMode: appearance.public_mode_enabled,
         user,
         appearance,
-        // Without the operator's words the page has its own.
+        // Without the operator's texts the page uses its defaults.
         texts: appearance.texts ?? {},
       };
     },
   });
 }
 
-/** Asks anew who is signed in and shows it on every page. Rejects with CallError, 401 when nobody is. */
+/** Reloads the signed-in user and updates every page. Rejects with CallError, with 401 if no one is signed in. */
 export async function refreshUser({ client, queries }: Service): Promise<void> {
   const user = await client.call('getSessionUser');
   queries.setQueryData<VisitorState & { appearance: Appearance }>(['visitor-state'], (before) =>
@@ -67,12 +67,15 @@ export async function refreshUser({ client, queries }: Service): Promise<void> {
   await invalidate('vitrine:visitor-state');
 }
 
-/** Who looks on, null for a visitor. The pages are made anew for another caller, so it holds as long as they do. */
+/**
+ * Returns the signed-in user, or null for a visitor. Pages are re-created for another caller, so the value stays
+ * valid.
+ */
 export function viewerIn({ queries }: Service): SessionUser | null {
   return queries.getQueryData<VisitorState>(['visitor-state'])?.user ?? null;
 }
 
-/** Asked for only where a thing of a team is shown to somebody who could not change it otherwise. */
+/** Loaded only where team content is shown to a user who could not change it otherwise. */
 export function teamCapabilitiesQuery({ client }: Service) {
   return queryOptions<TeamCapabilities>({
     queryKey: ['team-capabilities'],

@@ -1,6 +1,6 @@
 import type { LinkedAsset, LinkView } from '@vitrine/contract/link-visits';
 
-/** The whole-picture rungs of the ladder with their longest edges, smallest first. */
+/** The uncropped sizes of the ladder with their longest edges, smallest first. */
 const rungs = [
   { key: 'preview', edge: 1024 },
   { key: 'screen', edge: 2048 },
@@ -11,12 +11,12 @@ function below(token: string, assetId: string): string {
   return `/api/v1/links/${encodeURIComponent(token)}/assets/${assetId}`;
 }
 
-/** Where a rendition is. */
+/** Returns the address of a rendition. */
 export function variantAddress(token: string, assetId: string, key: string): string {
   return `${below(token, assetId)}/variants/${key}`;
 }
 
-/** Where a Deep Zoom tile is, on a link that gives originals. */
+/** Returns the address of a Deep Zoom tile, for a link that allows originals. */
 export function tileAddress(
   token: string,
   assetId: string,
@@ -27,22 +27,22 @@ export function tileAddress(
   return `${below(token, assetId)}/tiles/${level}/${column}_${row}`;
 }
 
-/** Where a subtitle track is. */
+/** Returns the address of a subtitle track. */
 export function subtitleAddress(token: string, assetId: string, lang: string): string {
   return `${below(token, assetId)}/subtitles/${encodeURIComponent(lang)}`;
 }
 
-/** Where the original is, on a link that gives originals. */
+/** Returns the address of the original, for a link that allows originals. */
 export function originalAddress(token: string, assetId: string): string {
   return `${below(token, assetId)}/file`;
 }
 
-/** Where the archive of everything is. */
+/** Returns the address of the archive with all files. */
 export function archiveAddress(token: string): string {
   return `/api/v1/links/${encodeURIComponent(token)}/archive`;
 }
 
-/** Where a visitor downloads an asset from: its original, or its largest rendition where originals are not given. */
+/** Returns the download address of an asset: its original, or its largest rendition if originals are not allowed. */
 export function downloadAddress(token: string, view: LinkView, asset: LinkedAsset): string | undefined {
   if (!view.allow_download) return undefined;
   if (!view.watermarked) return `${originalAddress(token, asset.id)}?download=true`;
@@ -50,7 +50,7 @@ export function downloadAddress(token: string, view: LinkView, asset: LinkedAsse
   return key === undefined ? undefined : `${variantAddress(token, asset.id, key)}?download=true`;
 }
 
-/** The picture in every width there is, for an image element; undefined while there is nothing to show. */
+/** Returns the picture in all widths for an image element; undefined if there are none. */
 export function picturesOf(
   token: string,
   asset: LinkedAsset,
@@ -71,13 +71,13 @@ export function picturesOf(
   return { src: address(first.key), srcset };
 }
 
-/** The shape a tile is given: the picture's own, within limits, and square for what has none. */
+/** Returns the aspect ratio of a tile: the picture's own within limits, or square if unknown. */
 export function ratioOf({ pixel_width: width, pixel_height: height }: LinkedAsset): number {
   if (width === null || height === null) return 1;
   return Math.min(3, Math.max(0.5, width / height));
 }
 
-/** What an asset is called on the page. */
+/** Returns the title of an asset for display. */
 export function nameOf(asset: LinkedAsset): string {
   return asset.title.trim() || 'Untitled';
 }

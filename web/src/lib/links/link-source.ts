@@ -11,7 +11,7 @@ import {
   variantAddress,
 } from './addresses.ts';
 
-/** An asset of a link as the viewer takes it: nothing about people, and nothing that leads elsewhere. */
+/** Returns an asset of a link as a viewer item, with nothing about people and no references to other content. */
 export function linkedItem(asset: LinkedAsset): ViewerItem {
   return {
     id: asset.id,
@@ -25,7 +25,7 @@ export function linkedItem(asset: LinkedAsset): ViewerItem {
   };
 }
 
-/** Bytes as a link gives them: the original only where it may be downloaded and is not watermarked. */
+/** The files of a link: the original only if downloads are allowed and there is no watermark. */
 export function linkSource(
   client: Client<Operations>,
   token: string,

@@ -2,7 +2,7 @@ import type { ShareLink, ShareLinkCreate, ShareLinkUpdate, TargetKind } from '@v
 import { readToEnd } from '#lib/paging.ts';
 import type { Service } from '#lib/service.ts';
 
-/** What links lead to. */
+/** The kinds of targets of links. */
 export interface LinkTarget {
   readonly kind: TargetKind;
   readonly id: string;
@@ -14,7 +14,7 @@ const operationsOf = {
   collection: { list: 'listCollectionLinks', create: 'createCollectionLink' },
 } as const;
 
-/** The links to a target that are not revoked, newest first. */
+/** Lists the links to a target that are not revoked, newest first. */
 export function linksQuery({ client }: Service, { kind, id }: LinkTarget) {
   return {
     queryKey: ['links', kind, id],
@@ -26,7 +26,7 @@ export function linksQuery({ client }: Service, { kind, id }: LinkTarget) {
   };
 }
 
-/** Makes a link; its address is in this answer alone. */
+/** Creates a link. Only this response contains its address. */
 export async function createLink(
   { client, queries }: Service,
   { kind, id }: LinkTarget,

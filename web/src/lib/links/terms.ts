@@ -1,7 +1,7 @@
 import type { ShareLink, ShareLinkCreate, ShareLinkUpdate } from '@vitrine/contract/links';
 import { expiryOf } from '#lib/time/expiry.ts';
 
-/** The terms of a link as its form holds them. `keep` leaves what the link has. */
+/** The settings of a link in the form. `keep` leaves the current value unchanged. */
 export interface LinkDraft {
   readonly label: string;
   readonly lasting: 'keep' | '30' | '90' | 'never' | 'date';
@@ -14,7 +14,7 @@ export interface LinkDraft {
   readonly downloads: boolean;
 }
 
-/** The form for a new link, or for changing one. */
+/** Returns the initial form for a new link, or for changing one. */
 export function draftOf(link: ShareLink | undefined): LinkDraft {
   return {
     label: link?.label ?? '',
@@ -28,7 +28,7 @@ export function draftOf(link: ShareLink | undefined): LinkDraft {
   };
 }
 
-/** What is wrong with a form, by field; empty when it can be sent. */
+/** Returns the problems of a form by field; empty if it can be sent. */
 export function problemsOf(
   draft: LinkDraft,
   now: Date,
@@ -48,7 +48,7 @@ function watermarkOf({ marking, watermark }: LinkDraft): true | string | undefin
   return marking === 'own' ? watermark.trim() : undefined;
 }
 
-/** A new link with the terms of a form without problems. */
+/** Returns the request for a new link from a valid form. */
 export function creationOf(draft: LinkDraft, now: Date): ShareLinkCreate {
   return {
     label: draft.label.trim(),
@@ -59,7 +59,7 @@ export function creationOf(draft: LinkDraft, now: Date): ShareLinkCreate {
   };
 }
 
-/** What changes a link into the terms of a form without problems: only what differs. */
+/** Returns the changes of a link from a valid form. */
 export function updateOf(link: ShareLink, draft: LinkDraft, now: Date): ShareLinkUpdate {
   const until = draft.lasting === 'keep' ? undefined : expiryOf(draft.lasting, draft.day, now);
   const mark = watermarkOf(draft);

@@ -6,10 +6,10 @@ import { problemText } from '#lib/problems.ts';
 
 type Words = LinkView['posts'][number];
 
-/** Assets on one page: enough for several screens. */
+/** Assets per page, enough for several screens. */
 const PAGE = 60;
 
-/** A visit to what a link shows, for as long as its page is open. */
+/** The state of a visit to a link, while its page is open. */
 export interface Visit {
   readonly token: string;
   readonly status: 'loading' | 'shown' | 'locked' | 'gone' | 'failed';
@@ -21,11 +21,11 @@ export interface Visit {
   readonly problem: string | undefined;
   /** Opens the link, again after it was unlocked. */
   start(): Promise<void>;
-  /** Reads the next page. */
+  /** Loads the next page. */
   readOn(): Promise<void>;
 }
 
-/** Reads a link through the client alone: a 401 here is about the link and says nothing about a session. */
+/** Reads a link with the plain client: a 401 here is about the link, not about a session. */
 export function openVisit(client: Client<Operations>, token: string): Visit {
   const posts = new SvelteMap<string, Words>();
   let status = $state<Visit['status']>('loading');
@@ -56,7 +56,7 @@ export function openVisit(client: Client<Operations>, token: string): Visit {
     } catch (error) {
       status = statusAfter(error);
       problem = problemText(error);
-      // What is on screen stays when only the connection was lost.
+      // The displayed content stays if only the connection was lost.
       if (status !== 'failed') view = undefined;
     } finally {
       busy = false;

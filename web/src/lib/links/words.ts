@@ -2,7 +2,7 @@ import type { ShareLink } from '@vitrine/contract/links';
 import { agoOf } from '#lib/time/ago.ts';
 import { shortDayOf } from '#lib/time/moments.ts';
 
-/** What a link gives, in a few words. */
+/** Describes the settings of a link briefly. */
 export function termsOf(link: ShareLink, now: number): string {
   const ended = link.expires_at !== null && Date.parse(link.expires_at) <= now;
   return [
@@ -15,14 +15,14 @@ export function termsOf(link: ShareLink, now: number): string {
     .join(' · ');
 }
 
-/** How often and when a link was opened. */
+/** Describes how often and when a link was opened. */
 export function viewsOf(link: ShareLink, now: number): string {
   if (link.last_opened_at === null) return 'Not opened yet';
   const times = link.opened_count === 1 ? 'Opened once' : `Opened ${link.opened_count} times`;
   return `${times}, last ${agoOf(link.last_opened_at, now)}`;
 }
 
-/** A warning about what a link leaves out, or nothing. */
+/** Returns a warning about omitted files, or undefined. */
 export function omissionOf(count: number): string | undefined {
   if (count === 0) return undefined;
   const files = count === 1 ? 'One file is' : `${count} files are`;

@@ -1,7 +1,7 @@
 import { queryOptions } from '@tanstack/svelte-query';
 import type { Service } from '#lib/service.ts';
 
-/** How mail is sent, without the password. */
+/** Reads the mail settings, without the password. */
 export function mailQuery({ client }: Service) {
   return queryOptions({
     queryKey: ['admin', 'mail'],

@@ -4,35 +4,35 @@ import {
   renamedZones,
 } from '@vitrine/contract/notifications';
 
-/** What one can be told of, most pressing first. */
+/** Labels of the kinds of notification, most important first. */
 export const kindWords: readonly {
   readonly kind: NotificationKind;
   readonly label: string;
   readonly hint: string;
 }[] = [
-  { kind: 'request_received', label: 'Requests', hint: 'Somebody asks for something that you decide.' },
+  { kind: 'request_received', label: 'Requests', hint: 'Someone sends a request that you can decide.' },
   {
     kind: 'request_decided',
     label: 'Answers to your requests',
-    hint: 'What you asked for was granted or denied.',
+    hint: 'Your request was granted or denied.',
   },
-  { kind: 'mention', label: 'Mentions', hint: 'Somebody writes @ and your username.' },
-  { kind: 'reply', label: 'Replies', hint: 'Somebody answers a comment of yours.' },
-  { kind: 'comment', label: 'Comments on your posts', hint: 'Somebody writes below a post of yours.' },
+  { kind: 'mention', label: 'Mentions', hint: 'Someone writes @ and your username.' },
+  { kind: 'reply', label: 'Replies', hint: 'Someone replies to your comment.' },
+  { kind: 'comment', label: 'Comments on your posts', hint: 'Someone comments on your post.' },
   {
     kind: 'watched_comment',
     label: 'Comments on posts you watch',
-    hint: 'You watch a post once you comment on it, or by its Watch button.',
+    hint: 'You watch a post after commenting on it or pressing Watch.',
   },
-  { kind: 'follow', label: 'Followers', hint: 'Somebody begins to follow you.' },
-  { kind: 'like', label: 'Likes', hint: 'Somebody likes a post of yours. Several are told together.' },
+  { kind: 'follow', label: 'Followers', hint: 'Someone starts following you.' },
+  { kind: 'like', label: 'Likes', hint: 'Someone likes your post. Several likes are combined.' },
 ];
 
 type MailChoice = NotificationPreferences['kinds'][NotificationKind]['mail'];
 
 export const mailChoices: readonly { readonly value: MailChoice; readonly label: string }[] = [
   { value: 'off', label: 'No mail' },
-  { value: 'now', label: 'Mail at once' },
+  { value: 'now', label: 'Mail immediately' },
   { value: 'digest', label: 'In the digest' },
 ];
 
@@ -41,7 +41,7 @@ export const everyChoices = [
   { value: 'week', label: 'Every week' },
 ] as const;
 
-/** Monday is 1, as the service counts. */
+/** Monday is 1, as in the service. */
 export const weekdayChoices = [
   'Monday',
   'Tuesday',
@@ -52,19 +52,19 @@ export const weekdayChoices = [
   'Sunday',
 ].map((label, index) => ({ value: String(index + 1), label }));
 
-/** The hours of the day, on the clock of the chosen zone. */
+/** Returns the hours of the day in the chosen time zone. */
 export const hourChoices = Array.from({ length: 24 }, (_, hour) => ({
   value: String(hour),
   label: `${String(hour).padStart(2, '0')}:00`,
 }));
 
-/** The zone of this device; `UTC` where the browser does not say. */
+/** Returns the time zone of this device; `UTC` if the browser does not know it. */
 export function zoneHere(): string {
   const zone = new Intl.DateTimeFormat().resolvedOptions().timeZone;
   return zone ? (renamedZones[zone] ?? zone) : 'UTC';
 }
 
-/** Whose clock counts: the kept zone, this device's and UTC, each once. */
+/** Returns the time zones to choose from: the stored one, that of this device, and UTC, without duplicates. */
 export function zoneChoices(kept: string, here: string): { value: string; label: string }[] {
   return [...new Set([kept, here, 'UTC'])].map((zone) => ({
     value: zone,

@@ -1,4 +1,4 @@
-/** A stretch of time and what happened in it. */
+/** A period and its notifications. */
 export interface Period<T> {
   readonly label: string;
   readonly items: readonly T[];
@@ -11,7 +11,7 @@ function startOfDay(now: number, back: number): number {
   return day.getTime();
 }
 
-/** What happened, newest first, by how long ago it was, by the reader's clock. Stretches without anything are left out. */
+/** Groups notifications, newest first, by their age in the reader's time zone. Omits empty periods. */
 export function byPeriod<T extends { readonly happened_at: string }>(
   items: readonly T[],
   now: number,

@@ -1,20 +1,20 @@
 import type { Service } from '#lib/service.ts';
 import { listsKey, unreadKey } from './queries.ts';
 
-/** Milliseconds until a stream that the service refused is asked for again. */
+/** Milliseconds until a stream that the service refused is requested again. */
 const askAgainAfter = 30_000;
 
-/** The same after the service said that it stops: it is being restarted, or another process takes its place. */
+/** The same after the service announced that it stops: it is being restarted, or another process replaces it. */
 const askRestartedAfter = 5000;
 
-/** What the page hears of the service while it is looked at. */
+/** The live events of the service while the page is visible. */
 export interface Live {
-  /** Whether the stream is open; while it is not, what changes has to be asked for. */
+  /** Whether the stream is open. While it is not, pages poll. */
   readonly connected: boolean;
   close(): void;
 }
 
-/** A number in an event's data, by name; undefined when it is missing. */
+/** Returns a number in the data of an event, by name; undefined if it is missing. */
 function numberIn(text: string, name: 'unread_count' | 'reconnect_after_ms'): number | undefined {
   try {
     const data: unknown = JSON.parse(text);
@@ -26,8 +26,8 @@ function numberIn(text: string, name: 'unread_count' | 'reconnect_after_ms'): nu
 }
 
 /**
- * Listens to the service's events and puts them where the pages read them. Only while the page is in sight: browsers
- * keep few connections to a server, and tabs in the background would hold them all.
+ * Listens to events and updates the cache. Only while the page is visible: browsers limit the connections to a
+ * server, and background tabs would use all of them.
  */
 export function listenLive({ queries }: Service, address = '/api/v1/events'): Live {
   let connected = $state(false);
@@ -38,7 +38,7 @@ export function listenLive({ queries }: Service, address = '/api/v1/events'): Li
   function heard(event: MessageEvent<string>) {
     const count = numberIn(event.data, 'unread_count');
     if (count === undefined) return;
-    // An answer under way is older than this.
+    // A response in flight is older than this event.
     void queries.cancelQueries({ queryKey: unreadKey });
     queries.setQueryData<number>(unreadKey, count);
     void queries.invalidateQueries({ queryKey: listsKey });
@@ -61,8 +61,8 @@ export function listenLive({ queries }: Service, address = '/api/v1/events'): Li
     });
     opened.addEventListener('error', () => {
       connected = false;
-      // The browser comes again by itself when the line broke, but not when it was refused: then the count is asked
-      // for, which tells whether the session has ended.
+      // The browser reconnects after a lost connection, but not after a refusal. In that case the count is requested,
+      // which reveals whether the session has ended.
       if (opened.readyState !== EventSource.CLOSED) return;
       close();
       void queries.invalidateQueries({ queryKey: unreadKey });

@@ -6,7 +6,7 @@ import type { Service } from '#lib/service.ts';
 
 type Page = AnswerOf<Operations['listNotifications']>;
 
-/** What was read of the list of notifications. */
+/** The loaded pages of notifications. */
 export type NotificationPages = InfiniteData<Page, string>;
 
 export const unreadKey = ['notifications', 'unread'];
@@ -14,7 +14,7 @@ export const listsKey = ['notifications', 'list'];
 
 const rowsAtOnce = 30;
 
-/** How many notifications nobody has opened yet. The live stream writes it; see `live.svelte.ts`. */
+/** Reads the number of unread notifications. The live stream updates it; see `live.svelte.ts`. */
 export function unreadQuery({ client }: Service) {
   return queryOptions({
     queryKey: unreadKey,
@@ -23,7 +23,7 @@ export function unreadQuery({ client }: Service) {
   });
 }
 
-/** Notifications, newest first. What happens meanwhile lets it be read anew, so each visit asks. */
+/** Lists notifications, newest first. Events invalidate it, and each visit reloads it. */
 export function notificationsQuery({ client }: Service, unreadOnly: boolean) {
   return infiniteQueryOptions({
     queryKey: [...listsKey, unreadOnly ? 'unread' : 'all'],
@@ -37,7 +37,7 @@ export function notificationsQuery({ client }: Service, unreadOnly: boolean) {
   });
 }
 
-/** What the account is told of, and how. Never from memory: a mail's own address changes it too. */
+/** Reads the notification preferences. Never cached, because changing the mail address affects them too. */
 export function notificationPreferencesQuery({ client }: Service) {
   return queryOptions({
     queryKey: ['account', 'notification-preferences'],
@@ -47,7 +47,7 @@ export function notificationPreferencesQuery({ client }: Service) {
   });
 }
 
-/** Whether the account is told of comments on a post. */
+/** Reads whether the account is notified of comments on a post. */
 export function watchQuery({ client }: Service, postId: string) {
   return queryOptions({
     queryKey: ['watch', postId],

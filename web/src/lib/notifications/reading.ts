@@ -17,12 +17,14 @@ function markShown({ queries }: Service, which: (one: Notification) => boolean):
   );
 }
 
-/** Shows everything as the service has it. */
+/** Reloads everything from the service. */
 async function readAnew({ queries }: Service): Promise<void> {
   await queries.invalidateQueries({ queryKey: ['notifications'] });
 }
 
-/** Marks a notification as read, at once on the screen. The way to its place never waits for it, nor fails with it. */
+/**
+ * Marks a notification as read and shows this immediately. Navigation does not wait for it and does not fail with it.
+ */
 export async function markRead(service: Service, notification: Notification): Promise<void> {
   if (notification.read) return;
   const { client, queries } = service;
@@ -33,12 +35,12 @@ export async function markRead(service: Service, notification: Notification): Pr
   try {
     await client.call('readNotification', { params: { id: notification.id } });
   } catch (error) {
-    // One that cannot be seen any more is gone from the list as well.
+    // A notification that is no longer visible disappears from the list as well.
     if (!(error instanceof CallError) || error.status !== 404) void readAnew(service);
   }
 }
 
-/** Marks everything as read. Rejects with CallError and shows what holds then. */
+/** Marks everything as read. Rejects with CallError and then shows the current state. */
 export async function markAllRead(service: Service): Promise<void> {
   const { client, queries } = service;
   markShown(service, () => true);

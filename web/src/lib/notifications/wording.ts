@@ -3,7 +3,7 @@ import { userPage } from '#lib/page-addresses.ts';
 import { queueAddress } from '#lib/requests/queue.ts';
 import { requestKindOf } from '#lib/requests/wording.ts';
 
-/** A piece of a sentence; names and titles stand out. */
+/** A part of a sentence; names and titles are emphasised. */
 export interface Piece {
   readonly text: string;
   readonly strong?: boolean;
@@ -29,10 +29,10 @@ const decided: Readonly<Record<string, string>> = {
   pending: ' is waiting again',
 };
 
-/** A notification in a sentence, from what its recipient may see of it and nothing else. */
+/** Describes a notification in a sentence, using only what its recipient may see. */
 export function sentenceOf(notification: Notification): Piece[] {
   const { kind, actor, actor_count, post, request } = notification;
-  const who = actor === undefined ? plain('Somebody') : strong(actor.display_name);
+  const who = actor === undefined ? plain('Someone') : strong(actor.display_name);
   const title = titleOf(post?.title, 'a post');
   const own = titleOf(post?.title, 'without a title');
   switch (kind) {
@@ -66,7 +66,7 @@ export function sentenceOf(notification: Notification): Piece[] {
   }
 }
 
-/** Where a notification leads. `decidesAll`: whether everybody's requests are in a queue of the reader's. */
+/** Returns the address of a notification. `decidesAll`: whether the reader has a queue with everyone's requests. */
 export function placeOf(notification: Notification, decidesAll = false): string {
   const { kind, post, comment, request, actor } = notification;
   if (post !== undefined) return `/posts/${post.id}${comment === undefined ? '' : `#comment-${comment.id}`}`;
@@ -76,12 +76,12 @@ export function placeOf(notification: Notification, decidesAll = false): string 
   return actor === undefined ? '/notifications' : userPage(actor);
 }
 
-/** How many, as a badge has room for it. */
+/** Formats the count for a badge. */
 export function countOf(unread: number): string {
   return unread > 99 ? '99+' : String(unread);
 }
 
-/** A page's title behind the number of what is new. */
+/** Returns the title of a page with the count in front. */
 export function titleWithCount(title: string, unread: number): string {
   return unread === 0 ? title : `(${countOf(unread)}) ${title}`;
 }

@@ -1,30 +1,30 @@
 import type { JobProgress, JobState } from '@vitrine/contract/jobs';
 
-/** What each kind of job does, for people; any other is told by its name. */
+/** Descriptions of jobs. A job without one is shown by its name. */
 const works: Readonly<Record<string, string>> = {
-  render: 'Make previews',
-  sweep: 'Sweep leftovers away',
+  render: 'Render previews',
+  sweep: 'Clean up unused files',
   purge: 'Empty the trash',
-  'release-bytes': 'Remove a file nobody has',
+  'release-bytes': 'Remove an unused file',
   'release-logo': 'Remove an old logo',
-  expire: 'End what ran out',
-  'retain-audit': 'Shorten the audit log',
-  'count-storage': 'Count the storage',
+  expire: 'Remove expired sessions and grants',
+  'retain-audit': 'Remove old audit events',
+  'count-storage': 'Count storage use',
   'render-again': 'Bring stored files up to date',
   tiles: 'Cut a large picture into tiles',
-  transcode: 'Make streams of a video or sound',
+  transcode: 'Convert a video or sound for streaming',
   extract: 'Read the metadata of a file',
   'extract-stored': 'Read the metadata of stored files',
-  encode: 'Learn what a picture shows',
-  'fill-vectors': 'Find pictures that nobody has looked at',
-  'rewrite-documents': 'Write the search index again',
+  encode: 'Index a picture for visual search',
+  'fill-vectors': 'Find pictures missing from visual search',
+  'rewrite-documents': 'Rebuild the search index',
 };
 
 export function workOf(name: string): string {
   return works[name] ?? name;
 }
 
-/** How far a job is: "12 of 40 files", "62 %, encoding". */
+/** Describes the progress of a job: "12 of 40 files", "62 %, encoding". */
 export function progressWords({ part, step, done, total }: JobProgress): string {
   if (done !== null && total !== null) return `${done.toLocaleString()} of ${total.toLocaleString()} files`;
   const percent = `${Math.floor(part * 100)} %`;
@@ -34,18 +34,18 @@ export function progressWords({ part, step, done, total }: JobProgress): string 
 interface StateChoice {
   readonly state: JobState | undefined;
   readonly label: string;
-  /** Said where there is none. */
+  /** The text for an empty list. */
   readonly empty: string;
 }
 
 export const stateChoices: readonly StateChoice[] = [
-  { state: undefined, label: 'All', empty: 'There is nothing to do.' },
-  { state: 'failed', label: 'Failed', empty: 'No job has failed.' },
-  { state: 'running', label: 'Running', empty: 'Nothing is being worked on.' },
-  { state: 'waiting', label: 'Waiting', empty: 'Nothing waits.' },
+  { state: undefined, label: 'All', empty: 'No jobs.' },
+  { state: 'failed', label: 'Failed', empty: 'No failed jobs.' },
+  { state: 'running', label: 'Running', empty: 'No running jobs.' },
+  { state: 'waiting', label: 'Waiting', empty: 'No waiting jobs.' },
 ];
 
-/** The state an address narrows the list to. */
+/** Returns the state filter in an address. */
 export function readJobState(params: Pick<URLSearchParams, 'get'>): JobState | undefined {
   const asked = params.get('state');
   return stateChoices.find(({ state }) => state !== undefined && state === asked)?.state;
@@ -61,7 +61,7 @@ interface Counts {
   readonly failed: number;
 }
 
-/** How many jobs are in a state, over all names. */
+/** Returns the number of jobs in a state, over all names. */
 export function sumOf(counts: readonly Counts[], state: JobState | undefined): number {
   const of = (one: Counts) => (state === undefined ? one.waiting + one.running + one.failed : one[state]);
   return counts.reduce((sum, one) => sum + of(one), 0);

@@ -7,7 +7,7 @@ import type { Service } from '#lib/service.ts';
 
 type Storage = AnswerOf<Operations['getStorage']>;
 
-/** What the library holds; asked again and again while it is being counted. */
+/** Reads what the library holds; polls while a count is running. */
 export function storageQuery({ client }: Service) {
   return queryOptions<Storage>({
     queryKey: ['admin', 'storage'],
@@ -17,14 +17,14 @@ export function storageQuery({ client }: Service) {
   });
 }
 
-/** Jobs that are not done, newest first. The list is looked at to see what happens now. */
+/** Lists unfinished jobs, newest first. Always reloaded, because readers want the current state. */
 export function jobsQuery({ client }: Service, state: JobState | undefined) {
   return infiniteQueryOptions({
     queryKey: ['admin', 'jobs', state ?? ''],
     ...byCursor,
     staleTime: 0,
     gcTime: 0,
-    // Progress is watched.
+    // Polls to show progress.
     refetchInterval: 2000,
     queryFn: ({ pageParam, signal }) =>
       client.call('listJobs', {
@@ -34,7 +34,7 @@ export function jobsQuery({ client }: Service, state: JobState | undefined) {
   });
 }
 
-/** How many jobs there are by name and state. */
+/** Counts jobs by name and state. */
 export function jobCountsQuery({ client }: Service) {
   return queryOptions({
     queryKey: ['admin', 'job-counts'],
@@ -44,7 +44,7 @@ export function jobCountsQuery({ client }: Service) {
   });
 }
 
-/** Reads the jobs and their counts again, after something was done about one. */
+/** Reloads the jobs and their counts after an action. */
 export async function refreshJobs({ queries }: Service): Promise<void> {
   await Promise.all([
     queries.invalidateQueries({ queryKey: ['admin', 'jobs'] }),
@@ -52,7 +52,7 @@ export async function refreshJobs({ queries }: Service): Promise<void> {
   ]);
 }
 
-/** What is wrong with the library; looked at anew at every visit. */
+/** Runs the checks of the doctor; repeated at every visit. */
 export function doctorQuery({ client }: Service) {
   return queryOptions({
     queryKey: ['admin', 'doctor'],

@@ -1,23 +1,23 @@
 import type { SessionUser } from '@vitrine/contract/identity';
 
-/** Which feed is shown, as the page's address says it. Drafts have a page of their own. */
+/** The feed to show, as encoded in the address. Drafts have a separate page. */
 export interface FeedChoice {
   readonly feed: 'latest' | 'trending' | 'following' | 'team';
   readonly sort: 'newest' | 'oldest';
   readonly drafts: boolean;
-  /** Only posts that have all of them. */
+  /** Only posts with all of these tags. */
   readonly tags?: readonly string[];
-  /** Only one person's posts, or one team's. A followed team has a chip; saved views may name any. */
+  /** Only posts of one person or one team. A followed team has a chip; saved views may contain any team. */
   readonly author?: number;
   readonly team?: string;
 }
 
-/** FEED-7: at most 10 tags narrow the feed. */
+/** FEED-7: at most 10 tags. */
 const mostTags = 10;
 
 const shipped: FeedChoice = { feed: 'latest', sort: 'newest', drafts: false };
 
-/** What an address that says nothing shows this person (PREFERENCE-2). */
+/** Returns the user's default choice, for an address without one (PREFERENCE-2). */
 export function usualChoice(user: Pick<SessionUser, 'default_views'> | null): FeedChoice {
   if (user === null) return shipped;
   const { feed, sort } = user.default_views;
@@ -51,24 +51,24 @@ function readNarrowing(search: Pick<URLSearchParams, 'get' | 'getAll'>): Partial
   };
 }
 
-/** Whether less is shown than everything of a kind. */
+/** Returns whether any filter is set. */
 export function isNarrowed({ tags, author, team }: FeedChoice): boolean {
   return tags !== undefined || author !== undefined || team !== undefined;
 }
 
-/** The choice narrowed to a tag too, or no longer. */
+/** Returns the choice with a tag added, or removed if it was set. */
 export function withTag({ tags = [], ...choice }: FeedChoice, tag: string, on: boolean): FeedChoice {
   const others = tags.filter((one) => one !== tag);
   const next = on ? [...others, tag].slice(-mostTags) : others;
   return next.length === 0 ? choice : { ...choice, tags: next };
 }
 
-/** The choice narrowed to one team, or no longer. */
+/** Returns the choice with a team set, or removed if it was set. */
 export function withTeam({ team: _, ...choice }: FeedChoice, team: string | undefined): FeedChoice {
   return team === undefined ? choice : { ...choice, team };
 }
 
-/** Reads the choice from an address. Only someone signed in follows anybody. */
+/** Reads the choice from an address. Only signed-in users have a following feed. */
 export function readFeedChoice(
   search: Pick<URLSearchParams, 'get' | 'getAll'>,
   signedIn: boolean,
@@ -82,12 +82,12 @@ export function readFeedChoice(
   };
 }
 
-/** The drafts in the order their address asks for. */
+/** Returns the choice for drafts, in the order of the address. */
 export function readDraftsChoice(search: Pick<URLSearchParams, 'get'>, usual: FeedChoice): FeedChoice {
   return { feed: 'latest', sort: readSort(search.get('sort')) ?? usual.sort, drafts: true };
 }
 
-/** The address of a choice; what is usual is left out. */
+/** Returns the address of a choice, omitting defaults. */
 export function feedAddress(choice: FeedChoice, usual: FeedChoice = shipped): string {
   const search = new URLSearchParams();
   if (!choice.drafts && choice.feed !== usual.feed) search.set('show', choice.feed);

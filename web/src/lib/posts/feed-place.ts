@@ -1,15 +1,15 @@
 import { createContext } from 'svelte';
 import type { FeedChoice } from './feed-choice.ts';
 
-/** Where the reader was in the feed, kept while the app is open, so that coming back finds the same place. */
+/** The reader's position in the feed, kept while the app is open, so that returning restores it. */
 export interface FeedPlace {
-  /** Width of the sheet in CSS pixels when last shown: rows can be laid out before the first measure. */
+  /** The last width of the sheet in CSS pixels, so that rows can be laid out before they are measured. */
   width: number;
-  /** The post opened last, which takes the focus on coming back. */
+  /** The last opened post, which gets the focus on return. */
   openedPost: string | undefined;
-  /** Whether the page before the post was the feed, so that leaving is going back. */
+  /** Whether the previous page was the feed, so that leaving the post goes back in history. */
   fromFeed: boolean;
-  /** Which feed it was. */
+  /** The choice of that feed. */
   choice: FeedChoice;
 }
 

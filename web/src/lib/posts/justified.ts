@@ -1,9 +1,9 @@
-/** How a sheet of justified rows is to be laid out; lengths in CSS pixels. */
+/** The parameters of a justified layout; lengths in CSS pixels. */
 export interface SheetShape {
   readonly width: number;
   readonly targetHeight: number;
   readonly gap: number;
-  /** Whether more pictures follow, so that an unfinished last row is held back instead of shown short. */
+  /** Whether more pictures follow, so that an incomplete last row is withheld instead of shown short. */
   readonly more: boolean;
 }
 
@@ -27,7 +27,7 @@ export interface Sheet {
 const narrowest = 0.5;
 const widest = 3.2;
 
-/** The aspect ratio a tile is given: the picture's own, within limits; square when it is not known yet. */
+/** Returns the aspect ratio of a tile: the picture's own within limits, or square if unknown. */
 export function ratioOf(width: number | null, height: number | null): number {
   if (width === null || height === null || width <= 0 || height <= 0) return 1;
   return Math.min(widest, Math.max(narrowest, width / height));
@@ -37,7 +37,7 @@ function heightOf(ratioSum: number, count: number, shape: SheetShape): number {
   return (shape.width - shape.gap * (count - 1)) / ratioSum;
 }
 
-/** Tiles of one row from left to right; the last one takes what rounding left over. */
+/** Returns the tiles of a row from left to right. The last tile takes the rounding difference. */
 function tilesOf(ratios: readonly number[], from: number, height: number, shape: SheetShape, fill: boolean) {
   let left = 0;
   return ratios.map((ratio, place): Tile => {
@@ -50,8 +50,8 @@ function tilesOf(ratios: readonly number[], from: number, height: number, shape:
 }
 
 /**
- * Rows of equal width whose heights stay near the target.
- * Rows before the last do not move when pictures are appended.
+ * Lays out rows of equal width whose heights stay near the target. Appending pictures does not move the rows before
+ * the last.
  */
 export function justify(ratios: readonly number[], shape: SheetShape): Sheet {
   const rows: Row[] = [];
@@ -78,7 +78,7 @@ export function justify(ratios: readonly number[], shape: SheetShape): Sheet {
       sum += ratio;
       continue;
     }
-    // The row is full. End it before or after this picture, whichever is nearer to the target.
+    // The row is full. Ends it before or after this picture, whichever is closer to the target height.
     if (before - shape.targetHeight < shape.targetHeight - after) {
       close(at, before, true);
       sum = ratio;
@@ -100,7 +100,7 @@ export function justify(ratios: readonly number[], shape: SheetShape): Sheet {
   return { rows, height: Math.max(0, top - shape.gap) };
 }
 
-/** The rows that touch the band between two heights of the sheet, as [first, end). */
+/** Returns the rows that overlap a vertical range of the sheet, as [first, end). */
 export function rowsBetween(rows: readonly Row[], from: number, to: number): readonly [number, number] {
   const firstWhere = (isPast: (row: Row) => boolean): number => {
     let low = 0;
@@ -118,7 +118,7 @@ export function rowsBetween(rows: readonly Row[], from: number, to: number): rea
   return [first, Math.max(first, end)];
 }
 
-/** The height rows should have on a sheet that wide. */
+/** Returns the target height of rows for a sheet of this width. */
 export function targetHeightFor(width: number): number {
   if (width < 480) return 210;
   if (width < 900) return 240;

@@ -49,7 +49,7 @@ function shownOf({ known, wanted }: PendingLike): LikeState {
   return { liked: wanted, like_count: Math.max(0, known.like_count + (wanted ? 1 : -1)) };
 }
 
-/** Resolves once every read below these keys that is under way now has come in or failed. */
+/** Resolves once every read below these keys that is in flight now has settled. */
 async function readsUnderWay(queries: QueryClient, keys: readonly QueryKey[]): Promise<void> {
   const cache = queries.getQueryCache();
   const reads = keys.flatMap((queryKey) => cache.findAll({ queryKey, fetchStatus: 'fetching' }));

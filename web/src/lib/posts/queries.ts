@@ -16,7 +16,7 @@ import { withFreshAssets } from './refreshed.ts';
 type FeedPage = AnswerOf<Operations['listPosts']>;
 type Feed = InfiniteData<FeedPage, string>;
 
-/** Milliseconds after which a window that is come back to reads its feed again. */
+/** Milliseconds after which a window that regains the focus reloads its feed. */
 const refreshAfter = 60_000;
 
 function isOld({ state }: { readonly state: { readonly dataUpdatedAt: number } }): 'always' | false {
@@ -24,8 +24,8 @@ function isOld({ state }: { readonly state: { readonly dataUpdatedAt: number } }
 }
 
 /**
- * The feed, a page at a time. To read it again is to read every page read so far, so that happens only to a window
- * that is come back to after a while, and never under the reader's hands.
+ * Reads the feed page by page. A reload reads all loaded pages again, so it happens only when a window regains the
+ * focus after a while, never while the reader is active.
  */
 export function feedQuery({ client }: Service, choice: FeedChoice) {
   return infiniteQueryOptions({
@@ -54,7 +54,7 @@ function feedsOf(queries: QueryClient): Feed[] {
     .flatMap(([, feed]) => (feed === undefined ? [] : [feed]));
 }
 
-/** One post; shown at once from a feed that has it, and asked for again while a picture is in the making. */
+/** Reads one post. Shows a cached copy from a feed immediately, and polls while a picture is being processed. */
 export function postQuery({ client, queries }: Service, id: string) {
   return queryOptions<Post>({
     queryKey: ['post', id],
@@ -74,7 +74,7 @@ function isPending(member: Post['members'][number]): boolean {
   return !member.restricted && member.asset.processing_status === 'pending';
 }
 
-/** Posts before and after one in a feed read before, if it is there. */
+/** Returns the posts before and after one in a cached feed, if it is there. */
 export function neighboursOf(
   queries: QueryClient,
   choice: FeedChoice,
@@ -87,7 +87,7 @@ export function neighboursOf(
   return { ...(before === undefined ? {} : { before }), ...(after === undefined ? {} : { after }) };
 }
 
-/** Asks for assets in the making until they are ready; the pace slows down. */
+/** Polls assets until they are processed, at increasing intervals. */
 export function pendingQuery({ client }: Service, ids: readonly string[]) {
   return queryOptions<ShownAsset[]>({
     queryKey: ['pending', ids],
@@ -114,31 +114,31 @@ function changeFeeds(queries: QueryClient, change: (posts: Post[]) => Post[]): v
   );
 }
 
-/** Puts newer states of assets into every feed that shows them. */
+/** Updates assets in all cached feeds. */
 export function putFreshAssets(queries: QueryClient, assets: readonly ShownAsset[]): void {
   const fresh = new Map(assets.map((asset) => [asset.id, asset]));
   changeFeeds(queries, (posts) => posts.map((post) => withFreshAssets(post, fresh)));
 }
 
-/** Changes a post wherever it was read: in the feeds, and on its own page. */
+/** Updates a post wherever it is cached: in feeds and on its own page. */
 export function changePost(queries: QueryClient, id: string, change: (post: Post) => Post): void {
   changeFeeds(queries, (posts) => posts.map((post) => (post.id === id ? change(post) : post)));
   queries.setQueryData<Post>(['post', id], (post) => (post === undefined ? undefined : change(post)));
 }
 
-/** Shows what the service said of a post last. */
+/** Stores a post as returned by the service. */
 export function putPost(queries: QueryClient, post: Post): void {
   queries.setQueryData<Post>(['post', post.id], post);
   changePost(queries, post.id, () => post);
 }
 
-/** Takes a post out of every feed and forgets its page. */
+/** Removes a post from all feeds and from the cache. */
 export function forgetPost(queries: QueryClient, id: string): void {
   changeFeeds(queries, (posts) => posts.filter((post) => post.id !== id));
   queries.removeQueries({ queryKey: ['post', id] });
 }
 
-/** Lets every feed be read anew: which of them a post belongs to has changed. */
+/** Invalidates all feeds, because a post may belong to others now. */
 export function forgetFeeds(queries: QueryClient): void {
   queries.removeQueries({ queryKey: ['feed'] });
 }

@@ -2,7 +2,7 @@ import type { ShownAsset } from '@vitrine/contract/assets';
 import type { Post } from '@vitrine/contract/posts';
 import { coverAssetOf } from './cover.ts';
 
-/** Ids of covers still being processed, at most `limit`. */
+/** Returns the ids of covers that are still being processed, at most `limit`. */
 export function pendingCovers(posts: readonly Post[], limit: number): string[] {
   const ids = new Set<string>();
   for (const post of posts) {
@@ -13,7 +13,7 @@ export function pendingCovers(posts: readonly Post[], limit: number): string[] {
   return [...ids];
 }
 
-/** The post with newer states of its assets put in; the same object when nothing changed. */
+/** Returns the post with newer states of its assets, or the same object if nothing changed. */
 export function withFreshAssets(post: Post, fresh: ReadonlyMap<string, ShownAsset>): Post {
   if (!post.members.some((member) => fresh.has(member.asset_id))) return post;
   return {

@@ -4,7 +4,10 @@ import { holds, holdsIn, type TeamCapabilities } from '#lib/identity/allowance.t
 
 type Whose = Pick<Post, 'author_user_ref' | 'team_id' | 'origin'>;
 
-/** Whether to show what changes a post: to its author and to who administers posts, or its team's. The service decides again. */
+/**
+ * Returns whether to show actions that change a post: to its author and to administrators of posts or of its team.
+ * The service checks again.
+ */
 export function mayEdit(post: Whose, user: SessionUser | null, held?: TeamCapabilities): boolean {
   return (
     user !== null &&
@@ -14,7 +17,9 @@ export function mayEdit(post: Whose, user: SessionUser | null, held?: TeamCapabi
   );
 }
 
-/** Whether it takes capabilities in teams to know: it is of a team, and not the reader's to change otherwise. */
+/**
+ * Returns whether the answer depends on capabilities in teams: the post has a team and the reader has no other right.
+ */
 export function dependsOnTeam(post: Whose, user: SessionUser | null): boolean {
   return user !== null && post.team_id !== undefined && !mayEdit(post, user) && !holds(user, 'posts.admin');
 }

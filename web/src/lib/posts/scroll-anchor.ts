@@ -1,6 +1,6 @@
 import { type Row, rowsBetween } from './justified.ts';
 
-/** Where a post stood in the window, so that it can be put there again when the sheet is laid out anew. */
+/** The position of a post in the window, to restore it after a new layout. */
 export interface Anchor {
   readonly id: string;
   /** Distance of its row from the top of the window, in CSS pixels. */
@@ -8,9 +8,9 @@ export interface Anchor {
 }
 
 /**
- * The posts in a window that begins `above` pixels below the top of the sheet and is `height` high, topmost first,
- * but those whose row is cut off by the top of the window last: of them the reader sees the least. None while the
- * sheet's own top is in sight: whoever looks at the beginning wants to see what is new there.
+ * Returns the posts in a window that begins `above` pixels below the top of the sheet and has this height. The
+ * topmost come first, but posts of a row that is cut off by the top of the window come last, because they are the
+ * least visible. Returns none while the top of the sheet is visible, because new posts should then appear.
  */
 export function anchorsIn(
   rows: readonly Row[],
@@ -31,10 +31,7 @@ export function anchorsIn(
   );
 }
 
-/**
- * How far to scroll, in CSS pixels, so that the first anchor that is still there stands where it stood. Nothing
- * when none is left.
- */
+/** Returns how far to scroll, in CSS pixels, to restore the first anchor that still exists; 0 if there is none. */
 export function shiftFor(
   anchors: readonly Anchor[],
   rows: readonly Row[],

@@ -2,7 +2,7 @@ import { queryOptions } from '@tanstack/svelte-query';
 import type { PreviewSettings } from '@vitrine/contract/previews';
 import type { Service } from '#lib/service.ts';
 
-/** The preview ladder and how far files are rendered with it; asked again while that goes on. */
+/** Reads the preview ladder and the progress of rendering; polls while it runs. */
 export function previewSettingsQuery({ client }: Service) {
   return queryOptions<PreviewSettings>({
     queryKey: ['admin', 'previews'],

@@ -1,11 +1,11 @@
 const GB = 1_000_000_000;
 
-/** A limit as it stands in a field: gigabytes, or nothing for no limit. */
+/** Formats a quota for a field in gigabytes; empty for no limit. */
 export function gigabytesOf(bytes: number | null): string {
   return bytes === null ? '' : String(Number((bytes / GB).toFixed(3)));
 }
 
-/** The amount typed, in bytes; null for no limit, undefined if it is not a number. */
+/** Parses the field to bytes; null for no limit, undefined if it is not a number. */
 export function bytesOf(typed: string): number | null | undefined {
   const text = typed.trim().replace(',', '.');
   if (text === '') return null;

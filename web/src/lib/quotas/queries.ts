@@ -1,7 +1,7 @@
 import { queryOptions } from '@tanstack/svelte-query';
 import type { Service } from '#lib/service.ts';
 
-/** The limits of the library and of everyone, and what the library stores. */
+/** Reads the quotas of the library and of accounts, and the use of the library. */
 export function quotasQuery({ client }: Service) {
   return queryOptions({
     queryKey: ['admin', 'quotas'],
@@ -10,7 +10,7 @@ export function quotasQuery({ client }: Service) {
   });
 }
 
-/** The limit of an account and what it stores. */
+/** Reads the quota of an account and its use. */
 export function userQuotaQuery({ client }: Service, ref: number) {
   return queryOptions({
     queryKey: ['admin', 'quota', ref],

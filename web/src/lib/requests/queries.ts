@@ -14,7 +14,7 @@ import type { Queue, RequestState } from './queue.ts';
 
 type QueuePages = InfiniteData<AnswerOf<Operations['listMyRequests']>, string>;
 
-/** Each row looks up what it is about, so a page is short. */
+/** Each row reads its target, so pages are short. */
 const rowsAtOnce = 20;
 
 const queueOperations = {
@@ -23,7 +23,7 @@ const queueOperations = {
   all: 'listAllRequests',
 } as const;
 
-/** A queue, newest first. Others ask and decide meanwhile, so it is asked for at every visit. */
+/** Lists a queue, newest first. Reloaded at every visit, because others add and decide requests. */
 export function queueQuery({ client }: Service, queue: Queue, state: RequestState | '') {
   return infiniteQueryOptions({
     queryKey: ['requests', 'queue', queue, state],
@@ -39,7 +39,7 @@ export function queueQuery({ client }: Service, queue: Queue, state: RequestStat
 
 const askedKey = ['requests', 'asked'];
 
-/** The ids of the assets that the caller asked to see and hears about yet: the latest 200. */
+/** Reads the ids of the assets with a pending access request of the caller: the latest 200. */
 export function askedQuery({ client }: Service) {
   return queryOptions({
     queryKey: askedKey,
@@ -55,22 +55,22 @@ export function askedQuery({ client }: Service) {
   });
 }
 
-/** Asks to see an asset. Rejects with CallError. */
+/** Requests access to an asset. Rejects with CallError. */
 export async function requestAccess({ client, queries }: Service, id: string, reason: string): Promise<void> {
   try {
     await client.call('requestAccess', { params: { id }, body: reason === '' ? {} : { reason } });
   } catch (error) {
     if (error instanceof CallError && error.status === 404)
-      throw new CallError(404, 'it cannot be asked for now');
+      throw new CallError(404, 'it cannot be requested now');
     throw error;
   }
-  // An answer under way may have been given before this was asked.
+  // A response in flight may be older than this request.
   await queries.cancelQueries({ queryKey: askedKey });
   queries.setQueryData<string[]>(askedKey, (ids) => [...(ids ?? []), id]);
   void queries.invalidateQueries({ queryKey: ['requests'] });
 }
 
-/** How many requests wait for the caller, as a number or "20+"; empty for none. */
+/** Reads the number of requests waiting for the caller, as a number or "20+"; empty for none. */
 export function waitingQuery({ client }: Service) {
   return queryOptions({
     queryKey: ['requests', 'waiting'],
@@ -86,14 +86,14 @@ export function waitingQuery({ client }: Service) {
   });
 }
 
-/** What a request is about, as far as the caller is told. */
+/** The target of a request, as far as the caller may see it. */
 export interface Target {
   readonly name: string;
   readonly href: string;
   readonly picture: ShownAsset | undefined;
 }
 
-/** The live thing of a request; null where the caller is not given it. */
+/** Reads the live target of a request; null if the caller may not see it. */
 export function targetQuery({ client }: Service, kind: ResourceRequest['target_kind'], id: string) {
   return queryOptions<Target | null>({
     queryKey: ['request-target', kind, id],
@@ -121,7 +121,7 @@ export function targetQuery({ client }: Service, kind: ResourceRequest['target_k
   });
 }
 
-/** What the latest 200 things in a trash are called, by id. */
+/** Reads the titles of the latest 200 items in a trash, by id. */
 export function trashNamesQuery({ client }: Service, scope: TrashScope) {
   return queryOptions<Record<string, string>>({
     queryKey: ['request-trash', scope],
@@ -133,8 +133,8 @@ export function trashNamesQuery({ client }: Service, scope: TrashScope) {
 }
 
 /**
- * Shares the asset a request asked for with the requester, until `expiresAt` if that is a time. The decision is recorded
- * before, so a failure says that only the sharing is missing.
+ * Shares the requested asset with the requester, until `expiresAt` if given. The decision is recorded before, so an
+ * error only means that the share is missing.
  */
 export async function shareRequestedAsset(
   { client, queries }: Service,
@@ -153,14 +153,14 @@ export async function shareRequestedAsset(
   void queries.invalidateQueries({ queryKey: ['shares', id] });
 }
 
-/** A decision as the form has it. `expires_at` is left out where it cannot have an end. */
+/** A decision in the form. `expires_at` is omitted if it cannot expire. */
 export interface Decision {
   readonly decision: 'granted' | 'denied';
   readonly reason?: string;
   readonly expires_at?: string | null;
 }
 
-/** Decides a request and shows it in every queue. Rejects with CallError; what stands is then read anew. */
+/** Decides a request and updates all queues. Rejects with CallError and then reloads the current state. */
 export async function decide(service: Service, request: ResourceRequest, body: Decision): Promise<void> {
   const { client, queries } = service;
   try {
@@ -198,7 +198,7 @@ export async function decide(service: Service, request: ResourceRequest, body: D
 const refusals: Readonly<Record<number, string>> = {
   403: 'this request is not yours to decide any more',
   404: 'what it is about is not in the trash any more',
-  409: 'somebody decided it meanwhile; the list shows how',
+  409: 'it has already been decided; the list shows the outcome',
 };
 
 function withDecided(

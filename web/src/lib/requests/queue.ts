@@ -2,7 +2,7 @@ import type { SessionUser } from '@vitrine/contract/identity';
 import type { ResourceRequest } from '@vitrine/contract/requests';
 import { holds } from '#lib/identity/allowance.ts';
 
-/** Which requests: those to decide, one's own, or everybody's. */
+/** The queues: requests to decide, the user's own, or everyone's. */
 export type Queue = 'incoming' | 'mine' | 'all';
 
 export type RequestState = ResourceRequest['state'];
@@ -10,22 +10,22 @@ export type RequestState = ResourceRequest['state'];
 interface Tab {
   readonly queue: Queue;
   readonly label: string;
-  /** Said where there is none. */
+  /** The text for an empty list. */
   readonly empty: string;
 }
 
 const own: readonly Tab[] = [
-  { queue: 'incoming', label: 'For you to decide', empty: 'Nobody has asked you for anything.' },
-  { queue: 'mine', label: 'Asked by you', empty: 'You have asked for nothing.' },
+  { queue: 'incoming', label: 'For you to decide', empty: 'No requests for you.' },
+  { queue: 'mine', label: 'Your requests', empty: 'You have not requested anything.' },
 ];
-const allRequests: Tab = { queue: 'all', label: 'All', empty: 'Nobody has asked for anything.' };
+const allRequests: Tab = { queue: 'all', label: 'All', empty: 'No requests.' };
 
-/** The queues somebody may open; everybody's takes share.grant. */
+/** Returns the queues that a user may open; that with all requests needs share.grant. */
 export function tabsFor(user: SessionUser | null): readonly Tab[] {
   return holds(user, 'share.grant') ? [...own, allRequests] : own;
 }
 
-/** What a request's state can be narrowed to. */
+/** The filters by state. */
 export const stateChoices: readonly { readonly value: RequestState | ''; readonly label: string }[] = [
   { value: '', label: 'Any' },
   { value: 'pending', label: 'Waiting' },
@@ -34,19 +34,19 @@ export const stateChoices: readonly { readonly value: RequestState | ''; readonl
   { value: 'expired', label: 'Ended' },
 ];
 
-/** The queue an address asks for, among those that may be opened. */
+/** Returns the queue in an address, if the user may open it. */
 export function readQueue(params: Pick<URLSearchParams, 'get'>, user: SessionUser | null): Queue {
   const asked = params.get('of');
   return tabsFor(user).find(({ queue }) => queue === asked)?.queue ?? 'incoming';
 }
 
-/** The state an address narrows to; empty for any. */
+/** Returns the state filter in an address; empty for any. */
 export function readState(params: Pick<URLSearchParams, 'get'>): RequestState | '' {
   const asked = params.get('state');
   return stateChoices.find(({ value }) => value === asked)?.value ?? '';
 }
 
-/** Where a queue is found. */
+/** Returns the address of a queue. */
 export function queueAddress(queue: Queue, state: RequestState | ''): string {
   const params = new URLSearchParams();
   if (queue !== 'incoming') params.set('of', queue);

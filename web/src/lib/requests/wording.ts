@@ -1,7 +1,7 @@
 import type { ResourceRequest } from '@vitrine/contract/requests';
 import { dayOf } from '#lib/time/moments.ts';
 
-/** What is asked: to see an asset, to have something back from the trash, or a capability (REQUEST-1). */
+/** What is requested: access to an asset, a restore, or a capability (REQUEST-1). */
 export type RequestKind = 'access' | 'restore' | 'capability';
 
 export function requestKindOf({
@@ -11,9 +11,9 @@ export function requestKindOf({
   return code === 'content.restore.request' ? 'restore' : 'capability';
 }
 
-/** Who asked, as far as it is told. */
+/** Returns the name of the requester, if it is disclosed. */
 export function requesterName({ requester }: ResourceRequest): string {
-  return requester?.display_name ?? 'Somebody';
+  return requester?.display_name ?? 'Someone';
 }
 
 const deciderTexts: Readonly<Record<RequestKind, string>> = {
@@ -22,15 +22,15 @@ const deciderTexts: Readonly<Record<RequestKind, string>> = {
   capability: 'People who may grant capabilities decide.',
 };
 
-/** Where a request stands, in words around the moment it was decided; `after` ends the sentence. */
+/** The state of a request in words, before and after the time of the decision; `after` ends the sentence. */
 export interface StateText {
   readonly before: string;
   readonly after: string;
 }
 
 /**
- * `decider` is who decided: "you", a name, or undefined while it is not known. `isOpen`: the viewer asked for the file
- * and can open it now.
+ * `decider` is who decided: "you", a name, or undefined while unknown. `isOpen`: the viewer requested the file and
+ * can now open it.
  */
 export function stateText(
   request: ResourceRequest,
@@ -53,7 +53,7 @@ export function stateText(
     case 'granted': {
       if (ask === 'restore') return { before: `Restored${by}`, after: '.' };
       const end = request.grant_expires_at;
-      // A grant that was taken back ended before its request could say that it would.
+      // A grant that was revoked ended before its request could say so.
       const isOver = end !== null && Date.parse(end) <= Date.now();
       const until = end === null ? '' : `, ${isOver ? 'ended on' : 'until'} ${dayOf(end, language)}`;
       const consent =
@@ -67,7 +67,7 @@ export function stateText(
   }
 }
 
-/** What a decision does, said before it is made. REQUEST-11: never that it reveals the asset. */
+/** Describes the effect of a decision in advance. REQUEST-11: it never says that the asset becomes visible. */
 export function effectOf(request: ResourceRequest, decision: 'granted' | 'denied'): string {
   const name = requesterName(request);
   if (decision === 'denied') return `${name} sees that it was denied, and may ask again.`;
@@ -75,21 +75,21 @@ export function effectOf(request: ResourceRequest, decision: 'granted' | 'denied
     case 'access':
       return 'Agreeing records your consent; it does not unlock the file by itself.';
     case 'restore':
-      return 'Granting restores it, for everybody who could see it before.';
+      return 'Granting restores it for everyone who could see it before.';
     case 'capability':
       return `Granting gives ${name} the capability ${request.requested_capability} everywhere in the library.`;
   }
 }
 
-/** What the button and the dialog call a decision. Agreeing to an access request grants nothing by itself. */
+/** Returns the verb of a decision. Agreeing to an access request grants nothing by itself. */
 export function verbOf(request: ResourceRequest, decision: 'granted' | 'denied'): string {
   if (decision === 'denied') return 'Deny';
   return requestKindOf(request) === 'access' ? 'Agree' : 'Grant';
 }
 
-/** The title of the dialog in which a request is decided. */
+/** Returns the title of the dialog for deciding a request. */
 export function titleOfDecision(request: ResourceRequest, decision: 'granted' | 'denied'): string {
   const name = requesterName(request);
-  if (decision === 'denied') return `Deny what ${name} asked for`;
-  return requestKindOf(request) === 'access' ? `${name} asks to see a file` : `Grant what ${name} asked for`;
+  if (decision === 'denied') return `Deny the request of ${name}`;
+  return requestKindOf(request) === 'access' ? `${name} asks to see a file` : `Grant the request of ${name}`;
 }

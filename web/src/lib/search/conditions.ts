@@ -1,7 +1,7 @@
 import type { FieldDefinition } from '@vitrine/contract/fields';
 import { type FilterOperator, operatorsOf, readFilter, writeFilter } from '#lib/fields/filter.ts';
 
-/** One comparison in the form; an empty value asks nothing. */
+/** One comparison in the form; an empty value is ignored. */
 export interface Condition {
   readonly operator: FilterOperator;
   readonly value: string;
@@ -11,7 +11,7 @@ export type Conditions = Readonly<Record<string, readonly Condition[]>>;
 
 type ConditionField = Pick<FieldDefinition, 'code' | 'type'>;
 
-/** Whether a value has a before and an after, so that it can be asked for between two. */
+/** Returns whether values of this type are ordered, so that a range can be searched. */
 function isOrdered({ type }: Pick<ConditionField, 'type'>): boolean {
   return type === 'number' || type === 'date' || type === 'datetime';
 }
@@ -22,7 +22,7 @@ function fresh(type: ConditionField['type'], second = false): Condition {
   return { operator: ordered ? (second ? '<=' : '>=') : usual, value: '' };
 }
 
-/** What the form shows of the filters there are, and those that it has no place for, which are kept. */
+/** Returns the filters that the form can show, and the others, which are kept. */
 export function readConditions(
   filters: readonly string[],
   fields: readonly ConditionField[],
@@ -41,7 +41,9 @@ export function readConditions(
   return { conditions, others };
 }
 
-/** The rows of a field in the form: one, and one more for the other end of a span once the first is filled. */
+/**
+ * Returns the rows of a field in the form: one, and another for the other end of a range once the first is filled.
+ */
 export function rowsOf({ code, type }: ConditionField, conditions: Conditions): readonly Condition[] {
   const [first = fresh(type), second] = conditions[code] ?? [];
   if (!isOrdered({ type })) return [first];
@@ -49,7 +51,7 @@ export function rowsOf({ code, type }: ConditionField, conditions: Conditions): 
   return [first, second ?? fresh(type, true)];
 }
 
-/** The conditions with a row of a field changed. */
+/** Returns the conditions with one row of a field changed. */
 export function withRow(
   conditions: Conditions,
   field: ConditionField,
@@ -60,7 +62,7 @@ export function withRow(
   return { ...conditions, [field.code]: rows };
 }
 
-/** The filters that say what the form does, in the order of the fields. */
+/** Returns the filters of the form, in the order of the fields. */
 export function writeConditions(
   conditions: Conditions,
   fields: readonly ConditionField[],

@@ -2,7 +2,7 @@ function fold(text: string): string {
   return text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
 }
 
-/** How many letters are to be changed, added, left out or swapped to come from one word to the other. */
+/** Returns the edit distance of two words: letters changed, added, removed or swapped. */
 export function distance(a: string, b: string): number {
   const [from, to] = [[...a], [...b]];
   let twoBefore: number[] = [];
@@ -25,8 +25,8 @@ export function distance(a: string, b: string): number {
 }
 
 /**
- * What was probably meant, by what was found in its place: each misspelt word of the question gives way to the most
- * alike word of the names. Undefined where no word is near enough.
+ * Suggests a corrected query: replaces each misspelt word by the most similar word of the given names. Undefined if
+ * no word is similar enough.
  */
 export function meant(q: string, names: readonly string[]): string | undefined {
   const offered = [...new Set(names.flatMap((name) => name.match(/[\p{L}\p{M}\p{N}]+/gu) ?? []))];

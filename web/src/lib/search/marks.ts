@@ -5,7 +5,7 @@ export interface Piece {
   readonly marked: boolean;
 }
 
-/** A text cut where its marks begin and end. Places outside of it, or over each other, mark nothing twice. */
+/** Splits a text at the ends of its marks. Ignores marks that are out of range or overlap. */
 export function piecesOf({ text, ranges }: Pick<Highlight, 'text' | 'ranges'>): Piece[] {
   const pieces: Piece[] = [];
   let at = 0;
@@ -21,12 +21,12 @@ export function piecesOf({ text, ranges }: Pick<Highlight, 'text' | 'ranges'>): 
   return pieces;
 }
 
-/** The highlight of what a thing is called, if the words are in it. */
+/** Returns the highlight of a hit's title, if the words are in it. */
 export function nameMatch(matches: readonly Highlight[]): Highlight | undefined {
   return matches.find(({ source }) => source === 'title' || source === 'name');
 }
 
-/** The first highlight of anything else. */
+/** Returns the first highlight that is not of the title. */
 export function otherMatch(matches: readonly Highlight[]): Highlight | undefined {
   return matches.find(({ source }) => source !== 'title' && source !== 'name');
 }

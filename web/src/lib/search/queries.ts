@@ -9,17 +9,17 @@ import { byCursor, pageParams } from '#lib/paging.ts';
 import type { Service } from '#lib/service.ts';
 import { askedOf, type Question, without } from './question.ts';
 
-/** A page of what was found, of one kind. */
+/** A page of hits of one kind. */
 export interface FoundPage<T> {
   readonly items: T[];
-  /** Where the words are in each, by its key. */
+  /** The highlights of each hit, by its key. */
   readonly matches: Readonly<Record<string, readonly Highlight[]>>;
-  /** Nothing has the words themselves. */
+  /** True if no hit contains the words themselves. */
   readonly fuzzy: boolean;
   readonly next_cursor: string | null;
 }
 
-/** A hit of the kind asked for: its key and itself. */
+/** A hit of the requested kind with its key. */
 type Take<T> = (hit: SearchHit) => readonly [key: string, item: T] | undefined;
 
 async function readPage<T>(
@@ -43,9 +43,9 @@ async function readPage<T>(
   return { items, matches, fuzzy, next_cursor: page.next_cursor };
 }
 
-// Each kind is kept below the key of the lists of its kind, so that a like or a fresh picture shows here too.
+// The keys are below those of the lists of each kind, so that likes and processed pictures are updated here too.
 
-/** Posts that answer, a page at a time. */
+/** Searches posts. */
 export function foundPostsQuery(service: Service, question: Question, limit: number) {
   return infiniteQueryOptions({
     queryKey: ['feed', { search: { ...question, kind: 'post' }, limit }],
@@ -62,7 +62,7 @@ export function foundPostsQuery(service: Service, question: Question, limit: num
   });
 }
 
-/** Assets that answer, a page at a time. */
+/** Searches assets. */
 export function foundAssetsQuery(service: Service, question: Question, limit: number) {
   return infiniteQueryOptions({
     queryKey: ['assets', { search: { ...question, kind: 'asset' }, limit }],
@@ -79,7 +79,7 @@ export function foundAssetsQuery(service: Service, question: Question, limit: nu
   });
 }
 
-/** Collections that answer, a page at a time. */
+/** Searches collections. */
 export function foundCollectionsQuery(service: Service, question: Question, limit: number) {
   return infiniteQueryOptions({
     queryKey: ['search', 'collection', question, limit],
@@ -96,7 +96,7 @@ export function foundCollectionsQuery(service: Service, question: Question, limi
   });
 }
 
-/** People who answer, a page at a time. */
+/** Searches people. */
 export function foundPeopleQuery(service: Service, question: Question, limit: number) {
   return infiniteQueryOptions({
     queryKey: ['search', 'user', question, limit],
@@ -113,7 +113,7 @@ export function foundPeopleQuery(service: Service, question: Question, limit: nu
   });
 }
 
-/** Tags that answer, a page at a time. */
+/** Searches tags. */
 export function foundTagsQuery(service: Service, question: Question, limit: number) {
   return infiniteQueryOptions({
     queryKey: ['search', 'tag', question, limit],
@@ -130,7 +130,7 @@ export function foundTagsQuery(service: Service, question: Question, limit: numb
   });
 }
 
-/** How many answer, how they divide, and the first of them. */
+/** Reads the number of hits, the facets and the first hits of each kind. */
 export function overviewQuery({ client }: Service, question: Question) {
   const asked = askedOf(without(question, 'sort'));
   return queryOptions({
@@ -140,7 +140,7 @@ export function overviewQuery({ client }: Service, question: Question) {
   });
 }
 
-/** What begins like this. */
+/** Reads suggestions for a prefix. */
 export function suggestionsQuery({ client }: Service, q: string) {
   return queryOptions({
     queryKey: ['search', 'suggest', q],
@@ -149,7 +149,7 @@ export function suggestionsQuery({ client }: Service, q: string) {
   });
 }
 
-/** Searches that the reader keeps, by name. */
+/** Lists the saved searches by name. */
 export function savedSearchesQuery({ client }: Service) {
   return queryOptions({
     queryKey: ['saved-searches'],
@@ -157,12 +157,12 @@ export function savedSearchesQuery({ client }: Service) {
   });
 }
 
-/** Lets what is kept be read anew. */
+/** Invalidates the saved searches. */
 export function refreshSaved({ queries }: Service): Promise<void> {
   return queries.invalidateQueries({ queryKey: ['saved-searches'] });
 }
 
-/** A person by number. */
+/** Reads a profile by ref. */
 export function personQuery({ client }: Service, ref: number) {
   return queryOptions({
     queryKey: ['person', ref],
@@ -170,7 +170,7 @@ export function personQuery({ client }: Service, ref: number) {
   });
 }
 
-/** Where the words are in everything read so far. */
+/** Returns the highlights of all loaded hits. */
 export function matchesIn(
   pages: readonly Pick<FoundPage<unknown>, 'matches'>[],
 ): Readonly<Record<string, readonly Highlight[]>> {

@@ -2,7 +2,7 @@ import type { SavedQuery, SearchKind } from '@vitrine/contract/search';
 
 export type Sort = NonNullable<SavedQuery['sort']>;
 
-/** What is looked for, as the address of the search page says it. */
+/** A search, as encoded in the address of the search page. */
 export interface Question {
   readonly q: string;
   readonly kind?: SearchKind;
@@ -20,7 +20,7 @@ const sorts: readonly Sort[] = ['relevance', 'newest', 'oldest'];
 
 export const emptyQuestion: Question = { q: '', tags: [], filters: [] };
 
-/** What the service takes at most. */
+/** The limits of the service. */
 const most = { words: 1000, tags: 10, filters: 20, filter: 10_000 } as const;
 
 function wholeNumber(text: string | null): number | undefined {
@@ -28,7 +28,7 @@ function wholeNumber(text: string | null): number | undefined {
   return Number.isSafeInteger(number) && number > 0 && number < 2 ** 31 ? number : undefined;
 }
 
-/** The question an address asks; what it cannot mean is left out. */
+/** Returns the search in an address; ignores invalid parts. */
 export function readQuestion(params: Pick<URLSearchParams, 'get' | 'getAll'>): Question {
   const kind = kinds.find((one) => one === params.get('kind'));
   const sort = sorts.find((one) => one === params.get('sort'));
@@ -49,7 +49,7 @@ export function readQuestion(params: Pick<URLSearchParams, 'get' | 'getAll'>): Q
   };
 }
 
-/** The address of the search page that asks this. */
+/** Returns the address of the search page for a search. */
 export function searchAddress({ q, kind, type, tags, team, owner, filters, sort }: Question): string {
   const params = new URLSearchParams();
   if (q.trim() !== '') params.set('q', q.trim());
@@ -64,7 +64,7 @@ export function searchAddress({ q, kind, type, tags, team, owner, filters, sort 
   return text === '' ? '/search' : `/search?${text}`;
 }
 
-/** What the service is asked, and what it keeps of a search. */
+/** Returns the query for the service, which is also what a saved search stores. */
 export function askedOf({ q, kind, type, tags, team, owner, filters, sort }: Question): SavedQuery {
   return {
     ...(q === '' ? {} : { q }),
@@ -78,7 +78,7 @@ export function askedOf({ q, kind, type, tags, team, owner, filters, sort }: Que
   };
 }
 
-/** The question that a search which was kept asks. */
+/** Returns the search of a saved one. */
 export function questionOf(asked: SavedQuery): Question {
   const { q = '', kind, asset_type, tag = [], team_id, owner_ref, filter = [], sort } = asked;
   return {
@@ -93,18 +93,18 @@ export function questionOf(asked: SavedQuery): Question {
   };
 }
 
-/** How many things beside the words narrow it. */
+/** Returns the number of filters besides the words. */
 export function filterCount({ type, tags, team, owner, filters }: Question): number {
   const single = [type, team, owner].filter((one) => one !== undefined).length;
   return single + tags.length + filters.length;
 }
 
-/** Whether anything is asked at all. */
+/** Returns whether the search is not empty. */
 export function hasCriteria(question: Question): boolean {
   return question.q !== '' || filterCount(question) > 0;
 }
 
-/** The question without one of its parts. */
+/** Returns the search without one of its parts. */
 export function without(question: Question, part: 'kind' | 'type' | 'team' | 'owner' | 'sort'): Question {
   const { [part]: _, ...rest } = question;
   return rest;

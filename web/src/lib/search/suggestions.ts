@@ -2,7 +2,7 @@ import type { Suggestion } from '@vitrine/contract/search';
 import { collectionPage, userPage } from '#lib/page-addresses.ts';
 import { emptyQuestion, searchAddress } from './question.ts';
 
-/** Where a suggestion leads; undefined for one that names nothing. */
+/** Returns the address of a suggestion; undefined if it has no target. */
 export function leadsTo({ kind, text, id, user }: Suggestion): string | undefined {
   if (kind === 'tag') return searchAddress({ ...emptyQuestion, tags: [text] });
   if (kind === 'user') return user === undefined ? undefined : userPage(user);

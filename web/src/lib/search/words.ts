@@ -1,7 +1,7 @@
 import type { Highlight, SearchKind } from '@vitrine/contract/search';
 import type { Sort } from './question.ts';
 
-/** What each kind is called, many of it. */
+/** Plural labels of the kinds. */
 export const kindWords: Readonly<Record<SearchKind, string>> = {
   post: 'Posts',
   asset: 'Assets',
@@ -10,7 +10,7 @@ export const kindWords: Readonly<Record<SearchKind, string>> = {
   tag: 'Tags',
 };
 
-/** What one of a kind is called. */
+/** Singular labels of the kinds. */
 export const oneOf: Readonly<Record<SearchKind, string>> = {
   post: 'Post',
   asset: 'Asset',
@@ -33,13 +33,13 @@ export function totalInWords(total: number, capped: boolean): string {
   return total === 1 ? '1 result' : `${number} results`;
 }
 
-/** Hits are divided up to a thousand of a kind; more than that is said so. */
+/** Facets cover up to a thousand hits of a kind; the label says so if there are more. */
 export function countInWords(count: number, most = 1000): string {
   const number = new Intl.NumberFormat('en').format(Math.min(count, most));
   return count > most ? `${number}+` : number;
 }
 
-/** Where a text that matched is from; nothing for what a thing is called. */
+/** The label of the source of a matched text; empty for titles. */
 export function sourceInWords({ source, field_label }: Pick<Highlight, 'source' | 'field_label'>): string {
   switch (source) {
     case 'description':

@@ -1,4 +1,4 @@
-/** Names as they stand in user agents, most telling first: every browser also claims to be an older one. */
+/** Names in user agents, most specific first, because every browser also claims to be an older one. */
 const browsers: readonly (readonly [RegExp, string])[] = [
   [/\bEdg(?:e|A|iOS)?\//, 'Edge'],
   [/\bOPR\/|\bOpera\b/, 'Opera'],
@@ -23,7 +23,7 @@ function firstOf(names: readonly (readonly [RegExp, string])[], text: string): s
   return names.find(([pattern]) => pattern.test(text))?.[1];
 }
 
-/** A user agent in words, such as "Firefox on Windows"; a program by the name it gives itself. */
+/** Describes a user agent: "Firefox on Windows"; a program by the name it sends. */
 export function browserIn(userAgent: string | null): string {
   const text = userAgent?.trim() ?? '';
   const browser = firstOf(browsers, text);
@@ -34,7 +34,7 @@ export function browserIn(userAgent: string | null): string {
   return program ?? 'An unknown program';
 }
 
-/** Whether the user agent is a hand-held device's. */
+/** Returns whether the user agent is that of a handheld device. */
 export function isHandheld(userAgent: string | null): boolean {
   return /\b(?:iPhone|iPod|iPad|Android)\b/.test(userAgent ?? '');
 }

@@ -1,17 +1,17 @@
 import type { PostAuthor } from '@vitrine/contract/identity';
 import type { PageParams } from '#lib/paging.ts';
 
-/** Somebody a thing is shared with. */
+/** An account with which content is shared. */
 interface Share {
   readonly user_ref: number;
   readonly user?: PostAuthor;
 }
 
-/** How the people a thing is shared with are read and changed. */
+/** Reads and changes the shares of some content. */
 export interface Sharing {
-  /** The id of the thing. */
+  /** The id of the content. */
   readonly id: string;
-  /** Whose it is, and what is said when it is shared with them. */
+  /** The owner, and the text shown when it is shared with them. */
   readonly owner: { readonly ref: number; readonly refusal: string };
   read(
     turn: PageParams,

@@ -1,13 +1,13 @@
 import type { SessionUser } from '@vitrine/contract/identity';
 import { holds } from '#lib/identity/allowance.ts';
 
-/** A page that a list of pages leads to. */
+/** A page in a list of pages. */
 export interface Place {
   readonly href: string;
   readonly label: string;
 }
 
-/** A part of the library that the header leads to, or the account's menu where the header has no room for it. */
+/** A part of the library that the header links to, or the account menu if the header has no room. */
 export interface MainPlace extends Place {
   readonly href: '/assets' | '/collections' | '/teams' | '/tags';
 }
@@ -17,11 +17,11 @@ const collections: MainPlace = { href: '/collections', label: 'Collections' };
 const teams: MainPlace = { href: '/teams', label: 'Teams' };
 const tags: MainPlace = { href: '/tags', label: 'Tags' };
 
-/** The parts somebody may open; null is a visitor (identity/gate.ts). */
+/** Returns the parts that a user may open; null is a visitor (identity/gate.ts). */
 export function mainPlaces(user: SessionUser | null): readonly MainPlace[] {
   if (user === null) return [collections, tags];
   return [assets, collections, ...(holds(user, 'teams.read') ? [teams] : []), tags];
 }
 
-/** From this width on the header has room for them; `md` in the classes. */
+/** The width from which the header has room for them; `md` in the classes. */
 export const roomForPlaces = 'min-width: 48rem';

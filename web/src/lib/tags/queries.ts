@@ -2,7 +2,7 @@ import { infiniteQueryOptions, queryOptions } from '@tanstack/svelte-query';
 import { byCursor, pageParams } from '#lib/paging.ts';
 import type { Service } from '#lib/service.ts';
 
-/** Tags by name; `q` empty for all. */
+/** Lists tags by name; an empty `q` lists all. */
 export function tagsQuery({ client }: Service, q: string) {
   return infiniteQueryOptions({
     queryKey: ['tags', q],
@@ -12,7 +12,7 @@ export function tagsQuery({ client }: Service, q: string) {
   });
 }
 
-/** One tag. */
+/** Reads one tag. */
 export function tagQuery({ client }: Service, tag: string) {
   return queryOptions({
     queryKey: ['tag', tag],
@@ -20,7 +20,7 @@ export function tagQuery({ client }: Service, tag: string) {
   });
 }
 
-/** Tags the person follows, the one followed last first. */
+/** Lists the tags that the user follows, most recently followed first. */
 export function followedTagsQuery({ client }: Service) {
   return queryOptions({
     queryKey: ['followed-tags'],
@@ -28,7 +28,10 @@ export function followedTagsQuery({ client }: Service) {
   });
 }
 
-/** What has a tag, newest first. Under `feed`, so that pictures in the making get fresh there too. */
+/**
+ * Lists the posts with a tag, newest first. The key is under `feed`, so that processed pictures are updated there
+ * too.
+ */
 export function tagPostsQuery({ client }: Service, tag: string) {
   return infiniteQueryOptions({
     queryKey: ['feed', { tag }],
@@ -38,7 +41,7 @@ export function tagPostsQuery({ client }: Service, tag: string) {
   });
 }
 
-/** Reads anew what names or counts tags. */
+/** Reloads everything that names or counts tags. */
 export async function refreshTags({ queries }: Service): Promise<void> {
   await Promise.all([
     queries.invalidateQueries({ queryKey: ['tags'] }),

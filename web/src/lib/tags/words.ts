@@ -9,7 +9,7 @@ const kinds = [
   ['searches', 'saved search', 'saved searches'],
 ] as const;
 
-/** What a rename or merge writes, in words. */
+/** Describes what a rename or merge changes. */
 export function changeInWords(change: TagChange): string {
   const parts = kinds.flatMap(([key, one, many]) => {
     const n = change[key];
@@ -19,7 +19,7 @@ export function changeInWords(change: TagChange): string {
   return parts.length === 1 ? parts.join('') : `${parts.slice(0, -1).join(', ')} and ${parts.at(-1)}`;
 }
 
-/** How many posts have a tag, in words; the service counts to a thousand. */
+/** Describes how many posts have a tag; the service counts up to a thousand. */
 export function postsInWords({ post_count, post_count_capped }: Tag): string {
   if (post_count === 0) return 'On assets only';
   if (post_count === 1) return '1 post';

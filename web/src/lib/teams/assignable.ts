@@ -4,19 +4,19 @@ import { holdsIn, type TeamCapabilities } from '#lib/identity/allowance.ts';
 
 type Named = Pick<Team, 'id' | 'name'>;
 
-/** So many teams are offered by name at once; more are found by a search. */
+/** The number of teams offered at once; others are found by search. */
 const mostOffered = 30;
 
 export interface OfferedTeams {
-  /** Teams to be offered beside one's own, by id. */
+  /** Ids of teams to offer in addition to the user's own. */
   readonly beside: readonly string[];
-  /** Whether a search offers more: among any team, or among these. */
+  /** Whether a search offers more: among all teams, or among these ids. */
   readonly search: 'any' | ReadonlySet<string> | undefined;
 }
 
 /**
- * The teams somebody may give things to (TEAM-13): their own, and those they hold `teams.write` in. The service
- * decides again.
+ * Returns the teams to which a user may assign content (TEAM-13): their own, and those in which they hold
+ * `teams.write`. The service checks again.
  */
 export function offeredTeams(
   own: readonly Named[],
@@ -29,7 +29,7 @@ export function offeredTeams(
     : { beside: [], search: new Set(beside) };
 }
 
-/** Whether this team is one of those, by what is known so far. */
+/** Returns whether this team is among them, as far as is known. */
 export function mayAssignTo(
   teamId: string,
   own: readonly Pick<Team, 'id'>[] | undefined,
@@ -39,7 +39,7 @@ export function mayAssignTo(
   return (own?.some((team) => team.id === teamId) ?? false) || holdsIn(user, held, 'teams.write', teamId);
 }
 
-/** Teams as choices, each once and by name. */
+/** Returns teams as distinct choices, sorted by name. */
 export function choicesOf(teams: readonly Named[]): { value: string; label: string }[] {
   const byId = new Map(teams.map((team) => [team.id, team.name]));
   return [...byId].map(([value, label]) => ({ value, label })).sort((a, b) => a.label.localeCompare(b.label));

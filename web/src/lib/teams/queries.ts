@@ -3,7 +3,7 @@ import type { Team } from '@vitrine/contract/teams';
 import { byCursor, pageParams } from '#lib/paging.ts';
 import type { Service } from '#lib/service.ts';
 
-/** Teams by name, with their counts; `q` empty for all. */
+/** Lists teams by name, with their counts; an empty `q` lists all. */
 export function teamsQuery({ client }: Service, q: string) {
   return infiniteQueryOptions({
     queryKey: ['teams', q],
@@ -13,7 +13,7 @@ export function teamsQuery({ client }: Service, q: string) {
   });
 }
 
-/** One team. */
+/** Reads one team. */
 export function teamQuery({ client }: Service, id: string) {
   return queryOptions({
     queryKey: ['team', id],
@@ -21,7 +21,7 @@ export function teamQuery({ client }: Service, id: string) {
   });
 }
 
-/** Teams of these ids, in this order, as far as they are there and shown to the reader. */
+/** Reads the teams with these ids in this order, omitting those that are missing or hidden from the reader. */
 export function teamsOfQuery(service: Service, ids: readonly string[]) {
   return queryOptions({
     queryKey: ['teams-of', ...ids],
@@ -34,7 +34,7 @@ export function teamsOfQuery(service: Service, ids: readonly string[]) {
   });
 }
 
-/** Direct members of a team. */
+/** Lists the direct members of a team. */
 export function membersQuery({ client }: Service, id: string) {
   return infiniteQueryOptions({
     queryKey: ['team-members', id],
@@ -44,7 +44,7 @@ export function membersQuery({ client }: Service, id: string) {
   });
 }
 
-/** Teams the person is a member of. */
+/** Lists the teams that the user belongs to. */
 export function myTeamsQuery({ client }: Service) {
   return queryOptions({
     queryKey: ['my-teams'],
@@ -52,7 +52,7 @@ export function myTeamsQuery({ client }: Service) {
   });
 }
 
-/** Teams the person follows. */
+/** Lists the teams that the user follows. */
 export function followedTeamsQuery({ client }: Service) {
   return queryOptions({
     queryKey: ['followed-teams'],
@@ -60,7 +60,9 @@ export function followedTeamsQuery({ client }: Service) {
   });
 }
 
-/** What is posted to a team, newest first. Under `feed`, so that pictures in the making get fresh there too. */
+/**
+ * Lists the posts of a team, newest first. The key is under `feed`, so that processed pictures are updated there too.
+ */
 export function teamPostsQuery({ client }: Service, id: string) {
   return infiniteQueryOptions({
     queryKey: ['feed', { team: id }],
@@ -70,7 +72,7 @@ export function teamPostsQuery({ client }: Service, id: string) {
   });
 }
 
-/** Assets of a team. */
+/** Lists the assets of a team. */
 export function teamAssetsQuery({ client }: Service, id: string) {
   return infiniteQueryOptions({
     queryKey: ['team-assets', id],
@@ -80,7 +82,7 @@ export function teamAssetsQuery({ client }: Service, id: string) {
   });
 }
 
-/** Shows what the service said of a team last, and lets the lists that name it be read anew. */
+/** Stores a team as returned by the service and invalidates the lists that name it. */
 export async function putTeam({ queries }: Service, team: Team): Promise<void> {
   queries.setQueryData<Team>(['team', team.id], team);
   await Promise.all([
@@ -89,7 +91,7 @@ export async function putTeam({ queries }: Service, team: Team): Promise<void> {
   ]);
 }
 
-/** Reads a team anew, and with it the lists that count or name it. */
+/** Reloads a team, and the lists that count or name it. */
 export async function refreshTeam({ queries }: Service, id: string): Promise<void> {
   await Promise.all([
     queries.invalidateQueries({ queryKey: ['team', id] }),
@@ -98,7 +100,7 @@ export async function refreshTeam({ queries }: Service, id: string): Promise<voi
   ]);
 }
 
-/** Forgets a team that was closed. */
+/** Removes a closed team from the cache. */
 export async function forgetTeam({ queries }: Service, id: string): Promise<void> {
   queries.removeQueries({ queryKey: ['team', id] });
   queries.removeQueries({ queryKey: ['team-members', id] });

@@ -1,6 +1,6 @@
 import type { TextKey } from '@vitrine/contract/texts';
 
-/** A field of the form: what it is called, and where its text stands. */
+/** A field of the form: its label and its key in the texts. */
 export interface TextField {
   readonly key: TextKey;
   readonly label: string;
@@ -12,8 +12,13 @@ export const textFields: readonly TextField[] = [
   { key: 'welcome_title', label: 'Welcome, title', hint: 'Above the feed, for visitors.', lines: 'one' },
   { key: 'welcome_text', label: 'Welcome, text', hint: 'Below that title.', lines: 'many' },
   { key: 'sign_in_title', label: 'Sign-in, title', hint: 'Instead of “Sign in to …”.', lines: 'one' },
-  { key: 'sign_in_help', label: 'Sign-in, help', hint: 'Whom to ask for an account, say.', lines: 'many' },
-  { key: 'empty_feed', label: 'Empty feed', hint: 'While nothing is published.', lines: 'many' },
+  {
+    key: 'sign_in_help',
+    label: 'Sign-in, help',
+    hint: 'For example, whom to ask for an account.',
+    lines: 'many',
+  },
+  { key: 'empty_feed', label: 'Empty feed', hint: 'Shown until something is published.', lines: 'many' },
   { key: 'footer', label: 'Footer', hint: 'At the end of every page.', lines: 'many' },
   { key: 'terms_url', label: 'Terms', hint: 'Linked from the footer.', lines: 'address' },
   { key: 'privacy_url', label: 'Privacy', hint: 'Linked from the footer.', lines: 'address' },
@@ -23,7 +28,7 @@ export const textFields: readonly TextField[] = [
 
 export type Draft = Record<TextKey, string>;
 
-/** The form with what is kept; a text that is not there is empty. */
+/** Returns the form of the stored texts; missing texts are empty. */
 export function draftOf(texts: Partial<Draft>): Draft {
   return {
     welcome_title: texts.welcome_title ?? '',
@@ -39,7 +44,7 @@ export function draftOf(texts: Partial<Draft>): Draft {
   };
 }
 
-/** What the pages would be given: texts without blanks around them, and none that is empty. */
+/** Returns the texts as pages would receive them: trimmed, without empty ones. */
 export function textsOf(draft: Draft): Partial<Draft> {
   return Object.fromEntries(
     Object.entries(draft).flatMap(([key, text]) => (text.trim() === '' ? [] : [[key, text.trim()]])),

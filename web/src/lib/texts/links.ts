@@ -7,7 +7,7 @@ const labels = [
   ['contact_url', 'Contact'],
 ] as const;
 
-/** Addresses of the operator, in the order of the footer. */
+/** Returns the operator's links in the order of the footer. */
 export function linksOf(texts: Texts): readonly { href: string; label: string }[] {
   return labels.flatMap(([key, label]) => {
     const href = texts[key];

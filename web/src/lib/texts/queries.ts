@@ -3,7 +3,7 @@ import type { Texts } from '@vitrine/contract/texts';
 import type { Service } from '#lib/service.ts';
 import { invalidate } from '$app/navigation';
 
-/** The operator's own words, as they are to be edited. */
+/** Reads the operator's texts for editing. */
 export function adminTextsQuery({ client }: Service) {
   return queryOptions({
     queryKey: ['admin', 'texts'],
@@ -11,7 +11,7 @@ export function adminTextsQuery({ client }: Service) {
   });
 }
 
-/** Shows what was saved, on this page and on every other. */
+/** Updates this page and all others after saving. */
 export async function putTexts(service: Service, texts: Texts): Promise<void> {
   service.queries.setQueryData(adminTextsQuery(service).queryKey, texts);
   service.queries.removeQueries({ queryKey: ['visitor-state'] });

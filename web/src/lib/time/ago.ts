@@ -6,7 +6,7 @@ const steps = [
   { unit: 'day', seconds: 86_400 },
 ] as const;
 
-/** A moment as its distance from now: "5 minutes ago"; as a day when it is more than a month away. */
+/** Formats a time relative to now: "5 minutes ago"; as a date if it is more than a month away. */
 export function agoOf(timestamp: string, now: number, locale?: string): string {
   const seconds = (Date.parse(timestamp) - now) / 1000;
   const distance = Math.abs(seconds);

@@ -1,19 +1,19 @@
-/** How long a new token is to last; `date` is a day of the calendar that the reader picks. */
+/** The lifetime of a new token; `date` is a day that the user picks. */
 export type Lasting = '30' | '90' | '365' | 'never' | 'date';
 
 export const lastingWords: Readonly<Record<Lasting, string>> = {
   '30': '30 days',
   '90': '90 days',
   '365': 'A year',
-  never: 'Until it is taken back',
+  never: 'Until it is revoked',
   date: 'Until a day I pick',
 };
 
 export const lastingChoices: readonly Lasting[] = ['30', '90', '365', 'never', 'date'];
 
 /**
- * When a token made now ends: RFC 3339, or null for never. `day` is `YYYY-MM-DD` and counts whole, by the
- * reader's clock; undefined when it is no day or already past.
+ * Returns when a token created now expires: RFC 3339, or null for never. `day` is `YYYY-MM-DD` and inclusive in the
+ * user's time zone; undefined if it is invalid or past.
  */
 export function expiryOf(lasting: Lasting, day: string, now: Date): string | null | undefined {
   if (lasting === 'never') return null;
@@ -26,7 +26,7 @@ export function expiryOf(lasting: Lasting, day: string, now: Date): string | nul
   return end.toISOString();
 }
 
-/** A moment's day as a date field writes it, `YYYY-MM-DD`, by the reader's clock. */
+/** Returns the day of a time as a date field expects it, `YYYY-MM-DD`, in the user's time zone. */
 export function dayFieldOf(moment: Date): string {
   const two = (part: number) => String(part).padStart(2, '0');
   return `${moment.getFullYear()}-${two(moment.getMonth() + 1)}-${two(moment.getDate())}`;

@@ -1,4 +1,7 @@
-/** The preferred language as formatters take it; undefined follows the browser, as does one they do not know. */
+/**
+ * Returns the preferred language for formatters; undefined, which follows the browser, if it is not set or not
+ * supported.
+ */
 export function localeOf(language: string | undefined): string | undefined {
   if (language === undefined || language === '') return undefined;
   try {
@@ -12,32 +15,32 @@ function written(timestamp: string, language: string | undefined, style: Intl.Da
   return new Intl.DateTimeFormat(localeOf(language), style).format(new Date(timestamp));
 }
 
-/** The day as people write it: "3 May 2026" with the month in full, in the reader's language and time zone. */
+/** Formats a day: "3 May 2026" with the full month, in the reader's language and time zone. */
 export function dayOf(timestamp: string, language?: string): string {
   return written(timestamp, language, { dateStyle: 'long' });
 }
 
-/** Weekday, day and time, for a tooltip. */
+/** Formats weekday, day and time for a tooltip. */
 export function momentOf(timestamp: string, language?: string): string {
   return written(timestamp, language, { dateStyle: 'full', timeStyle: 'short' });
 }
 
-/** The day, short enough for a list: "3 May 2026". */
+/** Formats a day briefly for a list: "3 May 2026". */
 export function shortDayOf(timestamp: string, language?: string): string {
   return written(timestamp, language, { dateStyle: 'medium' });
 }
 
-/** Day and time, short enough for a list: "3 May 2026, 14:05". */
+/** Formats day and time briefly for a list: "3 May 2026, 14:05". */
 export function shortMomentOf(timestamp: string, language?: string): string {
   return written(timestamp, language, { dateStyle: 'medium', timeStyle: 'short' });
 }
 
-/** The time of day alone: "14:05". */
+/** Formats the time of day: "14:05". */
 export function hourOf(timestamp: string, language?: string): string {
   return written(timestamp, language, { timeStyle: 'short' });
 }
 
-/** A span of days, for people. */
+/** Formats a number of days. */
 export function daysInWords(days: number): string {
   return days === 1 ? 'one day' : `${days} days`;
 }

@@ -4,7 +4,7 @@ import { byCursor, pageParams } from '#lib/paging.ts';
 import type { Service } from '#lib/service.ts';
 import type { TrashScope } from './words.ts';
 
-/** Deleted things, latest first. What is in the trash changes elsewhere, so it is asked for at every visit. */
+/** Lists deleted items, latest first. Reloaded at every visit, because the trash changes elsewhere. */
 export function trashQuery({ client }: Service, scope: TrashScope) {
   return infiniteQueryOptions({
     queryKey: ['trash', scope],
@@ -15,7 +15,7 @@ export function trashQuery({ client }: Service, scope: TrashScope) {
   });
 }
 
-/** The name behind the ref of whoever deleted something. */
+/** Reads the profile of the person who deleted an item. */
 export function deleterQuery({ client }: Service, ref: number) {
   return queryOptions({
     queryKey: ['trash-deleter', ref],
@@ -24,7 +24,7 @@ export function deleterQuery({ client }: Service, ref: number) {
   });
 }
 
-/** How long deleted things can be restored. */
+/** Reads the retention of the trash. */
 export function retentionQuery({ client }: Service) {
   return queryOptions({
     queryKey: ['trash-retention'],
@@ -34,7 +34,7 @@ export function retentionQuery({ client }: Service) {
 
 const restores = { asset: 'restoreAsset', post: 'restorePost', collection: 'restoreCollection' } as const;
 
-/** Takes a thing out of the trash, and lets go of everything that was shown without it. */
+/** Restores an item and invalidates everything that was shown without it. */
 export async function restore({ client, queries }: Service, { kind, id }: TrashItem): Promise<void> {
   await client.call(restores[kind], { params: { id } });
   for (const key of [

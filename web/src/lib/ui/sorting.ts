@@ -1,4 +1,4 @@
-/** The list with one id at another place; a place outside is the nearest end. */
+/** Returns the list with one id moved to another index, limited to the ends of the list. */
 export function movedTo(ids: readonly string[], id: string, to: number): readonly string[] {
   if (!ids.includes(id)) return ids;
   const rest = ids.filter((one) => one !== id);
@@ -11,7 +11,7 @@ export interface Spot {
   readonly y: number;
 }
 
-/** The index of the spot nearest to a point; -1 without any. */
+/** Returns the index of the spot nearest to a point; -1 if there are none. */
 export function nearestSpot(spots: readonly Spot[], point: Spot): number {
   let nearest = -1;
   let least = Number.POSITIVE_INFINITY;

@@ -1,15 +1,15 @@
-/** What a drop or a paste brought: whether there is anything, and the files once folders have been read. */
+/** The content of a drop or paste: whether there is any, and the files once folders have been read. */
 export interface Dropped {
   readonly isEmpty: boolean;
   readonly files: Promise<File[]>;
 }
 
-/** Names that systems put beside people's files. */
+/** Names of files that operating systems add to folders. */
 function isClutter(name: string): boolean {
   return name.startsWith('.') || /^(?:thumbs\.db|desktop\.ini)$/i.test(name);
 }
 
-/** A browser names the entries of a folder in portions; an empty one is the last. */
+/** Browsers return the entries of a folder in batches; an empty batch is the last. */
 async function entriesOf(folder: FileSystemDirectoryEntry): Promise<FileSystemEntry[]> {
   const reader = folder.createReader();
   const found: FileSystemEntry[] = [];
@@ -25,7 +25,7 @@ async function entriesOf(folder: FileSystemDirectoryEntry): Promise<FileSystemEn
 async function filesBelow(entry: FileSystemEntry): Promise<File[]> {
   if (isClutter(entry.name)) return [];
   if (entry.isDirectory) {
-    // The entry says itself that it is a folder.
+    // The entry tells that it is a folder.
     const inside = await entriesOf(entry as FileSystemDirectoryEntry);
     return (await Promise.all(inside.map(filesBelow))).flat();
   }
@@ -35,7 +35,10 @@ async function filesBelow(entry: FileSystemEntry): Promise<File[]> {
   return file === null ? [] : [file];
 }
 
-/** The files of a transfer, those in folders included. What it holds must be asked for at once: it is empty later. */
+/**
+ * Returns the files of a transfer, including those in folders. Must be called synchronously, because the transfer is
+ * empty later.
+ */
 export function filesFrom(transfer: DataTransfer): Dropped {
   const found: (Promise<File[]> | File[])[] = [];
   for (const item of transfer.items) {
@@ -48,7 +51,7 @@ export function filesFrom(transfer: DataTransfer): Dropped {
   return { isEmpty: found.length === 0, files: Promise.all(found).then((all) => all.flat()) };
 }
 
-/** What a picker brought, without what systems put into folders; a file that was chosen itself is always taken. */
+/** Returns the picked files without system files from folders. A file that was picked itself is always included. */
 export function withoutClutter(files: readonly File[]): File[] {
   return files.filter(({ webkitRelativePath }) => !webkitRelativePath.split('/').some(isClutter));
 }
@@ -57,8 +60,8 @@ const textField =
   'textarea, [contenteditable], input:not([type="file"], [type="checkbox"], [type="radio"], [type="range"])';
 
 /**
- * Whether a paste is text for the field it goes to. Programs put a picture of rich text beside the text itself, and
- * that picture is not meant as a file then.
+ * Returns whether a paste is text for the focused field. Programs add a picture of rich text, which is not meant as a
+ * file then.
  */
 export function isTextForField(types: readonly string[], target: EventTarget | null): boolean {
   if (!types.includes('text/plain') || !(target instanceof Element)) return false;

@@ -1,6 +1,6 @@
-/** What is odd about a file, for people, before they publish it. */
+/** A warning about a file before it is published. */
 
-/** Extensions that say what a file is, by what its bytes may then be called. */
+/** File extensions, with the extensions that their bytes may have. */
 const meant: readonly (readonly string[])[] = [
   ['jpg', 'jpeg', 'jpe', 'jfif'],
   ['png', 'apng'],
@@ -21,7 +21,7 @@ const meant: readonly (readonly string[])[] = [
   ['zip', 'cbz'],
 ];
 
-/** Why the name of a file does not fit what it is; undefined when it does, or says nothing. */
+/** Explains why the name of a file does not match its content; undefined if it does or is not specific. */
 export function nameNote(name: string, extension: string | null): string | undefined {
   const named = /\.([a-z0-9]{1,10})$/i.exec(name)?.[1]?.toLowerCase();
   if (named === undefined || extension === null || named === extension) return undefined;
@@ -30,12 +30,12 @@ export function nameNote(name: string, extension: string | null): string | undef
   return `Its name says ${named.toUpperCase()}, but it is ${extension === 'txt' ? 'text' : `a ${extension.toUpperCase()} file`}.`;
 }
 
-/** What can be told before a file is sent. */
+/** Returns the warnings that are known before a file is sent. */
 export function sizeNote(size: number): string | undefined {
   return size === 0 ? 'This file is empty.' : undefined;
 }
 
-/** A file that its owner has already, under these titles. */
+/** The warning about a file that the user already has, with the titles of its assets. */
 export function copyNote(titles: readonly string[]): string | undefined {
   const [first, ...more] = titles;
   if (first === undefined) return undefined;

@@ -3,25 +3,25 @@ import { isSubtitleName, sidecarMatches, stemOf } from '@vitrine/contract/sideca
 import { nameNote, sizeNote } from './notes.ts';
 import type { SentAsset } from './sent.ts';
 
-/** One file on its way to becoming an asset. */
+/** A file that is being uploaded. */
 export interface UploadItem {
   readonly id: string;
   readonly name: string;
   readonly size: number;
   readonly state: 'waiting' | 'sending' | 'done' | 'failed';
-  /** Bytes that have left this computer. */
+  /** The number of bytes sent. */
   readonly sent: number;
   readonly assetId?: string;
-  /** Which kind of asset the file became. */
+  /** The type of the resulting asset. */
   readonly assetType?: number;
-  /** The audience of the asset itself, whatever post it is in. */
+  /** The audience of the asset itself, regardless of its posts. */
   readonly sensitivity?: Sensitivity;
-  /** The team that the asset is given to. */
+  /** The team of the asset. */
   readonly teamId?: string;
   readonly error?: string;
-  /** What is odd about the file, for people. */
+  /** A warning about the file. */
   readonly notes: readonly string[];
-  /** The item it became the subtitles of; it is no file of the post then. */
+  /** The item whose subtitles it became; then it is not a file of the post. */
   readonly subtitlesOf?: string;
 }
 
@@ -34,19 +34,24 @@ export interface UploadCounts {
   readonly unfinished: number;
 }
 
-/** The most members that a post may have (POST-16). */
+/** The maximum number of members of a post (POST-16). */
 const mostFiles = 200;
 
 /** Asset types that have subtitles: video and audio (ASSET-25). */
 const playable: readonly number[] = [3, 4];
 
-/** Why this many more files do not go in, for people; undefined when they do. */
+/** Explains why this many more files cannot be added; undefined if they can. */
 export function tooManyFiles(queue: UploadQueue, more: number): string | undefined {
   const room = mostFiles - queue.length;
   if (more <= room) return undefined;
   const limit = `A post can have at most ${mostFiles} files`;
   if (queue.length === 0) return `${limit}, and you chose ${more}. Nothing was added: choose fewer.`;
-  const left = room <= 0 ? 'so no more fit' : room === 1 ? 'so one more fits' : `so ${room} more fit`;
+  const left =
+    room <= 0
+      ? 'so there is no room'
+      : room === 1
+        ? 'so there is room for one'
+        : `so there is room for ${room}`;
   return `${limit}. It has ${queue.length} already, ${left}, and you chose ${more}. Nothing was added.`;
 }
 
@@ -65,13 +70,16 @@ export function added(
   ];
 }
 
-/** An item that these subtitles belong to, and in which language. */
+/** The item to which subtitles belong, and their language. */
 export interface SubtitlesOf {
   readonly item: UploadItem;
   readonly lang: string;
 }
 
-/** The video in the queue that an item is the subtitles of; `unfinished` while that is on its way, null without one. */
+/**
+ * Returns the video in the queue to which an item's subtitles belong; `unfinished` while that is uploading, null if
+ * there is none.
+ */
 export function videoFor(queue: UploadQueue, { id, name }: UploadItem): SubtitlesOf | 'unfinished' | null {
   for (const { stem, lang } of sidecarMatches(name)) {
     const beside = queue.filter(
@@ -84,7 +92,7 @@ export function videoFor(queue: UploadQueue, { id, name }: UploadItem): Subtitle
   return null;
 }
 
-/** The ids that may start now, first come first, so that no more than `atOnce` are under way. */
+/** Returns the ids that may start now, in order, so that at most `atOnce` are running. */
 export function nextToStart(queue: UploadQueue, atOnce: number): string[] {
   const free = atOnce - queue.filter((item) => item.state === 'sending').length;
   const waiting = queue.filter((item) => item.state === 'waiting' && videoFor(queue, item) !== 'unfinished');
@@ -101,7 +109,7 @@ export function started(queue: UploadQueue, id: string): UploadQueue {
   );
 }
 
-/** `sent` never runs backwards and never passes the file's size. */
+/** `sent` never decreases and never exceeds the size of the file. */
 export function progressed(queue: UploadQueue, id: string, sent: number): UploadQueue {
   return changed(queue, id, (item) =>
     item.state === 'sending' ? { ...item, sent: Math.min(item.size, Math.max(item.sent, sent)) } : item,
@@ -117,14 +125,14 @@ export function finished(queue: UploadQueue, id: string, asset: SentAsset): Uplo
   });
 }
 
-/** The file became the subtitles of another one. */
+/** Marks the file as subtitles of another one. */
 export function attached(queue: UploadQueue, id: string, to: string): UploadQueue {
   return changed(queue, id, (item) =>
     item.state === 'sending' ? { ...item, state: 'done', sent: item.size, subtitlesOf: to } : item,
   );
 }
 
-/** Something odd about a file that was learned later. */
+/** Adds a warning that became known later. */
 export function noted(queue: UploadQueue, id: string, note: string): UploadQueue {
   return changed(queue, id, (item) => ({ ...item, notes: [...item.notes, note] }));
 }
@@ -135,14 +143,14 @@ export function failed(queue: UploadQueue, id: string, error: string): UploadQue
   );
 }
 
-/** Notes that these assets follow the posts they are in. */
+/** Marks these assets as following their posts. */
 export function following(queue: UploadQueue, assetIds: readonly string[]): UploadQueue {
   return queue.map((item) =>
     item.assetId !== undefined && assetIds.includes(item.assetId) ? { ...item, sensitivity: 'posts' } : item,
   );
 }
 
-/** A failed file waits again, without its old error; any other is left alone. */
+/** Queues a failed file again without its error. Other files do not change. */
 export function retried(queue: UploadQueue, id: string): UploadQueue {
   return changed(queue, id, (item) => {
     if (item.state !== 'failed') return item;
@@ -155,7 +163,7 @@ export function removed(queue: UploadQueue, id: string): UploadQueue {
   return queue.filter((item) => item.id !== id);
 }
 
-/** The queue with one file at another place; a place outside is the nearest end. */
+/** Returns the queue with one file moved to another index, limited to its ends. */
 export function moved(queue: UploadQueue, id: string, to: number): UploadQueue {
   const item = queue.find((one) => one.id === id);
   if (item === undefined) return queue;
@@ -174,23 +182,23 @@ export function countsOf(queue: UploadQueue): UploadCounts {
   };
 }
 
-/** What choosing a team does with the files, for people: an asset's team is what it was uploaded with (ASSET-18). */
+/** Explains how the chosen team affects the files: an asset's team is set at its upload (ASSET-18). */
 export function teamNote(queue: UploadQueue, teamId: string): string {
-  const shows = 'It shows on the team’s page to whoever may see it.';
+  const shows = 'It appears on the team’s page for everyone who may see it.';
   if (teamId === '')
-    return queue.length === 0 ? `${shows} Files added after it is chosen become the team’s too.` : shows;
+    return queue.length === 0 ? `${shows} Files added from now on belong to the team too.` : shows;
   const others = queue.filter((item) => item.teamId !== teamId).length;
-  if (others === 0) return `${shows} The files become the team’s too.`;
+  if (others === 0) return `${shows} The files belong to the team too.`;
   const [were, them] = others === 1 ? ['One file was', 'it'] : [`${others} files were`, 'them'];
-  return `${shows} ${were} added before it was chosen: to make ${them} the team’s, remove and add ${them} again.`;
+  return `${shows} ${were} added before you chose the team. To assign ${them} to it, remove and add ${them} again.`;
 }
 
-/** Ids of the uploaded assets in the order shown; files that failed are not among them. */
+/** Returns the ids of the uploaded assets in the displayed order, without failed files. */
 export function assetIdsOf(queue: UploadQueue): string[] {
   return queue.flatMap((item) => (item.assetId === undefined ? [] : [item.assetId]));
 }
 
-/** What a screen reader is told about the queue. */
+/** Describes the queue for screen readers. */
 export function spokenProgress(queue: UploadQueue): string {
   const { total, done, failed: lost, unfinished } = countsOf(queue);
   if (total === 0) return '';

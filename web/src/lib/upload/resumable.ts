@@ -3,20 +3,20 @@ import { CallError } from '@vitrine/contract/client';
 import type { DetailedError, Upload } from 'tus-js-client';
 import { assetIn, errorIn, type Sending, type SentAsset } from './sent.ts';
 
-/** Waits between attempts in milliseconds; they begin again with every byte that arrives. */
+/** Delays between attempts in milliseconds, which start over with every byte that arrives. */
 const retryDelays = [0, 1000, 3000, 5000, 10_000, 20_000, 30_000, 60_000];
 
 function statusOf(error: Error | DetailedError): number {
   return 'originalResponse' in error ? (error.originalResponse?.getStatus() ?? 0) : 0;
 }
 
-/** Resolves when the browser believes to have a network. */
+/** Resolves when the browser reports a network connection. */
 function online(): Promise<void> {
   if (navigator.onLine) return Promise.resolve();
   return new Promise((resolve) => window.addEventListener('online', () => resolve(), { once: true }));
 }
 
-/** The asset of a finished upload. Asked again after a lost answer, the service names the same one. */
+/** Returns the asset of a finished upload. Repeating it after a lost response returns the same asset. */
 async function createAsset(uploadUrl: string, teamId: string | undefined): Promise<SentAsset> {
   const [method, path] = routes.createAsset;
   const upload_id = uploadUrl.split('/').at(-1);
@@ -26,7 +26,7 @@ async function createAsset(uploadUrl: string, teamId: string | undefined): Promi
   const response = await send().catch(async () => {
     await online();
     return send().catch(() => {
-      throw new CallError(0, 'the connection broke while sending');
+      throw new CallError(0, 'the connection was lost during the upload');
     });
   });
   const answer: unknown = await response.json();
@@ -47,8 +47,8 @@ export async function discardUpload(id: string): Promise<void> {
 }
 
 /**
- * Sends a file by tus: after a lost network, a restart of the server or a reload of the page it goes on where it was. Which
- * files were on their way is remembered by this browser until they have arrived.
+ * Sends a file by tus. Continues after a network failure, a restart of the server or a reload of the page. The
+ * browser remembers unfinished files.
  */
 export function sendResumably(
   file: File,
@@ -70,7 +70,7 @@ export function sendResumably(
         retryDelays,
         removeFingerprintOnSuccess: true,
         onProgress: (bytes) => onSent(bytes),
-        // A refusal stays a refusal; everything else may pass.
+        // A refusal is final; other errors may be temporary.
         onShouldRetry: (error) => {
           const status = statusOf(error);
           return status === 0 || status === 409 || status === 423 || status === 429 || status >= 500;
@@ -86,9 +86,9 @@ export function sendResumably(
           try {
             answer = JSON.parse(('originalResponse' in error && error.originalResponse?.getBody()) || 'null');
           } catch {
-            // The answer came from something in between.
+            // The response came from an intermediary.
           }
-          reject(errorIn(statusOf(error), answer, 'the connection broke while sending'));
+          reject(errorIn(statusOf(error), answer, 'the connection was lost during the upload'));
         },
       });
       upload = sending;
@@ -104,7 +104,7 @@ export function sendResumably(
     done: Promise.race([run(), stopped]),
     stop() {
       isStopped = true;
-      // The part that has arrived is not wanted any more.
+      // The uploaded part is no longer needed.
       void upload?.abort(true).catch(() => {});
       refuseStopped(new CallError(0, 'stopped'));
     },

@@ -3,10 +3,13 @@ import { CallError } from '@vitrine/contract/client';
 import { sendResumably } from './resumable.ts';
 import { assetIn, errorIn, type Sending } from './sent.ts';
 
-/** Files of this size and more go in parts that survive a lost connection; for smaller ones that would only cost requests. */
+/**
+ * The minimum size of files that are sent in parts and survive a lost connection. For smaller files, parts would only
+ * cost requests.
+ */
 const RESUMABLE_FROM = 8 * 1024 * 1024;
 
-/** Sends a form and passes the bytes sent to `onSent`; XHR, because fetch reports no upload progress. */
+/** Sends a form and reports the bytes sent to `onSent`. Uses XHR, because fetch reports no upload progress. */
 function sendForm(
   [method, path]: readonly [string, string],
   form: FormData,
@@ -21,14 +24,14 @@ function sendForm(
       if (request.status === 200 || request.status === 201) resolve(request.response);
       else reject(errorIn(request.status, request.response, request.statusText));
     };
-    request.onerror = () => reject(new CallError(0, 'the connection broke while sending'));
+    request.onerror = () => reject(new CallError(0, 'the connection was lost during the upload'));
     request.onabort = () => reject(new CallError(0, 'stopped'));
     request.send(form);
   });
   return { done, stop: () => request.abort() };
 }
 
-/** Sends a file as a new asset, of a team if any. */
+/** Sends a file as a new asset, optionally of a team. */
 export function sendAsset(file: File, teamId: string | undefined, onSent: (bytes: number) => void): Sending {
   if (file.size >= RESUMABLE_FROM) return sendResumably(file, teamId, onSent);
   const form = new FormData();
@@ -43,7 +46,7 @@ export function sendAsset(file: File, teamId: string | undefined, onSent: (bytes
   return { done: asset, stop };
 }
 
-/** Sends a file as the subtitles of an asset. */
+/** Sends a file as subtitles of an asset. */
 export function sendSubtitles(
   file: File,
   assetId: string,

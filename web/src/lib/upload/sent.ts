@@ -2,16 +2,16 @@ import type { Sensitivity } from '@vitrine/contract/assets';
 import { CallError } from '@vitrine/contract/client';
 import { sensitivities } from '#lib/audience/words.ts';
 
-/** What became of a file: the asset, which kind of asset it is, its own audience, and what its bytes are. */
+/** The result of an upload: the asset, its type, its audience, and the extension of its bytes. */
 export interface SentAsset {
   readonly id: string;
   readonly type: number;
   readonly sensitivity: Sensitivity;
-  /** The extension of the bytes, else that of the name; null when there is none. */
+  /** The extension of the detected type, otherwise that of the name; null if there is none. */
   readonly extension: string | null;
 }
 
-/** An upload under way. `done` gives the new asset, or fails with CallError (status 0: no answer). */
+/** A running upload. `done` resolves to the new asset or rejects with CallError (status 0: no response). */
 export interface Sending {
   readonly done: Promise<SentAsset>;
   stop(): void;
@@ -25,12 +25,15 @@ function memberOf(
   return Object.entries(answer).find(([name]) => name === key)?.[1];
 }
 
-/** The audience in an answer. One this page does not know is taken for the widest, so that nothing looks safer than it is. */
+/**
+ * Returns the audience in a response. An unknown one is treated as the widest, so that nothing looks safer than it
+ * is.
+ */
 function sensitivityOf(given: unknown): Sensitivity {
   return sensitivities.find((one) => one === given) ?? 'public';
 }
 
-/** The asset in an answer; undefined when there is none. */
+/** Returns the asset in a response; undefined if there is none. */
 export function assetIn(answer: unknown): SentAsset | undefined {
   const [id, type] = [memberOf(answer, 'id'), memberOf(answer, 'asset_type')];
   if (typeof id !== 'string' || typeof type !== 'number') return undefined;
@@ -43,7 +46,7 @@ export function assetIn(answer: unknown): SentAsset | undefined {
   };
 }
 
-/** The error an answer names, for people. */
+/** Returns the error text of a response. */
 export function errorIn(status: number, answer: unknown, otherwise: string): CallError {
   const said = memberOf(answer, 'error');
   return new CallError(status, typeof said === 'string' ? said : otherwise);

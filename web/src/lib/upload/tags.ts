@@ -4,11 +4,11 @@ const longestTag = 64;
 
 export interface TagsAfter {
   readonly tags: readonly string[];
-  /** What was refused, in words; undefined when everything went in. */
+  /** Explains what was refused; undefined if everything was added. */
   readonly problem: string | undefined;
 }
 
-/** The tags in a typed or pasted text: split at commas and line ends, `#` and outer spaces removed. */
+/** Splits a typed or pasted text at commas and line breaks, and removes `#` and outer spaces. */
 export function parseTags(text: string): string[] {
   return text
     .split(/[,;\n\r\t]+/u)
@@ -16,7 +16,9 @@ export function parseTags(text: string): string[] {
     .filter((part) => part !== '');
 }
 
-/** The list with a text's tags added: none twice whatever its case, none too long, no more than fit. */
+/**
+ * Adds the tags of a text to the list: no duplicates ignoring case, none that is too long, and no more than allowed.
+ */
 export function addTags(tags: readonly string[], text: string): TagsAfter {
   const after = [...tags];
   const known = new Set(tags.map((tag) => tag.toLocaleLowerCase()));

@@ -3,7 +3,7 @@ import type { Operations } from '@vitrine/contract/operations';
 import { sendAsset, sendSubtitles } from './send.ts';
 import type { UploadTransport } from './uploads.svelte.ts';
 
-/** How files get to the service this page came from. */
+/** The functions that send files to the service of this origin. */
 export function createUploadTransport(client: Client<Operations>): UploadTransport {
   return {
     sendAsset,

@@ -5,32 +5,32 @@ import { copyNote } from './notes.ts';
 import * as steps from './queue.ts';
 import type { Sending } from './sent.ts';
 
-/** Two: one sends while the server still takes in the other. */
+/** Two, so that one is sent while the server processes the other. */
 const atOnce = 2;
 
-/** The files picked for the next post and their way to the server. */
+/** The uploads for the next post. */
 export interface Uploads {
   readonly queue: steps.UploadQueue;
-  /** Why the files chosen last were not taken, for people. */
+  /** Explains why the last chosen files were not added. */
   readonly problem: string | undefined;
-  /** The team that files added from now on are given to, empty for none. */
+  /** The team of files added from now on; empty for none. */
   readonly teamId: string;
   intendFor(teamId: string): void;
-  /** Takes all of them, or none when a post cannot have so many. */
+  /** Adds all files, or none if a post cannot have that many. */
   add(files: readonly File[]): void;
   fileOf(id: string): File | undefined;
   retry(id: string): void;
   remove(id: string): void;
   move(id: string, to: number): void;
-  /** Notes that these assets follow the posts they are in. */
+  /** Marks these assets as following their posts. */
   follow(assetIds: readonly string[]): void;
-  /** Stops what is under way and forgets every file. */
+  /** Stops running uploads and removes all files. */
   clear(): void;
 }
 
 export const [getUploads, setUploads] = createContext<Uploads>();
 
-/** How files get to the service. */
+/** The functions that send files to the service. */
 export interface UploadTransport {
   sendAsset(file: File, teamId: string | undefined, onSent: (bytes: number) => void): Sending;
   sendSubtitles(
@@ -39,7 +39,7 @@ export interface UploadTransport {
     lang: string,
     onSent: (bytes: number) => void,
   ): { done: Promise<unknown>; stop(): void };
-  /** The titles of other files of this account with the same bytes. */
+  /** Returns the titles of the account's other assets with the same bytes. */
   titlesOfCopies(assetId: string): Promise<string[]>;
 }
 
@@ -48,7 +48,7 @@ export function createUploads(ways: UploadTransport): Uploads {
   let problem = $state<string>();
   let teamId = $state('');
   let made = 0;
-  // Nothing displays these two, so they need not be reactive.
+  // These two are not displayed, so they are not reactive.
   // eslint-disable-next-line svelte/prefer-svelte-reactivity
   const files = new Map<string, File>();
   // eslint-disable-next-line svelte/prefer-svelte-reactivity
@@ -67,7 +67,7 @@ export function createUploads(ways: UploadTransport): Uploads {
     sendPlain(id, file);
   }
 
-  /** Sends subtitles to their video. What turns out to be something else is a file like any other. */
+  /** Sends subtitles to their video. A file that turns out to be something else is uploaded normally. */
   function attach(id: string, file: File, assetId: string, { item, lang }: steps.SubtitlesOf) {
     const sending = ways.sendSubtitles(file, assetId, lang, (bytes) => {
       queue = steps.progressed(queue, id, bytes);
@@ -110,7 +110,7 @@ export function createUploads(ways: UploadTransport): Uploads {
       });
   }
 
-  /** Errors of this check are not shown. */
+  /** Errors of this check are ignored. */
   async function lookForCopies(id: string, assetId: string) {
     const titles = await ways.titlesOfCopies(assetId).catch(() => []);
     const note = copyNote(titles);

@@ -2,7 +2,7 @@ import { infiniteQueryOptions, queryOptions } from '@tanstack/svelte-query';
 import { byCursor, pageParams } from '#lib/paging.ts';
 import type { Service } from '#lib/service.ts';
 
-/** A profile by its handle. */
+/** Reads a profile by username. */
 export function userQuery({ client }: Service, username: string) {
   return queryOptions({
     queryKey: ['user', username.toLowerCase()],
@@ -10,7 +10,10 @@ export function userQuery({ client }: Service, username: string) {
   });
 }
 
-/** What somebody published, newest first. Under `feed`, so that pictures in the making get fresh there too. */
+/**
+ * Lists the posts of an author, newest first. The key is under `feed`, so that processed pictures are updated there
+ * too.
+ */
 export function authorPostsQuery({ client }: Service, authorRef: number) {
   return infiniteQueryOptions({
     queryKey: ['feed', { author: authorRef }],

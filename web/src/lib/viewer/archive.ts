@@ -8,7 +8,7 @@ interface Entry {
 
 export interface Contents {
   readonly entries: readonly Entry[];
-  /** There is more than was looked through. */
+  /** True if the archive has more entries than were listed. */
   readonly isCut: boolean;
 }
 

@@ -1,9 +1,9 @@
-/** A number of an element that may not know it yet: 0 then. */
+/** Returns a number of a media element, or 0 while it is unknown. */
 export function localNumber(value: number): number {
   return Number.isFinite(value) ? value : 0;
 }
 
-/** Seconds as a player writes them: `4:05`, `1:02:03`. */
+/** Formats seconds as players do: `4:05`, `1:02:03`. */
 export function clock(seconds: number): string {
   const whole = Math.floor(localNumber(seconds));
   const two = (part: number) => String(part).padStart(2, '0');

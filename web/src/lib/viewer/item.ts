@@ -5,34 +5,34 @@ import { fileType, nameOf } from '#lib/assets/labels.ts';
 import { downloadAddress, variantAddress } from '#lib/assets/pictures.ts';
 import type { Service } from '#lib/service.ts';
 
-/** One file in the viewer. */
+/** A file in the viewer. */
 export interface ViewerItem {
   readonly id: string;
   readonly name: string;
-  /** The file type as people write it, `JPEG`. */
+  /** The file type for display: `JPEG`. */
   readonly type: string;
   readonly bytes: number | null;
-  /** Pixels, for pictures. */
+  /** Size in pixels, for pictures. */
   readonly width: number | null;
   readonly height: number | null;
   readonly thumbhash: string | null;
   readonly pending: boolean;
-  /** The asset behind it, where the viewer may say more about it than a link does. */
+  /** The asset, if the viewer may show more about it than a link does. */
   readonly asset?: ShownAsset;
-  /** The post that it was opened from. */
+  /** The post from which it was opened. */
   readonly postId?: string;
 }
 
-/** What is known of a file: as the library tells it, with what only some files have. */
+/** Media facts of a file, with properties that only some files have. */
 export interface ViewerMedia extends Pick<AssetMedia, 'mime' | 'kind' | 'facts' | 'variants'> {
-  /** How far the versions for browsers are. `progress` is the part that is done. */
+  /** The state of the versions for browsers. `progress` is the fraction that is done. */
   readonly transcoding?: {
     readonly state: 'waiting' | 'running' | 'done' | 'failed';
     readonly progress: number;
   } | null;
   /** Deep Zoom tiles of a large picture. */
   readonly tiles?: TileFacts | null;
-  /** Tracks of a link's video; those of the library are part of its asset. */
+  /** Tracks of a video behind a link. In the library, they are part of the asset. */
   readonly subtitles?: readonly { readonly lang: string; readonly label: string }[];
 }
 
@@ -44,21 +44,21 @@ export interface TileFacts {
   readonly levels: number;
 }
 
-/** Where the bytes of items are found, and what is known of them: links have their own addresses. */
+/** The addresses and facts of items; links have their own addresses. */
 export interface ViewerSource {
   media(item: ViewerItem, signal: AbortSignal): Promise<ViewerMedia>;
   variant(item: ViewerItem, key: string): string;
-  /** A Deep Zoom tile; undefined where there are none. */
+  /** A Deep Zoom tile; undefined if there are none. */
   tile(item: ViewerItem, level: number, column: number, row: number): string | undefined;
-  /** The original, to be shown in the page; undefined where originals are not given. */
+  /** The original for display in the page; undefined if it is not available. */
   original(item: ViewerItem): string | undefined;
-  /** The file to be saved; undefined where downloads are not allowed. */
+  /** The download address; undefined if downloads are not allowed. */
   download(item: ViewerItem): string | undefined;
   /** A subtitle track as WebVTT. */
   subtitle(item: ViewerItem, lang: string): string;
 }
 
-/** An asset as an item, or nothing when its columns are withheld. */
+/** Returns an asset as an item, or undefined if its columns are withheld. */
 export function itemOf(asset: Asset, postId?: string): ViewerItem[] {
   if (asset.restricted) return [];
   return [
@@ -77,13 +77,13 @@ export function itemOf(asset: Asset, postId?: string): ViewerItem[] {
   ];
 }
 
-/** Bytes of the library, as the signed-in caller or a visitor is given them. */
+/** The source of files of the library, for signed-in users and visitors. */
 export function librarySource({ client }: Service): ViewerSource {
   return {
     media: (item, signal) => client.call('getAssetMedia', { params: { id: item.id }, signal }),
     variant: (item, key) => {
       const hash = item.asset?.file_hash ?? null;
-      // Playlists name their streams beside themselves.
+      // Playlists reference streams in the same directory.
       return key.startsWith('hls/')
         ? `/api/v1/assets/${item.id}/variants/${key}`
         : variantAddress(item.id, key, hash);

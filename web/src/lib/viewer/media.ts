@@ -1,7 +1,7 @@
 import { queryOptions } from '@tanstack/svelte-query';
 import type { ViewerItem, ViewerMedia, ViewerSource } from './item.ts';
 
-/** What is known of an item's file; asked for again while its previews are in the making. */
+/** Reads the media facts of an item; polls while its renditions are being made. */
 export function mediaQuery(source: ViewerSource, item: ViewerItem | undefined) {
   return queryOptions<ViewerMedia>({
     queryKey: ['media', item?.id, item?.pending],

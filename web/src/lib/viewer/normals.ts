@@ -1,6 +1,6 @@
 import type { BufferGeometry, Mesh, Object3D } from 'three';
 
-/** Whether no normal has a direction, as some writers of STL leave them. */
+/** Returns whether all normals are zero, as some STL exporters write them. */
 function areEmpty(geometry: BufferGeometry): boolean {
   const normals = geometry.getAttribute('normal');
   if (normals === undefined) return false;
@@ -15,14 +15,14 @@ function isMesh(object: Object3D): object is Mesh {
 }
 
 /**
- * Gives the surfaces of a model whose normals are all empty the normals of their faces; with empty ones, light falls on every
- * side alike. Surfaces without any normals are shaded by their faces already.
+ * Replaces zero normals of a model by the normals of its faces; otherwise lighting would have no effect. Surfaces
+ * without normals are already shaded by face.
  */
 export function computeEmptyNormals(model: Object3D): void {
   model.traverse((object) => {
     if (!isMesh(object) || !areEmpty(object.geometry)) return;
     const given: BufferGeometry = object.geometry;
-    // Corners that several faces share would be rounded.
+    // Shared vertices would be shaded smoothly.
     const geometry = given.index === null ? given : given.toNonIndexed();
     geometry.deleteAttribute('normal');
     geometry.computeVertexNormals();

@@ -1,4 +1,4 @@
-/** A place on the map. Degrees, north and east positive. */
+/** A position on the map, in degrees; north and east are positive. */
 export interface Place {
   readonly latitude: number;
   readonly longitude: number;
@@ -6,7 +6,7 @@ export interface Place {
 
 const written = /^\s*(-?\d{1,3}(?:\.\d+)?)\s*,\s*(-?\d{1,3}(?:\.\d+)?)\s*$/;
 
-/** Coordinates as files have them, `54.321000, 10.134000`; undefined for anything else. */
+/** Parses coordinates such as `54.321000, 10.134000`; undefined for anything else. */
 export function placeOf(text: string): Place | undefined {
   const [, latitude, longitude] = (written.exec(text) ?? []).map(Number);
   if (latitude === undefined || longitude === undefined) return undefined;
@@ -14,8 +14,8 @@ export function placeOf(text: string): Place | undefined {
 }
 
 /**
- * Coasts, drawn roughly by hand: enough to tell the part of the world. Pairs of longitude and latitude; an outside service or a
- * large data file for one dot would be too much.
+ * Simplified coastlines that are sufficient to recognise a continent, as pairs of longitude and latitude. An external
+ * service or a large data file would be too much for one dot.
  */
 export const coasts: readonly (readonly (readonly [number, number])[])[] = [
   // North and Central America

@@ -1,6 +1,6 @@
 import { localNumber } from './clock.ts';
 
-/** How a film or a sound plays; its element and its controls are bound to it. */
+/** The playback state of a media element, to which the element and its controls are bound. */
 export interface Playback {
   /** Seconds. */
   time: number;
@@ -14,13 +14,13 @@ export interface Playback {
 
 export const rates: readonly number[] = [0.25, 0.5, 0.75, 1, 1.25, 1.5, 2];
 
-/** A playback that has not begun. */
+/** Creates the state of a playback that has not started. */
 export function createPlayback(): Playback {
   const playback = $state<Playback>({ time: 0, duration: 0, paused: true, muted: false, volume: 1, rate: 1 });
   return playback;
 }
 
-/** Goes to a moment within the whole. */
+/** Seeks to a position within the duration. */
 export function seek(playback: Playback, seconds: number): void {
   playback.time = Math.min(localNumber(playback.duration), Math.max(0, seconds));
 }
@@ -30,7 +30,7 @@ function nextRate(rate: number, by: 1 | -1): number {
   return rates[Math.min(rates.length - 1, Math.max(0, at + by))] ?? 1;
 }
 
-/** What a key does to a playback; false when it means nothing to it. */
+/** Handles a key; false if it has no meaning for playback. */
 export function handlePlaybackKey(playback: Playback, key: string): boolean {
   if (key === ' ' || key === 'k') playback.paused = !playback.paused;
   else if (key === 'j') seek(playback, playback.time - 10);

@@ -9,15 +9,15 @@ const extensions = new Set(
   ).split(' '),
 );
 
-/** Extensions of pictures that may be animated. PNG is not among them: APNG has an extension of its own. */
+/** Extensions of pictures that may be animated. PNG is not included, because APNG has its own extension. */
 const moving = new Set(['apng', 'avif', 'gif', 'webp']);
 
-/** Whether a file may be an animated picture; its media facts are read only then. */
+/** Returns whether a file may be an animated picture. Only then are its media facts read. */
 export function mayMove({ file_extension }: Pick<ShownAsset, 'file_extension'>): boolean {
   return moving.has(file_extension?.toLowerCase() ?? '');
 }
 
-/** Whether a file may be something to play; its media facts are read only then. */
+/** Returns whether a file may be playable. Only then are its media facts read. */
 export function isPlayable({ file_extension }: Pick<ShownAsset, 'file_extension'>): boolean {
   return extensions.has(file_extension?.toLowerCase() ?? '');
 }
@@ -26,8 +26,8 @@ export function isPlayable({ file_extension }: Pick<ShownAsset, 'file_extension'
 const controls = 84;
 
 /**
- * The box of a player in a page, in CSS pixels. A video takes as much of the room as its shape allows; its controls are below
- * it and stay wide enough to be used.
+ * Returns the size of a player in a page, in CSS pixels. A video is as large as its aspect ratio allows; its controls
+ * are below it and stay wide enough for use.
  */
 export function playerBox(
   player: 'video' | 'audio',

@@ -1,6 +1,6 @@
-/** Where films and sounds were left, on this device alone. */
+/** Playback positions of videos and sounds, stored on this device only. */
 const place = 'vitrine:positions';
-/** The newest are kept. */
+/** Only the newest are kept. */
 const most = 100;
 
 type Positions = readonly (readonly [id: string, seconds: number])[];
@@ -18,12 +18,12 @@ function readAll(storage: Pick<Storage, 'getItem'>): Positions {
   }
 }
 
-/** The second at which a file was left; 0 when it was not, or was seen to its end. */
+/** Returns the stored position in seconds; 0 if there is none or the file was played to the end. */
 export function positionOf(storage: Pick<Storage, 'getItem'>, id: string): number {
   return readAll(storage).find(([one]) => one === id)?.[1] ?? 0;
 }
 
-/** Keeps where a file was left. The first and the last seconds are not worth coming back to. */
+/** Stores the position, except within the first and last seconds. */
 export function keepPosition(
   storage: Pick<Storage, 'getItem' | 'setItem'>,
   id: string,
@@ -36,6 +36,6 @@ export function keepPosition(
   try {
     storage.setItem(place, JSON.stringify(kept.slice(0, most)));
   } catch {
-    // A browser that keeps nothing still plays.
+    // Playback must work even if the browser cannot store anything.
   }
 }

@@ -1,9 +1,9 @@
-/** The part of the sheet of small pictures that shows a span of a film. */
+/** The part of the sprite sheet for a period of a video. */
 export interface Sprite {
   /** Seconds. */
   readonly from: number;
   readonly to: number;
-  /** Pixels of the sheet. */
+  /** Pixels of the sprite sheet. */
   readonly x: number;
   readonly y: number;
   readonly width: number;
@@ -16,7 +16,7 @@ function secondsOf(timestamp: string): number {
   return timestamp.split(':').reduce((total, part) => total * 60 + Number(part), 0);
 }
 
-/** The cues of `sprites.vtt`; what is written in another way is passed over. */
+/** Parses the cues of `sprites.vtt`; ignores anything else. */
 export function readSprites(text: string): Sprite[] {
   return [...text.matchAll(cue)].map(([, from = '', to = '', ...numbers]) => {
     const [x = 0, y = 0, width = 0, height = 0] = numbers.map(Number);
@@ -24,7 +24,7 @@ export function readSprites(text: string): Sprite[] {
   });
 }
 
-/** The preview at a time in the video, or the nearest one. */
+/** Returns the preview for a time in the video, or the nearest one. */
 export function spriteAt(sprites: readonly Sprite[], seconds: number): Sprite | undefined {
   return sprites.find(({ to }) => seconds < to) ?? sprites.at(-1);
 }

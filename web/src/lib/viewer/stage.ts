@@ -1,6 +1,6 @@
 import type { ViewerItem, ViewerMedia } from './item.ts';
 
-/** The ways in which files are shown. */
+/** The kinds of stages that show files. */
 export type Stage =
   | 'image'
   | 'animation'
@@ -13,20 +13,20 @@ export type Stage =
   | 'archive'
   | 'file';
 
-/** One size of a whole picture. */
+/** One size of a complete picture. */
 export interface Level {
   readonly width: number;
   readonly height: number;
   readonly url: string;
 }
 
-/** Pictures that every current browser draws from the original bytes. */
+/** Types that every current browser displays from the original bytes. */
 const drawnByBrowsers = new Set(['image/jpeg', 'image/png', 'image/webp', 'image/gif', 'image/avif']);
 
-/** Pixels of an original that is still decoded as a whole; larger ones need tiles. */
+/** The maximum number of pixels of an original that is decoded as a whole; larger ones need tiles. */
 const mostPixels = 100_000_000;
 
-/** Renditions that show something else than the whole picture. */
+/** Renditions that do not show the complete picture. */
 const notThePicture = /^(page-|poster$|sprites\.|waveform\.|hls\/|tiles)/;
 
 type Variant = ViewerMedia['variants'][number];
@@ -35,13 +35,13 @@ function isPicture({ key, type, width, height }: Variant): boolean {
   return type.startsWith('image/') && !notThePicture.test(key) && width !== undefined && height !== undefined;
 }
 
-/** The numbers of the pages that are there as pictures, in order. */
+/** Returns the numbers of the pages that have a rendition, in order. */
 export function pagesOf({ variants }: ViewerMedia): Variant[] {
   const numberOf = (key: string) => Number(/^page-(\d+)$/.exec(key)?.[1] ?? 0);
   return variants.filter(({ key }) => numberOf(key) > 0).sort((a, b) => numberOf(a.key) - numberOf(b.key));
 }
 
-/** How a file is shown, from what there is of it now. */
+/** Returns the stage for a file, depending on what is currently available. */
 export function stageOf(media: ViewerMedia, hasOriginal: boolean): Stage {
   const has = (key: string) => media.variants.some((variant) => variant.key === key);
   if (media.kind === 'video' && (hasOriginal || has('hls/master.m3u8'))) return 'video';
@@ -56,8 +56,8 @@ export function stageOf(media: ViewerMedia, hasOriginal: boolean): Stage {
 }
 
 /**
- * The whole picture in every size there is, smallest first: the renditions of its shape, and the original where browsers
- * draw it and it is larger than all of them.
+ * Returns the complete picture in all available sizes, smallest first: the renditions of its aspect ratio, and the
+ * original if browsers display it and it is larger.
  */
 export function levelsOf(
   media: ViewerMedia,
@@ -69,7 +69,7 @@ export function levelsOf(
   const shape = shapeOf(item, pictures);
   const levels = new Map<number, Level>();
   for (const { key, width = 0, height = 0 } of pictures) {
-    // The square crop for lists is another picture. Small renditions are rounded to whole pixels.
+    // Excludes the square crop for lists. Small renditions are rounded to whole pixels.
     const off = Math.abs(width / height / shape - 1);
     if (off > 0.02 && Math.abs(width - height * shape) > 1.5 && Math.abs(height - width / shape) > 1.5)
       continue;
@@ -95,7 +95,7 @@ function shapeOf(
   return (largest?.width ?? 1) / (largest?.height ?? 1);
 }
 
-/** The smallest level that is sharp in a room, in device pixels; else the largest. */
+/** Returns the smallest level that is sharp in a container, in device pixels; otherwise the largest. */
 export function levelFor(
   levels: readonly Level[],
   room: { width: number; height: number },
@@ -104,7 +104,7 @@ export function levelFor(
   return levels.find((level) => level.width >= shown(level) * 0.9) ?? levels.at(-1);
 }
 
-/** Whether a picture is so tall that it is read from top to bottom, and not looked at as a whole. */
+/** Returns whether a picture is so tall that it is read from top to bottom. */
 export function isTall({ width, height }: { width: number; height: number }): boolean {
   return height > 2.4 * width;
 }

@@ -1,7 +1,7 @@
 import { queryOptions } from '@tanstack/svelte-query';
 import type { Service } from '#lib/service.ts';
 
-/** Views of the feed the person keeps, in their order. */
+/** Lists the saved views of the user in their order. */
 export function viewsQuery({ client }: Service) {
   return queryOptions({
     queryKey: ['account', 'views'],
@@ -9,7 +9,7 @@ export function viewsQuery({ client }: Service) {
   });
 }
 
-/** Reads them anew. */
+/** Reloads the saved views. */
 export async function refreshViews(service: Service): Promise<void> {
   await service.queries.invalidateQueries({ queryKey: viewsQuery(service).queryKey });
 }

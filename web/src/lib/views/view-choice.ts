@@ -1,7 +1,7 @@
 import type { FeedViewQuery } from '@vitrine/contract/feed-views';
 import type { FeedChoice } from '#lib/posts/feed-choice.ts';
 
-/** What a saved view shows; how it is laid out and what it searches for is for programs that can. */
+/** Returns the feed choice of a saved view. Its layout and search text are for other clients. */
 export function choiceOf(query: FeedViewQuery): FeedChoice {
   return {
     feed: query.feed ?? 'latest',
@@ -13,7 +13,7 @@ export function choiceOf(query: FeedViewQuery): FeedChoice {
   };
 }
 
-/** The choice as a view keeps it. */
+/** Returns the query with which a view saves the choice. */
 export function queryOf({ feed, sort, tags, author, team }: FeedChoice): FeedViewQuery {
   return {
     feed,
@@ -26,7 +26,7 @@ export function queryOf({ feed, sort, tags, author, team }: FeedChoice): FeedVie
 
 const kinds = { latest: 'Latest', trending: 'Trending', following: 'Following', team: 'Teams' } as const;
 
-/** A name to begin with. */
+/** Suggests a name for a view. */
 export function nameFor({ feed, tags = [] }: FeedChoice): string {
   return (tags.length === 0 ? kinds[feed] : tags.join(', ')).slice(0, 100);
 }

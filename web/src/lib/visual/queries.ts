@@ -1,7 +1,7 @@
 import { queryOptions } from '@tanstack/svelte-query';
 import type { Service } from '#lib/service.ts';
 
-/** What is searched by: a file of the visitor's, or an asset of the library. */
+/** The query: a file of the visitor, or an asset of the library. */
 export type PictureQuestion =
   | { readonly file: File; readonly assetId?: undefined }
   | { readonly file?: undefined; readonly assetId: string };
@@ -9,14 +9,14 @@ export type PictureQuestion =
 let asked = 0;
 const numbers = new WeakMap<File, number>();
 
-/** Files have no name of their own that a cache could know them by. */
+/** Files have no unique name for the cache key. */
 function numberOf(file: File): number {
   const known = numbers.get(file) ?? ++asked;
   numbers.set(file, known);
   return known;
 }
 
-/** Pictures that look like the one asked about, nearest first. */
+/** Finds similar pictures, nearest first. */
 export function likeQuery({ client }: Service, question: PictureQuestion) {
   const { file, assetId } = question;
   return queryOptions({

@@ -7,7 +7,7 @@ export const load: LayoutLoad = async ({ parent, url, depends }) => {
   depends('vitrine:visitor-state');
   const { service } = await parent();
   const visitorState = await readPageState(service);
-  // Links in mails lead to one comment; whoever signs in first is still brought to it.
+  // Links in mails lead to a comment, also after signing in first.
   const hash = location.pathname === url.pathname ? location.hash : '';
   const elsewhere = redirectFor(visitorState, url, hash);
   if (elsewhere !== undefined) redirect(307, elsewhere);

@@ -1,7 +1,7 @@
 import type { FieldDefinition, SubjectKind } from '@vitrine/contract/fields';
 
 export interface Group {
-  /** Names the group among all of them. */
+  /** Identifies the group among all groups. */
   readonly key: string;
   readonly subject: SubjectKind;
   readonly tab: string | null;
@@ -21,13 +21,13 @@ export interface Subject {
 
 type Placed = Pick<FieldDefinition, 'display_order' | 'code'>;
 
-/** Display order, as the service has it. */
+/** Display order, as in the service. */
 function inOrder(a: Placed, b: Placed): number {
   if (a.display_order !== b.display_order) return a.display_order - b.display_order;
   return a.code < b.code ? -1 : 1;
 }
 
-/** Items by a key, each key where its first item stands. */
+/** Groups items by a key, each key at the position of its first item. */
 function gather<T, K>(items: readonly T[], keyOf: (item: T) => K): [K, T[]][] {
   const gathered = new Map<K, T[]>();
   for (const item of items) {
@@ -46,7 +46,7 @@ export function keyOfGroup({
   return JSON.stringify([subject_kind, edit_tab, display_group]);
 }
 
-/** Definitions by what they are of, their tab and their group; tabs and groups stand where their first field does. */
+/** Groups definitions by subject, tab and group; tabs and groups are at the position of their first field. */
 export function arrange(fields: readonly FieldDefinition[]): Subject[] {
   const ordered = [...fields].sort(inOrder);
   const kinds: readonly SubjectKind[] = ['asset', 'collection'];
@@ -67,7 +67,7 @@ export function arrange(fields: readonly FieldDefinition[]): Subject[] {
   });
 }
 
-/** Definitions whose name or code contains what is looked for. */
+/** Returns the definitions whose name or code contains the search text. */
 export function found(fields: readonly FieldDefinition[], text: string): FieldDefinition[] {
   const wanted = text.trim().toLowerCase();
   return fields.filter(
@@ -78,8 +78,8 @@ export function found(fields: readonly FieldDefinition[], text: string): FieldDe
 const STEP = 10;
 
 /**
- * The display orders to write so that a field stands at `index` among `others`, the rest of its group in order: one
- * where a whole number lies between its neighbours, else the group is counted anew.
+ * Returns the display orders to write so that a field is at `index` among `others`, with the rest of its group in
+ * order: a single one if there is an integer between its neighbours, otherwise the whole group is renumbered.
  */
 export function ordersFor(
   others: readonly (Placed & { id: string })[],

@@ -7,7 +7,10 @@ interface Choice {
   readonly label: string;
 }
 
-/** The terms of a controlling field, to choose from; undefined where its value is typed, as one of very many is. */
+/**
+ * Returns the terms of a controlling field to choose from; undefined if the value is typed because there are too
+ * many.
+ */
 export function choicesOf(field: FieldDefinition): readonly Choice[] | undefined {
   if (!hasVocabulary(field.type) || isCutShort(field.options)) return undefined;
   return linesOf(readVocabulary(field.options), () => true)

@@ -1,4 +1,4 @@
-/** A field's code made of its name; empty where the name has no letter to begin with. */
+/** Derives a field's code from its name; empty if the name has no letter to start with. */
 export function codeOf(label: string): string {
   return label
     .normalize('NFKD')

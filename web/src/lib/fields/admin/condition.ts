@@ -2,14 +2,14 @@ import type { FieldDefinition } from '@vitrine/contract/fields';
 import { isTrue, type Operator, operatorsOf, readTerm, type Term } from '#lib/fields/condition.ts';
 import type { Draft } from '#lib/fields/draft.ts';
 
-/** A term that the editor of conditions can show. */
+/** A term that the condition editor can show. */
 export interface ConditionTerm extends Term {
   readonly operator: Operator;
 }
 
 export const operatorWords: Readonly<Record<Operator, string>> = { '=': 'is', '~': 'contains' };
 
-/** The terms of a condition that this page can show. */
+/** Returns the terms of a condition that this page can show. */
 export function readCondition(condition: readonly string[] | null): ConditionTerm[] {
   return (condition ?? []).flatMap((text): ConditionTerm[] => {
     const term = readTerm(text);
@@ -24,7 +24,7 @@ export function writeTerm({ code, operator, value }: ConditionTerm): string {
 
 type Controller = Pick<FieldDefinition, 'id' | 'code' | 'type' | 'subject_kind' | 'status'>;
 
-/** Fields that can decide whether `owner` is shown. Whether they would lead round in a circle is the service's to say. */
+/** Returns the fields that can control whether `owner` is shown. The service detects cycles. */
 export function controllersFor<F extends Controller>(fields: readonly F[], owner: Controller): F[] {
   return fields.filter(
     (field) =>
@@ -35,7 +35,9 @@ export function controllersFor<F extends Controller>(fields: readonly F[], owner
   );
 }
 
-/** Whether all terms hold for what was typed or chosen, by code; a field without a value makes its terms false. */
+/**
+ * Returns whether all terms are true for the entered values, by code; terms about fields without a value are false.
+ */
 export function holdsFor(terms: readonly ConditionTerm[], values: Readonly<Record<string, Draft>>): boolean {
   return terms.every((term) => isTrue(term, values[term.code] ?? ''));
 }

@@ -2,21 +2,21 @@ import type { DefaultValue, FieldType } from '@vitrine/contract/fields';
 
 export type Context = NonNullable<DefaultValue['context']>;
 
-/** A default as it is typed in. */
+/** A default in the form. */
 export interface DefaultDraft {
   kind: 'none' | 'literal' | Context;
-  /** The value of every type but several terms, as its control has it. */
+  /** The value of every type except several terms, as in its control. */
   text: string;
   terms: string[];
 }
 
 export const contextWords: Readonly<Record<Context, string>> = {
-  uploading_user: 'Who uploads it',
-  uploading_team: 'The team of who uploads it',
-  current_date: 'When it is uploaded',
+  uploading_user: 'The uploader',
+  uploading_team: 'The uploader’s team',
+  current_date: 'The time of the upload',
 };
 
-/** What a default may follow, by type (FIELD-31). */
+/** The contexts that a default may use, by type (FIELD-31). */
 export function contextsFor(type: FieldType): readonly Context[] {
   if (type === 'text' || type === 'longtext' || type === 'rich_text')
     return ['uploading_user', 'uploading_team'];
@@ -25,7 +25,7 @@ export function contextsFor(type: FieldType): readonly Context[] {
 
 const two = (count: number) => String(count).padStart(2, '0');
 
-/** An instant as a control for day and time has it, in the zone of whoever looks. */
+/** Formats an instant for a date and time input, in the user's time zone. */
 function localOf(instant: string): string {
   const at = new Date(instant);
   return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}T${two(at.getHours())}:${two(at.getMinutes())}`;
@@ -51,7 +51,7 @@ export function draftOf(type: FieldType, value: DefaultValue | null): DefaultDra
 
 const uuidPattern = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/i;
 
-/** The default to send; undefined for none, and null where something is missing still. */
+/** Returns the default to send; undefined for none, null if it is incomplete. */
 export function defaultOf(
   type: FieldType,
   { kind, text, terms }: DefaultDraft,
@@ -74,7 +74,7 @@ export function defaultOf(
       return Number.isNaN(at.getTime()) ? null : { kind, value_date: at.toISOString() };
     }
     case 'reference': {
-      // The address of the asset's page is as good as its id.
+      // Accepts the address of the asset's page as well as its id.
       const [id] = uuidPattern.exec(text) ?? [];
       return id === undefined ? null : { kind, value_ref: id.toLowerCase() };
     }
@@ -83,7 +83,7 @@ export function defaultOf(
   }
 }
 
-/** A default in words, for a list. */
+/** Describes a default for a list. */
 export function spoken(type: FieldType, value: DefaultValue): string {
   if (value.kind === 'context') return value.context === undefined ? '' : contextWords[value.context];
   if (value.value_options != null) return value.value_options.join(', ');

@@ -1,19 +1,19 @@
 type Zone = 'before' | 'inside' | 'after';
 
-/** Where something would be dropped: at the row with this key. */
+/** The drop target: the row with this key. */
 export interface Drop {
   readonly key: string;
   readonly zone: Zone;
 }
 
 interface Rules {
-  /** Whether a row can take another one in. */
+  /** Returns whether a row accepts children. */
   nests(): boolean;
   allows(dragged: string, drop: Drop): boolean;
   ondrop(dragged: string, drop: Drop): void;
 }
 
-/** Rows that a pointer takes by a handle and drops elsewhere; a row says its key in `data-row`. */
+/** Lets a pointer drag rows by a handle; a row has its key in `data-row`. */
 export interface Drag {
   readonly dragged: string | undefined;
   readonly over: Drop | undefined;
@@ -22,7 +22,7 @@ export interface Drag {
   release(keep: boolean): void;
 }
 
-/** How near to the edge of the window the page begins to scroll, and how fast. */
+/** The distance from the edge of the window at which the page scrolls, and its speed. */
 const EDGE = 90;
 const PACE = 12;
 

@@ -10,34 +10,34 @@ export interface Flag {
     | 'read_only'
     | 'open_vocabulary';
   readonly label: string;
-  /** What it does, in one sentence. */
+  /** Its effect, in one sentence. */
   readonly hint: string;
 }
 
 const flags: readonly Flag[] = [
-  { name: 'required', label: 'Required', hint: 'Has to be filled in when something new is added.' },
-  { name: 'searchable', label: 'Searchable', hint: 'The search finds things by what stands in this field.' },
-  { name: 'show_on_card', label: 'On cards', hint: 'Its value stands on the card below the picture.' },
+  { name: 'required', label: 'Required', hint: 'Must be filled in when something is added.' },
+  { name: 'searchable', label: 'Searchable', hint: 'Search finds content by the values of this field.' },
+  { name: 'show_on_card', label: 'On cards', hint: 'Its value is shown on the card, below the picture.' },
   {
     name: 'show_in_advanced_search',
     label: 'In advanced search',
-    hint: 'The page for advanced search has a control for it.',
+    hint: 'Shown on the page for advanced search.',
   },
-  { name: 'show_on_upload', label: 'When uploading', hint: 'The page for new uploads asks for it.' },
+  { name: 'show_on_upload', label: 'When uploading', hint: 'Shown on the page for new uploads.' },
   {
     name: 'read_only',
     label: 'Read-only',
-    hint: 'Nobody writes it by hand; only defaults and what is read out of files do.',
+    hint: 'People cannot edit it; only defaults and file metadata fill it.',
   },
 ];
 
 const open: Flag = {
   name: 'open_vocabulary',
   label: 'Open vocabulary',
-  hint: 'Whoever may extend vocabularies adds a term by typing a new one.',
+  hint: 'People who may extend vocabularies can add terms by typing them.',
 };
 
-/** The flags that mean something for a field. */
+/** Returns the flags that apply to a field. */
 export function flagsFor({ type }: Pick<FieldDefinition, 'type'>): readonly Flag[] {
   return type === 'multi_select' ? [...flags, open] : flags;
 }

@@ -9,7 +9,7 @@ interface MergeCounts {
 const counted = (count: number, one: string, many: string) =>
   `${count.toLocaleString('en')} ${count === 1 ? one : many}`;
 
-/** What a merge would move, in words. */
+/** Describes what a merge would move. */
 export function mergeInWords({ assets, collections, aliases, defaults, conditions }: MergeCounts): string {
   const parts = [
     ...(assets === 0 ? [] : [counted(assets, 'asset', 'assets')]),
@@ -19,6 +19,6 @@ export function mergeInWords({ assets, collections, aliases, defaults, condition
     ...(conditions === 0 ? [] : [counted(conditions, 'condition', 'conditions')]),
   ];
   const last = parts.pop();
-  if (last === undefined) return 'Nothing carries it: no value, alias, default or condition would change.';
+  if (last === undefined) return 'It is not used: no value, alias, default or condition would change.';
   return `${parts.length === 0 ? last : `${parts.join(', ')} and ${last}`} would change.`;
 }

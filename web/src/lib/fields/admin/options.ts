@@ -45,12 +45,12 @@ const constraints: Readonly<Record<FieldType, readonly Constraint[]>> = {
   reference: [],
 };
 
-/** What can be asked of values of a type. */
+/** Returns the constraints for values of a type. */
 export function constraintsFor(type: FieldType): readonly Constraint[] {
   return constraints[type];
 }
 
-/** Each constraint as its control has it; a switch that is on is `on`. */
+/** Each constraint as in its control; a switch that is on is `on`. */
 export type ConstraintDraft = Record<string, string>;
 
 function shown({ input }: Constraint, value: unknown): string {
@@ -74,7 +74,10 @@ function written({ input }: Constraint, text: string): unknown {
   return input === 'date' ? text : `${text}:00Z`;
 }
 
-/** The options to send: constraints as they were typed, free keys as they were, and no vocabulary, which stays. */
+/**
+ * Returns the options to send: the entered constraints and the existing free keys, without the vocabulary, which does
+ * not change.
+ */
 export function optionsWith(type: FieldType, options: FieldOptions, draft: ConstraintDraft): FieldOptions {
   const { values: _, truncated: __, vocabulary_size: ___, ...kept } = options;
   for (const one of constraints[type]) {

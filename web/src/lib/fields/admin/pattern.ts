@@ -1,10 +1,10 @@
 import type { FieldDefinition } from '@vitrine/contract/fields';
 import { mostCharacters, patternBounds } from '@vitrine/contract/limits';
 
-/** What trying a value against a pattern shows. */
+/** The result of trying a value against a pattern. */
 export type PatternResult = 'fits' | 'does not fit' | 'no pattern' | 'takes too long';
 
-/** How many characters a value of this field has at most, as far as a pattern may be asked of it. */
+/** Returns the maximum length of a value of this field, as far as it matters for a pattern. */
 export function longestValue({ type, options }: Pick<FieldDefinition, 'type' | 'options'>): number {
   const most = type === 'longtext' ? mostCharacters.longtext : mostCharacters.text;
   const own = options?.max_length;
@@ -12,8 +12,8 @@ export function longestValue({ type, options }: Pick<FieldDefinition, 'type' | '
 }
 
 /**
- * Tries a value as the service would: RE2, the whole value, and nothing that would hold up whoever matches it (FIELD-19).
- * The engine comes when it is asked for.
+ * Tries a value as the service does: RE2, the whole value, and within the limits for patterns (FIELD-19). The engine
+ * is loaded on demand.
  */
 export async function tryPattern(pattern: string, value: string, longest: number): Promise<PatternResult> {
   const { RE2JS } = await import('re2js');

@@ -6,7 +6,7 @@ import { byCursor, pageParams, readToEnd } from '#lib/paging.ts';
 import type { Service } from '#lib/service.ts';
 import type { Flag } from './flags.ts';
 
-/** Every definition, archived ones among them, in display order. */
+/** Lists all definitions in display order, including archived ones. */
 export function definitionsQuery({ client }: Service) {
   return queryOptions({
     queryKey: ['fields', 'every'],
@@ -15,7 +15,7 @@ export function definitionsQuery({ client }: Service) {
   });
 }
 
-/** One definition, with as much of its vocabulary as it carries. */
+/** Reads one definition, with the part of its vocabulary that it contains. */
 export function definitionQuery({ client }: Service, id: string) {
   return queryOptions({
     queryKey: ['field', id],
@@ -29,7 +29,7 @@ export interface TermQuestion {
   readonly limit: number;
 }
 
-/** Terms of a vocabulary that fit, the best first. */
+/** Lists matching terms of a vocabulary, best matches first. */
 export function termsQuery({ client }: Service, id: string, { q, status, limit }: TermQuestion) {
   return queryOptions({
     queryKey: ['field', id, 'terms', q, status, limit],
@@ -42,7 +42,7 @@ export function termsQuery({ client }: Service, id: string, { q, status, limit }
   });
 }
 
-/** Defaults of single teams. */
+/** Lists the team defaults. */
 export function overridesQuery({ client }: Service, id: string) {
   return infiniteQueryOptions({
     queryKey: ['field', id, 'overrides'],
@@ -52,7 +52,7 @@ export function overridesQuery({ client }: Service, id: string) {
   });
 }
 
-/** The types an asset may be of. */
+/** Lists the asset types. */
 export function assetTypesQuery({ client }: Service) {
   return queryOptions({
     queryKey: ['asset-types'],
@@ -61,13 +61,13 @@ export function assetTypesQuery({ client }: Service) {
   });
 }
 
-/** Shows what the service said of a definition last; lists, forms and offered terms are read anew. */
+/** Stores a definition as returned by the service, and invalidates lists, forms and offered terms. */
 export function putDefinition({ queries }: Service, field: FieldDefinition): void {
   queries.setQueryData<FieldDefinition>(['field', field.id], field);
   void queries.invalidateQueries({ queryKey: ['fields'] });
 }
 
-/** Reads a definition anew, with everything that was asked about it. */
+/** Reloads a definition and everything that depends on it. */
 export async function refreshDefinition({ queries }: Service, id: string): Promise<void> {
   await Promise.all([
     queries.invalidateQueries({ queryKey: ['field', id] }),
@@ -75,7 +75,7 @@ export async function refreshDefinition({ queries }: Service, id: string): Promi
   ]);
 }
 
-/** Turns a flag on or off: it says all there is, so nothing of anybody else is overwritten. */
+/** Turns a flag on or off. The request contains nothing else, so it cannot overwrite other changes. */
 export async function setFlag(
   service: Service,
   id: string,
@@ -87,7 +87,7 @@ export async function setFlag(
   return fresh;
 }
 
-/** Changes a definition as it was read; who changed it meanwhile is not overwritten unseen. */
+/** Changes a definition if it has not changed since it was read; reports a conflict otherwise. */
 export async function changeDefinition(
   service: Service,
   field: FieldDefinition,
@@ -103,7 +103,7 @@ export async function changeDefinition(
   } catch (error) {
     if (error instanceof CallError && error.status === 409) {
       await refreshDefinition(service, field.id);
-      throw new CallError(409, 'the field was changed by somebody else; save again to go on with yours');
+      throw new CallError(409, 'the field has changed; save again to overwrite it with yours');
     }
     throw error;
   }

@@ -1,4 +1,4 @@
-/** Properties as the service names them, and as the pages do. */
+/** Names of properties in the service and their labels on the pages. */
 const names: Readonly<Record<string, string>> = {
   applies_to: 'the types of asset',
   clear_default: 'no default',
@@ -25,7 +25,7 @@ const names: Readonly<Record<string, string>> = {
   write_capability: '“Who may write it”',
 };
 
-/** What a refusal is about: the first property the service names. */
+/** Returns the subject of an error: the first property that it names. */
 function subjectOf(problem: string | undefined): string | undefined {
   if (problem === undefined) return undefined;
   if (/^there is a field with the code/i.test(problem)) return 'code';
@@ -33,23 +33,23 @@ function subjectOf(problem: string | undefined): string | undefined {
   return first?.toLowerCase();
 }
 
-/** A refusal with the names people see; everything else as the service says it. */
+/** Replaces property names in an error text by labels. */
 export function inWords(problem: string): string {
-  // What stands in quotes was typed by somebody.
+  // Quoted text was typed by a user.
   const text = problem.replace(/"[^"]*"|[A-Za-z]+(?:_[a-z]+)+/g, (word) => names[word.toLowerCase()] ?? word);
   const [first = '', ...rest] = text;
   return first.toLocaleUpperCase() + rest.join('');
 }
 
-/** A refusal taken to the controls of a form. */
+/** Assigns an error to the controls of a form. */
 export interface Refusal {
-  /** What to say beside the control of one of these properties. */
+  /** Returns the error to show beside the control of one of these properties. */
   about(...properties: readonly string[]): string | undefined;
-  /** What to say below the form: a refusal about none of them. */
+  /** Returns the error to show below the form, if it concerns none of these properties. */
   beside(...properties: readonly string[]): string | undefined;
 }
 
-/** The refusal of a form's last attempt. */
+/** Returns the error of a form's last attempt. */
 export function refusalOf(problem: string | undefined): Refusal {
   const subject = subjectOf(problem);
   const text = problem === undefined ? undefined : inWords(problem);

@@ -1,14 +1,14 @@
 import type { Term, TermStatus } from '@vitrine/contract/vocabulary';
 import type { TermNode } from './vocabulary.ts';
 
-/** A term that is looked at, wherever it was found. */
+/** A term that is displayed, from any list. */
 export interface OpenTerm {
   readonly value: string;
   readonly label: string;
   readonly status: TermStatus;
   readonly aliases: readonly string[];
   readonly replacedBy: string | undefined;
-  /** Labels from the root down to it, where they are known. */
+  /** Labels from the root to the term, if known. */
   readonly path: readonly string[];
 }
 

@@ -1,7 +1,7 @@
 import type { FieldOptions } from '@vitrine/contract/fields';
 import type { TermStatus } from '@vitrine/contract/vocabulary';
 
-/** A term with what is below it, as the definition carries it (TERM-1). */
+/** A term with its children, as in the definition (TERM-1). */
 export interface TermNode {
   readonly value: string;
   readonly label: string;
@@ -35,27 +35,27 @@ function readNodes(values: unknown): TermNode[] {
   return Array.isArray(values) ? values.flatMap(readNode) : [];
 }
 
-/** The vocabulary in a field's options. */
+/** Returns the vocabulary in a field's options. */
 export function readVocabulary(options: FieldOptions): TermNode[] {
   return readNodes(options.values);
 }
 
-/** Whether the definition carries only the beginning of its vocabulary; the rest is searched. */
+/** Returns whether the definition contains only the beginning of its vocabulary; the rest is searched. */
 export function isCutShort(options: FieldOptions): boolean {
   return options.truncated === true;
 }
 
-/** One line of the list, with its place. */
+/** A row of the list with its position. */
 export interface TermLine {
   readonly node: TermNode;
   readonly depth: number;
   readonly parent: string | null;
   readonly index: number;
-  /** How many terms have the same parent. */
+  /** The number of terms with the same parent. */
   readonly count: number;
 }
 
-/** The lines in sight: all at the top, and what is below those that are open. */
+/** Returns the visible rows: the top level, and the children of expanded terms. */
 export function linesOf(
   nodes: readonly TermNode[],
   isOpen: (value: string) => boolean,
@@ -68,7 +68,7 @@ export function linesOf(
   });
 }
 
-/** Where a term goes: its place among what is below `parent`, counted without itself. */
+/** The target of a move: the index among the children of `parent`, not counting the term itself. */
 export interface Move {
   readonly value: string;
   readonly parent: string | null;
@@ -102,7 +102,7 @@ export function findTerm(nodes: readonly TermNode[], value: string): TermNode | 
   return undefined;
 }
 
-/** Whether a term may go there: not below itself. */
+/** Returns whether a term may be moved there; not below itself. */
 export function mayMove(nodes: readonly TermNode[], { value, parent }: Move): boolean {
   const node = findTerm(nodes, value);
   return (
@@ -111,13 +111,13 @@ export function mayMove(nodes: readonly TermNode[], { value, parent }: Move): bo
   );
 }
 
-/** The vocabulary with a term, and all below it, at its new place. */
+/** Returns the vocabulary with a term and its descendants moved. */
 export function moved(nodes: readonly TermNode[], move: Move): readonly TermNode[] {
   const node = findTerm(nodes, move.value);
   return node === undefined ? nodes : withNode(without(nodes, move.value), node, move, null);
 }
 
-/** Where an arrow key takes a term; undefined where it can go no further. */
+/** Returns the target of an arrow key; undefined if the term cannot move further. */
 export function moveByKey(lines: readonly TermLine[], value: string, key: string): Move | undefined {
   const line = lines.find(({ node }) => node.value === value);
   if (line === undefined) return undefined;
@@ -132,7 +132,7 @@ export function moveByKey(lines: readonly TermLine[], value: string, key: string
   return key === 'ArrowLeft' && above ? { value, parent: above.parent, index: above.index + 1 } : undefined;
 }
 
-/** Where a drop takes a term: beside the line it was dropped at, or below it. */
+/** Returns the target of a drop: beside a row, or below it. */
 export function moveByDrop(
   lines: readonly TermLine[],
   value: string,
@@ -142,13 +142,13 @@ export function moveByDrop(
   const at = lines.find(({ node }) => node.value === key);
   if (from === undefined || at === undefined || key === value) return undefined;
   if (zone === 'inside') return { value, parent: key, index: at.node.children.length };
-  // The term itself does not count among those beside it.
+  // The term itself does not count among its siblings.
   const ahead = from.parent === at.parent && from.index < at.index ? 1 : 0;
   const index = at.index - ahead + (zone === 'after' ? 1 : 0);
   return from.parent === at.parent && from.index === index ? undefined : { value, parent: at.parent, index };
 }
 
-/** A term's slug made of its label: small letters of any script, digits, and hyphens between them. */
+/** Derives a term's slug from its label: lower-case letters of any script, digits, and hyphens between them. */
 export function slugOf(label: string): string {
   return label
     .normalize('NFKD')
@@ -170,7 +170,7 @@ export interface PastedTerm {
 
 export interface Pasted {
   readonly terms: readonly PastedTerm[];
-  /** Why the lines cannot be sent as they are, for people. */
+  /** Explains why the lines cannot be sent. */
   readonly problem: string | undefined;
 }
 
@@ -180,8 +180,8 @@ function depthOf(line: string): number {
 }
 
 /**
- * Terms out of pasted lines, one a line: a label, or a label and its short name with a bar between them. In a tree a
- * line that stands further in is below the line before it.
+ * Parses pasted lines, one term each: a label, or a label and a slug separated by a bar. In a tree, an indented line
+ * is a child of the line before it.
  */
 export function readPasted(text: string, { nests, below }: { nests: boolean; below: string | null }): Pasted {
   const terms: PastedTerm[] = [];
@@ -204,17 +204,17 @@ export function readPasted(text: string, { nests, below }: { nests: boolean; bel
   return { terms, problem: undefined };
 }
 
-/** How many terms the service takes at once. */
+/** The maximum number of terms per request. */
 const MOST_AT_ONCE = 5000;
 
-/** The terms in as many parts as they have to be sent in, parents before what is below them. */
+/** Splits the terms into batches for requests, parents before their children. */
 export function inParts(terms: readonly PastedTerm[]): PastedTerm[][] {
   const parts: PastedTerm[][] = [];
   for (let at = 0; at < terms.length; at += MOST_AT_ONCE) parts.push(terms.slice(at, at + MOST_AT_ONCE));
   return parts;
 }
 
-/** Aliases as they are typed, one a line or with commas between them. */
+/** Parses typed aliases, separated by line breaks or commas. */
 export function readAliases(text: string): string[] {
   return [...new Set(text.split(/[\n,]/).flatMap((one) => one.trim().toLowerCase() || []))];
 }

@@ -1,6 +1,6 @@
 import type { ServiceMutation } from '#lib/service-mutation.svelte.ts';
 
-/** An act whose dialog says only what is not said beside one of its controls. */
+/** An action whose dialog shows only errors that are not shown beside a control. */
 export function withProblem(mutation: ServiceMutation, problem: () => string | undefined): ServiceMutation {
   return {
     get busy() {

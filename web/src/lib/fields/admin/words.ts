@@ -7,7 +7,7 @@ interface InWords {
   readonly explanation: string;
 }
 
-/** What each type of field holds (FIELD-2). */
+/** Labels of the field types (FIELD-2). */
 export const typeWords: Readonly<Record<FieldType, InWords>> = {
   text: { label: 'Text', explanation: 'One line.' },
   longtext: { label: 'Long text', explanation: 'Several lines without formatting.' },
@@ -16,9 +16,9 @@ export const typeWords: Readonly<Record<FieldType, InWords>> = {
   boolean: { label: 'Yes or no', explanation: 'A switch.' },
   date: { label: 'Day', explanation: 'A date without a time.' },
   datetime: { label: 'Day and time', explanation: 'An instant.' },
-  select: { label: 'One term', explanation: 'One out of a vocabulary.' },
-  multi_select: { label: 'Several terms', explanation: 'Any number out of a vocabulary.' },
-  tree: { label: 'Term in a tree', explanation: 'One out of a vocabulary with levels.' },
+  select: { label: 'One term', explanation: 'One term of a vocabulary.' },
+  multi_select: { label: 'Several terms', explanation: 'Any number of terms of a vocabulary.' },
+  tree: { label: 'Term in a tree', explanation: 'One term of a vocabulary with levels.' },
   reference: { label: 'Asset', explanation: 'Another asset of the library.' },
 };
 
@@ -27,21 +27,21 @@ export const subjectWords: Readonly<Record<SubjectKind, string>> = {
   collection: 'Collections',
 };
 
-/** The life of a field, and what each stage means (FIELD-7). */
+/** Labels of the statuses of a field (FIELD-7). */
 export const statusWords: Readonly<Record<FieldStatus, InWords>> = {
   active: { label: 'In use', explanation: 'Offered wherever the field belongs.' },
   deprecated: {
-    label: 'Going out of use',
+    label: 'Deprecated',
     explanation: 'Still works and keeps its values; a replacement can be named.',
   },
-  archived: { label: 'Archived', explanation: 'Taken out of every form. Its values stay.' },
+  archived: { label: 'Archived', explanation: 'Removed from all forms. Its values stay.' },
 };
 
-/** The life of a term (TERM-2). */
+/** Labels of the statuses of a term (TERM-2). */
 export const termStatusWords: Readonly<Record<TermStatus, InWords>> = {
   active: { label: 'In use', explanation: 'Offered for new values.' },
   deprecated: {
-    label: 'Going out of use',
+    label: 'Deprecated',
     explanation: 'Not offered any more; still shown where it was chosen.',
   },
   archived: {
@@ -50,7 +50,7 @@ export const termStatusWords: Readonly<Record<TermStatus, InWords>> = {
   },
 };
 
-/** What extraction reads out of a file, for people. */
+/** Labels of the extraction sources. */
 export const sourceWords: Readonly<Record<ExtractionSource, string>> = {
   title: 'Title',
   description: 'Description',
@@ -77,15 +77,15 @@ export const sourceWords: Readonly<Record<ExtractionSource, string>> = {
   color_space: 'Colour space',
 };
 
-/** What extraction does where there is a value (EXTRACT-3). */
+/** Labels of the extraction modes (EXTRACT-3). */
 export const modeWords: Readonly<Record<Exclude<ExtractionMode, ''>, string>> = {
-  skip_if_set: 'Leave a value that is there',
+  skip_if_set: 'Keep the existing value',
   replace: 'Replace the value',
-  append: 'Write behind the value',
-  prepend: 'Write before the value',
+  append: 'Append to the value',
+  prepend: 'Prepend to the value',
 };
 
-/** Whether a field of this type has a vocabulary. */
+/** Returns whether a type of field has a vocabulary. */
 export function hasVocabulary(type: FieldType): boolean {
   return type === 'select' || type === 'multi_select' || type === 'tree';
 }

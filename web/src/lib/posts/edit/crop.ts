@@ -4,7 +4,7 @@ export interface Focal {
   readonly y: number;
 }
 
-/** The square cut out of a picture, as fractions of its width and height. */
+/** The square crop of a picture, as fractions of its width and height. */
 export interface Crop {
   readonly left: number;
   readonly top: number;
@@ -20,7 +20,7 @@ function rounded(fraction: number): number {
   return Math.round(fraction * 10_000) / 10_000;
 }
 
-/** The largest square inside a picture of this width : height whose centre is as near to the focal point as it can be. */
+/** Returns the largest square inside a picture of this aspect ratio whose centre is closest to the focal point. */
 export function cropOf(ratio: number, focal: Focal | null): Crop {
   const width = Math.min(1, 1 / ratio);
   const height = Math.min(1, ratio);
@@ -28,7 +28,7 @@ export function cropOf(ratio: number, focal: Focal | null): Crop {
   return { left: within(x - width / 2, 1 - width), top: within(y - height / 2, 1 - height), width, height };
 }
 
-/** The focal point after the square is moved by fractions of the picture; it stays inside. */
+/** Returns the focal point after moving the square by fractions of the picture, limited to the picture. */
 export function movedFocal(ratio: number, focal: Focal | null, byX: number, byY: number): Focal {
   const { left, top, width, height } = cropOf(ratio, focal);
   return {
@@ -37,13 +37,13 @@ export function movedFocal(ratio: number, focal: Focal | null, byX: number, byY:
   };
 }
 
-/** The way the square can be moved: along the longer side, or not at all when the picture is square. */
+/** Returns the direction in which the square can move: along the longer side, or none for a square picture. */
 export function movableAxis(ratio: number): 'horizontal' | 'vertical' | 'none' {
   if (Math.abs(ratio - 1) < 0.005) return 'none';
   return ratio > 1 ? 'horizontal' : 'vertical';
 }
 
-/** How far along its way the square is, 0 to 100. */
+/** Returns the position of the square along its direction, from 0 to 100. */
 export function travelOf(ratio: number, focal: Focal | null): number {
   const { left, top, width, height } = cropOf(ratio, focal);
   const room = ratio > 1 ? 1 - width : 1 - height;

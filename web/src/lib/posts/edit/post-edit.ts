@@ -8,18 +8,18 @@ export interface FocalOf {
   readonly y: number;
 }
 
-/** What an editor of a post can change, as it stands in the form. */
+/** The editable properties of a post, as in the form. */
 export interface PostEdit {
   readonly title: string;
   readonly description: string;
   readonly tags: readonly string[];
   readonly visibility: Visibility;
-  /** The team it belongs to, empty for none. */
+  /** The id of its team, or empty for none. */
   readonly team: string;
   readonly commentsEnabled: boolean;
   /** Ids of the assets in their order. */
   readonly members: readonly string[];
-  /** null: whichever comes first. */
+  /** Null: the first member. */
   readonly cover: string | null;
   readonly focal: FocalOf | null;
   readonly thumbnail: string | null;
@@ -28,7 +28,7 @@ export interface PostEdit {
 /** POST-16: a post has 1 to 200 members. */
 export const mostMembers = 200;
 
-/** A post as its form begins. */
+/** Returns the form of a post. */
 export function editOf(post: Post): PostEdit {
   const members = post.members.map((member) => member.asset_id);
   const cover = post.cover_asset_id ?? null;
@@ -41,20 +41,20 @@ export function editOf(post: Post): PostEdit {
     team: post.team_id ?? '',
     commentsEnabled: post.comments_enabled,
     members,
-    // The service names the first member where none was chosen, and it does not say which of the two it is.
+    // The service returns the first member if none was chosen, so the two cases look the same.
     cover: cover === null || cover === members[0] || !members.includes(cover) ? null : cover,
     focal: x == null || y == null || cover === null ? null : { asset: cover, x, y },
     thumbnail: post.cover_thumbnail_asset_id ?? null,
   };
 }
 
-/** The member that stands for the post: the chosen one, else the first; null without any. */
+/** Returns the cover: the chosen member, otherwise the first; null without members. */
 export function coverOfEdit(edit: Pick<PostEdit, 'cover' | 'members'>): string | null {
   if (edit.cover !== null && edit.members.includes(edit.cover)) return edit.cover;
   return edit.members[0] ?? null;
 }
 
-/** The focal point of the picture that is the cover now. */
+/** Returns the focal point of the current cover. */
 export function focalOfEdit(edit: PostEdit): FocalOf | null {
   return edit.focal !== null && edit.focal.asset === coverOfEdit(edit) ? edit.focal : null;
 }
@@ -74,7 +74,7 @@ function focalPart(before: PostEdit, edit: PostEdit): PostUpdate {
     const same = was !== null && was.asset === is.asset && was.x === is.x && was.y === is.y;
     return same ? {} : { cover_focal_x: is.x, cover_focal_y: is.y };
   }
-  // Another cover takes the focal point along by itself (POST-26).
+  // Changing the cover clears the focal point on the server (POST-26).
   return was !== null && coverOfEdit(edit) === was.asset ? { clear_cover_focal: true } : {};
 }
 
@@ -85,7 +85,7 @@ function thumbnailPart(before: PostEdit, edit: PostEdit): PostUpdate {
     : { cover_thumbnail_asset_id: edit.thumbnail };
 }
 
-/** What to send so that the post becomes what the form says: only what differs. */
+/** Returns the changes that turn the post into the form. */
 export function patchOf(post: Post, edit: PostEdit): PostUpdate {
   const before = editOf(post);
   const reordered = !sameList(edit.members, before.members);
@@ -108,7 +108,7 @@ export function isEmptyPatch(patch: PostUpdate): boolean {
   return Object.keys(patch).length === 0;
 }
 
-/** The form without one member; a cover that goes leaves the choice to the order. */
+/** Returns the form without a member. Removing the cover makes the first member the cover. */
 export function withoutMember(edit: PostEdit, id: string): PostEdit {
   return {
     ...edit,
@@ -130,7 +130,7 @@ const words: readonly (readonly [keyof PostEdit, string])[] = [
   ['commentsEnabled', 'whether people may comment'],
 ];
 
-/** What differs between two states of a post, in words; empty when nothing a form shows does. */
+/** Describes the differences between two states of a post; empty if the form shows none. */
 export function changedInWords(before: Post, after: Post): string[] {
   const [was, is] = [editOf(before), editOf(after)];
   const changed = words.flatMap(([key, said]) =>

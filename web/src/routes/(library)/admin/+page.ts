@@ -2,7 +2,7 @@ import { redirect } from '@sveltejs/kit';
 import { sectionsFor } from '#lib/admin/sections.ts';
 import type { PageLoad } from './$types';
 
-/** Leads to the first section the person may open. */
+/** Redirects to the first section that the user may open. */
 export const load: PageLoad = async ({ parent }) => {
   const { visitorState } = await parent();
   const first = sectionsFor(visitorState.user)[0];

@@ -1,4 +1,4 @@
 import { redirect } from '@sveltejs/kit';
 
-/** The account area opens with the profile. */
+/** The account settings open with the profile. */
 export const load = () => redirect(307, '/settings/profile');

@@ -1,4 +1,4 @@
 import { redirect } from '@sveltejs/kit';
 
-/** The library's settings are among the pages of its administration. */
+/** The library's settings are administration pages. */
 export const load = () => redirect(307, '/admin/site');

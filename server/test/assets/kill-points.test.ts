@@ -1,0 +1,208 @@
+import { chmod, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { sql } from 'kysely';
+import sharp from 'sharp';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { openPool } from '../../src/platform/database/pool.ts';
+import { openDiskStorage } from '../../src/platform/storage/disk.ts';
+import { renditionsPrefix } from '../../src/platform/storage/object-key.ts';
+import type { Storage } from '../../src/platform/storage/storage.ts';
+import { sweep } from '../../src/sweep/stored-files.ts';
+import { clip } from '../media/clips.ts';
+import { pdf } from '../media/documents.ts';
+import { arrive } from '../posts/people.ts';
+import { visit } from '../support/client.ts';
+import { cloneTemplate } from '../support/clone.ts';
+import { type Account, type Library, openLibrary, password, upload } from '../support/library.ts';
+import { jpeg } from '../support/pictures.ts';
+import { startProcess } from '../support/process.ts';
+
+type Bytes = Uint8Array<ArrayBuffer>;
+
+let count = 0;
+
+const picture = () => jpeg(1600, 1200, { seed: count });
+const film = () =>
+  clip({
+    format: 'mp4',
+    video: { source: `testsrc2=s=640x360:r=25,hue=h=${count * 10}`, encoder: 'libx264' },
+    audio: { encoder: 'aac' },
+    seconds: 3,
+  });
+const sound = () =>
+  clip({
+    format: 'aiff',
+    audio: { source: `sine=f=${300 + count}:r=48000`, encoder: 'pcm_s16be' },
+    seconds: 20,
+  });
+const document = async () => pdf(Array.from({ length: 12 }, (_, at) => `Page ${at} of document ${count}`));
+async function panorama(): Promise<Bytes> {
+  const background = { r: count, g: 90, b: 120 };
+  const blank = sharp({ create: { width: 9000, height: 3000, channels: 3, background } });
+  return Uint8Array.from(await blank.jpeg().toBuffer());
+}
+
+/** Objects of a file that rows name, and objects that exist, with their lengths. */
+async function objectsOf({ db, storage }: { db: Library['deps']['db']; storage: Storage }, hash: string) {
+  const { rows } = await sql<{ object: string; bytes: number }>`
+    select distinct r.value ->> 'object' as object, (r.value ->> 'bytes')::int as bytes
+    from files f, jsonb_each(f.renditions) r where f.hash = ${hash}`.execute(db);
+  const stored = new Map<string, number>();
+  for await (const { key, sizeBytes } of storage.list(renditionsPrefix(hash))) stored.set(key, sizeBytes);
+  return { named: new Map(rows.map(({ object, bytes }) => [object, bytes])), stored };
+}
+
+/** Waits until a job has begun to write a file with this end of its path. Returns false if `isOver` came first. */
+async function untilWritten(incomingDir: string, end: string, isOver: () => boolean): Promise<boolean> {
+  while (!isOver()) {
+    const paths = await readdir(incomingDir, { recursive: true }).catch((): string[] => []);
+    if (paths.some((path) => path.endsWith(end))) return true;
+    // Leaves the processor to the decoder that is awaited.
+    await sleep(2);
+  }
+  return false;
+}
+
+// MEDIA-7
+describe('a decoder that is killed', () => {
+  let library: Library;
+  let mara: Account;
+
+  beforeAll(async () => {
+    library = await openLibrary({ VITRINE_FFMPEG: 'off' });
+    mara = await arrive(library, 'mara');
+  });
+
+  test.each<[string, string, () => Promise<Bytes>]>([
+    ['picture', '/preview.webp', picture],
+    ['film', '/poster.jpg', film],
+    ['film', '/sprites.jpg', film],
+    ['film', '/360p.mp4', film],
+    ['sound', '/waveform.json', sound],
+    ['sound', '/audio.m4a', sound],
+    ['document', '/first-page.png', document],
+    ['document', '/page-1.webp', document],
+    ['panorama', '/tiles.zip', panorama],
+  ])(
+    'while it makes %s%s leaves nothing behind, and the job is repeated',
+    async (_, end, make) => {
+      count += 1;
+      const { db, storage, decoders } = library.deps;
+      const { id, file_hash } = await upload(mara, await make(), {}, `file-${count}`);
+      const hash = file_hash ?? '';
+      let isOver = false;
+      const working = library.runJobs().finally(() => {
+        isOver = true;
+      });
+      expect(await untilWritten(storage.incomingDir, end, () => isOver)).toBe(true);
+      for (const pid of decoders.pids()) process.kill(-pid, 'SIGKILL');
+      await working;
+      const partial = await objectsOf(library.deps, hash);
+      expect(partial.stored).toEqual(partial.named);
+      expect(await readdir(storage.incomingDir)).toEqual([]);
+
+      await sql`update graphile_worker._private_jobs set run_at = now()`.execute(db);
+      await library.runJobs();
+      expect(await mara.ok('getAsset', { params: { id } })).toMatchObject({
+        processing_status: 'ready',
+        ladder_available: true,
+      });
+      const whole = await objectsOf(library.deps, hash);
+      expect(whole.stored).toEqual(whole.named);
+      expect(whole.stored.size).toBeGreaterThan(partial.stored.size);
+      const { transcoding, tiles } = await mara.ok('getAssetMedia', { params: { id } });
+      expect(transcoding).toEqual(make === film || make === sound ? { state: 'done', progress: 1 } : null);
+      expect(tiles !== null).toBe(make === panorama);
+      expect(await readdir(storage.incomingDir)).toEqual([]);
+    },
+    120_000,
+  );
+});
+
+// MEDIA-7, UPLOAD-12
+describe('a service that is killed', () => {
+  const closing: (() => Promise<unknown>)[] = [];
+  afterAll(async () => {
+    for (const close of closing) await close();
+  });
+
+  test('at any step of a file leaves no partial rendition, and the next one finishes every file once', async () => {
+    const dataDir = await mkdtemp(join(tmpdir(), 'vitrine-kill-points-'));
+    await chmod(dataDir, 0o755);
+    closing.push(() => rm(dataDir, { recursive: true, force: true }));
+    const clone = await cloneTemplate();
+    const pool = openPool(clone.settings, 2);
+    closing.unshift(async () => {
+      await pool.close();
+      await clone.drop();
+    });
+    const storage = await openDiskStorage(join(dataDir, 'library'), 0);
+    const deps = { db: pool.db, storage };
+    const env = {
+      DATABASE_URL: clone.url,
+      VITRINE_FFMPEG: 'off',
+      VITRINE_ADMIN_USERNAME: 'root',
+      VITRINE_ADMIN_PASSWORD: password,
+    };
+    const start = async () => {
+      const service = await startProcess(dataDir, env);
+      closing.unshift(async () => {
+        service.child.kill('SIGKILL');
+        await service.exited;
+      });
+      const root = visit(service.address);
+      await root.ok('login', { body: { username: 'root', password } });
+      return { service, root };
+    };
+
+    const steps: [string, () => Promise<Bytes>][] = [
+      ['', picture],
+      ['/preview.webp', picture],
+      ['/sprites.jpg', film],
+      ['/360p.mp4', film],
+      ['/tiles.zip', panorama],
+    ];
+    const accepted: { id: string; hash: string }[] = [];
+    for (const [end, make] of steps) {
+      count += 1;
+      const { service, root } = await start();
+      const { id, file_hash } = await upload(root, await make(), {}, `file-${count}`);
+      accepted.push({ id, hash: file_hash ?? '' });
+      if (end !== '') {
+        const deadline = performance.now() + 60_000;
+        expect(await untilWritten(storage.incomingDir, end, () => performance.now() > deadline)).toBe(true);
+      }
+      service.child.kill('SIGKILL');
+      await service.exited;
+    }
+
+    const { root } = await start();
+    const unfinished = async () => {
+      // Transcodes of a process that is gone wait for a minute, and jobs after a failure for longer.
+      await sql`update transcodes set updated_at = now() - interval '2 minutes'
+        where state = 'running' and exists (select from graphile_worker.jobs where locked_at is null)`.execute(
+        pool.db,
+      );
+      await sql`update graphile_worker._private_jobs set run_at = now() where locked_at is null`.execute(
+        pool.db,
+      );
+      const { rows } = await sql`select task_identifier from graphile_worker.jobs`.execute(pool.db);
+      return rows;
+    };
+    await expect.poll(unfinished, { timeout: 90_000, interval: 250 }).toEqual([]);
+    for (const { id, hash } of accepted) {
+      expect(await root.ok('getAsset', { params: { id } })).toMatchObject({
+        processing_status: 'ready',
+        ladder_available: true,
+      });
+      const { transcoding } = await root.ok('getAssetMedia', { params: { id } });
+      if (transcoding !== null) expect(transcoding).toEqual({ state: 'done', progress: 1 });
+      const { named, stored } = await objectsOf(deps, hash);
+      expect(stored).toEqual(named);
+    }
+    expect(await readdir(storage.incomingDir)).toEqual([]);
+    expect(await sweep(deps, Date.now() + 1000, 0)).toBe(0);
+  }, 240_000);
+});
