@@ -366,7 +366,7 @@ function deleteOf<const K extends keyof typeof kinds>(kind: K) {
     params: shareParams,
     query: closed({ person: Type.Optional(Type.String({ maxLength: 500 })) }),
     responses: { 204: noContent },
-    errors: [403, 404],
+    errors: [403, 404, 409],
   });
 }
 

@@ -10,6 +10,7 @@ import type { Config } from './config.ts';
 import type { Deps } from './deps.ts';
 import { openEntrance } from './entrance.ts';
 import { openRemoteOriginals } from './federation/files/fetch.ts';
+import { readInstallKey } from './federation/identity.ts';
 import { serveFederation } from './federation/wire.ts';
 import { createAccount, createFirstAdministrator } from './identity/accounts.ts';
 import { type Hashing, openHashing } from './identity/hashing.ts';
@@ -94,6 +95,9 @@ export async function openDeps(
   const { ffmpeg, libreoffice, ghostscript } = config;
   const decoders = media?.decoders ?? openDecoders({ ffmpeg, libreoffice, ghostscript, ...decoding });
   const previews = await followLadder(db, listener);
+  const secretKey = await keepSecret(db, 'secret_key');
+  // Reading never writes, so the key is there before anyone asks.
+  await readInstallKey({ db, secretKey });
   const deps: Deps = {
     db,
     storage,
@@ -107,7 +111,7 @@ export async function openDeps(
     watermarks: openWatermarks({ db, storage, decoders }),
     decoders,
     metadata: media?.metadata ?? openMetadataReader({ decoders }),
-    secretKey: await keepSecret(db, 'secret_key'),
+    secretKey,
     passwords,
     providers: openIdentityProviders(config.identityProviders, log),
     capabilities: openCapabilities(),

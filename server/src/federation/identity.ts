@@ -30,8 +30,8 @@ const PURPOSE = 'federation install key';
 /** What an install can do beyond the envelope, as peers learn it when they pair. */
 const capabilities = ['batched-inbox-v1'];
 
-/** Returns the key of this install, generated at the first use and kept sealed. */
-async function readInstallKey({ db, secretKey }: Pick<Deps, 'db' | 'secretKey'>): Promise<InstallKey> {
+/** Returns the key of this install, generated at the first start and kept sealed. */
+export async function readInstallKey({ db, secretKey }: Pick<Deps, 'db' | 'secretKey'>): Promise<InstallKey> {
   const stored = await readSetting(db, 'federation_key');
   if (typeof stored !== 'string') {
     const { privateKey } = generateKeyPairSync('ed25519');
