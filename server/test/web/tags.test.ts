@@ -175,7 +175,7 @@ test('an operator renames and merges tags after a preview of the effect', async 
   await dialog().getByLabel('New name').fill('harbour');
   await dialog().getByRole('button', { name: 'See what changes' }).click();
   await dialog()
-    .getByText(/“harbour” is there already.*This changes 1 post\./)
+    .getByText(/“harbour” already exists.*This changes 1 post\./)
     .waitFor();
   await expect.poll(async () => (await call(mara, 'GET', '/tags/Harbor')).post_count).toBe(1);
   await dialog().getByLabel('Reason').fill('British spelling');
