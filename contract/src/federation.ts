@@ -281,6 +281,7 @@ export const PeerShare = closed({
 export type PeerShare = Static<typeof PeerShare>;
 
 export const PeerShares = closed({ peer: ShareablePeer, shares: Type.Array(PeerShare) });
+export const PeerShareList = closed({ items: Type.Array(PeerShares) });
 
 export const PeerShareCreate = closed({
   /** A name at the peer, or the address of the person there; absent and null for everyone there. */
@@ -309,7 +310,7 @@ function listOf<const K extends keyof typeof kinds>(kind: K) {
     door: 'signedIn',
     scope: 'read',
     params,
-    responses: { 200: closed({ items: Type.Array(PeerShares) }) },
+    responses: { 200: PeerShareList },
     errors: [403, 404],
   });
 }

@@ -75,6 +75,38 @@ describe('a decoder that is killed', () => {
     mara = await arrive(library, 'mara');
   });
 
+  /** Kills the decoders when a job writes this file. Returns whether the kill left anything to do. */
+  async function killOnce(end: string, make: () => Promise<Bytes>): Promise<boolean> {
+    count += 1;
+    const { db, storage, decoders } = library.deps;
+    const { id, file_hash } = await upload(mara, await make(), {}, `file-${count}`);
+    const hash = file_hash ?? '';
+    let isOver = false;
+    const working = library.runJobs().finally(() => {
+      isOver = true;
+    });
+    await untilWritten(storage.incomingDir, end, () => isOver);
+    for (const pid of decoders.pids()) process.kill(-pid, 'SIGKILL');
+    await working;
+    const partial = await objectsOf(library.deps, hash);
+    expect(partial.stored).toEqual(partial.named);
+    expect(await readdir(storage.incomingDir)).toEqual([]);
+
+    await sql`update graphile_worker._private_jobs set run_at = now()`.execute(db);
+    await library.runJobs();
+    expect(await mara.ok('getAsset', { params: { id } })).toMatchObject({
+      processing_status: 'ready',
+      ladder_available: true,
+    });
+    const whole = await objectsOf(library.deps, hash);
+    expect(whole.stored).toEqual(whole.named);
+    const { transcoding, tiles } = await mara.ok('getAssetMedia', { params: { id } });
+    expect(transcoding).toEqual(make === film || make === sound ? { state: 'done', progress: 1 } : null);
+    expect(tiles !== null).toBe(make === panorama);
+    expect(await readdir(storage.incomingDir)).toEqual([]);
+    return whole.stored.size > partial.stored.size;
+  }
+
   test.each<[string, string, () => Promise<Bytes>]>([
     ['picture', '/preview.webp', picture],
     ['film', '/poster.jpg', film],
@@ -88,34 +120,11 @@ describe('a decoder that is killed', () => {
   ])(
     'while it makes %s%s leaves nothing behind, and the job is repeated',
     async (_, end, make) => {
-      count += 1;
-      const { db, storage, decoders } = library.deps;
-      const { id, file_hash } = await upload(mara, await make(), {}, `file-${count}`);
-      const hash = file_hash ?? '';
-      let isOver = false;
-      const working = library.runJobs().finally(() => {
-        isOver = true;
-      });
-      expect(await untilWritten(storage.incomingDir, end, () => isOver)).toBe(true);
-      for (const pid of decoders.pids()) process.kill(-pid, 'SIGKILL');
-      await working;
-      const partial = await objectsOf(library.deps, hash);
-      expect(partial.stored).toEqual(partial.named);
-      expect(await readdir(storage.incomingDir)).toEqual([]);
-
-      await sql`update graphile_worker._private_jobs set run_at = now()`.execute(db);
-      await library.runJobs();
-      expect(await mara.ok('getAsset', { params: { id } })).toMatchObject({
-        processing_status: 'ready',
-        ladder_available: true,
-      });
-      const whole = await objectsOf(library.deps, hash);
-      expect(whole.stored).toEqual(whole.named);
-      expect(whole.stored.size).toBeGreaterThan(partial.stored.size);
-      const { transcoding, tiles } = await mara.ok('getAssetMedia', { params: { id } });
-      expect(transcoding).toEqual(make === film || make === sound ? { state: 'done', progress: 1 } : null);
-      expect(tiles !== null).toBe(make === panorama);
-      expect(await readdir(storage.incomingDir)).toEqual([]);
+      // On a busy machine the job may end between the look at its files and the kill.
+      let interrupted = false;
+      for (let attempt = 0; attempt < 5 && !interrupted; attempt += 1)
+        interrupted = await killOnce(end, make);
+      expect(interrupted).toBe(true);
     },
     120_000,
   );
