@@ -109,13 +109,10 @@ describe('a decoder that is killed', () => {
 
   test.each<[string, string, () => Promise<Bytes>]>([
     ['picture', '/preview.webp', picture],
-    ['film', '/poster.jpg', film],
     ['film', '/sprites.jpg', film],
     ['film', '/360p.mp4', film],
-    ['sound', '/waveform.json', sound],
     ['sound', '/audio.m4a', sound],
     ['document', '/first-page.png', document],
-    ['document', '/page-1.webp', document],
     ['panorama', '/tiles.zip', panorama],
   ])(
     'while it makes %s%s leaves nothing behind, and the job is repeated',
