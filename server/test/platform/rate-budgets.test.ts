@@ -134,7 +134,9 @@ describe('a budget', () => {
       status: 429,
       headers: { 'retry-after': expect.stringMatching(/^([1-5]?\d|60)$/) },
     });
-    await sql`update rate_budgets set ends_at = now() - interval '1 second' where key = 'exact window'`.execute(library.deps.db);
+    await sql`update rate_budgets set ends_at = now() - interval '1 second' where key = 'exact window'`.execute(
+      library.deps.db,
+    );
     expect(await admitted([another().spend(exact, 'window')])).toBe(1);
     // A process that knows the old window learns of the new one when its own clock has reached the end.
     const later = performance.now() + 61_000;
