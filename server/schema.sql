@@ -1415,15 +1415,18 @@ create table files (
   origin_peer_id uuid,
   fetched_at timestamp(3) with time zone,
   origin_renditions jsonb not null default '{}'::jsonb,
+  origin_hash text,
   constraint files_pkey PRIMARY KEY (hash),
   constraint files_origin_peer_id_fkey FOREIGN KEY (origin_peer_id) REFERENCES federation_peers(id) ON DELETE SET NULL,
   constraint files_hash_check CHECK ((hash ~ '^[0-9a-f]{64}$'::text)),
+  constraint files_origin_hash_check CHECK ((origin_hash ~ '^[0-9a-f]{64}$'::text)),
   constraint files_poster_seconds_check CHECK ((poster_seconds >= (0)::double precision)),
   constraint files_text_check CHECK ((length(text) <= 100000))
 );
 CREATE INDEX files_by_ladder ON public.files USING btree (ladder_version, hash) WHERE (renditions ? 'col'::text);
 CREATE INDEX files_by_makers ON public.files USING btree (makers_version, hash);
 CREATE INDEX files_fetched ON public.files USING btree (fetched_at) WHERE (origin_peer_id IS NOT NULL);
+CREATE UNIQUE INDEX files_of_peer ON public.files USING btree (origin_peer_id, origin_hash) WHERE (origin_peer_id IS NOT NULL);
 CREATE INDEX files_size ON public.files USING btree (hash) INCLUDE (size_bytes);
 CREATE INDEX files_with_preview ON public.files USING btree (hash) WHERE (renditions ? 'preview'::text);
 CREATE TRIGGER files_text_searched AFTER UPDATE OF text ON public.files FOR EACH ROW WHEN ((new.text <> old.text)) EXECUTE FUNCTION write_documents_of_text();

@@ -38,9 +38,8 @@ export interface BytesReport {
 /** Returns how many files and bytes there are to check after a hash. */
 export async function countFiles(db: Database, after: string): Promise<{ files: number; bytes: number }> {
   const { rows } = await sql<{ files: number; bytes: number }>`
-    select count(*) as files, coalesce(sum(size_bytes), 0) as bytes from files where hash > ${after}`.execute(
-    db,
-  );
+    select count(*) as files, coalesce(sum(size_bytes), 0) as bytes from files
+    where hash > ${after} and origin_peer_id is null`.execute(db);
   return rows[0] ?? { files: 0, bytes: 0 };
 }
 
@@ -146,7 +145,7 @@ async function checkSubtitles(
 
 /**
  * Reads every original, subtitle file and logo and compares its size and SHA-256, looks for every rendition and compares its size, and prints
- * a line for each fault as it is found. Reads in order of the hash, so that a later run can go on where one stopped.
+ * a line for each fault as it is found. Copies of what peers share are not read. Reads in order of the hash, so that a later run can go on where one stopped.
  */
 export async function checkBytes(
   { db, storage }: { db: Database; storage: Storage },
@@ -167,7 +166,7 @@ export async function checkBytes(
     }
     for (;;) {
       const { rows } = await sql<KnownFile>`select hash, size_bytes, mime, renditions from files
-        where hash > ${after} order by hash limit ${BATCH}`.execute(db);
+        where hash > ${after} and origin_peer_id is null order by hash limit ${BATCH}`.execute(db);
       for (const file of rows) {
         signal.throwIfAborted();
         const fault = await faultOf(storage, originalKey(file.hash), file, onBytes);

@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import { lockFile } from '../../assets/insert.ts';
 import { discard, receive } from '../../assets/receive.ts';
 import type { Deps } from '../../deps.ts';
+import { refuse } from '../../platform/http/refuse.ts';
 import type { JobHandler } from '../../platform/jobs/worker.ts';
 import { originalKey, renditionKey } from '../../platform/storage/object-key.ts';
 import { requireRoom } from '../../platform/storage/room.ts';
@@ -12,13 +13,15 @@ import type { AaRendition } from '../protocol/objects.ts';
 
 interface Origin {
   instance_url: string;
+  origin_hash: string;
   size_bytes: number;
   renditions: Record<string, unknown>;
   origin_renditions: Record<string, AaRendition>;
 }
 
 async function originOf(db: Deps['db'], hash: string): Promise<Origin | null> {
-  const { rows } = await sql<Origin>`select pe.instance_url, f.size_bytes, f.renditions, f.origin_renditions
+  const { rows } =
+    await sql<Origin>`select pe.instance_url, f.origin_hash, f.size_bytes, f.renditions, f.origin_renditions
     from files f join federation_peers pe on pe.id = f.origin_peer_id and pe.state = 'connected'
     where f.hash = ${hash}`.execute(db);
   return rows[0] ?? null;
@@ -49,7 +52,7 @@ export function fetchRenditionsJob(deps: Deps): JobHandler<'fetch-renditions'> {
     if (install === null || origin === null) return;
     for (const [key, { url, width, height }] of Object.entries(origin.origin_renditions)) {
       if (Object.hasOwn(origin.renditions, key)) continue;
-      const address = `${origin.instance_url}/assets/${hash}/bytes?variant=${encodeURIComponent(key)}`;
+      const address = `${origin.instance_url}/assets/${origin.origin_hash}/bytes?variant=${encodeURIComponent(key)}`;
       const path = await download(deps, install, address, { size: url.size, hash: null });
       const object = renditionKey(hash, `peer-${randomUUID()}`);
       await deps.db.transaction().execute(async (tx) => {
@@ -76,9 +79,9 @@ export function openRemoteOriginals(deps: () => Deps) {
     const install = await readInstall(own);
     const origin = install === null ? null : await originOf(own.db, hash);
     if (install === null || origin === null) return false;
-    const path = await download(own, install, `${origin.instance_url}/assets/${hash}/bytes`, {
+    const path = await download(own, install, `${origin.instance_url}/assets/${origin.origin_hash}/bytes`, {
       size: origin.size_bytes,
-      hash,
+      hash: origin.origin_hash,
     });
     await own.db.transaction().execute(async (tx) => {
       await lockFile(tx, hash);
@@ -91,11 +94,16 @@ export function openRemoteOriginals(deps: () => Deps) {
     return true;
   };
   return {
-    /** Fetches an original from the peer that has it; false when no peer does (FED-42). Throws when it cannot be had. */
+    /** Fetches an original from the peer that has it; false when no peer does (FED-42). Throws 503 when it cannot be had. */
     fetch(hash: string): Promise<boolean> {
       const known = running.get(hash);
       if (known !== undefined) return known;
-      const started = fetchOne(hash).finally(() => running.delete(hash));
+      const started = fetchOne(hash)
+        .catch((error: unknown) => {
+          if (!(error instanceof OutboundError)) throw error;
+          throw refuse(503, `the library that has this file does not send it: ${error.message}`);
+        })
+        .finally(() => running.delete(hash));
       running.set(hash, started);
       return started;
     },

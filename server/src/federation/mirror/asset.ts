@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
 import { lockFile } from '../../assets/insert.ts';
 import { MAKERS_VERSION } from '../../media/renderable.ts';
@@ -19,34 +20,58 @@ const assetTypeOf: Readonly<Record<string, number>> = {
   font: 6,
 };
 
-/** Stores what is known of the bytes; bytes that this library has already are used as they are. */
-async function storeFileOf(tx: Tx, peerId: string, asset: AaAsset): Promise<{ complete: boolean }> {
+/** The bytes of a mirrored asset, and whether all their renditions are here. */
+interface MirroredFile {
+  key: string;
+  complete: boolean;
+}
+
+/**
+ * Stores what the peer says of bytes. They are kept under a random key, never under the hash that the peer names: that hash
+ * would give the readers of the mirror a private file of this library or of another peer (FED-70).
+ */
+async function storeFileOf(tx: Tx, peerId: string, asset: AaAsset): Promise<MirroredFile> {
   const { hash, contentType, size } = asset.url;
   const renditions = Object.fromEntries(
     Object.entries(asset.renditions).filter(([, { url }]) => shownTypes.test(url.contentType)),
   );
-  await lockFile(tx, hash);
-  const { rows } = await sql<{ complete: boolean }>`
+  const { rows: known } = await sql<{ key: string }>`select hash as key from files
+    where origin_peer_id = ${peerId} and origin_hash = ${hash}`.execute(tx);
+  const key = known[0]?.key ?? randomBytes(32).toString('hex');
+  await lockFile(tx, key);
+  const { rows } = await sql<MirroredFile>`
     insert into files (hash, size_bytes, mime, extension, pixel_width, pixel_height, thumbhash, media, makers_version,
-      origin_peer_id, origin_renditions)
-    values (${hash}, ${size}, ${contentType}, ${asset.extension ?? null}, ${asset.width ?? null}, ${asset.height ?? null},
-      ${asset.thumbhash ?? null}, ${JSON.stringify(asset.media)}::jsonb, ${MAKERS_VERSION}, ${peerId},
+      origin_peer_id, origin_hash, origin_renditions)
+    values (${key}, ${size}, ${contentType}, ${asset.extension ?? null}, ${asset.width ?? null}, ${asset.height ?? null},
+      ${asset.thumbhash ?? null}, ${JSON.stringify(asset.media)}::jsonb, ${MAKERS_VERSION}, ${peerId}, ${hash},
       ${JSON.stringify(renditions)}::jsonb)
-    on conflict (hash) do update set origin_renditions = case when files.origin_peer_id = excluded.origin_peer_id
-      then excluded.origin_renditions else files.origin_renditions end
-    returning origin_peer_id is null or renditions ?& array(select jsonb_object_keys(origin_renditions)) as complete`.execute(
+    on conflict (hash) do update set origin_renditions = excluded.origin_renditions
+    returning hash as key, renditions ?& array(select jsonb_object_keys(origin_renditions)) as complete`.execute(
     tx,
   );
-  const complete = rows[0]?.complete === true;
-  if (!complete) await enqueue(tx, 'fetch-renditions', { hash }, { key: `fetch-renditions:${hash}` });
-  return { complete };
+  const [file] = rows;
+  if (file === undefined) throw new Error('the bytes of a mirrored asset were not stored');
+  if (!file.complete) {
+    await enqueue(tx, 'fetch-renditions', { hash: key }, { key: `fetch-renditions:${key}` });
+  }
+  return file;
+}
+
+/** Has a job release the bytes that an asset had, if they differ from its current ones. */
+async function releaseEarlier(tx: Tx, assetId: string, key: string): Promise<void> {
+  const { rows } = await sql<{ file_hash: string }>`select file_hash from assets
+    where id = ${assetId} and file_hash <> ${key}`.execute(tx);
+  for (const { file_hash: hash } of rows) {
+    await enqueue(tx, 'release-bytes', { hash }, { key: `release:${hash}` });
+  }
 }
 
 /** Creates or updates the mirror of an asset, owned by a person of the peer, and returns its local id. */
 export async function mirrorAsset(tx: Tx, peerId: string, ownerRef: number, asset: AaAsset): Promise<string> {
   const known = await findMirrored(tx, peerId, 'asset', asset.id);
   if (known !== null && known.version > asset.updated) return known.local_id;
-  const { complete } = await storeFileOf(tx, peerId, asset);
+  const { key, complete } = await storeFileOf(tx, peerId, asset);
+  if (known !== null) await releaseEarlier(tx, known.local_id, key);
   const status = complete ? 'ready' : 'pending';
   const type = assetTypeOf[asset.assetKind] ?? 7;
   const { rows } =
@@ -56,10 +81,10 @@ export async function mirrorAsset(tx: Tx, peerId: string, ownerRef: number, asse
         }>`insert into assets (owner_user_ref, title, description, asset_type, sensitivity, mature,
             file_hash, file_name, state_id, processing_status, origin_peer_id, created_at)
           values (${ownerRef}, ${asset.name}, ${asset.content}, ${type}, 'posts', ${asset.mature},
-            ${asset.url.hash}, ${asset.fileName}, (select id from workflow_states where domain = 'asset' and code = 'wip'),
+            ${key}, ${asset.fileName}, (select id from workflow_states where domain = 'asset' and code = 'wip'),
             ${status}, ${peerId}, ${asset.published}) returning id`.execute(tx)
       : await sql<{ id: string }>`update assets set title = ${asset.name}, description = ${asset.content},
-            asset_type = ${type}, mature = ${asset.mature}, file_hash = ${asset.url.hash}, file_name = ${asset.fileName},
+            asset_type = ${type}, mature = ${asset.mature}, file_hash = ${key}, file_name = ${asset.fileName},
             processing_status = ${status}, updated_at = now()
           where id = ${known.local_id} returning id`.execute(tx);
   const id = rows[0]?.id;

@@ -439,6 +439,7 @@ interface FilesTable {
   origin_peer_id: string | null;
   fetched_at: string | null;
   origin_renditions: DefaultedJson;
+  origin_hash: string | null;
 }
 
 interface JobWorkersTable {
