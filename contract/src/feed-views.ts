@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { OriginFilter } from './federation.ts';
 import { noContent, operation } from './operation.ts';
 import { TagName } from './tags.ts';
 import { Count, closed, nullable, Ref, Timestamp, Uuid } from './values.ts';
@@ -13,6 +14,7 @@ export const FeedViewQuery = closed({
   tag: Type.Optional(Type.Array(TagName, { maxItems: 10 })),
   author_ref: Type.Optional(Ref),
   team_id: Type.Optional(Uuid),
+  origin: Type.Optional(OriginFilter),
   collection: Type.Optional(Uuid),
   q: Type.Optional(Type.String({ maxLength: 500 })),
   layout: Type.Optional(Type.Enum(['grid', 'masonry', 'thumbnail', 'list', 'feed'])),

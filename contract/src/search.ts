@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { ShownAsset } from './assets.ts';
 import { Collection } from './collections.ts';
+import { OriginFilter } from './federation.ts';
 import { PostAuthor } from './identity.ts';
 import { noContent, operation } from './operation.ts';
 import { Post } from './posts.ts';
@@ -35,6 +36,8 @@ const asked = {
   tag: Type.Optional(Type.Array(TagName, { maxItems: 10 })),
   asset_type: Type.Optional(Type.Integer({ minimum: 1, maximum: 2_147_483_647 })),
   team_id: Type.Optional(Uuid),
+  /** Posts, assets and collections by where they were made: here, at any peer, or at the peer with this id. */
+  origin: Type.Optional(OriginFilter),
   owner_ref: Type.Optional(Ref),
   /** `relevance` by default, or `newest` without words. */
   sort: Type.Optional(Type.Enum(['relevance', 'newest', 'oldest'])),

@@ -19,7 +19,14 @@ const team = '0b3f3c1e-8f5a-4c7e-9d51-7a2f6f1f0a11';
 
 describe('filters of the library page', () => {
   it('survives a round trip through the URL', () => {
-    const filter = { everyone: true, type: 3, status: 'archived' as const, tags: ['a&b', 'dusk'], team };
+    const filter = {
+      everyone: true,
+      type: 3,
+      status: 'archived' as const,
+      tags: ['a&b', 'dusk'],
+      team,
+      origin: 'peers',
+    };
     const address = new URL(libraryAddress(filter), 'http://here');
     expect(readAssetFilter(address.searchParams)).toEqual(filter);
     expect(libraryAddress(ownAssets)).toBe('/assets');

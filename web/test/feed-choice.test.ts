@@ -19,9 +19,15 @@ describe('the feed an address asks for', () => {
       '/?show=following',
       '/?show=team',
       '/?show=trending&sort=oldest',
+      '/?origin=peers',
+      '/?origin=0b3f3c1e-8f5a-4c7e-9d51-7a2f6f1f0a11',
     ]) {
       expect(feedAddress(read(address.slice(1)))).toBe(address);
     }
+  });
+
+  it('ignores an origin that is no filter', () => {
+    expect(isNarrowed(read('origin=elsewhere'))).toBe(false);
   });
 
   it('defaults to the latest posts, newest first', () => {

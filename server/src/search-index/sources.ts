@@ -1,8 +1,9 @@
 import type { SearchKind, SearchQuery } from '@vitrine/contract/search';
 import { type RawBuilder, sql } from 'kysely';
+import { fromOrigin } from '../access/federation.ts';
 
 /** The filters of a search besides words. */
-export type Narrowing = Pick<SearchQuery, 'tag' | 'asset_type' | 'team_id' | 'owner_ref'> & {
+export type Narrowing = Pick<SearchQuery, 'tag' | 'asset_type' | 'team_id' | 'origin' | 'owner_ref'> & {
   /** Predicates on `assets a` for the query's filters. */
   fields: readonly RawBuilder<boolean>[];
 };
@@ -19,11 +20,16 @@ export interface Source {
 
 const all: readonly RawBuilder<boolean>[] = [];
 
-function asks({ tag, asset_type, team_id, owner_ref, fields }: Narrowing) {
+function ofOrigin(alias: string, { origin }: Narrowing): RawBuilder<boolean>[] {
+  return origin === undefined ? [] : [fromOrigin(alias, origin)];
+}
+
+function asks({ tag, asset_type, team_id, origin, owner_ref, fields }: Narrowing) {
   return {
     tags: (tag?.length ?? 0) > 0,
     assetType: asset_type !== undefined,
     team: team_id !== undefined,
+    origin: origin !== undefined,
     owner: owner_ref !== undefined,
     fields: fields.length > 0,
   };
@@ -41,6 +47,7 @@ export const sources: Readonly<Record<SearchKind, Source>> = {
         ...all,
         ...(asked.tags ? [sql<boolean>`p.tags @> ${narrowing.tag}::text[]`] : []),
         ...(asked.team ? [sql<boolean>`p.team_id = ${narrowing.team_id}`] : []),
+        ...ofOrigin('p', narrowing),
         ...(asked.owner ? [sql<boolean>`p.author_user_ref = ${narrowing.owner_ref}`] : []),
       ];
     },
@@ -59,6 +66,7 @@ export const sources: Readonly<Record<SearchKind, Source>> = {
         ),
         ...(asked.assetType ? [sql<boolean>`a.asset_type = ${narrowing.asset_type}`] : []),
         ...(asked.team ? [sql<boolean>`a.team_id = ${narrowing.team_id}`] : []),
+        ...ofOrigin('a', narrowing),
         ...(asked.owner ? [sql<boolean>`a.owner_user_ref = ${narrowing.owner_ref}`] : []),
       ];
     },
@@ -70,7 +78,10 @@ export const sources: Readonly<Record<SearchKind, Source>> = {
     narrow(narrowing) {
       const asked = asks(narrowing);
       if (asked.tags || asked.assetType || asked.team || asked.fields) return null;
-      return asked.owner ? [sql<boolean>`c.owner_user_ref = ${narrowing.owner_ref}`] : [...all];
+      return [
+        ...ofOrigin('c', narrowing),
+        ...(asked.owner ? [sql<boolean>`c.owner_user_ref = ${narrowing.owner_ref}`] : []),
+      ];
     },
   },
   user: {

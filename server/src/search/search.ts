@@ -28,12 +28,13 @@ export const search = handle(searchOperation, async ({ db, ladder }, { caller, q
   const kinds = kindsOf(query);
   const fields = await findFilters(db, caller, query.filter ?? []);
   const question = await readQuestion(db, readTerms(query.q ?? ''));
-  const { tag, asset_type, team_id, owner_ref } = query;
+  const { tag, asset_type, team_id, origin, owner_ref } = query;
   const narrowing = {
     fields,
     ...(tag === undefined ? {} : { tag }),
     ...(asset_type === undefined ? {} : { asset_type }),
     ...(team_id === undefined ? {} : { team_id }),
+    ...(origin === undefined ? {} : { origin }),
     ...(owner_ref === undefined ? {} : { owner_ref }),
   };
   const order = orderOf(query, question);

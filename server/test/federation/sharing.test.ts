@@ -108,4 +108,32 @@ describe('a post shared with a peer', () => {
     for await (const object of studio.deps.storage.list('')) objects.push(object.key);
     expect(objects).toEqual([]);
   });
+
+  // FED-34
+  test('is told apart by lists and searches from what was made here', async () => {
+    const dora = await harbour.join('dora');
+    const carl = await studio.join('carl');
+    const asset = await upload(dora, await jpeg(90, 60), {}, 'theirs.jpg');
+    const post = await publish(dora, [asset], { title: 'Made at the harbour' });
+    await dora.ok('putPostPeer', { params: { id: post.id, peer_id: peers.peerOfOne }, body: {} });
+    await settle(harbour, studio);
+    const [mirrored] = (await carl.ok('listPosts')).items;
+    const own = await publish(carl, [await upload(carl, await jpeg(80, 60), {}, 'own.jpg')], {
+      title: 'Made in the studio',
+    });
+    const found = {
+      here: [own.id],
+      peers: [mirrored?.id],
+      [peers.peerOfOther]: [mirrored?.id],
+      [own.id]: [],
+    };
+    for (const [origin, ids] of Object.entries(found)) {
+      expect((await carl.ok('listPosts', { query: { origin } })).items.map((one) => one.id)).toEqual(ids);
+      const hits = await carl.ok('search', { query: { kind: 'post', origin } });
+      expect(hits.items.flatMap((hit) => (hit.kind === 'post' ? hit.post.id : []))).toEqual(ids);
+      expect((await carl.ok('listAssets', { query: { origin } })).items).toHaveLength(ids.length);
+      expect((await carl.ok('search', { query: { kind: 'asset', origin } })).items).toHaveLength(ids.length);
+    }
+    expect((await carl.ok('search', { query: { kind: 'user', origin: 'here' } })).items).toEqual([]);
+  });
 });

@@ -69,6 +69,11 @@ test('a post is shared with a library, commented on there, and disappears when i
   await expect.poll(seen, { timeout: 20_000 }).toBe(1);
   await ben.goto('/');
   await ben.getByText('mara, Harbour').waitFor({ state: 'attached' });
+  await ben.getByLabel('Library', { exact: true }).selectOption('This library');
+  await ben.getByText('mara, Harbour').waitFor({ state: 'detached' });
+  await ben.getByLabel('Library', { exact: true }).selectOption('Other libraries');
+  await ben.getByText('mara, Harbour').waitFor({ state: 'attached' });
+  expect(await overhang(ben)).toBe(0);
   await ben
     .getByRole('link', { name: /Morning at the quay/ })
     .first()

@@ -1,4 +1,6 @@
 import type { AssetQuery, ShownAsset } from '@vitrine/contract/assets';
+import type { OriginFilter } from '@vitrine/contract/federation';
+import { readOrigin } from '#lib/federation/origin.ts';
 import { readFilter } from '#lib/fields/filter.ts';
 
 type Status = ShownAsset['status'];
@@ -21,6 +23,8 @@ export interface AssetFilter {
   readonly state?: string;
   readonly tags: readonly string[];
   readonly team?: string;
+  /** Only assets made here, at any peer, or at one peer. */
+  readonly origin?: OriginFilter;
   /** Filters by field, each `field:<code><op><value>` (VALUE-13). */
   readonly fields?: readonly string[];
 }
@@ -28,13 +32,14 @@ export interface AssetFilter {
 export const ownAssets: AssetFilter = { everyone: false, tags: [] };
 
 /** Returns whether there are filters other than the owner. */
-export function isNarrowed({ type, status, state, tags, team, fields = [] }: AssetFilter): boolean {
+export function isNarrowed({ type, status, state, tags, team, origin, fields = [] }: AssetFilter): boolean {
   return (
     type !== undefined ||
     status !== undefined ||
     state !== undefined ||
     tags.length > 0 ||
     team !== undefined ||
+    origin !== undefined ||
     fields.length > 0
   );
 }
@@ -56,6 +61,7 @@ export function readAssetFilter(params: Pick<URLSearchParams, 'get' | 'getAll'>)
     ...(state === '' || state.length > 100 ? {} : { state }),
     tags: [...new Set(tags)].slice(0, mostTags),
     ...(team !== null && /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(team) ? { team } : {}),
+    ...readOrigin(params),
     ...(fields.length === 0 ? {} : { fields: [...new Set(fields)].slice(0, mostFilters) }),
   };
 }
@@ -68,6 +74,7 @@ export function libraryAddress({
   state,
   tags,
   team,
+  origin,
   fields = [],
 }: AssetFilter): string {
   const params = new URLSearchParams();
@@ -77,6 +84,7 @@ export function libraryAddress({
   if (state !== undefined) params.set('state', state);
   for (const tag of tags) params.append('tag', tag);
   if (team !== undefined) params.set('team', team);
+  if (origin !== undefined) params.set('origin', origin);
   for (const text of fields) params.append('filter', text);
   const text = params.toString();
   return text === '' ? '/assets' : `/assets?${text}`;
@@ -84,7 +92,7 @@ export function libraryAddress({
 
 /** Returns the query for the service; `ownRef` is the user whose assets are "own". */
 export function assetQueryOf(
-  { everyone, type, status, state, tags, team, fields = [] }: AssetFilter,
+  { everyone, type, status, state, tags, team, origin, fields = [] }: AssetFilter,
   ownRef: number,
 ): AssetQuery {
   return {
@@ -94,6 +102,7 @@ export function assetQueryOf(
     ...(state === undefined ? {} : { state }),
     ...(tags.length === 0 ? {} : { tag: [...tags] }),
     ...(team === undefined ? {} : { team_id: team }),
+    ...(origin === undefined ? {} : { origin }),
     ...(fields.length === 0 ? {} : { filter: [...fields] }),
   };
 }

@@ -1,4 +1,6 @@
+import type { OriginFilter } from '@vitrine/contract/federation';
 import type { SessionUser } from '@vitrine/contract/identity';
+import { readOrigin } from '#lib/federation/origin.ts';
 
 /** The feed to show, as encoded in the address. Drafts have a separate page. */
 export interface FeedChoice {
@@ -10,6 +12,8 @@ export interface FeedChoice {
   /** Only posts of one person or one team. A followed team has a chip; saved views may contain any team. */
   readonly author?: number;
   readonly team?: string;
+  /** Only posts made here, at any peer, or at one peer. */
+  readonly origin?: OriginFilter;
 }
 
 /** FEED-7: at most 10 tags. */
@@ -48,12 +52,13 @@ function readNarrowing(search: Pick<URLSearchParams, 'get' | 'getAll'>): Partial
     ...(tags.length === 0 ? {} : { tags }),
     ...(author === undefined ? {} : { author }),
     ...(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(team) ? { team } : {}),
+    ...readOrigin(search),
   };
 }
 
 /** Returns whether any filter is set. */
-export function isNarrowed({ tags, author, team }: FeedChoice): boolean {
-  return tags !== undefined || author !== undefined || team !== undefined;
+export function isNarrowed({ tags, author, team, origin }: FeedChoice): boolean {
+  return tags !== undefined || author !== undefined || team !== undefined || origin !== undefined;
 }
 
 /** Returns the choice with a tag added, or removed if it was set. */
@@ -66,6 +71,11 @@ export function withTag({ tags = [], ...choice }: FeedChoice, tag: string, on: b
 /** Returns the choice with a team set, or removed if it was set. */
 export function withTeam({ team: _, ...choice }: FeedChoice, team: string | undefined): FeedChoice {
   return team === undefined ? choice : { ...choice, team };
+}
+
+/** Returns the choice with an origin set, or removed if it was set. */
+export function withOrigin({ origin: _, ...choice }: FeedChoice, origin?: OriginFilter): FeedChoice {
+  return origin === undefined ? choice : { ...choice, origin };
 }
 
 /** Reads the choice from an address. Only signed-in users have a following feed. */
@@ -96,6 +106,7 @@ export function feedAddress(choice: FeedChoice, usual: FeedChoice = shipped): st
     for (const tag of choice.tags ?? []) search.append('tag', tag);
     if (choice.author !== undefined) search.set('author', String(choice.author));
     if (choice.team !== undefined) search.set('team', choice.team);
+    if (choice.origin !== undefined) search.set('origin', choice.origin);
   }
   const text = search.toString();
   return `${choice.drafts ? '/drafts' : '/'}${text === '' ? '' : `?${text}`}`;

@@ -42,6 +42,7 @@ export function feedQuery({ client }: Service, choice: FeedChoice) {
           ...(choice.tags === undefined ? {} : { tag: [...choice.tags] }),
           ...(choice.author === undefined ? {} : { author_ref: choice.author }),
           ...(choice.team === undefined ? {} : { team_id: choice.team }),
+          ...(choice.origin === undefined ? {} : { origin: choice.origin }),
         },
         signal,
       }),

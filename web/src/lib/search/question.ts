@@ -1,4 +1,6 @@
+import type { OriginFilter } from '@vitrine/contract/federation';
 import type { SavedQuery, SearchKind } from '@vitrine/contract/search';
+import { readOrigin } from '#lib/federation/origin.ts';
 
 export type Sort = NonNullable<SavedQuery['sort']>;
 
@@ -9,6 +11,7 @@ export interface Question {
   readonly type?: number;
   readonly tags: readonly string[];
   readonly team?: string;
+  readonly origin?: OriginFilter;
   readonly owner?: number;
   /** Each `field:<code><op><value>`. */
   readonly filters: readonly string[];
@@ -43,6 +46,7 @@ export function readQuestion(params: Pick<URLSearchParams, 'get' | 'getAll'>): Q
     ...(type === undefined ? {} : { type }),
     tags: [...new Set(tags)].slice(0, most.tags),
     ...(team !== null && /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(team) ? { team } : {}),
+    ...readOrigin(params),
     ...(owner === undefined ? {} : { owner }),
     filters: [...new Set(filters)].slice(0, most.filters),
     ...(sort === undefined ? {} : { sort }),
@@ -50,13 +54,14 @@ export function readQuestion(params: Pick<URLSearchParams, 'get' | 'getAll'>): Q
 }
 
 /** Returns the address of the search page for a search. */
-export function searchAddress({ q, kind, type, tags, team, owner, filters, sort }: Question): string {
+export function searchAddress({ q, kind, type, tags, team, origin, owner, filters, sort }: Question): string {
   const params = new URLSearchParams();
   if (q.trim() !== '') params.set('q', q.trim());
   if (kind !== undefined) params.set('kind', kind);
   if (type !== undefined) params.set('type', String(type));
   for (const tag of tags) params.append('tag', tag);
   if (team !== undefined) params.set('team', team);
+  if (origin !== undefined) params.set('origin', origin);
   if (owner !== undefined) params.set('owner', String(owner));
   for (const filter of filters) params.append('filter', filter);
   if (sort !== undefined) params.set('sort', sort);
@@ -65,13 +70,14 @@ export function searchAddress({ q, kind, type, tags, team, owner, filters, sort 
 }
 
 /** Returns the query for the service, which is also what a saved search stores. */
-export function askedOf({ q, kind, type, tags, team, owner, filters, sort }: Question): SavedQuery {
+export function askedOf({ q, kind, type, tags, team, origin, owner, filters, sort }: Question): SavedQuery {
   return {
     ...(q === '' ? {} : { q }),
     ...(kind === undefined ? {} : { kind }),
     ...(type === undefined ? {} : { asset_type: type }),
     ...(tags.length === 0 ? {} : { tag: [...tags] }),
     ...(team === undefined ? {} : { team_id: team }),
+    ...(origin === undefined ? {} : { origin }),
     ...(owner === undefined ? {} : { owner_ref: owner }),
     ...(filters.length === 0 ? {} : { filter: [...filters] }),
     ...(sort === undefined ? {} : { sort }),
@@ -80,13 +86,14 @@ export function askedOf({ q, kind, type, tags, team, owner, filters, sort }: Que
 
 /** Returns the search of a saved one. */
 export function questionOf(asked: SavedQuery): Question {
-  const { q = '', kind, asset_type, tag = [], team_id, owner_ref, filter = [], sort } = asked;
+  const { q = '', kind, asset_type, tag = [], team_id, origin, owner_ref, filter = [], sort } = asked;
   return {
     q,
     ...(kind === undefined ? {} : { kind }),
     ...(asset_type === undefined ? {} : { type: asset_type }),
     tags: tag,
     ...(team_id === undefined ? {} : { team: team_id }),
+    ...(origin === undefined ? {} : { origin }),
     ...(owner_ref === undefined ? {} : { owner: owner_ref }),
     filters: filter,
     ...(sort === undefined ? {} : { sort }),
@@ -94,8 +101,8 @@ export function questionOf(asked: SavedQuery): Question {
 }
 
 /** Returns the number of filters besides the words. */
-export function filterCount({ type, tags, team, owner, filters }: Question): number {
-  const single = [type, team, owner].filter((one) => one !== undefined).length;
+export function filterCount({ type, tags, team, origin, owner, filters }: Question): number {
+  const single = [type, team, origin, owner].filter((one) => one !== undefined).length;
   return single + tags.length + filters.length;
 }
 
@@ -105,7 +112,10 @@ export function hasCriteria(question: Question): boolean {
 }
 
 /** Returns the search without one of its parts. */
-export function without(question: Question, part: 'kind' | 'type' | 'team' | 'owner' | 'sort'): Question {
+export function without(
+  question: Question,
+  part: 'kind' | 'type' | 'team' | 'origin' | 'owner' | 'sort',
+): Question {
   const { [part]: _, ...rest } = question;
   return rest;
 }

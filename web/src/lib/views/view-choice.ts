@@ -10,17 +10,19 @@ export function choiceOf(query: FeedViewQuery): FeedChoice {
     ...(query.tag === undefined || query.tag.length === 0 ? {} : { tags: query.tag }),
     ...(query.author_ref === undefined ? {} : { author: query.author_ref }),
     ...(query.team_id === undefined ? {} : { team: query.team_id }),
+    ...(query.origin === undefined ? {} : { origin: query.origin }),
   };
 }
 
 /** Returns the query with which a view saves the choice. */
-export function queryOf({ feed, sort, tags, author, team }: FeedChoice): FeedViewQuery {
+export function queryOf({ feed, sort, tags, author, team, origin }: FeedChoice): FeedViewQuery {
   return {
     feed,
     sort,
     ...(tags === undefined ? {} : { tag: [...tags] }),
     ...(author === undefined ? {} : { author_ref: author }),
     ...(team === undefined ? {} : { team_id: team }),
+    ...(origin === undefined ? {} : { origin }),
   };
 }
 
