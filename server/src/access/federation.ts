@@ -74,7 +74,7 @@ export function mayComment({ peerId }: PeerCaller): Predicate {
 /** Returns the peers that have to hear of a change to this thing of ours, as a query with the column `peer_id`. */
 export function peersToldOf(
   kind: 'post' | 'asset' | 'collection',
-  id: string,
+  id: string | RawBuilder<string>,
 ): RawBuilder<{ peer_id: string }> {
   if (kind === 'collection') {
     return sql`select s.peer_id from federation_shares s

@@ -63,7 +63,9 @@ async function settle(
   status: 'sent' | 'failed' | 'skipped',
   error: string | null,
 ): Promise<void> {
-  await sql`update federation_outbox set status = ${status}, last_error = ${error}, attempts = attempts + 1, sent_at = now()
+  // What was sent is not kept: words that were withdrawn would stay in it.
+  await sql`update federation_outbox set status = ${status}, last_error = ${error}, attempts = attempts + 1, sent_at = now(),
+      envelope = case when ${status} = 'failed' then envelope end
     where seq = ${row.seq} and status = 'queued'`.execute(db);
 }
 

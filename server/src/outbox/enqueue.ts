@@ -46,6 +46,24 @@ export async function tellPeers(
 }
 
 /**
+ * Records that bytes have other renditions or facts, for every peer that an asset with them is shared with, in the name of
+ * its owner.
+ */
+export async function tellPeersOfFile(tx: Tx, hash: string): Promise<void> {
+  const { rows } = await sql<{ peer_id: string }>`
+    insert into federation_outbox (peer_id, activity, kind, object_id, actor_ref)
+    select distinct told.peer_id, 'update', 'asset', a.id, a.owner_user_ref
+    from assets a, lateral (${peersToldOf('asset', sql`a.id`)}) told
+      join federation_peers pe on pe.id = told.peer_id and pe.state in ('connected', 'disabled')
+    where a.file_hash = ${hash} and a.deleted_at is null and a.origin_peer_id is null
+    returning peer_id`.execute(tx);
+  await wakeDelivery(
+    tx,
+    rows.map(({ peer_id }) => peer_id),
+  );
+}
+
+/**
  * Records a comment or like on a post: for the peer the post comes from, or for every peer the post is shared with but the
  * one that the comment came from.
  */

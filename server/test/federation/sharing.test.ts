@@ -136,4 +136,28 @@ describe('a post shared with a peer', () => {
     }
     expect((await carl.ok('search', { query: { kind: 'user', origin: 'here' } })).items).toEqual([]);
   });
+
+  // FED-71
+  test('gets the previews that are made after it was shared', async () => {
+    const asset = await upload(harbour.root, await jpeg(640, 480, { seed: 9 }), { sensitivity: 'posts' });
+    const post = await publish(harbour.root, [asset], { title: 'Not rendered yet' });
+    await sql`update graphile_worker._private_jobs set run_at = now() + interval '1 hour'`.execute(
+      harbour.database.db,
+    );
+    await harbour.root.ok('putPostPeer', { params: { id: post.id, peer_id: peers.peerOfOne }, body: {} });
+    await settle(harbour, studio);
+    const shown = async () => {
+      const { items } = await studio.root.ok('listPosts');
+      const [member] = items.find(({ title }) => title === 'Not rendered yet')?.members ?? [];
+      return member?.restricted === false ? member.asset : undefined;
+    };
+    expect(await shown()).toMatchObject({ preview_available: false, pixel_width: null });
+    await sql`update graphile_worker._private_jobs set run_at = now()`.execute(harbour.database.db);
+    await settle(harbour, studio);
+    expect(await shown()).toMatchObject({
+      processing_status: 'ready',
+      preview_available: true,
+      pixel_width: 640,
+    });
+  });
 });

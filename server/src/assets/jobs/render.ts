@@ -8,6 +8,7 @@ import { isTiled, MAKERS_VERSION, previewKind } from '../../media/renderable.ts'
 import { exceedsLadder } from '../../media/tiles/geometry.ts';
 import { TILES } from '../../media/tiles/pack.ts';
 import { isOfTranscode, isTranscoded } from '../../media/transcode.ts';
+import { tellPeersOfFile } from '../../outbox/enqueue.ts';
 import type { Database, Tx } from '../../platform/database/pool.ts';
 import { DatabaseUnavailable } from '../../platform/database/unavailable.ts';
 import { nextUpdatedAt } from '../../platform/http/unchanged.ts';
@@ -203,6 +204,7 @@ export function renderJob(deps: RenderDeps): JobHandler<'render'> {
         await tileWhatIsLarge(tx, rungs, hash, owner);
         if (outcome.outcome === 'broken') await settle(tx, hash, 'failed', outcome.reason);
         else await settle(tx, hash, 'ready', outcome.outcome === 'unsupported' ? outcome.reason : null);
+        await tellPeersOfFile(tx, hash);
       });
       if (outcome.outcome !== 'rendered') log.info({ hash, ...outcome }, 'nothing was rendered');
     } catch (error) {

@@ -4,6 +4,7 @@ import { sql } from 'kysely';
 import type { Deps } from '../../deps.ts';
 import { DecodingStopped } from '../../media/decoding/process.ts';
 import { transcodeLimit } from '../../media/transcode.ts';
+import { tellPeersOfFile } from '../../outbox/enqueue.ts';
 import type { Database } from '../../platform/database/pool.ts';
 import { DatabaseUnavailable } from '../../platform/database/unavailable.ts';
 import type { JobHandler } from '../../platform/jobs/worker.ts';
@@ -112,6 +113,7 @@ export function transcodeJob({ db, storage, decoders }: TranscodeDeps): JobHandl
         await sql`update files set renditions = renditions || ${JSON.stringify(renditions)}::jsonb
           where hash = ${hash}`.execute(tx);
         await settle(tx, hash, 'done', null);
+        await tellPeersOfFile(tx, hash);
       });
     } catch (error) {
       if (error instanceof DecodingStopped) {

@@ -15,7 +15,7 @@ interface Origin {
   instance_url: string;
   origin_hash: string;
   size_bytes: number;
-  renditions: Record<string, unknown>;
+  renditions: Record<string, { bytes: number }>;
   origin_renditions: Record<string, AaRendition>;
 }
 
@@ -51,7 +51,8 @@ export function fetchRenditionsJob(deps: Deps): JobHandler<'fetch-renditions'> {
     const origin = install === null ? null : await originOf(deps.db, hash);
     if (install === null || origin === null) return;
     for (const [key, { url, width, height }] of Object.entries(origin.origin_renditions)) {
-      if (Object.hasOwn(origin.renditions, key)) continue;
+      // Renditions are not named by their content: one that was made again has another size.
+      if (origin.renditions[key]?.bytes === url.size) continue;
       const address = `${origin.instance_url}/assets/${origin.origin_hash}/bytes?variant=${encodeURIComponent(key)}`;
       const path = await download(deps, install, address, { size: url.size, hash: null });
       const object = renditionKey(hash, `peer-${randomUUID()}`);

@@ -45,8 +45,10 @@ async function storeFileOf(tx: Tx, peerId: string, asset: AaAsset): Promise<Mirr
     values (${key}, ${size}, ${contentType}, ${asset.extension ?? null}, ${asset.width ?? null}, ${asset.height ?? null},
       ${asset.thumbhash ?? null}, ${JSON.stringify(asset.media)}::jsonb, ${MAKERS_VERSION}, ${peerId}, ${hash},
       ${JSON.stringify(renditions)}::jsonb)
-    on conflict (hash) do update set origin_renditions = excluded.origin_renditions
-    returning hash as key, renditions ?& array(select jsonb_object_keys(origin_renditions)) as complete`.execute(
+    on conflict (hash) do update set origin_renditions = excluded.origin_renditions, media = excluded.media,
+      pixel_width = excluded.pixel_width, pixel_height = excluded.pixel_height, thumbhash = excluded.thumbhash
+    returning hash as key, not exists (select from jsonb_each(origin_renditions) r
+      where renditions -> r.key ->> 'bytes' is distinct from r.value -> 'url' ->> 'size') as complete`.execute(
     tx,
   );
   const [file] = rows;
