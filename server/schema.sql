@@ -1117,10 +1117,59 @@ create table federated_objects (
   constraint federated_objects_kind_local_id_key UNIQUE (kind, local_id),
   constraint federated_objects_pkey PRIMARY KEY (uri),
   constraint federated_objects_peer_id_fkey FOREIGN KEY (peer_id) REFERENCES federation_peers(id) ON DELETE CASCADE,
-  constraint federated_objects_kind_check CHECK ((kind = ANY (ARRAY['post'::text, 'asset'::text, 'collection'::text, 'comment'::text]))),
+  constraint federated_objects_kind_check CHECK ((kind = ANY (ARRAY['post'::text, 'asset'::text, 'collection'::text, 'comment'::text, 'team'::text]))),
   constraint federated_objects_uri_check CHECK ((char_length(uri) <= 500))
 );
 CREATE INDEX federated_objects_of_peer ON public.federated_objects USING btree (peer_id, kind, uri);
+
+create table federated_subtitles (
+  asset_id uuid not null,
+  lang text not null,
+  label text not null,
+  file_hash text not null,
+  size_bytes bigint not null,
+  source_format text not null,
+  confidence double precision not null,
+  constraint federated_subtitles_pkey PRIMARY KEY (asset_id, lang),
+  constraint federated_subtitles_asset_id_fkey FOREIGN KEY (asset_id) REFERENCES assets(id) ON DELETE CASCADE,
+  constraint federated_subtitles_confidence_check CHECK (((confidence >= (0)::double precision) AND (confidence <= (1)::double precision))),
+  constraint federated_subtitles_file_hash_check CHECK ((file_hash ~ '^[0-9a-f]{64}$'::text)),
+  constraint federated_subtitles_label_check CHECK ((char_length(label) <= 200)),
+  constraint federated_subtitles_lang_check CHECK (((char_length(lang) >= 1) AND (char_length(lang) <= 100))),
+  constraint federated_subtitles_size_bytes_check CHECK ((size_bytes >= 0)),
+  constraint federated_subtitles_source_format_check CHECK ((source_format = ANY (ARRAY['srt'::text, 'vtt'::text, 'ass'::text, 'ssa'::text, 'sbv'::text])))
+);
+
+create table federated_values (
+  uri text not null,
+  code text not null,
+  value jsonb not null,
+  constraint federated_values_pkey PRIMARY KEY (uri, code),
+  constraint federated_values_uri_fkey FOREIGN KEY (uri) REFERENCES federated_objects(uri) ON DELETE CASCADE,
+  constraint federated_values_code_check CHECK (((char_length(code) >= 1) AND (char_length(code) <= 64)))
+);
+CREATE INDEX federated_values_by_code ON public.federated_values USING btree (code, uri);
+
+create table federation_fields (
+  peer_id uuid not null,
+  code text not null,
+  offered jsonb not null,
+  version timestamp(3) with time zone not null,
+  agrees boolean not null default false,
+  compared_epoch bigint not null default 0,
+  decision text,
+  field_id uuid,
+  decided_by_user_ref bigint,
+  decided_at timestamp(3) with time zone,
+  received_at timestamp(3) with time zone not null default now(),
+  constraint federation_fields_pkey PRIMARY KEY (peer_id, code),
+  constraint federation_fields_field_id_fkey FOREIGN KEY (field_id) REFERENCES fields(id),
+  constraint federation_fields_peer_id_fkey FOREIGN KEY (peer_id) REFERENCES federation_peers(id) ON DELETE CASCADE,
+  constraint federation_fields_check CHECK ((COALESCE((decision = ANY (ARRAY['map'::text, 'adopt'::text])), false) = (field_id IS NOT NULL))),
+  constraint federation_fields_code_check CHECK (((char_length(code) >= 1) AND (char_length(code) <= 64))),
+  constraint federation_fields_decision_check CHECK ((decision = ANY (ARRAY['map'::text, 'adopt'::text, 'ignore'::text])))
+);
+CREATE INDEX federation_fields_target ON public.federation_fields USING btree (field_id) WHERE (field_id IS NOT NULL);
 
 create table federation_grants (
   id uuid not null default gen_random_uuid(),
@@ -1132,15 +1181,19 @@ create table federation_grants (
   granted_by text not null,
   expires_at timestamp(3) with time zone,
   received_at timestamp(3) with time zone not null default now(),
+  target_team_id uuid,
   constraint federation_grants_pkey PRIMARY KEY (id),
   constraint federation_grants_peer_id_fkey FOREIGN KEY (peer_id) REFERENCES federation_peers(id) ON DELETE CASCADE,
+  constraint federation_grants_target_team_id_fkey FOREIGN KEY (target_team_id) REFERENCES teams(id) ON DELETE CASCADE,
   constraint federation_grants_target_user_ref_fkey FOREIGN KEY (target_user_ref) REFERENCES users(ref) ON DELETE CASCADE,
+  constraint federation_grants_check CHECK (((target_team_id IS NULL) OR (target_user_ref IS NULL))),
   constraint federation_grants_kind_check CHECK ((kind = ANY (ARRAY['post'::text, 'asset'::text, 'collection'::text]))),
   constraint federation_grants_scope_check CHECK ((scope = ANY (ARRAY['view'::text, 'comment'::text]))),
   constraint federation_grants_uri_check CHECK ((char_length(uri) <= 500))
 );
 CREATE INDEX federation_grants_expiring ON public.federation_grants USING btree (expires_at) WHERE (expires_at IS NOT NULL);
-CREATE UNIQUE INDEX federation_grants_once ON public.federation_grants USING btree (peer_id, uri, target_user_ref) NULLS NOT DISTINCT;
+CREATE INDEX federation_grants_of_team ON public.federation_grants USING btree (target_team_id) WHERE (target_team_id IS NOT NULL);
+CREATE UNIQUE INDEX federation_grants_once ON public.federation_grants USING btree (peer_id, uri, target_user_ref, target_team_id) NULLS NOT DISTINCT;
 
 create table federation_inbox (
   activity_uri text not null,
@@ -1179,11 +1232,12 @@ create table federation_outbox (
   next_attempt_at timestamp(3) with time zone not null default now(),
   created_at timestamp(3) with time zone not null default now(),
   sent_at timestamp(3) with time zone,
+  preludes text[] not null default '{}'::text[],
   constraint federation_outbox_activity_id_key UNIQUE (activity_id),
   constraint federation_outbox_pkey PRIMARY KEY (seq),
   constraint federation_outbox_peer_id_fkey FOREIGN KEY (peer_id) REFERENCES federation_peers(id) ON DELETE CASCADE,
   constraint federation_outbox_activity_check CHECK ((activity = ANY (ARRAY['create'::text, 'update'::text, 'delete'::text, 'like'::text, 'unlike'::text, 'share'::text, 'unshare'::text]))),
-  constraint federation_outbox_kind_check CHECK ((kind = ANY (ARRAY['post'::text, 'asset'::text, 'collection'::text, 'comment'::text]))),
+  constraint federation_outbox_kind_check CHECK ((kind = ANY (ARRAY['post'::text, 'asset'::text, 'collection'::text, 'comment'::text, 'field'::text]))),
   constraint federation_outbox_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'sent'::text, 'failed'::text, 'cancelled'::text, 'skipped'::text])))
 );
 CREATE INDEX federation_outbox_queued ON public.federation_outbox USING btree (peer_id, seq) WHERE (status = 'queued'::text);
@@ -1228,6 +1282,16 @@ create table federation_rejections (
 );
 CREATE INDEX federation_rejections_newest ON public.federation_rejections USING btree (received_at DESC, id DESC);
 
+create table federation_sent_fields (
+  peer_id uuid not null,
+  field_id uuid not null,
+  digest text not null,
+  constraint federation_sent_fields_pkey PRIMARY KEY (peer_id, field_id),
+  constraint federation_sent_fields_field_id_fkey FOREIGN KEY (field_id) REFERENCES fields(id) ON DELETE CASCADE,
+  constraint federation_sent_fields_peer_id_fkey FOREIGN KEY (peer_id) REFERENCES federation_peers(id) ON DELETE CASCADE
+);
+CREATE INDEX federation_sent_fields_by_field ON public.federation_sent_fields USING btree (field_id);
+
 create table federation_shares (
   id uuid not null default gen_random_uuid(),
   kind text not null,
@@ -1239,13 +1303,17 @@ create table federation_shares (
   granted_at timestamp(3) with time zone not null default now(),
   expires_at timestamp(3) with time zone,
   revoked_at timestamp(3) with time zone,
+  target_team text,
+  target_team_name text not null default ''::text,
   constraint federation_shares_pkey PRIMARY KEY (id),
   constraint federation_shares_peer_id_fkey FOREIGN KEY (peer_id) REFERENCES federation_peers(id) ON DELETE CASCADE,
+  constraint federation_shares_check CHECK (((target_team IS NULL) OR (target_actor IS NULL))),
   constraint federation_shares_kind_check CHECK ((kind = ANY (ARRAY['post'::text, 'asset'::text, 'collection'::text]))),
   constraint federation_shares_scope_check CHECK ((scope = ANY (ARRAY['view'::text, 'comment'::text]))),
-  constraint federation_shares_target_actor_check CHECK ((char_length(target_actor) <= 500))
+  constraint federation_shares_target_actor_check CHECK ((char_length(target_actor) <= 500)),
+  constraint federation_shares_target_team_check CHECK ((char_length(target_team) <= 500))
 );
-CREATE UNIQUE INDEX federation_shares_current ON public.federation_shares USING btree (kind, object_id, peer_id, target_actor) NULLS NOT DISTINCT WHERE (revoked_at IS NULL);
+CREATE UNIQUE INDEX federation_shares_current ON public.federation_shares USING btree (kind, object_id, peer_id, target_actor, target_team) NULLS NOT DISTINCT WHERE (revoked_at IS NULL);
 CREATE INDEX federation_shares_expiring ON public.federation_shares USING btree (expires_at) WHERE (revoked_at IS NULL);
 CREATE INDEX federation_shares_of_peer ON public.federation_shares USING btree (peer_id, kind, object_id) WHERE (revoked_at IS NULL);
 

@@ -9,6 +9,7 @@ import type { Deps } from './deps.ts';
 import { backfillJob } from './extraction/backfill.ts';
 import { extractJob } from './extraction/extract.ts';
 import { deliverJob, unpairJob } from './federation/delivery.ts';
+import { useFieldValuesJob } from './federation/fields/use.ts';
 import { fetchRenditionsJob } from './federation/files/fetch.ts';
 import { keepFederationJob } from './federation/keep.ts';
 import { forgetNotificationsJob } from './notifications/jobs/forget.ts';
@@ -48,6 +49,7 @@ export function jobHandlers(deps: Deps): JobHandlers {
     deliver: deliverJob(deps),
     unpair: unpairJob(deps),
     'fetch-renditions': fetchRenditionsJob(deps),
+    'use-field-values': useFieldValuesJob(deps),
     'keep-federation': keepFederationJob(deps),
   };
 }

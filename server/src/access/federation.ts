@@ -59,6 +59,17 @@ export function assetsGivenTo(peer: PeerCaller): Predicate {
     join posts p on p.id = m.post_id where m.asset_id = a.id and ${postsGivenTo(peer)} and ${passedOn})))`;
 }
 
+/**
+ * Fields `d` whose definitions and values peers are given: those that everyone who sees the subject may read. A mirrored
+ * column is no value of its own.
+ */
+export const fieldsGiven: Predicate = sql`(d.status <> 'archived' and d.read_capability is null and d.mirrors_column is null)`;
+
+/** A reference `v.value_ref` that the peer can follow, or none. */
+export function referenceGivenTo(peer: PeerCaller): Predicate {
+  return sql`(v.value_ref is null or exists (select from assets a where a.id = v.value_ref and ${assetsGivenTo(peer)}))`;
+}
+
 /** Collections that the peer is given. */
 export function collectionsGivenTo({ peerId }: PeerCaller): Predicate {
   return sql`(${live('c')} and ${madeHere('c')} and (c.expires_at is null or c.expires_at > now())

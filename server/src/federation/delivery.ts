@@ -3,9 +3,10 @@ import type { Deps } from '../deps.ts';
 import type { Database } from '../platform/database/pool.ts';
 import { enqueue } from '../platform/jobs/enqueue.ts';
 import type { JobHandler } from '../platform/jobs/worker.ts';
+import { rememberSent } from './fields/send.ts';
 import { type Install, readInstall } from './identity.ts';
 import { OutboundError, postSigned } from './outbound.ts';
-import { renderEnvelope } from './render.ts';
+import { renderChange } from './render.ts';
 
 /** A change that waits for a peer. */
 export interface OutboxRow {
@@ -13,11 +14,13 @@ export interface OutboxRow {
   peer_id: string;
   activity_id: string;
   activity: 'create' | 'update' | 'delete' | 'like' | 'unlike' | 'share' | 'unshare';
-  kind: 'post' | 'asset' | 'collection' | 'comment';
+  kind: 'post' | 'asset' | 'collection' | 'comment' | 'field';
   object_id: string;
   actor_ref: number | null;
   details: Record<string, unknown>;
   envelope: string | null;
+  /** Envelopes that are sent before it. */
+  preludes: string[];
   attempts: number;
   created_at: string;
   wait_ms: number;
@@ -52,7 +55,7 @@ async function lease(db: Database, peerId: string): Promise<{ url: string } | 't
 async function nextRow(db: Database, peerId: string): Promise<OutboxRow | null> {
   const { rows } =
     await sql<OutboxRow>`select seq, peer_id, activity_id, activity, kind, object_id, actor_ref, details,
-      envelope, attempts, created_at, greatest(0, extract(epoch from next_attempt_at - now()) * 1000)::float8 as wait_ms
+      envelope, preludes, attempts, created_at, greatest(0, extract(epoch from next_attempt_at - now()) * 1000)::float8 as wait_ms
     from federation_outbox where peer_id = ${peerId} and status = 'queued' order by seq limit 1`.execute(db);
   return rows[0] ?? null;
 }
@@ -65,8 +68,12 @@ async function settle(
 ): Promise<void> {
   // What was sent is not kept: words that were withdrawn would stay in it.
   await sql`update federation_outbox set status = ${status}, last_error = ${error}, attempts = attempts + 1, sent_at = now(),
-      envelope = case when ${status} = 'failed' then envelope end
+      envelope = case when ${status} = 'failed' then envelope end,
+      preludes = case when ${status} = 'failed' then preludes else '{}' end
     where seq = ${row.seq} and status = 'queued'`.execute(db);
+  // The definitions may not have arrived, and go with what is sent next.
+  if (status === 'failed' && row.preludes.length > 0)
+    await sql`delete from federation_sent_fields where peer_id = ${row.peer_id}`.execute(db);
 }
 
 /** Returns when to try again, or null when the change is given up. */
@@ -83,26 +90,59 @@ async function postpone(db: Database, row: OutboxRow, error: string): Promise<nu
   return wait;
 }
 
+/** Returns the envelopes of a change: every attempt sends the same bytes, so that the peer recognises what it has already. */
+async function keptEnvelopes(
+  deps: Deps,
+  install: Install,
+  row: OutboxRow,
+): Promise<{ preludes: string[]; envelope: string | null }> {
+  if (row.envelope !== null || row.preludes.length > 0) return row;
+  const { sent, ...rendered } = await renderChange(deps, install, row);
+  await deps.db.transaction().execute(async (tx) => {
+    await sql`update federation_outbox set envelope = ${rendered.envelope}, preludes = ${rendered.preludes}::text[]
+      where seq = ${row.seq}`.execute(tx);
+    await rememberSent(tx, row.peer_id, sent);
+  });
+  return rendered;
+}
+
+/** Sends one envelope. Returns null once the peer has it, otherwise why not; `final`: no later attempt will succeed. */
+async function post(
+  deps: Deps,
+  install: Install,
+  url: string,
+  text: string,
+): Promise<{ message: string; final: boolean } | null> {
+  try {
+    await postSigned(deps, install, `${url}/federation/inbox`, text);
+    return null;
+  } catch (error) {
+    if (!(error instanceof OutboundError)) throw error;
+    const refused =
+      error.status !== null && error.status >= 400 && error.status < 500 && error.status !== 429;
+    return { message: error.message, final: refused && !passing.has(error.reason ?? '') };
+  }
+}
+
 /** Sends one change. Returns how long to wait before the next attempt, or null when it is settled. */
 async function send(deps: Deps, install: Install, url: string, row: OutboxRow): Promise<number | null> {
   const { db } = deps;
-  let text = row.envelope;
-  if (text === null) {
-    text = await renderEnvelope(deps, install, row);
-    if (text === null) {
-      await settle(db, row, 'skipped', null);
+  const { preludes, envelope } = await keptEnvelopes(deps, install, row);
+  for (const prelude of preludes) {
+    // A peer that has no use for definitions is still sent what follows.
+    const fault = await post(deps, install, url, prelude);
+    if (fault !== null && !fault.final) return postpone(db, row, fault.message);
+  }
+  if (envelope !== null) {
+    const fault = await post(deps, install, url, envelope);
+    if (fault !== null && !fault.final) return postpone(db, row, fault.message);
+    if (fault !== null) {
+      await settle(db, { ...row, preludes }, 'failed', fault.message);
       return null;
     }
-    // Every attempt sends the same bytes, so that the peer recognises what it has already.
-    await sql`update federation_outbox set envelope = ${text} where seq = ${row.seq}`.execute(db);
   }
-  try {
-    await postSigned(deps, install, `${url}/federation/inbox`, text);
-  } catch (error) {
-    if (!(error instanceof OutboundError)) throw error;
-    const final = error.status !== null && error.status >= 400 && error.status < 500 && error.status !== 429;
-    if (!final || passing.has(error.reason ?? '')) return postpone(db, row, error.message);
-    await settle(db, row, 'failed', error.message);
+  if (envelope === null && preludes.length === 0) {
+    await settle(db, row, 'skipped', null);
     return null;
   }
   await settle(db, row, 'sent', null);

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { Deps } from '../deps.ts';
 import { tellPeer, wakeDelivery } from '../outbox/enqueue.ts';
 import type { JobHandler } from '../platform/jobs/worker.ts';
+import { compareOffered, useAgain } from './fields/offered.ts';
 import { trimFetched } from './files/fetch.ts';
 import { readInstall } from './identity.ts';
 import { purgeUngranted } from './mirror/purge.ts';
@@ -65,11 +66,30 @@ async function wakeAll({ db }: Deps): Promise<void> {
   });
 }
 
+/** Uses the values of fields that have begun or ceased to mean the same, because definitions here have changed. */
+async function compareFields({ db }: Deps): Promise<void> {
+  const { rows } = await sql<{ peer_id: string }>`select distinct peer_id from federation_fields
+    where decision is null and compared_epoch <> (select epoch from fields_epoch)`.execute(db);
+  for (const { peer_id } of rows) {
+    await db.transaction().execute(async (tx) => {
+      const read = async () => {
+        const { rows: agreeing } = await sql<{ code: string }>`select code from federation_fields
+          where peer_id = ${peer_id} and decision is null and agrees`.execute(tx);
+        return new Set(agreeing.map(({ code }) => code));
+      };
+      const before = await read();
+      await compareOffered(tx, peer_id);
+      await useAgain(tx, peer_id, [...before.symmetricDifference(await read())]);
+    });
+  }
+}
+
 export function keepFederationJob(deps: Deps): JobHandler<'keep-federation'> {
   return async () => {
     await expireShares(deps);
     await purgeExpired(deps);
     await wakeAll(deps);
+    await compareFields(deps);
     await trimFetched(deps);
     await sql`delete from federation_inbox where received_at < now() - make_interval(days => ${KEPT_DAYS})`.execute(
       deps.db,

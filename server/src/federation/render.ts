@@ -6,9 +6,12 @@ import type { Deps } from '../deps.ts';
 import { kindOf } from '../media/sniff.ts';
 import type { Database } from '../platform/database/pool.ts';
 import type { OutboxRow } from './delivery.ts';
+import type { GivenDefinition } from './fields/definitions.ts';
+import { freshActivityUri, missingDefinitions, readGivenValues } from './fields/send.ts';
 import type { Install } from './identity.ts';
 import { type ActorKeys, readActorKeys } from './keys.ts';
 import { actorUri, casUri, commentUri, objectUri } from './protocol/addresses.ts';
+import type { AaFieldValue } from './protocol/objects.ts';
 import { signEnvelope } from './protocol/signature.ts';
 
 const collections = { post: 'posts', asset: 'assets', collection: 'collections' } as const;
@@ -51,7 +54,13 @@ const sharedFacts = [
   'page_count',
 ];
 
-function assetObject(install: Install, owner: string, row: AssetRow) {
+/** An object, and the fields whose definitions its values need. */
+interface Rendered {
+  object: object;
+  fieldIds: readonly string[];
+}
+
+function assetObject(install: Install, owner: string, row: AssetRow, fields: readonly AaFieldValue[] = []) {
   const renditions = Object.entries(row.renditions).map(([key, { type, bytes, width, height }]) => [
     key,
     {
@@ -78,6 +87,7 @@ function assetObject(install: Install, owner: string, row: AssetRow) {
     renditions: Object.fromEntries(renditions),
     mature: row.mature,
     tags: row.tags,
+    ...(fields.length === 0 ? {} : { fields }),
     published: row.created_at,
     updated: row.updated_at,
   };
@@ -95,7 +105,13 @@ interface PostRow {
 }
 
 /** Returns the post as the peer is given it, or null if it is not (any more). */
-async function postObject(db: Database, install: Install, peer: PeerCaller, owner: string, id: string) {
+async function postObject(
+  db: Database,
+  install: Install,
+  peer: PeerCaller,
+  owner: string,
+  id: string,
+): Promise<Rendered | null> {
   const { rows } = await sql<PostRow>`select p.title, p.description, p.visibility, p.tags, p.cover_asset_id,
       p.comments_enabled, p.posted_at, p.updated_at
     from posts p where p.id = ${id} and ${postsGivenTo(peer)}`.execute(db);
@@ -106,7 +122,9 @@ async function postObject(db: Database, install: Install, peer: PeerCaller, owne
       join files f on f.hash = a.file_hash
     where p.id = ${id} and ${passedOn} order by m.sort_order, a.id`.execute(db);
   const cover = members.find((member) => member.id === post.cover_asset_id);
-  return {
+  const ids = members.map((member) => member.id);
+  const { bySubject, fieldIds } = await readGivenValues(db, install.url, peer, 'asset', ids);
+  const object = {
     type: 'aa:Post',
     id: objectUri(install.url, 'posts', id),
     attributedTo: owner,
@@ -115,15 +133,22 @@ async function postObject(db: Database, install: Install, peer: PeerCaller, owne
     visibility: post.visibility,
     commentsEnabled: post.comments_enabled,
     tags: post.tags,
-    members: members.map((member) => assetObject(install, owner, member)),
+    members: members.map((member) => assetObject(install, owner, member, bySubject.get(member.id))),
     ...(cover === undefined ? {} : { cover: objectUri(install.url, 'assets', cover.id) }),
     mature: members.some(({ mature }) => mature),
     published: post.posted_at,
     updated: post.updated_at,
   };
+  return { object, fieldIds };
 }
 
-async function collectionObject(db: Database, install: Install, peer: PeerCaller, owner: string, id: string) {
+async function collectionObject(
+  db: Database,
+  install: Install,
+  peer: PeerCaller,
+  owner: string,
+  id: string,
+): Promise<Rendered | null> {
   const { rows } = await sql<{
     name: string;
     description: string;
@@ -137,24 +162,36 @@ async function collectionObject(db: Database, install: Install, peer: PeerCaller
     from collections c where c.id = ${id} and ${collectionsGivenTo(peer)}`.execute(db);
   const [collection] = rows;
   if (collection === undefined) return null;
-  return {
+  const { bySubject, fieldIds } = await readGivenValues(db, install.url, peer, 'collection', [id]);
+  const fields = bySubject.get(id) ?? [];
+  const object = {
     type: 'aa:Collection',
     id: objectUri(install.url, 'collections', id),
     attributedTo: owner,
     name: collection.name,
     content: collection.description,
     items: collection.items.map((post) => objectUri(install.url, 'posts', post)),
+    ...(fields.length === 0 ? {} : { fields }),
     published: collection.created_at,
     // The list changes without the collection's own time.
     updated: new Date().toISOString(),
   };
+  return { object, fieldIds };
 }
 
-async function assetAlone(db: Database, install: Install, peer: PeerCaller, owner: string, id: string) {
+async function assetAlone(
+  db: Database,
+  install: Install,
+  peer: PeerCaller,
+  owner: string,
+  id: string,
+): Promise<Rendered | null> {
   const { rows } =
     await sql<AssetRow>`select ${assetColumns} from assets a join files f on f.hash = a.file_hash
     where a.id = ${id} and ${assetsGivenTo(peer)}`.execute(db);
-  return rows[0] === undefined ? null : assetObject(install, owner, rows[0]);
+  if (rows[0] === undefined) return null;
+  const { bySubject, fieldIds } = await readGivenValues(db, install.url, peer, 'asset', [id]);
+  return { object: assetObject(install, owner, rows[0], bySubject.get(id)), fieldIds };
 }
 
 /** The address under which the peer knows a row: its own for what it shared, ours for the rest. */
@@ -171,7 +208,13 @@ function uriOf(
   return sql`coalesce((select o.uri from federated_objects o where o.kind = ${kind} and o.local_id = ${id}), ${own})`;
 }
 
-async function commentObject(db: Database, install: Install, keys: ActorKeys, owner: string, id: string) {
+async function commentObject(
+  db: Database,
+  install: Install,
+  keys: ActorKeys,
+  owner: string,
+  id: string,
+): Promise<Rendered | null> {
   const { rows } = await sql<{
     body: string;
     post_id: string;
@@ -185,7 +228,7 @@ async function commentObject(db: Database, install: Install, keys: ActorKeys, ow
     from comments c where c.id = ${id} and ${liveComment} and c.remote_actor_ref is null`.execute(db);
   const [comment] = rows;
   if (comment === undefined) return null;
-  return {
+  const object = {
     type: 'Note',
     id: commentUri(install.url, comment.post_id, id),
     attributedTo: owner,
@@ -195,6 +238,7 @@ async function commentObject(db: Database, install: Install, keys: ActorKeys, ow
     published: comment.created_at,
     updated: comment.edited_at ?? comment.created_at,
   };
+  return { object, fieldIds: [] };
 }
 
 /** The account that signs: the one that acted, else the one that shared the thing with the peer. */
@@ -223,32 +267,46 @@ async function ownerOf(deps: Deps, install: Install, row: OutboxRow, signer: Act
   return actorUri(install.url, owner?.username ?? signer.username);
 }
 
-/** Returns the members of the envelope that depend on the activity; null when there is nothing to say any more. */
-async function bodyOf(deps: Deps, install: Install, row: OutboxRow, signer: ActorKeys) {
+/** The members of an envelope that depend on the activity. */
+interface Body {
+  type: string;
+  [member: string]: unknown;
+}
+
+/** Returns the body of an activity and the fields of its values; null when there is nothing to say any more. */
+async function bodyOf(
+  deps: Deps,
+  install: Install,
+  row: OutboxRow,
+  signer: ActorKeys,
+): Promise<{ body: Body | null; fieldIds: readonly string[] }> {
   const { db } = deps;
+  const only = (body: Body | null) => ({ body, fieldIds: [] });
   const peer: PeerCaller = { kind: 'peer', peerId: row.peer_id };
   const actor = actorUri(install.url, signer.username);
   if (row.activity === 'share' || row.activity === 'unshare') {
-    return { type: row.activity === 'share' ? 'aa:Share' : 'aa:Unshare', ...row.details };
+    return only({ type: row.activity === 'share' ? 'aa:Share' : 'aa:Unshare', ...row.details });
   }
   if (row.activity === 'like' || row.activity === 'unlike') {
     const { rows } = await sql<{ uri: string }>`select ${uriOf(install, 'post', sql`p.id`, sql`p.id`)} as uri
       from posts p where p.id = ${row.object_id}`.execute(db);
     const [post] = rows;
-    if (post === undefined) return null;
+    if (post === undefined) return only(null);
     return row.activity === 'like'
-      ? { type: 'Like', object: post.uri }
-      : { type: 'Undo', object: { type: 'Like', actor, object: post.uri } };
+      ? only({ type: 'Like', object: post.uri })
+      : only({ type: 'Undo', object: { type: 'Like', actor, object: post.uri } });
   }
+  // Definitions go before what needs them, and there is nothing else.
+  if (row.kind === 'field') return { body: null, fieldIds: [row.object_id] };
   if (row.activity === 'delete') {
     const { rows } = await sql<{
       uri: string;
     }>`select ${uriOf(install, 'comment', sql`c.id`, sql`c.post_id`)} as uri
       from comments c where c.id = ${row.object_id}`.execute(db);
-    return rows[0] === undefined ? null : { type: 'Delete', object: rows[0].uri };
+    return only(rows[0] === undefined ? null : { type: 'Delete', object: rows[0].uri });
   }
   const owner = await ownerOf(deps, install, row, signer);
-  const object =
+  const rendered =
     row.kind === 'post'
       ? await postObject(db, install, peer, owner, row.object_id)
       : row.kind === 'collection'
@@ -258,29 +316,47 @@ async function bodyOf(deps: Deps, install: Install, row: OutboxRow, signer: Acto
           : row.kind === 'comment'
             ? await commentObject(db, install, signer, actor, row.object_id)
             : null;
-  if (object !== null) return { type: row.activity === 'create' ? 'Create' : 'Update', object };
+  if (rendered !== null) {
+    const { object, fieldIds } = rendered;
+    return { body: { type: row.activity === 'create' ? 'Create' : 'Update', object }, fieldIds };
+  }
   // Deleted, unpublished, or no longer for this peer.
   const kind =
     row.kind === 'post' || row.kind === 'asset' || row.kind === 'collection' ? collections[row.kind] : null;
-  return kind === null ? null : { type: 'Delete', object: objectUri(install.url, kind, row.object_id) };
+  return only(kind === null ? null : { type: 'Delete', object: objectUri(install.url, kind, row.object_id) });
 }
 
-/**
- * Writes and signs the envelope of a change from the current state, as text (FED-20). Returns null when nothing is left to
- * say: the thing is gone or no longer shared, and a later change says so.
- */
-export async function renderEnvelope(deps: Deps, install: Install, row: OutboxRow): Promise<string | null> {
+/** What a change sends. */
+interface RenderedChange {
+  /** Envelopes with the definitions that the peer lacks, before the other. */
+  preludes: string[];
+  /** Null when nothing is left to say: the thing is gone or no longer shared, and a later change says so. */
+  envelope: string | null;
+  /** What the preludes contain. */
+  sent: readonly GivenDefinition[];
+}
+
+/** Writes and signs the envelopes of a change from the current state, as text (FED-20). */
+export async function renderChange(deps: Deps, install: Install, row: OutboxRow): Promise<RenderedChange> {
   const signer = await signerOf(deps, row);
-  if (signer === null) return null;
-  const body = await bodyOf(deps, install, row, signer);
-  if (body === null) return null;
+  if (signer === null) return { preludes: [], envelope: null, sent: [] };
+  const { body, fieldIds } = await bodyOf(deps, install, row, signer);
   const actor = actorUri(install.url, signer.username);
-  const envelope = {
-    '@context': 'https://artist-alley.org/protocol/v1',
-    id: `${install.url}/activities/${row.activity_id}`,
-    actor,
-    published: new Date().toISOString(),
-    ...body,
+  const sign = (id: string, what: Body) => {
+    const envelope = {
+      '@context': 'https://artist-alley.org/protocol/v1',
+      id,
+      actor,
+      published: new Date().toISOString(),
+      ...what,
+    };
+    return JSON.stringify(signEnvelope(envelope, `${actor}#main-key`, signer.signingPrivate));
   };
-  return JSON.stringify(signEnvelope(envelope, `${actor}#main-key`, signer.signingPrivate));
+  const peer: PeerCaller = { kind: 'peer', peerId: row.peer_id };
+  const { objects, sent } = await missingDefinitions(deps.db, peer, actor, fieldIds);
+  return {
+    preludes: objects.map((object) => sign(freshActivityUri(install.url), { type: 'Update', object })),
+    envelope: body === null ? null : sign(`${install.url}/activities/${row.activity_id}`, body),
+    sent,
+  };
 }

@@ -6,10 +6,10 @@ import { enqueueAll } from '../platform/jobs/enqueue.ts';
 /** A change that peers may have to hear of. */
 export interface Change {
   activity: 'create' | 'update' | 'delete' | 'like' | 'unlike' | 'share' | 'unshare';
-  kind: 'post' | 'asset' | 'collection' | 'comment';
+  kind: 'post' | 'asset' | 'collection' | 'comment' | 'field';
   objectId: string;
-  /** The account that acted. */
-  actorRef: number;
+  /** The account that acted; null for the system. */
+  actorRef: number | null;
   /** What the envelope needs when the object is gone. */
   details?: Readonly<Record<string, unknown>>;
 }
@@ -95,4 +95,35 @@ export async function tellPeerOfCollection(
   await sql`insert into federation_outbox (peer_id, activity, kind, object_id, actor_ref)
     select ${peerId}, 'create', 'post', cp.post_id, ${actorRef} from collection_posts cp
     where cp.collection_id = ${collectionId} order by cp.position`.execute(tx);
+}
+
+/** Records a changed definition for the peers that have it; a peer is sent it again only if it would differ. */
+export async function tellPeersOfField(tx: Tx, fieldId: string, actorRef: number): Promise<void> {
+  const change: Change = { activity: 'update', kind: 'field', objectId: fieldId, actorRef };
+  await write(tx, change, sql`select s.peer_id from federation_sent_fields s where s.field_id = ${fieldId}`);
+}
+
+/**
+ * Records every shared asset and collection with a value of this field as changed: peers that have the field are given
+ * other values of it, or none any more.
+ */
+export async function tellPeersOfValues(tx: Tx, fieldId: string, actorRef: number): Promise<void> {
+  const { rows: known } =
+    await sql`select from federation_sent_fields where field_id = ${fieldId} limit 1`.execute(tx);
+  if (known.length === 0) return;
+  const told = (kind: 'asset' | 'collection') => sql`
+    select told.peer_id, ${kind} as kind, ${sql.ref(`v.${kind}_id`)} as object_id
+    from ${sql.table(`${kind}_field_values`)} v,
+      lateral (${peersToldOf(kind, sql.ref(`v.${kind}_id`))}) told
+    where v.field_id = ${fieldId}`;
+  const { rows } = await sql<{ peer_id: string }>`
+    insert into federation_outbox (peer_id, activity, kind, object_id, actor_ref)
+    select distinct x.peer_id, 'update', x.kind, x.object_id, ${actorRef}::bigint
+    from (${told('asset')} union ${told('collection')}) x
+      join federation_sent_fields s on s.peer_id = x.peer_id and s.field_id = ${fieldId}
+    returning peer_id`.execute(tx);
+  await wakeDelivery(
+    tx,
+    rows.map(({ peer_id }) => peer_id),
+  );
 }

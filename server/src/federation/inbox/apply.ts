@@ -3,6 +3,7 @@ import type { PeerCaller } from '../../access/federation.ts';
 import { recordEvent } from '../../audit/record.ts';
 import type { Tx } from '../../platform/database/pool.ts';
 import type { RemoteActor } from '../actors.ts';
+import { receiveDefinitions } from '../fields/offered.ts';
 import type { Install } from '../identity.ts';
 import { mirrorAsset, refreshAssetAudience } from '../mirror/asset.ts';
 import { refreshAudience } from '../mirror/audience.ts';
@@ -77,7 +78,7 @@ async function applyShare(tx: Tx, receipt: Receipt, share: Share): Promise<void>
   const scope = share.scope === 'view' ? 'view' : 'comment';
   await sql`insert into federation_grants (peer_id, uri, kind, target_user_ref, scope, granted_by, expires_at)
     values (${sender.peerId}, ${share.object}, ${kind}, ${target}, ${scope}, ${receipt.actor.uri}, ${share.expires_at ?? null})
-    on conflict (peer_id, uri, target_user_ref) do update set scope = excluded.scope, expires_at = excluded.expires_at,
+    on conflict (peer_id, uri, target_user_ref, target_team_id) do update set scope = excluded.scope, expires_at = excluded.expires_at,
       granted_by = excluded.granted_by`.execute(tx);
   await refresh(tx, sender.peerId, kind, share.object);
   await recordEvent(tx, null, {
@@ -110,6 +111,7 @@ async function applyObject(
 ) {
   const { sender, owner } = receipt;
   if (object.type === 'Note') return applyComment(tx, receipt, object);
+  if (object.type === 'aa:FieldDefinitions') return receiveDefinitions(tx, sender.peerId, object);
   if (object.type !== 'aa:Post' && object.type !== 'aa:Asset' && object.type !== 'aa:Collection') {
     throw new Rejection('unsupported_type', `${object.type} is not received here`);
   }

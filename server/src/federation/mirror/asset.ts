@@ -4,6 +4,7 @@ import { lockFile } from '../../assets/insert.ts';
 import { MAKERS_VERSION } from '../../media/renderable.ts';
 import type { Tx } from '../../platform/database/pool.ts';
 import { enqueue } from '../../platform/jobs/enqueue.ts';
+import { receiveValues } from '../fields/use.ts';
 import type { AaAsset } from '../protocol/objects.ts';
 import { findMirrored, rememberMirrored } from './objects.ts';
 
@@ -98,6 +99,7 @@ export async function mirrorAsset(tx: Tx, peerId: string, ownerRef: number, asse
     select ${id}, t.value, 'manual', t.place - 1 from unnest(${asset.tags}::text[]) with ordinality as t (value, place)
     on conflict (asset_id, value) do update set position = excluded.position`.execute(tx);
   await rememberMirrored(tx, peerId, 'asset', asset.id, id, asset.updated);
+  await receiveValues(tx, peerId, asset.id, { kind: 'asset', id }, asset.fields);
   return id;
 }
 

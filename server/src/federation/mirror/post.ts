@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Tx } from '../../platform/database/pool.ts';
+import { receiveValues } from '../fields/use.ts';
 import type { AaCollection, AaPost } from '../protocol/objects.ts';
 import { mirrorAsset } from './asset.ts';
 import { refreshAudience } from './audience.ts';
@@ -78,6 +79,7 @@ export async function mirrorCollection(
   const id = rows[0]?.id;
   if (id === undefined) throw new Error('a mirrored collection was not stored');
   await rememberMirrored(tx, peerId, 'collection', collection.id, id, collection.updated);
+  await receiveValues(tx, peerId, collection.id, { kind: 'collection', id }, collection.fields);
   await sql`delete from federated_collection_items where collection_id = ${id}`.execute(tx);
   await sql`insert into federated_collection_items (collection_id, uri, position)
     select ${id}, i.uri, min(i.place) - 1 from unnest(${collection.items}::text[]) with ordinality as i (uri, place)

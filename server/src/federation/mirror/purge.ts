@@ -32,6 +32,9 @@ async function removeAssets(tx: Tx, ids: readonly string[]): Promise<void> {
 
 async function removeCollections(tx: Tx, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
+  await sql`delete from field_value_history where subject_kind = 'collection' and subject_id = any(${ids}::uuid[])`.execute(
+    tx,
+  );
   await sql`delete from collections where id = any(${ids}::uuid[])`.execute(tx);
   await sql`delete from federated_objects where kind = 'collection' and local_id = any(${ids}::uuid[])`.execute(
     tx,
@@ -110,5 +113,7 @@ export async function leavePeer(tx: Tx, peerId: string): Promise<void> {
   await sql`update comments set remote_actor_ref = null where remote_actor_ref in (
     select ref from remote_actors where peer_id = ${peerId})`.execute(tx);
   await sql`delete from federated_objects where peer_id = ${peerId}`.execute(tx);
+  await sql`delete from federation_fields where peer_id = ${peerId}`.execute(tx);
+  await sql`delete from federation_sent_fields where peer_id = ${peerId}`.execute(tx);
   await sql`delete from remote_actors where peer_id = ${peerId}`.execute(tx);
 }

@@ -19,7 +19,7 @@ const Term = Type.Cyclic(
   },
   'Term',
 );
-interface AaTerm {
+export interface AaTerm {
   value: string;
   label?: string;
   aliases?: string[];
@@ -28,12 +28,15 @@ interface AaTerm {
 
 const Limit = Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000 }));
 
+/** A number; a day or a time for fields of these types. */
+const Bound = Type.Union([Type.Number(), text(40)]);
+
 const Options = closed({
   values: Type.Optional(Type.Array(Term, { maxItems: 5000 })),
   min_length: Limit,
   max_length: Limit,
-  min: Type.Optional(Type.Number()),
-  max: Type.Optional(Type.Number()),
+  min: Type.Optional(Bound),
+  max: Type.Optional(Bound),
   step: Type.Optional(Type.Number()),
   integer: Type.Optional(Type.Boolean()),
   min_items: Limit,
@@ -73,7 +76,7 @@ const FieldDefinition = closed({
   default_value: nullable(Default),
   options: Options,
 });
-type AaFieldDefinition = Omit<Static<typeof FieldDefinition>, 'options'> & {
+export type AaFieldDefinition = Omit<Static<typeof FieldDefinition>, 'options'> & {
   options: Omit<Static<typeof Options>, 'values'> & { values?: AaTerm[] };
 };
 

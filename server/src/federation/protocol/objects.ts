@@ -59,6 +59,13 @@ const FieldValue = Type.Union([
   fieldOf(['multi_select'], Type.Array(Term, { minItems: 1, maxItems: 500 })),
   fieldOf(['reference'], objectUriOf('assets')),
 ]);
+/** The value of a field, by its type. */
+export type AaFieldValue = { code: string; label: string } & (
+  | { type: 'text' | 'longtext' | 'rich_text' | 'date' | 'datetime' | 'reference'; value: string }
+  | { type: 'number'; value: number }
+  | { type: 'boolean'; value: boolean }
+  | { type: 'select' | 'tree' | 'multi_select'; value: { value: string; label: string }[] }
+);
 const FieldValues = Type.Array(FieldValue, { maxItems: 200 });
 
 /** The same names as the media facts of the API; seconds, frames per second, counts. */
@@ -126,7 +133,8 @@ export interface AaRendition {
 }
 type AaSubtitle = Omit<Static<typeof Subtitle>, 'url'> & { url: CasRef };
 /** An asset whose bytes are named by their hash. */
-export type AaAsset = Omit<WireAsset, 'url' | 'renditions' | 'subtitles'> & {
+export type AaAsset = Omit<WireAsset, 'url' | 'renditions' | 'subtitles' | 'fields'> & {
+  fields?: AaFieldValue[];
   url: CasRef;
   renditions: Record<string, AaRendition>;
   subtitles?: AaSubtitle[];
@@ -165,7 +173,7 @@ const Collection = closed({
   /** The posts that the receiver may have, in their order. They are sent on their own. */
   items: Type.Array(objectUriOf('posts'), { maxItems: 10_000, uniqueItems: true }),
 });
-export type AaCollection = Static<typeof Collection>;
+export type AaCollection = Omit<Static<typeof Collection>, 'fields'> & { fields?: AaFieldValue[] };
 
 const Note = closed({
   ...common,
@@ -217,13 +225,15 @@ function readAsset(asset: WireAsset): AaAsset {
   if (!both) throw new Rejection('malformed', 'width and height go together');
   const langs = (asset.subtitles ?? []).map(({ lang }) => lang.toLowerCase());
   if (new Set(langs).size < langs.length) throw new Rejection('malformed', 'a language has two subtitles');
-  const { subtitles, ...rest } = asset;
+  const { subtitles, fields, ...rest } = asset;
   return {
     ...rest,
     url: readCas(asset.url),
     renditions: Object.fromEntries(
       Object.entries(asset.renditions).map(([key, one]) => [key, { ...one, url: readCas(one.url) }]),
     ),
+    // Static types do not follow the union of values; the schema has checked it.
+    ...(fields && { fields: fields as AaFieldValue[] }),
     ...(subtitles && { subtitles: subtitles.map((one) => ({ ...one, url: readCas(one.url) })) }),
   };
 }
@@ -245,7 +255,12 @@ export function readObject(value: unknown): AaObject {
       return readPost(checks[type](value));
     case 'aa:Asset':
       return readAsset(checks[type](value));
-    case 'aa:Collection':
+    case 'aa:Collection': {
+      const object = checks[type](value);
+      checkOrigin(object);
+      // As for assets.
+      return object as AaCollection;
+    }
     case 'Note':
     case 'aa:Workspace': {
       const object = checks[type](value);

@@ -122,7 +122,7 @@ async function putShare(deps: Deps, caller: SignedIn, { kind, id, peerId, body }
     const { rows } = await sql<{ id: string; created: boolean }>`
       insert into federation_shares (kind, object_id, peer_id, target_actor, scope, granted_by_user_ref, expires_at)
       values (${kind}, ${id}, ${peer.id}, ${person}, ${scope}, ${caller.ref}, ${body.expires_at ?? null})
-      on conflict (kind, object_id, peer_id, target_actor) where revoked_at is null
+      on conflict (kind, object_id, peer_id, target_actor, target_team) where revoked_at is null
         do update set scope = excluded.scope, expires_at = excluded.expires_at
       returning id, xmax = 0 as created`.execute(tx);
     const share = rows[0];

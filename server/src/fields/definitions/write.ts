@@ -12,6 +12,7 @@ import type { SignedIn } from '../../access/caller.ts';
 import { recordEvent } from '../../audit/record.ts';
 import type { Deps } from '../../deps.ts';
 import { handle } from '../../handle.ts';
+import { tellPeersOfField, tellPeersOfValues } from '../../outbox/enqueue.ts';
 import type { Database, Tx } from '../../platform/database/pool.ts';
 import { notFound, refuse } from '../../platform/http/refuse.ts';
 import { asksForChange, checkUnchanged, nextUpdatedAt } from '../../platform/http/unchanged.ts';
@@ -241,6 +242,10 @@ async function change(
     await writeColumns(tx, field);
     const isSearched = body.options != null || searched.some((name) => field[name] !== before[name]);
     await (isSearched ? fieldChanged(tx, field.id) : definitionChanged(tx));
+    await tellPeersOfField(tx, field.id, caller.ref);
+    // FED-60: peers have no values that not everyone may read.
+    if (field.read_capability !== before.read_capability || field.status !== before.status)
+      await tellPeersOfValues(tx, field.id, caller.ref);
     await recordEvent(tx, caller, {
       event: 'field.updated',
       target: { kind: 'field', id: field.id },
@@ -276,6 +281,7 @@ export const archive = handle(archiveField, async ({ db }, { caller, params }) =
       .where('id', '=', field.id)
       .execute();
     await fieldChanged(tx, field.id);
+    await tellPeersOfValues(tx, field.id, caller.ref);
     await recordEvent(tx, caller, {
       event: 'field.archived',
       target: { kind: 'field', id: field.id },

@@ -2,6 +2,7 @@ import { addFieldTerms, type Term, updateFieldTerm } from '@vitrine/contract/voc
 import { sql } from 'kysely';
 import { recordEvent } from '../../audit/record.ts';
 import { handle } from '../../handle.ts';
+import { tellPeersOfField } from '../../outbox/enqueue.ts';
 import type { Database, Tx } from '../../platform/database/pool.ts';
 import { notFound, refuse } from '../../platform/http/refuse.ts';
 import { asksForChange, nextUpdatedAt } from '../../platform/http/unchanged.ts';
@@ -225,6 +226,7 @@ export const change = handle(updateFieldTerm, async ({ db }, { caller, params, b
     // Search documents contain names only, not positions or statuses.
     const isSearched = label !== term.label || aliases !== null;
     await (isSearched ? fieldChanged(tx, field.id) : definitionChanged(tx));
+    await tellPeersOfField(tx, field.id, caller.ref);
     await recordEvent(tx, caller, {
       event: 'field.term.updated',
       target: { kind: 'field', id: field.id },

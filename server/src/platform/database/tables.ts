@@ -221,9 +221,39 @@ interface FederatedCollectionItemsTable {
 interface FederatedObjectsTable {
   uri: string;
   peer_id: string;
-  kind: 'post' | 'asset' | 'collection' | 'comment';
+  kind: 'post' | 'asset' | 'collection' | 'comment' | 'team';
   local_id: string;
   version: string;
+}
+
+interface FederatedSubtitlesTable {
+  asset_id: string;
+  lang: string;
+  label: string;
+  file_hash: string;
+  size_bytes: number;
+  source_format: 'srt' | 'vtt' | 'ass' | 'ssa' | 'sbv';
+  confidence: number;
+}
+
+interface FederatedValuesTable {
+  uri: string;
+  code: string;
+  value: Json;
+}
+
+interface FederationFieldsTable {
+  peer_id: string;
+  code: string;
+  offered: Json;
+  version: string;
+  agrees: Generated<boolean>;
+  compared_epoch: Generated<number>;
+  decision: 'map' | 'adopt' | 'ignore' | null;
+  field_id: string | null;
+  decided_by_user_ref: number | null;
+  decided_at: string | null;
+  received_at: Generated<string>;
 }
 
 interface FederationGrantsTable {
@@ -236,6 +266,7 @@ interface FederationGrantsTable {
   granted_by: string;
   expires_at: string | null;
   received_at: Generated<string>;
+  target_team_id: string | null;
 }
 
 interface FederationInboxTable {
@@ -257,7 +288,7 @@ interface FederationOutboxTable {
   peer_id: string;
   activity_id: Generated<string>;
   activity: 'create' | 'update' | 'delete' | 'like' | 'unlike' | 'share' | 'unshare';
-  kind: 'post' | 'asset' | 'collection' | 'comment';
+  kind: 'post' | 'asset' | 'collection' | 'comment' | 'field';
   object_id: string;
   actor_ref: number | null;
   details: DefaultedJson;
@@ -268,6 +299,7 @@ interface FederationOutboxTable {
   next_attempt_at: Generated<string>;
   created_at: Generated<string>;
   sent_at: string | null;
+  preludes: Generated<string[]>;
 }
 
 interface FederationPeersTable {
@@ -300,6 +332,12 @@ interface FederationRejectionsTable {
   received_at: Generated<string>;
 }
 
+interface FederationSentFieldsTable {
+  peer_id: string;
+  field_id: string;
+  digest: string;
+}
+
 interface FederationSharesTable {
   id: Generated<string>;
   kind: 'post' | 'asset' | 'collection';
@@ -311,6 +349,8 @@ interface FederationSharesTable {
   granted_at: Generated<string>;
   expires_at: string | null;
   revoked_at: string | null;
+  target_team: string | null;
+  target_team_name: Generated<string>;
 }
 
 interface FeedViewsTable {
@@ -882,12 +922,16 @@ export interface Tables {
   featured_posts: FeaturedPostsTable;
   federated_collection_items: FederatedCollectionItemsTable;
   federated_objects: FederatedObjectsTable;
+  federated_subtitles: FederatedSubtitlesTable;
+  federated_values: FederatedValuesTable;
+  federation_fields: FederationFieldsTable;
   federation_grants: FederationGrantsTable;
   federation_inbox: FederationInboxTable;
   federation_keys: FederationKeysTable;
   federation_outbox: FederationOutboxTable;
   federation_peers: FederationPeersTable;
   federation_rejections: FederationRejectionsTable;
+  federation_sent_fields: FederationSentFieldsTable;
   federation_shares: FederationSharesTable;
   feed_views: FeedViewsTable;
   field_default_overrides: FieldDefaultOverridesTable;

@@ -63,6 +63,8 @@ export interface Jobs {
   unpair: { url: string };
   /** Fetches the renditions of bytes that a peer shares. */
   'fetch-renditions': { hash: string };
+  /** Uses or withdraws the values that a peer sent for a field. */
+  'use-field-values': { peer: string; code: string };
   /** Ends shares that have expired, and keeps the cache of fetched originals within its limit. */
   'keep-federation': Record<string, never>;
   /** Rewrites every search document in the library's language. */

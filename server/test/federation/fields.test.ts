@@ -1,0 +1,149 @@
+import { sql } from 'kysely';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { publish, upload } from '../support/library.ts';
+import { jpeg } from '../support/pictures.ts';
+import { type Install, openInstall, pair, settle } from './installs.ts';
+
+const shot = { code: 'shot', label: 'Shot', type: 'text' } as const;
+const stage = {
+  code: 'stage',
+  label: 'Stage',
+  type: 'select',
+  options: { values: [{ value: 'wip', label: 'In progress' }, 'final'] },
+} as const;
+
+/** Writes a value of an asset, by the code of its field. */
+async function write(install: Install, asset: string, code: string, body: Record<string, unknown>) {
+  const field = (await install.root.ok('listFields', { query: { limit: 200 } })).items.find(
+    (one) => one.code === code,
+  );
+  const params = { id: asset, field_id: field?.id ?? '' };
+  await install.root.ok('setAssetFieldValue', { params, body });
+}
+
+/** The values of an asset as an account sees them, by code. */
+async function valuesOf(account: Install['root'], id: string) {
+  const { items } = await account.ok('listAssetFieldValues', { params: { id } });
+  return Object.fromEntries(
+    items
+      .filter(({ set_by }) => set_by !== 'mirror')
+      .map((value) => [value.field_code, value.value_text ?? value.value_num ?? value.value_options]),
+  );
+}
+
+/** The only mirrored post of an install, and its first asset. */
+async function mirroredIn(install: Install) {
+  const [post] = (await install.root.ok('listPosts')).items;
+  const asset = post?.members[0]?.asset_id;
+  if (post === undefined || asset === undefined) throw new Error('nothing has arrived');
+  return { post, asset };
+}
+
+describe('values of a shared asset', () => {
+  let harbour: Install;
+  let studio: Install;
+  let peers: { peerOfOne: string; peerOfOther: string };
+  let asset: string;
+  let post: string;
+
+  beforeAll(async () => {
+    harbour = await openInstall('Harbour');
+    studio = await openInstall('Studio');
+    peers = await pair(harbour, studio);
+    for (const install of [harbour, studio]) {
+      await install.root.ok('createField', { body: shot });
+      await install.root.ok('createField', { body: stage });
+    }
+    const secret = await harbour.root.ok('createField', {
+      body: { code: 'fee', label: 'Fee', type: 'number', read_capability: 'users.pii.read' },
+    });
+    asset = (await upload(harbour.root, await jpeg(64, 48), { title: 'Quay', sensitivity: 'posts' })).id;
+    await write(harbour, asset, 'shot', { value_text: 'SH010 lighthouse' });
+    await write(harbour, asset, 'stage', { value_text: 'wip' });
+    await harbour.root.ok('setAssetFieldValue', {
+      params: { id: asset, field_id: secret.id },
+      body: { value_num: 900 },
+    });
+    post = (await publish(harbour.root, [{ id: asset }], { title: 'Quay' })).id;
+    await harbour.root.ok('putPostPeer', { params: { id: post, peer_id: peers.peerOfOne }, body: {} });
+    await settle(harbour, studio);
+  });
+
+  const rejections = async () => (await studio.root.ok('listFederationRejections')).items;
+
+  // FED-60, FED-62
+  test('arrive with it, are shown and found there, and cannot be changed', async () => {
+    expect(await rejections()).toEqual([]);
+    const bob = await studio.join('bob');
+    const { asset: mirror } = await mirroredIn(studio);
+    expect(await valuesOf(bob, mirror)).toEqual({ shot: 'SH010 lighthouse', stage: 'wip' });
+    const found = await bob.ok('search', { query: { q: 'lighthouse' } });
+    expect(found.items.map((hit) => (hit.kind === 'asset' ? hit.asset.id : hit.kind))).toContain(mirror);
+    const filtered = await bob.ok('listAssets', { query: { filter: ['field:stage=wip'] } });
+    expect(filtered.items.map(({ id }) => id)).toEqual([mirror]);
+    const [field] = (await studio.root.ok('listFields')).items.filter(({ code }) => code === 'shot');
+    expect(
+      await studio.root.refused('setAssetFieldValue', {
+        params: { id: mirror, field_id: field?.id ?? '' },
+        body: { value_text: 'ours' },
+      }),
+    ).toMatchObject({ status: 403 });
+  });
+
+  // FED-60
+  test('do not include those of fields that not everyone may read', async () => {
+    const { rows } = await sql<{ code: string }>`select code from federated_values
+      union select code from federation_fields order by code`.execute(studio.database.db);
+    expect(rows.map(({ code }) => code)).toEqual(['shot', 'stage']);
+  });
+
+  // FED-60
+  test('follow changes at the origin, also when a field is closed to most people', async () => {
+    const { asset: mirror } = await mirroredIn(studio);
+    await write(harbour, asset, 'stage', { value_text: 'final' });
+    await settle(harbour, studio);
+    expect(await valuesOf(studio.root, mirror)).toEqual({ shot: 'SH010 lighthouse', stage: 'final' });
+    const field = (await harbour.root.ok('listFields')).items.find(({ code }) => code === 'shot');
+    await harbour.root.ok('updateField', {
+      params: { id: field?.id ?? '' },
+      body: { read_capability: 'users.pii.read' },
+    });
+    await settle(harbour, studio);
+    expect(await valuesOf(studio.root, mirror)).toEqual({ stage: 'final' });
+  });
+
+  // FED-61
+  test('wait, and create no field, while the field means something else here or does not exist', async () => {
+    await harbour.root.ok('createField', { body: { code: 'lens_kit', label: 'Lens kit', type: 'text' } });
+    await harbour.root.ok('createField', { body: { code: 'take', label: 'Take', type: 'number' } });
+    await studio.root.ok('createField', { body: { code: 'take', label: 'Take', type: 'text' } });
+    await write(harbour, asset, 'lens_kit', { value_text: 'Primes' });
+    await write(harbour, asset, 'take', { value_num: 3 });
+    await settle(harbour, studio);
+    expect(await rejections()).toEqual([]);
+    const { asset: mirror } = await mirroredIn(studio);
+    expect(await valuesOf(studio.root, mirror)).toEqual({ stage: 'final' });
+    const codes = (await studio.root.ok('listFields')).items.map(({ code }) => code);
+    expect(codes).not.toContain('lens_kit');
+  });
+
+  // FED-62
+  test('are used once a field with the same meaning exists here', async () => {
+    const { asset: mirror } = await mirroredIn(studio);
+    await studio.root.ok('createField', { body: { code: 'lens_kit', label: 'Lenses', type: 'text' } });
+    await sql`select graphile_worker.add_job('keep-federation', '{}')`.execute(studio.database.db);
+    await studio.runJobs();
+    expect(await valuesOf(studio.root, mirror)).toEqual({ stage: 'final', lens_kit: 'Primes' });
+  });
+
+  // FED-33, FED-62
+  test('are purged with it', async () => {
+    await harbour.root.ok('deletePostPeer', { params: { id: post, peer_id: peers.peerOfOne } });
+    await settle(harbour, studio);
+    const { rows } = await sql<{ left: number }>`select (select count(*) from asset_field_values)
+      + (select count(*) from federated_values) + (select count(*) from field_value_history) as left`.execute(
+      studio.database.db,
+    );
+    expect(rows).toEqual([{ left: 0 }]);
+  });
+});
