@@ -1,7 +1,7 @@
 import { DefaultSensitivity } from '@vitrine/contract/appearance';
 import { sql } from 'kysely';
-import { Compile } from 'typebox/compile';
 import type { Database } from './platform/database/pool.ts';
+import { compileLater } from './platform/http/compile-later.ts';
 
 /** The installation's switches. They are stored in the database so that every process sees the same values. */
 export interface Switches {
@@ -67,10 +67,10 @@ export async function readSiteName(db: Database): Promise<string> {
   return typeof value === 'string' ? value : 'Vitrine';
 }
 
-const isDefaultSensitivity = Compile(DefaultSensitivity);
+const isDefaultSensitivity = compileLater(DefaultSensitivity);
 
 /** Returns the sensitivity of new assets that specify none (ASSET-16); `posts` unless configured. */
 export async function readDefaultSensitivity(db: Database): Promise<DefaultSensitivity> {
   const value = await readSetting(db, 'default_sensitivity');
-  return isDefaultSensitivity.Check(value) ? value : 'posts';
+  return isDefaultSensitivity().Check(value) ? value : 'posts';
 }

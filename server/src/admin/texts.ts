@@ -1,17 +1,17 @@
 import { addressKeys, getAdminTexts, setTexts, Texts } from '@vitrine/contract/texts';
-import { Compile } from 'typebox/compile';
 import { recordEvent } from '../audit/record.ts';
 import { handle } from '../handle.ts';
 import type { Database } from '../platform/database/pool.ts';
+import { compileLater } from '../platform/http/compile-later.ts';
 import { refuse } from '../platform/http/refuse.ts';
 import { readSetting, writeSetting } from '../settings.ts';
 
-const compiled = Compile(Texts);
+const compiled = compileLater(Texts);
 
 /** Returns the operator's texts; empty when there are none. */
 export async function readTexts(db: Database): Promise<Texts> {
   const stored = await readSetting(db, 'texts');
-  return compiled.Check(stored) ? stored : {};
+  return compiled().Check(stored) ? stored : {};
 }
 
 export const showForAdmin = handle(getAdminTexts, async ({ db }) => ({

@@ -1,8 +1,8 @@
 import { closed } from '@vitrine/contract/values';
 import { sql } from 'kysely';
 import { type Static, Type } from 'typebox';
-import { Compile } from 'typebox/compile';
 import type { Deps } from '../deps.ts';
+import { compileLater } from '../platform/http/compile-later.ts';
 import { refuse } from '../platform/http/refuse.ts';
 import type { Install } from './identity.ts';
 import { getJson, OutboundError } from './outbound.ts';
@@ -47,7 +47,7 @@ const ActorDocument = closed({
     { maxItems: 10 },
   ),
 });
-const actorDocument = Compile(ActorDocument);
+const actorDocument = compileLater(ActorDocument);
 
 async function findActor(db: Deps['db'], uri: string): Promise<RemoteActor | null> {
   const { rows } = await sql<RemoteActor>`select ref, uri, username, display_name, signing_key
@@ -72,7 +72,7 @@ async function fetchActor(
       throw refuse(503, 'the document of the person cannot be read');
     throw new Rejection('unknown_actor', error.message);
   }
-  if (!actorDocument.Check(found))
+  if (!actorDocument().Check(found))
     throw new Rejection('unknown_actor', 'the document of the person is malformed');
   const key = `${uri}#main-key`;
   if (found.id !== uri || found.publicKey.owner !== uri || found.publicKey.id !== key) {

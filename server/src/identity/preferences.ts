@@ -1,10 +1,10 @@
 import { getPreferences, Preferences, updatePreferences } from '@vitrine/contract/preferences';
-import { Compile } from 'typebox/compile';
 import { handle } from '../handle.ts';
 import type { Database } from '../platform/database/pool.ts';
+import { compileLater } from '../platform/http/compile-later.ts';
 import { refuse } from '../platform/http/refuse.ts';
 
-const compiled = Compile(Preferences);
+const compiled = compileLater(Preferences);
 
 const unset: Preferences = {
   default_views: { feed: '', layout: '', sort: '' },
@@ -18,7 +18,7 @@ const unset: Preferences = {
 /** Returns the stored preferences, completed by defaults. */
 export function readPreferences(stored: unknown): Preferences {
   const merged: unknown = { ...unset, ...(typeof stored === 'object' ? stored : {}) };
-  return compiled.Check(merged) ? merged : unset;
+  return compiled().Check(merged) ? merged : unset;
 }
 
 async function stored(db: Database, userRef: number, forUpdate: boolean): Promise<Preferences> {

@@ -1,11 +1,11 @@
 import { Username } from '@vitrine/contract/identity';
 import { sql } from 'kysely';
-import { Compile } from 'typebox/compile';
 import { recordEvent } from '../audit/record.ts';
 import type { Deps } from '../deps.ts';
+import { compileLater } from '../platform/http/compile-later.ts';
 import type { ProvidedIdentity } from './provider.ts';
 
-const username = Compile(Username);
+const username = compileLater(Username);
 
 /** Converts a directory's text for a column: without NUL, not empty, limited in length. */
 function clean(text: string | null, most: number): string | null {
@@ -33,7 +33,7 @@ export async function accountOf(
     .returning('ref')
     .executeTakeFirst();
   if (known !== undefined) return known.ref;
-  if (!username.Check(identity.username) || identity.username.includes('\0')) {
+  if (!username().Check(identity.username) || identity.username.includes('\0')) {
     log.warn({ provider }, 'a directory entry has a name that no account may have');
     return null;
   }

@@ -6,20 +6,20 @@ import {
   updateSearchSettings,
 } from '@vitrine/contract/search';
 import { sql } from 'kysely';
-import { Compile } from 'typebox/compile';
 import { recordEvent } from '../audit/record.ts';
 import { handle } from '../handle.ts';
 import type { Database } from '../platform/database/pool.ts';
+import { compileLater } from '../platform/http/compile-later.ts';
 import { refuse } from '../platform/http/refuse.ts';
 import { enqueue } from '../platform/jobs/enqueue.ts';
 import { readSetting, writeSetting } from '../settings.ts';
 
-const compiled = Compile(SearchLanguage);
+const compiled = compileLater(SearchLanguage);
 
 /** The language whose stemming the search uses. */
 export async function readLanguage(db: Database): Promise<SearchLanguage> {
   const value = await readSetting(db, 'search_language');
-  return compiled.Check(value) ? value : 'simple';
+  return compiled().Check(value) ? value : 'simple';
 }
 
 interface Counted {

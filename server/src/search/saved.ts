@@ -8,13 +8,13 @@ import {
   updateSearch,
 } from '@vitrine/contract/search';
 import { sql } from 'kysely';
-import { Compile } from 'typebox/compile';
 import { handle } from '../handle.ts';
+import { compileLater } from '../platform/http/compile-later.ts';
 import { changeSaved, deleteSaved, readSaved, type SavedQueries, saveQuery } from './saved-queries.ts';
 
 type Row = Omit<SavedSearch, 'query'> & { query: unknown };
 
-const compiled = Compile(SavedQuery);
+const compiled = compileLater(SavedQuery);
 
 const searches: SavedQueries<Row, SavedSearch> = {
   singular: 'search',
@@ -25,7 +25,7 @@ const searches: SavedQueries<Row, SavedSearch> = {
   order: sql`lower(k.name), k.id`,
   begins: null,
   touched: sql`, updated_at = now()`,
-  show: ({ query, ...row }) => ({ ...row, query: compiled.Check(query) ? query : {} }),
+  show: ({ query, ...row }) => ({ ...row, query: compiled().Check(query) ? query : {} }),
 };
 
 export const list = handle(listSearches, async ({ db }, { caller }) => ({

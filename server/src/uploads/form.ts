@@ -1,13 +1,13 @@
 import { AssetFields } from '@vitrine/contract/assets';
-import { Compile } from 'typebox/compile';
 import { discard, type Received, receive } from '../assets/receive.ts';
 import type { FormPart } from '../handle.ts';
+import { compileLater } from '../platform/http/compile-later.ts';
 import { refuse } from '../platform/http/refuse.ts';
 import { checkJson } from '../platform/http/validate.ts';
 import type { Storage } from '../platform/storage/storage.ts';
 
 const check = checkJson(AssetFields, 'form');
-const compiled = Compile(AssetFields);
+const compiled = compileLater(AssetFields);
 
 /** Form fields are text; these are parsed as their schema requires. */
 function readField(name: string, text: string): unknown {
@@ -90,7 +90,7 @@ export async function readUploadForm(
     }
     if (received === null) throw refuse(400, 'the form has no part named file');
     const fields = check({ ...given });
-    if (!compiled.Check(fields)) throw refuse(400, 'malformed form');
+    if (!compiled().Check(fields)) throw refuse(400, 'malformed form');
     return { received, fileName, fields };
   } catch (error) {
     if (received !== null) await discard(received.path);

@@ -9,8 +9,8 @@ import {
   updateFeedView,
 } from '@vitrine/contract/feed-views';
 import { sql } from 'kysely';
-import { Compile } from 'typebox/compile';
 import { handle } from '../handle.ts';
+import { compileLater } from '../platform/http/compile-later.ts';
 import { refuse } from '../platform/http/refuse.ts';
 import {
   changeSaved,
@@ -23,7 +23,7 @@ import {
 
 type Row = Omit<FeedView, 'query'> & { query: unknown };
 
-const compiled = Compile(FeedViewQuery);
+const compiled = compileLater(FeedViewQuery);
 
 const views: SavedQueries<Row, FeedView> = {
   singular: 'view',
@@ -38,7 +38,7 @@ const views: SavedQueries<Row, FeedView> = {
       sql`(select coalesce(max(v.position), -1) + 1 from feed_views v where v.user_ref = ${caller.ref})`,
   },
   touched: sql``,
-  show: ({ query, ...row }) => ({ ...row, query: compiled.Check(query) ? query : {} }),
+  show: ({ query, ...row }) => ({ ...row, query: compiled().Check(query) ? query : {} }),
 };
 
 export const list = handle(listFeedViews, async ({ db }, { caller }) => ({

@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream';
 import { ImageQuery } from '@vitrine/contract/visual-search';
 import type { Static } from 'typebox';
-import { Compile } from 'typebox/compile';
 import { discard, type Received, receive } from '../assets/receive.ts';
 import type { FormPart } from '../handle.ts';
+import { compileLater } from '../platform/http/compile-later.ts';
 import { refuse } from '../platform/http/refuse.ts';
 import { checkJson } from '../platform/http/validate.ts';
 import type { Storage } from '../platform/storage/storage.ts';
@@ -11,7 +11,7 @@ import type { Storage } from '../platform/storage/storage.ts';
 const MOST_BYTES = 20 * 1024 * 1024;
 
 const check = checkJson(ImageQuery, 'form');
-const compiled = Compile(ImageQuery);
+const compiled = compileLater(ImageQuery);
 
 export interface PictureQuery {
   fields: Static<typeof ImageQuery>;
@@ -53,7 +53,7 @@ export async function readPictureForm(
       }
     }
     const fields = check({ ...given });
-    if (!compiled.Check(fields)) throw refuse(400, 'malformed form');
+    if (!compiled().Check(fields)) throw refuse(400, 'malformed form');
     return { fields, received };
   } catch (error) {
     if (received !== null) await discard(received.path);

@@ -1,13 +1,13 @@
 import { PreviewRung } from '@vitrine/contract/previews';
 import { sql } from 'kysely';
 import { Type } from 'typebox';
-import { Compile } from 'typebox/compile';
 import { defaultLadder, type Rung } from '../../media/ladder.ts';
 import type { Listener } from '../../platform/database/listen.ts';
 import type { Database, Tx } from '../../platform/database/pool.ts';
+import { compileLater } from '../../platform/http/compile-later.ts';
 import { readSetting, writeSetting } from '../../settings.ts';
 
-const stored = Compile(
+const stored = compileLater(
   Type.Object({ version: Type.Integer({ minimum: 1 }), variants: Type.Array(PreviewRung, { minItems: 1 }) }),
 );
 
@@ -23,7 +23,7 @@ const usual: Ladder = { version: 1, rungs: defaultLadder };
 /** The current ladder. */
 export async function readLadder(db: Database): Promise<Ladder> {
   const value = await readSetting(db, 'previews');
-  if (!stored.Check(value)) return usual;
+  if (!stored().Check(value)) return usual;
   const rungs = value.variants.map(({ max_dim, ...rung }) => ({ ...rung, maxDim: max_dim }));
   return { version: value.version, rungs };
 }

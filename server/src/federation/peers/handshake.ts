@@ -1,9 +1,9 @@
 import { closed } from '@vitrine/contract/values';
 import { sql } from 'kysely';
 import { type Static, Type } from 'typebox';
-import { Compile } from 'typebox/compile';
 import { recordEvent } from '../../audit/record.ts';
 import type { Deps } from '../../deps.ts';
+import { compileLater } from '../../platform/http/compile-later.ts';
 import { leavePeer } from '../mirror/purge.ts';
 import { OutboundError } from '../outbound.ts';
 import { Rejection } from '../protocol/rejection.ts';
@@ -21,7 +21,7 @@ const Handshake = closed({
   nonce: Type.String({ pattern: '^[A-Za-z0-9_-]{22,86}$' }),
   published: Type.String({ format: 'date-time' }),
 });
-const handshake = Compile(Handshake);
+const handshake = compileLater(Handshake);
 
 /** Reads a step of the pairing and checks that the sender signed it with the key it announces; throws Rejection. */
 function readHandshake(
@@ -29,7 +29,7 @@ function readHandshake(
   type: 'aa:Offer' | 'aa:Confirm',
 ): FoundInstance & { nonce: string } {
   const body = request.json();
-  if (!handshake.Check(body)) throw new Rejection('malformed', 'not a step of the pairing');
+  if (!handshake().Check(body)) throw new Rejection('malformed', 'not a step of the pairing');
   const step: Static<typeof Handshake> = body;
   const instance = readInstance(step.instance);
   if (step.type !== type || instance === null) throw new Rejection('malformed', 'not a step of the pairing');

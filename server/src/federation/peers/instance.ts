@@ -1,7 +1,7 @@
 import { closed } from '@vitrine/contract/values';
 import { type Static, Type } from 'typebox';
-import { Compile } from 'typebox/compile';
 import type { Deps } from '../../deps.ts';
+import { compileLater } from '../../platform/http/compile-later.ts';
 import { refuse } from '../../platform/http/refuse.ts';
 import { getJson, OutboundError } from '../outbound.ts';
 import { parseInstanceUrl } from '../protocol/addresses.ts';
@@ -31,11 +31,11 @@ export interface FoundInstance {
   capabilities: string[];
 }
 
-const document = Compile(InstanceDocument);
+const document = compileLater(InstanceDocument);
 
 /** Reads an instance document; null unless it is well-formed and consistent in itself. */
 export function readInstance(value: unknown): FoundInstance | null {
-  if (!document.Check(value)) return null;
+  if (!document().Check(value)) return null;
   const found: Static<typeof InstanceDocument> = value;
   const publicKey = parsePublicKeyPem(found.publicKey.publicKeyPem);
   const id = `${found.url}/federation/instance`;

@@ -1,5 +1,5 @@
 import type { Static, TSchema } from 'typebox';
-import { Compile } from 'typebox/compile';
+import { compileLater } from '../../platform/http/compile-later.ts';
 import { Rejection } from './rejection.ts';
 
 /**
@@ -7,10 +7,10 @@ import { Rejection } from './rejection.ts';
  * that the schema does not have, `malformed` for everything else. `name` is what the value is called in the detail.
  */
 export function checked<S extends TSchema>(schema: S, name: string): (value: unknown) => Static<S> {
-  const compiled = Compile(schema);
+  const compiled = compileLater(schema);
   return (value) => {
-    if (compiled.Check(value)) return value;
-    const faults = [...compiled.Errors(value)];
+    if (compiled().Check(value)) return value;
+    const faults = [...compiled().Errors(value)];
     const unknown = faults.find(({ keyword }) => keyword === 'boolean');
     const fault = unknown ?? faults.find(({ keyword }) => keyword !== 'anyOf') ?? faults[0];
     const path = `${name}${(fault?.instancePath ?? '').replaceAll('/', '.')}`.slice(0, 200);

@@ -1,12 +1,12 @@
 import type { GivenValue, SetBy } from '@vitrine/contract/field-values';
 import { DefaultValue } from '@vitrine/contract/fields';
 import { sql } from 'kysely';
-import { Compile } from 'typebox/compile';
 import type { SignedIn } from '../../access/caller.ts';
 import { knownFields, writableFields } from '../../access/field-values.ts';
 import { displayName } from '../../access/identities.ts';
 import { liveTeam } from '../../access/teams.ts';
 import type { Tx } from '../../platform/database/pool.ts';
+import { compileLater } from '../../platform/http/compile-later.ts';
 import { refuse } from '../../platform/http/refuse.ts';
 import { matchTerms } from '../vocabulary/terms.ts';
 import { cleanHtml, htmlOf } from './rich-text.ts';
@@ -117,7 +117,7 @@ interface Contexts {
   uploading_team: string | null;
 }
 
-const asDefault = Compile(DefaultValue);
+const asDefault = compileLater(DefaultValue);
 
 /**
  * Everyone who sees the asset reads its values, so a default contains only names that anonymous visitors may read.
@@ -136,7 +136,7 @@ async function readContexts(tx: Tx, ownerRef: number): Promise<Contexts> {
 /** Returns the current value of a default; null when its context does not apply. */
 function defaultOf(field: DefaultRow, contexts: Contexts | null): TypedValue | null {
   const given = field.default_value;
-  if (!asDefault.Check(given)) return null;
+  if (!asDefault().Check(given)) return null;
   if (given.kind === 'literal') {
     if (given.value_text != null) {
       const text = field.type === 'rich_text' ? cleanHtml(given.value_text) : given.value_text;
@@ -183,7 +183,9 @@ async function defaultSeeds(
       and ${appliesTo(subject.kind)} and d.id <> all(${given.map(({ field }) => field.id)}::uuid[])
       and ${standing} is not null order by d.id for key share of d`.execute(tx);
   if (rows.length === 0) return [];
-  const asksWho = rows.some(({ default_value: value }) => asDefault.Check(value) && value.kind === 'context');
+  const asksWho = rows.some(
+    ({ default_value: value }) => asDefault().Check(value) && value.kind === 'context',
+  );
   const contexts = asksWho ? await readContexts(tx, ownerRef) : null;
   const meant = rows.flatMap((field) => {
     const value = defaultOf(field, contexts);

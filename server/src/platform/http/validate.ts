@@ -1,6 +1,6 @@
 import type { Operation } from '@vitrine/contract/operation';
 import { type TSchema, Type } from 'typebox';
-import { Compile } from 'typebox/compile';
+import { compileLater } from './compile-later.ts';
 import { refuse } from './refuse.ts';
 
 /** Validates one part of a request; returns the value with the schema's types, or throws a 400 that names the error. */
@@ -51,10 +51,10 @@ function checkContent(value: unknown, whole: string, depth = 0): void {
 
 /** Validates JSON: nothing is converted, unknown properties are refused (HTTP-11, HTTP-12). */
 export function checkJson(schema: TSchema, whole: string): Check {
-  const compiled = Compile(schema);
+  const compiled = compileLater(schema);
   return (value) => {
     checkContent(value, whole);
-    if (!compiled.Check(value)) throw refuse(400, describe([...compiled.Errors(value)], whole));
+    if (!compiled().Check(value)) throw refuse(400, describe([...compiled().Errors(value)], whole));
     return value;
   };
 }
@@ -94,7 +94,7 @@ function readText(text: unknown, type: string | undefined): unknown {
  * parameters (HTTP-14).
  */
 function checkText(schema: TSchema, whole: string): Check {
-  const compiled = Compile(schema);
+  const compiled = compileLater(schema);
   const types = propertyTypes(schema);
   return (value) => {
     checkContent(value, whole);
@@ -102,7 +102,7 @@ function checkText(schema: TSchema, whole: string): Check {
       types.has(name),
     );
     const read = Object.fromEntries(given.map(([name, text]) => [name, readText(text, types.get(name))]));
-    if (!compiled.Check(read)) throw refuse(400, describe([...compiled.Errors(read)], whole));
+    if (!compiled().Check(read)) throw refuse(400, describe([...compiled().Errors(read)], whole));
     return read;
   };
 }
