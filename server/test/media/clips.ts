@@ -111,6 +111,15 @@ export function turned(mp4: Bytes): Bytes {
   return Uint8Array.from(bytes);
 }
 
+/** The MP4 with this number in a box that players skip: another file that shows the same, and needs no encoding. */
+export function numbered(mp4: Bytes, number: number): Bytes {
+  const box = Buffer.alloc(12);
+  box.writeUInt32BE(box.length, 0);
+  box.write('free', 4, 'latin1');
+  box.writeUInt32BE(number, 8);
+  return Uint8Array.from(Buffer.concat([mp4, box]));
+}
+
 /** The bytes with some changed at random, the same for the same seed; the first ones stay, so that the type does. */
 export function mutated(bytes: Bytes, seed: number): Bytes {
   let state = seed * 2_654_435_761;
