@@ -52,6 +52,8 @@ export const Peer = closed({
   /** Changes that wait to be sent, and those that were given up after three days. */
   queued_count: Count,
   failed_count: Count,
+  /** Fields of the peer whose values wait for a decision. */
+  undecided_fields: Count,
   last_seen_at: nullable(Timestamp),
   last_error: nullable(Type.String()),
   created_at: Timestamp,

@@ -9,6 +9,7 @@ import * as errors from './errors.ts';
 import * as exposedAssets from './exposed-assets.ts';
 import * as extraction from './extraction.ts';
 import * as featured from './featured.ts';
+import * as federatedFields from './federated-fields.ts';
 import * as federation from './federation.ts';
 import * as feedViews from './feed-views.ts';
 import * as fieldValues from './field-values.ts';
@@ -321,6 +322,9 @@ export const operations = {
   listPeerQueue: federation.listPeerQueue,
   retryPeerQueue: federation.retryPeerQueue,
   listFederationRejections: federation.listFederationRejections,
+  listPeerFields: federatedFields.listPeerFields,
+  decidePeerField: federatedFields.decidePeerField,
+  resetPeerField: federatedFields.resetPeerField,
   listShareablePeers: federation.listShareablePeers,
   listPostPeers: federation.listPostPeers,
   getPostPeer: federation.getPostPeer,

@@ -37,6 +37,7 @@ import * as commentsWrite from './comments/write.ts';
 import * as doctorShow from './doctor/show.ts';
 import * as extractionBackfill from './extraction/backfill.ts';
 import * as extractionFailures from './extraction/failures.ts';
+import * as federationFields from './federation/fields/decide.ts';
 import * as federationIdentity from './federation/identity.ts';
 import * as federationPair from './federation/peers/pair.ts';
 import * as federationPeers from './federation/peers/show.ts';
@@ -407,6 +408,9 @@ export const handlers: { readonly [Id in OperationId]: Bound<Operations[Id]> } =
   listPeerQueue: federationQueue.list,
   retryPeerQueue: federationQueue.retry,
   listFederationRejections: federationQueue.rejections,
+  listPeerFields: federationFields.list,
+  decidePeerField: federationFields.decide,
+  resetPeerField: federationFields.reset,
   listShareablePeers: federationPeers.listShareable,
   listPostPeers: federationShares.ofPost,
   getPostPeer: federationShares.getOfPost,

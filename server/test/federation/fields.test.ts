@@ -1,3 +1,4 @@
+import type { PeerFieldDecision } from '@vitrine/contract/federated-fields';
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { publish, upload } from '../support/library.ts';
@@ -145,5 +146,182 @@ describe('values of a shared asset', () => {
       studio.database.db,
     );
     expect(rows).toEqual([{ left: 0 }]);
+  });
+});
+
+describe('the operator', () => {
+  let harbour: Install;
+  let studio: Install;
+  let peer: string;
+  let mirror: string;
+
+  const decide = (code: string, body: PeerFieldDecision) =>
+    studio.root.ok('decidePeerField', { params: { id: peer, code }, body });
+  const offers = async () => (await studio.root.ok('listPeerFields', { params: { id: peer } })).items;
+  const offer = async (code: string) => (await offers()).find((one) => one.code === code);
+  const fieldOf = async (code: string) =>
+    (await studio.root.ok('listFields')).items.find((field) => field.code === code);
+
+  beforeAll(async () => {
+    harbour = await openInstall('Harbour');
+    studio = await openInstall('Studio');
+    const peers = await pair(harbour, studio);
+    peer = peers.peerOfOther;
+    await harbour.root.ok('createField', { body: shot });
+    await harbour.root.ok('createField', { body: stage });
+    const take = await harbour.root.ok('createField', {
+      body: {
+        code: 'take',
+        label: 'Take',
+        type: 'number',
+        options: { integer: true, min: 1 },
+        default_value: { kind: 'literal', value_num: 1 },
+      },
+    });
+    await harbour.root.ok('updateField', {
+      params: { id: take.id },
+      body: {
+        show_on_card: true,
+        show_on_upload: false,
+        show_in_advanced_search: false,
+        edit_tab: 'Shooting',
+        read_only: true,
+        display_condition: ['stage=wip'],
+      },
+    });
+    await harbour.root.ok('createField', {
+      body: { code: 'crew', label: 'Crew', type: 'multi_select', open_vocabulary: true },
+    });
+    await studio.root.ok('createField', { body: { ...shot, type: 'number' } });
+    await studio.root.ok('createField', {
+      body: { ...stage, options: { values: [{ value: 'wip', label: 'Work print' }, 'archive'] } },
+    });
+    await studio.root.ok('createField', { body: { code: 'slate', label: 'Slate', type: 'longtext' } });
+    const asset = await upload(harbour.root, await jpeg(64, 48), { title: 'Quay', sensitivity: 'posts' });
+    await write(harbour, asset.id, 'shot', { value_text: 'SH010' });
+    await write(harbour, asset.id, 'stage', { value_text: 'wip' });
+    await write(harbour, asset.id, 'crew', { value_options: ['Ann Lee', 'Bo'] });
+    const post = await publish(harbour.root, [asset], { title: 'Quay' });
+    await harbour.root.ok('putPostPeer', { params: { id: post.id, peer_id: peers.peerOfOne }, body: {} });
+    await settle(harbour, studio);
+    mirror = (await mirroredIn(studio)).asset;
+  });
+
+  // FED-61, FED-63
+  test('sees in which properties the fields of a peer differ, and nothing is merged before a decision', async () => {
+    expect(await valuesOf(studio.root, mirror)).toEqual({});
+    expect((await offers()).map(({ code, state }) => `${code} ${state}`)).toEqual([
+      'crew new',
+      'shot differs',
+      'stage differs',
+      'take new',
+    ]);
+    expect(await offer('shot')).toMatchObject({
+      value_count: 1,
+      unused_count: 1,
+      differences: [{ property: 'field_type', ours: 'number', theirs: 'text', decisive: true }],
+    });
+    expect((await offer('stage'))?.differences).toEqual([
+      { property: 'terms of one library only', ours: 'archive', theirs: 'final', decisive: true },
+      {
+        property: 'terms with another name or place',
+        ours: 'wip (Work print)',
+        theirs: 'wip (In progress)',
+        decisive: true,
+      },
+    ]);
+  });
+
+  // FED-60, FED-63
+  test('adopts an unknown field with all that concerns its meaning and display, and nothing local', async () => {
+    expect(await decide('take', { decision: 'adopt' })).toMatchObject({ state: 'adopted', differences: [] });
+    await studio.runJobs();
+    expect(await fieldOf('take')).toMatchObject({
+      label: 'Take',
+      type: 'number',
+      options: { integer: true, min: 1 },
+      show_on_card: true,
+      show_on_upload: false,
+      show_in_advanced_search: false,
+      edit_tab: 'Shooting',
+      default_value: { kind: 'literal', value_num: 1 },
+      display_condition: ['stage=wip'],
+      read_only: false,
+    });
+    await decide('crew', { decision: 'adopt' });
+    await studio.runJobs();
+    expect(await valuesOf(studio.root, mirror)).toEqual({ take: 1, crew: ['ann-lee', 'bo'] });
+    expect(await offer('crew')).toMatchObject({ unused_count: 0 });
+  });
+
+  // FED-63
+  test('maps a field to one of another code, or keeps it apart under a new code', async () => {
+    const slate = await fieldOf('slate');
+    expect(
+      await studio.root.refused('decidePeerField', {
+        params: { id: peer, code: 'shot' },
+        body: { decision: 'map' },
+      }),
+    ).toMatchObject({ status: 409, error: 'a field of type number takes no values of type text' });
+    expect(
+      await studio.root.refused('decidePeerField', {
+        params: { id: peer, code: 'shot' },
+        body: { decision: 'adopt' },
+      }),
+    ).toMatchObject({ status: 409 });
+    await decide('shot', { decision: 'map', field_id: slate?.id ?? '' });
+    await studio.runJobs();
+    expect(await valuesOf(studio.root, mirror)).toMatchObject({ slate: 'SH010' });
+    await decide('shot', { decision: 'adopt', code: 'harbour_shot' });
+    await studio.runJobs();
+    const values = await valuesOf(studio.root, mirror);
+    expect(values).toMatchObject({ harbour_shot: 'SH010' });
+    expect(values).not.toHaveProperty('slate');
+  });
+
+  // FED-63
+  test('adopts a vocabulary without losing terms of this library', async () => {
+    await decide('stage', { decision: 'adopt' });
+    await studio.runJobs();
+    expect((await fieldOf('stage'))?.options.values).toEqual([
+      { value: 'wip', label: 'In progress' },
+      'final',
+      'archive',
+    ]);
+    expect(await valuesOf(studio.root, mirror)).toMatchObject({ stage: 'wip' });
+  });
+
+  // FED-63
+  test('ignores a field, and takes a decision back', async () => {
+    await decide('stage', { decision: 'ignore' });
+    await studio.runJobs();
+    expect(await valuesOf(studio.root, mirror)).not.toHaveProperty('stage');
+    await studio.root.ok('resetPeerField', { params: { id: peer, code: 'stage' } });
+    await studio.runJobs();
+    expect(await offer('stage')).toMatchObject({ state: 'same' });
+    expect(await valuesOf(studio.root, mirror)).toMatchObject({ stage: 'wip' });
+    const { items } = await studio.root.ok('listAudit', { query: { limit: 100 } });
+    const events = items.map(({ event }) => event).filter((event) => event.startsWith('federation.field.'));
+    expect(events.toReversed()).toEqual([
+      'federation.field.adopted',
+      'federation.field.adopted',
+      'federation.field.mapped',
+      'federation.field.adopted',
+      'federation.field.adopted',
+      'federation.field.ignored',
+      'federation.field.reset',
+    ]);
+  });
+
+  // FED-63
+  test('needs the right to configure fields', async () => {
+    const bob = await studio.join('bob');
+    expect(await bob.refused('listPeerFields', { params: { id: peer } })).toMatchObject({ status: 403 });
+    expect(
+      await bob.refused('decidePeerField', {
+        params: { id: peer, code: 'stage' },
+        body: { decision: 'ignore' },
+      }),
+    ).toMatchObject({ status: 403 });
   });
 });

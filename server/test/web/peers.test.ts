@@ -182,3 +182,32 @@ test('a post with a video is shared with a library, played and commented on ther
   expect(harbour.faults).toEqual([]);
   expect(north.faults).toEqual([]);
 });
+
+// FED-61, FED-63
+test('an administrator sees how the fields of a library differ, and decides', async () => {
+  const take = { code: 'take', label: 'Take', type: 'text' };
+  const field = await call(ann, 'POST', '/fields', take);
+  await call(ben, 'POST', '/fields', { ...take, type: 'number' });
+  const shared = await call(ann, 'GET', `/posts/${post}`);
+  await call(ann, 'PUT', `/assets/${shared.members[0].asset_id}/fields/${field.id}`, { value_text: 'T3' });
+  const [peer] = (await call(ann, 'GET', '/admin/peers')).items;
+  await call(ann, 'PUT', `/posts/${post}/peers/${peer.id}`, {});
+
+  await ben.goto('/admin/peers');
+  await peerOf(ben, 'Harbour').getByText('1 to decide').click({ timeout: 20_000 });
+  const card = ben.getByRole('list', { name: 'Fields' }).getByRole('listitem', { name: 'Take' });
+  await card.getByRole('row', { name: /Type, another meaning number text/ }).waitFor();
+  expect(await overhang(ben)).toBe(0);
+  await card.getByRole('button', { name: 'Take over theirs' }).click();
+  await card.getByText('Take is of another type here; adopt it with another code').waitFor();
+  await card.getByRole('button', { name: 'Keep separate…' }).click();
+  await ben.getByLabel('Code of the new field').fill('harbour_take');
+  await ben.getByRole('button', { name: 'Create', exact: true }).click();
+  await card.getByText('Taken over', { exact: true }).waitFor();
+  const [mirrored] = (await call(ben, 'GET', '/posts')).items;
+  const values = async () =>
+    (await call(ben, 'GET', `/assets/${mirrored.members[0].asset_id}/fields`)).items.map(
+      (value: { value_text?: string }) => value.value_text,
+    );
+  await expect.poll(values, { timeout: 20_000 }).toContain('T3');
+});

@@ -111,7 +111,7 @@ function pair(property: string, ours: unknown, theirs: unknown, isDecisive: bool
 }
 
 /** Returns the properties in which a peer's definition differs from the field here with the same code (FED-61). */
-function differencesOf(own: FieldDefinition, theirs: AaFieldDefinition): Difference[] {
+export function differencesOf(own: FieldDefinition, theirs: AaFieldDefinition): Difference[] {
   const ours = wireDefinition(own);
   const standing: Difference[] = [
     // Such a field takes no values of peers.
@@ -122,7 +122,7 @@ function differencesOf(own: FieldDefinition, theirs: AaFieldDefinition): Differe
       ? []
       : [{ property: 'mirrors_column', ours: own.mirrors_column, theirs: null, decisive: true }]),
   ];
-  return [
+  const found = [
     ...standing,
     ...decisive.flatMap((name) => pair(name, ours[name], theirs[name], true)),
     ...options.flatMap((name) =>
@@ -136,6 +136,7 @@ function differencesOf(own: FieldDefinition, theirs: AaFieldDefinition): Differe
     ...termDifferences(ours, theirs),
     ...shown.flatMap((name) => pair(name, ours[name], theirs[name], false)),
   ];
+  return found.toSorted((a, b) => Number(b.decisive) - Number(a.decisive));
 }
 
 /** Whether values of the peer mean the same in the field here. */

@@ -25,6 +25,11 @@ const takenBy: Readonly<Record<AaFieldValue['type'], readonly Definition['type']
   reference: ['reference'],
 };
 
+/** Whether a field of our type can take values of this type of a peer. */
+export function takes(ours: Definition['type'], theirs: AaFieldValue['type']): boolean {
+  return takenBy[theirs].includes(ours);
+}
+
 interface ReceivedValue {
   code: string;
   value: AaFieldValue;
@@ -121,7 +126,7 @@ async function fitted(
   field: Definition,
   value: AaFieldValue,
 ): Promise<TypedValue | null> {
-  if (!takenBy[value.type].includes(field.type)) return null;
+  if (!takes(field.type, value.type)) return null;
   const read = isTerms(value)
     ? await termsValue(tx, field, value)
     : value.type === 'reference'

@@ -17,6 +17,7 @@ const columns = sql`pe.id, pe.instance_url, pe.display_name, pe.public_key, pe.s
   (select count(*) from federation_grants g where g.peer_id = pe.id) as received_count,
   (select count(*) from federation_outbox o where o.peer_id = pe.id and o.status = 'queued') as queued_count,
   (select count(*) from federation_outbox o where o.peer_id = pe.id and o.status = 'failed') as failed_count,
+  (select count(*) from federation_fields f where f.peer_id = pe.id and f.decision is null and not f.agrees) as undecided_fields,
   pe.last_seen_at, pe.last_error, pe.created_at`;
 
 function shown({ public_key, ...peer }: Row): Peer {

@@ -1,6 +1,7 @@
 import {
   archiveField,
   createField,
+  type FieldCreate,
   type FieldDefinition,
   type FieldUpdate,
   putField,
@@ -80,54 +81,61 @@ async function checkGivenCondition(tx: Tx, field: LockedField): Promise<void> {
   checkCondition(field, field.display_condition, new Map(rows.map((row) => [row.code, row])));
 }
 
-export const create = handle(createField, async ({ db }, { caller, body }) => {
+/** Creates a field for a caller who may; 409 when the code is taken, 400 when the properties do not go together. */
+export async function createDefinition(
+  tx: Tx,
+  caller: SignedIn,
+  body: FieldCreate,
+): Promise<FieldDefinition> {
   const { rest, vocabulary } = readOptions(body.type, body.options ?? {});
-  const field = await db.transaction().execute(async (tx) => {
-    await lockDefinitions(tx);
-    const row = await tx
-      .insertInto('fields')
-      .values({
-        code: body.code,
-        label: body.label,
-        type: body.type,
-        options: JSON.stringify(rest),
-        description: body.description ?? '',
-        subject_kind: body.subject_kind ?? 'asset',
-        open_vocabulary: body.open_vocabulary ?? false,
-        required: body.required ?? false,
-        searchable: body.searchable ?? true,
-        applies_to: [...new Set(body.applies_to ?? [])],
-        read_capability: body.read_capability ?? null,
-        write_capability: body.write_capability ?? null,
-        display_order: body.display_order ?? 100,
-        display_group: body.display_group ?? 'general',
-      })
-      .onConflict((conflict) => conflict.column('code').doNothing())
-      .returning('id')
-      .executeTakeFirst();
-    if (row === undefined) throw refuse(409, `there is a field with the code ${body.code}`);
-    const made = await lockField(tx, row.id);
-    checkFlags(made);
-    await checkTypes(tx, made);
-    if (vocabulary !== undefined) await replaceVocabulary(tx, row.id, vocabulary);
-    if (body.default_value !== undefined) {
-      const checked = await checkGivenDefault(tx, caller, made, body.default_value);
-      await tx
-        .updateTable('fields')
-        .set({ default_value: JSON.stringify(checked) })
-        .where('id', '=', row.id)
-        .execute();
-    }
-    await fieldChanged(tx, row.id);
-    await recordEvent(tx, caller, {
-      event: 'field.created',
-      target: { kind: 'field', id: row.id },
-      metadata: { code: body.code, type: body.type },
-    });
-    return showField(tx, row.id);
+  await lockDefinitions(tx);
+  const row = await tx
+    .insertInto('fields')
+    .values({
+      code: body.code,
+      label: body.label,
+      type: body.type,
+      options: JSON.stringify(rest),
+      description: body.description ?? '',
+      subject_kind: body.subject_kind ?? 'asset',
+      open_vocabulary: body.open_vocabulary ?? false,
+      required: body.required ?? false,
+      searchable: body.searchable ?? true,
+      applies_to: [...new Set(body.applies_to ?? [])],
+      read_capability: body.read_capability ?? null,
+      write_capability: body.write_capability ?? null,
+      display_order: body.display_order ?? 100,
+      display_group: body.display_group ?? 'general',
+    })
+    .onConflict((conflict) => conflict.column('code').doNothing())
+    .returning('id')
+    .executeTakeFirst();
+  if (row === undefined) throw refuse(409, `there is a field with the code ${body.code}`);
+  const made = await lockField(tx, row.id);
+  checkFlags(made);
+  await checkTypes(tx, made);
+  if (vocabulary !== undefined) await replaceVocabulary(tx, row.id, vocabulary);
+  if (body.default_value !== undefined) {
+    const checked = await checkGivenDefault(tx, caller, made, body.default_value);
+    await tx
+      .updateTable('fields')
+      .set({ default_value: JSON.stringify(checked) })
+      .where('id', '=', row.id)
+      .execute();
+  }
+  await fieldChanged(tx, row.id);
+  await recordEvent(tx, caller, {
+    event: 'field.created',
+    target: { kind: 'field', id: row.id },
+    metadata: { code: body.code, type: body.type },
   });
-  return { status: 201, body: field };
-});
+  return showField(tx, row.id);
+}
+
+export const create = handle(createField, async ({ db }, { caller, body }) => ({
+  status: 201,
+  body: await db.transaction().execute((tx) => createDefinition(tx, caller, body)),
+}));
 
 const removals = [
   ['clear_default', 'default_value'],
@@ -217,45 +225,53 @@ async function writeColumns(tx: Tx, field: LockedField): Promise<void> {
     .execute();
 }
 
-async function change(
+/** Changes a field for a caller who may; throws as `updateField` answers. */
+export async function changeDefinition(
+  tx: Tx,
+  caller: SignedIn,
+  id: string,
+  body: FieldUpdate,
+): Promise<FieldDefinition> {
+  checkRemovals(body);
+  await lockDefinitions(tx);
+  const before = await lockField(tx, id);
+  checkUnchanged(body.if_unchanged_since, before.updated_at);
+  if (!asksForChange(body)) return showField(tx, before.id);
+  const field = after(body, before);
+  const options = body.options == null ? null : readOptions(field.type, body.options);
+  if (options !== null) field.options = options.rest;
+  checkFlags(field);
+  if (body.applies_to != null) await checkTypes(tx, field);
+  if (body.deprecated_replacement_id != null) await checkReplacement(tx, field);
+  if (body.display_condition != null) await checkGivenCondition(tx, field);
+  if (options?.vocabulary !== undefined) await replaceVocabulary(tx, field.id, options.vocabulary);
+  if (body.clear_default === true) field.default_value = null;
+  else if (body.default_value != null)
+    field.default_value = await checkGivenDefault(tx, caller, field, body.default_value);
+  if (body.options != null) await checkDefaultsStand(tx, field);
+  await writeColumns(tx, field);
+  const isSearched = body.options != null || searched.some((name) => field[name] !== before[name]);
+  await (isSearched ? fieldChanged(tx, field.id) : definitionChanged(tx));
+  await tellPeersOfField(tx, field.id, caller.ref);
+  // FED-60: peers have no values that not everyone may read.
+  if (field.read_capability !== before.read_capability || field.status !== before.status)
+    await tellPeersOfValues(tx, field.id, caller.ref);
+  await recordEvent(tx, caller, {
+    event: 'field.updated',
+    target: { kind: 'field', id: field.id },
+    metadata: {
+      code: field.code,
+      changed: Object.keys(body).filter((key) => key !== 'if_unchanged_since'),
+    },
+  });
+  return showField(tx, field.id);
+}
+
+function change(
   { db }: Deps,
   { caller, params, body }: { caller: SignedIn; params: { id: string }; body: FieldUpdate },
 ): Promise<FieldDefinition> {
-  checkRemovals(body);
-  return db.transaction().execute(async (tx) => {
-    await lockDefinitions(tx);
-    const before = await lockField(tx, params.id);
-    checkUnchanged(body.if_unchanged_since, before.updated_at);
-    if (!asksForChange(body)) return showField(tx, before.id);
-    const field = after(body, before);
-    const options = body.options == null ? null : readOptions(field.type, body.options);
-    if (options !== null) field.options = options.rest;
-    checkFlags(field);
-    if (body.applies_to != null) await checkTypes(tx, field);
-    if (body.deprecated_replacement_id != null) await checkReplacement(tx, field);
-    if (body.display_condition != null) await checkGivenCondition(tx, field);
-    if (options?.vocabulary !== undefined) await replaceVocabulary(tx, field.id, options.vocabulary);
-    if (body.clear_default === true) field.default_value = null;
-    else if (body.default_value != null)
-      field.default_value = await checkGivenDefault(tx, caller, field, body.default_value);
-    if (body.options != null) await checkDefaultsStand(tx, field);
-    await writeColumns(tx, field);
-    const isSearched = body.options != null || searched.some((name) => field[name] !== before[name]);
-    await (isSearched ? fieldChanged(tx, field.id) : definitionChanged(tx));
-    await tellPeersOfField(tx, field.id, caller.ref);
-    // FED-60: peers have no values that not everyone may read.
-    if (field.read_capability !== before.read_capability || field.status !== before.status)
-      await tellPeersOfValues(tx, field.id, caller.ref);
-    await recordEvent(tx, caller, {
-      event: 'field.updated',
-      target: { kind: 'field', id: field.id },
-      metadata: {
-        code: field.code,
-        changed: Object.keys(body).filter((key) => key !== 'if_unchanged_since'),
-      },
-    });
-    return showField(tx, field.id);
-  });
+  return db.transaction().execute((tx) => changeDefinition(tx, caller, params.id, body));
 }
 
 export const update = handle(updateField, async (deps, request) => ({

@@ -1,3 +1,4 @@
+import type { PeerFieldDecision } from '@vitrine/contract/federated-fields';
 import type { PeerShareCreate } from '@vitrine/contract/federation';
 import { readToEnd } from '#lib/paging.ts';
 import type { Service } from '#lib/service.ts';
@@ -32,6 +33,34 @@ export function peersQuery({ client }: Service) {
     staleTime: 0,
     refetchInterval: 5000,
   };
+}
+
+/** The fields that a peer has sent values of; read again while values follow a decision. */
+export function peerFieldsQuery({ client }: Service, id: string) {
+  return {
+    queryKey: ['admin', 'peer-fields', id],
+    queryFn: ({ signal }: { signal: AbortSignal }) =>
+      readToEnd((query) => client.call('listPeerFields', { params: { id }, query, signal })),
+    staleTime: 0,
+    refetchInterval: 5000,
+  };
+}
+
+/** Decides what becomes of a field of a peer. */
+export async function decideField(
+  { client, queries }: Service,
+  id: string,
+  code: string,
+  body: PeerFieldDecision,
+) {
+  await client.call('decidePeerField', { params: { id, code }, body });
+  await queries.invalidateQueries();
+}
+
+/** Withdraws the decision about a field of a peer. */
+export async function resetField({ client, queries }: Service, id: string, code: string) {
+  await client.call('resetPeerField', { params: { id, code } });
+  await queries.invalidateQueries();
 }
 
 /** The latest refusals. */

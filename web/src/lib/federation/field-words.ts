@@ -1,0 +1,68 @@
+import type { PeerField } from '@vitrine/contract/federated-fields';
+
+const names: Readonly<Record<string, string>> = {
+  status: 'Status',
+  mirrors_column: 'Mirrors',
+  field_type: 'Type',
+  subject_kind: 'Belongs to',
+  min: 'Lowest value',
+  max: 'Highest value',
+  step: 'Step',
+  integer: 'Whole numbers',
+  min_items: 'Fewest terms',
+  max_items: 'Most terms',
+  min_length: 'Shortest text',
+  max_length: 'Longest text',
+  label: 'Name',
+  description: 'Description',
+  required: 'Required',
+  searchable: 'Found by search',
+  open_vocabulary: 'New terms allowed',
+  display_group: 'Group',
+  display_order: 'Position',
+  show_on_card: 'On cards',
+  show_in_advanced_search: 'In the advanced search',
+  show_on_upload: 'On the upload page',
+  edit_tab: 'Tab',
+  regexp_filter: 'Pattern',
+  display_condition: 'Shown when',
+  default_value: 'Default',
+};
+
+/** The name of a property that differs. */
+export function propertyName(property: string): string {
+  return names[property] ?? property.charAt(0).toUpperCase() + property.slice(1);
+}
+
+/** The value of a property that differs, for people. */
+export function sideText(text: string | null): string {
+  if (text === null) return '–';
+  if (text === 'true') return 'Yes';
+  return text === 'false' ? 'No' : text;
+}
+
+/** What the field of a peer is here, and whether somebody should decide. */
+export function fieldStateOf({ state, field }: PeerField): { label: string; text: string; open: boolean } {
+  const name = field === null ? '' : `“${field.label}”`;
+  switch (state) {
+    case 'same':
+      return { label: 'The same', text: `Values are used in ${name}.`, open: false };
+    case 'differs':
+      return { label: 'Decide', text: `${name} means something else here. No values are used.`, open: true };
+    case 'new':
+      return { label: 'Decide', text: 'There is no such field here. No values are used.', open: true };
+    case 'mapped':
+      return { label: 'Used here', text: `Values are used in your field ${name}.`, open: false };
+    case 'adopted':
+      return { label: 'Taken over', text: `Values are used in ${name}, which was taken over.`, open: false };
+    case 'ignored':
+      return { label: 'Ignored', text: 'No values are used.', open: false };
+  }
+}
+
+/** How many things have a value of the field, and how many of these values are not used here. */
+export function countLine({ value_count: values, unused_count: unused }: PeerField): string {
+  if (values === 0) return 'Nothing that they share now has a value.';
+  const all = values === 1 ? '1 value' : `${values} values`;
+  return unused === 0 ? `${all}.` : `${all}, ${unused} of them not used.`;
+}
