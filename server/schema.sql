@@ -1122,6 +1122,17 @@ create table federated_objects (
 );
 CREATE INDEX federated_objects_of_peer ON public.federated_objects USING btree (peer_id, kind, uri);
 
+create table federated_recipients (
+  asset_id uuid not null,
+  uri text not null,
+  user_ref bigint not null,
+  constraint federated_recipients_pkey PRIMARY KEY (asset_id, uri, user_ref),
+  constraint federated_recipients_asset_id_fkey FOREIGN KEY (asset_id) REFERENCES assets(id) ON DELETE CASCADE,
+  constraint federated_recipients_user_ref_fkey FOREIGN KEY (user_ref) REFERENCES users(ref) ON DELETE CASCADE,
+  constraint federated_recipients_uri_check CHECK ((char_length(uri) <= 500))
+);
+CREATE INDEX federated_recipients_by_uri ON public.federated_recipients USING btree (uri);
+
 create table federated_subtitles (
   asset_id uuid not null,
   lang text not null,
@@ -1149,6 +1160,20 @@ create table federated_values (
   constraint federated_values_code_check CHECK (((char_length(code) >= 1) AND (char_length(code) <= 64)))
 );
 CREATE INDEX federated_values_by_code ON public.federated_values USING btree (code, uri);
+
+create table federation_box_keys (
+  user_ref bigint not null,
+  version integer not null,
+  public_key bytea not null,
+  sealed bytea not null,
+  created_at timestamp(3) with time zone not null default now(),
+  retained_until timestamp(3) with time zone,
+  constraint federation_box_keys_pkey PRIMARY KEY (user_ref, version),
+  constraint federation_box_keys_user_ref_fkey FOREIGN KEY (user_ref) REFERENCES users(ref) ON DELETE CASCADE,
+  constraint federation_box_keys_public_key_check CHECK ((octet_length(public_key) = 32)),
+  constraint federation_box_keys_version_check CHECK ((version > 0))
+);
+CREATE UNIQUE INDEX federation_box_keys_current ON public.federation_box_keys USING btree (user_ref) WHERE (retained_until IS NULL);
 
 create table federation_fields (
   peer_id uuid not null,
@@ -1260,12 +1285,14 @@ create table federation_peers (
   created_by_user_ref bigint,
   created_at timestamp(3) with time zone not null default now(),
   updated_at timestamp(3) with time zone not null default now(),
+  told_key bytea,
   constraint federation_peers_instance_url_key UNIQUE (instance_url),
   constraint federation_peers_pkey PRIMARY KEY (id),
   constraint federation_peers_display_name_check CHECK ((char_length(display_name) <= 200)),
   constraint federation_peers_instance_url_check CHECK (((char_length(instance_url) >= 1) AND (char_length(instance_url) <= 500))),
   constraint federation_peers_public_key_check CHECK ((octet_length(public_key) = 32)),
-  constraint federation_peers_state_check CHECK ((state = ANY (ARRAY['pending_inbound'::text, 'pending_outbound'::text, 'connected'::text, 'disabled'::text])))
+  constraint federation_peers_state_check CHECK ((state = ANY (ARRAY['pending_inbound'::text, 'pending_outbound'::text, 'connected'::text, 'disabled'::text]))),
+  constraint federation_peers_told_key_check CHECK ((octet_length(told_key) = 32))
 );
 
 create table federation_rejections (
@@ -1281,6 +1308,35 @@ create table federation_rejections (
   constraint federation_rejections_peer_id_fkey FOREIGN KEY (peer_id) REFERENCES federation_peers(id) ON DELETE CASCADE
 );
 CREATE INDEX federation_rejections_newest ON public.federation_rejections USING btree (received_at DESC, id DESC);
+
+create table federation_retired_keys (
+  owner text not null,
+  peer_id uuid not null,
+  public_key bytea not null,
+  accepted_until timestamp(3) with time zone not null,
+  constraint federation_retired_keys_pkey PRIMARY KEY (owner, public_key),
+  constraint federation_retired_keys_peer_id_fkey FOREIGN KEY (peer_id) REFERENCES federation_peers(id) ON DELETE CASCADE,
+  constraint federation_retired_keys_owner_check CHECK ((char_length(owner) <= 500)),
+  constraint federation_retired_keys_public_key_check CHECK ((octet_length(public_key) = 32))
+);
+CREATE INDEX federation_retired_keys_of_peer ON public.federation_retired_keys USING btree (peer_id);
+
+create table federation_rotations (
+  id bigint not null generated always as identity,
+  user_ref bigint,
+  previous_key bytea not null,
+  next_key bytea not null,
+  published timestamp(3) with time zone not null,
+  signature bytea not null,
+  previous_sealed bytea,
+  retained_until timestamp(3) with time zone not null,
+  constraint federation_rotations_pkey PRIMARY KEY (id),
+  constraint federation_rotations_user_ref_fkey FOREIGN KEY (user_ref) REFERENCES users(ref) ON DELETE CASCADE,
+  constraint federation_rotations_next_key_check CHECK ((octet_length(next_key) = 32)),
+  constraint federation_rotations_previous_key_check CHECK ((octet_length(previous_key) = 32)),
+  constraint federation_rotations_signature_check CHECK ((octet_length(signature) = 64))
+);
+CREATE INDEX federation_rotations_by_user ON public.federation_rotations USING btree (user_ref, id);
 
 create table federation_sent_fields (
   peer_id uuid not null,
@@ -1303,6 +1359,7 @@ create table federation_shares (
   granted_at timestamp(3) with time zone not null default now(),
   expires_at timestamp(3) with time zone,
   revoked_at timestamp(3) with time zone,
+  sensitive_assets uuid[] not null default '{}'::uuid[],
   target_team text,
   target_team_name text not null default ''::text,
   constraint federation_shares_pkey PRIMARY KEY (id),
@@ -1483,11 +1540,13 @@ create table files (
   origin_peer_id uuid,
   fetched_at timestamp(3) with time zone,
   origin_renditions jsonb not null default '{}'::jsonb,
+  origin_key bytea,
   origin_hash text,
   constraint files_pkey PRIMARY KEY (hash),
   constraint files_origin_peer_id_fkey FOREIGN KEY (origin_peer_id) REFERENCES federation_peers(id) ON DELETE SET NULL,
   constraint files_hash_check CHECK ((hash ~ '^[0-9a-f]{64}$'::text)),
   constraint files_origin_hash_check CHECK ((origin_hash ~ '^[0-9a-f]{64}$'::text)),
+  constraint files_origin_key_check CHECK ((octet_length(origin_key) = 32)),
   constraint files_poster_seconds_check CHECK ((poster_seconds >= (0)::double precision)),
   constraint files_text_check CHECK ((length(text) <= 100000))
 );
@@ -1744,9 +1803,12 @@ create table remote_actors (
   display_name text not null,
   signing_key bytea not null,
   fetched_at timestamp(3) with time zone not null default now(),
+  box_key bytea,
+  box_version integer,
   constraint remote_actors_uri_key UNIQUE (uri),
   constraint remote_actors_pkey PRIMARY KEY (ref),
   constraint remote_actors_peer_id_fkey FOREIGN KEY (peer_id) REFERENCES federation_peers(id) ON DELETE CASCADE,
+  constraint remote_actors_box_key_check CHECK ((octet_length(box_key) = 32)),
   constraint remote_actors_signing_key_check CHECK ((octet_length(signing_key) = 32)),
   constraint remote_actors_uri_check CHECK ((char_length(uri) <= 500))
 );

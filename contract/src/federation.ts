@@ -25,12 +25,17 @@ export type Origin = Static<typeof Origin>;
 export const OriginFilter = Type.Union([Type.Enum(['here', 'peers']), Uuid]);
 export type OriginFilter = Static<typeof OriginFilter>;
 
+/** Whether restricted and mature content may be shared with persons of peers, encrypted for them, or never leaves. */
+export const SensitiveContent = Type.Enum(['never', 'encrypted']);
+export type SensitiveContent = Static<typeof SensitiveContent>;
+
 /** This install, as its peers know it. */
 export const FederationIdentity = closed({
   /** Null until the library has a public address; federation needs one. */
   instance_url: nullable(Address),
   display_name: Type.String(),
   fingerprint: Fingerprint,
+  sensitive_content: SensitiveContent,
 });
 export type FederationIdentity = Static<typeof FederationIdentity>;
 
@@ -72,6 +77,22 @@ export const getFederation = operation({
   description: 'Answers the address and the fingerprint that administrators of peers compare.',
   door: { holds: 'system.config.read' },
   scope: 'read',
+  responses: { 200: FederationIdentity },
+  errors: [],
+});
+
+export const updateFederation = operation({
+  id: 'updateFederation',
+  method: 'PATCH',
+  path: '/admin/federation',
+  tag,
+  summary: 'Change how this install takes part in federation',
+  description:
+    'With `sensitive_content: encrypted`, restricted and mature content may be shared with persons of peers, encrypted for them. `never` withdraws what was shared so.',
+  door: { holds: 'system.config.write' },
+  scope: 'admin',
+  example: { sensitive_content: 'encrypted' },
+  body: closed({ sensitive_content: Type.Optional(nullable(SensitiveContent)) }),
   responses: { 200: FederationIdentity },
   errors: [],
 });
@@ -277,19 +298,39 @@ export const PeerShare = closed({
   expires_at: nullable(Timestamp),
   granted_by_user_ref: Ref,
   granted_at: Timestamp,
+  /** Whether restricted or mature content goes with it, encrypted for this person. */
+  encrypted: Type.Boolean(),
   /** Whether the peer has confirmed that it has it. */
   delivered: Type.Boolean(),
 });
 export type PeerShare = Static<typeof PeerShare>;
 
 export const PeerShares = closed({ peer: ShareablePeer, shares: Type.Array(PeerShare) });
-export const PeerShareList = closed({ items: Type.Array(PeerShares) });
+
+/** A restricted or mature asset that sharing a thing would pass on. */
+export const SensitiveAsset = closed({
+  asset_id: Uuid,
+  title: Type.String(),
+  restricted: Type.Boolean(),
+  mature: Type.Boolean(),
+});
+export type SensitiveAsset = Static<typeof SensitiveAsset>;
+
+export const PeerShareList = closed({
+  items: Type.Array(PeerShares),
+  sensitive_content: SensitiveContent,
+  /** Empty for collections: they pass on no such content. */
+  sensitive: Type.Array(SensitiveAsset),
+});
+export type PeerShareList = Static<typeof PeerShareList>;
 
 export const PeerShareCreate = closed({
   /** A name at the peer, or the address of the person there; absent and null for everyone there. */
   person: Type.Optional(nullable(Type.String({ minLength: 1, maxLength: 500 }))),
   scope: Type.Optional(nullable(PeerScope)),
   expires_at: Type.Optional(nullable(Timestamp)),
+  /** Whether restricted and mature content goes along, encrypted for the person. False leaves it out. */
+  confirm_sensitive: Type.Optional(nullable(Type.Boolean())),
 });
 export type PeerShareCreate = Static<typeof PeerShareCreate>;
 
@@ -343,7 +384,7 @@ function putOf<const K extends keyof typeof kinds>(kind: K) {
     tag,
     summary: `Share a ${noun} with a peer`,
     description:
-      'With everyone there or one person; repeating it replaces scope and expiry. Drafts and private posts are 409, and so is a mature or restricted asset; such members of posts are left out.',
+      'With everyone there or one person; repeating it replaces scope and expiry. Drafts and private posts are 409. Restricted and mature content is 409 unless the library allows it, the peer can decrypt it, and `confirm_sensitive` is true; it goes to one person, encrypted for them.',
     door: 'signedIn',
     scope,
     params: shareParams,

@@ -312,6 +312,7 @@ export const operations = {
   updateLink: links.updateLink,
   revokeLink: links.revokeLink,
   getFederation: federation.getFederation,
+  updateFederation: federation.updateFederation,
   listPeers: federation.listPeers,
   getPeer: federation.getPeer,
   addPeer: federation.addPeer,

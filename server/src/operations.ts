@@ -42,6 +42,7 @@ import * as federationIdentity from './federation/identity.ts';
 import * as federationPair from './federation/peers/pair.ts';
 import * as federationPeers from './federation/peers/show.ts';
 import * as federationQueue from './federation/queue.ts';
+import * as federationSensitive from './federation/shares/sensitive.ts';
 import * as federationShares from './federation/shares/share.ts';
 import * as fieldValues from './field-values/field-values.ts';
 import * as fieldsDefinitionsOverrides from './fields/definitions/overrides.ts';
@@ -398,6 +399,7 @@ export const handlers: { readonly [Id in OperationId]: Bound<Operations[Id]> } =
   getLinkFile: linksBytes.file,
   getLinkArchive: linksArchive.archive,
   getFederation: federationIdentity.show,
+  updateFederation: federationSensitive.updateFederation,
   listPeers: federationPeers.list,
   getPeer: federationPeers.get,
   addPeer: federationPair.add,

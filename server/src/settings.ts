@@ -32,7 +32,9 @@ type SettingKey =
   | 'storage_count'
   | 'previews'
   | 'previews_paused'
-  | 'federation_key';
+  | 'federation_key'
+  | 'federation_sensitive'
+  | 'federation_key_grace_days';
 
 type SettingValue = string | boolean | number | null | Readonly<Record<string, unknown>>;
 

@@ -41,19 +41,60 @@ const sharesOfPost = sql`select s.* from federation_shares s where s.kind = 'pos
   where s.kind = 'collection' and lp.post_id = p.id and ${shareInForce} and c.deleted_at is null
     and (c.expires_at is null or c.expires_at > now()) and ${postsOfCollection}`;
 
+/** Assets that leave this install only when somebody confirmed them for a person, and encrypted for that person (FED-50). */
+export const sensitiveAsset: Predicate = sql`(a.mature or a.sensitivity = 'restricted')`;
+
+/** Sensitive members `a` of a post `p` that its author or team may pass on. */
+export const sensitiveMember: Predicate = sql`((a.deleted_at is null and a.status = 'active'
+  and a.processing_status in ('ready', 'pending') and ${sensitiveAsset} and a.sensitivity in ('posts', 'public', 'restricted')
+  and (a.owner_user_ref = p.author_user_ref or a.team_id = p.team_id)) is true)`;
+
+/** Shares `s` in force with a person of a peer that decrypts, for whom something was confirmed. */
+const confirmedShare: Predicate = sql`(${shareInForce} and s.target_actor is not null and cardinality(s.sensitive_assets) > 0
+  and exists (select from federation_peers pe where pe.id = s.peer_id
+    and pe.capabilities @> array['encryption-nacl-box-v1', 'encrypted-bytes-v1']))`;
+
+/** Returns the shares of a thing for whose persons at the peer encrypted content is meant, as rows of `federation_shares s`. */
+export function confirmedShares(
+  { peerId }: PeerCaller,
+  kind: 'post' | 'asset',
+  id: RawBuilder<unknown>,
+): RawBuilder<unknown> {
+  return sql`select s.* from federation_shares s
+    where s.kind = ${kind} and s.object_id = ${id} and s.peer_id = ${peerId} and ${confirmedShare}`;
+}
+
+/**
+ * Sensitive members `a` of a post `p` that go to the peer, encrypted: those that were confirmed for every person there who
+ * gets encrypted content of the post, since all of them get the same.
+ */
+export function membersGivenEncrypted(peer: PeerCaller): Predicate {
+  const confirmed = confirmedShares(peer, 'post', sql`p.id`);
+  return sql`(${sensitiveMember} and exists (select from (${confirmed}) c)
+    and not exists (select from (${confirmed}) c where not a.id = any(c.sensitive_assets)))`;
+}
+
+/** Assets that go to the peer encrypted, by themselves or as members of a post, and their bytes. */
+export function assetsGivenEncrypted(peer: PeerCaller): Predicate {
+  return sql`(${madeHere('a')} and ${live('a')} and a.status = 'active' and ${sensitiveAsset} and (
+    exists (select from (${confirmedShares(peer, 'asset', sql`a.id`)}) c where a.id = any(c.sensitive_assets))
+    or exists (select from post_members m join posts p on p.id = m.post_id
+      where m.asset_id = a.id and ${postsGivenTo(peer)} and ${membersGivenEncrypted(peer)})))`;
+}
+
 /** Posts that the peer is given. */
 export function postsGivenTo({ peerId }: PeerCaller): Predicate {
   return sql`(${federablePost} and exists (select from (${sharesOfPost}) given where given.peer_id = ${peerId}))`;
 }
 
-/** Assets that the peer is given by themselves. Mature and restricted ones are never given. */
+/** Assets that the peer is given plainly by themselves. Mature and restricted ones never are. */
 function assetsGivenAlone({ peerId }: PeerCaller): Predicate {
   return sql`(${live('a')} and ${madeHere('a')} and a.status = 'active' and exists (select from federation_shares s
     where s.kind = 'asset' and s.object_id = a.id and s.peer_id = ${peerId} and ${shareInForce}
-      and not a.mature and a.sensitivity <> 'restricted'))`;
+      and not ${sensitiveAsset}))`;
 }
 
-/** Assets whose columns and bytes the peer is given. */
+/** Assets whose columns and bytes the peer is given plainly. */
 export function assetsGivenTo(peer: PeerCaller): Predicate {
   return sql`(${assetsGivenAlone(peer)} or (${madeHere('a')} and exists (select from post_members m
     join posts p on p.id = m.post_id where m.asset_id = a.id and ${postsGivenTo(peer)} and ${passedOn})))`;

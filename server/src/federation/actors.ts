@@ -18,6 +18,8 @@ export interface RemoteActor {
   display_name: string;
   /** 32 raw bytes. */
   signing_key: Buffer;
+  /** 32 raw bytes of X25519, to encrypt for them; null while none is known. */
+  box_key: Buffer | null;
 }
 
 export interface KnownPeer {
@@ -49,8 +51,10 @@ const ActorDocument = closed({
 });
 const actorDocument = compileLater(ActorDocument);
 
+const columns = sql`ref, uri, username, display_name, signing_key, box_key`;
+
 async function findActor(db: Deps['db'], uri: string): Promise<RemoteActor | null> {
-  const { rows } = await sql<RemoteActor>`select ref, uri, username, display_name, signing_key
+  const { rows } = await sql<RemoteActor>`select ${columns}
     from remote_actors where uri = ${uri}`.execute(db);
   return rows[0] ?? null;
 }
@@ -101,13 +105,15 @@ export async function resolveActor(
   const found = await fetchActor(deps, install, peer, uri);
   const signingKey = parsePublicKeyPem(found.publicKey.publicKeyPem);
   if (signingKey === null) throw new Rejection('unknown_actor', 'the key of the person is malformed');
+  const [box] = found.publicKeys.toSorted((one, other) => other.version - one.version);
   const { rows } = await sql<RemoteActor>`
-    insert into remote_actors (ref, peer_id, uri, username, display_name, signing_key)
+    insert into remote_actors (ref, peer_id, uri, username, display_name, signing_key, box_key, box_version)
     values (nextval(pg_get_serial_sequence('users', 'ref')), ${peer.peerId}, ${uri}, ${found.preferredUsername},
-      ${found.name.trim() === '' ? found.preferredUsername : found.name.trim()}, ${signingKey})
+      ${found.name.trim() === '' ? found.preferredUsername : found.name.trim()}, ${signingKey},
+      ${box === undefined ? null : Buffer.from(box.publicKey, 'base64url')}, ${box?.version ?? null})
     on conflict (uri) do update set username = excluded.username, display_name = excluded.display_name,
-      signing_key = excluded.signing_key, fetched_at = now()
-    returning ref, uri, username, display_name, signing_key`.execute(deps.db);
+      signing_key = excluded.signing_key, box_key = excluded.box_key, box_version = excluded.box_version, fetched_at = now()
+    returning ${columns}`.execute(deps.db);
   const [row] = rows;
   if (row === undefined) throw new Error('a person of a peer was not stored');
   return row;

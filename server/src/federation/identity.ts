@@ -7,6 +7,7 @@ import { seal, unseal } from '../identity/seal.ts';
 import { refuse } from '../platform/http/refuse.ts';
 import { readSetting } from '../settings.ts';
 import { fingerprint, publicKeyPem, rawPublicKey } from './protocol/signature.ts';
+import { encryptionCapabilities, readSensitiveContent } from './settings.ts';
 
 /** What this install's signatures prove: requests to peers are signed with it (FED-3). */
 interface InstallKey {
@@ -28,7 +29,7 @@ export type IdentityDeps = Pick<Deps, 'db' | 'config' | 'secretKey'>;
 const PURPOSE = 'federation install key';
 
 /** What an install can do beyond the envelope, as peers learn it when they pair. */
-const capabilities = ['batched-inbox-v1'];
+const capabilities = ['batched-inbox-v1', ...encryptionCapabilities];
 
 /** Returns the key of this install, generated at the first start and kept sealed. */
 export async function readInstallKey({ db, secretKey }: Pick<Deps, 'db' | 'secretKey'>): Promise<InstallKey> {
@@ -76,13 +77,15 @@ export function instanceDocument({ url, name, key }: Install) {
   };
 }
 
-async function showFederation(deps: IdentityDeps) {
+/** Returns what administrators see of this install as a part of federation. */
+export async function showFederation(deps: IdentityDeps) {
   const { base_url, site_name } = await readSite(deps);
   const { publicKey } = await readInstallKey(deps);
   return {
     instance_url: base_url,
     display_name: site_name,
     fingerprint: fingerprint(publicKey),
+    sensitive_content: await readSensitiveContent(deps.db),
   };
 }
 

@@ -23,12 +23,20 @@ async function expireShares(deps: Deps): Promise<void> {
       target_actor: string | null;
       granted_by_user_ref: number;
       instance_url: string;
+      encrypted: boolean;
     }>`update federation_shares s set revoked_at = now() from federation_peers pe
       where pe.id = s.peer_id and s.revoked_at is null and s.expires_at <= now()
-      returning s.kind, s.object_id, s.peer_id, s.target_actor, s.granted_by_user_ref, pe.instance_url`.execute(
-      tx,
-    );
-    for (const { kind, object_id, peer_id, target_actor, granted_by_user_ref, instance_url } of rows) {
+      returning s.kind, s.object_id, s.peer_id, s.target_actor, s.granted_by_user_ref, pe.instance_url,
+        cardinality(s.sensitive_assets) > 0 as encrypted`.execute(tx);
+    for (const {
+      kind,
+      object_id,
+      peer_id,
+      target_actor,
+      granted_by_user_ref,
+      instance_url,
+      encrypted,
+    } of rows) {
       const details = {
         object_kind: kind,
         object: objectUri(install.url, `${kind}s`, object_id),
@@ -43,6 +51,13 @@ async function expireShares(deps: Deps): Promise<void> {
         details,
       };
       await tellPeer(tx, peer_id, change);
+      if (encrypted)
+        await tellPeer(tx, peer_id, {
+          activity: 'update',
+          kind,
+          objectId: object_id,
+          actorRef: granted_by_user_ref,
+        });
     }
   });
 }

@@ -2,6 +2,7 @@ import { createPrivateKey, generateKeyPairSync, type KeyObject } from 'node:cryp
 import { sql } from 'kysely';
 import type { Deps } from '../deps.ts';
 import { seal, unseal } from '../identity/seal.ts';
+import { ensureBoxKey, publishedBoxKeys } from './box-keys.ts';
 import { actorUri, mainKeyUri } from './protocol/addresses.ts';
 import { PROTOCOL } from './protocol/envelope.ts';
 import { publicKeyPem, rawPublicKey } from './protocol/signature.ts';
@@ -19,13 +20,14 @@ type KeyDeps = Pick<Deps, 'db' | 'secretKey'>;
 const PURPOSE = 'federation actor key';
 
 interface Row {
+  ref: number;
   username: string;
   display_name: string;
   signing_public: Buffer;
   signing_sealed: Buffer;
 }
 
-const keysOfUsers = sql`select u.username, coalesce(nullif(trim(u.display_name), ''), u.username) as display_name,
+const keysOfUsers = sql`select u.ref, u.username, coalesce(nullif(trim(u.display_name), ''), u.username) as display_name,
     k.signing_public, k.signing_sealed
   from users u join federation_keys k on k.user_ref = u.ref`;
 
@@ -63,12 +65,16 @@ export async function actorDocument(
   const named = sql`lower(u.username) = lower(${username}) and u.status = 'active'`;
   if (forPeer) {
     const { rows } = await sql<{ ref: number }>`select u.ref from users u where ${named}`.execute(deps.db);
-    if (rows[0] !== undefined) await readActorKeys(deps, rows[0].ref);
+    if (rows[0] !== undefined) {
+      await readActorKeys(deps, rows[0].ref);
+      await ensureBoxKey(deps, rows[0].ref);
+    }
   }
   const { rows } = await sql<Row>`${keysOfUsers} where ${named}`.execute(deps.db);
   const [row] = rows;
   if (row === undefined) return null;
   const id = actorUri(installUrl, row.username);
+  const boxKeys = await publishedBoxKeys(deps.db, row.ref);
   return {
     '@context': PROTOCOL,
     type: 'aa:Actor',
@@ -77,6 +83,11 @@ export async function actorDocument(
     name: row.display_name,
     inbox: `${installUrl}/federation/inbox`,
     publicKey: { id: mainKeyUri(id), owner: id, publicKeyPem: publicKeyPem(row.signing_public) },
-    publicKeys: [],
+    publicKeys: boxKeys.map(({ version, public_key }) => ({
+      id: `${id}#box-${version}`,
+      algorithm: 'x25519',
+      version,
+      publicKey: public_key.toString('base64url'),
+    })),
   };
 }

@@ -1,13 +1,22 @@
 import { type RawBuilder, sql } from 'kysely';
 import { liveComment } from '../access/comments.ts';
-import { assetsGivenTo, collectionsGivenTo, type PeerCaller, postsGivenTo } from '../access/federation.ts';
+import {
+  assetsGivenEncrypted,
+  assetsGivenTo,
+  collectionsGivenTo,
+  membersGivenEncrypted,
+  type PeerCaller,
+  postsGivenTo,
+} from '../access/federation.ts';
 import { passedOn } from '../access/links.ts';
 import type { Deps } from '../deps.ts';
 import { kindOf } from '../media/sniff.ts';
 import type { Database } from '../platform/database/pool.ts';
 import type { OutboxRow } from './delivery.ts';
+import { encryptForPersons, recipientsOf } from './encrypt.ts';
 import type { GivenDefinition } from './fields/definitions.ts';
 import { freshActivityUri, missingDefinitions, readGivenValues } from './fields/send.ts';
+import { bytesKey } from './files/encrypted-bytes.ts';
 import type { Install } from './identity.ts';
 import { type ActorKeys, readActorKeys } from './keys.ts';
 import { actorUri, casUri, commentUri, objectUri } from './protocol/addresses.ts';
@@ -34,6 +43,8 @@ interface AssetRow {
   tags: string[];
   created_at: string;
   updated_at: string;
+  /** Whether it goes only to persons for whom it was confirmed. */
+  secret: boolean;
 }
 
 const assetColumns = sql`a.id, a.title, a.description, a.file_hash, a.file_name, f.size_bytes, f.mime, f.extension,
@@ -60,7 +71,21 @@ interface Rendered {
   fieldIds: readonly string[];
 }
 
-function assetObject(install: Install, owner: string, row: AssetRow, fields: readonly AaFieldValue[] = []) {
+/** What objects are written for. */
+interface Writing {
+  db: Database;
+  secretKey: string;
+  install: Install;
+  peer: PeerCaller;
+  /** The address of the person who made it. */
+  owner: string;
+}
+
+function assetObject(
+  { install, owner, secretKey, peer }: Writing,
+  row: AssetRow,
+  fields: readonly AaFieldValue[] = [],
+) {
   const renditions = Object.entries(row.renditions).map(([key, { type, bytes, width, height }]) => [
     key,
     {
@@ -85,6 +110,12 @@ function assetObject(install: Install, owner: string, row: AssetRow, fields: rea
     ...(row.thumbhash === null ? {} : { thumbhash: row.thumbhash }),
     media: Object.fromEntries(Object.entries(row.media).filter(([key]) => sharedFacts.includes(key))),
     renditions: Object.fromEntries(renditions),
+    ...(row.secret
+      ? {
+          sensitivity: 'restricted',
+          contentKey: bytesKey(secretKey, peer.peerId, row.file_hash).toString('base64url'),
+        }
+      : {}),
     mature: row.mature,
     tags: row.tags,
     ...(fields.length === 0 ? {} : { fields }),
@@ -105,22 +136,19 @@ interface PostRow {
 }
 
 /** Returns the post as the peer is given it, or null if it is not (any more). */
-async function postObject(
-  db: Database,
-  install: Install,
-  peer: PeerCaller,
-  owner: string,
-  id: string,
-): Promise<Rendered | null> {
+async function postObject(writing: Writing, id: string): Promise<Rendered | null> {
+  const { db, install, peer, owner } = writing;
   const { rows } = await sql<PostRow>`select p.title, p.description, p.visibility, p.tags, p.cover_asset_id,
       p.comments_enabled, p.posted_at, p.updated_at
     from posts p where p.id = ${id} and ${postsGivenTo(peer)}`.execute(db);
   const [post] = rows;
   if (post === undefined) return null;
-  const { rows: members } = await sql<AssetRow>`select ${assetColumns}
+  const { rows: members } = await sql<AssetRow>`select ${assetColumns}, not ${passedOn} as secret
     from posts p join post_members m on m.post_id = p.id join assets a on a.id = m.asset_id
       join files f on f.hash = a.file_hash
-    where p.id = ${id} and ${passedOn} order by m.sort_order, a.id`.execute(db);
+    where p.id = ${id} and (${passedOn} or ${membersGivenEncrypted(peer)}) order by m.sort_order, a.id`.execute(
+    db,
+  );
   const cover = members.find((member) => member.id === post.cover_asset_id);
   const ids = members.map((member) => member.id);
   const { bySubject, fieldIds } = await readGivenValues(db, install.url, peer, 'asset', ids);
@@ -133,7 +161,7 @@ async function postObject(
     visibility: post.visibility,
     commentsEnabled: post.comments_enabled,
     tags: post.tags,
-    members: members.map((member) => assetObject(install, owner, member, bySubject.get(member.id))),
+    members: members.map((member) => assetObject(writing, member, bySubject.get(member.id))),
     ...(cover === undefined ? {} : { cover: objectUri(install.url, 'assets', cover.id) }),
     mature: members.some(({ mature }) => mature),
     published: post.posted_at,
@@ -142,13 +170,7 @@ async function postObject(
   return { object, fieldIds };
 }
 
-async function collectionObject(
-  db: Database,
-  install: Install,
-  peer: PeerCaller,
-  owner: string,
-  id: string,
-): Promise<Rendered | null> {
+async function collectionObject({ db, install, peer, owner }: Writing, id: string): Promise<Rendered | null> {
   const { rows } = await sql<{
     name: string;
     description: string;
@@ -179,19 +201,15 @@ async function collectionObject(
   return { object, fieldIds };
 }
 
-async function assetAlone(
-  db: Database,
-  install: Install,
-  peer: PeerCaller,
-  owner: string,
-  id: string,
-): Promise<Rendered | null> {
+async function assetAlone(writing: Writing, id: string): Promise<Rendered | null> {
+  const { db, install, peer } = writing;
+  const plain = assetsGivenTo(peer);
   const { rows } =
-    await sql<AssetRow>`select ${assetColumns} from assets a join files f on f.hash = a.file_hash
-    where a.id = ${id} and ${assetsGivenTo(peer)}`.execute(db);
+    await sql<AssetRow>`select ${assetColumns}, not ${plain} as secret from assets a join files f on f.hash = a.file_hash
+    where a.id = ${id} and (${plain} or ${assetsGivenEncrypted(peer)})`.execute(db);
   if (rows[0] === undefined) return null;
   const { bySubject, fieldIds } = await readGivenValues(db, install.url, peer, 'asset', [id]);
-  return { object: assetObject(install, owner, rows[0], bySubject.get(id)), fieldIds };
+  return { object: assetObject(writing, rows[0], bySubject.get(id)), fieldIds };
 }
 
 /** The address under which the peer knows a row: its own for what it shared, ours for the rest. */
@@ -306,13 +324,14 @@ async function bodyOf(
     return only(rows[0] === undefined ? null : { type: 'Delete', object: rows[0].uri });
   }
   const owner = await ownerOf(deps, install, row, signer);
+  const writing: Writing = { db, secretKey: deps.secretKey, install, peer, owner };
   const rendered =
     row.kind === 'post'
-      ? await postObject(db, install, peer, owner, row.object_id)
+      ? await postObject(writing, row.object_id)
       : row.kind === 'collection'
-        ? await collectionObject(db, install, peer, owner, row.object_id)
+        ? await collectionObject(writing, row.object_id)
         : row.kind === 'asset'
-          ? await assetAlone(db, install, peer, owner, row.object_id)
+          ? await assetAlone(writing, row.object_id)
           : row.kind === 'comment'
             ? await commentObject(db, install, signer, actor, row.object_id)
             : null;
@@ -336,11 +355,34 @@ interface RenderedChange {
   sent: readonly GivenDefinition[];
 }
 
+/** Whether an activity brings an asset that is sent encrypted only. */
+function bringsSecret(body: object): boolean {
+  const object: unknown = Reflect.get(body, 'object');
+  if (typeof object !== 'object' || object === null) return false;
+  const members: unknown = Reflect.get(object, 'members');
+  return [object, ...(Array.isArray(members) ? members : [])].some((one) => Object.hasOwn(one, 'contentKey'));
+}
+
+/**
+ * Returns the members of an envelope, its content encrypted if it is for named persons only (FED-52); null when none of
+ * them can decrypt it.
+ */
+async function sealedBody(deps: Deps, install: Install, row: OutboxRow, body: Body): Promise<Body | null> {
+  // A Delete says nothing but an address.
+  const recipients = body.type === 'Delete' ? null : await recipientsOf(deps, row);
+  // The content was read a moment earlier; a share that ended in between leaves nobody to encrypt for.
+  if (recipients === null) return bringsSecret(body) ? null : body;
+  const { type, ...content } = body;
+  const encrypted = await encryptForPersons(deps, install, row, recipients, content);
+  return encrypted === null ? null : { type, to: encrypted.recipients.map(({ actor }) => actor), encrypted };
+}
+
 /** Writes and signs the envelopes of a change from the current state, as text (FED-20). */
 export async function renderChange(deps: Deps, install: Install, row: OutboxRow): Promise<RenderedChange> {
   const signer = await signerOf(deps, row);
   if (signer === null) return { preludes: [], envelope: null, sent: [] };
-  const { body, fieldIds } = await bodyOf(deps, install, row, signer);
+  const { body: plain, fieldIds } = await bodyOf(deps, install, row, signer);
+  const body = plain === null ? null : await sealedBody(deps, install, row, plain);
   const actor = actorUri(install.url, signer.username);
   const sign = (id: string, what: Body) => {
     const envelope = {

@@ -64,6 +64,24 @@ export async function tellPeersOfFile(tx: Tx, hash: string): Promise<void> {
 }
 
 /**
+ * Records the posts that contain an asset, for every peer they are shared with: who is given the asset has changed, and
+ * with it the members that the posts have there.
+ */
+export async function tellPeersOfMember(tx: Tx, assetId: string, actorRef: number): Promise<void> {
+  const { rows } = await sql<{ peer_id: string }>`
+    insert into federation_outbox (peer_id, activity, kind, object_id, actor_ref)
+    select distinct told.peer_id, 'update', 'post', m.post_id, ${actorRef}::bigint
+    from post_members m, lateral (${peersToldOf('post', sql`m.post_id`)}) told
+      join federation_peers pe on pe.id = told.peer_id and pe.state in ('connected', 'disabled')
+    where m.asset_id = ${assetId}
+    returning peer_id`.execute(tx);
+  await wakeDelivery(
+    tx,
+    rows.map(({ peer_id }) => peer_id),
+  );
+}
+
+/**
  * Records a comment or like on a post: for the peer the post comes from, or for every peer the post is shared with but the
  * one that the comment came from.
  */

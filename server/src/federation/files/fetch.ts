@@ -10,6 +10,7 @@ import { requireRoom } from '../../platform/storage/room.ts';
 import { type Install, readInstall } from '../identity.ts';
 import { getBytes, OutboundError } from '../outbound.ts';
 import type { AaRendition } from '../protocol/objects.ts';
+import { decryptBytes } from './encrypted-bytes.ts';
 
 interface Origin {
   instance_url: string;
@@ -17,25 +18,49 @@ interface Origin {
   size_bytes: number;
   renditions: Record<string, { bytes: number }>;
   origin_renditions: Record<string, AaRendition>;
+  /** With which the peer encrypts the bytes; null: it sends them plain. */
+  origin_key: Buffer | null;
 }
 
 async function originOf(db: Deps['db'], hash: string): Promise<Origin | null> {
   const { rows } =
-    await sql<Origin>`select pe.instance_url, f.origin_hash, f.size_bytes, f.renditions, f.origin_renditions
+    await sql<Origin>`select pe.instance_url, f.origin_hash, f.size_bytes, f.renditions, f.origin_renditions,
+      f.origin_key
     from files f join federation_peers pe on pe.id = f.origin_peer_id and pe.state = 'connected'
     where f.hash = ${hash}`.execute(db);
   return rows[0] ?? null;
 }
 
-/** Downloads bytes of a known length to a file, and returns its path; throws OutboundError when they differ. */
+/** What is downloaded: an original or, with `variant`, a rendition of it. */
+interface Wanted {
+  size: number;
+  variant: string | null;
+}
+
+/** Opens bytes of a peer, decrypted if it encrypts them. */
+async function openBytes(deps: Deps, install: Install, origin: Origin, variant: string | null) {
+  const { instance_url: url, origin_hash: hash, origin_key: key } = origin;
+  const query = new URLSearchParams();
+  if (variant !== null) query.set('variant', variant);
+  if (key !== null) query.set('encrypted', '1');
+  const rest = query.size === 0 ? '' : `?${query}`;
+  const bytes = await getBytes(deps, install, `${url}/assets/${hash}/bytes${rest}`);
+  return key === null ? bytes : decryptBytes(bytes, key, `${hash} ${variant ?? ''}`);
+}
+
+/**
+ * Downloads bytes of a known length to a file, and returns its path; throws OutboundError when they differ. Originals must
+ * have the hash they are named by.
+ */
 async function download(
   deps: Deps,
   install: Install,
-  url: string,
-  { size, hash }: { size: number; hash: string | null },
+  origin: Origin,
+  { size, variant }: Wanted,
 ): Promise<string> {
   await requireRoom(deps.storage, size);
-  const received = await receive(await getBytes(deps, install, url), deps.storage, size);
+  const hash = variant === null ? origin.origin_hash : null;
+  const received = await receive(await openBytes(deps, install, origin, variant), deps.storage, size);
   if (received.sizeBytes === size && (hash === null || received.hash === hash)) return received.path;
   await discard(received.path);
   throw new OutboundError('the peer sends other bytes than it announced');
@@ -53,8 +78,7 @@ export function fetchRenditionsJob(deps: Deps): JobHandler<'fetch-renditions'> {
     for (const [key, { url, width, height }] of Object.entries(origin.origin_renditions)) {
       // Renditions are not named by their content: one that was made again has another size.
       if (origin.renditions[key]?.bytes === url.size) continue;
-      const address = `${origin.instance_url}/assets/${origin.origin_hash}/bytes?variant=${encodeURIComponent(key)}`;
-      const path = await download(deps, install, address, { size: url.size, hash: null });
+      const path = await download(deps, install, origin, { size: url.size, variant: key });
       const object = renditionKey(hash, `peer-${randomUUID()}`);
       await deps.db.transaction().execute(async (tx) => {
         await lockFile(tx, hash);
@@ -80,10 +104,7 @@ export function openRemoteOriginals(deps: () => Deps) {
     const install = await readInstall(own);
     const origin = install === null ? null : await originOf(own.db, hash);
     if (install === null || origin === null) return false;
-    const path = await download(own, install, `${origin.instance_url}/assets/${origin.origin_hash}/bytes`, {
-      size: origin.size_bytes,
-      hash: origin.origin_hash,
-    });
+    const path = await download(own, install, origin, { size: origin.size_bytes, variant: null });
     await own.db.transaction().execute(async (tx) => {
       await lockFile(tx, hash);
       const { numAffectedRows } = await sql`update files set fetched_at = now() where hash = ${hash}`.execute(

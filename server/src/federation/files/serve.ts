@@ -1,11 +1,13 @@
+import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { sql } from 'kysely';
-import { assetsGivenTo, type PeerCaller } from '../../access/federation.ts';
+import { assetsGivenEncrypted, assetsGivenTo, type PeerCaller } from '../../access/federation.ts';
 import { send } from '../../assets/bytes.ts';
 import type { Deps } from '../../deps.ts';
 import { sandboxPolicy } from '../../platform/http/security-headers.ts';
 import { originalKey } from '../../platform/storage/object-key.ts';
 import { Rejection } from '../protocol/rejection.ts';
+import { bytesKey, encryptBytes, encryptedSize } from './encrypted-bytes.ts';
 
 interface Row {
   size_bytes: number;
@@ -13,9 +15,14 @@ interface Row {
   rendition: { object: string; type: string; bytes: number } | null;
 }
 
+function streamOf(body: Readable | Buffer): Readable {
+  return Buffer.isBuffer(body) ? Readable.from([body]) : body;
+}
+
 /**
  * Sends a peer an original by its hash or, with `variant`, a rendition of it (FED-40). Every request is checked against the
- * shares in force; bytes that are not shared and bytes that do not exist look the same.
+ * shares in force; bytes that are not shared and bytes that do not exist look the same. With `encrypted` they are encrypted
+ * (FED-54), as a whole; restricted and mature content is not served without.
  */
 export async function sendBytes(
   deps: Deps,
@@ -24,15 +31,19 @@ export async function sendBytes(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
-  const query = request.query;
-  const wanted: unknown =
-    typeof query === 'object' && query !== null ? Reflect.get(query, 'variant') : undefined;
+  const parameter = (name: string): unknown => {
+    const { query } = request;
+    return typeof query === 'object' && query !== null ? Reflect.get(query, name) : undefined;
+  };
+  const wanted = parameter('variant');
+  const encrypted = parameter('encrypted') === '1';
+  const given = encrypted
+    ? sql`(${assetsGivenTo(peer)} or ${assetsGivenEncrypted(peer)})`
+    : assetsGivenTo(peer);
   const variant = typeof wanted === 'string' ? wanted : null;
   const { rows } = await sql<Row>`select f.size_bytes, f.mime, f.renditions -> ${variant}::text as rendition
     from files f where f.hash = ${hash} and f.origin_peer_id is null
-      and exists (select from assets a where a.file_hash = f.hash and ${assetsGivenTo(peer)})`.execute(
-    deps.db,
-  );
+      and exists (select from assets a where a.file_hash = f.hash and ${given})`.execute(deps.db);
   const [file] = rows;
   if (file === undefined || (variant !== null && file.rendition === null)) {
     throw new Rejection('unshared_object', 'these bytes are not shared with this peer');
@@ -40,7 +51,8 @@ export async function sendBytes(
   const object = file.rendition ?? { object: originalKey(hash), type: file.mime, bytes: file.size_bytes };
   const sent = await send(
     deps,
-    { header: (name) => [request.headers[name] ?? []].flat()[0] },
+    // Each response is encrypted anew, so parts of two do not fit together.
+    { header: (name) => (encrypted ? undefined : [request.headers[name] ?? []].flat()[0]) },
     {
       object: object.object,
       type: object.type,
@@ -50,6 +62,14 @@ export async function sendBytes(
       headers: { 'content-security-policy': sandboxPolicy },
     },
   );
+  if (encrypted && 'body' in sent) {
+    const key = bytesKey(deps.secretKey, peer.peerId, hash);
+    return reply
+      .header('content-type', 'application/octet-stream')
+      .header('content-length', String(encryptedSize(object.bytes)))
+      .header('cache-control', 'private, no-store')
+      .send(encryptBytes(streamOf(sent.body), key, `${hash} ${variant ?? ''}`));
+  }
   return reply
     .code(sent.status)
     .headers(sent.headers)

@@ -24,6 +24,8 @@ export interface Receipt {
   actor: RemoteActor;
   /** Whom the object belongs to. */
   owner: RemoteActor;
+  /** The accounts here that the envelope was encrypted for; null if it was plain. */
+  recipients: number[] | null;
 }
 
 const kinds = ['post', 'asset', 'collection'] as const;
@@ -130,10 +132,13 @@ async function applyObject(
     await mirrorCollection(tx, sender, owner.ref, object);
     await purgeUngranted(tx, sender.peerId);
   } else if (object.type === 'aa:Post') {
-    await mirrorPost(tx, sender, owner.ref, object);
+    await mirrorPost(tx, sender, owner.ref, object, receipt.recipients);
     await purgeUngranted(tx, sender.peerId);
   } else {
-    await mirrorAsset(tx, sender.peerId, owner.ref, object);
+    await mirrorAsset(tx, sender.peerId, owner.ref, object, {
+      uri: object.id,
+      recipients: receipt.recipients,
+    });
     await refreshAssetAudience(tx, sender.peerId, object.id);
   }
 }

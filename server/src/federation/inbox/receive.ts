@@ -3,11 +3,12 @@ import type { PeerCaller } from '../../access/federation.ts';
 import type { Deps } from '../../deps.ts';
 import { type RemoteActor, resolveActor } from '../actors.ts';
 import { type Install, requireInstall } from '../identity.ts';
-import { type Envelope, readEnvelope } from '../protocol/envelope.ts';
+import { type Envelope, type PlainEnvelope, readEnvelope } from '../protocol/envelope.ts';
 import { Rejection } from '../protocol/rejection.ts';
 import { verifyEnvelope } from '../protocol/signature.ts';
 import { logRefused } from '../rejections.ts';
 import { apply } from './apply.ts';
+import { openEnvelope } from './decrypt.ts';
 
 /** What became of an envelope: it took effect, or was known already. */
 export interface Received {
@@ -43,7 +44,7 @@ async function ownerOf(
   deps: Deps,
   install: Install,
   sender: Sender,
-  envelope: Envelope,
+  envelope: PlainEnvelope,
   actor: RemoteActor,
 ): Promise<RemoteActor> {
   if (envelope.type !== 'Create' && envelope.type !== 'Update') return actor;
@@ -64,7 +65,8 @@ async function receive(deps: Deps, install: Install, sender: Sender, value: unkn
   );
   if (known.length > 0) return { status: 'replayed' };
   const actor = await verifiedActor(deps, install, sender, envelope);
-  const owner = await ownerOf(deps, install, sender, envelope, actor);
+  const { envelope: opened, recipients } = await openEnvelope(deps, install, envelope);
+  const owner = await ownerOf(deps, install, sender, opened, actor);
   return deps.db.transaction().execute(async (tx) => {
     // Serialises the envelopes of a peer: they build on each other.
     const { rows } =
@@ -73,13 +75,11 @@ async function receive(deps: Deps, install: Install, sender: Sender, value: unkn
       );
     if (rows.length === 0) throw new Rejection('peer_disabled', 'the pairing is not in force');
     const { rows: added } = await sql`insert into federation_inbox (activity_uri, peer_id, type)
-      values (${envelope.id}, ${sender.peerId}, ${envelope.type}) on conflict do nothing returning activity_uri`.execute(
+      values (${envelope.id}, ${sender.peerId}, ${opened.type}) on conflict do nothing returning activity_uri`.execute(
       tx,
     );
     if (added.length === 0) return { status: 'replayed' as const };
-    if (envelope.type === 'encrypted')
-      throw new Rejection('encryption_not_supported', 'encrypted envelopes are not read here');
-    await apply(tx, { install, sender, actor, owner }, envelope);
+    await apply(tx, { install, sender, actor, owner, recipients }, opened);
     return { status: 'accepted' as const };
   });
 }

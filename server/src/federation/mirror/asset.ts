@@ -7,6 +7,7 @@ import { enqueue } from '../../platform/jobs/enqueue.ts';
 import { receiveValues } from '../fields/use.ts';
 import type { AaAsset } from '../protocol/objects.ts';
 import { findMirrored, rememberMirrored } from './objects.ts';
+import { setRecipients } from './recipients.ts';
 
 /** Types of renditions that are mirrored: what browsers show without running anything of it. */
 const shownTypes =
@@ -42,11 +43,13 @@ async function storeFileOf(tx: Tx, peerId: string, asset: AaAsset): Promise<Mirr
   await lockFile(tx, key);
   const { rows } = await sql<MirroredFile>`
     insert into files (hash, size_bytes, mime, extension, pixel_width, pixel_height, thumbhash, media, makers_version,
-      origin_peer_id, origin_hash, origin_renditions)
+      origin_peer_id, origin_hash, origin_renditions, origin_key)
     values (${key}, ${size}, ${contentType}, ${asset.extension ?? null}, ${asset.width ?? null}, ${asset.height ?? null},
       ${asset.thumbhash ?? null}, ${JSON.stringify(asset.media)}::jsonb, ${MAKERS_VERSION}, ${peerId}, ${hash},
-      ${JSON.stringify(renditions)}::jsonb)
-    on conflict (hash) do update set origin_renditions = excluded.origin_renditions, media = excluded.media,
+      ${JSON.stringify(renditions)}::jsonb,
+      ${asset.contentKey === undefined ? null : Buffer.from(asset.contentKey, 'base64url')})
+    on conflict (hash) do update set origin_key = coalesce(excluded.origin_key, files.origin_key),
+      origin_renditions = excluded.origin_renditions, media = excluded.media,
       pixel_width = excluded.pixel_width, pixel_height = excluded.pixel_height, thumbhash = excluded.thumbhash
     returning hash as key, not exists (select from jsonb_each(origin_renditions) r
       where renditions -> r.key ->> 'bytes' is distinct from r.value -> 'url' ->> 'size') as complete`.execute(
@@ -69,13 +72,31 @@ async function releaseEarlier(tx: Tx, assetId: string, key: string): Promise<voi
   }
 }
 
-/** Creates or updates the mirror of an asset, owned by a person of the peer, and returns its local id. */
-export async function mirrorAsset(tx: Tx, peerId: string, ownerRef: number, asset: AaAsset): Promise<string> {
+/** What an asset arrived in. */
+export interface Arrival {
+  /** The address of the post, or of the asset when it came by itself. */
+  uri: string;
+  /** The accounts that the envelope was encrypted for; null if it came plain. */
+  recipients: readonly number[] | null;
+}
+
+/**
+ * Creates or updates the mirror of an asset, owned by a person of the peer, and returns its local id. A restricted or
+ * mature one that came encrypted is restricted here and given to its recipients (FED-55).
+ */
+export async function mirrorAsset(
+  tx: Tx,
+  peerId: string,
+  ownerRef: number,
+  asset: AaAsset,
+  { uri, recipients }: Arrival,
+): Promise<string> {
   const known = await findMirrored(tx, peerId, 'asset', asset.id);
   if (known !== null && known.version > asset.updated) return known.local_id;
   const { key, complete } = await storeFileOf(tx, peerId, asset);
   if (known !== null) await releaseEarlier(tx, known.local_id, key);
   const status = complete ? 'ready' : 'pending';
+  const secret = recipients !== null && (asset.sensitivity === 'restricted' || asset.mature);
   const type = assetTypeOf[asset.assetKind] ?? 7;
   const { rows } =
     known === null
@@ -83,10 +104,11 @@ export async function mirrorAsset(tx: Tx, peerId: string, ownerRef: number, asse
           id: string;
         }>`insert into assets (owner_user_ref, title, description, asset_type, sensitivity, mature,
             file_hash, file_name, state_id, processing_status, origin_peer_id, created_at)
-          values (${ownerRef}, ${asset.name}, ${asset.content}, ${type}, 'posts', ${asset.mature},
+          values (${ownerRef}, ${asset.name}, ${asset.content}, ${type}, ${secret ? 'restricted' : 'posts'}, ${asset.mature},
             ${key}, ${asset.fileName}, (select id from workflow_states where domain = 'asset' and code = 'wip'),
             ${status}, ${peerId}, ${asset.published}) returning id`.execute(tx)
       : await sql<{ id: string }>`update assets set title = ${asset.name}, description = ${asset.content},
+            sensitivity = case when ${secret} then 'restricted' when sensitivity = 'restricted' then 'posts' else sensitivity end,
             asset_type = ${type}, mature = ${asset.mature}, file_hash = ${key}, file_name = ${asset.fileName},
             processing_status = ${status}, updated_at = now()
           where id = ${known.local_id} returning id`.execute(tx);
@@ -99,6 +121,7 @@ export async function mirrorAsset(tx: Tx, peerId: string, ownerRef: number, asse
     select ${id}, t.value, 'manual', t.place - 1 from unnest(${asset.tags}::text[]) with ordinality as t (value, place)
     on conflict (asset_id, value) do update set position = excluded.position`.execute(tx);
   await rememberMirrored(tx, peerId, 'asset', asset.id, id, asset.updated);
+  await setRecipients(tx, peerId, id, uri, secret ? recipients : []);
   await receiveValues(tx, peerId, asset.id, { kind: 'asset', id }, asset.fields);
   return id;
 }
@@ -112,12 +135,15 @@ export async function refreshAssetAudience(tx: Tx, peerId: string, uri: string):
         and (g.expires_at is null or g.expires_at > now())),
     dropped as (
       delete from asset_shares s using federated_objects o where o.kind = 'asset' and o.uri = ${uri}
-        and s.asset_id = o.local_id and not exists (
+        and s.asset_id = o.local_id and not exists (select from assets a where a.id = o.local_id and a.sensitivity = 'restricted')
+        and not exists (
           select from given g where g.local_id = s.asset_id and g.target_user_ref = s.user_ref)),
     added as (
       insert into asset_shares (asset_id, user_ref, shared_by_user_ref)
-      select g.local_id, g.target_user_ref, a.owner_user_ref from given g join assets a on a.id = g.local_id
+      select g.local_id, g.target_user_ref, a.owner_user_ref from given g join assets a on a.id = g.local_id and a.sensitivity <> 'restricted'
       where g.target_user_ref is not null on conflict do nothing)
     update assets a set sensitivity = case when exists (select from given where target_user_ref is null) then 'org' else 'posts' end
-    from federated_objects o where o.kind = 'asset' and o.uri = ${uri} and a.id = o.local_id`.execute(tx);
+    from federated_objects o where o.kind = 'asset' and o.uri = ${uri} and a.id = o.local_id and a.sensitivity <> 'restricted'`.execute(
+    tx,
+  );
 }

@@ -6,12 +6,16 @@ import { mirrorAsset } from './asset.ts';
 import { refreshAudience } from './audience.ts';
 import { checkAtPeer, findMirrored, rememberMirrored } from './objects.ts';
 
-/** Creates or updates the mirror of a post with its members, by a person of the peer (FED-30). */
+/**
+ * Creates or updates the mirror of a post with its members, by a person of the peer (FED-30). `recipients` are the accounts
+ * it was encrypted for; null if it came plain.
+ */
 export async function mirrorPost(
   tx: Tx,
   peer: { peerId: string; url: string },
   authorRef: number,
   post: AaPost,
+  recipients: readonly number[] | null,
 ): Promise<void> {
   const { peerId } = peer;
   const known = await findMirrored(tx, peerId, 'post', post.id);
@@ -19,7 +23,7 @@ export async function mirrorPost(
   const members: string[] = [];
   for (const member of post.members) {
     checkAtPeer(member.id, peer.url);
-    members.push(await mirrorAsset(tx, peerId, authorRef, member));
+    members.push(await mirrorAsset(tx, peerId, authorRef, member, { uri: post.id, recipients }));
   }
   const coverIndex = post.members.findIndex(({ id }) => id === post.cover);
   const cover = coverIndex < 0 ? null : (members[coverIndex] ?? null);

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Tx } from '../../platform/database/pool.ts';
 import { enqueueAll } from '../../platform/jobs/enqueue.ts';
+import { dropRecipients } from './recipients.ts';
 
 /** Removes mirrored posts, with their comments and likes. */
 async function removePosts(tx: Tx, ids: readonly string[]): Promise<void> {
@@ -95,6 +96,7 @@ export async function purgeUngranted(tx: Tx, peerId: string): Promise<void> {
           where m.asset_id = o.local_id and p.origin_peer_id = o.peer_id)`,
     ),
   );
+  await dropRecipients(tx, peerId);
 }
 
 /**
@@ -116,4 +118,5 @@ export async function leavePeer(tx: Tx, peerId: string): Promise<void> {
   await sql`delete from federation_fields where peer_id = ${peerId}`.execute(tx);
   await sql`delete from federation_sent_fields where peer_id = ${peerId}`.execute(tx);
   await sql`delete from remote_actors where peer_id = ${peerId}`.execute(tx);
+  await sql`delete from federation_retired_keys where peer_id = ${peerId}`.execute(tx);
 }

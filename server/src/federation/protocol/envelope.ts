@@ -35,7 +35,7 @@ const Encrypted = closed({
   }),
 });
 /** Content that is encrypted for each recipient; bytes are unpadded base64url. */
-type Encrypted = Static<typeof Encrypted>;
+export type Encrypted = Static<typeof Encrypted>;
 
 const checks = new Map(
   Object.entries(bodies).map(([type, body]) => [
@@ -43,6 +43,8 @@ const checks = new Map(
     {
       plain: checked(closed({ ...header, type: Type.Literal(type), ...body }), 'envelope'),
       encrypted: checked(closed({ ...header, type: Type.Literal(type), encrypted: Encrypted }), 'envelope'),
+      /** What `encrypted` decrypts to: the properties of the type, and perhaps its name. */
+      content: checked(closed({ type: Type.Optional(Type.Literal(type)), ...body }), 'content'),
     },
   ]),
 );
@@ -60,10 +62,10 @@ interface Header {
 }
 
 /** An activity with its envelope. */
-type PlainEnvelope = Header & Activity;
+export type PlainEnvelope = Header & Activity;
 
 /** An envelope whose activity is still encrypted. */
-interface EncryptedEnvelope extends Header {
+export interface EncryptedEnvelope extends Header {
   type: 'encrypted';
   /** The type that the sender states. */
   activityType: ActivityType;
@@ -138,4 +140,22 @@ export function readEnvelope(value: unknown): Envelope {
   if (!isEncrypted) return { ...read, ...readActivity(check.type, content) };
   const { encrypted } = content as { encrypted: Encrypted };
   return { ...read, type: 'encrypted', activityType: check.type, encrypted };
+}
+
+/**
+ * Returns the envelope with its activity, from what `encrypted` was decrypted to. Throws Rejection when the content is not
+ * that of the type the envelope states.
+ */
+export function readDecrypted(envelope: EncryptedEnvelope, content: unknown): PlainEnvelope {
+  const { activityType, encrypted: _, type: __, ...header } = envelope;
+  try {
+    const { type: ___, ...body } = checksOf(activityType).content(content) as { type?: string };
+    return { ...header, ...readActivity(activityType, body) };
+  } catch (error) {
+    if (!(error instanceof Rejection)) throw error;
+    throw new Rejection(
+      'plaintext_type_mismatch',
+      `the content is not that of ${activityType}: ${error.message}`,
+    );
+  }
 }

@@ -8,6 +8,7 @@ import { type AaFieldDefinitions, FieldDefinitions } from './field-definitions.t
 import { Rejection } from './rejection.ts';
 import {
   ActorUri,
+  Base64Url,
   CasUri,
   CommentUri,
   MediaType,
@@ -111,6 +112,8 @@ const Asset = closed({
     pattern: '^(?!\\.\\.?$)[^/\\\\\\u0000-\\u001f\\u007f]+$',
   }),
   url: CasUri,
+  /** With which the sender encrypts the bytes and renditions; in encrypted envelopes only. */
+  contentKey: Type.Optional(Base64Url.key),
   width: Type.Optional(Pixels),
   height: Type.Optional(Pixels),
   thumbhash: Type.Optional(Type.String({ maxLength: 64, pattern: '^[A-Za-z0-9+/]+={0,2}$' })),

@@ -43,7 +43,7 @@ export function fingerprint(raw: Uint8Array): string {
 }
 
 /** Returns the bytes of unpadded base64url in its only valid spelling, or null. */
-function decodeBase64Url(text: string): Buffer | null {
+export function decodeBase64Url(text: string): Buffer | null {
   const bytes = Buffer.from(text, 'base64url');
   return bytes.toString('base64url') === text ? bytes : null;
 }

@@ -15,6 +15,8 @@ import { resolveActor } from '../actors.ts';
 import { type Install, requireInstall } from '../identity.ts';
 import { objectUri } from '../protocol/addresses.ts';
 import { Rejection } from '../protocol/rejection.ts';
+import { readSensitiveContent } from '../settings.ts';
+import { confirmSensitive, readContents } from './sensitive.ts';
 
 type Kind = 'post' | 'asset' | 'collection';
 const collections = { post: 'posts', asset: 'assets', collection: 'collections' } as const;
@@ -34,7 +36,7 @@ async function connectedPeer(db: Database, id: string): Promise<ConnectedPeer> {
 }
 
 const shareColumns = sql`s.id, s.target_actor as person, s.scope, s.expires_at, s.granted_by_user_ref,
-  s.granted_at, not exists (select from federation_outbox o where o.peer_id = s.peer_id and o.object_id = s.object_id
+  s.granted_at, cardinality(s.sensitive_assets) > 0 as encrypted, not exists (select from federation_outbox o where o.peer_id = s.peer_id and o.object_id = s.object_id
     and o.status in ('queued', 'failed')) as delivered`;
 
 /** Returns the shares in force of a thing, by peer, for its editors. */
@@ -71,16 +73,6 @@ async function checkFederable(tx: Tx, kind: Kind, id: string): Promise<void> {
   }
 }
 
-/** Throws 409 for a mature or restricted asset, which never leaves this install (FED-35). Posts leave such members out. */
-async function checkNotSensitive(tx: Tx, kind: Kind, id: string): Promise<void> {
-  if (kind !== 'asset') return;
-  const { rows } =
-    await sql`select from assets a where a.id = ${id} and (a.mature or a.sensitivity = 'restricted')`.execute(
-      tx,
-    );
-  if (rows.length > 0) throw refuse(409, 'restricted and mature content stays in this library');
-}
-
 /** Returns the address of a person at the peer, who must exist; null for everyone there. */
 async function personAt(
   deps: Deps,
@@ -114,16 +106,20 @@ async function putShare(deps: Deps, caller: SignedIn, { kind, id, peerId, body }
   const peer = await connectedPeer(deps.db, peerId);
   checkAhead('expires_at', body.expires_at ?? null);
   const person = await personAt(deps, install, peer, body.person ?? null);
+  const confirm = body.confirm_sensitive ?? null;
+  const sensitive = await confirmSensitive(deps, caller, install, { kind, id, peer, person, confirm });
   return deps.db.transaction().execute(async (tx) => {
     await lockTarget[kind](tx, caller, id);
     await checkFederable(tx, kind, id);
-    await checkNotSensitive(tx, kind, id);
     const scope = body.scope ?? 'view';
     const { rows } = await sql<{ id: string; created: boolean }>`
-      insert into federation_shares (kind, object_id, peer_id, target_actor, scope, granted_by_user_ref, expires_at)
-      values (${kind}, ${id}, ${peer.id}, ${person}, ${scope}, ${caller.ref}, ${body.expires_at ?? null})
+      insert into federation_shares (kind, object_id, peer_id, target_actor, scope, granted_by_user_ref, expires_at,
+        sensitive_assets)
+      values (${kind}, ${id}, ${peer.id}, ${person}, ${scope}, ${caller.ref}, ${body.expires_at ?? null},
+        ${sensitive}::uuid[])
       on conflict (kind, object_id, peer_id, target_actor, target_team) where revoked_at is null
-        do update set scope = excluded.scope, expires_at = excluded.expires_at
+        do update set scope = excluded.scope, expires_at = excluded.expires_at,
+          sensitive_assets = excluded.sensitive_assets
       returning id, xmax = 0 as created`.execute(tx);
     const share = rows[0];
     if (share === undefined) throw new Error('a share was not stored');
@@ -135,6 +131,7 @@ async function putShare(deps: Deps, caller: SignedIn, { kind, id, peerId, body }
         person,
         scope,
         expires_at: body.expires_at ?? null,
+        encrypted: sensitive,
       },
     });
     const change = { kind, objectId: id, actorRef: caller.ref };
@@ -165,13 +162,15 @@ async function removeShares(
   const install = await requireInstall(deps);
   await deps.db.transaction().execute(async (tx) => {
     await lockTarget[kind](tx, caller, id);
-    const { rows } = await sql<{ target_actor: string | null; instance_url: string }>`
+    const { rows } = await sql<{ target_actor: string | null; instance_url: string; encrypted: boolean }>`
       update federation_shares s set revoked_at = now() from federation_peers pe
       where pe.id = s.peer_id and s.kind = ${kind} and s.object_id = ${id} and s.peer_id = ${peerId} and s.revoked_at is null
         ${person === undefined ? sql`` : sql`and s.target_actor = ${person}`}
-      returning s.target_actor, pe.instance_url`.execute(tx);
+      returning s.target_actor, pe.instance_url, cardinality(s.sensitive_assets) > 0 as encrypted`.execute(
+      tx,
+    );
     if (rows.length === 0) throw notFound();
-    for (const { target_actor, instance_url } of rows) {
+    for (const { target_actor, instance_url, encrypted } of rows) {
       await recordEvent(tx, caller, {
         event: 'federation.share.revoked',
         target: { kind, id },
@@ -189,6 +188,9 @@ async function removeShares(
           ...(target_actor === null ? {} : { target_user: target_actor }),
         },
       });
+      // Others at the peer keep the thing, without what was encrypted for this person.
+      if (encrypted)
+        await tellPeer(tx, peerId, { activity: 'update', kind, objectId: id, actorRef: caller.ref });
     }
   });
 }
@@ -196,7 +198,12 @@ async function removeShares(
 async function listShares(deps: Deps, caller: SignedIn, kind: Kind, id: string) {
   return deps.db.transaction().execute(async (tx) => {
     await lockTarget[kind](tx, caller, id);
-    return { status: 200 as const, body: { items: await readShares(tx, kind, id) } };
+    const { sensitive } = await readContents(tx, kind, id);
+    const items = await readShares(tx, kind, id);
+    return {
+      status: 200 as const,
+      body: { items, sensitive_content: await readSensitiveContent(tx), sensitive },
+    };
   });
 }
 

@@ -226,6 +226,12 @@ interface FederatedObjectsTable {
   version: string;
 }
 
+interface FederatedRecipientsTable {
+  asset_id: string;
+  uri: string;
+  user_ref: number;
+}
+
 interface FederatedSubtitlesTable {
   asset_id: string;
   lang: string;
@@ -240,6 +246,15 @@ interface FederatedValuesTable {
   uri: string;
   code: string;
   value: Json;
+}
+
+interface FederationBoxKeysTable {
+  user_ref: number;
+  version: number;
+  public_key: Buffer;
+  sealed: Buffer;
+  created_at: Generated<string>;
+  retained_until: string | null;
 }
 
 interface FederationFieldsTable {
@@ -319,6 +334,7 @@ interface FederationPeersTable {
   created_by_user_ref: number | null;
   created_at: Generated<string>;
   updated_at: Generated<string>;
+  told_key: Buffer | null;
 }
 
 interface FederationRejectionsTable {
@@ -330,6 +346,24 @@ interface FederationRejectionsTable {
   reason: string;
   detail: Generated<string>;
   received_at: Generated<string>;
+}
+
+interface FederationRetiredKeysTable {
+  owner: string;
+  peer_id: string;
+  public_key: Buffer;
+  accepted_until: string;
+}
+
+interface FederationRotationsTable {
+  id: GeneratedAlways<number>;
+  user_ref: number | null;
+  previous_key: Buffer;
+  next_key: Buffer;
+  published: string;
+  signature: Buffer;
+  previous_sealed: Buffer | null;
+  retained_until: string;
 }
 
 interface FederationSentFieldsTable {
@@ -349,6 +383,7 @@ interface FederationSharesTable {
   granted_at: Generated<string>;
   expires_at: string | null;
   revoked_at: string | null;
+  sensitive_assets: Generated<unknown>;
   target_team: string | null;
   target_team_name: Generated<string>;
 }
@@ -479,6 +514,7 @@ interface FilesTable {
   origin_peer_id: string | null;
   fetched_at: string | null;
   origin_renditions: DefaultedJson;
+  origin_key: Buffer | null;
   origin_hash: string | null;
 }
 
@@ -638,6 +674,8 @@ interface RemoteActorsTable {
   display_name: string;
   signing_key: Buffer;
   fetched_at: Generated<string>;
+  box_key: Buffer | null;
+  box_version: number | null;
 }
 
 interface RemotePostLikesTable {
@@ -922,8 +960,10 @@ export interface Tables {
   featured_posts: FeaturedPostsTable;
   federated_collection_items: FederatedCollectionItemsTable;
   federated_objects: FederatedObjectsTable;
+  federated_recipients: FederatedRecipientsTable;
   federated_subtitles: FederatedSubtitlesTable;
   federated_values: FederatedValuesTable;
+  federation_box_keys: FederationBoxKeysTable;
   federation_fields: FederationFieldsTable;
   federation_grants: FederationGrantsTable;
   federation_inbox: FederationInboxTable;
@@ -931,6 +971,8 @@ export interface Tables {
   federation_outbox: FederationOutboxTable;
   federation_peers: FederationPeersTable;
   federation_rejections: FederationRejectionsTable;
+  federation_retired_keys: FederationRetiredKeysTable;
+  federation_rotations: FederationRotationsTable;
   federation_sent_fields: FederationSentFieldsTable;
   federation_shares: FederationSharesTable;
   feed_views: FeedViewsTable;

@@ -82,12 +82,12 @@ export function shareablePeersQuery({ client }: Service) {
   };
 }
 
-/** The shares of a thing, by peer. */
+/** The shares of a thing, by peer, and what of it needs a second confirmation. */
 export function peerSharesQuery({ client }: Service, { kind, id }: PeerTarget) {
   return {
     queryKey: ['peer-shares', kind, id],
-    queryFn: async ({ signal }: { signal: AbortSignal }) =>
-      (await client.call(operationsOf[kind].list, { params: { id }, signal })).items,
+    queryFn: ({ signal }: { signal: AbortSignal }) =>
+      client.call(operationsOf[kind].list, { params: { id }, signal }),
     staleTime: 0,
   };
 }

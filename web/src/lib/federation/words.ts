@@ -1,4 +1,4 @@
-import type { Origin, Peer, PeerShare } from '@vitrine/contract/federation';
+import type { Origin, Peer, PeerShare, SensitiveAsset } from '@vitrine/contract/federation';
 import { shortDayOf } from '#lib/time/moments.ts';
 
 /** Who made something at a peer, and which library it comes from: "Alice, Harbour". */
@@ -33,9 +33,15 @@ export function stateOf({ state, accepted_here, accepted_there }: Peer): { label
 }
 
 /** Whom a share is for and what they may do. */
-export function shareLine({ person, scope, expires_at, delivered }: PeerShare): string {
+export function shareLine({ person, scope, expires_at, encrypted, delivered }: PeerShare): string {
   const who = person === null ? 'Everyone there' : decodeURIComponent(person.split('/').at(-1) ?? person);
   const may = scope === 'comment' ? 'can comment' : 'can view';
   const until = expires_at === null ? '' : ` until ${shortDayOf(expires_at)}`;
-  return `${who} ${may}${until}${delivered ? '' : ' (being sent)'}`;
+  const sealed = encrypted ? ', with restricted or mature content' : '';
+  return `${who} ${may}${until}${sealed}${delivered ? '' : ' (being sent)'}`;
+}
+
+/** What is sensitive about an asset: "restricted", "mature" or both. */
+export function whySensitive({ restricted, mature }: SensitiveAsset): string {
+  return restricted && mature ? 'restricted, mature' : restricted ? 'restricted' : 'mature';
 }

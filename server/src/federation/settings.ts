@@ -1,0 +1,11 @@
+import type { SensitiveContent } from '@vitrine/contract/federation';
+import type { Database } from '../platform/database/pool.ts';
+import { readSetting } from '../settings.ts';
+
+/** What peers must be able to do before restricted and mature content is sent to them (FED-51). */
+export const encryptionCapabilities = ['encryption-nacl-box-v1', 'encrypted-bytes-v1'] as const;
+
+/** Returns whether restricted and mature content may be shared; `never` unless configured (FED-50). */
+export async function readSensitiveContent(db: Database): Promise<SensitiveContent> {
+  return (await readSetting(db, 'federation_sensitive')) === 'encrypted' ? 'encrypted' : 'never';
+}

@@ -1,0 +1,181 @@
+import { updateFederation as contract, type SensitiveAsset } from '@vitrine/contract/federation';
+import { type RawBuilder, sql } from 'kysely';
+import type { SignedIn } from '../../access/caller.ts';
+import { sensitiveAsset, sensitiveMember } from '../../access/federation.ts';
+import { passedOn } from '../../access/links.ts';
+import { recordEvent } from '../../audit/record.ts';
+import type { Deps } from '../../deps.ts';
+import { handle } from '../../handle.ts';
+import { lockTarget } from '../../links/create.ts';
+import { tellPeer } from '../../outbox/enqueue.ts';
+import type { Database, Tx } from '../../platform/database/pool.ts';
+import { refuse } from '../../platform/http/refuse.ts';
+import { writeSetting } from '../../settings.ts';
+import { resolveActor } from '../actors.ts';
+import { type Install, showFederation } from '../identity.ts';
+import { readInstanceAt } from '../peers/instance.ts';
+import { encryptionCapabilities, readSensitiveContent } from '../settings.ts';
+
+type Kind = 'post' | 'asset' | 'collection';
+
+/** What sharing a thing would pass on. */
+interface Contents {
+  sensitive: SensitiveAsset[];
+  /** Whether anything remains without the sensitive assets. */
+  hasOther: boolean;
+}
+
+/** Returns the restricted and mature assets that a share of a thing could pass on; collections pass on none. */
+export async function readContents(db: Database, kind: Kind, id: string): Promise<Contents> {
+  if (kind === 'collection') return { sensitive: [], hasOther: true };
+  const columns = sql`a.id as asset_id, a.title, a.sensitivity = 'restricted' as restricted, a.mature`;
+  const query: RawBuilder<SensitiveAsset & { sensitive: boolean }> =
+    kind === 'asset'
+      ? sql`select ${columns}, ${sensitiveAsset} as sensitive from assets a where a.id = ${id}`
+      : sql`select ${columns}, ${sensitiveMember} as sensitive
+          from posts p join post_members m on m.post_id = p.id join assets a on a.id = m.asset_id
+          where p.id = ${id} and (${sensitiveMember} or ${passedOn}) order by m.sort_order, a.id`;
+  const { rows } = await query.execute(db);
+  return {
+    sensitive: rows.filter(({ sensitive }) => sensitive).map(({ sensitive: _, ...asset }) => asset),
+    hasOther: rows.some(({ sensitive }) => !sensitive),
+  };
+}
+
+/** Names assets with what is sensitive about them: “Quay” (restricted, mature). */
+function named(assets: readonly SensitiveAsset[]): string {
+  const names = assets.slice(0, 10).map(({ title, restricted, mature }) => {
+    const why = [restricted ? 'restricted' : null, mature ? 'mature' : null].filter((word) => word !== null);
+    return `“${title}” (${why.join(', ')})`;
+  });
+  return assets.length > names.length
+    ? `${names.join(', ')} and ${assets.length - names.length} more`
+    : names.join(', ');
+}
+
+/** A share that somebody asks for, with a peer or with one person there. */
+export interface Wish {
+  kind: Kind;
+  id: string;
+  peer: { id: string; instance_url: string; display_name: string };
+  person: string | null;
+  confirm: boolean | null;
+}
+
+/** Returns whether the peer decrypts; asks it again when it did not say so, since it may have been updated. */
+async function canDecrypt(deps: Deps, peer: Wish['peer']): Promise<boolean> {
+  const read = async () => {
+    const { rows } = await sql<{ capable: boolean }>`
+      select capabilities @> ${[...encryptionCapabilities]}::text[] as capable from federation_peers
+      where id = ${peer.id}`.execute(deps.db);
+    return rows[0]?.capable === true;
+  };
+  if (await read()) return true;
+  const found = await readInstanceAt(deps, peer.instance_url);
+  await sql`update federation_peers set capabilities = ${found.capabilities}::text[]
+    where id = ${peer.id} and public_key = ${found.publicKey}`.execute(deps.db);
+  return read();
+}
+
+/** Returns why the sensitive assets cannot go along, as a word for the audit log and a text; null if they can. */
+async function obstacle(deps: Deps, install: Install, wish: Wish, assets: readonly SensitiveAsset[]) {
+  const { peer, person } = wish;
+  if ((await readSensitiveContent(deps.db)) === 'never')
+    return { why: 'never', text: `restricted and mature content stays in this library: ${named(assets)}` };
+  if (person === null)
+    return {
+      why: 'no_person',
+      text: `restricted and mature content goes to one person, encrypted for them, and not to a whole library: ${named(assets)}`,
+    };
+  if (!(await canDecrypt(deps, peer)))
+    return {
+      why: 'not_supported',
+      text: `${peer.display_name} cannot decrypt restricted and mature content`,
+    };
+  const found = await resolveActor(deps, install, { peerId: peer.id, url: peer.instance_url }, person, {
+    fresh: true,
+  });
+  if (found.box_key === null)
+    return { why: 'no_key', text: `${found.display_name} has no key that content can be encrypted for` };
+  if (wish.confirm !== true)
+    return {
+      why: 'unconfirmed',
+      text: `sharing restricted and mature content needs a second confirmation (confirm_sensitive): ${named(assets)}`,
+    };
+  return null;
+}
+
+/**
+ * Returns the restricted and mature assets that go along with a share, encrypted for the person: none unless the library
+ * allows it, the peer can decrypt and somebody confirmed it (FED-50). Throws 409 when they cannot go along and were asked
+ * for, or nothing would remain without them; every answer is audited.
+ */
+export async function confirmSensitive(
+  deps: Deps,
+  caller: SignedIn,
+  install: Install,
+  wish: Wish,
+): Promise<string[]> {
+  const { kind, id, peer, person, confirm } = wish;
+  const { sensitive, hasOther } = await deps.db.transaction().execute(async (tx) => {
+    await lockTarget[kind](tx, caller, id);
+    return readContents(tx, kind, id);
+  });
+  if (sensitive.length === 0 || (confirm === false && hasOther)) return [];
+  const found = await obstacle(deps, install, wish, sensitive);
+  const assets = sensitive.map(({ asset_id }) => asset_id);
+  // A library that never sends such content leaves it out.
+  if (found?.why === 'never' && hasOther && confirm !== true) return [];
+  await deps.db.transaction().execute((tx) =>
+    recordEvent(tx, caller, {
+      event: found === null ? 'federation.sensitive.confirmed' : 'federation.sensitive.refused',
+      target: { kind, id },
+      metadata: {
+        instance_url: peer.instance_url,
+        person,
+        assets,
+        ...(found === null ? {} : { why: found.why }),
+      },
+    }),
+  );
+  if (found !== null) throw refuse(409, found.text);
+  return assets;
+}
+
+/** Sends nothing sensitive any more, and has peers drop what they were sent (FED-50). */
+async function withdrawAll(tx: Tx, caller: SignedIn): Promise<void> {
+  const { rows } = await sql<{
+    kind: 'post' | 'asset';
+    object_id: string;
+    peer_id: string;
+    target_actor: string;
+  }>`
+    update federation_shares set sensitive_assets = '{}'
+    where revoked_at is null and cardinality(sensitive_assets) > 0
+    returning kind, object_id, peer_id, target_actor`.execute(tx);
+  for (const { kind, object_id, peer_id, target_actor } of rows) {
+    await recordEvent(tx, caller, {
+      event: 'federation.sensitive.withdrawn',
+      target: { kind, id: object_id },
+      metadata: { person: target_actor },
+    });
+    await tellPeer(tx, peer_id, { activity: 'update', kind, objectId: object_id, actorRef: caller.ref });
+  }
+}
+
+export const updateFederation = handle(contract, async (deps, { caller, body }) => {
+  const { sensitive_content: wanted } = body;
+  if (wanted != null) {
+    await deps.db.transaction().execute(async (tx) => {
+      const before = await readSensitiveContent(tx);
+      if (before === wanted) return;
+      await writeSetting(tx, 'federation_sensitive', wanted);
+      await recordEvent(tx, caller, {
+        event: 'federation.sensitive.policy',
+        metadata: { before, after: wanted },
+      });
+      if (wanted === 'never') await withdrawAll(tx, caller);
+    });
+  }
+  return { status: 200, body: await showFederation(deps) };
+});
