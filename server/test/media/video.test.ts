@@ -6,8 +6,10 @@ import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Decoders, openDecoders } from '../../src/media/decoding/decoders.ts';
 import { DecodingStopped } from '../../src/media/decoding/process.ts';
+import { ffmpegOf } from '../../src/media/ffmpeg/ffmpeg.ts';
 import { defaultLadder } from '../../src/media/ladder.ts';
 import { sniff } from '../../src/media/sniff.ts';
+import { takeTiles } from '../../src/media/video/sprites.ts';
 import { arrive } from '../posts/people.ts';
 import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
 import { jpeg } from '../support/pictures.ts';
@@ -82,6 +84,28 @@ describe.for(everyFfmpeg)('with $name', { timeout: TIMEOUT_MS }, ({ setting, isH
     expect(cues.trim().split('\n').at(-1)).toBe('sprites.jpg#xywh=192,0,192,108');
     const sheet = await sharp((await extra('sprites.jpg')) ?? undefined).metadata();
     expect([sheet.width, sheet.height]).toEqual([384, 108]);
+  });
+
+  // MEDIA-14
+  test.skipIf(!isHere).each([
+    ['every frame of a short video', 10, '250', undefined],
+    ['the keyframes of a long video', 700, '5', undefined],
+    ['a video that is too large to be read from beginning to end', 12, '2', 0],
+  ])('scrub previews show their own moment, from %s', async (_, seconds, g, mostPassBytes) => {
+    // Grows brighter from 0 to 200.
+    const source = `color=black:s=64x36:r=${seconds > 100 ? 2 : 10},geq=lum='16+T*200/${seconds}':cb=128:cr=128`;
+    const video = { source, encoder: 'libx264', options: { preset: 'ultrafast', g } };
+    const path = join(directory, `brightness-${seconds}.mkv`);
+    await writeFile(path, await clip({ format: 'matroska', video, seconds }));
+    const ffmpeg = await ffmpegOf(setting ?? undefined);
+    const file = { path, mime: 'video/matroska' };
+    const probe = await ffmpeg.probe(file);
+    if (probe.video === null) throw new Error('no video');
+    const tiles = await takeTiles(ffmpeg, file, probe.video, seconds, mostPassBytes);
+    const count = Math.min(100, seconds);
+    expect(tiles?.pixels).toHaveLength(count);
+    for (const [index, pixels] of tiles?.pixels.entries() ?? [])
+      expect(Math.abs((pixels[0] ?? 0) - ((index + 0.5) / count) * 200 * 1.164)).toBeLessThan(12);
   });
 
   test.skipIf(!isHere)('a rotated video is shown upright', async () => {

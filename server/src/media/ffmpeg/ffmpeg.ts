@@ -49,6 +49,20 @@ interface FrameWish {
   exact: boolean;
 }
 
+/** Selects frames at equal intervals, each the last one at or before the middle of its interval. */
+export interface FramesWish extends Omit<FrameWish, 'atSeconds'> {
+  count: number;
+  /** In seconds. */
+  interval: number;
+  /** Ends the run early. */
+  signal: AbortSignal;
+}
+
+/** Returns the FFmpeg filter that selects these frames, for timestamps that start at 0. */
+export function intervalFilter({ interval }: Pick<FramesWish, 'interval'>): string {
+  return `fps=fps=1/${interval}:start_time=${interval / 2}:round=up`;
+}
+
 /** One file to encode. Options are those of FFmpeg's muxers and encoders. */
 export interface Output {
   path: string;
@@ -78,6 +92,11 @@ export interface Ffmpeg {
   findDuration(source: Source): Promise<number>;
   /** Returns the pixels of a frame as RGB with 8 bits per channel; null if there is none at or after that moment. */
   frame(source: Source, stream: VideoStream, wish: FrameWish): Promise<Buffer | null>;
+  /**
+   * Yields the pixels of up to `count` frames, as `frame` does, in one pass over the file. Inexact frames are keyframes,
+   * which are the only ones decoded. Ends when the signal is aborted.
+   */
+  frames(source: Source, stream: VideoStream, wish: FramesWish): AsyncIterable<Buffer>;
   /** Returns the bytes of the attached picture in this stream, in its own format; null if there is none. */
   cover(source: Source, index: number): Promise<Buffer | null>;
   /** Returns the audio as signed 16-bit mono samples at `SAMPLE_RATE`. */

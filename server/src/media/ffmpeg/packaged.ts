@@ -1,8 +1,10 @@
-import type { Decoder, Demuxer, Encoder, FilterAPI, Frame, Muxer, Stream } from 'node-av';
+import type { Decoder, Demuxer, Encoder, FilterAPI, Frame, Muxer, Packet, Stream } from 'node-av';
 import { BrokenFile, NotDrawable } from '../stills/still.ts';
 import { demuxerOf } from './demuxers.ts';
 import {
   type Ffmpeg,
+  type FramesWish,
+  intervalFilter,
   type Output,
   type Probe,
   SAMPLE_RATE,
@@ -75,19 +77,24 @@ async function withFile<T>(av: Av, source: Source, work: (opened: Opened) => Pro
   }
 }
 
-async function* packetsOf({ demuxer }: Opened, index?: number) {
+async function* packetsOf({ demuxer }: Opened, index?: number, isWanted?: (packet: Packet) => boolean) {
   for await (const packet of demuxer.packets(index)) {
     if (packet === null) return;
     try {
-      yield packet;
+      if (isWanted?.(packet) !== false) yield packet;
     } finally {
       packet.free();
     }
   }
 }
 
-/** Yields every frame of a stream. Skips damaged frames, as players do. */
-async function* framesOf(opened: Opened, decoder: Decoder, index: number): AsyncGenerator<Frame> {
+/** Yields every frame of a stream, or of its packets that are wanted. Skips damaged frames, as players do. */
+async function* framesOf(
+  opened: Opened,
+  decoder: Decoder,
+  index: number,
+  isWanted?: (packet: Packet) => boolean,
+): AsyncGenerator<Frame> {
   async function* released(frames: readonly Frame[]) {
     for (const frame of frames) {
       try {
@@ -97,7 +104,8 @@ async function* framesOf(opened: Opened, decoder: Decoder, index: number): Async
       }
     }
   }
-  for await (const packet of packetsOf(opened, index)) yield* released(await decoder.decodeAll(packet));
+  for await (const packet of packetsOf(opened, index, isWanted))
+    yield* released(await decoder.decodeAll(packet));
   yield* released(await decoder.decodeAll(null));
 }
 
@@ -184,6 +192,48 @@ export async function packagedFfmpeg(): Promise<Ffmpeg> {
     return av.FilterAPI.create([...filters, filter].join(','), { framerate: stream.avgFrameRate });
   }
 
+  async function* framesAtIntervals(
+    source: Source,
+    index: number,
+    { count, interval, filter: description, width, height, exact, signal }: FramesWish,
+  ): AsyncGenerator<Buffer> {
+    const closing: (() => unknown)[] = [];
+    try {
+      const opened = await openFile(av, source);
+      closing.unshift(() => opened.demuxer.close());
+      const stream = opened.stream(index);
+      // The demuxers of some formats then skip other frames without reading them.
+      if (!exact) stream.discard = av.AVDISCARD_NONKEY;
+      const decoder = await decoderOf(stream);
+      closing.unshift(() => decoder.close());
+      const start = Math.max(0, opened.demuxer.startTime);
+      const chain = `setpts=PTS-${start}/TB,${intervalFilter({ interval })},${description}`;
+      const filter = pictureFilter(opened, stream, chain);
+      closing.unshift(() => filter.close());
+      let taken = 0;
+      async function* take(frame: Frame | null) {
+        await filter.process(frame);
+        // One at a time: a jump of the timestamps becomes any number of frames.
+        for (let ready = await filter.receive(); ready && taken < count; ready = await filter.receive()) {
+          const pixels = ready.toBuffer();
+          ready.free();
+          taken += 1;
+          if (pixels.length === width * height * 3) yield pixels;
+        }
+      }
+      const isWanted = exact ? undefined : (packet: Packet) => packet.isKeyframe;
+      for await (const frame of framesOf(opened, decoder, index, isWanted)) {
+        yield* take(frame);
+        if (signal.aborted || taken >= count) return;
+      }
+      yield* take(null);
+    } catch (error) {
+      throw faultOf(av, error);
+    } finally {
+      for (const close of closing) await close();
+    }
+  }
+
   async function* monoSamples(source: Source, index: number): AsyncGenerator<Buffer> {
     const closing: (() => unknown)[] = [];
     try {
@@ -255,6 +305,7 @@ export async function packagedFfmpeg(): Promise<Ffmpeg> {
           decoder.close();
         }
       }),
+    frames: (source, { index }, wish) => framesAtIntervals(source, index, wish),
     cover: (source, index) =>
       withFile(av, source, async (opened) => {
         // Avoids `stream.attachedPic`, which frees the picture twice in this library.

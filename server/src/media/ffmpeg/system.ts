@@ -5,6 +5,7 @@ import { BrokenFile } from '../stills/still.ts';
 import { demuxerOf } from './demuxers.ts';
 import {
   type Ffmpeg,
+  intervalFilter,
   type Output,
   type Probe,
   SAMPLE_RATE,
@@ -49,9 +50,15 @@ function faultOf(program: string, messages: string, code: number | null, signal:
 }
 
 /** Runs a program and yields its output as it arrives. Throws as described in Ffmpeg if the program fails. */
-async function* output(program: string, args: readonly string[]): AsyncGenerator<Buffer> {
+async function* output(
+  program: string,
+  args: readonly string[],
+  signal?: AbortSignal,
+): AsyncGenerator<Buffer> {
   // Not detached, because it must belong to the decoder's process group, whose memory and time are limited.
   const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'], cwd: '/' });
+  const kill = () => child.kill('SIGKILL');
+  signal?.addEventListener('abort', kill);
   let messages = '';
   child.stderr.on('data', (chunk: Buffer) => {
     if (messages.length < MOST_MESSAGES) messages += chunk;
@@ -68,9 +75,11 @@ async function* output(program: string, args: readonly string[]): AsyncGenerator
   } finally {
     if (!isRead) child.kill('SIGKILL');
     await ended.catch(() => {});
+    signal?.removeEventListener('abort', kill);
   }
-  const { code, signal } = await ended;
-  if (code !== 0) throw faultOf(basename(program), messages, code, signal);
+  const end = await ended;
+  if (end.code !== 0 && signal?.aborted !== true)
+    throw faultOf(basename(program), messages, end.code, end.signal);
 }
 
 async function whole(program: string, args: readonly string[], most = Infinity): Promise<Buffer> {
@@ -216,6 +225,23 @@ export function systemFfmpeg({ ffmpeg, ffprobe }: Program): Ffmpeg {
       const map = ['-map', `0:${stream.index}`, '-vf', filter];
       const drawn = await whole(ffmpeg, [...quiet, ...seek, ...opening(source), ...rest, ...map, ...pixels]);
       return drawn.length === width * height * 3 ? drawn : null;
+    },
+    async *frames(source, stream, { count, filter, width, height, exact, signal, interval }) {
+      // The demuxers of some formats then skip other frames without reading them.
+      const keys = exact ? [] : ['-skip_frame', 'nokey', '-discard:v', 'nokey'];
+      const filters = `${intervalFilter({ interval })},${filter}`;
+      const pixels = ['-frames:v', String(count), '-pix_fmt', 'rgb24', '-f', 'rawvideo', 'pipe:1'];
+      const map = ['-map', `0:${stream.index}`, '-vf', filters];
+      const size = width * height * 3;
+      let rest = Buffer.alloc(0);
+      for await (const chunk of output(
+        ffmpeg,
+        [...quiet, ...keys, ...opening(source), ...map, ...pixels],
+        signal,
+      )) {
+        rest = Buffer.concat([rest, chunk]);
+        for (; rest.length >= size; rest = rest.subarray(size)) yield rest.subarray(0, size);
+      }
     },
     async cover(source, index) {
       const copied = ['-map', `0:${index}`, '-c', 'copy', '-frames:v', '1', '-f', 'image2pipe', 'pipe:1'];

@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import pLimit from 'p-limit';
 import type { Ffmpeg, Source, VideoStream } from '../ffmpeg/ffmpeg.ts';
@@ -11,8 +11,14 @@ import { pictureFilters } from './filters.ts';
 const TILE_EDGE = 192;
 const MOST_TILES = 100;
 const COLUMNS = 10;
-/** Time limit; tiles are optional and are skipped if they take longer. */
-const MOST_MS = 60_000;
+/** Size of the largest file that is read from beginning to end for its tiles; others are sought through. */
+const MOST_PASS_BYTES = 2 * 1024 ** 3;
+/** Time limit of that pass. A video of which every frame is a keyframe is faster to seek through. */
+const MOST_PASS_MS = 20_000;
+/** Time limit of seeking; tiles are optional and are skipped if they take longer. */
+const MOST_SEEKING_MS = 60_000;
+/** Number of pixels of all frames up to which every frame is decoded: three minutes of 1920 x 1080. */
+const MOST_EXACT_PIXELS = 10e9;
 
 /** Small pictures at equal intervals of a video. */
 export interface Tiles {
@@ -28,35 +34,83 @@ export function timeOfTile(tiles: Pick<Tiles, 'interval'>, index: number): numbe
   return (index + 0.5) * tiles.interval;
 }
 
-/** Takes up to 100 frames, about a second or more apart. Returns null if there are none or if it takes too long. */
+interface Wish extends Shape {
+  count: number;
+  interval: number;
+  filter: string;
+}
+
+/** Returns whether decoding every frame of a video is cheap, in relation to what tiles are worth. */
+function isCheap({ width, height, frameRate }: VideoStream, durationSeconds: number): boolean {
+  const rate = frameRate === null ? 25 : frameRate.num / frameRate.den;
+  return durationSeconds * rate * width * height <= MOST_EXACT_PIXELS;
+}
+
+/** Takes frames in one pass over the file. Returns null if that takes too long. */
+async function takeInOnePass(
+  ffmpeg: Ffmpeg,
+  source: Source,
+  video: VideoStream,
+  wish: Wish & { exact: boolean },
+): Promise<Buffer[] | null> {
+  const signal = AbortSignal.timeout(MOST_PASS_MS);
+  const taken: Buffer[] = [];
+  const take = async () => {
+    for await (const pixels of ffmpeg.frames(source, video, { ...wish, signal })) taken.push(pixels);
+  };
+  // A file that is damaged somewhere has the frames before that.
+  await unlessBroken(take());
+  return signal.aborted ? null : taken;
+}
+
+/** Takes keyframes by seeking to each. Returns null if that takes too long. */
+async function takeBySeeking(
+  ffmpeg: Ffmpeg,
+  source: Source,
+  video: VideoStream,
+  { count, interval, ...wish }: Wish,
+): Promise<(Buffer | null)[] | null> {
+  const deadline = performance.now() + MOST_SEEKING_MS;
+  const limit = pLimit(2);
+  const take = async (index: number): Promise<Buffer | null> => {
+    if (performance.now() > deadline) return null;
+    const atSeconds = timeOfTile({ interval }, index);
+    return ffmpeg.frame(source, video, { ...wish, atSeconds, exact: false });
+  };
+  const taken = await Promise.all(
+    Array.from({ length: count }, (_, index) => limit(() => unlessBroken(take(index)))),
+  );
+  return performance.now() > deadline ? null : taken;
+}
+
+/**
+ * Takes up to 100 frames, about a second or more apart. Returns null if there are none or if it takes too long. Seeks in
+ * files of more than `mostPassBytes`, and reads others in one pass.
+ */
 export async function takeTiles(
   ffmpeg: Ffmpeg,
   source: Source,
   video: VideoStream,
   durationSeconds: number,
+  mostPassBytes = MOST_PASS_BYTES,
 ): Promise<Tiles | null> {
   const shape = contain(TILE_EDGE, video);
   const count = Math.min(MOST_TILES, Math.max(1, Math.round(durationSeconds)));
   const interval = durationSeconds / count;
   const filter = await pictureFilters(ffmpeg, video, shape, 'rgb24');
-  const deadline = performance.now() + MOST_MS;
-  const limit = pLimit(2);
-  const take = async (index: number): Promise<Buffer | null> => {
-    if (performance.now() > deadline) return null;
-    const atSeconds = timeOfTile({ interval }, index);
-    // Decodes exact frames if keyframes are probably farther apart than tiles.
-    return ffmpeg.frame(source, video, { atSeconds, filter, ...shape, exact: interval < 5 });
-  };
-  const taken = await Promise.all(
-    Array.from({ length: count }, (_, index) => limit(() => unlessBroken(take(index)))),
-  );
-  if (performance.now() > deadline) return null;
-  let last = taken.find((tile) => tile !== null) ?? null;
-  if (last === null) return null;
+  const wish = { count, interval, filter, ...shape };
+  // Decodes every frame if keyframes are probably farther apart than tiles.
+  const exact = interval < 5 && isCheap(video, durationSeconds);
+  const { size } = await stat(source.path);
+  const isRead = size <= mostPassBytes && durationSeconds > 0;
+  const inOnePass = isRead ? await takeInOnePass(ffmpeg, source, video, { ...wish, exact }) : null;
+  const taken = inOnePass ?? (await takeBySeeking(ffmpeg, source, video, wish));
+  let last = taken?.find((tile) => tile !== null) ?? null;
+  if (taken === null || last === null) return null;
   const pixels: Buffer[] = [];
   // Repeats the previous tile for a damaged or missing one.
-  for (const tile of taken) {
-    last = tile ?? last;
+  for (let index = 0; index < count; index += 1) {
+    last = taken[index] ?? last;
     pixels.push(last);
   }
   return { shape, interval, pixels };
