@@ -118,9 +118,16 @@ export function collectionsGivenTo({ peerId }: PeerCaller): Predicate {
       and s.peer_id = ${peerId} and ${shareInForce}))`;
 }
 
-/** Whether the peer may comment on a post of ours: the share says so. */
-export function mayComment({ peerId }: PeerCaller): Predicate {
-  return sql`exists (select from (${sharesOfPost}) given where given.peer_id = ${peerId} and given.scope = 'comment')`;
+/** Posts of ours that a person of the peer may like: given to everyone there, or to that person (FED-74). */
+export function postsGivenToPerson({ peerId }: PeerCaller, person: string): Predicate {
+  return sql`(${federablePost} and exists (select from (${sharesOfPost}) given
+    where given.peer_id = ${peerId} and (given.target_actor is null or given.target_actor = ${person})))`;
+}
+
+/** Whether the person of the peer may comment on a post of ours: a share that includes them says so. */
+export function mayComment({ peerId }: PeerCaller, person: string): Predicate {
+  return sql`exists (select from (${sharesOfPost}) given where given.peer_id = ${peerId} and given.scope = 'comment'
+    and (given.target_actor is null or given.target_actor = ${person}))`;
 }
 
 /** Returns the peers that have to hear of a change to this thing of ours, as a query with the column `peer_id`. */

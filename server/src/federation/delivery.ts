@@ -30,10 +30,18 @@ export interface OutboxRow {
 const GIVE_UP_AFTER_MS = 3 * 24 * 3600 * 1000;
 const FIRST_WAIT_MS = 15_000;
 const LONGEST_WAIT_MS = 3 * 3600 * 1000;
-/** How long one worker alone sends to a peer; renewed with every change. */
-const LEASE_SECONDS = 120;
+/**
+ * How long one worker alone sends to a peer; renewed before every change, which takes at most 30 seconds to send. After a crash
+ * the peer waits for the rest of it.
+ */
+const LEASE_SECONDS = 60;
 /** Another worker has the lease: look again after this long. */
 const RETRY_LEASE_MS = 2000;
+
+/** Returns how long to wait after this many failed attempts before the last one, in milliseconds. */
+function pauseAfter(attempts: number): number {
+  return Math.min(FIRST_WAIT_MS * 2 ** attempts, LONGEST_WAIT_MS);
+}
 
 /** Reasons that a later attempt may overcome; every other rejection is final. */
 const passing = new Set(['stale_request', 'peer_disabled', 'unknown_peer', 'unshared_object_pending']);
@@ -83,7 +91,7 @@ async function postpone(db: Database, row: OutboxRow, error: string): Promise<nu
     await settle(db, row, 'failed', error);
     return null;
   }
-  const wait = Math.min(FIRST_WAIT_MS * 2 ** row.attempts, LONGEST_WAIT_MS);
+  const wait = pauseAfter(row.attempts);
   await sql`update federation_outbox set attempts = attempts + 1, last_error = ${error},
       next_attempt_at = now() + make_interval(secs => ${wait / 1000})
     where seq = ${row.seq}`.execute(db);
@@ -110,9 +118,11 @@ async function keptEnvelopes(
 async function post(
   deps: Deps,
   install: Install,
-  url: string,
+  { url, peerId }: { url: string; peerId: string },
   text: string,
 ): Promise<{ message: string; final: boolean } | null> {
+  await sql`update federation_peers set delivering_until = now() + make_interval(secs => ${LEASE_SECONDS})
+    where id = ${peerId}`.execute(deps.db);
   try {
     await postSigned(deps, install, `${url}/federation/inbox`, text);
     return null;
@@ -128,13 +138,14 @@ async function post(
 async function send(deps: Deps, install: Install, url: string, row: OutboxRow): Promise<number | null> {
   const { db } = deps;
   const { preludes, envelope } = await keptEnvelopes(deps, install, row);
+  const to = { url, peerId: row.peer_id };
   for (const prelude of preludes) {
     // A peer that has no use for definitions is still sent what follows.
-    const fault = await post(deps, install, url, prelude);
+    const fault = await post(deps, install, to, prelude);
     if (fault !== null && !fault.final) return postpone(db, row, fault.message);
   }
   if (envelope !== null) {
-    const fault = await post(deps, install, url, envelope);
+    const fault = await post(deps, install, to, envelope);
     if (fault !== null && !fault.final) return postpone(db, row, fault.message);
     if (fault !== null) {
       await settle(db, { ...row, preludes }, 'failed', fault.message);
@@ -146,8 +157,7 @@ async function send(deps: Deps, install: Install, url: string, row: OutboxRow): 
     return null;
   }
   await settle(db, row, 'sent', null);
-  await sql`update federation_peers set last_error = null, last_seen_at = now(),
-      delivering_until = now() + make_interval(secs => ${LEASE_SECONDS}) where id = ${row.peer_id}`.execute(
+  await sql`update federation_peers set last_error = null, last_seen_at = now() where id = ${row.peer_id}`.execute(
     db,
   );
   return null;
@@ -184,17 +194,26 @@ export function deliverJob(deps: Deps): JobHandler<'deliver'> {
   };
 }
 
-/** Tells an install that the pairing has ended; it may be unreachable for days. */
+/**
+ * Tells an install that the pairing has ended, for up to three days (FED-14). An install that was paired again meanwhile is
+ * told nothing: that would end the new pairing.
+ */
 export function unpairJob(deps: Deps): JobHandler<'unpair'> {
-  return async ({ url }) => {
+  return async ({ url, since = new Date().toISOString(), attempts = 0 }) => {
+    const { db } = deps;
     const install = await readInstall(deps);
     if (install === null) return;
+    const { rows } = await sql`select from federation_peers where instance_url = ${url}`.execute(db);
+    if (rows.length > 0) return;
     try {
       await postSigned(deps, install, `${url}/federation/peers/unpair`, '{}');
     } catch (error) {
       // It has forgotten us already.
-      if (error instanceof OutboundError && (error.status === 403 || error.status === 404)) return;
-      throw error;
+      if (!(error instanceof OutboundError)) throw error;
+      if (error.status === 403 || error.status === 404) return;
+      if (Date.now() - Date.parse(since) > GIVE_UP_AFTER_MS) return;
+      const runAt = new Date(Date.now() + pauseAfter(attempts)).toISOString();
+      await enqueue(db, 'unpair', { url, since, attempts: attempts + 1 }, { key: `unpair:${url}`, runAt });
     }
   };
 }

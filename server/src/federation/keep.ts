@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Deps } from '../deps.ts';
 import { tellPeer, wakeDelivery } from '../outbox/enqueue.ts';
+import { enqueueAll } from '../platform/jobs/enqueue.ts';
 import type { JobHandler } from '../platform/jobs/worker.ts';
 import { compareOffered, useAgain } from './fields/offered.ts';
 import { trimFetched } from './files/fetch.ts';
@@ -99,12 +100,24 @@ async function compareFields({ db }: Deps): Promise<void> {
   }
 }
 
+/** Fetches renditions whose job has failed for good, as when the peer was away for longer than its attempts. */
+async function fetchMissing({ db }: Deps): Promise<void> {
+  const { rows } = await sql<{ hash: string }>`select f.hash from files f
+      join federation_peers pe on pe.id = f.origin_peer_id and pe.state = 'connected'
+    where exists (select from assets a where a.file_hash = f.hash and a.processing_status = 'pending')
+      and not exists (select from graphile_worker._private_jobs j
+        where j.key = 'fetch-renditions:' || f.hash and j.attempts < j.max_attempts)`.execute(db);
+  const jobs = rows.map(({ hash }) => ({ payload: { hash }, key: `fetch-renditions:${hash}` }));
+  await enqueueAll(db, 'fetch-renditions', jobs);
+}
+
 export function keepFederationJob(deps: Deps): JobHandler<'keep-federation'> {
   return async () => {
     await expireShares(deps);
     await purgeExpired(deps);
     await wakeAll(deps);
     await compareFields(deps);
+    await fetchMissing(deps);
     await trimFetched(deps);
     await sql`delete from federation_inbox where received_at < now() - make_interval(days => ${KEPT_DAYS})`.execute(
       deps.db,

@@ -259,10 +259,17 @@ async function commentObject(
   return { object, fieldIds: [] };
 }
 
-/** The account that signs: the one that acted, else the one that shared the thing with the peer. */
+/**
+ * The account that signs: the one that acted, else the one that shared the thing with the peer. Likes and comments are by
+ * nobody else; null when their account is gone.
+ */
 async function signerOf(deps: Deps, row: OutboxRow): Promise<ActorKeys | null> {
   const acted = row.actor_ref === null ? null : await readActorKeys(deps, row.actor_ref);
-  if (acted !== null) return acted;
+  const isPersonal =
+    row.activity === 'like' ||
+    row.activity === 'unlike' ||
+    (row.kind === 'comment' && row.activity !== 'delete');
+  if (acted !== null || isPersonal) return acted;
   const { rows } = await sql<{
     ref: number;
   }>`select u.ref from federation_shares s join users u on u.ref = s.granted_by_user_ref

@@ -6,6 +6,7 @@ import { type Install, openInstall, pair, settle } from './installs.ts';
 
 async function sharedPost(install: Install, peer: string, title: string) {
   const asset = await upload(install.root, await jpeg(64, 48), { sensitivity: 'posts' }, `${title}.jpg`);
+  await install.runJobs();
   const post = await publish(install.root, [asset], { title });
   await install.root.ok('putPostPeer', {
     params: { id: post.id, peer_id: peer },

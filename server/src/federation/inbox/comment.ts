@@ -56,7 +56,7 @@ export async function applyComment(tx: Tx, receipt: Receipt, note: AaNote): Prom
   if (post.ours) {
     const { rows } = await sql<{
       allowed: boolean;
-    }>`select p.comments_enabled and ${mayComment(sender)} as allowed
+    }>`select p.comments_enabled and ${mayComment(sender, actor.uri)} as allowed
       from posts p where p.id = ${post.id}`.execute(tx);
     if (rows[0]?.allowed !== true)
       throw new Rejection('unshared_object', 'the share does not allow comments');

@@ -1,17 +1,18 @@
 import { sql } from 'kysely';
-import { postsGivenTo } from '../../access/federation.ts';
+import { postsGivenToPerson } from '../../access/federation.ts';
 import type { Tx } from '../../platform/database/pool.ts';
 import { parseObjectUri } from '../protocol/addresses.ts';
 import { Rejection } from '../protocol/rejection.ts';
 import type { Receipt } from './apply.ts';
 
 /**
- * Returns the local post at an address of ours or of the sender, locked, if the sender is given it or gave it; throws
- * Rejection otherwise (§12.1: `unknown_object` for what does not exist, `unshared_object` for what is not shared).
+ * Returns the local post at an address of ours or of the sender, locked, if the person who acts is given it or the sender
+ * gave it; throws Rejection otherwise (§12.1: `unknown_object` for what does not exist, `unshared_object` for what is not
+ * shared).
  */
 export async function postAt(
   tx: Tx,
-  { install, sender }: Receipt,
+  { install, sender, actor }: Receipt,
   uri: string,
 ): Promise<{ id: string; ours: boolean }> {
   const at = parseObjectUri(uri);
@@ -27,7 +28,10 @@ export async function postAt(
     return { id: rows[0].id, ours: false };
   }
   if (at.base !== install.url) throw new Rejection('unknown_object', 'the post belongs to another install');
-  const { rows } = await sql<{ id: string; given: boolean }>`select p.id, ${postsGivenTo(sender)} as given
+  const { rows } = await sql<{
+    id: string;
+    given: boolean;
+  }>`select p.id, ${postsGivenToPerson(sender, actor.uri)} as given
     from posts p where p.id = ${at.id} and p.origin_peer_id is null for no key update of p`.execute(tx);
   if (rows[0] === undefined) throw new Rejection('unknown_object', 'there is no such post');
   if (!rows[0].given) throw new Rejection('unshared_object', 'the post is not shared with this peer');

@@ -60,7 +60,7 @@ export interface Jobs {
   /** Sends a peer what waits for it, in order. */
   deliver: { peer: string };
   /** Tells an install that the pairing has ended. */
-  unpair: { url: string };
+  unpair: { url: string; since?: string; attempts?: number };
   /** Fetches the renditions of bytes that a peer shares. */
   'fetch-renditions': { hash: string };
   /** Uses or withdraws the values that a peer sent for a field. */

@@ -45,6 +45,13 @@ export async function countLiveWorkers(db: Database): Promise<number> {
 
 /** Removes a process and unlocks its workers' jobs in one statement. Call it while holding the process's lock. */
 async function takeOver(client: pg.Client, process: number): Promise<void> {
+  // A job that was enqueued again while it ran has lost its key and has no attempts left: the new one does its work, and
+  // this one would be listed as failed for good.
+  await client.query(
+    `delete from graphile_worker._private_jobs where key is null and attempts >= max_attempts and last_error is null
+       and locked_by in (select worker_id from job_workers where process = $1)`,
+    [process],
+  );
   await client.query(
     `with gone as (delete from job_workers where process = $1 returning worker_id)
      select graphile_worker.force_unlock_workers(array_agg(worker_id)) from gone`,

@@ -1,0 +1,349 @@
+import { generateKeyPairSync, randomUUID } from 'node:crypto';
+import type { Post } from '@vitrine/contract/posts';
+import { sql } from 'kysely';
+import { beforeAll, describe, expect, test } from 'vitest';
+import type { Install as Sender } from '../../src/federation/identity.ts';
+import { OutboundError, postSigned } from '../../src/federation/outbound.ts';
+import { signHttp } from '../../src/federation/protocol/http-signature.ts';
+import { rawPublicKey, signEnvelope } from '../../src/federation/protocol/signature.ts';
+import { type Install, openInstall } from '../federation/installs.ts';
+import { type Account, publish, upload } from '../support/library.ts';
+import { plainFile } from '../support/pictures.ts';
+
+const PROTOCOL = 'https://artist-alley.org/protocol/v1';
+
+/** Who asks. `share` is what such a peer has of every single target. */
+interface PeerKind {
+  name: string;
+  /** Null: not in the list of peers. */
+  state: 'connected' | 'disabled' | 'pending_inbound' | null;
+  share: null | { scope: 'view' | 'comment'; with?: 'bob'; ended?: 'expired' | 'revoked' };
+  /** The person who acts. */
+  person: 'bob' | 'eve';
+}
+
+const kinds: readonly PeerKind[] = [
+  { name: 'a stranger', state: null, share: null, person: 'bob' },
+  { name: 'a peer to be accepted', state: 'pending_inbound', share: { scope: 'comment' }, person: 'bob' },
+  { name: 'a disabled peer', state: 'disabled', share: { scope: 'comment' }, person: 'bob' },
+  { name: 'a peer without a share', state: 'connected', share: null, person: 'bob' },
+  { name: 'a peer that may view', state: 'connected', share: { scope: 'view' }, person: 'bob' },
+  { name: 'a peer that may comment', state: 'connected', share: { scope: 'comment' }, person: 'bob' },
+  { name: 'a person', state: 'connected', share: { scope: 'comment', with: 'bob' }, person: 'bob' },
+  { name: 'another person', state: 'connected', share: { scope: 'comment', with: 'bob' }, person: 'eve' },
+  {
+    name: 'a peer whose share expired',
+    state: 'connected',
+    share: { scope: 'comment', ended: 'expired' },
+    person: 'bob',
+  },
+  {
+    name: 'a peer whose share was revoked',
+    state: 'connected',
+    share: { scope: 'comment', ended: 'revoked' },
+    person: 'bob',
+  },
+];
+
+interface Caller {
+  kind: PeerKind;
+  sender: Sender;
+}
+
+/** A post with one file, and whether the rules let them go to a peer with a share. */
+interface Target {
+  name: string;
+  post: string;
+  hash: string;
+  /** FED-1, FED-35: whether the post may go, and its file with it. */
+  postGoes: boolean;
+  fileGoes: boolean;
+}
+
+let harbour: Install;
+let alice: Account;
+let callers: Caller[];
+const posts: Target[] = [];
+/** Files shared by themselves. */
+const files: { name: string; id: string; hash: string; goes: boolean }[] = [];
+
+async function makePosts(): Promise<void> {
+  const dora = await harbour.join('dora');
+  const file = (name: string, fields: Record<string, string> = {}, owner = alice) =>
+    upload(owner, plainFile(name), { sensitivity: 'posts', ...fields }, `${name}.bin`);
+  const add = (
+    name: string,
+    post: Post,
+    asset: { file_hash: string | null },
+    goes: boolean,
+    fileGoes = goes,
+  ) => posts.push({ name, post: post.id, hash: asset.file_hash ?? '', postGoes: goes, fileGoes });
+  for (const visibility of ['org-only', 'public', 'followers', 'explicit-share', 'private'] as const) {
+    const asset = await file(visibility);
+    const post = await publish(alice, [asset], { visibility });
+    add(`a post that is ${visibility}`, post, asset, visibility !== 'private');
+  }
+  const ofDraft = await file('draft');
+  add('a draft', await publish(alice, [ofDraft], { draft: true }), ofDraft, false);
+  const ofDeleted = await file('deleted');
+  const deleted = await publish(alice, [ofDeleted]);
+  await alice.ok('deletePost', { params: { id: deleted.id }, body: undefined });
+  add('a deleted post', deleted, ofDeleted, false);
+  const narrow: [string, Record<string, string>][] = [
+    ['mature', { mature: 'true' }],
+    ['restricted', { sensitivity: 'restricted' }],
+    ['for members only', { sensitivity: 'org' }],
+  ];
+  for (const [name, fields] of narrow) {
+    const asset = await file(`of ${name}`, fields);
+    add(`a post with a file that is ${name}`, await publish(alice, [asset]), asset, true, false);
+  }
+  const foreign = await file('foreign', { sensitivity: 'public' }, dora);
+  add('a post with the file of someone else', await publish(alice, [foreign]), foreign, true, false);
+  const ofPeer = await file('of a peer');
+  const mirrored = await publish(alice, [ofPeer]);
+  await sql`with of as (select id from federation_peers where state = 'disabled'),
+      a as (update assets set origin_peer_id = of.id from of where assets.id = ${ofPeer.id})
+    update posts set origin_peer_id = of.id from of where posts.id = ${mirrored.id}`.execute(
+    harbour.database.db,
+  );
+  add('a post that another peer shares', mirrored, ofPeer, false);
+
+  const single: [string, Record<string, string>, boolean][] = [
+    ['a file of posts', {}, true],
+    ['a public file', { sensitivity: 'public' }, true],
+    ['a mature file', { mature: 'true' }, false],
+    ['a restricted file', { sensitivity: 'restricted' }, false],
+  ];
+  for (const [name, fields, goes] of single) {
+    const asset = await file(name, fields);
+    files.push({ name, id: asset.id, hash: asset.file_hash ?? '', goes });
+  }
+  const thrown = await file('thrown away');
+  await alice.ok('deleteAsset', { params: { id: thrown.id }, body: undefined });
+  files.push({ name: 'a deleted file', id: thrown.id, hash: thrown.file_hash ?? '', goes: false });
+}
+
+/** Gives every peer its share of every target, also of those that no handler would let it have. */
+async function shareEverything(): Promise<void> {
+  const { db } = harbour.database;
+  for (const { kind, sender } of callers) {
+    if (kind.state === null || kind.share === null) continue;
+    const { scope, ended } = kind.share;
+    const person = kind.share.with === undefined ? null : `${sender.url}/users/${kind.share.with}`;
+    await sql`insert into federation_shares (kind, object_id, peer_id, target_actor, scope, granted_by_user_ref, expires_at,
+        revoked_at)
+      select t.kind, t.id, pe.id, ${person}, ${scope}, ${alice.ref},
+        case when ${ended === 'expired'} then now() - interval '1 minute' end, case when ${ended === 'revoked'} then now() end
+      from federation_peers pe, (
+        select 'post' as kind, unnest(${posts.map(({ post }) => post)}::uuid[]) as id
+        union all select 'asset', unnest(${files.map(({ id }) => id)}::uuid[])) t
+      where pe.instance_url = ${sender.url}`.execute(db);
+  }
+}
+
+async function makeCaller(kind: PeerKind, at: number): Promise<Caller> {
+  const { privateKey } = generateKeyPairSync('ed25519');
+  const url = `https://peer-${at}.example`;
+  const publicKey = rawPublicKey(privateKey);
+  if (kind.state !== null) {
+    const { db } = harbour.database;
+    await sql`insert into federation_peers (instance_url, public_key, state, nonce) values (${url}, ${publicKey},
+      ${kind.state}, 'nonce')`.execute(db);
+    await sql`insert into remote_actors (ref, peer_id, uri, username, display_name, signing_key)
+      select nextval(pg_get_serial_sequence('users', 'ref')), id, ${`${url}/users/${kind.person}`}, ${kind.person}, ${kind.person},
+        ${publicKey} from federation_peers where instance_url = ${url}`.execute(db);
+  }
+  return { kind, sender: { url, name: kind.name, key: { privateKey, publicKey } } };
+}
+
+beforeAll(async () => {
+  harbour = await openInstall('Harbour');
+  alice = await harbour.join('alice');
+  callers = [];
+  for (const [at, kind] of kinds.entries()) callers.push(await makeCaller(kind, at));
+  await makePosts();
+  await shareEverything();
+}, 60_000);
+
+/** An envelope that the caller's person signs. */
+function envelopeOf({ kind, sender }: Caller, body: object) {
+  const actor = `${sender.url}/users/${kind.person}`;
+  const envelope = {
+    '@context': PROTOCOL,
+    id: `${sender.url}/activities/${randomUUID()}`,
+    actor,
+    published: new Date().toISOString(),
+    ...body,
+  };
+  return signEnvelope(envelope, `${actor}#main-key`, sender.key.privateKey);
+}
+
+function noteOn({ kind, sender }: Caller, uri: string) {
+  const now = new Date().toISOString();
+  return {
+    type: 'Note',
+    id: `${sender.url}/posts/${randomUUID()}#comment-${randomUUID()}`,
+    attributedTo: `${sender.url}/users/${kind.person}`,
+    attributedToName: kind.person,
+    content: `By ${kind.name}`,
+    inReplyTo: uri,
+    published: now,
+    updated: now,
+  };
+}
+
+const uriOf = ({ post }: Target) => `${harbour.address}/posts/${post}`;
+
+/** Sends envelopes in batches and returns their outcomes: `accepted`, or the reason of the refusal. */
+async function outcomes({ sender }: Caller, envelopes: readonly object[]): Promise<string[]> {
+  try {
+    const answer = await postSigned(
+      harbour.deps,
+      sender,
+      `${harbour.address}/federation/inbox/batch`,
+      envelopes,
+    );
+    const { results } = answer as { results: { status: string; reason?: string }[] };
+    return results.map(({ status, reason }) => reason ?? status);
+  } catch (error) {
+    if (!(error instanceof OutboundError)) throw error;
+    return envelopes.map(() => error.reason ?? String(error.status));
+  }
+}
+
+/** Requests an address with the caller's signature, and returns 200 or the reason of the refusal. */
+async function read({ sender }: Caller, path: string): Promise<string> {
+  const url = new URL(harbour.address + path);
+  const { privateKey } = sender.key;
+  const keyId = `${sender.url}/federation/instance#main-key`;
+  const headers = signHttp({ method: 'GET', url, body: null, keyId, privateKey, now: Date.now() });
+  const answer = await fetch(url, { headers: { ...headers, accept: 'application/json' } });
+  const text = await answer.text();
+  return answer.ok ? 'ok' : String(JSON.parse(text).error ?? answer.status);
+}
+
+/** What everyone without a connection gets, whatever they ask for; null for a connected peer. */
+function closedTo({ state }: PeerKind): string | null {
+  if (state === null) return 'unknown_peer';
+  return state === 'connected' ? null : 'peer_disabled';
+}
+
+const inForce = ({ share }: PeerKind) => share !== null && share.ended === undefined;
+/** A share with one person lets nobody else act on the post. */
+const mayAct = (kind: PeerKind) => inForce(kind) && (kind.share?.with ?? kind.person) === kind.person;
+
+describe.each(kinds.map(({ name }, at) => [name, at] as const))('%s', (_, at) => {
+  let caller: Caller;
+  beforeAll(() => {
+    const found = callers[at];
+    if (found === undefined) throw new Error('there is no such caller');
+    caller = found;
+  });
+
+  // FED-1, FED-3, FED-35, FED-40
+  test('gets the bytes that its shares cover, and no others', async () => {
+    const { kind } = caller;
+    const due = (goes: boolean) => closedTo(kind) ?? (goes && inForce(kind) ? 'ok' : 'unshared_object');
+    const found = new Map<string, string>();
+    const wanted = new Map<string, string>();
+    for (const { name, hash, fileGoes } of posts) {
+      found.set(name, await read(caller, `/assets/${hash}/bytes`));
+      wanted.set(name, due(fileGoes));
+    }
+    for (const { name, hash, goes } of files) {
+      found.set(name, await read(caller, `/assets/${hash}/bytes`));
+      wanted.set(name, due(goes));
+    }
+    found.set('no file', await read(caller, `/assets/${'0'.repeat(64)}/bytes`));
+    wanted.set('no file', due(false));
+    expect(found).toEqual(wanted);
+  });
+
+  // FED-1, FED-32, FED-74
+  test('likes and comments on what its shares let it, and nothing else', async () => {
+    const { kind } = caller;
+    const likes = await outcomes(
+      caller,
+      posts.map((target) => envelopeOf(caller, { type: 'Like', object: uriOf(target) })),
+    );
+    const notes = await outcomes(
+      caller,
+      posts.map((target) => envelopeOf(caller, { type: 'Create', object: noteOn(caller, uriOf(target)) })),
+    );
+    const due = ({ name, postGoes }: Target, may: boolean) => {
+      // Here, it is the copy of a post that belongs elsewhere.
+      const missing = name === 'a post that another peer shares' ? 'unknown_object' : 'unshared_object';
+      return closedTo(kind) ?? (postGoes && may ? 'accepted' : missing);
+    };
+    const may = mayAct(kind);
+    expect(likes).toEqual(posts.map((target) => due(target, may)));
+    expect(notes).toEqual(posts.map((target) => due(target, may && kind.share?.scope === 'comment')));
+  });
+
+  // FED-1, FED-30
+  test('changes, deletes and shares nothing that belongs to this library', async () => {
+    const now = new Date().toISOString();
+    const activities = posts.flatMap((target) => {
+      const object = uriOf(target);
+      const share = { object, object_kind: 'post', target_peer: harbour.address };
+      const file = `${harbour.address}/assets/${randomUUID()}`;
+      return [
+        { type: 'Delete', object },
+        { type: 'aa:Share', ...share, scope: 'comment' },
+        {
+          type: 'Update',
+          object: {
+            type: 'aa:Collection',
+            id: file.replace('/assets/', '/collections/'),
+            attributedTo: `${harbour.address}/users/alice`,
+            name: 'Taken',
+            content: '',
+            items: [object],
+            published: now,
+            updated: now,
+          },
+        },
+      ];
+    });
+    const before = await alice.ok('listPosts', { query: { limit: 100 } });
+    const found = await outcomes(
+      caller,
+      activities.map((activity) => envelopeOf(caller, activity)),
+    );
+    expect(new Set(found).has('accepted')).toBe(false);
+    expect((await alice.ok('listPosts', { query: { limit: 100 } })).items).toEqual(before.items);
+  });
+
+  // FED-4
+  test('finds the documents of people only as a peer, unless they have taken part', async () => {
+    const { username } = await harbour.join(`person-${at}`);
+    expect(await read(caller, `/users/${username}`)).toBe(
+      closedTo(caller.kind) === null ? 'ok' : 'not found',
+    );
+    expect(await read(caller, '/federation/instance')).toBe('ok');
+  });
+});
+
+// FED-3
+test('an unsigned request gets nothing but the document of the library', async () => {
+  const statuses = new Map<string, number>();
+  const get = async (path: string) =>
+    statuses.set(
+      path,
+      (await fetch(harbour.address + path, { headers: { accept: 'application/json' } })).status,
+    );
+  const paths = [...posts, ...files].map(({ hash }) => `/assets/${hash}/bytes`);
+  for (const path of [...paths, '/users/alice', '/federation/instance']) await get(path);
+  for (const path of ['inbox', 'inbox/batch', 'peers/offer', 'peers/confirm', 'peers/unpair']) {
+    const answer = await fetch(`${harbour.address}/federation/${path}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: '{}',
+    });
+    statuses.set(path, answer.status);
+  }
+  const open = ['/federation/instance'];
+  const wanted = (path: string) => (open.includes(path) ? 200 : path === '/users/alice' ? 404 : 401);
+  expect([...statuses]).toEqual([...statuses.keys()].map((path) => [path, wanted(path)]));
+});

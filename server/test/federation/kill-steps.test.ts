@@ -1,0 +1,275 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { CallError } from '@vitrine/contract/client';
+import { sql } from 'kysely';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { sweep } from '../../src/sweep/stored-files.ts';
+import type { Visitor } from '../support/client.ts';
+import { publish, upload } from '../support/library.ts';
+import { jpeg } from '../support/pictures.ts';
+import { type Home, openHome, passTime } from './processes.ts';
+
+/** How often an install is killed. Many more by hand: `ROUNDS=100 npx vitest run <this file>`. */
+const ROUNDS = Number(process.env.ROUNDS ?? 3);
+const SECONDS_PER_WAIT = 60;
+
+let harbour: Home;
+let studio: Home;
+/** What is killed at which step of this round, and what was. */
+let plan: { victim: () => Home; step: string } | null = null;
+let restarting: Promise<void> = Promise.resolve();
+const steps = new Set<string>();
+
+async function restart(home: Home): Promise<void> {
+  await home.kill();
+  await passTime(home, { crashed: true });
+  await home.start();
+}
+
+beforeAll(async () => {
+  const watch = (receiver: string) => async (step: string) => {
+    const name = `${receiver}: ${step}`;
+    steps.add(name);
+    const during = name.replace(' before ', ' during ');
+    steps.add(during);
+    if (plan?.step !== name && plan?.step !== during) return;
+    const { victim } = plan;
+    const isDuring = plan.step !== name;
+    plan = null;
+    if (isDuring) {
+      restarting = sleep(Math.random() * 15).then(() => restart(victim()));
+      return;
+    }
+    const killed = victim().kill();
+    restarting = killed.then(() => restart(victim()));
+    await killed;
+  };
+  [harbour, studio] = await Promise.all([
+    openHome('Harbour', watch('harbour')),
+    openHome('Studio', watch('studio')),
+  ]);
+}, 120_000);
+
+afterAll(async () => {
+  await Promise.all([harbour?.close(), studio?.close()]);
+});
+
+/** Repeats a call until it is answered, as a person does whose library was away for a moment. */
+async function insist<T>(call: () => Promise<T>): Promise<T> {
+  const until = Date.now() + SECONDS_PER_WAIT * 1000;
+  for (;;) {
+    await restarting;
+    try {
+      return await call();
+    } catch (error) {
+      const passing = error instanceof TypeError || (error instanceof CallError && error.status >= 500);
+      const unreached = error instanceof CallError && error.status === 422;
+      if ((!passing && !unreached) || Date.now() > until) throw error;
+      await sleep(50);
+    }
+  }
+}
+
+/** Waits until both installs agree that something is so, while time passes for what waits to be tried again. */
+async function until(what: string, isSo: () => Promise<boolean>): Promise<void> {
+  const deadline = Date.now() + SECONDS_PER_WAIT * 1000;
+  while (!(await insist(isSo))) {
+    if (Date.now() > deadline) throw new Error(`it never comes about that ${what}: ${await stateOfBoth()}`);
+    await passTime(harbour);
+    await passTime(studio);
+    await sleep(100);
+  }
+}
+
+async function stateOfBoth(): Promise<string> {
+  const states = await Promise.all(
+    [harbour, studio].map(async ({ name, database: { db } }) => {
+      const { rows: peers } = await sql`select state, last_error from federation_peers`.execute(db);
+      const { rows: outbox } = await sql`select seq, activity, kind, status, attempts, last_error
+        from federation_outbox where status in ('queued', 'failed') order by seq`.execute(db);
+      const { rows: refused } = await sql`select type, reason, detail from federation_rejections`.execute(db);
+      const { rows: jobs } = await sql`select task_identifier, attempts, last_error, locked_at, run_at
+        from graphile_worker.jobs where task_identifier in ('deliver', 'unpair', 'fetch-renditions')`.execute(
+        db,
+      );
+      return { name, peers, outbox, refused, jobs };
+    }),
+  );
+  return JSON.stringify(states, null, 1);
+}
+
+const peersOf = async (home: Home) => (await home.root().ok('listPeers')).items;
+const isConnected = async (home: Home) => (await peersOf(home))[0]?.state === 'connected';
+
+async function accept(home: Home): Promise<void> {
+  const [peer] = await insist(() => peersOf(home));
+  if (peer !== undefined) await insist(() => home.root().ok('acceptPeer', { params: { id: peer.id } }));
+}
+
+/** Pairs the installs, as administrators do who click again when nothing happened. */
+async function pair(): Promise<string> {
+  await insist(async () => {
+    if ((await peersOf(harbour)).length === 0)
+      await harbour.root().ok('addPeer', { body: { address: studio.address } });
+  });
+  await until('both are connected', async () => {
+    if (!(await isConnected(harbour))) await accept(harbour);
+    if (!(await isConnected(studio))) await accept(studio);
+    return (await isConnected(harbour)) && (await isConnected(studio));
+  });
+  return (await insist(() => peersOf(harbour)))[0]?.id ?? '';
+}
+
+/** Comments once, also when the answer is lost: who commented looks before writing again. */
+async function comment(home: Home, post: string, body: string, parent: string | null): Promise<string> {
+  return insist(async () => {
+    const known = (await commentsOn(home, post)).find((one) => one.body === body);
+    if (known !== undefined) return known.id;
+    const made = await home
+      .root()
+      .ok('createComment', { params: { id: post }, body: { body, parent_id: parent } });
+    return made.id;
+  });
+}
+
+async function commentsOn({ root }: Home, post: string) {
+  const { items } = await root().ok('listComments', { params: { id: post } });
+  return items.flatMap((item) => [item, ...item.replies]);
+}
+
+const bodiesOn = async (home: Home, post: string) =>
+  (await commentsOn(home, post)).map(({ body }) => body).sort();
+
+async function gone(remove: () => Promise<unknown>): Promise<void> {
+  await insist(async () => {
+    try {
+      await remove();
+    } catch (error) {
+      if (!(error instanceof CallError && error.status === 404)) throw error;
+    }
+  });
+}
+
+const postsAt = async (root: Visitor) => (await root.ok('listPosts')).items;
+
+/** Everything from pairing to unpairing, once. Returns what the receiver holds at the end, which should be nothing. */
+async function playRound(round: number): Promise<void> {
+  const title = `Round ${round}`;
+  const asset = await insist(async () =>
+    upload(harbour.root(), await jpeg(64, 48, { seed: round }), { sensitivity: 'posts' }),
+  );
+  const post = await insist(() => publish(harbour.root(), [asset], { title }));
+  const peer_id = await pair();
+  const params = { id: post.id, peer_id };
+  await insist(() => harbour.root().ok('putPostPeer', { params, body: { scope: 'comment' } }));
+  await until('the post is shown with its picture', async () => {
+    const [mirrored] = await postsAt(studio.root());
+    const [member] = mirrored?.members ?? [];
+    return (
+      member?.restricted === false &&
+      member.asset.processing_status === 'ready' &&
+      member.asset.preview_available
+    );
+  });
+  const arrived = await insist(() => postsAt(studio.root()));
+  expect(arrived.map((one) => one.title)).toEqual([title]);
+  const there = arrived[0]?.id ?? '';
+
+  await comment(studio, there, 'One', null);
+  await insist(() => studio.root().ok('likePost', { params: { id: there } }));
+  await until('the comment has arrived', async () => (await bodiesOn(harbour, post.id)).length > 0);
+  const [first] = await insist(() => commentsOn(harbour, post.id));
+  await comment(harbour, post.id, 'Two', first?.id ?? '');
+  await insist(() =>
+    harbour.root().ok('updatePost', { params: { id: post.id }, body: { title: `${title}, again` } }),
+  );
+  await comment(studio, there, 'Three', null);
+  const all = ['One', 'Three', 'Two'];
+  await until('both have all comments', async () => {
+    const [here, far] = [await bodiesOn(harbour, post.id), await bodiesOn(studio, there)];
+    return here.length >= 3 && far.length >= 3;
+  });
+  await until(
+    'the post has its new title',
+    async () => (await postsAt(studio.root()))[0]?.title === `${title}, again`,
+  );
+  expect(await insist(() => bodiesOn(harbour, post.id))).toEqual(all);
+  expect(await insist(() => bodiesOn(studio, there))).toEqual(all);
+  expect(await insist(() => harbour.root().ok('getPost', { params: { id: post.id } }))).toMatchObject({
+    like_count: 1,
+    comment_count: 3,
+  });
+
+  await gone(() => harbour.root().ok('deletePostPeer', { params }));
+  await until('the post is gone', async () => (await postsAt(studio.root())).length === 0);
+  for (const home of [harbour, studio]) {
+    const { items } = await insist(() => home.root().ok('listFederationRejections'));
+    expect(items.filter(({ reason }) => !passingReasons.has(reason))).toEqual([]);
+  }
+  const [harbourThere] = await insist(() => peersOf(studio));
+  await gone(() => studio.root().ok('removePeer', { params: { id: harbourThere?.id ?? '' } }));
+  await until('the harbour knows that the pairing has ended', async () => !(await isConnected(harbour)));
+  await gone(() => harbour.root().ok('removePeer', { params: { id: peer_id } }));
+  await until('nothing is left to do', async () =>
+    (await Promise.all([harbour, studio].map(isIdle))).every(Boolean),
+  );
+  await restarting;
+  await sweep({ db: studio.database.db, storage: studio.storage }, Date.now() + 1000, 0);
+  expect(await leftAt(studio)).toEqual({ rows: 0, files: [] });
+  expect(await bodiesOn(harbour, post.id)).toEqual(all);
+  await harbour.root().ok('deletePost', { params: { id: post.id }, body: undefined });
+}
+
+/** Reasons that are right while the other side has not yet recorded that it is connected, or no longer is. */
+const passingReasons = new Set(['peer_disabled', 'unknown_peer']);
+
+async function isIdle({ database: { db } }: Home): Promise<boolean> {
+  const { rows } =
+    await sql`select from graphile_worker.jobs where task_identifier in ('deliver', 'unpair', 'release-bytes')
+      and attempts < max_attempts
+    union all select from federation_outbox where status in ('queued', 'failed')`.execute(db);
+  return rows.length === 0;
+}
+
+async function leftAt({ database: { db }, storage }: Home) {
+  const { rows } = await sql<{
+    rows: number;
+  }>`select (select count(*) from posts) + (select count(*) from assets)
+    + (select count(*) from files) + (select count(*) from comments) + (select count(*) from federated_objects)
+    + (select count(*) from federation_grants) + (select count(*) from remote_actors)
+    + (select count(*) from federation_peers) as rows`.execute(db);
+  const files: string[] = [];
+  for await (const { key } of storage.list('')) files.push(key);
+  return { rows: rows[0]?.rows, files };
+}
+
+// FED-73
+test(
+  'killing either install at any step of pairing, sharing, commenting and revoking loses and repeats nothing',
+  async () => {
+    // Without a kill: which steps there are.
+    await playRound(0);
+    const known = [...steps].sort();
+    expect(known.length).toBeGreaterThan(20);
+    const kills = known.flatMap((step) => [
+      { victim: () => harbour, name: 'harbour', step },
+      { victim: () => studio, name: 'studio', step },
+    ]);
+    for (let round = 1; round <= ROUNDS; round += 1) {
+      // A stride that is prime to their number visits all of them before any again.
+      const kill = kills[(round * 7919) % kills.length];
+      if (kill === undefined) throw new Error('there are no steps');
+      plan = kill;
+      const began = performance.now();
+      try {
+        await playRound(round);
+      } catch (error) {
+        throw new Error(`round ${round}: ${kill.name} killed at "${kill.step}"`, { cause: error });
+      }
+      if (ROUNDS > 3)
+        console.log(
+          `round ${round}: ${kill.name} killed at "${kill.step}", ${Math.round(performance.now() - began)} ms`,
+        );
+    }
+  },
+  60_000 + ROUNDS * 120_000,
+);
