@@ -45,7 +45,11 @@ const packaged = (path: string) => async () => own(await readFile(join(modules, 
 
 const picture = (name: string, make: () => Promise<Bytes>): CorpusFile => ({ name, shown: 'picture', make });
 const film = (name: string, of: Clip) => picture(name, () => clip({ seconds: 1, ...of }));
-const h264 = { encoder: 'libx264', source: 'testsrc2=s=640x360:r=25' };
+const h264 = {
+  encoder: 'libx264',
+  source: 'testsrc2=s=640x360:r=25',
+  options: { preset: 'ultrafast' },
+};
 
 const pictures: readonly CorpusFile[] = [
   picture(

@@ -86,11 +86,13 @@ function texelAt({ width, height }: Texture, u: number, v: number): number {
  * direction.
  */
 function lightOn(x: number, y: number, z: number): number | null {
-  const length = Math.hypot(x, y, z);
+  // Math.hypot takes several times as long, and this runs for each pixel.
+  const length = Math.sqrt(x * x + y * y + z * z);
   if (!(length > 0)) return null;
   const scale = (z < 0 ? -1 : 1) / length;
   let light = AMBIENT;
-  for (const { from, strength } of lights) {
+  for (let index = 0; index < lights.length; index += 1) {
+    const { from, strength } = lights[index] ?? lights[0];
     light += strength * Math.max(0, (x * from[0] + y * from[1] + z * from[2]) * scale);
   }
   return light;
@@ -123,9 +125,9 @@ export function drawSurfaces(surfaces: readonly Surface[], { width, height }: Sh
   const put = (at: number, z: number, red: number, green: number, blue: number) => {
     isEmpty = false;
     depths[at] = z;
-    pixels[at * 4] = encoded(red);
-    pixels[at * 4 + 1] = encoded(green);
-    pixels[at * 4 + 2] = encoded(blue);
+    pixels[at * 4] = red;
+    pixels[at * 4 + 1] = green;
+    pixels[at * 4 + 2] = blue;
     pixels[at * 4 + 3] = 255;
   };
 
@@ -147,7 +149,7 @@ export function drawSurfaces(surfaces: readonly Surface[], { width, height }: Sh
             if (z <= (depths[at] ?? 0)) continue;
             const tint = (part: 0 | 1 | 2) =>
               base[part] * (colours === null ? 1 : value(colours, corner * 3 + part));
-            put(at, z, tint(0), tint(1), tint(2));
+            put(at, z, encoded(tint(0)), encoded(tint(1)), encoded(tint(2)));
           }
         }
       }
@@ -180,9 +182,15 @@ export function drawSurfaces(surfaces: readonly Surface[], { width, height }: Sh
       const highX = Math.min(width - 1, Math.ceil(Math.max(ax, bx, cx)));
       const lowY = Math.max(0, Math.floor(Math.min(ay, by, cy)));
       const highY = Math.min(height - 1, Math.ceil(Math.max(ay, by, cy)));
+      // The same for every pixel of the face, unless something is interpolated.
+      const isPlain = texture === null && colours === null && normals === null;
+      const plainRed = encoded(base[0] * flat);
+      const plainGreen = encoded(base[1] * flat);
+      const plainBlue = encoded(base[2] * flat);
       for (let row = lowY; row <= highY; row += 1) {
+        const y = row + 0.5;
         for (let column = lowX; column <= highX; column += 1) {
-          const [x, y] = [column + 0.5, row + 0.5];
+          const x = column + 0.5;
           const wb = ((x - ax) * (cy - ay) - (cx - ax) * (y - ay)) / area;
           const wc = ((bx - ax) * (y - ay) - (x - ax) * (by - ay)) / area;
           const wa = 1 - wb - wc;
@@ -190,7 +198,13 @@ export function drawSurfaces(surfaces: readonly Surface[], { width, height }: Sh
           const z = wa * az + wb * bz + wc * cz;
           const at = row * width + column;
           if (!(z > (depths[at] ?? 0))) continue;
-          let [red, green, blue] = base;
+          if (isPlain) {
+            put(at, z, plainRed, plainGreen, plainBlue);
+            continue;
+          }
+          let red = base[0];
+          let green = base[1];
+          let blue = base[2];
           if (texture !== null && uvs !== null) {
             const u = wa * value(uvs, a * 2) + wb * value(uvs, b * 2) + wc * value(uvs, c * 2);
             const v = wa * value(uvs, a * 2 + 1) + wb * value(uvs, b * 2 + 1) + wc * value(uvs, c * 2 + 1);
@@ -225,7 +239,7 @@ export function drawSurfaces(surfaces: readonly Surface[], { width, height }: Sh
                     wb * value(normals, b * 3 + 2) +
                     wc * value(normals, c * 3 + 2),
                 ) ?? flat);
-          put(at, z, red * light, green * light, blue * light);
+          put(at, z, encoded(red * light), encoded(green * light), encoded(blue * light));
         }
       }
     }
