@@ -15,6 +15,10 @@ export interface Budgets {
   spendOnEntry(operation: Pick<Operation, 'budget'>, address: string, userRef: number | null): Promise<void>;
   /** Counts against the operation's own budget, after its door was passed. */
   spendInside(operation: Operation, userRef: number): Promise<void>;
+  /** Counts a request whose sender is known only once its signature is verified: of this address. */
+  spendUnverified(address: string): Promise<void>;
+  /** Counts a request of this peer, from all its addresses together (FED-75). */
+  spendPeer(peerId: string): Promise<void>;
   /** Counts a sign-in of this address and name. */
   spendSignIn(address: string, username: string): Promise<void>;
   /** Counts an attempt at the password of a share link, whether or not the link exists. */
@@ -42,6 +46,7 @@ export function openBudgets(rates: RateBudgets, limits: Config['limits']): Budge
     requests: requests('address', limits.anonymous),
     bytes: requests('address-bytes', limits.anonymousBytes),
   };
+  const byPeer = requests('peer', limits.peer);
   // Each sign-in costs a hash, whatever the name.
   const signInsFrom: Budget = requests('sign-ins-from', limits.caller);
   const signIns: Budget = { name: 'sign-in', limit: limits.signIn, windowSeconds: MINUTE, exact: true };
@@ -63,6 +68,8 @@ export function openBudgets(rates: RateBudgets, limits: Config['limits']): Budge
     async spendInside({ budget }, userRef) {
       if (budget === 'ask' || budget === 'testMail') await rates.spend(inside[budget], String(userRef));
     },
+    spendUnverified: (address) => rates.spend(byAddress.bytes, address),
+    spendPeer: (peerId) => rates.spend(byPeer, peerId),
     spendUnlock: (token) => rates.spend(unlocks, createHash('sha256').update(token).digest('base64url')),
     spendSignIn: (address, username) => rates.spend(signIns, `${address} ${hashOf(username)}`),
   };

@@ -48,7 +48,7 @@ export interface Config {
   rateLimits: boolean;
   /**
    * Requests per minute (RATE-2, RATE-3): sign-ins of an address and name; requests of an account and of an address
-   * without an account, and the same for bytes of files. Per hour: requests for access and test messages of an account.
+   * without an account, and the same for bytes of files; requests of a peer (FED-75). Per hour: requests for access and test messages of an account.
    */
   limits: {
     signIn: number;
@@ -56,6 +56,7 @@ export interface Config {
     callerBytes: number;
     anonymous: number;
     anonymousBytes: number;
+    peer: number;
     asks: number;
     testMails: number;
   };
@@ -91,6 +92,7 @@ export class ConfigError extends Error {}
 
 const names = [
   'VITRINE_HOST',
+  'VITRINE_PEER_LIMIT',
   'VITRINE_PORT',
   'VITRINE_DATA',
   'VITRINE_BASE_URL',
@@ -346,6 +348,7 @@ export function readConfig(
         1,
         MOST_BYTES_REQUESTS,
       ),
+      peer: number('VITRINE_PEER_LIMIT', 1200, 1, MOST_REQUESTS),
       asks: number('VITRINE_REQUEST_LIMIT', 30, 1, MOST_REQUESTS),
       testMails: number('VITRINE_TEST_MAIL_LIMIT', 10, 1, MOST_REQUESTS),
     },

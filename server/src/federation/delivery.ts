@@ -1,4 +1,6 @@
 import { sql } from 'kysely';
+import { Type } from 'typebox';
+import { Compile } from 'typebox/compile';
 import type { Deps } from '../deps.ts';
 import type { Database } from '../platform/database/pool.ts';
 import { enqueue } from '../platform/jobs/enqueue.ts';
@@ -35,6 +37,9 @@ const LONGEST_WAIT_MS = 3 * 3600 * 1000;
  * the peer waits for the rest of it.
  */
 const LEASE_SECONDS = 60;
+/** What one request may hold, as receivers accept it (FED-77). */
+const MOST_OF_BATCH = 50;
+const MOST_BATCH_BYTES = 1024 ** 2 - 2;
 /** Another worker has the lease: look again after this long. */
 const RETRY_LEASE_MS = 2000;
 
@@ -46,26 +51,41 @@ function pauseAfter(attempts: number): number {
 /** Reasons that a later attempt may overcome; every other rejection is final. */
 const passing = new Set(['stale_request', 'peer_disabled', 'unknown_peer', 'unshared_object_pending']);
 
-async function lease(db: Database, peerId: string): Promise<{ url: string } | 'taken' | null> {
-  const { rows } = await sql<{ url: string; state: string; taken: boolean }>`
+/** A peer that is sent to. */
+interface ConnectedPeer {
+  id: string;
+  url: string;
+  takesBatches: boolean;
+}
+
+async function renewLease(db: Database, peerId: string): Promise<void> {
+  await sql`update federation_peers set delivering_until = now() + make_interval(secs => ${LEASE_SECONDS})
+    where id = ${peerId}`.execute(db);
+}
+
+async function lease(db: Database, peerId: string): Promise<ConnectedPeer | 'taken' | null> {
+  const { rows } = await sql<ConnectedPeer & { state: string; taken: boolean }>`
     with leased as (
       update federation_peers set delivering_until = now() + make_interval(secs => ${LEASE_SECONDS})
       where id = ${peerId} and state = 'connected' and (delivering_until is null or delivering_until < now())
       returning id)
-    select instance_url as url, state, not exists (select from leased) as taken from federation_peers where id = ${peerId}`.execute(
+    select id, instance_url as url, state, 'batched-inbox-v1' = any(capabilities) as "takesBatches", not exists (select from leased) as taken from federation_peers where id = ${peerId}`.execute(
     db,
   );
   const [peer] = rows;
   if (peer === undefined || peer.state !== 'connected') return null;
-  return peer.taken ? 'taken' : { url: peer.url };
+  return peer.taken ? 'taken' : peer;
 }
 
-async function nextRow(db: Database, peerId: string): Promise<OutboxRow | null> {
+/** Returns the changes that wait longest, oldest first. */
+async function nextRows(db: Database, peerId: string, most: number): Promise<OutboxRow[]> {
   const { rows } =
     await sql<OutboxRow>`select seq, peer_id, activity_id, activity, kind, object_id, actor_ref, details,
       envelope, preludes, attempts, created_at, greatest(0, extract(epoch from next_attempt_at - now()) * 1000)::float8 as wait_ms
-    from federation_outbox where peer_id = ${peerId} and status = 'queued' order by seq limit 1`.execute(db);
-  return rows[0] ?? null;
+    from federation_outbox where peer_id = ${peerId} and status = 'queued' order by seq limit ${most}`.execute(
+      db,
+    );
+  return rows;
 }
 
 async function settle(
@@ -85,13 +105,17 @@ async function settle(
 }
 
 /** Returns when to try again, or null when the change is given up. */
-async function postpone(db: Database, row: OutboxRow, error: string): Promise<number | null> {
+async function postpone(
+  db: Database,
+  row: OutboxRow,
+  { message: error, retryAfterMs }: Fault,
+): Promise<number | null> {
   await sql`update federation_peers set last_error = ${error} where id = ${row.peer_id}`.execute(db);
   if (Date.now() - Date.parse(row.created_at) > GIVE_UP_AFTER_MS) {
     await settle(db, row, 'failed', error);
     return null;
   }
-  const wait = pauseAfter(row.attempts);
+  const wait = retryAfterMs === null ? pauseAfter(row.attempts) : Math.min(retryAfterMs, LONGEST_WAIT_MS);
   await sql`update federation_outbox set attempts = attempts + 1, last_error = ${error},
       next_attempt_at = now() + make_interval(secs => ${wait / 1000})
     where seq = ${row.seq}`.execute(db);
@@ -114,53 +138,154 @@ async function keptEnvelopes(
   return rendered;
 }
 
-/** Sends one envelope. Returns null once the peer has it, otherwise why not; `final`: no later attempt will succeed. */
-async function post(
-  deps: Deps,
-  install: Install,
-  { url, peerId }: { url: string; peerId: string },
-  text: string,
-): Promise<{ message: string; final: boolean } | null> {
-  await sql`update federation_peers set delivering_until = now() + make_interval(secs => ${LEASE_SECONDS})
-    where id = ${peerId}`.execute(deps.db);
+/** Why a peer does not have an envelope; `final`: no later attempt will succeed. */
+interface Fault {
+  message: string;
+  final: boolean;
+  /** How long the peer asks us to wait; null if it does not. */
+  retryAfterMs: number | null;
+}
+
+function faultOf(error: OutboundError): Fault {
+  const { status, reason, message, retryAfterMs } = error;
+  const refused = status !== null && status >= 400 && status < 500 && status !== 429;
+  return { message, final: refused && !passing.has(reason ?? ''), retryAfterMs };
+}
+
+/** Sends one envelope. Returns null once the peer has it. */
+async function post(deps: Deps, install: Install, peer: ConnectedPeer, text: string): Promise<Fault | null> {
+  await renewLease(deps.db, peer.id);
   try {
-    await postSigned(deps, install, `${url}/federation/inbox`, text);
+    await postSigned(deps, install, `${peer.url}/federation/inbox`, text);
     return null;
   } catch (error) {
     if (!(error instanceof OutboundError)) throw error;
-    const refused =
-      error.status !== null && error.status >= 400 && error.status < 500 && error.status !== 429;
-    return { message: error.message, final: refused && !passing.has(error.reason ?? '') };
+    return faultOf(error);
   }
 }
 
-/** Sends one change. Returns how long to wait before the next attempt, or null when it is settled. */
-async function send(deps: Deps, install: Install, url: string, row: OutboxRow): Promise<number | null> {
-  const { db } = deps;
-  const { preludes, envelope } = await keptEnvelopes(deps, install, row);
-  const to = { url, peerId: row.peer_id };
-  for (const prelude of preludes) {
-    // A peer that has no use for definitions is still sent what follows.
-    const fault = await post(deps, install, to, prelude);
-    if (fault !== null && !fault.final) return postpone(db, row, fault.message);
+const BatchAnswer = Type.Object({
+  results: Type.Array(
+    Type.Object({ status: Type.String(), reason: Type.Optional(Type.String({ maxLength: 100 })) }),
+  ),
+});
+const batchAnswer = Compile(BatchAnswer);
+
+/** Sends envelopes in one request. Returns what became of each, or null when the peer wants them one by one. */
+async function postBatch(
+  deps: Deps,
+  install: Install,
+  peer: ConnectedPeer,
+  texts: readonly string[],
+): Promise<(Fault | null)[] | null> {
+  await renewLease(deps.db, peer.id);
+  let answer: unknown;
+  try {
+    answer = await postSigned(deps, install, `${peer.url}/federation/inbox/batch`, `[${texts.join(',')}]`);
+  } catch (error) {
+    if (!(error instanceof OutboundError)) throw error;
+    const fault = faultOf(error);
+    return fault.final ? null : texts.map(() => fault);
   }
-  if (envelope !== null) {
-    const fault = await post(deps, install, to, envelope);
-    if (fault !== null && !fault.final) return postpone(db, row, fault.message);
-    if (fault !== null) {
-      await settle(db, { ...row, preludes }, 'failed', fault.message);
-      return null;
-    }
+  if (!batchAnswer.Check(answer) || answer.results.length !== texts.length) return null;
+  return answer.results.map(({ status, reason = 'no reason' }) =>
+    status === 'rejected'
+      ? { message: `it refuses the change (${reason})`, final: !passing.has(reason), retryAfterMs: null }
+      : null,
+  );
+}
+
+/** A change with its envelopes: first the definitions that it needs, then its own, if it has any. */
+interface Prepared {
+  row: OutboxRow;
+  preludes: readonly string[];
+  envelope: string | null;
+}
+
+const textsOf = ({ preludes, envelope }: Prepared) => [...preludes, ...(envelope === null ? [] : [envelope])];
+
+/** Writes the envelopes of the changes that fit into one request, at least of the first (FED-77). */
+async function prepare(deps: Deps, install: Install, rows: readonly OutboxRow[]): Promise<Prepared[]> {
+  const prepared: Prepared[] = [];
+  let count = 0;
+  let bytes = 0;
+  for (const row of rows) {
+    const one = { row, ...(await keptEnvelopes(deps, install, row)) };
+    const texts = textsOf(one);
+    count += texts.length;
+    bytes += texts.reduce((sum, text) => sum + Buffer.byteLength(text) + 1, 0);
+    if (prepared.length > 0 && (count > MOST_OF_BATCH || bytes > MOST_BATCH_BYTES)) break;
+    prepared.push(one);
   }
-  if (envelope === null && preludes.length === 0) {
+  return prepared;
+}
+
+/** Records what became of one change. Returns how long to wait before the next attempt, or null when it is settled. */
+async function record(
+  db: Database,
+  one: Prepared,
+  faults: readonly (Fault | null)[],
+): Promise<number | null> {
+  const { row, preludes, envelope } = one;
+  if (faults.length === 0) {
     await settle(db, row, 'skipped', null);
     return null;
   }
-  await settle(db, row, 'sent', null);
-  await sql`update federation_peers set last_error = null, last_seen_at = now() where id = ${row.peer_id}`.execute(
-    db,
-  );
+  // A peer that has no use for definitions is still sent what follows.
+  const passingFault = faults.find((fault) => fault?.final === false);
+  if (passingFault != null) return postpone(db, row, passingFault);
+  const fault = envelope === null ? null : (faults.at(-1) ?? null);
+  if (fault === null) await settle(db, row, 'sent', null);
+  else await settle(db, { ...row, preludes: [...preludes] }, 'failed', fault.message);
   return null;
+}
+
+/** Sends the envelopes of one change in requests of their own, up to the first that has to wait. */
+async function sendSingly(
+  deps: Deps,
+  install: Install,
+  peer: ConnectedPeer,
+  one: Prepared,
+): Promise<number | null> {
+  const faults: (Fault | null)[] = [];
+  for (const text of textsOf(one)) {
+    faults.push(await post(deps, install, peer, text));
+    if (faults.at(-1)?.final === false) break;
+  }
+  return record(deps.db, one, faults);
+}
+
+/**
+ * Sends changes in their order, in one request if the peer takes several. Returns how long to wait before the next attempt,
+ * or null when all that were sent are settled.
+ */
+async function send(
+  deps: Deps,
+  install: Install,
+  peer: ConnectedPeer,
+  rows: readonly OutboxRow[],
+): Promise<number | null> {
+  const prepared = await prepare(deps, install, rows);
+  const texts = prepared.flatMap(textsOf);
+  const faults = texts.length > 1 && peer.takesBatches ? await postBatch(deps, install, peer, texts) : null;
+  let wait: number | null = null;
+  let at = 0;
+  for (const one of prepared) {
+    const count = textsOf(one).length;
+    const waited =
+      faults === null
+        ? await sendSingly(deps, install, peer, one)
+        : await record(deps.db, one, faults.slice(at, at + count));
+    at += count;
+    wait ??= waited;
+    if (faults === null && wait !== null) return wait;
+  }
+  if (wait === null) {
+    await sql`update federation_peers set last_error = null, last_seen_at = now() where id = ${peer.id}`.execute(
+      deps.db,
+    );
+  }
+  return wait;
 }
 
 /**
@@ -183,8 +308,11 @@ export function deliverJob(deps: Deps): JobHandler<'deliver'> {
     if (leased === 'taken') return later(RETRY_LEASE_MS);
     let wait: number | null = null;
     try {
-      for (let row = await nextRow(db, peer); row !== null; row = await nextRow(db, peer)) {
-        wait = row.wait_ms > 0 ? row.wait_ms : await send(deps, install, leased.url, row);
+      for (;;) {
+        const rows = await nextRows(db, peer, leased.takesBatches ? MOST_OF_BATCH : 1);
+        const [first] = rows;
+        if (first === undefined) break;
+        wait = first.wait_ms > 0 ? first.wait_ms : await send(deps, install, leased, rows);
         if (wait !== null) break;
       }
     } finally {

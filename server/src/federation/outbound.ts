@@ -27,6 +27,8 @@ export class OutboundError extends Error {
   readonly status: number | null;
   /** Why the other install refuses, in the words of the protocol, if it says so. */
   readonly reason: string | null;
+  /** How long the other install asks us to wait before the next request, in milliseconds; null if it does not. */
+  readonly retryAfterMs: number | null;
 
   constructor(
     message: string,
@@ -34,12 +36,14 @@ export class OutboundError extends Error {
       fault = 'unexpected',
       status = null,
       reason = null,
-    }: Partial<Pick<OutboundError, 'fault' | 'status' | 'reason'>> = {},
+      retryAfterMs = null,
+    }: Partial<Pick<OutboundError, 'fault' | 'status' | 'reason' | 'retryAfterMs'>> = {},
   ) {
     super(message);
     this.fault = fault;
     this.status = status;
     this.reason = reason;
+    this.retryAfterMs = retryAfterMs;
   }
 }
 
@@ -228,7 +232,9 @@ async function refusalOf(response: IncomingMessage): Promise<OutboundError> {
   }
   const reason = await reasonOf(response);
   const detail = reason === null ? `it responds with ${status}` : `it responds with ${status} (${reason})`;
-  return new OutboundError(detail, { fault: 'status', status, reason });
+  const seconds = /^\d{1,6}$/.exec(response.headers['retry-after'] ?? '')?.[0];
+  const retryAfterMs = seconds === undefined ? null : Number(seconds) * 1000;
+  return new OutboundError(detail, { fault: 'status', status, reason, retryAfterMs });
 }
 
 /** Throws unless the response has one of these statuses and is not compressed. */

@@ -93,13 +93,19 @@ export async function serveFederation(server: FastifyInstance, deps: Deps, budge
     if (found === null) throw notFound();
     return found;
   };
+  const enterSigned = (request: FastifyRequest) => budgets.spendUnverified(clientAddress(request));
+  const peerOf = async (signed: SignedRequest) => {
+    const peer = await signingPeer(deps, signed);
+    await budgets.spendPeer(peer.peerId);
+    return peer;
+  };
   /** Answers a signed request; a rejection is logged for the operator and answered with its reason. */
   const answer = async (
     request: FastifyRequest,
     reply: FastifyReply,
     run: (signed: SignedRequest) => Promise<unknown>,
   ) => {
-    await enter(request);
+    await enterSigned(request);
     const own = await install();
     try {
       return await reply.send(await run(signedRequest(request, own)));
@@ -112,7 +118,7 @@ export async function serveFederation(server: FastifyInstance, deps: Deps, budge
 
   const isPeer = async (request: FastifyRequest, own: Install) => {
     try {
-      await signingPeer(deps, signedRequest(request, own));
+      await peerOf(signedRequest(request, own));
       return true;
     } catch (error) {
       if (error instanceof Rejection) return false;
@@ -141,34 +147,33 @@ export async function serveFederation(server: FastifyInstance, deps: Deps, budge
       { parseAs: 'buffer', bodyLimit: MOST_BYTES },
       (_, body, done) => done(null, body),
     );
-    scope.post('/federation/peers/offer', (request, reply) =>
-      answer(request, reply, (signed) => receiveOffer(deps, signed)),
-    );
-    scope.post('/federation/peers/confirm', (request, reply) =>
-      answer(request, reply, (signed) => receiveConfirm(deps, signed)),
-    );
+    // These are from installs that are no peers yet.
+    scope.post('/federation/peers/offer', async (request, reply) => {
+      await enter(request);
+      return answer(request, reply, (signed) => receiveOffer(deps, signed));
+    });
+    scope.post('/federation/peers/confirm', async (request, reply) => {
+      await enter(request);
+      return answer(request, reply, (signed) => receiveConfirm(deps, signed));
+    });
     scope.post('/federation/peers/unpair', (request, reply) =>
-      answer(request, reply, async (signed) => receiveUnpair(deps, (await signingPeer(deps, signed)).peerId)),
+      answer(request, reply, async (signed) => receiveUnpair(deps, (await peerOf(signed)).peerId)),
     );
     scope.post('/federation/inbox', (request, reply) =>
-      answer(request, reply, async (signed) =>
-        receiveOne(deps, await signingPeer(deps, signed), signed.json()),
-      ),
+      answer(request, reply, async (signed) => receiveOne(deps, await peerOf(signed), signed.json())),
     );
     scope.post('/federation/inbox/batch', (request, reply) =>
-      answer(request, reply, async (signed) =>
-        receiveBatch(deps, await signingPeer(deps, signed), signed.json()),
-      ),
+      answer(request, reply, async (signed) => receiveBatch(deps, await peerOf(signed), signed.json())),
     );
     scope.get<{ Params: { hash: string }; Querystring: Record<string, unknown> }>(
       '/assets/:hash/bytes',
       async (request, reply) => {
-        await enter(request);
+        await enterSigned(request);
         const { hash } = request.params;
         if (!/^[0-9a-f]{64}$/.test(hash)) throw refuse(404, 'not found');
         const own = await install();
         try {
-          const peer = await signingPeer(deps, signedRequest(request, own));
+          const peer = await peerOf(signedRequest(request, own));
           return await sendBytes(deps, peer, hash, request, reply);
         } catch (error) {
           if (!(error instanceof Rejection)) throw error;

@@ -40,7 +40,7 @@ function stepOf(method: string, path: string, body: Buffer): string {
 }
 
 /** Relays requests to wherever the install listens now, and tells `watch` before and after each of them. */
-async function openRelay(target: () => string | null, watch: Watch) {
+export async function openRelay(target: () => string | null, watch: Watch) {
   const relay = createServer(async (request: IncomingMessage, response) => {
     const gone = () => request.socket.destroy();
     try {

@@ -4,6 +4,7 @@ import { lockFile } from '../../assets/insert.ts';
 import { discard, receive } from '../../assets/receive.ts';
 import type { Deps } from '../../deps.ts';
 import { refuse } from '../../platform/http/refuse.ts';
+import { enqueue } from '../../platform/jobs/enqueue.ts';
 import type { JobHandler } from '../../platform/jobs/worker.ts';
 import { originalKey, renditionKey } from '../../platform/storage/object-key.ts';
 import { requireRoom } from '../../platform/storage/room.ts';
@@ -78,7 +79,15 @@ export function fetchRenditionsJob(deps: Deps): JobHandler<'fetch-renditions'> {
     for (const [key, { url, width, height }] of Object.entries(origin.origin_renditions)) {
       // Renditions are not named by their content: one that was made again has another size.
       if (origin.renditions[key]?.bytes === url.size) continue;
-      const path = await download(deps, install, origin, { size: url.size, variant: key });
+      let path: string;
+      try {
+        path = await download(deps, install, origin, { size: url.size, variant: key });
+      } catch (error) {
+        if (!(error instanceof OutboundError) || error.retryAfterMs === null) throw error;
+        // The peer is busy; what it asks for does not count as an attempt (FED-76).
+        const runAt = new Date(Date.now() + error.retryAfterMs).toISOString();
+        return enqueue(deps.db, 'fetch-renditions', { hash }, { key: `fetch-renditions:${hash}`, runAt });
+      }
       const object = renditionKey(hash, `peer-${randomUUID()}`);
       await deps.db.transaction().execute(async (tx) => {
         await lockFile(tx, hash);
