@@ -4,8 +4,8 @@ import { sql } from 'kysely';
 import { Check } from 'typebox/value';
 import type { Deps } from '../deps.ts';
 import { handle } from '../handle.ts';
+import { enqueue } from '../job-table.ts';
 import type { Database } from '../platform/database/pool.ts';
-import { enqueue } from '../platform/jobs/enqueue.ts';
 import { readSetting } from '../settings.ts';
 
 const JOB_KEY = 'count-storage';

@@ -1,8 +1,8 @@
 import { type RawBuilder, sql } from 'kysely';
+import { enqueue, enqueueAll } from '../job-table.ts';
 import { turnFlags } from '../media/decoding/turns.ts';
 import { previewKind } from '../media/renderable.ts';
 import type { Database, Tx } from '../platform/database/pool.ts';
-import { enqueue, enqueueAll } from '../platform/jobs/enqueue.ts';
 
 /** Above this number of files, an owner's files wait in the order of upload. */
 const MOST_TURNS = 1000;

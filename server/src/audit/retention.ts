@@ -2,8 +2,8 @@ import { getAuditRetention, setAuditRetention } from '@vitrine/contract/audit';
 import { sql } from 'kysely';
 import type { Deps } from '../deps.ts';
 import { handle } from '../handle.ts';
+import type { JobHandler } from '../job-table.ts';
 import type { Database } from '../platform/database/pool.ts';
-import type { JobHandler } from '../platform/jobs/worker.ts';
 import { readSetting, writeSetting } from '../settings.ts';
 import { recordEvent } from './record.ts';
 

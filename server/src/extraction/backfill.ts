@@ -4,11 +4,10 @@ import pLimit from 'p-limit';
 import { recordEvent } from '../audit/record.ts';
 import type { Deps } from '../deps.ts';
 import { handle } from '../handle.ts';
+import { enqueue, type JobHandler } from '../job-table.ts';
 import type { Tx } from '../platform/database/pool.ts';
 import { DatabaseUnavailable } from '../platform/database/unavailable.ts';
 import { notFound, refuse } from '../platform/http/refuse.ts';
-import { enqueue } from '../platform/jobs/enqueue.ts';
-import type { JobHandler } from '../platform/jobs/worker.ts';
 import { type ExtractDeps, extractFile } from './extract.ts';
 import { readWiring } from './wiring.ts';
 

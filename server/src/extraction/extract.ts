@@ -1,5 +1,5 @@
 import type { Deps } from '../deps.ts';
-import type { JobHandler } from '../platform/jobs/worker.ts';
+import type { JobHandler } from '../job-table.ts';
 import { type Filled, fillAssets } from './fill.ts';
 import { metadataOf, type Reuse } from './metadata.ts';
 import { fits, readWiring, type WiredField } from './wiring.ts';

@@ -1,8 +1,7 @@
 import { sql } from 'kysely';
 import type { Deps } from '../deps.ts';
+import { enqueueAll, type JobHandler } from '../job-table.ts';
 import { tellPeer, wakeDelivery } from '../outbox/enqueue.ts';
-import { enqueueAll } from '../platform/jobs/enqueue.ts';
-import type { JobHandler } from '../platform/jobs/worker.ts';
 import { compareOffered, useAgain } from './fields/offered.ts';
 import { trimFetched } from './files/fetch.ts';
 import { readInstall } from './identity.ts';

@@ -1,5 +1,6 @@
+import { enqueue } from '../job-table.ts';
 import type { Tx } from '../platform/database/pool.ts';
-import { type DomainEvent, enqueue } from '../platform/jobs/enqueue.ts';
+import type { DomainEvent } from './domain-event.ts';
 
 /**
  * Enqueues a domain event in the caller's transaction. A job finds and notifies the recipients (jobs/notify.ts), so

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import { peersToldOf } from '../access/federation.ts';
+import { enqueueAll } from '../job-table.ts';
 import type { Tx } from '../platform/database/pool.ts';
-import { enqueueAll } from '../platform/jobs/enqueue.ts';
 
 /** A change that peers may have to hear of. */
 export interface Change {

@@ -8,10 +8,10 @@ import {
 import { sql } from 'kysely';
 import { recordEvent } from '../audit/record.ts';
 import { handle } from '../handle.ts';
+import { enqueue } from '../job-table.ts';
 import type { Database } from '../platform/database/pool.ts';
 import { compileLater } from '../platform/http/compile-later.ts';
 import { refuse } from '../platform/http/refuse.ts';
-import { enqueue } from '../platform/jobs/enqueue.ts';
 import { readSetting, writeSetting } from '../settings.ts';
 
 const compiled = compileLater(SearchLanguage);

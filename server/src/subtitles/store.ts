@@ -8,10 +8,10 @@ import { discard, type Received } from '../assets/receive.ts';
 import { hashOf } from '../assets/repair.ts';
 import { trackJson } from '../assets/show.ts';
 import type { Deps } from '../deps.ts';
+import { enqueue } from '../job-table.ts';
 import { DecodingStopped } from '../media/decoding/process.ts';
 import type { Tx } from '../platform/database/pool.ts';
 import { nextUpdatedAt } from '../platform/http/unchanged.ts';
-import { enqueue } from '../platform/jobs/enqueue.ts';
 import { subtitlesKey } from '../platform/storage/object-key.ts';
 import type { Storage } from '../platform/storage/storage.ts';
 

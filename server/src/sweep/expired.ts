@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import { recordEvents } from '../audit/record.ts';
 import type { Deps } from '../deps.ts';
+import type { JobHandler } from '../job-table.ts';
 import type { Columns, Database } from '../platform/database/pool.ts';
-import type { JobHandler } from '../platform/jobs/worker.ts';
 
 interface ExpiredRow
   extends Columns<'user_capability_grants', 'user_ref' | 'capability' | 'team_id' | 'request_ref'> {

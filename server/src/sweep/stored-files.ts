@@ -4,7 +4,7 @@ import { sql } from 'kysely';
 import { sweepLogos } from '../appearance/logo.ts';
 import { lockFile } from '../assets/insert.ts';
 import type { Deps } from '../deps.ts';
-import type { JobHandler } from '../platform/jobs/worker.ts';
+import type { JobHandler } from '../job-table.ts';
 import { hashOfKey } from '../platform/storage/object-key.ts';
 import { sweepUploads } from './uploads.ts';
 

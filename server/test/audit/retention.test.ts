@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { retainAudit } from '../../src/audit/retention.ts';
-import { enqueue } from '../../src/platform/jobs/enqueue.ts';
+import { enqueue } from '../../src/job-table.ts';
 import { type Account, type Library, openLibrary } from '../support/library.ts';
 
 let library: Library;

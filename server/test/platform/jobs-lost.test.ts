@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { afterEach, beforeAll, expect, test } from 'vitest';
+import { enqueue, enqueueAll } from '../../src/job-table.ts';
 import { jobHandlers } from '../../src/jobs.ts';
-import { enqueue, enqueueAll } from '../../src/platform/jobs/enqueue.ts';
 import { claimLiveness, countLiveWorkers } from '../../src/platform/jobs/liveness.ts';
 import { startWorker, type Worker } from '../../src/platform/jobs/worker.ts';
 import { type Library, openLibrary } from '../support/library.ts';

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { beforeAll, beforeEach, expect, test } from 'vitest';
+import { enqueue, enqueueAll, type JobHandlers } from '../../src/job-table.ts';
 import { jobHandlers } from '../../src/jobs.ts';
-import { enqueue, enqueueAll } from '../../src/platform/jobs/enqueue.ts';
-import { type JobHandlers, runDueJobs } from '../../src/platform/jobs/worker.ts';
+import { runDueJobs } from '../../src/platform/jobs/worker.ts';
 import { type Library, openLibrary, upload } from '../support/library.ts';
 import { jpeg } from '../support/pictures.ts';
 import { countStatements } from '../support/statements.ts';

@@ -3,8 +3,8 @@ import { sql } from 'kysely';
 import { liveAsset } from '../../access/assets.ts';
 import { trashed } from '../../access/live.ts';
 import type { Deps } from '../../deps.ts';
+import type { JobHandler } from '../../job-table.ts';
 import type { Database } from '../../platform/database/pool.ts';
-import type { JobHandler } from '../../platform/jobs/worker.ts';
 import { writeSetting } from '../../settings.ts';
 
 interface Totals {

@@ -1,6 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { sql } from 'kysely';
 import type { Deps } from '../../deps.ts';
+import { enqueue, type JobHandler } from '../../job-table.ts';
 import { DecodingStopped } from '../../media/decoding/process.ts';
 import type { Rendering } from '../../media/decoding/tasks.ts';
 import { defaultLadder, keysOf, type Rung } from '../../media/ladder.ts';
@@ -12,8 +13,6 @@ import { tellPeersOfFile } from '../../outbox/enqueue.ts';
 import type { Database, Tx } from '../../platform/database/pool.ts';
 import { DatabaseUnavailable } from '../../platform/database/unavailable.ts';
 import { nextUpdatedAt } from '../../platform/http/unchanged.ts';
-import { enqueue } from '../../platform/jobs/enqueue.ts';
-import type { JobHandler } from '../../platform/jobs/worker.ts';
 import { originalKey } from '../../platform/storage/object-key.ts';
 import { hasRoom, isOutOfRoom } from '../../platform/storage/room.ts';
 import { enqueueRender, enqueueTiles, enqueueTranscode, NOBODY } from '../decoding-jobs.ts';

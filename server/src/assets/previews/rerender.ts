@@ -1,11 +1,10 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Deps } from '../../deps.ts';
+import { enqueue, type JobHandler } from '../../job-table.ts';
 import { isRenderable, MAKERS_VERSION } from '../../media/renderable.ts';
 import { sniff } from '../../media/sniff.ts';
 import { TILES } from '../../media/tiles/pack.ts';
 import type { Database, Tx } from '../../platform/database/pool.ts';
-import { enqueue } from '../../platform/jobs/enqueue.ts';
-import type { JobHandler } from '../../platform/jobs/worker.ts';
 import { originalKey } from '../../platform/storage/object-key.ts';
 import type { Storage } from '../../platform/storage/storage.ts';
 import { readSetting } from '../../settings.ts';

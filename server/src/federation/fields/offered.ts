@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import { showFields } from '../../fields/definitions/read.ts';
 import { readFieldsEpoch } from '../../fields/definitions/transaction.ts';
+import { enqueue } from '../../job-table.ts';
 import type { Tx } from '../../platform/database/pool.ts';
-import { enqueue } from '../../platform/jobs/enqueue.ts';
 import type { AaFieldDefinition, AaFieldDefinitions } from '../protocol/field-definitions.ts';
 import { Rejection } from '../protocol/rejection.ts';
 import { agrees } from './compare.ts';

@@ -4,9 +4,9 @@ import { type Definition, definitionColumns, faultOf, isOpen } from '../../field
 import { definitionsFor, readCurrentValue, type Subject, storeValue } from '../../fields/values/store.ts';
 import { isSame, readGiven, type TypedValue, withTerms } from '../../fields/values/typed-value.ts';
 import { createTerms, isBlank, matchTerms } from '../../fields/vocabulary/terms.ts';
+import type { JobHandler } from '../../job-table.ts';
 import type { Tx } from '../../platform/database/pool.ts';
 import { Refusal } from '../../platform/http/refuse.ts';
-import type { JobHandler } from '../../platform/jobs/worker.ts';
 import type { AaFieldValue } from '../protocol/objects.ts';
 import { compareOffered } from './offered.ts';
 

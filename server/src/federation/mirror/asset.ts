@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
 import { lockFile } from '../../assets/insert.ts';
+import { enqueue } from '../../job-table.ts';
 import { MAKERS_VERSION } from '../../media/renderable.ts';
 import type { Tx } from '../../platform/database/pool.ts';
-import { enqueue } from '../../platform/jobs/enqueue.ts';
 import { receiveValues } from '../fields/use.ts';
 import type { AaAsset } from '../protocol/objects.ts';
 import { findMirrored, rememberMirrored } from './objects.ts';

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
+import { enqueueAll } from '../../job-table.ts';
 import type { Tx } from '../../platform/database/pool.ts';
-import { enqueueAll } from '../../platform/jobs/enqueue.ts';
 import { dropRecipients } from './recipients.ts';
 
 /** Removes mirrored posts, with their comments and likes. */

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Deps } from '../../deps.ts';
-import type { JobHandler } from '../../platform/jobs/worker.ts';
+import type { JobHandler } from '../../job-table.ts';
 
 /** Notifications are news, not a record: they are removed after this time, read or not. */
 const DAYS = 180;

@@ -2,10 +2,9 @@ import { sql } from 'kysely';
 import type { SignedIn } from '../../access/caller.ts';
 import { callerOf } from '../../access/caller-of.ts';
 import type { Deps } from '../../deps.ts';
+import type { JobHandler } from '../../job-table.ts';
 import { type Mail, readMail } from '../../mail/settings.ts';
 import type { Database } from '../../platform/database/pool.ts';
-import { MAIL_ATTEMPTS } from '../../platform/jobs/enqueue.ts';
-import type { JobHandler } from '../../platform/jobs/worker.ts';
 import { defaultDigest } from '../choices.ts';
 import { postLetter } from '../post-letter.ts';
 import { readPreferences } from '../preferences.ts';
@@ -13,6 +12,9 @@ import { showNotifications } from '../show.ts';
 import { itemOf, sentenceOf } from '../wording.ts';
 
 type MailDeps = Pick<Deps, 'db' | 'config' | 'secretKey' | 'log'>;
+
+/** Attempts for mail, over some ten hours, to survive greylisting and an outage of an evening. */
+export const MAIL_ATTEMPTS = 11;
 
 /** Maximum number of notifications in a digest, which states how many more there are. */
 const DIGEST_ITEMS = 50;

@@ -5,11 +5,12 @@ import { live } from '../../access/live.ts';
 import { livePost, standingPost } from '../../access/posts.ts';
 import { decidersOf } from '../../access/requests.ts';
 import type { Deps } from '../../deps.ts';
+import type { JobHandler } from '../../job-table.ts';
 import type { Database } from '../../platform/database/pool.ts';
-import { type DomainEvent, MAIL_ATTEMPTS } from '../../platform/jobs/enqueue.ts';
-import type { JobHandler } from '../../platform/jobs/worker.ts';
 import { chosenColumns } from '../choices.ts';
+import type { DomainEvent } from '../domain-event.ts';
 import { mentionedReaders } from '../mentions.ts';
+import { MAIL_ATTEMPTS } from './mail.ts';
 
 /** Number of accounts notified per statement. */
 const CHUNK = 1000;

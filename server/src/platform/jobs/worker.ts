@@ -4,7 +4,6 @@ import type { FastifyBaseLogger } from 'fastify';
 import { Logger, type Runner, run, runOnce, type TaskList, type WorkerEvents } from 'graphile-worker';
 import type pg from 'pg';
 import { DatabaseUnavailable } from '../database/unavailable.ts';
-import type { JobName, Jobs } from './enqueue.ts';
 import { type FlagLimit, limitFlags } from './limit-flags.ts';
 import { claimLiveness } from './liveness.ts';
 import { persistentPool, untilAnswering } from './persistent-pool.ts';
@@ -18,12 +17,13 @@ interface JobContext {
   log: FastifyBaseLogger;
 }
 
-export type JobHandler<N extends JobName> = (payload: Jobs[N], context: JobContext) => Promise<void>;
-export type JobHandlers = { [N in JobName]: JobHandler<N> };
+/** What runs a job. */
+export type Task<Payload> = (payload: Payload, context: JobContext) => Promise<void>;
 
 export interface WorkerOptions {
   pool: pg.Pool;
-  handlers: JobHandlers;
+  /** The handler of each kind of job. Its type is the contract between handlers and what enqueues their jobs. */
+  handlers: Readonly<Record<string, Task<never>>>;
   /** Number of jobs that this process runs concurrently. */
   concurrency: number;
   log: FastifyBaseLogger;
@@ -45,7 +45,7 @@ const RESTART_AFTER_MS = 1000;
 /** Adapts the handlers for graphile-worker. A job that loses the database runs again when the database is back. */
 function taskList({ handlers, pool, log }: Omit<WorkerOptions, 'crontab'>, stopping: AbortSignal): TaskList {
   const task =
-    <N extends JobName>(name: N): TaskList[string] =>
+    (name: string, handler: Task<never>): TaskList[string] =>
     async (payload, helpers) => {
       const { id, attempts, max_attempts } = helpers.job;
       const context = {
@@ -55,8 +55,8 @@ function taskList({ handlers, pool, log }: Omit<WorkerOptions, 'crontab'>, stopp
       };
       for (let losses = 1; ; losses += 1) {
         try {
-          // Only `enqueue` writes payloads, and it is typed.
-          return await handlers[name](payload as Jobs[N], context);
+          // What enqueues jobs is typed, so a payload is what its handler expects.
+          return await handler(payload as never, context);
         } catch (error) {
           if (!(error instanceof DatabaseUnavailable) || losses > MOST_LOSSES || stopping.aborted)
             throw error;
@@ -65,8 +65,7 @@ function taskList({ handlers, pool, log }: Omit<WorkerOptions, 'crontab'>, stopp
         }
       }
     };
-  const names = Object.keys(handlers).filter((name): name is JobName => Object.hasOwn(handlers, name));
-  return Object.fromEntries(names.map((name) => [name, task(name)]));
+  return Object.fromEntries(Object.entries(handlers).map(([name, handler]) => [name, task(name, handler)]));
 }
 
 function quietLogger(log: FastifyBaseLogger): Logger {

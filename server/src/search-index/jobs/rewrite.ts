@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Deps } from '../../deps.ts';
+import type { JobHandler } from '../../job-table.ts';
 import type { Database } from '../../platform/database/pool.ts';
-import type { JobHandler } from '../../platform/jobs/worker.ts';
 
 /** Documents per transaction: about a second's work. */
 const CHUNK = 1000;

@@ -2,9 +2,8 @@ import { type RawBuilder, sql } from 'kysely';
 import { lockFile } from '../../assets/insert.ts';
 import { recordEvent } from '../../audit/record.ts';
 import type { Deps } from '../../deps.ts';
+import { enqueueAll, type JobHandler } from '../../job-table.ts';
 import type { Database } from '../../platform/database/pool.ts';
-import { enqueueAll } from '../../platform/jobs/enqueue.ts';
-import type { JobHandler } from '../../platform/jobs/worker.ts';
 import { originalKey, renditionsPrefix, subtitlesKey } from '../../platform/storage/object-key.ts';
 import { readTrashRetention } from '../retention.ts';
 

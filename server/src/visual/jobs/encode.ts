@@ -1,9 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { sql } from 'kysely';
 import type { Deps } from '../../deps.ts';
+import { enqueue, type JobHandler } from '../../job-table.ts';
 import type { Database } from '../../platform/database/pool.ts';
-import { enqueue } from '../../platform/jobs/enqueue.ts';
-import type { JobHandler } from '../../platform/jobs/worker.ts';
 import { codeOf } from '../code.ts';
 import { type Encoder, PictureRefused } from '../encoder.ts';
 

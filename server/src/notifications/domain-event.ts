@@ -1,0 +1,10 @@
+/** An event that may notify accounts. `actor` caused it. */
+export type DomainEvent =
+  /** `answers`: the comment replied to, which may itself be a reply. */
+  | { what: 'comment'; comment: string; answers: string | null }
+  | { what: 'comment_edited'; comment: string }
+  | { what: 'post'; post: string; actor: number }
+  | { what: 'like'; post: string; actor: number }
+  | { what: 'follow'; actor: number; followed: number }
+  | { what: 'request'; request: string; actor: number }
+  | { what: 'decision'; request: string; actor: number };
