@@ -7,11 +7,11 @@ import { type AssetCell, answerOf, type CollectionCell } from './due.ts';
 import { openLedger } from './ledger.ts';
 import { type CallerKind, callerKinds, postAdministrators, shownEverything } from './matrix.ts';
 import { addOthers } from './others.ts';
-import { half, type Matrix, setSwitches, usual } from './setting.ts';
+import { type Matrix, setSwitches, third, usual } from './setting.ts';
 import { type Caller, disguiseNames, makeWorld } from './world.ts';
 
 /**
- * The second half of the matrix: the same world, and what is said about it in words, fields, tags, requests and news.
+ * The second third of the matrix: the same world, and what is said about it in words, fields, tags, requests and news.
  * Each kind of text has a word of its own, in every row, so that one question asks for all rows at once.
  */
 
@@ -89,7 +89,7 @@ export const collectionFieldNames = keysOf(collectionFields);
 
 /** Half of everything for the callerKinds, a part for those in disguise and those with a right of another kind. */
 export function aboutPortion<T>(caller: Caller, cells: readonly T[]): readonly T[] {
-  return caller.name === caller.kind ? half(caller, cells) : cells.filter((_, index) => index % 4 === 0);
+  return caller.name === caller.kind ? third(caller, cells) : cells.filter((_, index) => index % 4 === 0);
 }
 
 /**

@@ -16,7 +16,7 @@ import {
 import type { Ledger } from './ledger.ts';
 import type { SeenPage } from './looks.ts';
 import type { CallerKind } from './matrix.ts';
-import { type Matrix, usual } from './setting.ts';
+import { asksAll, type Matrix, seedOf, usual } from './setting.ts';
 import type { Caller } from './world.ts';
 
 /** How the matrix asks: many questions at once, lists to their end, operations one by one. */
@@ -117,7 +117,7 @@ export const changingAsset = (who: CallerKind, asset: AssetCell, done: number) =
 export const reading = (who: CallerKind, post: PostCell) => (readsPost(who, post) ? 200 : 404);
 export const threadOf = ({ thread }: PostCell): Thread => must(thread, 'thread');
 
-/** Every probe of every second cell, so that each cell has half of them. */
+/** Every probe of every fourth cell, in other cells for every caller. */
 export async function askInTurns<C>(
   matrix: Matrix,
   caller: Caller,
@@ -125,10 +125,11 @@ export async function askInTurns<C>(
   cells: readonly C[],
   labelOf: (cell: C) => string,
 ) {
-  const asked = cells.map((cell, turn) => ({ cell, turn }));
+  const seed = seedOf(caller);
+  const asked = cells.map((cell, place) => ({ cell, turn: place + seed }));
   await together(asked, async ({ cell, turn }) => {
     for (const [index, probe] of probes.entries()) {
-      if ((index + turn) % 2 === 0) await ask(matrix, caller, probe, cell, labelOf(cell), usual);
+      if (asksAll || (index + turn) % 4 === 0) await ask(matrix, caller, probe, cell, labelOf(cell), usual);
     }
   });
 }

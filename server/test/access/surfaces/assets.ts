@@ -127,19 +127,21 @@ export async function lookAtAsset(matrix: Matrix, caller: Caller, cell: AssetCel
   matrix.ledger.hold(`${caller.name}: GET /assets/{id}: ${labelOfAsset(cell)}`, got, due);
 }
 
-/** The renditions that are asked for, with what must have been rendered for each. */
+/** The renditions that are asked for, with what must have been rendered for each; null for what is not rendered. */
 const cover = { path: 'variants/col', of: ['all', 'col'] } as const;
+const subtitles = { path: 'subtitles/de', of: null } as const;
 const others = [
   { path: 'variants/hires', of: ['all'] },
   { path: 'variants/sprites.vtt', of: ['all'] },
   { path: 'variants/hls/master.m3u8', of: ['all'] },
   { path: 'tiles/0/0_0', of: ['all'] },
+  subtitles,
 ] as const;
 
 /** `*` is whatever there is: 304 says that it would be served, without the bytes. */
 const unchanged = { headers: { 'if-none-match': '*' } };
 
-/** `sent`: the bytes themselves. `known`: whether they would be, and one of the other renditions in its turn. */
+/** `sent`: the bytes themselves. `known`: whether they would be, and one of the others in its turn. */
 export async function lookAtBytes(
   matrix: Matrix,
   caller: Caller,
@@ -160,12 +162,11 @@ export async function lookAtBytes(
       refusal ?? (isThere ? done : 404),
     );
   };
-  const inTurn = how === 'known' ? others.filter((_, at) => at === turn % others.length) : [];
+  const inTurn = how === 'known' ? others.filter((_, at) => at === turn % others.length) : [subtitles];
   for (const { path, of } of [cover, ...inTurn]) {
-    await hold(path, served && of.some((one) => one === cell.rendered));
+    await hold(path, served && (of === null || of.some((one) => one === cell.rendered)));
   }
   await hold('file', served);
-  await hold('subtitles/de', served);
   if (how === 'known') return;
   const { status } = await caller.visitor.send(`/assets/${cell.id}/media`);
   matrix.ledger.hold(`${caller.name}: media: ${labelOfAsset(cell)}`, status, refusal ?? (served ? 200 : 404));

@@ -21,7 +21,7 @@ import {
   type Switches,
 } from '../due.ts';
 import { teams } from '../matrix.ts';
-import { usual } from '../setting.ts';
+import { asksAll, usual } from '../setting.ts';
 import type { Caller } from '../world.ts';
 
 /** SEARCH-1: what is searched is what is read. */
@@ -119,8 +119,8 @@ export async function lookAtTotals(about: About) {
     const who = caller.kind;
     for (const [index, [q, rule]] of questions.entries()) {
       // Questions with the same answer take turns.
-      const isOneOfMany = rule === isShown || rule === nobody;
-      if (!isAsked(caller, place, index) || (isOneOfMany && (index + place) % 3 !== 0)) continue;
+      const turns = rule === isShown || rule === nobody ? 6 : 2;
+      if (!isAsked(caller, place, index) || (!asksAll && (index + place) % turns !== 0)) continue;
       const found = world.assets.filter((asset) => rule(who, asset));
       const due = found.length;
       const page = await ask(about, caller, `kind=asset&limit=1&facets=true&q=${encodeURIComponent(q)}`);

@@ -24,7 +24,7 @@ export async function addTags({ world, callers }: About): Promise<Tagged> {
     .filter(({ tag }) => tag === 'sample' || tag === 'gallery')
     .map((post, index) => ({ post, tag: nameOf('ptag', index) }));
   const assets = world.assets
-    .filter((_, index) => index % 5 === 0)
+    .filter((_, index) => index % 15 === 0)
     .map((asset, index) => ({ asset, tag: nameOf('atag', index) }));
   await sql`update posts p set tags = p.tags || array[given.tag]
     from unnest(${posts.map(({ post }) => post.id)}::uuid[], ${posts.map(({ tag }) => tag)}::text[]) as given (id, tag)
@@ -93,7 +93,7 @@ export async function lookAtTags(about: About, { posts, assets }: Tagged) {
       ledger.hold(`${label}: /search?kind=tag&q=${kind}`, page.total, due);
     }
     const known = new Set([...ofPosts, ...ofAssets]);
-    const names = [...posts, ...assets].map(({ tag }) => tag).filter((_, index) => index % 41 === 0);
+    const names = [...posts, ...assets].map(({ tag }) => tag).filter((_, index) => index % 13 === 0);
     for (const tag of [...names, 'ptag9999']) {
       const one = await caller.visitor.send(`/tags/${tag}`);
       ledger.hold(`${label}: ${tag}`, one.status, known.has(tag) ? 200 : 404);

@@ -68,9 +68,9 @@ const ofCollections: Record<string, Written<CollectionCell>> = {
   'of assets': { body: { subject_kind: 'asset' }, due: () => 404 },
 };
 
-/** Half of the fields for callers who may change something of this kind, a part for all others. */
+/** A third of the fields for callers who may change something of this kind, a part for all others. */
 const inPart = <T>(isWriter: boolean, cells: readonly T[], turn: number) =>
-  cells.filter((_, index) => (index + turn) % (isWriter ? 2 : 8) === 0);
+  cells.filter((_, index) => (index + turn) % (isWriter ? 3 : 12) === 0);
 
 type Defined<C> = readonly (Written<C> & { name: string; id: string })[];
 
