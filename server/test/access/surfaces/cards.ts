@@ -38,10 +38,10 @@ export async function lookAtCards(about: About) {
   const cells = new Map(world.assets.map((asset) => [asset.id, asset]));
   const some = world.assets.filter((_, index) => index % 97 === 0);
   const sample = world.posts.filter(({ tag }) => tag === 'gallery').filter((_, index) => index % 3 === 0);
-  const first = '/posts?tag=gallery&limit=200';
+  const first = '/assets?limit=200';
   const paths = [
+    '/posts?tag=gallery&limit=200',
     '/posts?limit=50&sort=oldest',
-    '/assets?limit=200',
     '/assets?limit=60&sort=oldest&q=quokka',
     '/search?kind=asset&limit=40&q=bilby',
     '/search?kind=post&limit=40&q=heron',
