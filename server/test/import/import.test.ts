@@ -21,7 +21,7 @@ let pictures: string;
 let many: string;
 let service: ServiceProcess | null = null;
 
-const MANY = 140;
+const MANY = 60;
 
 async function place(path: string, bytes: Uint8Array): Promise<void> {
   await mkdir(dirname(path), { recursive: true });
