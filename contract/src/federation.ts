@@ -29,6 +29,8 @@ export type OriginFilter = Static<typeof OriginFilter>;
 export const SensitiveContent = Type.Enum(['never', 'encrypted']);
 export type SensitiveContent = Static<typeof SensitiveContent>;
 
+const KeyGraceDays = Type.Integer({ minimum: 0, maximum: 90 });
+
 /** This install, as its peers know it. */
 export const FederationIdentity = closed({
   /** Null until the library has a public address; federation needs one. */
@@ -36,6 +38,10 @@ export const FederationIdentity = closed({
   display_name: Type.String(),
   fingerprint: Fingerprint,
   sensitive_content: SensitiveContent,
+  /** For how many days a key is accepted after it was replaced. */
+  key_grace_days: KeyGraceDays,
+  /** Until when requests may still be signed with the former key; null without one. */
+  former_key_until: nullable(Timestamp),
 });
 export type FederationIdentity = Static<typeof FederationIdentity>;
 
@@ -92,9 +98,41 @@ export const updateFederation = operation({
   door: { holds: 'system.config.write' },
   scope: 'admin',
   example: { sensitive_content: 'encrypted' },
-  body: closed({ sensitive_content: Type.Optional(nullable(SensitiveContent)) }),
+  body: closed({
+    sensitive_content: Type.Optional(nullable(SensitiveContent)),
+    key_grace_days: Type.Optional(nullable(KeyGraceDays)),
+  }),
   responses: { 200: FederationIdentity },
   errors: [],
+});
+
+export const rotateInstallKey = operation({
+  id: 'rotateInstallKey',
+  method: 'POST',
+  path: '/admin/federation/rotate-key',
+  tag,
+  summary: 'Replace the key of this install',
+  description:
+    'The former key states that the new one follows it, and peers are told. Both are accepted until the grace period ends. 409 without a public address.',
+  door: { holds: 'system.config.write' },
+  scope: 'admin',
+  responses: { 200: FederationIdentity },
+  errors: [409],
+});
+
+export const rotateOwnKeys = operation({
+  id: 'rotateOwnKeys',
+  method: 'POST',
+  path: '/account/federation-keys/rotate',
+  tag: 'Account',
+  summary: "Replace the caller's keys for sharing with other libraries",
+  description:
+    'Both keys, for signing and for encryption. Former ones are accepted, and decrypt, until the grace period ends. 409 without a public address.',
+  door: 'signedIn',
+  scope: 'admin',
+  whileImpersonating: 'refused',
+  responses: { 204: noContent },
+  errors: [409],
 });
 
 export const listPeers = operation({

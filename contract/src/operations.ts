@@ -313,6 +313,8 @@ export const operations = {
   revokeLink: links.revokeLink,
   getFederation: federation.getFederation,
   updateFederation: federation.updateFederation,
+  rotateInstallKey: federation.rotateInstallKey,
+  rotateOwnKeys: federation.rotateOwnKeys,
   listPeers: federation.listPeers,
   getPeer: federation.getPeer,
   addPeer: federation.addPeer,

@@ -42,6 +42,7 @@ import * as federationIdentity from './federation/identity.ts';
 import * as federationPair from './federation/peers/pair.ts';
 import * as federationPeers from './federation/peers/show.ts';
 import * as federationQueue from './federation/queue.ts';
+import * as federationRotations from './federation/rotations.ts';
 import * as federationSensitive from './federation/shares/sensitive.ts';
 import * as federationShares from './federation/shares/share.ts';
 import * as fieldValues from './field-values/field-values.ts';
@@ -400,6 +401,8 @@ export const handlers: { readonly [Id in OperationId]: Bound<Operations[Id]> } =
   getLinkArchive: linksArchive.archive,
   getFederation: federationIdentity.show,
   updateFederation: federationSensitive.updateFederation,
+  rotateInstallKey: federationRotations.rotateInstall,
+  rotateOwnKeys: federationRotations.rotateOwn,
   listPeers: federationPeers.list,
   getPeer: federationPeers.get,
   addPeer: federationPair.add,

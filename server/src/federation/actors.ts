@@ -8,7 +8,9 @@ import type { Install } from './identity.ts';
 import { getJson, OutboundError } from './outbound.ts';
 import { parseActorUri } from './protocol/addresses.ts';
 import { Rejection } from './protocol/rejection.ts';
+import { followRotations, isSignedBoxKey, Rotations } from './protocol/rotation.ts';
 import { parsePublicKeyPem } from './protocol/signature.ts';
+import { readKeyGraceDays } from './settings.ts';
 
 /** A person of a peer. Mirrored rows carry `ref` as author and owner; no account has that number. */
 export interface RemoteActor {
@@ -20,6 +22,7 @@ export interface RemoteActor {
   signing_key: Buffer;
   /** 32 raw bytes of X25519, to encrypt for them; null while none is known. */
   box_key: Buffer | null;
+  box_version: number | null;
 }
 
 export interface KnownPeer {
@@ -45,13 +48,17 @@ const ActorDocument = closed({
       algorithm: Type.Literal('x25519'),
       version: Type.Integer({ minimum: 1 }),
       publicKey: Type.String({ pattern: '^[A-Za-z0-9_-]{43}$' }),
+      /** By the signing key of the person; needed to replace an earlier version. */
+      signature: Type.Optional(Type.String({ pattern: '^[A-Za-z0-9_-]{86}$' })),
     }),
     { maxItems: 10 },
   ),
+  /** How the signing key came to follow earlier ones. */
+  rotations: Type.Optional(Rotations),
 });
 const actorDocument = compileLater(ActorDocument);
 
-const columns = sql`ref, uri, username, display_name, signing_key, box_key`;
+const columns = sql`ref, uri, username, display_name, signing_key, box_key, box_version`;
 
 async function findActor(db: Deps['db'], uri: string): Promise<RemoteActor | null> {
   const { rows } = await sql<RemoteActor>`select ${columns}
@@ -88,6 +95,46 @@ async function fetchActor(
 }
 
 /**
+ * Returns the keys in the document of a person, of whom others may be known: a signing key must follow the known one by
+ * statements, an encryption key must be signed by it (FED-57). Throws Rejection for keys that simply differ.
+ */
+function keysIn(found: Static<typeof ActorDocument>, known: RemoteActor | null) {
+  const signingKey = parsePublicKeyPem(found.publicKey.publicKeyPem);
+  if (signingKey === null) throw new Rejection('unknown_actor', 'the key of the person is malformed');
+  const follows =
+    known === null ||
+    followRotations(known.uri, known.signing_key, found.rotations ?? [])?.equals(signingKey);
+  const same = known?.signing_key.equals(signingKey) ?? true;
+  if (!same && follows !== true)
+    throw new Rejection('unknown_key', 'the key of the person differs, and the former one does not state it');
+  const [box] = found.publicKeys.toSorted((one, other) => other.version - one.version);
+  const boxKey = box === undefined ? null : Buffer.from(box.publicKey, 'base64url');
+  const isPinned =
+    known === null || known.box_key === null || boxKey === null || known.box_key.equals(boxKey);
+  if (!isPinned && box !== undefined) {
+    const newer = box.version > (known.box_version ?? 0);
+    if (!newer || !isSignedBoxKey(known.uri, box, signingKey))
+      throw new Rejection('unknown_key', 'the encryption key of the person differs, and is not signed');
+  }
+  return { signingKey, boxKey, boxVersion: box?.version ?? null };
+}
+
+/** Returns the former signing keys of a person that are still accepted. */
+export async function formerKeys(db: Deps['db'], uri: string): Promise<Buffer[]> {
+  const { rows } = await sql<{ public_key: Buffer }>`select public_key from federation_retired_keys
+    where owner = ${uri} and accepted_until > now()`.execute(db);
+  return rows.map(({ public_key }) => public_key);
+}
+
+/** Accepts the former signing key of a person until the grace period ends. */
+async function retireKey(db: Deps['db'], peerId: string, { uri, signing_key }: RemoteActor): Promise<void> {
+  const days = await readKeyGraceDays(db);
+  await sql`insert into federation_retired_keys (owner, peer_id, public_key, accepted_until)
+    values (${uri}, ${peerId}, ${signing_key}, now() + make_interval(days => ${days}))
+    on conflict (owner, public_key) do nothing`.execute(db);
+}
+
+/**
  * Returns a person of a peer, from what is stored or, with `fresh` and for an unknown one, from their document (FED-4).
  * Throws Rejection for a person of another install.
  */
@@ -100,17 +147,16 @@ export async function resolveActor(
 ): Promise<RemoteActor> {
   if (parseActorUri(uri)?.base !== peer.url)
     throw new Rejection('unknown_actor', 'the person belongs to another install');
-  const known = fresh ? null : await findActor(deps.db, uri);
-  if (known !== null) return known;
+  const known = await findActor(deps.db, uri);
+  if (known !== null && !fresh) return known;
   const found = await fetchActor(deps, install, peer, uri);
-  const signingKey = parsePublicKeyPem(found.publicKey.publicKeyPem);
-  if (signingKey === null) throw new Rejection('unknown_actor', 'the key of the person is malformed');
-  const [box] = found.publicKeys.toSorted((one, other) => other.version - one.version);
+  const { signingKey, boxKey, boxVersion } = keysIn(found, known);
+  if (known !== null && !known.signing_key.equals(signingKey)) await retireKey(deps.db, peer.peerId, known);
   const { rows } = await sql<RemoteActor>`
     insert into remote_actors (ref, peer_id, uri, username, display_name, signing_key, box_key, box_version)
     values (nextval(pg_get_serial_sequence('users', 'ref')), ${peer.peerId}, ${uri}, ${found.preferredUsername},
       ${found.name.trim() === '' ? found.preferredUsername : found.name.trim()}, ${signingKey},
-      ${box === undefined ? null : Buffer.from(box.publicKey, 'base64url')}, ${box?.version ?? null})
+      ${boxKey}, ${boxVersion})
     on conflict (uri) do update set username = excluded.username, display_name = excluded.display_name,
       signing_key = excluded.signing_key, box_key = excluded.box_key, box_version = excluded.box_version, fetched_at = now()
     returning ${columns}`.execute(deps.db);

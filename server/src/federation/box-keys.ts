@@ -27,7 +27,7 @@ export async function ensureBoxKey(
 }
 
 /** Stores a new current key with this version; does nothing when another process was first. */
-async function addBoxKey(
+export async function addBoxKey(
   { db, secretKey }: { db: Database; secretKey: string },
   userRef: number,
   version: number,
@@ -37,6 +37,15 @@ async function addBoxKey(
   await sql`insert into federation_box_keys (user_ref, version, public_key, sealed)
     select ref, ${version}, ${rawPublicKey(privateKey)}::bytea, ${seal(secretKey, PURPOSE, pem)}::bytea
     from users where ref = ${userRef} on conflict do nothing`.execute(db);
+}
+
+/** Lets the current key decrypt for so many more days, and returns the latest version; 0 without any. */
+export async function retireBoxKeys(db: Database, userRef: number, days: number): Promise<number> {
+  await sql`update federation_box_keys set retained_until = now() + make_interval(days => ${days})
+    where user_ref = ${userRef} and retained_until is null`.execute(db);
+  const { rows } = await sql<{ version: number }>`select coalesce(max(version), 0) as version
+    from federation_box_keys where user_ref = ${userRef}`.execute(db);
+  return rows[0]?.version ?? 0;
 }
 
 /** Returns the published keys of an account, newest first. */

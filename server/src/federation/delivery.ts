@@ -7,6 +7,7 @@ import type { Database } from '../platform/database/pool.ts';
 import { rememberSent } from './fields/send.ts';
 import { type Install, readInstall } from './identity.ts';
 import { OutboundError, postSigned } from './outbound.ts';
+import { announceKey, mayPass, mustTell } from './peers/rotate.ts';
 import { renderChange } from './render.ts';
 
 /** A change that waits for a peer. */
@@ -39,6 +40,8 @@ const LEASE_SECONDS = 60;
 /** What one request may hold, as receivers accept it (FED-77). */
 const MOST_OF_BATCH = 50;
 const MOST_BATCH_BYTES = 1024 ** 2 - 2;
+/** How often a change is encrypted before a peer that cannot decrypt it is given up. */
+const MOST_ENCRYPTIONS = 3;
 /** Another worker has the lease: look again after this long. */
 const RETRY_LEASE_MS = 2000;
 
@@ -143,12 +146,14 @@ interface Fault {
   final: boolean;
   /** How long the peer asks us to wait; null if it does not. */
   retryAfterMs: number | null;
+  /** In the words of the protocol, if the peer says so. */
+  reason: string | null;
 }
 
 function faultOf(error: OutboundError): Fault {
   const { status, reason, message, retryAfterMs } = error;
   const refused = status !== null && status >= 400 && status < 500 && status !== 429;
-  return { message, final: refused && !passing.has(reason ?? ''), retryAfterMs };
+  return { message, final: refused && !passing.has(reason ?? ''), retryAfterMs, reason };
 }
 
 /** Sends one envelope. Returns null once the peer has it. */
@@ -189,7 +194,12 @@ async function postBatch(
   if (!batchAnswer.Check(answer) || answer.results.length !== texts.length) return null;
   return answer.results.map(({ status, reason = 'no reason' }) =>
     status === 'rejected'
-      ? { message: `it refuses the change (${reason})`, final: !passing.has(reason), retryAfterMs: null }
+      ? {
+          message: `it refuses the change (${reason})`,
+          final: !passing.has(reason),
+          retryAfterMs: null,
+          reason,
+        }
       : null,
   );
 }
@@ -219,6 +229,12 @@ async function prepare(deps: Deps, install: Install, rows: readonly OutboxRow[])
   return prepared;
 }
 
+/** Has a change encrypted again with the keys in the documents of its recipients: the known ones no longer decrypt. */
+async function encryptAgain(db: Database, row: OutboxRow): Promise<void> {
+  await sql`update federation_outbox set envelope = null, preludes = '{}' where seq = ${row.seq}`.execute(db);
+  await sql`update remote_actors set fetched_at = '-infinity' where peer_id = ${row.peer_id}`.execute(db);
+}
+
 /** Records what became of one change. Returns how long to wait before the next attempt, or null when it is settled. */
 async function record(
   db: Database,
@@ -234,6 +250,10 @@ async function record(
   const passingFault = faults.find((fault) => fault?.final === false);
   if (passingFault != null) return postpone(db, row, passingFault);
   const fault = envelope === null ? null : (faults.at(-1) ?? null);
+  if (fault?.reason === 'decrypt_failed' && row.attempts < MOST_ENCRYPTIONS) {
+    await encryptAgain(db, row);
+    return postpone(db, row, fault);
+  }
   if (fault === null) await settle(db, row, 'sent', null);
   else await settle(db, { ...row, preludes: [...preludes] }, 'failed', fault.message);
   return null;
@@ -288,6 +308,26 @@ async function send(
 }
 
 /**
+ * Tells a peer of a new key of this install before anything else (FED-56). Returns how long to wait before the next attempt, or
+ * null to go on: a peer that refuses it is sent what waits, which it accepts until the former key expires.
+ */
+async function tellKey(deps: Deps, install: Install, { id, url }: ConnectedPeer): Promise<number | null> {
+  if (!(await mustTell(deps.db, install, id))) return null;
+  const [row] = await nextRows(deps.db, id, 1);
+  if (row !== undefined && row.wait_ms > 0) return row.wait_ms;
+  try {
+    await announceKey(deps, install, url);
+    return null;
+  } catch (error) {
+    if (!(error instanceof OutboundError)) throw error;
+    const message = `it has not accepted the new key of this library: ${error.message}`;
+    await sql`update federation_peers set last_error = ${message} where id = ${id}`.execute(deps.db);
+    if (!mayPass(error)) return null;
+    return row === undefined ? LONGEST_WAIT_MS : postpone(deps.db, row, { ...faultOf(error), message });
+  }
+}
+
+/**
  * Sends a peer what waits for it, oldest first, until nothing is left or one change cannot be delivered: what follows must
  * not overtake it (FED-21). A crash after sending repeats the same envelope, which the peer ignores.
  */
@@ -307,11 +347,15 @@ export function deliverJob(deps: Deps): JobHandler<'deliver'> {
     if (leased === 'taken') return later(RETRY_LEASE_MS);
     let wait: number | null = null;
     try {
+      wait = await tellKey(deps, install, leased);
+      if (wait !== null) return later(wait);
+      // The peer may have learnt of the current key just now.
+      const own = (await readInstall(deps)) ?? install;
       for (;;) {
         const rows = await nextRows(db, peer, leased.takesBatches ? MOST_OF_BATCH : 1);
         const [first] = rows;
         if (first === undefined) break;
-        wait = first.wait_ms > 0 ? first.wait_ms : await send(deps, install, leased, rows);
+        wait = first.wait_ms > 0 ? first.wait_ms : await send(deps, own, leased, rows);
         if (wait !== null) break;
       }
     } finally {
@@ -319,6 +363,18 @@ export function deliverJob(deps: Deps): JobHandler<'deliver'> {
     }
     if (wait !== null) await later(wait);
   };
+}
+
+async function sendUnpair(deps: Deps, install: Install, url: string): Promise<void> {
+  const send = () => postSigned(deps, install, `${url}/federation/peers/unpair`, '{}');
+  try {
+    await send();
+  } catch (error) {
+    if (!(error instanceof OutboundError) || error.reason !== 'sig_invalid') throw error;
+    // It may not have learnt of the current key before the pairing ended.
+    await announceKey(deps, install, url);
+    await send();
+  }
 }
 
 /**
@@ -333,7 +389,7 @@ export function unpairJob(deps: Deps): JobHandler<'unpair'> {
     const { rows } = await sql`select from federation_peers where instance_url = ${url}`.execute(db);
     if (rows.length > 0) return;
     try {
-      await postSigned(deps, install, `${url}/federation/peers/unpair`, '{}');
+      await sendUnpair(deps, install, url);
     } catch (error) {
       // It has forgotten us already.
       if (!(error instanceof OutboundError)) throw error;

@@ -14,6 +14,7 @@ import type { Install } from './identity.ts';
 import { encryptFor } from './protocol/box.ts';
 import type { Encrypted } from './protocol/envelope.ts';
 import { Rejection } from './protocol/rejection.ts';
+import { logRefused } from './rejections.ts';
 
 /** How long a stored encryption key is used without asking for a newer one. */
 const KEY_IS_FRESH_MS = 3600_000;
@@ -48,22 +49,32 @@ export async function recipientsOf(deps: Deps, row: OutboxRow): Promise<string[]
   return rows.length === 0 ? null : [...new Set(rows.map(({ uri }) => uri))].sort();
 }
 
-/** Returns a person with a current encryption key; the stored one when the peer cannot be asked. Null without any. */
-async function recipientAt(
+/**
+ * Returns a person with a current encryption key, read anew if it is `fresh` or some time has passed; the stored one when the
+ * peer cannot be asked. Null for nobody, or when the keys differ from the known ones, which is logged (FED-57).
+ */
+export async function recipientAt(
   deps: Deps,
   install: Install,
   peer: { peerId: string; url: string },
   uri: string,
+  { fresh = false }: { fresh?: boolean } = {},
 ): Promise<RemoteActor | null> {
-  const { rows } = await sql<{ fresh: boolean }>`
-    select fetched_at > now() - make_interval(secs => ${KEY_IS_FRESH_MS / 1000}) and box_key is not null as fresh
+  const { rows } = await sql<{ current: boolean }>`
+    select fetched_at > now() - make_interval(secs => ${KEY_IS_FRESH_MS / 1000}) and box_key is not null as current
     from remote_actors where uri = ${uri}`.execute(deps.db);
   try {
-    return await resolveActor(deps, install, peer, uri, { fresh: rows[0]?.fresh !== true });
+    return await resolveActor(deps, install, peer, uri, { fresh: fresh || rows[0]?.current !== true });
   } catch (error) {
-    if (error instanceof Refusal) return resolveActor(deps, install, peer, uri);
-    if (error instanceof Rejection) return null;
-    throw error;
+    if (error instanceof Refusal) return rows.length === 0 ? null : resolveActor(deps, install, peer, uri);
+    if (!(error instanceof Rejection)) throw error;
+    await logRefused(deps.db, error, {
+      peerId: peer.peerId,
+      instanceUrl: peer.url,
+      activityUri: null,
+      type: `GET ${uri}`,
+    });
+    return null;
   }
 }
 

@@ -1,13 +1,15 @@
 import { createPrivateKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { getFederation } from '@vitrine/contract/federation';
+import { sql } from 'kysely';
 import { readSite } from '../admin/site.ts';
 import type { Deps } from '../deps.ts';
 import { handle } from '../handle.ts';
 import { seal, unseal } from '../identity/seal.ts';
+import type { Database } from '../platform/database/pool.ts';
 import { refuse } from '../platform/http/refuse.ts';
 import { readSetting } from '../settings.ts';
 import { fingerprint, publicKeyPem, rawPublicKey } from './protocol/signature.ts';
-import { encryptionCapabilities, readSensitiveContent } from './settings.ts';
+import { encryptionCapabilities, readKeyGraceDays, readSensitiveContent } from './settings.ts';
 
 /** What this install's signatures prove: requests to peers are signed with it (FED-3). */
 interface InstallKey {
@@ -22,22 +24,30 @@ export interface Install {
   url: string;
   name: string;
   key: InstallKey;
+  /** Former private keys, by the addresses of peers that have not learnt of the current one. */
+  former?: ReadonlyMap<string, KeyObject>;
 }
 
 export type IdentityDeps = Pick<Deps, 'db' | 'config' | 'secretKey'>;
 
-const PURPOSE = 'federation install key';
+export const INSTALL_KEY_PURPOSE = 'federation install key';
 
 /** What an install can do beyond the envelope, as peers learn it when they pair. */
 const capabilities = ['batched-inbox-v1', ...encryptionCapabilities];
 
 /** Returns the key of this install, generated at the first start and kept sealed. */
-export async function readInstallKey({ db, secretKey }: Pick<Deps, 'db' | 'secretKey'>): Promise<InstallKey> {
+export async function readInstallKey({
+  db,
+  secretKey,
+}: {
+  db: Database;
+  secretKey: string;
+}): Promise<InstallKey> {
   const stored = await readSetting(db, 'federation_key');
   if (typeof stored !== 'string') {
     const { privateKey } = generateKeyPairSync('ed25519');
     const pkcs8 = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
-    const sealed = JSON.stringify(seal(secretKey, PURPOSE, pkcs8).toString('base64'));
+    const sealed = JSON.stringify(seal(secretKey, INSTALL_KEY_PURPOSE, pkcs8).toString('base64'));
     await db
       .insertInto('settings')
       .values({ key: 'federation_key', value: sealed })
@@ -46,14 +56,42 @@ export async function readInstallKey({ db, secretKey }: Pick<Deps, 'db' | 'secre
     // Another process may have been first.
     return readInstallKey({ db, secretKey });
   }
-  const privateKey = createPrivateKey(unseal(secretKey, PURPOSE, Buffer.from(stored, 'base64')));
+  const privateKey = createPrivateKey(unseal(secretKey, INSTALL_KEY_PURPOSE, Buffer.from(stored, 'base64')));
   return { publicKey: rawPublicKey(privateKey), privateKey };
+}
+
+/**
+ * Returns with which former key requests to a peer are signed, for those that have not confirmed the current one: while a
+ * former key is in its grace period (FED-56).
+ */
+async function readFormer(
+  { db, secretKey }: Pick<Deps, 'db' | 'secretKey'>,
+  current: Buffer,
+): Promise<ReadonlyMap<string, KeyObject>> {
+  const { rows: retained } = await sql<{ previous_key: Buffer; previous_sealed: Buffer }>`
+    select previous_key, previous_sealed from federation_rotations
+    where user_ref is null and previous_sealed is not null and retained_until > now() order by id`.execute(
+    db,
+  );
+  if (retained.length === 0) return new Map();
+  const { rows: peers } = await sql<{ url: string; told_key: Buffer | null }>`
+    select instance_url as url, told_key from federation_peers where told_key is distinct from ${current}`.execute(
+    db,
+  );
+  const former = peers.flatMap(({ url, told_key }) => {
+    const found = told_key === null ? retained[0] : retained.find((one) => one.previous_key.equals(told_key));
+    if (found === undefined) return [];
+    return [[url, createPrivateKey(unseal(secretKey, INSTALL_KEY_PURPOSE, found.previous_sealed))] as const];
+  });
+  return new Map(former);
 }
 
 /** Returns this install, or null while it has no public address: then nothing federates. */
 export async function readInstall(deps: IdentityDeps): Promise<Install | null> {
   const { base_url: url, site_name: name } = await readSite(deps);
-  return url === null ? null : { url, name, key: await readInstallKey(deps) };
+  if (url === null) return null;
+  const key = await readInstallKey(deps);
+  return { url, name, key, former: await readFormer(deps, key.publicKey) };
 }
 
 /** Returns this install; throws 409 while it has no public address. */
@@ -81,11 +119,15 @@ export function instanceDocument({ url, name, key }: Install) {
 export async function showFederation(deps: IdentityDeps) {
   const { base_url, site_name } = await readSite(deps);
   const { publicKey } = await readInstallKey(deps);
+  const { rows } = await sql<{ until: string }>`select retained_until as until from federation_rotations
+    where user_ref is null and retained_until > now() order by id desc limit 1`.execute(deps.db);
   return {
     instance_url: base_url,
     display_name: site_name,
     fingerprint: fingerprint(publicKey),
     sensitive_content: await readSensitiveContent(deps.db),
+    key_grace_days: await readKeyGraceDays(deps.db),
+    former_key_until: rows[0]?.until ?? null,
   };
 }
 

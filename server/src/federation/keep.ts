@@ -69,11 +69,15 @@ async function purgeExpired({ db }: Deps): Promise<void> {
   for (const { peer_id } of rows) await db.transaction().execute((tx) => purgeUngranted(tx, peer_id));
 }
 
-/** Wakes the delivery to peers with something queued, in case a worker died between two attempts. */
+/** Wakes the delivery to peers with something queued or a key to learn of, in case a worker died between two attempts. */
 async function wakeAll({ db }: Deps): Promise<void> {
   await db.transaction().execute(async (tx) => {
     const { rows } = await sql<{ peer_id: string }>`select distinct peer_id from federation_outbox
-      where status = 'queued' and next_attempt_at <= now()`.execute(tx);
+      where status = 'queued' and next_attempt_at <= now()
+      union
+      select pe.id from federation_peers pe where pe.state = 'connected' and pe.told_key is distinct from (
+        select next_key from federation_rotations where user_ref is null order by id desc limit 1)
+        and exists (select from federation_rotations where user_ref is null)`.execute(tx);
     await wakeDelivery(
       tx,
       rows.map(({ peer_id }) => peer_id),
@@ -110,6 +114,14 @@ async function fetchMissing({ db }: Deps): Promise<void> {
   await enqueueAll(db, 'fetch-renditions', jobs);
 }
 
+/** Deletes former keys whose grace period has ended (FED-56, FED-57). The statements remain, for peers that were away. */
+async function forgetKeys({ db }: Deps): Promise<void> {
+  await sql`update federation_rotations set previous_sealed = null
+    where previous_sealed is not null and retained_until <= now()`.execute(db);
+  await sql`delete from federation_box_keys where retained_until <= now()`.execute(db);
+  await sql`delete from federation_retired_keys where accepted_until <= now()`.execute(db);
+}
+
 export function keepFederationJob(deps: Deps): JobHandler<'keep-federation'> {
   return async () => {
     await expireShares(deps);
@@ -117,6 +129,7 @@ export function keepFederationJob(deps: Deps): JobHandler<'keep-federation'> {
     await wakeAll(deps);
     await compareFields(deps);
     await fetchMissing(deps);
+    await forgetKeys(deps);
     await trimFetched(deps);
     await sql`delete from federation_inbox where received_at < now() - make_interval(days => ${KEPT_DAYS})`.execute(
       deps.db,

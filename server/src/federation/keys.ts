@@ -1,11 +1,13 @@
 import { createPrivateKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { sql } from 'kysely';
-import type { Deps } from '../deps.ts';
 import { seal, unseal } from '../identity/seal.ts';
+import type { Database } from '../platform/database/pool.ts';
 import { ensureBoxKey, publishedBoxKeys } from './box-keys.ts';
 import { actorUri, mainKeyUri } from './protocol/addresses.ts';
 import { PROTOCOL } from './protocol/envelope.ts';
+import { signBoxKey } from './protocol/rotation.ts';
 import { publicKeyPem, rawPublicKey } from './protocol/signature.ts';
+import { readRotations } from './statements.ts';
 
 /** A person who takes part, with the keys that sign their envelopes (FED-4). The raw public key has 32 bytes. */
 export interface ActorKeys {
@@ -15,9 +17,9 @@ export interface ActorKeys {
   signingPrivate: KeyObject;
 }
 
-type KeyDeps = Pick<Deps, 'db' | 'secretKey'>;
+type KeyDeps = { db: Database; secretKey: string };
 
-const PURPOSE = 'federation actor key';
+export const ACTOR_KEY_PURPOSE = 'federation actor key';
 
 interface Row {
   ref: number;
@@ -39,7 +41,7 @@ export async function readActorKeys({ db, secretKey }: KeyDeps, userRef: number)
     const { privateKey } = generateKeyPairSync('ed25519');
     const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
     await sql`insert into federation_keys (user_ref, signing_public, signing_sealed)
-      select ref, ${rawPublicKey(privateKey)}::bytea, ${seal(secretKey, PURPOSE, pem)}::bytea
+      select ref, ${rawPublicKey(privateKey)}::bytea, ${seal(secretKey, ACTOR_KEY_PURPOSE, pem)}::bytea
       from users where ref = ${userRef} on conflict do nothing`.execute(db);
     row = (await read()).rows[0];
   }
@@ -48,7 +50,7 @@ export async function readActorKeys({ db, secretKey }: KeyDeps, userRef: number)
     username: row.username,
     displayName: row.display_name,
     signingPublic: row.signing_public,
-    signingPrivate: createPrivateKey(unseal(secretKey, PURPOSE, row.signing_sealed)),
+    signingPrivate: createPrivateKey(unseal(secretKey, ACTOR_KEY_PURPOSE, row.signing_sealed)),
   };
 }
 
@@ -75,6 +77,8 @@ export async function actorDocument(
   if (row === undefined) return null;
   const id = actorUri(installUrl, row.username);
   const boxKeys = await publishedBoxKeys(deps.db, row.ref);
+  const rotations = await readRotations(deps.db, row.ref);
+  const signingKey = createPrivateKey(unseal(deps.secretKey, ACTOR_KEY_PURPOSE, row.signing_sealed));
   return {
     '@context': PROTOCOL,
     type: 'aa:Actor',
@@ -83,11 +87,17 @@ export async function actorDocument(
     name: row.display_name,
     inbox: `${installUrl}/federation/inbox`,
     publicKey: { id: mainKeyUri(id), owner: id, publicKeyPem: publicKeyPem(row.signing_public) },
-    publicKeys: boxKeys.map(({ version, public_key }) => ({
-      id: `${id}#box-${version}`,
-      algorithm: 'x25519',
-      version,
-      publicKey: public_key.toString('base64url'),
-    })),
+    publicKeys: boxKeys.map(({ version, public_key }) => {
+      const publicKey = public_key.toString('base64url');
+      return {
+        id: `${id}#box-${version}`,
+        algorithm: 'x25519',
+        version,
+        publicKey,
+        // The first one is taken as it is.
+        ...(version > 1 ? { signature: signBoxKey(id, version, publicKey, signingKey) } : {}),
+      };
+    }),
+    ...(rotations.length === 0 ? {} : { rotations }),
   };
 }

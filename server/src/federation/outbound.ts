@@ -145,7 +145,7 @@ function headersOf({ method, install, accept, body, headers }: Wanted, url: URL)
           url,
           body,
           keyId: mainKeyUri(`${install.url}/federation/instance`),
-          privateKey: install.key.privateKey,
+          privateKey: install.former?.get(url.origin) ?? install.key.privateKey,
           now: Date.now(),
         });
   return {

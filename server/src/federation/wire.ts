@@ -10,6 +10,7 @@ import { type Install, instanceDocument, readInstall } from './identity.ts';
 import { receiveBatch, receiveOne } from './inbox/receive.ts';
 import { actorDocument } from './keys.ts';
 import { receiveConfirm, receiveOffer, receiveUnpair } from './peers/handshake.ts';
+import { receiveRotation } from './peers/rotate.ts';
 import { checkHttpSignature, readSignature } from './protocol/http-signature.ts';
 import { Rejection } from './protocol/rejection.ts';
 import { parseStrict } from './protocol/strict-json.ts';
@@ -49,14 +50,17 @@ function signedRequest(request: FastifyRequest, own: Install): SignedRequest {
   };
 }
 
-/** Returns the peer that signed a request, by its pinned key; throws Rejection (FED-3). */
+/** Returns the peer that signed a request, by its pinned key or a former one in its grace period; throws Rejection (FED-3). */
 async function signingPeer(deps: Deps, request: SignedRequest): Promise<PeerCaller & { url: string }> {
   const url = /^(.*)\/federation\/instance#main-key$/.exec(request.keyId)?.[1] ?? '';
-  const { rows } = await sql<{ id: string; state: string; public_key: Buffer }>`
-    select id, state, public_key from federation_peers where instance_url = ${url}`.execute(deps.db);
+  const { rows } = await sql<{ id: string; state: string; public_key: Buffer; former: Buffer[] }>`
+    select id, state, public_key, array(select k.public_key from federation_retired_keys k
+      where k.owner = ${`${url}/federation/instance`} and k.accepted_until > now()) as former from federation_peers where instance_url = ${url}`.execute(
+    deps.db,
+  );
   const [peer] = rows;
   if (peer === undefined) throw new Rejection('unknown_peer', 'this install is not a peer');
-  request.verify(request.keyId, [peer.public_key]);
+  request.verify(request.keyId, [peer.public_key, ...peer.former]);
   // Only after the signature: nobody else learns who the peers are.
   if (peer.state !== 'connected') throw new Rejection('peer_disabled', 'the pairing is not in force');
   await sql`update federation_peers set last_seen_at = now() where id = ${peer.id}
@@ -147,7 +151,7 @@ export async function serveFederation(server: FastifyInstance, deps: Deps, budge
       { parseAs: 'buffer', bodyLimit: MOST_BYTES },
       (_, body, done) => done(null, body),
     );
-    // These are from installs that are no peers yet.
+    // These are from installs that are no peers yet, or whose key is not known yet.
     scope.post('/federation/peers/offer', async (request, reply) => {
       await enter(request);
       return answer(request, reply, (signed) => receiveOffer(deps, signed));
@@ -155,6 +159,10 @@ export async function serveFederation(server: FastifyInstance, deps: Deps, budge
     scope.post('/federation/peers/confirm', async (request, reply) => {
       await enter(request);
       return answer(request, reply, (signed) => receiveConfirm(deps, signed));
+    });
+    scope.post('/federation/peers/rotate', async (request, reply) => {
+      await enter(request);
+      return answer(request, reply, (signed) => receiveRotation(deps, signed));
     });
     scope.post('/federation/peers/unpair', (request, reply) =>
       answer(request, reply, async (signed) => receiveUnpair(deps, (await peerOf(signed)).peerId)),

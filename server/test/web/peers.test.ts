@@ -211,3 +211,53 @@ test('an administrator sees how the fields of a library differ, and decides', as
     );
   await expect.poll(values, { timeout: 20_000 }).toContain('T3');
 });
+
+// FED-50, FED-55
+test('restricted content is shared with a person after a second question', async () => {
+  const asset = await uploadReady(ann, await jpeg(400, 300), {
+    title: 'Plan of the dock',
+    sensitivity: 'restricted',
+  });
+  const { id } = await call(ann, 'POST', '/posts', { title: 'A new dock', members: [{ asset_id: asset }] });
+  await ann.goto('/admin/peers');
+  await ann.getByRole('switch', { name: 'Allow sharing restricted and mature content' }).click();
+  await expect
+    .poll(async () => (await call(ann, 'GET', '/admin/federation')).sensitive_content)
+    .toBe('encrypted');
+  expect(await overhang(ann)).toBe(0);
+
+  await ann.goto(`/posts/${id}`);
+  await ann.getByRole('button', { name: 'Share with a library' }).click();
+  await ann.getByRole('dialog').getByLabel('Person').fill('mara');
+  await ann.getByRole('dialog').getByRole('button', { name: 'Share', exact: true }).click();
+  const question = ann.getByRole('alertdialog');
+  await question.getByText('Share restricted or mature content with mara?').waitFor();
+  await question.getByRole('list', { name: 'Restricted or mature' }).getByText('Plan of the dock').waitFor();
+  expect((await call(ann, 'GET', `/posts/${id}/peers`)).items).toEqual([]);
+  await question.getByRole('button', { name: 'Share encrypted' }).click();
+  await ann
+    .getByRole('region', { name: 'Shared with' })
+    .getByText('with restricted or mature content')
+    .waitFor();
+  const arrived = async () =>
+    (await call(ben, 'GET', '/posts')).items.find(({ title }: { title: string }) => title === 'A new dock')
+      ?.members[0]?.asset?.title;
+  await expect.poll(arrived, { timeout: 20_000 }).toBe('Plan of the dock');
+});
+
+// FED-56
+test('an administrator replaces the key of the library, and the other one follows', async () => {
+  const before = (await call(ann, 'GET', '/admin/federation')).fingerprint;
+  await ann.goto('/admin/peers');
+  await ann.getByRole('button', { name: 'Replace the key…' }).click();
+  await ann.getByRole('alertdialog').getByRole('button', { name: 'Replace', exact: true }).click();
+  await ann.getByText('The former key is accepted until').waitFor();
+  const after = (await call(ann, 'GET', '/admin/federation')).fingerprint;
+  expect(after).not.toBe(before);
+  await expect
+    .poll(async () => (await call(ben, 'GET', '/admin/peers')).items[0].fingerprint, { timeout: 20_000 })
+    .toBe(after);
+  await ann.goto('/settings/security');
+  await ann.getByRole('button', { name: 'Replace my keys' }).click();
+  await ann.getByText('Your keys are replaced').waitFor();
+});

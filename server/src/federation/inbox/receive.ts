@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { PeerCaller } from '../../access/federation.ts';
 import type { Deps } from '../../deps.ts';
-import { type RemoteActor, resolveActor } from '../actors.ts';
+import { formerKeys, type RemoteActor, resolveActor } from '../actors.ts';
 import { type Install, requireInstall } from '../identity.ts';
 import { type Envelope, type PlainEnvelope, readEnvelope } from '../protocol/envelope.ts';
 import { Rejection } from '../protocol/rejection.ts';
@@ -20,7 +20,10 @@ type Sender = PeerCaller & { url: string };
 /** Most envelopes of one batch. */
 const MOST_OF_BATCH = 50;
 
-/** Verifies the envelope with the key of its actor, fetched anew once if the stored one does not fit (§5.3). */
+/**
+ * Verifies the envelope with the key of its actor or a former one in its grace period; if none fits, with the key in their
+ * document (§5.3).
+ */
 async function verifiedActor(
   deps: Deps,
   install: Install,
@@ -28,11 +31,13 @@ async function verifiedActor(
   envelope: Envelope,
 ): Promise<RemoteActor> {
   const actor = await resolveActor(deps, install, sender, envelope.actor);
-  try {
-    verifyEnvelope(envelope.received, actor.signing_key);
-    return actor;
-  } catch (error) {
-    if (!(error instanceof Rejection) || error.reason !== 'sig_invalid') throw error;
+  for (const key of [actor.signing_key, ...(await formerKeys(deps.db, actor.uri))]) {
+    try {
+      verifyEnvelope(envelope.received, key);
+      return actor;
+    } catch (error) {
+      if (!(error instanceof Rejection) || error.reason !== 'sig_invalid') throw error;
+    }
   }
   const fresh = await resolveActor(deps, install, sender, envelope.actor, { fresh: true });
   verifyEnvelope(envelope.received, fresh.signing_key);

@@ -14,6 +14,7 @@ import { leavePeer } from '../mirror/purge.ts';
 import { OutboundError, postSigned } from '../outbound.ts';
 import { fingerprint } from '../protocol/signature.ts';
 import { readInstanceAt } from './instance.ts';
+import { announceKey, mustTell, rememberTold } from './rotate.ts';
 import { readPeer } from './show.ts';
 
 /** A peer's row, read under its lock. */
@@ -62,6 +63,17 @@ export const add = handle(addPeer, async (deps, { caller, body }) => {
   return { status: 201, body: await readPeer(deps.db, id) };
 });
 
+/** A peer that pinned a former key of this library learns of the current one first; it may not know the library at all. */
+async function tellFirst(deps: Deps, own: Install, peer: LockedPeer): Promise<void> {
+  if (!(await mustTell(deps.db, own, peer.id))) return;
+  try {
+    await announceKey(deps, own, peer.instance_url);
+  } catch (error) {
+    // The step itself shows whether the peer takes part.
+    if (!(error instanceof OutboundError)) throw error;
+  }
+}
+
 /** Sends our side of the pairing; throws 422 when the peer cannot be reached or refuses it. */
 async function sendHandshake(deps: Deps, own: Install, peer: LockedPeer): Promise<'connected' | 'pending'> {
   const step = peer.state === 'pending_outbound' ? 'offer' : 'confirm';
@@ -73,7 +85,14 @@ async function sendHandshake(deps: Deps, own: Install, peer: LockedPeer): Promis
     published: new Date().toISOString(),
   };
   try {
-    const answer = await postSigned(deps, own, `${peer.instance_url}/federation/peers/${step}`, body);
+    await tellFirst(deps, own, peer);
+    const answer = await postSigned(
+      deps,
+      { ...own, former: new Map() },
+      `${peer.instance_url}/federation/peers/${step}`,
+      body,
+    );
+    await rememberTold(deps.db, own, peer.instance_url);
     const state = typeof answer === 'object' && answer !== null ? Reflect.get(answer, 'state') : null;
     return state === 'connected' ? 'connected' : 'pending';
   } catch (error) {

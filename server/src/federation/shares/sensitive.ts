@@ -11,7 +11,7 @@ import { tellPeer } from '../../outbox/enqueue.ts';
 import type { Database, Tx } from '../../platform/database/pool.ts';
 import { refuse } from '../../platform/http/refuse.ts';
 import { writeSetting } from '../../settings.ts';
-import { resolveActor } from '../actors.ts';
+import { recipientAt } from '../encrypt.ts';
 import { type Install, showFederation } from '../identity.ts';
 import { readInstanceAt } from '../peers/instance.ts';
 import { encryptionCapabilities, readSensitiveContent } from '../settings.ts';
@@ -92,11 +92,11 @@ async function obstacle(deps: Deps, install: Install, wish: Wish, assets: readon
       why: 'not_supported',
       text: `${peer.display_name} cannot decrypt restricted and mature content`,
     };
-  const found = await resolveActor(deps, install, { peerId: peer.id, url: peer.instance_url }, person, {
+  const found = await recipientAt(deps, install, { peerId: peer.id, url: peer.instance_url }, person, {
     fresh: true,
   });
-  if (found.box_key === null)
-    return { why: 'no_key', text: `${found.display_name} has no key that content can be encrypted for` };
+  if (found?.box_key == null)
+    return { why: 'no_key', text: `${person} has no key that content can be encrypted for` };
   if (wish.confirm !== true)
     return {
       why: 'unconfirmed',
@@ -164,7 +164,13 @@ async function withdrawAll(tx: Tx, caller: SignedIn): Promise<void> {
 }
 
 export const updateFederation = handle(contract, async (deps, { caller, body }) => {
-  const { sensitive_content: wanted } = body;
+  const { sensitive_content: wanted, key_grace_days: days } = body;
+  if (days != null) {
+    await deps.db.transaction().execute(async (tx) => {
+      await writeSetting(tx, 'federation_key_grace_days', days);
+      await recordEvent(tx, caller, { event: 'federation.key.grace', metadata: { days } });
+    });
+  }
   if (wanted != null) {
     await deps.db.transaction().execute(async (tx) => {
       const before = await readSensitiveContent(tx);
