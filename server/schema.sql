@@ -1558,6 +1558,15 @@ CREATE INDEX files_size ON public.files USING btree (hash) INCLUDE (size_bytes);
 CREATE INDEX files_with_preview ON public.files USING btree (hash) WHERE (renditions ? 'preview'::text);
 CREATE TRIGGER files_text_searched AFTER UPDATE OF text ON public.files FOR EACH ROW WHEN ((new.text <> old.text)) EXECUTE FUNCTION write_documents_of_text();
 
+create table job_progress (
+  job_id bigint not null,
+  part double precision not null,
+  updated_at timestamp with time zone not null default now(),
+  constraint job_progress_pkey PRIMARY KEY (job_id),
+  constraint job_progress_part_check CHECK (((part >= (0)::double precision) AND (part <= (1)::double precision)))
+);
+CREATE INDEX job_progress_updated ON public.job_progress USING btree (updated_at);
+
 create table job_workers (
   worker_id text not null,
   process integer not null,

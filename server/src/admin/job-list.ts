@@ -21,17 +21,20 @@ export const jobInState: Readonly<Record<JobState, RawBuilder<boolean>>> = {
 
 interface JobRow extends Omit<Job, 'reason' | 'progress'> {
   transcoded: number | null;
+  recorded: number | null;
   read: { done: number; total: number } | null;
 }
 
 function progressOf(
-  { name, state, transcoded, read }: JobRow,
+  { name, state, transcoded, recorded, read }: JobRow,
   rerendered: { done: number; total: number } | null,
 ): JobProgress | null {
   if (name === 'transcode' && state === 'running' && transcoded !== null) {
     const step = transcoded === 0 ? 'preparing' : transcoded < 1 ? 'encoding' : 'storing';
     return { part: transcoded, step, done: null, total: null };
   }
+  if (state === 'running' && recorded !== null)
+    return { part: recorded, step: null, done: null, total: null };
   const files = name === 'render-again' ? rerendered : read;
   if (files === null) return null;
   const { done, total } = files;
@@ -45,18 +48,20 @@ export async function readJobs(db: Database, which: RawBuilder<boolean>, limit: 
       case when ${jobInState.running} then 'running' when ${jobInState.failed} then 'failed' else 'waiting' end as state,
       j.attempts, j.max_attempts, left(j.last_error, ${LONGEST_ERROR}) as last_error,
       j.run_at::timestamptz(3) as run_at, j.created_at::timestamptz(3) as created_at,
-      j.locked_at::timestamptz(3) as running_since, t.progress as transcoded,
+      j.locked_at::timestamptz(3) as running_since, t.progress as transcoded, p.part as recorded,
       case when r.id is not null then json_build_object('done', r.done, 'total', r.total) end as read,
       case when f.hash is not null then json_build_object('mime', f.mime, 'size_bytes', f.size_bytes) end as file
     from graphile_worker.jobs j
       left join graphile_worker._private_jobs told on told.id = j.id
       left join files f on f.hash = told.payload ->> 'hash'
       left join transcodes t on t.file_hash = f.hash and j.task_identifier = 'transcode'
+      -- A record of an earlier attempt, whose process was killed, does not count.
+      left join job_progress p on p.job_id = j.id and p.updated_at >= j.locked_at
       left join extraction_runs r on r.id::text = told.payload ->> 'run' and j.task_identifier = 'extract-stored'
     where ${which} order by j.id desc limit ${limit}`.execute(db);
   const rerendered = rows.some(({ name }) => name === 'render-again') ? await countRerendered(db) : null;
   return rows.map((row) => {
-    const { transcoded: _, read: __, ...job } = row;
+    const { transcoded: _, recorded: __, read: ___, ...job } = row;
     return { ...job, reason: reasonOf(job.last_error), progress: progressOf(row, rerendered) };
   });
 }

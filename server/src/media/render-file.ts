@@ -8,6 +8,9 @@ import { renderLadder } from './raster.ts';
 import { stillMaker } from './renderable.ts';
 import { BrokenFile, NotDrawable, type SourceFile, type Still } from './stills/still.ts';
 
+/** The part of the work that the still is. Those that take long take much longer than the ladder. */
+const STILL_PART = 0.9;
+
 const nothing = { extras: [], facts: {}, text: null, exif: {} };
 
 /** Returns the parser's error with its stack, for the log. */
@@ -17,17 +20,18 @@ function detailOf({ cause }: BrokenFile): { detail?: string } {
 
 /**
  * Makes every rendition of a file in `outDir`: a still, unless the file is a picture, and the ladder of it. Rejects
- * only on faults of the machine, which are retryable.
+ * only on faults of the machine, which are retryable. Passes progress from 0 to 1 to `report`.
  */
 export async function renderFile(
   file: SourceFile,
   rungs: readonly Rung[],
   outDir: string,
+  report: (part: number) => void = () => {},
 ): Promise<Rendering> {
   const make = await stillMaker(file.mime);
   let still: Still;
   try {
-    still = await (make ?? stillOfPicture)(file, outDir);
+    still = await (make ?? stillOfPicture)(file, outDir, (part) => report(part * STILL_PART));
   } catch (error) {
     if (error instanceof NotDrawable)
       return { ...nothing, ladder: { outcome: 'unsupported', reason: error.message } };
@@ -38,6 +42,7 @@ export async function renderFile(
   const { picture, reason = 'nothing to draw', shape = {}, extras = [], facts = {}, text = null } = still;
   const made = { extras, facts, text };
   if (picture === null) return { ...made, ladder: { outcome: 'unsupported', reason }, exif: {} };
+  report(STILL_PART);
   const ladder = await renderLadder(picture, rungs, { outDir });
   if (ladder.outcome !== 'rendered') return { ...made, ladder, exif: {} };
   if (file.mime === 'image/tiff') {

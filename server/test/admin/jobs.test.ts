@@ -1,9 +1,13 @@
 import { rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sql } from 'kysely';
+import sharp from 'sharp';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { renderJob } from '../../src/assets/jobs/render.ts';
+import { tilesJob } from '../../src/assets/jobs/tiles.ts';
 import { originalKey } from '../../src/platform/storage/object-key.ts';
 import { type CallerOutcome, callersBefore, outcomeOf } from '../appearance/callers.ts';
+import { pdf } from '../media/documents.ts';
 import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
 import { jpeg, unknownBytes } from '../support/pictures.ts';
 
@@ -157,6 +161,50 @@ describe('GET /admin/system/jobs', () => {
     expect(await at(0.25)).toMatchObject([{ ...running, progress: { part: 0.25, step: 'encoding' } }]);
     expect(await at(1)).toMatchObject([{ ...running, progress: { part: 1, step: 'storing' } }]);
     await sql`delete from transcodes`.execute(db);
+  });
+
+  // ADMIN-12
+  test.each([
+    [
+      'tiles' as const,
+      'panorama.jpg',
+      async () => {
+        const background = { r: 200, g: 90, b: 120 };
+        const blank = sharp({ create: { width: 16_000, height: 4000, channels: 3, background } });
+        return Uint8Array.from(await blank.jpeg().toBuffer());
+      },
+    ],
+    ['render' as const, 'document.pdf', async () => pdf(Array.from({ length: 30 }, (_, at) => `Page ${at}`))],
+  ])('shows the progress of a job while it runs, and keeps none of it: %s', async (name, file, make) => {
+    const { deps } = library;
+    const { file_hash: hash } = await upload(root, await make(), {}, file);
+    await sql`select graphile_worker.complete_jobs(array(select id from graphile_worker.jobs))`.execute(
+      deps.db,
+    );
+    const id = await addJob('running', name);
+    const payload = { hash: hash ?? '', owner: '1' };
+    const context = { jobId: String(id), lastAttempt: false, log: deps.log };
+    const handler = name === 'tiles' ? tilesJob(deps, 0) : renderJob(deps, 0);
+    const working = handler(payload, context);
+    const progress = async () => (await jobs()).items.find((job) => job.id === id)?.progress ?? null;
+    await expect
+      .poll(progress, { timeout: 60_000, interval: 5 })
+      .toEqual({ part: expect.closeTo(0.5, 0), step: null, done: null, total: null });
+    await working;
+    expect(await progress()).toBeNull();
+    const { rows } = await sql`select from job_progress`.execute(deps.db);
+    expect(rows).toEqual([]);
+  });
+
+  // ADMIN-12
+  test('does not show the progress of an earlier attempt', async () => {
+    const id = await addJob('running', 'tiles');
+    const { db } = library.deps;
+    await sql`insert into job_progress values (${id}, 0.5)`.execute(db);
+    expect((await jobs()).items).toMatchObject([{ id, progress: { part: 0.5 } }]);
+    await sql`update job_progress set updated_at = now() - interval '1 minute'`.execute(db);
+    expect((await jobs()).items).toMatchObject([{ id, progress: null }]);
+    await sql`delete from job_progress`.execute(db);
   });
 
   // ADMIN-12

@@ -20,6 +20,7 @@ import { lockFile } from '../insert.ts';
 import { keepFiles } from '../keep-renditions.ts';
 import { readLadder } from '../previews/ladder.ts';
 import { openJobDirectory } from './directory.ts';
+import { openProgress } from './progress.ts';
 
 type RenderDeps = Pick<Deps, 'db' | 'storage' | 'encoder' | 'decoders'>;
 
@@ -154,9 +155,9 @@ async function tileWhatIsLarge(
 /**
  * Renders the ladder of some bytes. Idempotent, and may be killed at any time: renditions count only once their row
  * names them, and existing ones are not made again. A file that exceeds a limit of its decoder fails at once; its owner
- * may process it again.
+ * may process it again. Records its progress every `everyMs`.
  */
-export function renderJob(deps: RenderDeps): JobHandler<'render'> {
+export function renderJob(deps: RenderDeps, everyMs?: number): JobHandler<'render'> {
   const { db, storage, decoders } = deps;
   /** Skips files that were already tried with this ladder and these makers. */
   const giveUp = async (hash: string, version: number, reason: string) => {
@@ -180,6 +181,7 @@ export function renderJob(deps: RenderDeps): JobHandler<'render'> {
     const waiting = { hash, mime: file.mime, ...(again === undefined ? {} : { again }) };
     if (!(await hasRoom(storage))) return postpone(db, waiting, owner);
     const outDir = await openJobDirectory(storage, `render-${jobId}`);
+    const progress = openProgress(db, jobId, everyMs);
     try {
       const path = await storage.localPath(originalKey(hash));
       const input = {
@@ -189,7 +191,9 @@ export function renderJob(deps: RenderDeps): JobHandler<'render'> {
         outDir,
         ...(moment === null ? {} : { posterSeconds: moment }),
       };
-      const rendering = await decoders.run(previewKind(file.mime), owner ?? hash, 'ladder', input);
+      const rendering = await decoders.run(previewKind(file.mime), owner ?? hash, 'ladder', input, {
+        onProgress: progress.report,
+      });
       const outcome = rendering.ladder;
       await db.transaction().execute(async (tx) => {
         await lockFile(tx, hash);
@@ -217,6 +221,7 @@ export function renderJob(deps: RenderDeps): JobHandler<'render'> {
         await giveUp(hash, version, 'rendering failed; see the log');
       throw error;
     } finally {
+      await progress.close();
       await rm(outDir, { recursive: true, force: true });
     }
   };

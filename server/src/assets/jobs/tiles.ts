@@ -13,6 +13,7 @@ import { lockFile } from '../insert.ts';
 import { markCurrent } from '../previews/rerender.ts';
 import type { KeptTiles } from '../tiles.ts';
 import { openJobDirectory } from './directory.ts';
+import { openProgress } from './progress.ts';
 
 type TilesDeps = Pick<Deps, 'db' | 'storage' | 'decoders'>;
 
@@ -21,9 +22,9 @@ const NO_ROOM_MS = 60_000;
 
 /**
  * Cuts a picture into tiles and stores them as one object. Idempotent, and may be killed at any time, like rendering. A
- * picture that cannot be cut keeps its ladder only.
+ * picture that cannot be cut keeps its ladder only. Records its progress every `everyMs`.
  */
-export function tilesJob({ db, storage, decoders }: TilesDeps): JobHandler<'tiles'> {
+export function tilesJob({ db, storage, decoders }: TilesDeps, everyMs?: number): JobHandler<'tiles'> {
   return async ({ hash, owner }, { jobId, lastAttempt, log }) => {
     const { rows } = await sql<{ mime: string }>`
       select mime from files where hash = ${hash} and not renditions ? ${TILES}`.execute(db);
@@ -33,9 +34,18 @@ export function tilesJob({ db, storage, decoders }: TilesDeps): JobHandler<'tile
       enqueueTiles(db, { hash, owner, runAt: new Date(Date.now() + NO_ROOM_MS).toISOString() });
     if (!(await hasRoom(storage))) return postpone();
     const outDir = await openJobDirectory(storage, `tiles-${jobId}`);
+    const progress = openProgress(db, jobId, everyMs);
     try {
       const path = await storage.localPath(originalKey(hash));
-      const made = await decoders.run('tiles', owner, 'tiles', { path, mime: file.mime, outDir });
+      const made = await decoders.run(
+        'tiles',
+        owner,
+        'tiles',
+        { path, mime: file.mime, outDir },
+        {
+          onProgress: progress.report,
+        },
+      );
       if (typeof made === 'string') {
         log.warn({ hash, reason: made }, 'a picture has no tiles');
         return await markCurrent(db, hash);
@@ -57,6 +67,7 @@ export function tilesJob({ db, storage, decoders }: TilesDeps): JobHandler<'tile
       if (!(error instanceof DecodingStopped)) throw error;
       log.warn({ hash, reason: error.message }, 'a picture was too much for its decoder and has no tiles');
     } finally {
+      await progress.close();
       await rm(outDir, { recursive: true, force: true });
     }
   };

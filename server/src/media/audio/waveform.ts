@@ -26,9 +26,14 @@ function joined(levels: readonly number[]): number[] {
 
 /**
  * Measures the loudness over the whole length of an audio stream. Returns null if it takes too long. Throws
- * BrokenFile if nothing can be decoded.
+ * BrokenFile if nothing can be decoded. Passes the number of measured seconds to `onTime`.
  */
-export async function measure(ffmpeg: Ffmpeg, source: Source, stream: AudioStream): Promise<Waveform | null> {
+export async function measure(
+  ffmpeg: Ffmpeg,
+  source: Source,
+  stream: AudioStream,
+  onTime: (seconds: number) => void = () => {},
+): Promise<Waveform | null> {
   const deadline = performance.now() + MOST_MS;
   const levels: number[] = [];
   let count = 0;
@@ -47,6 +52,7 @@ export async function measure(ffmpeg: Ffmpeg, source: Source, stream: AudioStrea
       }
     }
     odd = bytes.subarray(end);
+    onTime(count / SAMPLE_RATE);
   }
   if (count % WINDOW !== 0) levels.push(loudest);
   if (levels.length === 0) throw new BrokenFile('it has no sound that can be decoded');

@@ -56,17 +56,17 @@ type Perform = {
 
 // Imports decoders on first use, so that a process that only reads metadata never loads libvips.
 const perform: Perform = {
-  async ladder({ rungs, outDir, ...file }) {
+  async ladder({ rungs, outDir, ...file }, report) {
     const { renderFile } = await import('../render-file.ts');
-    return renderFile(file, rungs, outDir);
+    return renderFile(file, rungs, outDir, report);
   },
   async transcode({ path, mime, outDir }, report) {
     const { transcode } = await import('../transcode.ts');
     return transcode({ path, mime }, outDir, report);
   },
-  async tiles({ path, mime, outDir }) {
+  async tiles({ path, mime, outDir }, report) {
     const { makeTiles } = await import('../tiles/make.ts');
-    return makeTiles({ path, mime }, outDir);
+    return makeTiles({ path, mime }, outDir, report);
   },
   async preview({ path, mime, edge, to }) {
     const { renderPreview } = await import('../raster.ts');

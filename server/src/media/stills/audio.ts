@@ -59,9 +59,12 @@ export async function stillOfSound(
   source: Source,
   { audio, cover, durationSeconds }: Probe,
   outDir: string,
+  report: (part: number) => void = () => {},
 ): Promise<Still> {
   if (audio === null) throw new BrokenFile('it has neither pictures nor sound that can be decoded');
-  const waveform = await measure(player, source, audio);
+  const waveform = await measure(player, source, audio, (seconds) => {
+    if (durationSeconds !== null) report(seconds / durationSeconds);
+  });
   const made = waveform === null ? [] : await writeWaveform(waveform, outDir);
   const drawn = made.find(({ key }) => key === 'waveform.png');
   const drawing = drawn === undefined ? null : { path: drawn.path, mime: drawn.contentType };

@@ -85,10 +85,16 @@ function readText(document: PDFiumDocument, pageCount: number): string {
   return text.slice(0, MOST_TEXT).trim();
 }
 
-async function drawPages(document: PDFiumDocument, count: number, outDir: string): Promise<MadeFile[]> {
+async function drawPages(
+  document: PDFiumDocument,
+  count: number,
+  outDir: string,
+  report: (part: number) => void,
+): Promise<MadeFile[]> {
   const until = performance.now() + PAGES_MS;
   const made: MadeFile[] = [];
   for (let index = 0; index < Math.min(count, MOST_PAGES) && performance.now() < until; index += 1) {
+    report(index / Math.min(count, MOST_PAGES));
     const picture = await drawPage(document.getPage(index), PAGE_EDGE);
     if (picture === null) continue;
     const key = `page-${index + 1}`;
@@ -105,10 +111,10 @@ async function drawPages(document: PDFiumDocument, count: number, outDir: string
  * Makes a picture of the first page of a PDF, renditions `page-1` to `page-50` of the first pages, and the text of
  * all pages. Throws NotDrawable for a PDF that is encrypted or too large, and BrokenFile for a damaged one.
  */
-export const pdfStill: StillMaker = ({ path }, outDir) =>
-  blamingFile('the PDF is damaged', () => drawPdf(path, outDir));
+export const pdfStill: StillMaker = ({ path }, outDir, report = () => {}) =>
+  blamingFile('the PDF is damaged', () => drawPdf(path, outDir, report));
 
-async function drawPdf(path: string, outDir: string): Promise<Still> {
+async function drawPdf(path: string, outDir: string, report: (part: number) => void): Promise<Still> {
   const document = await openDocument(path);
   const pageCount = document.getPageCount();
   if (pageCount === 0) throw new BrokenFile('the PDF has no pages');
@@ -116,7 +122,7 @@ async function drawPdf(path: string, outDir: string): Promise<Still> {
   if (picture === null) throw new BrokenFile('the first page of the PDF is damaged');
   const pictureFile = join(outDir, 'first-page.png');
   await writeFile(pictureFile, await picture.png({ compressionLevel: 1 }).toBuffer());
-  const extras = await drawPages(document, pageCount, outDir);
+  const extras = await drawPages(document, pageCount, outDir, report);
   const text = readText(document, pageCount);
   return {
     picture: { path: pictureFile, mime: 'image/png' },

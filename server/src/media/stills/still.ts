@@ -38,9 +38,14 @@ export interface Still {
 
 /**
  * Makes a still of a file in `outDir`, which the caller removes. Runs in a decoder process. Throws NotDrawable or
- * BrokenFile for faults of the file, and other errors for faults of the machine, which are retryable.
+ * BrokenFile for faults of the file, and other errors for faults of the machine, which are retryable. Makers that take
+ * long pass their progress from 0 to 1 to `report`.
  */
-export type StillMaker = (file: SourceFile, outDir: string) => Promise<Still>;
+export type StillMaker = (
+  file: SourceFile,
+  outDir: string,
+  report?: (part: number) => void,
+) => Promise<Still>;
 
 /** The file seems valid but cannot be drawn. The message is one clause about the file. */
 export class NotDrawable extends Error {}

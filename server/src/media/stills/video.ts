@@ -5,15 +5,19 @@ import { stillOfSound } from './audio.ts';
 import { NotDrawable, type SourceFile, type Still } from './still.ts';
 
 /** Makes the poster, scrub previews and facts of a video. Treats a container with only audio as audio. */
-export async function makeVideo(source: SourceFile, outDir: string): Promise<Still> {
+export async function makeVideo(
+  source: SourceFile,
+  outDir: string,
+  report: (part: number) => void = () => {},
+): Promise<Still> {
   const player = await ffmpeg();
   const probe = await player.probe(source);
   const { video, audio } = probe;
-  if (video === null) return stillOfSound(player, source, probe, outDir);
+  if (video === null) return stillOfSound(player, source, probe, outDir, report);
   if (!isDecodableSize(video))
     throw new NotDrawable(`a video of ${video.width} x ${video.height} pixels is not rendered`);
   const duration = probe.durationSeconds ?? (await player.findDuration(source));
-  const tiles = await takeTiles(player, source, video, duration);
+  const tiles = await takeTiles(player, source, video, duration, { report });
   const atSeconds = source.posterSeconds ?? (await chooseMoment(tiles, duration));
   const { picture, poster } = await makePoster(player, { source, video, atSeconds }, outDir);
   const rate = video.frameRate;

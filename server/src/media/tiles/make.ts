@@ -5,7 +5,8 @@ import { mostPixels, refusalOf } from '../raster.ts';
 import { stillMaker } from '../renderable.ts';
 import { BrokenFile, NotDrawable } from '../stills/still.ts';
 import { sharp } from '../tuned-sharp.ts';
-import { OVERLAP, TILE_SIZE } from './geometry.ts';
+import { watchEntries } from './archive-progress.ts';
+import { countTiles, OVERLAP, TILE_SIZE } from './geometry.ts';
 import { packTiles } from './packing.ts';
 
 /** A finished pack of tiles. */
@@ -18,7 +19,14 @@ export interface MadeTiles {
   height: number;
 }
 
-async function tile(picture: { path: string; mime: string }, outDir: string): Promise<MadeTiles | string> {
+/** The part of the work that cutting is; the rest is copying the tiles to their pack. */
+const CUT_PART = 0.9;
+
+async function tile(
+  picture: { path: string; mime: string },
+  outDir: string,
+  report: (part: number) => void,
+): Promise<MadeTiles | string> {
   const limit = mostPixels(picture.mime);
   const { hasAlpha, autoOrient } = await sharp(picture.path, { limitInputPixels: false }).metadata();
   const { width, height } = autoOrient;
@@ -28,9 +36,16 @@ async function tile(picture: { path: string; mime: string }, outDir: string): Pr
   const upright = sharp(picture.path, options).autoOrient().toColourspace('srgb');
   // Uses WebP only for pictures with transparency, because it takes four times as long.
   const encoded = hasAlpha ? upright.webp({ quality: 80, effort: 0 }) : upright.jpeg({ quality: 82 });
-  await encoded
-    .tile({ size: TILE_SIZE, overlap: OVERLAP, layout: 'dz', container: 'zip', depth: 'onepixel' })
-    .toFile(archive);
+  const total = countTiles({ width, height });
+  const stopWatching = watchEntries(archive, (count) => report(Math.min(1, count / total) * CUT_PART));
+  try {
+    await encoded
+      .tile({ size: TILE_SIZE, overlap: OVERLAP, layout: 'dz', container: 'zip', depth: 'onepixel' })
+      .toFile(archive);
+  } finally {
+    await stopWatching();
+  }
+  report(CUT_PART);
   const path = join(outDir, 'tiles.pack');
   const sizeBytes = await packTiles(archive, { width, height }, path);
   await rm(archive);
@@ -39,16 +54,17 @@ async function tile(picture: { path: string; mime: string }, outDir: string): Pr
 
 /**
  * Cuts a picture into tiles, reading it from top to bottom with only one row of tiles in memory. Resolves to the
- * reason if it cannot be done. Rejects only on faults of the machine.
+ * reason if it cannot be done. Passes progress from 0 to 1 to `report`. Rejects only on faults of the machine.
  */
 export async function makeTiles(
   file: { path: string; mime: string },
   outDir: string,
+  report: (part: number) => void = () => {},
 ): Promise<MadeTiles | string> {
   try {
     const make = await stillMaker(file.mime);
     const { picture } = make === null ? { picture: file } : await make(file, outDir);
-    return picture === null ? 'nothing to draw' : await tile(picture, outDir);
+    return picture === null ? 'nothing to draw' : await tile(picture, outDir, report);
   } catch (error) {
     const reason =
       error instanceof NotDrawable || error instanceof BrokenFile ? error.message : refusalOf(error);

@@ -38,6 +38,8 @@ interface Wish extends Shape {
   count: number;
   interval: number;
   filter: string;
+  /** Takes the fraction of frames that are taken. */
+  report(part: number): void;
 }
 
 /** Returns whether decoding every frame of a video is cheap, in relation to what tiles are worth. */
@@ -56,7 +58,10 @@ async function takeInOnePass(
   const signal = AbortSignal.timeout(MOST_PASS_MS);
   const taken: Buffer[] = [];
   const take = async () => {
-    for await (const pixels of ffmpeg.frames(source, video, { ...wish, signal })) taken.push(pixels);
+    for await (const pixels of ffmpeg.frames(source, video, { ...wish, signal })) {
+      taken.push(pixels);
+      wish.report(taken.length / wish.count);
+    }
   };
   // A file that is damaged somewhere has the frames before that.
   await unlessBroken(take());
@@ -68,12 +73,13 @@ async function takeBySeeking(
   ffmpeg: Ffmpeg,
   source: Source,
   video: VideoStream,
-  { count, interval, ...wish }: Wish,
+  { count, interval, report, ...wish }: Wish,
 ): Promise<(Buffer | null)[] | null> {
   const deadline = performance.now() + MOST_SEEKING_MS;
   const limit = pLimit(2);
   const take = async (index: number): Promise<Buffer | null> => {
     if (performance.now() > deadline) return null;
+    report(index / count);
     const atSeconds = timeOfTile({ interval }, index);
     return ffmpeg.frame(source, video, { ...wish, atSeconds, exact: false });
   };
@@ -92,13 +98,16 @@ export async function takeTiles(
   source: Source,
   video: VideoStream,
   durationSeconds: number,
-  mostPassBytes = MOST_PASS_BYTES,
+  {
+    mostPassBytes = MOST_PASS_BYTES,
+    report = () => {},
+  }: { mostPassBytes?: number; report?: (part: number) => void } = {},
 ): Promise<Tiles | null> {
   const shape = contain(TILE_EDGE, video);
   const count = Math.min(MOST_TILES, Math.max(1, Math.round(durationSeconds)));
   const interval = durationSeconds / count;
   const filter = await pictureFilters(ffmpeg, video, shape, 'rgb24');
-  const wish = { count, interval, filter, ...shape };
+  const wish = { count, interval, filter, ...shape, report };
   // Decodes every frame if keyframes are probably farther apart than tiles.
   const exact = interval < 5 && isCheap(video, durationSeconds);
   const { size } = await stat(source.path);

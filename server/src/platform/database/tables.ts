@@ -518,6 +518,12 @@ interface FilesTable {
   origin_hash: string | null;
 }
 
+interface JobProgressTable {
+  job_id: number;
+  part: number;
+  updated_at: Generated<string>;
+}
+
 interface JobWorkersTable {
   worker_id: string;
   process: number;
@@ -984,6 +990,7 @@ export interface Tables {
   fields_epoch: FieldsEpochTable;
   file_metadata: FileMetadataTable;
   files: FilesTable;
+  job_progress: JobProgressTable;
   job_workers: JobWorkersTable;
   logos: LogosTable;
   migrations: MigrationsTable;
