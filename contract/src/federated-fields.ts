@@ -4,11 +4,10 @@ import { noContent, operation } from './operation.ts';
 import { Count, closed, nullable, page, pageQuery, Timestamp, Uuid } from './values.ts';
 
 /** FED-63: what the field of a peer is here. `same`, `mapped` and `adopted` use its values. */
-export const PeerFieldState = Type.Enum(['same', 'differs', 'new', 'mapped', 'adopted', 'ignored']);
-export type PeerFieldState = Static<typeof PeerFieldState>;
+const PeerFieldState = Type.Enum(['same', 'differs', 'new', 'mapped', 'adopted', 'ignored']);
 
 /** A property that differs, as text; null for one that is not set. */
-export const FieldDifference = closed({
+const FieldDifference = closed({
   property: Type.String(),
   ours: nullable(Type.String()),
   theirs: nullable(Type.String()),

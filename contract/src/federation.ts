@@ -327,11 +327,13 @@ export const listShareablePeers = operation({
 export const PeerScope = Type.Enum(['view', 'comment']);
 export type PeerScope = Static<typeof PeerScope>;
 
-/** What of a thing is shared with a peer: with everyone there, or with one person. */
+/** What of a thing is shared with a peer: with everyone there, one person or one team. */
 export const PeerShare = closed({
   id: Uuid,
   /** The person's address at the peer; null for everyone there. */
   person: nullable(Address),
+  /** The team there, whose members are meant; null for everyone or one person. */
+  team: nullable(closed({ address: Address, name: Type.String() })),
   scope: PeerScope,
   expires_at: nullable(Timestamp),
   granted_by_user_ref: Ref,
@@ -365,6 +367,8 @@ export type PeerShareList = Static<typeof PeerShareList>;
 export const PeerShareCreate = closed({
   /** A name at the peer, or the address of the person there; absent and null for everyone there. */
   person: Type.Optional(nullable(Type.String({ minLength: 1, maxLength: 500 }))),
+  /** The slug of a team there, whose members are meant; not together with `person`. */
+  team: Type.Optional(nullable(Type.String({ minLength: 1, maxLength: 80 }))),
   scope: Type.Optional(nullable(PeerScope)),
   expires_at: Type.Optional(nullable(Timestamp)),
   /** Whether restricted and mature content goes along, encrypted for the person. False leaves it out. */
@@ -422,7 +426,7 @@ function putOf<const K extends keyof typeof kinds>(kind: K) {
     tag,
     summary: `Share a ${noun} with a peer`,
     description:
-      'With everyone there or one person; repeating it replaces scope and expiry. Drafts and private posts are 409. Restricted and mature content is 409 unless the library allows it, the peer can decrypt it, and `confirm_sensitive` is true; it goes to one person, encrypted for them.',
+      'With everyone there, one person or the members of one team; repeating it replaces scope and expiry. Drafts and private posts are 409. Restricted and mature content is 409 unless the library allows it, the peer can decrypt it, and `confirm_sensitive` is true; it goes to one person, encrypted for them.',
     door: 'signedIn',
     scope,
     params: shareParams,
@@ -442,11 +446,15 @@ function deleteOf<const K extends keyof typeof kinds>(kind: K) {
     path: `${path}/peers/{peer_id}`,
     tag,
     summary: `Stop sharing a ${noun} with a peer`,
-    description: 'Without `person` with everyone and every person there. The peer is told to purge its copy.',
+    description:
+      'Without `person` and `team`, the address of a team, with everyone and every person and team there. The peer is told to purge its copy.',
     door: 'signedIn',
     scope,
     params: shareParams,
-    query: closed({ person: Type.Optional(Type.String({ maxLength: 500 })) }),
+    query: closed({
+      person: Type.Optional(Type.String({ maxLength: 500 })),
+      team: Type.Optional(Type.String({ maxLength: 500 })),
+    }),
     responses: { 204: noContent },
     errors: [403, 404, 409],
   });

@@ -159,10 +159,10 @@ export function maySeeSensitivity(
 /** Teams that the caller may give a new asset to: their own, or any for `teams.write`. Alias `t`. */
 export function assignableTeams(caller: Caller): Predicate {
   if (caller.kind === 'anonymous') return sql`false`;
-  if (holds(caller, 'teams.write')) return sql`(t.deleted_at is null)`;
+  if (holds(caller, 'teams.write')) return sql`(t.deleted_at is null and t.origin_server_id is null)`;
   const teams = teamsWith(caller, 'teams.write');
   const written = teams.length === 0 ? sql`` : sql` or t.id = any(${teams}::uuid[])`;
-  return sql`(t.deleted_at is null and (exists (
+  return sql`(t.deleted_at is null and t.origin_server_id is null and (exists (
     select from team_members tm where tm.team_id = t.id and tm.user_ref = ${caller.ref})${written}))`;
 }
 

@@ -118,7 +118,21 @@ export function collectionsGivenTo({ peerId }: PeerCaller): Predicate {
       and s.peer_id = ${peerId} and ${shareInForce}))`;
 }
 
-/** Posts of ours that a person of the peer may like: given to everyone there, or to that person (FED-74). */
+/**
+ * What peers share with this install, for `from` and `join`: a row for everyone here (`for_all`), or one for each account: the
+ * person that is named, or the present members of the team (FED-65).
+ */
+export const grantedAccounts: RawBuilder<unknown> = sql`(
+  select g.peer_id, g.uri, g.scope, g.target_user_ref is null and g.target_team_id is null as for_all,
+    coalesce(g.target_user_ref, tm.user_ref) as user_ref
+  from federation_grants g left join (team_members tm join teams t on t.id = tm.team_id and t.deleted_at is null)
+    on tm.team_id = g.target_team_id
+  where g.expires_at is null or g.expires_at > now())`;
+
+/**
+ * Posts of ours that a person of the peer may like: given to everyone there, or to that person (FED-74). Who belongs to a team
+ * there, only the peer knows.
+ */
 export function postsGivenToPerson({ peerId }: PeerCaller, person: string): Predicate {
   return sql`(${federablePost} and exists (select from (${sharesOfPost}) given
     where given.peer_id = ${peerId} and (given.target_actor is null or given.target_actor = ${person})))`;

@@ -21,18 +21,20 @@ async function expireShares(deps: Deps): Promise<void> {
       object_id: string;
       peer_id: string;
       target_actor: string | null;
+      target_team: string | null;
       granted_by_user_ref: number;
       instance_url: string;
       encrypted: boolean;
     }>`update federation_shares s set revoked_at = now() from federation_peers pe
       where pe.id = s.peer_id and s.revoked_at is null and s.expires_at <= now()
-      returning s.kind, s.object_id, s.peer_id, s.target_actor, s.granted_by_user_ref, pe.instance_url,
+      returning s.kind, s.object_id, s.peer_id, s.target_actor, s.target_team, s.granted_by_user_ref, pe.instance_url,
         cardinality(s.sensitive_assets) > 0 as encrypted`.execute(tx);
     for (const {
       kind,
       object_id,
       peer_id,
       target_actor,
+      target_team,
       granted_by_user_ref,
       instance_url,
       encrypted,
@@ -42,6 +44,7 @@ async function expireShares(deps: Deps): Promise<void> {
         object: objectUri(install.url, `${kind}s`, object_id),
         target_peer: instance_url,
         ...(target_actor === null ? {} : { target_user: target_actor }),
+        ...(target_team === null ? {} : { target_team }),
       };
       const change = {
         activity: 'unshare' as const,

@@ -9,6 +9,7 @@ import {
   postsGivenTo,
 } from '../access/federation.ts';
 import { passedOn } from '../access/links.ts';
+import { ownTeam } from '../access/teams.ts';
 import type { Deps } from '../deps.ts';
 import { kindOf } from '../media/sniff.ts';
 import type { Database } from '../platform/database/pool.ts';
@@ -24,6 +25,14 @@ import type { AaFieldValue } from './protocol/objects.ts';
 import { signEnvelope } from './protocol/signature.ts';
 
 const collections = { post: 'posts', asset: 'assets', collection: 'collections' } as const;
+
+interface TeamRow {
+  id: string;
+  name: string;
+  slug: string;
+  description: string;
+  updated: string;
+}
 
 interface AssetRow {
   id: string;
@@ -43,13 +52,20 @@ interface AssetRow {
   tags: string[];
   created_at: string;
   updated_at: string;
+  team: TeamRow | null;
   /** Whether it goes only to persons for whom it was confirmed. */
   secret: boolean;
 }
 
+/** The team of a post or asset; its picture and its place among other teams are not sent. */
+function teamOf(alias: 'a' | 'p'): RawBuilder<TeamRow | null> {
+  return sql`(select json_build_object('id', t.id, 'name', t.name, 'slug', t.slug, 'description', t.description,
+    'updated', t.updated_at) from teams t where t.id = ${sql.ref(`${alias}.team_id`)} and ${ownTeam})`;
+}
+
 const assetColumns = sql`a.id, a.title, a.description, a.file_hash, a.file_name, f.size_bytes, f.mime, f.extension,
   f.pixel_width, f.pixel_height, f.thumbhash, f.media, f.renditions, a.mature, a.created_at, a.updated_at,
-  array(select t.value from asset_tags t where t.asset_id = a.id order by t.position) as tags`;
+  array(select t.value from asset_tags t where t.asset_id = a.id order by t.position) as tags, ${teamOf('a')} as team`;
 
 /** Facts about the file that every install shows. */
 const sharedFacts = [
@@ -81,11 +97,15 @@ interface Writing {
   owner: string;
 }
 
-function assetObject(
-  { install, owner, secretKey, peer }: Writing,
-  row: AssetRow,
-  fields: readonly AaFieldValue[] = [],
-) {
+function teamMember({ install, owner }: Writing, team: TeamRow | null) {
+  if (team === null) return {};
+  const { id, ...rest } = team;
+  const address = objectUri(install.url, 'workspaces', id);
+  return { team: { type: 'aa:Workspace', id: address, attributedTo: owner, ...rest } };
+}
+
+function assetObject(writing: Writing, row: AssetRow, fields: readonly AaFieldValue[] = []) {
+  const { install, owner, secretKey, peer } = writing;
   const renditions = Object.entries(row.renditions).map(([key, { type, bytes, width, height }]) => [
     key,
     {
@@ -119,12 +139,14 @@ function assetObject(
     mature: row.mature,
     tags: row.tags,
     ...(fields.length === 0 ? {} : { fields }),
+    ...teamMember(writing, row.team),
     published: row.created_at,
     updated: row.updated_at,
   };
 }
 
 interface PostRow {
+  team: TeamRow | null;
   title: string;
   description: string;
   visibility: string;
@@ -139,7 +161,7 @@ interface PostRow {
 async function postObject(writing: Writing, id: string): Promise<Rendered | null> {
   const { db, install, peer, owner } = writing;
   const { rows } = await sql<PostRow>`select p.title, p.description, p.visibility, p.tags, p.cover_asset_id,
-      p.comments_enabled, p.posted_at, p.updated_at
+      p.comments_enabled, p.posted_at, p.updated_at, ${teamOf('p')} as team
     from posts p where p.id = ${id} and ${postsGivenTo(peer)}`.execute(db);
   const [post] = rows;
   if (post === undefined) return null;
@@ -164,6 +186,7 @@ async function postObject(writing: Writing, id: string): Promise<Rendered | null
     members: members.map((member) => assetObject(writing, member, bySubject.get(member.id))),
     ...(cover === undefined ? {} : { cover: objectUri(install.url, 'assets', cover.id) }),
     mature: members.some(({ mature }) => mature),
+    ...teamMember(writing, post.team),
     published: post.posted_at,
     updated: post.updated_at,
   };

@@ -15,6 +15,7 @@ import { checkHttpSignature, readSignature } from './protocol/http-signature.ts'
 import { Rejection } from './protocol/rejection.ts';
 import { parseStrict } from './protocol/strict-json.ts';
 import { logRejection } from './rejections.ts';
+import { readTeamDocument } from './shares/team.ts';
 
 /** The largest body: a batch of envelopes. */
 const MOST_BYTES = 1024 ** 2;
@@ -166,6 +167,14 @@ export async function serveFederation(server: FastifyInstance, deps: Deps, budge
     });
     scope.post('/federation/peers/unpair', (request, reply) =>
       answer(request, reply, async (signed) => receiveUnpair(deps, (await peerOf(signed)).peerId)),
+    );
+    scope.get<{ Params: { slug: string } }>('/federation/teams/:slug', (request, reply) =>
+      answer(request, reply, async (signed) => {
+        await signingPeer(deps, signed);
+        const found = await readTeamDocument(deps.db, await install(), request.params.slug);
+        if (found === null) throw notFound();
+        return found;
+      }),
     );
     scope.post('/federation/inbox', (request, reply) =>
       answer(request, reply, async (signed) => receiveOne(deps, await peerOf(signed), signed.json())),

@@ -145,3 +145,20 @@ export async function tellPeersOfValues(tx: Tx, fieldId: string, actorRef: numbe
     rows.map(({ peer_id }) => peer_id),
   );
 }
+
+/** Records every shared post and asset of a team as changed, since they name the team. */
+export async function tellPeersOfTeam(tx: Tx, teamId: string, actorRef: number): Promise<void> {
+  const told = (kind: 'post' | 'asset') => sql`select told.peer_id, ${kind} as kind, x.id as object_id
+    from ${sql.table(`${kind}s`)} x, lateral (${peersToldOf(kind, sql.ref('x.id'))}) told
+    where x.team_id = ${teamId} and x.origin_peer_id is null`;
+  const { rows } = await sql<{ peer_id: string }>`
+    insert into federation_outbox (peer_id, activity, kind, object_id, actor_ref)
+    select distinct y.peer_id, 'update', y.kind, y.object_id, ${actorRef}::bigint
+    from (${told('post')} union ${told('asset')}) y
+      join federation_peers pe on pe.id = y.peer_id and pe.state in ('connected', 'disabled')
+    returning peer_id`.execute(tx);
+  await wakeDelivery(
+    tx,
+    rows.map(({ peer_id }) => peer_id),
+  );
+}

@@ -13,7 +13,7 @@ import { checkMayGive } from '../access/accounts.ts';
 import { administered } from '../access/administered.ts';
 import type { SignedIn } from '../access/caller.ts';
 import { loadCapabilities } from '../access/capabilities.ts';
-import { liveTeam } from '../access/teams.ts';
+import { ownTeam } from '../access/teams.ts';
 import { recordEvent } from '../audit/record.ts';
 import { handle } from '../handle.ts';
 import type { Database, Tx } from '../platform/database/pool.ts';
@@ -92,7 +92,7 @@ export const capabilitiesOfUser = handle(getUserCapabilities, async ({ db }, { p
 
 async function checkTeam(tx: Tx, teamId: string | null): Promise<void> {
   if (teamId === null) return;
-  const { rows } = await sql`select from teams t where t.id = ${teamId} and ${liveTeam}`.execute(tx);
+  const { rows } = await sql`select from teams t where t.id = ${teamId} and ${ownTeam}`.execute(tx);
   if (rows.length === 0) throw refuse(404, 'team not found');
 }
 

@@ -1,6 +1,6 @@
 import { getTeam, listFollowedTeams, listMyTeams, listTeams } from '@vitrine/contract/teams';
 import { sql } from 'kysely';
-import { liveTeam } from '../access/teams.ts';
+import { liveTeam, shownTeams } from '../access/teams.ts';
 import { handle } from '../handle.ts';
 import { containsPattern } from '../platform/database/like.ts';
 import { nameCursorAfter, readNameCursor } from '../platform/http/cursor.ts';
@@ -13,13 +13,13 @@ const MOST = 200;
 
 const byName = sql`order by lower(t.name), t.id`;
 
-export const list = handle(listTeams, async ({ db }, { query }) => {
+export const list = handle(listTeams, async ({ db }, { caller, query }) => {
   const limit = query.limit ?? DEFAULT_LIMIT;
   const key = readNameCursor(query.cursor);
   const q = query.q?.trim() ?? '';
   const pattern = containsPattern(q);
   const conditions = [
-    liveTeam,
+    shownTeams(caller),
     key === null
       ? sql<boolean>`true`
       : sql<boolean>`(lower(t.name), t.id) > (lower(${key.name}), ${key.id}::uuid)`,
@@ -30,8 +30,8 @@ export const list = handle(listTeams, async ({ db }, { query }) => {
   return { status: 200, body: cutPage(rows, limit, (last) => nameCursorAfter(last.name, last.id)) };
 });
 
-export const get = handle(getTeam, async ({ db }, { params }) => {
-  const [team] = await showTeams(db, sql`t.id = ${params.id} and ${liveTeam}`);
+export const get = handle(getTeam, async ({ db }, { caller, params }) => {
+  const [team] = await showTeams(db, sql`t.id = ${params.id} and ${shownTeams(caller)}`);
   if (team === undefined) throw notFound();
   return { status: 200, body: team };
 });
@@ -50,7 +50,7 @@ export const followed = handle(listFollowedTeams, async ({ db }, { caller }) => 
   status: 200,
   body: await showTeams(
     db,
-    sql`${liveTeam} and exists (select from team_follows f where f.team_id = t.id and f.user_ref = ${caller.ref})`,
+    sql`${shownTeams(caller)} and exists (select from team_follows f where f.team_id = t.id and f.user_ref = ${caller.ref})`,
     { rest: sql`${byName} limit ${MOST}` },
   ),
 }));

@@ -3,8 +3,9 @@ import { addTeamMember, listTeamMembers, removeTeamMember } from '@vitrine/contr
 import { sql } from 'kysely';
 import { identityJson } from '../access/identities.ts';
 import { checkUser } from '../access/known-accounts.ts';
-import { liveTeam } from '../access/teams.ts';
+import { shownTeams } from '../access/teams.ts';
 import { recordEvent } from '../audit/record.ts';
+import { refreshTeamAudience } from '../federation/audience/refresh.ts';
 import { handle } from '../handle.ts';
 import { readRefCursor, refCursorAfter } from '../platform/http/cursor.ts';
 import { cutPage, DEFAULT_LIMIT } from '../platform/http/page.ts';
@@ -18,9 +19,8 @@ interface Row {
 }
 
 export const list = handle(listTeamMembers, async ({ db }, { caller, params, query }) => {
-  const { rows: teams } = await sql`select from teams t where t.id = ${params.id} and ${liveTeam}`.execute(
-    db,
-  );
+  const { rows: teams } =
+    await sql`select from teams t where t.id = ${params.id} and ${shownTeams(caller)}`.execute(db);
   if (teams.length === 0) throw notFound();
   const limit = query.limit ?? DEFAULT_LIMIT;
   const after = readRefCursor(query.cursor) ?? 0;
@@ -46,6 +46,7 @@ export const add = handle(addTeamMember, async ({ db }, { caller, params }) => {
       .returning('user_ref')
       .execute();
     if (inserted.length === 0) return;
+    await refreshTeamAudience(tx, params.id);
     await recordEvent(tx, caller, {
       event: 'team.member.added',
       subjectUserRef: params.user_ref,
@@ -59,12 +60,14 @@ export const remove = handle(removeTeamMember, async ({ db }, { caller, params }
   await db.transaction().execute(async (tx) => {
     // Members may leave; removing others requires the right to change the team.
     if (params.user_ref !== caller.ref) await lockTeam(tx, caller, params.id);
+    else await sql`select from teams where id = ${params.id} for no key update`.execute(tx);
     const { numDeletedRows } = await tx
       .deleteFrom('team_members')
       .where('team_id', '=', params.id)
       .where('user_ref', '=', params.user_ref)
       .executeTakeFirst();
     if (numDeletedRows === 0n) throw notFound();
+    await refreshTeamAudience(tx, params.id);
     await recordEvent(tx, caller, {
       event: 'team.member.removed',
       subjectUserRef: params.user_ref,

@@ -1,7 +1,7 @@
 import { addTeamParent, removeTeamParent } from '@vitrine/contract/teams';
 import { sql } from 'kysely';
 import pg from 'pg';
-import { liveTeam } from '../access/teams.ts';
+import { ownTeam } from '../access/teams.ts';
 import { recordEvent } from '../audit/record.ts';
 import { handle } from '../handle.ts';
 import type { Tx } from '../platform/database/pool.ts';
@@ -16,7 +16,7 @@ const CLOSURE_LOCK = 7_431_003;
 
 async function checkTeams(tx: Tx, ids: readonly string[]): Promise<void> {
   const { rows } =
-    await sql`select from teams t where t.id = any(${[...ids]}::uuid[]) and ${liveTeam}`.execute(tx);
+    await sql`select from teams t where t.id = any(${[...ids]}::uuid[]) and ${ownTeam}`.execute(tx);
   if (rows.length !== new Set(ids.map((id) => id.toLowerCase())).size) throw notFound();
 }
 

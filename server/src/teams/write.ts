@@ -4,7 +4,9 @@ import { shownAssets } from '../access/assets.ts';
 import type { SignedIn } from '../access/caller.ts';
 import { choosableHero, liveTeam, writableTeams } from '../access/teams.ts';
 import { recordEvent } from '../audit/record.ts';
+import { refreshTeamAudience } from '../federation/audience/refresh.ts';
 import { handle } from '../handle.ts';
+import { tellPeersOfTeam } from '../outbox/enqueue.ts';
 import type { Database, Tx } from '../platform/database/pool.ts';
 import { notFound, refuse } from '../platform/http/refuse.ts';
 import { asksForChange, nextUpdatedAt } from '../platform/http/unchanged.ts';
@@ -96,6 +98,7 @@ export const edit = handle(updateTeam, async ({ db }, { caller, params, body }) 
       })
       .where('id', '=', params.id)
       .execute();
+    await tellPeersOfTeam(tx, params.id, caller.ref);
     await recordEvent(tx, caller, { event: 'team.updated', target: { kind: 'team', id: params.id } });
     return showTeam(tx, params.id);
   });
@@ -111,6 +114,8 @@ export const close = handle(deleteTeam, async ({ db }, { caller, params }) => {
       .set({ deleted_at: sql`now()`, deleted_by_user_ref: caller.ref })
       .where('id', '=', params.id)
       .execute();
+    await refreshTeamAudience(tx, params.id);
+    await tellPeersOfTeam(tx, params.id, caller.ref);
     await recordEvent(tx, caller, { event: 'team.deleted', target: { kind: 'team', id: params.id } });
   });
   return { status: 204 };

@@ -26,6 +26,14 @@ const create = (name: string, rest: { slug?: string; description?: string } = {}
   writer.ok('createTeam', { body: { name, ...rest } });
 const statusOf = async (visitor: Visitor, method: string, path: string, body?: unknown) =>
   (await visitor.send(path, { method, body })).status;
+/** Adds a team of a peer, which everyone knows by a public asset. Returns its id. */
+const insertMirrored = async (values: { slug: string; name: string; origin_server_id: string }) => {
+  const { db } = library.deps;
+  const { id } = await db.insertInto('teams').values(values).returning('id').executeTakeFirstOrThrow();
+  const asset = await upload(owner, plainFile());
+  await db.updateTable('assets').set({ team_id: id }).where('id', '=', asset.id).execute();
+  return id;
+};
 const found = async (q: string, visitor: Visitor = stranger) =>
   (await visitor.ok('listTeams', { query: { q } })).items.map(({ name }) => name);
 const eventsOf = async (id: string) => {
@@ -124,7 +132,7 @@ describe('POST /teams', () => {
   test('a slug is unique for its origin: a mirrored team may have that of one of ours', async () => {
     const { id } = await create('Ours', { slug: 'shared-slug' });
     const mirrored = { slug: 'shared-slug', name: 'Theirs', origin_server_id: nowhere };
-    await library.deps.db.insertInto('teams').values(mirrored).execute();
+    await insertMirrored(mirrored);
     const teams = (await stranger.ok('listTeams', { query: { q: 'shared-slug' } })).items;
     expect(teams.map((team) => [team.name, team.origin_server_id])).toEqual([
       ['Ours', null],
@@ -484,11 +492,7 @@ describe('GET /teams and GET /teams/{id}', () => {
 
   // TEAM-4
   test('a mirrored team names its origin', async () => {
-    const { id } = await library.deps.db
-      .insertInto('teams')
-      .values({ slug: 'mirrored', name: 'Mirrored', origin_server_id: nowhere })
-      .returning('id')
-      .executeTakeFirstOrThrow();
+    const id = await insertMirrored({ slug: 'mirrored', name: 'Mirrored', origin_server_id: nowhere });
     expect(await stranger.ok('getTeam', { params: { id } })).toMatchObject({ origin_server_id: nowhere });
   });
 

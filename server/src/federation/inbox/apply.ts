@@ -1,14 +1,15 @@
 import { sql } from 'kysely';
 import type { PeerCaller } from '../../access/federation.ts';
+import { ownTeam } from '../../access/teams.ts';
 import { recordEvent } from '../../audit/record.ts';
 import type { Tx } from '../../platform/database/pool.ts';
 import type { RemoteActor } from '../actors.ts';
+import { refreshAssetAudience, refreshGranted } from '../audience/refresh.ts';
 import { receiveDefinitions } from '../fields/offered.ts';
 import type { Install } from '../identity.ts';
-import { mirrorAsset, refreshAssetAudience } from '../mirror/asset.ts';
-import { refreshAudience } from '../mirror/audience.ts';
+import { mirrorAsset } from '../mirror/asset.ts';
 import { checkAtPeer, isGranted } from '../mirror/objects.ts';
-import { mirrorCollection, mirrorPost, refreshCollectionAudience } from '../mirror/post.ts';
+import { mirrorCollection, mirrorPost } from '../mirror/post.ts';
 import { purgeUngranted, removeMirrored } from '../mirror/purge.ts';
 import type { Activity } from '../protocol/activities.ts';
 import { parseActorUri, parseObjectUri } from '../protocol/addresses.ts';
@@ -40,11 +41,30 @@ function sharedKind(uri: string, objectKind: string): 'post' | 'asset' | 'collec
   return kind;
 }
 
-/** Returns the local account that a share names; null for everyone here. */
-async function targetOf(tx: Tx, { install }: Receipt, share: Share | Unshare): Promise<number | null> {
+/** Whom a share is for: an account, a team of this library, or everyone here. */
+interface Target {
+  userRef: number | null;
+  teamId: string | null;
+}
+
+/** Returns the team of this library at an address, locked against changes of its members; throws Rejection. */
+async function ownTeamAt(tx: Tx, install: Install, uri: string): Promise<string> {
+  const at = parseObjectUri(uri);
+  if (at?.base !== install.url) throw new Rejection('unknown_object', 'the team belongs to another install');
+  const { rows } = await sql<{
+    id: string;
+  }>`select t.id from teams t where t.id = ${at.id} and ${ownTeam} for share of t`.execute(tx);
+  if (rows[0] === undefined) throw new Rejection('unknown_object', 'there is no such team here');
+  return rows[0].id;
+}
+
+/** Returns whom a share is for; throws Rejection when this install or the account or team is not meant or not here. */
+async function targetOf(tx: Tx, { install }: Receipt, share: Share | Unshare): Promise<Target> {
   if (share.target_peer !== install.url)
     throw new Rejection('unknown_object', 'the share is for another install');
-  if (share.target_user == null) return null;
+  if (share.target_team != null)
+    return { userRef: null, teamId: await ownTeamAt(tx, install, share.target_team) };
+  if (share.target_user == null) return { userRef: null, teamId: null };
   const person = parseActorUri(share.target_user);
   if (person?.base !== install.url)
     throw new Rejection('unknown_actor', 'the person belongs to another install');
@@ -52,40 +72,24 @@ async function targetOf(tx: Tx, { install }: Receipt, share: Share | Unshare): P
     ref: number;
   }>`select ref from users where lower(username) = lower(${person.username})`.execute(tx);
   if (rows[0] === undefined) throw new Rejection('unknown_actor', 'there is no such person here');
-  return rows[0].ref;
-}
-
-async function refresh(
-  tx: Tx,
-  peerId: string,
-  kind: 'post' | 'asset' | 'collection',
-  uri: string,
-): Promise<void> {
-  if (kind === 'asset') return refreshAssetAudience(tx, peerId, uri);
-  if (kind === 'collection') return refreshCollectionAudience(tx, peerId, uri);
-  const { rows } = await sql<{ local_id: string }>`select local_id from federated_objects
-    where kind = 'post' and uri = ${uri} and peer_id = ${peerId}`.execute(tx);
-  return refreshAudience(
-    tx,
-    peerId,
-    rows.map(({ local_id }) => local_id),
-  );
+  return { userRef: rows[0].ref, teamId: null };
 }
 
 async function applyShare(tx: Tx, receipt: Receipt, share: Share): Promise<void> {
   const { sender } = receipt;
   checkAtPeer(share.object, sender.url);
   const kind = sharedKind(share.object, share.object_kind);
-  const target = await targetOf(tx, receipt, share);
+  const { userRef, teamId } = await targetOf(tx, receipt, share);
   const scope = share.scope === 'view' ? 'view' : 'comment';
-  await sql`insert into federation_grants (peer_id, uri, kind, target_user_ref, scope, granted_by, expires_at)
-    values (${sender.peerId}, ${share.object}, ${kind}, ${target}, ${scope}, ${receipt.actor.uri}, ${share.expires_at ?? null})
+  await sql`insert into federation_grants (peer_id, uri, kind, target_user_ref, target_team_id, scope, granted_by, expires_at)
+    values (${sender.peerId}, ${share.object}, ${kind}, ${userRef}, ${teamId}, ${scope}, ${receipt.actor.uri}, ${share.expires_at ?? null})
     on conflict (peer_id, uri, target_user_ref, target_team_id) do update set scope = excluded.scope, expires_at = excluded.expires_at,
       granted_by = excluded.granted_by`.execute(tx);
-  await refresh(tx, sender.peerId, kind, share.object);
+  await refreshGranted(tx, sender.peerId, kind, share.object);
   await recordEvent(tx, null, {
     event: 'federation.share.received',
-    ...(target === null ? {} : { subjectUserRef: target }),
+    ...(userRef === null ? {} : { subjectUserRef: userRef }),
+    ...(teamId === null ? {} : { target: { kind: 'team', id: teamId } }),
     metadata: { instance_url: sender.url, object: share.object, scope, by: receipt.actor.uri },
   });
 }
@@ -93,14 +97,17 @@ async function applyShare(tx: Tx, receipt: Receipt, share: Share): Promise<void>
 async function applyUnshare(tx: Tx, receipt: Receipt, share: Unshare): Promise<void> {
   const { sender } = receipt;
   const kind = sharedKind(share.object, share.object_kind);
-  const target = await targetOf(tx, receipt, share);
+  const { userRef, teamId } = await targetOf(tx, receipt, share);
   await sql`delete from federation_grants where peer_id = ${sender.peerId} and uri = ${share.object}
-    and target_user_ref is not distinct from ${target}::bigint`.execute(tx);
+    and target_user_ref is not distinct from ${userRef}::bigint and target_team_id is not distinct from ${teamId}::uuid`.execute(
+    tx,
+  );
   await purgeUngranted(tx, sender.peerId);
-  await refresh(tx, sender.peerId, kind, share.object);
+  await refreshGranted(tx, sender.peerId, kind, share.object);
   await recordEvent(tx, null, {
     event: 'federation.share.withdrawn',
-    ...(target === null ? {} : { subjectUserRef: target }),
+    ...(userRef === null ? {} : { subjectUserRef: userRef }),
+    ...(teamId === null ? {} : { target: { kind: 'team', id: teamId } }),
     metadata: { instance_url: sender.url, object: share.object },
   });
 }

@@ -8,6 +8,7 @@ import { receiveValues } from '../fields/use.ts';
 import type { AaAsset } from '../protocol/objects.ts';
 import { findMirrored, rememberMirrored } from './objects.ts';
 import { setRecipients } from './recipients.ts';
+import { mirrorTeam } from './team.ts';
 
 /** Types of renditions that are mirrored: what browsers show without running anything of it. */
 const shownTypes =
@@ -121,29 +122,11 @@ export async function mirrorAsset(
     select ${id}, t.value, 'manual', t.place - 1 from unnest(${asset.tags}::text[]) with ordinality as t (value, place)
     on conflict (asset_id, value) do update set position = excluded.position`.execute(tx);
   await rememberMirrored(tx, peerId, 'asset', asset.id, id, asset.updated);
+  const team = await mirrorTeam(tx, peerId, asset.team);
+  await sql`update assets set team_id = ${team} where id = ${id} and team_id is distinct from ${team}::uuid`.execute(
+    tx,
+  );
   await setRecipients(tx, peerId, id, uri, secret ? recipients : []);
   await receiveValues(tx, peerId, asset.id, { kind: 'asset', id }, asset.fields);
   return id;
-}
-
-/** Gives an asset that was shared by itself the audience of its grants: everyone here, or the persons they name. */
-export async function refreshAssetAudience(tx: Tx, peerId: string, uri: string): Promise<void> {
-  await sql`with given as (
-      select o.local_id, g.target_user_ref from federated_objects o
-        join federation_grants g on g.peer_id = o.peer_id and g.uri = o.uri
-      where o.kind = 'asset' and o.peer_id = ${peerId} and o.uri = ${uri}
-        and (g.expires_at is null or g.expires_at > now())),
-    dropped as (
-      delete from asset_shares s using federated_objects o where o.kind = 'asset' and o.uri = ${uri}
-        and s.asset_id = o.local_id and not exists (select from assets a where a.id = o.local_id and a.sensitivity = 'restricted')
-        and not exists (
-          select from given g where g.local_id = s.asset_id and g.target_user_ref = s.user_ref)),
-    added as (
-      insert into asset_shares (asset_id, user_ref, shared_by_user_ref)
-      select g.local_id, g.target_user_ref, a.owner_user_ref from given g join assets a on a.id = g.local_id and a.sensitivity <> 'restricted'
-      where g.target_user_ref is not null on conflict do nothing)
-    update assets a set sensitivity = case when exists (select from given where target_user_ref is null) then 'org' else 'posts' end
-    from federated_objects o where o.kind = 'asset' and o.uri = ${uri} and a.id = o.local_id and a.sensitivity <> 'restricted'`.execute(
-    tx,
-  );
 }

@@ -3,7 +3,7 @@ import type { Tx } from '../../platform/database/pool.ts';
 import { parseObjectUri } from '../protocol/addresses.ts';
 import { Rejection } from '../protocol/rejection.ts';
 
-export type MirroredKind = 'post' | 'asset' | 'collection' | 'comment';
+export type MirroredKind = 'post' | 'asset' | 'collection' | 'comment' | 'team';
 
 /** A mirrored row and the version that is stored of it. */
 export interface Mirrored {

@@ -1,10 +1,11 @@
 import { sql } from 'kysely';
 import type { Tx } from '../../platform/database/pool.ts';
+import { refreshAudience, refreshCollectionAudience } from '../audience/refresh.ts';
 import { receiveValues } from '../fields/use.ts';
 import type { AaCollection, AaPost } from '../protocol/objects.ts';
 import { mirrorAsset } from './asset.ts';
-import { refreshAudience } from './audience.ts';
 import { checkAtPeer, findMirrored, rememberMirrored } from './objects.ts';
+import { mirrorTeam } from './team.ts';
 
 /**
  * Creates or updates the mirror of a post with its members, by a person of the peer (FED-30). `recipients` are the accounts
@@ -44,6 +45,10 @@ export async function mirrorPost(
   const id = rows[0]?.id;
   if (id === undefined) throw new Error('a mirrored post was not stored');
   await rememberMirrored(tx, peerId, 'post', post.id, id, post.updated);
+  const team = await mirrorTeam(tx, peerId, post.team);
+  await sql`update posts set team_id = ${team} where id = ${id} and team_id is distinct from ${team}::uuid`.execute(
+    tx,
+  );
   await sql`delete from post_members where post_id = ${id} and asset_id <> all(${members}::uuid[])`.execute(
     tx,
   );
@@ -94,34 +99,4 @@ export async function mirrorCollection(
     from federated_collection_items i join federated_objects o on o.uri = i.uri and o.kind = 'post' and o.peer_id = ${peerId}
     where i.collection_id = ${id}`.execute(tx);
   await refreshCollectionAudience(tx, peerId, collection.id);
-}
-
-/** Gives a mirrored collection the audience of its grants, and its posts theirs. */
-export async function refreshCollectionAudience(tx: Tx, peerId: string, uri: string): Promise<void> {
-  await sql`with given as (
-      select o.local_id, g.target_user_ref from federated_objects o
-        join federation_grants g on g.peer_id = o.peer_id and g.uri = o.uri
-      where o.kind = 'collection' and o.peer_id = ${peerId} and o.uri = ${uri}
-        and (g.expires_at is null or g.expires_at > now())),
-    added as (
-      insert into collection_shares (collection_id, user_ref)
-      select local_id, target_user_ref from given where target_user_ref is not null on conflict do nothing),
-    dropped as (
-      delete from collection_shares s using federated_objects o where o.kind = 'collection' and o.uri = ${uri}
-        and s.collection_id = o.local_id and not exists (
-          select from given g where g.target_user_ref = s.user_ref))
-    update collections c set visibility = case when exists (select from given where target_user_ref is null)
-        then 'org-only' else 'explicit-share' end
-    from federated_objects o where o.kind = 'collection' and o.uri = ${uri} and c.id = o.local_id`.execute(
-    tx,
-  );
-  const { rows } = await sql<{ id: string }>`select p.local_id as id from federated_objects c
-      join federated_collection_items i on i.collection_id = c.local_id
-      join federated_objects p on p.uri = i.uri and p.kind = 'post' and p.peer_id = c.peer_id
-    where c.kind = 'collection' and c.uri = ${uri} and c.peer_id = ${peerId}`.execute(tx);
-  await refreshAudience(
-    tx,
-    peerId,
-    rows.map(({ id }) => id),
-  );
 }

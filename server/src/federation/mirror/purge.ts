@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { enqueueAll } from '../../job-table.ts';
 import type { Tx } from '../../platform/database/pool.ts';
 import { dropRecipients } from './recipients.ts';
+import { removeUnnamedTeams } from './team.ts';
 
 /** Removes mirrored posts, with their comments and likes. */
 async function removePosts(tx: Tx, ids: readonly string[]): Promise<void> {
@@ -97,6 +98,7 @@ export async function purgeUngranted(tx: Tx, peerId: string): Promise<void> {
     ),
   );
   await dropRecipients(tx, peerId);
+  await removeUnnamedTeams(tx, peerId);
 }
 
 /**

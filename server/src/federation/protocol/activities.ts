@@ -30,6 +30,8 @@ const shared = {
   target_peer: InstanceUrl,
   /** Absent or null: everyone at the peer. */
   target_user: Type.Optional(nullable(ActorUri)),
+  /** Besides the document: a team there; its members are meant. */
+  target_team: Type.Optional(nullable(objectUriOf('workspaces'))),
 };
 const share = {
   ...shared,
@@ -91,8 +93,12 @@ interface Read {
   Create: { object: AaObject };
   Update: { object: AaObject };
   Undo: { object: { type: 'Like'; object: string } };
-  'aa:Share': Omit<Share, 'target_user' | 'expires_at'> & { target_user?: string; expires_at?: string };
-  'aa:Unshare': Omit<Unshare, 'target_user'> & { target_user?: string };
+  'aa:Share': Omit<Share, 'target_user' | 'target_team' | 'expires_at'> & {
+    target_user?: string;
+    target_team?: string;
+    expires_at?: string;
+  };
+  'aa:Unshare': Omit<Unshare, 'target_user' | 'target_team'> & { target_user?: string; target_team?: string };
 }
 
 /** What an activity says, by its type. */
@@ -106,12 +112,21 @@ export function isActivityType(type: string): type is ActivityType {
 
 /** Checks what the schema cannot: that the parts fit together. Null and absent mean the same. */
 function readShare<S extends Share | Unshare>(body: S) {
-  const { object, object_kind: kind, target_peer: peer, target_user: user, ...rest } = body;
+  const {
+    object,
+    object_kind: kind,
+    target_peer: peer,
+    target_user: user,
+    target_team: team,
+    ...rest
+  } = body;
   const fits =
     kind === 'user' ? parseActorUri(object) !== null : parseObjectUri(object)?.kind === kindOfObject[kind];
   if (!fits) throw new Rejection('malformed', 'object is not of the kind that object_kind names');
   if (user != null && parseActorUri(user)?.base !== peer)
     throw new Rejection('malformed', 'target_user does not belong to target_peer');
+  if (team != null && (parseObjectUri(team)?.base !== peer || user != null))
+    throw new Rejection('malformed', 'target_team belongs to target_peer and excludes target_user');
   const expires = 'expires_at' in rest ? rest.expires_at : null;
   if (expires == null) Reflect.deleteProperty(rest, 'expires_at');
   return {
@@ -120,6 +135,7 @@ function readShare<S extends Share | Unshare>(body: S) {
     object_kind: kind,
     target_peer: peer,
     ...(user != null && { target_user: user }),
+    ...(team != null && { target_team: team }),
   };
 }
 

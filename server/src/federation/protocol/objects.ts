@@ -37,7 +37,7 @@ const Workspace = closed({
   updated: Time,
 });
 /** A team. */
-type AaWorkspace = Static<typeof Workspace>;
+export type AaWorkspace = Static<typeof Workspace>;
 
 const described = { code: Type.String({ pattern: '^[a-z][a-z0-9_]{0,63}$' }), label: text(200) };
 const Term = closed({ value: Type.String({ minLength: 1, maxLength: 200 }), label: text(200) });

@@ -17,6 +17,7 @@ import { objectUri } from '../protocol/addresses.ts';
 import { Rejection } from '../protocol/rejection.ts';
 import { readSensitiveContent } from '../settings.ts';
 import { confirmSensitive, readContents } from './sensitive.ts';
+import { teamAt } from './team.ts';
 
 type Kind = 'post' | 'asset' | 'collection';
 const collections = { post: 'posts', asset: 'assets', collection: 'collections' } as const;
@@ -27,15 +28,21 @@ interface ConnectedPeer {
   instance_url: string;
 }
 
+interface SharingPeer extends ConnectedPeer {
+  capabilities: string[];
+}
+
 /** Returns a peer that things can be shared with, or throws 404. */
-async function connectedPeer(db: Database, id: string): Promise<ConnectedPeer> {
-  const { rows } = await sql<ConnectedPeer>`select id, display_name, instance_url from federation_peers
+async function connectedPeer(db: Database, id: string): Promise<SharingPeer> {
+  const { rows } =
+    await sql<SharingPeer>`select id, display_name, instance_url, capabilities from federation_peers
     where id = ${id} and state = 'connected'`.execute(db);
   if (rows[0] === undefined) throw notFound();
   return rows[0];
 }
 
-const shareColumns = sql`s.id, s.target_actor as person, s.scope, s.expires_at, s.granted_by_user_ref,
+const shareColumns = sql`s.id, s.target_actor as person,
+  case when s.target_team is not null then json_build_object('address', s.target_team, 'name', s.target_team_name) end as team, s.scope, s.expires_at, s.granted_by_user_ref,
   s.granted_at, cardinality(s.sensitive_assets) > 0 as encrypted, not exists (select from federation_outbox o where o.peer_id = s.peer_id and o.object_id = s.object_id
     and o.status in ('queued', 'failed')) as delivered`;
 
@@ -50,7 +57,9 @@ async function readShares(
     select ${shareColumns}, s.peer_id, pe.display_name, pe.instance_url
     from federation_shares s join federation_peers pe on pe.id = s.peer_id
     where s.kind = ${kind} and s.object_id = ${id} and ${shareInForce} ${only}
-    order by lower(pe.display_name), pe.id, s.target_actor nulls first`.execute(db);
+    order by lower(pe.display_name), pe.id, s.target_actor nulls first, s.target_team nulls first`.execute(
+    db,
+  );
   const byPeer = Map.groupBy(rows, ({ peer_id }) => peer_id);
   return [...byPeer].map(([peerId, of]) => ({
     peer: { id: peerId, display_name: of[0]?.display_name ?? '', instance_url: of[0]?.instance_url ?? '' },
@@ -105,7 +114,9 @@ async function putShare(deps: Deps, caller: SignedIn, { kind, id, peerId, body }
   const install = await requireInstall(deps);
   const peer = await connectedPeer(deps.db, peerId);
   checkAhead('expires_at', body.expires_at ?? null);
+  if (body.person != null && body.team != null) throw refuse(400, 'person and team exclude each other');
   const person = await personAt(deps, install, peer, body.person ?? null);
+  const team = body.team == null ? null : await teamAt(deps, install, peer, body.team);
   const confirm = body.confirm_sensitive ?? null;
   const sensitive = await confirmSensitive(deps, caller, install, { kind, id, peer, person, confirm });
   return deps.db.transaction().execute(async (tx) => {
@@ -113,12 +124,12 @@ async function putShare(deps: Deps, caller: SignedIn, { kind, id, peerId, body }
     await checkFederable(tx, kind, id);
     const scope = body.scope ?? 'view';
     const { rows } = await sql<{ id: string; created: boolean }>`
-      insert into federation_shares (kind, object_id, peer_id, target_actor, scope, granted_by_user_ref, expires_at,
+      insert into federation_shares (kind, object_id, peer_id, target_actor, target_team, target_team_name, scope, granted_by_user_ref, expires_at,
         sensitive_assets)
-      values (${kind}, ${id}, ${peer.id}, ${person}, ${scope}, ${caller.ref}, ${body.expires_at ?? null},
+      values (${kind}, ${id}, ${peer.id}, ${person}, ${team?.uri ?? null}, ${team?.name ?? ''}, ${scope}, ${caller.ref}, ${body.expires_at ?? null},
         ${sensitive}::uuid[])
       on conflict (kind, object_id, peer_id, target_actor, target_team) where revoked_at is null
-        do update set scope = excluded.scope, expires_at = excluded.expires_at,
+        do update set scope = excluded.scope, target_team_name = excluded.target_team_name, expires_at = excluded.expires_at,
           sensitive_assets = excluded.sensitive_assets
       returning id, xmax = 0 as created`.execute(tx);
     const share = rows[0];
@@ -129,6 +140,7 @@ async function putShare(deps: Deps, caller: SignedIn, { kind, id, peerId, body }
       metadata: {
         instance_url: peer.instance_url,
         person,
+        team: team?.uri ?? null,
         scope,
         expires_at: body.expires_at ?? null,
         encrypted: sensitive,
@@ -140,6 +152,7 @@ async function putShare(deps: Deps, caller: SignedIn, { kind, id, peerId, body }
       object: objectUri(install.url, collections[kind], id),
       target_peer: peer.instance_url,
       ...(person === null ? {} : { target_user: person }),
+      ...(team === null ? {} : { target_team: team.uri }),
       scope,
       ...(body.expires_at == null ? {} : { expires_at: body.expires_at }),
     };
@@ -153,28 +166,42 @@ async function putShare(deps: Deps, caller: SignedIn, { kind, id, peerId, body }
   });
 }
 
-/** Withdraws the shares of a thing with a peer, or with one person there; throws 404 when there is none. */
+interface Unwanted {
+  kind: Kind;
+  id: string;
+  peerId: string;
+  person?: string | undefined;
+  team?: string | undefined;
+}
+
+/** Withdraws the shares of a thing with a peer, or with one person or team there; throws 404 when there is none. */
 async function removeShares(
   deps: Deps,
   caller: SignedIn,
-  { kind, id, peerId, person }: { kind: Kind; id: string; peerId: string; person: string | undefined },
+  { kind, id, peerId, person, team }: Unwanted,
 ): Promise<void> {
   const install = await requireInstall(deps);
   await deps.db.transaction().execute(async (tx) => {
     await lockTarget[kind](tx, caller, id);
-    const { rows } = await sql<{ target_actor: string | null; instance_url: string; encrypted: boolean }>`
+    const { rows } = await sql<{
+      target_actor: string | null;
+      target_team: string | null;
+      instance_url: string;
+      encrypted: boolean;
+    }>`
       update federation_shares s set revoked_at = now() from federation_peers pe
       where pe.id = s.peer_id and s.kind = ${kind} and s.object_id = ${id} and s.peer_id = ${peerId} and s.revoked_at is null
         ${person === undefined ? sql`` : sql`and s.target_actor = ${person}`}
-      returning s.target_actor, pe.instance_url, cardinality(s.sensitive_assets) > 0 as encrypted`.execute(
+        ${team === undefined ? sql`` : sql`and s.target_team = ${team}`}
+      returning s.target_actor, s.target_team, pe.instance_url, cardinality(s.sensitive_assets) > 0 as encrypted`.execute(
       tx,
     );
     if (rows.length === 0) throw notFound();
-    for (const { target_actor, instance_url, encrypted } of rows) {
+    for (const { target_actor, target_team, instance_url, encrypted } of rows) {
       await recordEvent(tx, caller, {
         event: 'federation.share.revoked',
         target: { kind, id },
-        metadata: { instance_url, person: target_actor },
+        metadata: { instance_url, person: target_actor, team: target_team },
       });
       await tellPeer(tx, peerId, {
         activity: 'unshare',
@@ -186,6 +213,7 @@ async function removeShares(
           object: objectUri(install.url, collections[kind], id),
           target_peer: instance_url,
           ...(target_actor === null ? {} : { target_user: target_actor }),
+          ...(target_team === null ? {} : { target_team }),
         },
       });
       // Others at the peer keep the thing, without what was encrypted for this person.
@@ -226,12 +254,7 @@ export const putOfPost = handle(contract.putPostPeer, (deps, { caller, params, b
   putShare(deps, caller, { kind: 'post', id: params.id, peerId: params.peer_id, body: body ?? {} }),
 );
 export const removeOfPost = handle(contract.deletePostPeer, async (deps, { caller, params, query }) => {
-  await removeShares(deps, caller, {
-    kind: 'post',
-    id: params.id,
-    peerId: params.peer_id,
-    person: query.person,
-  });
+  await removeShares(deps, caller, { kind: 'post', id: params.id, peerId: params.peer_id, ...query });
   return { status: 204 };
 });
 
@@ -245,12 +268,7 @@ export const putOfAsset = handle(contract.putAssetPeer, (deps, { caller, params,
   putShare(deps, caller, { kind: 'asset', id: params.id, peerId: params.peer_id, body: body ?? {} }),
 );
 export const removeOfAsset = handle(contract.deleteAssetPeer, async (deps, { caller, params, query }) => {
-  await removeShares(deps, caller, {
-    kind: 'asset',
-    id: params.id,
-    peerId: params.peer_id,
-    person: query.person,
-  });
+  await removeShares(deps, caller, { kind: 'asset', id: params.id, peerId: params.peer_id, ...query });
   return { status: 204 };
 });
 
@@ -266,12 +284,7 @@ export const putOfCollection = handle(contract.putCollectionPeer, (deps, { calle
 export const removeOfCollection = handle(
   contract.deleteCollectionPeer,
   async (deps, { caller, params, query }) => {
-    await removeShares(deps, caller, {
-      kind: 'collection',
-      id: params.id,
-      peerId: params.peer_id,
-      person: query.person,
-    });
+    await removeShares(deps, caller, { kind: 'collection', id: params.id, peerId: params.peer_id, ...query });
     return { status: 204 };
   },
 );

@@ -5,7 +5,7 @@ import {
   setDefaultOverride,
 } from '@vitrine/contract/fields';
 import { type RawBuilder, sql } from 'kysely';
-import { liveTeam } from '../../access/teams.ts';
+import { liveTeam, ownTeam } from '../../access/teams.ts';
 import { recordEvent } from '../../audit/record.ts';
 import { handle } from '../../handle.ts';
 import type { Database } from '../../platform/database/pool.ts';
@@ -48,9 +48,7 @@ export const set = handle(setDefaultOverride, async ({ db }, { caller, params, b
     if (field.subject_kind === 'collection') {
       throw refuse(400, `${field.code} is a field of collections, which do not belong to teams`);
     }
-    const { rows } = await sql`select from teams t where t.id = ${params.team_id} and ${liveTeam}`.execute(
-      tx,
-    );
+    const { rows } = await sql`select from teams t where t.id = ${params.team_id} and ${ownTeam}`.execute(tx);
     if (rows.length === 0) throw refuse(404, 'team not found');
     const value = JSON.stringify(await checkGivenDefault(tx, caller, field, body));
     await sql`insert into field_default_overrides as o (field_id, team_id, default_value)

@@ -1,5 +1,5 @@
 import type { PeerFieldDecision } from '@vitrine/contract/federated-fields';
-import type { PeerShareCreate } from '@vitrine/contract/federation';
+import type { PeerShare, PeerShareCreate } from '@vitrine/contract/federation';
 import { readToEnd } from '#lib/paging.ts';
 import type { Service } from '#lib/service.ts';
 
@@ -103,16 +103,16 @@ export async function shareWithPeer(
   await queries.invalidateQueries({ queryKey: ['peer-shares', kind, id] });
 }
 
-/** Withdraws a share; everything at the peer when nobody is named. */
+/** Withdraws a share; everything at the peer when neither a person nor a team is named. */
 export async function stopSharing(
   { client, queries }: Service,
   { kind, id }: PeerTarget,
   peerId: string,
-  person: string | null,
+  { person, team }: Pick<PeerShare, 'person' | 'team'>,
 ) {
   await client.call(operationsOf[kind].remove, {
     params: { id, peer_id: peerId },
-    query: person === null ? {} : { person },
+    query: { ...(person === null ? {} : { person }), ...(team === null ? {} : { team: team.address }) },
   });
   await queries.invalidateQueries({ queryKey: ['peer-shares', kind, id] });
 }

@@ -33,8 +33,9 @@ export function stateOf({ state, accepted_here, accepted_there }: Peer): { label
 }
 
 /** Whom a share is for and what they may do. */
-export function shareLine({ person, scope, expires_at, encrypted, delivered }: PeerShare): string {
-  const who = person === null ? 'Everyone there' : decodeURIComponent(person.split('/').at(-1) ?? person);
+export function shareLine({ person, team, scope, expires_at, encrypted, delivered }: PeerShare): string {
+  const one = person === null ? null : decodeURIComponent(person.split('/').at(-1) ?? person);
+  const who = one ?? (team === null ? 'Everyone there' : `The team ${team.name}`);
   const may = scope === 'comment' ? 'can comment' : 'can view';
   const until = expires_at === null ? '' : ` until ${shortDayOf(expires_at)}`;
   const sealed = encrypted ? ', with restricted or mature content' : '';

@@ -1,0 +1,65 @@
+import { closed } from '@vitrine/contract/values';
+import { sql } from 'kysely';
+import { Type } from 'typebox';
+import { Compile } from 'typebox/compile';
+import { ownTeam } from '../../access/teams.ts';
+import type { Deps } from '../../deps.ts';
+import type { Database } from '../../platform/database/pool.ts';
+import { refuse } from '../../platform/http/refuse.ts';
+import { type Install, TEAM_SHARES } from '../identity.ts';
+import { getJson, OutboundError } from '../outbound.ts';
+import { objectUri, parseObjectUri } from '../protocol/addresses.ts';
+
+/** What a peer is told of a team by its slug: enough to address a share to it. */
+const TeamDocument = closed({
+  '@context': Type.Literal('https://artist-alley.org/protocol/v1'),
+  type: Type.Literal('aa:Workspace'),
+  id: Type.String({ maxLength: 500 }),
+  name: Type.String({ minLength: 1, maxLength: 200 }),
+  slug: Type.String({ minLength: 1, maxLength: 80 }),
+});
+const teamDocument = Compile(TeamDocument);
+
+/** Returns the document of a team of this library; null when there is none (FED-65). */
+export async function readTeamDocument(db: Database, install: Install, slug: string) {
+  const { rows } = await sql<{ id: string; name: string }>`select t.id, t.name from teams t
+    where t.slug = ${slug} and ${ownTeam}`.execute(db);
+  const [team] = rows;
+  if (team === undefined) return null;
+  return {
+    '@context': 'https://artist-alley.org/protocol/v1',
+    type: 'aa:Workspace',
+    id: objectUri(install.url, 'workspaces', team.id),
+    name: team.name,
+    slug,
+  };
+}
+
+/** A team of a peer that something is shared with. */
+export interface TargetTeam {
+  uri: string;
+  name: string;
+}
+
+/** Returns the team at a peer with this slug; throws 422 when there is none, 409 when the peer has no use for it. */
+export async function teamAt(
+  deps: Deps,
+  install: Install,
+  peer: { display_name: string; instance_url: string; capabilities: readonly string[] },
+  slug: string,
+): Promise<TargetTeam> {
+  if (!peer.capabilities.includes(TEAM_SHARES))
+    throw refuse(409, `${peer.display_name} takes no shares with teams`);
+  const none = refuse(422, `no such team at ${peer.display_name}`);
+  try {
+    const address = `${peer.instance_url}/federation/teams/${encodeURIComponent(slug)}`;
+    const found = await getJson(deps, address, install);
+    if (!teamDocument.Check(found) || found.slug !== slug) throw none;
+    const at = parseObjectUri(found.id);
+    if (at?.kind !== 'workspaces' || at.base !== peer.instance_url) throw none;
+    return { uri: found.id, name: found.name };
+  } catch (error) {
+    if (error instanceof OutboundError) throw none;
+    throw error;
+  }
+}
