@@ -54,6 +54,8 @@ export interface Jobs {
   unpair: { url: string; since?: string; attempts?: number };
   /** Fetches the renditions of bytes that a peer shares. */
   'fetch-renditions': { hash: string };
+  /** Fetches the subtitles that the origin of a mirrored asset has. */
+  'fetch-subtitles': { asset: string };
   /** Uses or withdraws the values that a peer sent for a field. */
   'use-field-values': { peer: string; code: string };
   /** Ends shares that have expired, and keeps the cache of fetched originals within its limit. */

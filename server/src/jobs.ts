@@ -11,6 +11,7 @@ import { extractJob } from './extraction/extract.ts';
 import { deliverJob, unpairJob } from './federation/delivery.ts';
 import { useFieldValuesJob } from './federation/fields/use.ts';
 import { fetchRenditionsJob } from './federation/files/fetch.ts';
+import { fetchSubtitlesJob } from './federation/files/subtitles.ts';
 import { keepFederationJob } from './federation/keep.ts';
 import type { JobHandlers } from './job-table.ts';
 import { forgetNotificationsJob } from './notifications/jobs/forget.ts';
@@ -49,6 +50,7 @@ export function jobHandlers(deps: Deps): JobHandlers {
     deliver: deliverJob(deps),
     unpair: unpairJob(deps),
     'fetch-renditions': fetchRenditionsJob(deps),
+    'fetch-subtitles': fetchSubtitlesJob(deps),
     'use-field-values': useFieldValuesJob(deps),
     'keep-federation': keepFederationJob(deps),
   };

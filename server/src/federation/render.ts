@@ -13,6 +13,7 @@ import { ownTeam } from '../access/teams.ts';
 import type { Deps } from '../deps.ts';
 import { kindOf } from '../media/sniff.ts';
 import type { Database } from '../platform/database/pool.ts';
+import { isText } from '../subtitles/tracks.ts';
 import type { OutboxRow } from './delivery.ts';
 import { encryptForPersons, recipientsOf } from './encrypt.ts';
 import type { GivenDefinition } from './fields/definitions.ts';
@@ -34,6 +35,15 @@ interface TeamRow {
   updated: string;
 }
 
+interface TrackRow {
+  lang: string;
+  label: string;
+  hash: string;
+  size: number;
+  source_format: string;
+  confidence: number;
+}
+
 interface AssetRow {
   id: string;
   title: string;
@@ -53,6 +63,7 @@ interface AssetRow {
   created_at: string;
   updated_at: string;
   team: TeamRow | null;
+  tracks: TrackRow[] | null;
   /** Whether it goes only to persons for whom it was confirmed. */
   secret: boolean;
 }
@@ -63,9 +74,16 @@ function teamOf(alias: 'a' | 'p'): RawBuilder<TeamRow | null> {
     'updated', t.updated_at) from teams t where t.id = ${sql.ref(`${alias}.team_id`)} and ${ownTeam})`;
 }
 
+/** Text subtitles of an asset `a`, which are stored as WebVTT; the protocol has at most 100. */
+const textTracks: RawBuilder<TrackRow[] | null> =
+  sql`(select json_agg(json_build_object('lang', s.lang, 'label', s.label,
+    'hash', s.file_hash, 'size', s.size_bytes, 'source_format', s.source_format, 'confidence', s.confidence) order by s.lang)
+  from (select * from subtitles s where s.asset_id = a.id and ${isText} order by s.lang limit 100) s)`;
+
 const assetColumns = sql`a.id, a.title, a.description, a.file_hash, a.file_name, f.size_bytes, f.mime, f.extension,
   f.pixel_width, f.pixel_height, f.thumbhash, f.media, f.renditions, a.mature, a.created_at, a.updated_at,
-  array(select t.value from asset_tags t where t.asset_id = a.id order by t.position) as tags, ${teamOf('a')} as team`;
+  array(select t.value from asset_tags t where t.asset_id = a.id order by t.position) as tags, ${teamOf('a')} as team,
+  ${textTracks} as tracks`;
 
 /** Facts about the file that every install shows. */
 const sharedFacts = [
@@ -104,6 +122,16 @@ function teamMember({ install, owner }: Writing, team: TeamRow | null) {
   return { team: { type: 'aa:Workspace', id: address, attributedTo: owner, ...rest } };
 }
 
+function subtitlesMember({ tracks, secret }: AssetRow) {
+  // Bytes of subtitles are not encrypted, so those of restricted and mature content stay here.
+  if (tracks === null || secret) return {};
+  const subtitles = tracks.map(({ hash, size, ...track }) => ({
+    ...track,
+    url: casUri({ hash, contentType: 'text/vtt', size }),
+  }));
+  return { subtitles };
+}
+
 function assetObject(writing: Writing, row: AssetRow, fields: readonly AaFieldValue[] = []) {
   const { install, owner, secretKey, peer } = writing;
   const renditions = Object.entries(row.renditions).map(([key, { type, bytes, width, height }]) => [
@@ -140,6 +168,7 @@ function assetObject(writing: Writing, row: AssetRow, fields: readonly AaFieldVa
     tags: row.tags,
     ...(fields.length === 0 ? {} : { fields }),
     ...teamMember(writing, row.team),
+    ...subtitlesMember(row),
     published: row.created_at,
     updated: row.updated_at,
   };

@@ -10,6 +10,7 @@ import { trackJson } from '../assets/show.ts';
 import type { Deps } from '../deps.ts';
 import { enqueue } from '../job-table.ts';
 import { DecodingStopped } from '../media/decoding/process.ts';
+import { tellPeers } from '../outbox/enqueue.ts';
 import type { Tx } from '../platform/database/pool.ts';
 import { nextUpdatedAt } from '../platform/http/unchanged.ts';
 import { subtitlesKey } from '../platform/storage/object-key.ts';
@@ -24,8 +25,8 @@ export interface Prepared {
   hash: string;
   sizeBytes: number;
   format: SubtitleTrack['source_format'];
-  /** 1 for text formats; 0 for image formats, whose text is not recognised. */
-  confidence: 0 | 1;
+  /** 1 for text formats; 0 for image formats, whose text is not recognised; between them if another library says so. */
+  confidence: number;
 }
 
 /** Why a file cannot be stored as subtitles. */
@@ -113,5 +114,6 @@ export async function removeSubtitles(tx: Tx, assetId: string, lang: string): Pr
 
 /** An asset's response contains its tracks, so a change of tracks changes the asset. */
 async function touch(tx: Tx, assetId: string): Promise<void> {
+  await tellPeers(tx, { activity: 'update', kind: 'asset', objectId: assetId, actorRef: null });
   await tx.updateTable('assets').set({ updated_at: nextUpdatedAt }).where('id', '=', assetId).execute();
 }

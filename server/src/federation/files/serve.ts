@@ -5,7 +5,8 @@ import { assetsGivenEncrypted, assetsGivenTo, type PeerCaller } from '../../acce
 import { send } from '../../assets/bytes.ts';
 import type { Deps } from '../../deps.ts';
 import { sandboxPolicy } from '../../platform/http/security-headers.ts';
-import { originalKey } from '../../platform/storage/object-key.ts';
+import { originalKey, subtitlesKey } from '../../platform/storage/object-key.ts';
+import { isText } from '../../subtitles/tracks.ts';
 import { Rejection } from '../protocol/rejection.ts';
 import { bytesKey, encryptBytes, encryptedSize } from './encrypted-bytes.ts';
 
@@ -13,6 +14,45 @@ interface Row {
   size_bytes: number;
   mime: string;
   rendition: { object: string; type: string; bytes: number } | null;
+}
+
+/** Subtitles that the peer is given with an asset. */
+interface Track {
+  hash: string;
+  size_bytes: number;
+}
+
+async function trackGivenTo({ db }: Deps, peer: PeerCaller, hash: string): Promise<Track | null> {
+  const { rows } = await sql<Track>`select s.file_hash as hash, s.size_bytes
+    from subtitles s join assets a on a.id = s.asset_id
+    where s.file_hash = ${hash} and ${isText} and a.origin_peer_id is null and ${assetsGivenTo(peer)} limit 1`.execute(
+    db,
+  );
+  return rows[0] ?? null;
+}
+
+async function sendTrack(
+  deps: Deps,
+  { hash, size_bytes }: Track,
+  { headers }: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const sent = await send(
+    deps,
+    { header: (name) => [headers[name] ?? []].flat()[0] },
+    {
+      object: subtitlesKey(hash),
+      type: 'text/vtt; charset=utf-8',
+      sizeBytes: size_bytes,
+      etag: `"${hash}"`,
+      immutable: false,
+      headers: { 'content-security-policy': sandboxPolicy },
+    },
+  );
+  return reply
+    .code(sent.status)
+    .headers(sent.headers)
+    .send('body' in sent ? sent.body : undefined);
 }
 
 function streamOf(body: Readable | Buffer): Readable {
@@ -45,6 +85,10 @@ export async function sendBytes(
     from files f where f.hash = ${hash} and f.origin_peer_id is null
       and exists (select from assets a where a.file_hash = f.hash and ${given})`.execute(deps.db);
   const [file] = rows;
+  if (file === undefined && variant === null && !encrypted) {
+    const track = await trackGivenTo(deps, peer, hash);
+    if (track !== null) return sendTrack(deps, track, request, reply);
+  }
   if (file === undefined || (variant !== null && file.rendition === null)) {
     throw new Rejection('unshared_object', 'these bytes are not shared with this peer');
   }

@@ -8,6 +8,7 @@ import { receiveValues } from '../fields/use.ts';
 import type { AaAsset } from '../protocol/objects.ts';
 import { findMirrored, rememberMirrored } from './objects.ts';
 import { setRecipients } from './recipients.ts';
+import { receiveSubtitles } from './subtitles.ts';
 import { mirrorTeam } from './team.ts';
 
 /** Types of renditions that are mirrored: what browsers show without running anything of it. */
@@ -127,6 +128,7 @@ export async function mirrorAsset(
     tx,
   );
   await setRecipients(tx, peerId, id, uri, secret ? recipients : []);
+  await receiveSubtitles(tx, id, asset.subtitles);
   await receiveValues(tx, peerId, asset.id, { kind: 'asset', id }, asset.fields);
   return id;
 }

@@ -134,7 +134,7 @@ export interface AaRendition {
   width?: number;
   height?: number;
 }
-type AaSubtitle = Omit<Static<typeof Subtitle>, 'url'> & { url: CasRef };
+export type AaSubtitle = Omit<Static<typeof Subtitle>, 'url'> & { url: CasRef };
 /** An asset whose bytes are named by their hash. */
 export type AaAsset = Omit<WireAsset, 'url' | 'renditions' | 'subtitles' | 'fields'> & {
   fields?: AaFieldValue[];

@@ -1,0 +1,90 @@
+import { open } from 'node:fs/promises';
+import type { SubtitleTrack } from '@vitrine/contract/assets';
+import { sql } from 'kysely';
+import { discard, receive } from '../../assets/receive.ts';
+import type { Deps } from '../../deps.ts';
+import type { JobHandler } from '../../job-table.ts';
+import type { Tx } from '../../platform/database/pool.ts';
+import { requireRoom } from '../../platform/storage/room.ts';
+import { storeSubtitles } from '../../subtitles/store.ts';
+import { type Install, readInstall } from '../identity.ts';
+import { getBytes, OutboundError } from '../outbound.ts';
+
+interface Missing {
+  lang: string;
+  label: string;
+  file_hash: string;
+  size_bytes: number;
+  source_format: SubtitleTrack['source_format'];
+  confidence: number;
+  instance_url: string;
+}
+
+const missing = (db: Deps['db'] | Tx, asset: string) =>
+  sql<Missing>`select w.lang, w.label, w.file_hash, w.size_bytes, w.source_format, w.confidence, pe.instance_url
+    from federated_subtitles w join assets a on a.id = w.asset_id
+      join federation_peers pe on pe.id = a.origin_peer_id and pe.state = 'connected'
+    where w.asset_id = ${asset} and not exists (select from subtitles s where s.asset_id = w.asset_id
+      and s.lang = w.lang and s.file_hash = w.file_hash and s.label = w.label) order by w.lang`.execute(db);
+
+/** Whether the file begins as WebVTT does. */
+async function isWebVtt(path: string): Promise<boolean> {
+  const file = await open(path);
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(9), 0, 9, 0);
+    return /^\uFEFF?WEBVTT/.test(buffer.subarray(0, bytesRead).toString('utf8'));
+  } finally {
+    await file.close();
+  }
+}
+
+/** Downloads subtitles to a file, and returns its path; throws OutboundError when the bytes are not those that were named. */
+async function download(deps: Deps, install: Install, wanted: Missing): Promise<string> {
+  const { file_hash: hash, size_bytes: size, instance_url: url } = wanted;
+  await requireRoom(deps.storage, size);
+  const received = await receive(
+    await getBytes(deps, install, `${url}/assets/${hash}/bytes`),
+    deps.storage,
+    size,
+  );
+  const named = received.hash === hash && received.sizeBytes === size;
+  if (named && (await isWebVtt(received.path))) return received.path;
+  await discard(received.path);
+  throw new OutboundError(
+    named ? 'the subtitles are not WebVTT' : 'the peer sends other bytes than it announced',
+  );
+}
+
+/** Fetches the subtitles of a mirrored asset that are not here; a later run fetches what is still missing (FED-66). */
+export function fetchSubtitlesJob(deps: Deps): JobHandler<'fetch-subtitles'> {
+  return async ({ asset }) => {
+    const install = await readInstall(deps);
+    if (install === null) return;
+    const { rows } = await missing(deps.db, asset);
+    for (const wanted of rows) {
+      const path = await download(deps, install, wanted);
+      try {
+        await deps.db.transaction().execute(async (tx) => {
+          await sql`select from assets where id = ${asset} for no key update`.execute(tx);
+          const { rows: still } = await missing(tx, asset);
+          // They were replaced or withdrawn meanwhile.
+          if (!still.some((one) => one.lang === wanted.lang && one.file_hash === wanted.file_hash)) return;
+          await storeSubtitles(tx, deps.storage, {
+            assetId: asset,
+            lang: wanted.lang,
+            label: wanted.label,
+            prepared: {
+              path,
+              hash: wanted.file_hash,
+              sizeBytes: wanted.size_bytes,
+              format: wanted.source_format,
+              confidence: wanted.confidence,
+            },
+          });
+        });
+      } finally {
+        await discard(path);
+      }
+    }
+  };
+}
