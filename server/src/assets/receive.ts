@@ -64,3 +64,18 @@ export async function receive(
 export async function discard(path: string): Promise<void> {
   await rm(path, { force: true });
 }
+
+/**
+ * Returns the client's file name without folders. It is never used as a name on disk. Browsers encode a quotation
+ * mark in a form as `%22`.
+ */
+export function baseName(name: string): string {
+  const last = name.replaceAll('%22', '"').split(/[/\\]/).at(-1) ?? '';
+  const clean = last
+    .replace(/\p{Cc}/gu, '')
+    .toWellFormed()
+    .trim();
+  return Array.from(clean === '' || clean === '.' || clean === '..' ? 'file' : clean)
+    .slice(-255)
+    .join('');
+}

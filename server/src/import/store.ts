@@ -4,14 +4,13 @@ import type { AssetFields } from '@vitrine/contract/assets';
 import { sql } from 'kysely';
 import { liveAsset } from '../access/assets.ts';
 import { insertAsset, storeFile } from '../assets/insert.ts';
-import { discard, receive } from '../assets/receive.ts';
+import { baseName, discard, receive } from '../assets/receive.ts';
 import { hashOf, hasOriginal } from '../assets/repair.ts';
 import type { Deps } from '../deps.ts';
 import { keysOf } from '../media/ladder.ts';
 import type { Database } from '../platform/database/pool.ts';
 import { attachSidecar, firstThatPlays, prepareSidecar } from '../subtitles/sidecars.ts';
 import { MOST_SUBTITLE_BYTES } from '../subtitles/store.ts';
-import { baseName } from '../uploads/form.ts';
 import type { FoundFile } from './walk.ts';
 
 export interface Stored {

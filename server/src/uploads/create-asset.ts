@@ -1,20 +1,99 @@
-import { type AssetFields, createAsset, type ShownAsset } from '@vitrine/contract/assets';
+import { AssetFields, createAsset, type ShownAsset } from '@vitrine/contract/assets';
 import type { SignedIn } from '../access/caller.ts';
 import { checkFields } from '../assets/edit.ts';
 import { insertAsset, lockFile, storeFile } from '../assets/insert.ts';
-import { discard } from '../assets/receive.ts';
+import { baseName, discard, type Received, receive } from '../assets/receive.ts';
 import { findKnownFile, isSound, repairRenditions } from '../assets/repair.ts';
 import { showAsset } from '../assets/show.ts';
 import type { Deps } from '../deps.ts';
-import { handleForm } from '../handle.ts';
+import { type FormPart, handleForm } from '../handle.ts';
 import { keysOf } from '../media/ladder.ts';
 import { kindOf } from '../media/sniff.ts';
 import type { Tx } from '../platform/database/pool.ts';
+import { compileLater } from '../platform/http/compile-later.ts';
 import { refuse } from '../platform/http/refuse.ts';
+import { checkJson } from '../platform/http/validate.ts';
+import type { Storage } from '../platform/storage/storage.ts';
 import { checkQuota } from '../quotas/check.ts';
 import { attachSidecar, prepareSidecar } from '../subtitles/sidecars.ts';
-import { readUploadForm, type UploadForm } from './form.ts';
 import { forgetBytes, takeUpload, useUpload } from './use.ts';
+
+const checkForm = checkJson(AssetFields, 'form');
+const compiled = compileLater(AssetFields);
+
+/** Form fields are text; these are parsed as their schema requires. */
+function readField(name: string, text: string): unknown {
+  if (name === 'mature') return text === 'true' ? true : text === 'false' ? false : text;
+  if (name === 'asset_type') return /^\d{1,15}$/.test(text) ? Number(text) : text;
+  if (
+    name === 'metadata' ||
+    name === 'field_values' ||
+    (name === 'tags' && text.trimStart().startsWith('['))
+  ) {
+    try {
+      return JSON.parse(text);
+    } catch {
+      throw refuse(400, `${name} is not JSON`);
+    }
+  }
+  return text;
+}
+
+/** `tags` may be repeated or be one JSON array; every other field may occur once. */
+function addField(fields: Record<string, unknown>, name: string, text: string): void {
+  const value = readField(name, text);
+  if (name === 'tags') {
+    const before = Array.isArray(fields.tags) ? fields.tags : [];
+    fields.tags = Array.isArray(value) ? [...before, ...value] : [...before, value];
+  } else if (Object.hasOwn(fields, name)) {
+    throw refuse(400, `${name} is given twice`);
+  } else {
+    fields[name] = value;
+  }
+}
+
+interface UploadForm {
+  received: Received;
+  fileName: string;
+  fields: AssetFields;
+}
+
+/**
+ * Reads an upload form: one part `file`, streamed to disk, and the asset's fields before or after it. Leaves no files
+ * behind on an error.
+ */
+async function readUploadForm(
+  parts: AsyncIterable<FormPart>,
+  storage: Pick<Storage, 'incomingDir' | 'room'>,
+): Promise<UploadForm> {
+  const given: Record<string, unknown> = Object.create(null);
+  let received: Received | null = null;
+  let fileName = 'file';
+  try {
+    for await (const part of parts) {
+      if (part.kind === 'field') {
+        addField(given, part.name, part.value);
+      } else if (part.file.fieldname !== 'file' || received !== null) {
+        part.file.file.resume();
+        throw refuse(
+          400,
+          received === null ? `unknown file part ${part.file.fieldname}` : 'more than one file',
+        );
+      } else {
+        received = await receive(part.file.file, storage);
+        fileName = baseName(part.file.filename ?? '');
+        if (part.file.file.truncated) throw refuse(413, 'the file is larger than this library allows');
+      }
+    }
+    if (received === null) throw refuse(400, 'the form has no part named file');
+    const fields = checkForm({ ...given });
+    if (!compiled().Check(fields)) throw refuse(400, 'malformed form');
+    return { received, fileName, fields };
+  } catch (error) {
+    if (received !== null) await discard(received.path);
+    throw error;
+  }
+}
 
 /**
  * Creates an asset from bytes that just arrived. The file, the rows and the job are created together or not at all.

@@ -3,11 +3,11 @@ import { type RawBuilder, sql } from 'kysely';
 import { ownAssets } from '../access/assets.ts';
 import type { SignedIn } from '../access/caller.ts';
 import { ownUploads } from '../access/uploads.ts';
+import { baseName } from '../assets/receive.ts';
 import { type Bound, handle } from '../handle.ts';
 import type { Database } from '../platform/database/pool.ts';
 import { newestFirst } from '../platform/http/page.ts';
 import { notFound } from '../platform/http/refuse.ts';
-import { baseName } from './form.ts';
 import { handleTus } from './tus.ts';
 
 /** Lists the caller's uploads that have no asset yet, in one statement. */

@@ -4,12 +4,11 @@ import { join } from 'node:path';
 import { sql } from 'kysely';
 import type { SignedIn } from '../access/caller.ts';
 import { ownUploads } from '../access/uploads.ts';
-import type { Received } from '../assets/receive.ts';
+import { baseName, type Received } from '../assets/receive.ts';
 import type { Deps } from '../deps.ts';
 import { kindOf } from '../media/sniff.ts';
 import type { Columns, Tx } from '../platform/database/pool.ts';
 import { refuse } from '../platform/http/refuse.ts';
-import { baseName } from './form.ts';
 
 interface UploadRow
   extends Columns<
