@@ -14,7 +14,15 @@ import { must } from './cells.ts';
 import { type AssetCell, isInDrafts, isInFeed, refusalAt, type Switches } from './due.ts';
 import { openLedger } from './ledger.ts';
 import { byAssets, byPosts, callerKinds } from './matrix.ts';
-import { everythingHolds, type Matrix, portion, setSwitches, singleAssets, usual } from './setting.ts';
+import {
+  everythingHolds,
+  type Matrix,
+  portion,
+  seedOf,
+  setSwitches,
+  singleAssets,
+  usual,
+} from './setting.ts';
 import { assetProbes, filteredShelves, lookAtAsset, lookAtBytes, lookAtShelf } from './surfaces/assets.ts';
 import { removeThrowaways, throwaways, workOnAsset, workOnPost } from './surfaces/changes.ts';
 import {
@@ -104,7 +112,7 @@ describe.each(names)('access matrix, public mode on and mature content allowed: 
   // ASSET-2, ASSET-4, ASSET-6, ASSET-31
   test('one asset: its columns, bytes, renditions and flags', async () => {
     await together(single, (cell) => lookAtAsset(matrix, caller, cell, usual));
-    const inTurn = single.map((cell, turn) => ({ cell, turn }));
+    const inTurn = single.map((cell, place) => ({ cell, turn: place + seedOf(caller) }));
     await together(inTurn, ({ cell, turn }) =>
       lookAtBytes(
         matrix,

@@ -1,4 +1,5 @@
 import { changingAsset, everyItem, labelOfAsset, type Probe, readDoor } from '../asking.ts';
+import { must } from '../cells.ts';
 import {
   type AssetCell,
   answerOf,
@@ -129,19 +130,18 @@ export async function lookAtAsset(matrix: Matrix, caller: Caller, cell: AssetCel
 
 /** The renditions that are asked for, with what must have been rendered for each; null for what is not rendered. */
 const cover = { path: 'variants/col', of: ['all', 'col'] } as const;
-const subtitles = { path: 'subtitles/de', of: null } as const;
 const others = [
   { path: 'variants/hires', of: ['all'] },
   { path: 'variants/sprites.vtt', of: ['all'] },
   { path: 'variants/hls/master.m3u8', of: ['all'] },
   { path: 'tiles/0/0_0', of: ['all'] },
-  subtitles,
+  { path: 'subtitles/de', of: null },
 ] as const;
 
 /** `*` is whatever there is: 304 says that it would be served, without the bytes. */
 const unchanged = { headers: { 'if-none-match': '*' } };
 
-/** `sent`: the bytes themselves. `known`: whether they would be, and one of the others in its turn. */
+/** `sent`: the bytes themselves. `known`: whether they would be. One of the others in its turn, never its bytes. */
 export async function lookAtBytes(
   matrix: Matrix,
   caller: Caller,
@@ -153,19 +153,21 @@ export async function lookAtBytes(
   const who = caller.kind;
   const refusal = refusalAt(who, caller.scopes, readDoor, switches);
   const served = isServed(who, cell, switches);
-  const [sent, done] = how === 'sent' ? [{}, 200] : [unchanged, 304];
-  const hold = async (path: string, isThere: boolean) => {
-    const { status } = await caller.visitor.send(`/assets/${cell.id}/${path}`, sent);
+  const hold = async (path: string, isThere: boolean, as: 'sent' | 'known' = how) => {
+    const { status } = await caller.visitor.send(
+      `/assets/${cell.id}/${path}`,
+      as === 'sent' ? {} : unchanged,
+    );
+    const done = as === 'sent' ? 200 : 304;
     matrix.ledger.hold(
       `${caller.name}: ${path}: ${labelOfAsset(cell)}`,
       status,
       refusal ?? (isThere ? done : 404),
     );
   };
-  const inTurn = how === 'known' ? others.filter((_, at) => at === turn % others.length) : [subtitles];
-  for (const { path, of } of [cover, ...inTurn]) {
-    await hold(path, served && (of === null || of.some((one) => one === cell.rendered)));
-  }
+  await hold(cover.path, served && cover.of.some((one) => one === cell.rendered));
+  const { path, of } = must(others[turn % others.length], 'rendition');
+  await hold(path, served && (of === null || of.some((one) => one === cell.rendered)), 'known');
   await hold('file', served);
   if (how === 'known') return;
   const { status } = await caller.visitor.send(`/assets/${cell.id}/media`);
