@@ -68,9 +68,14 @@ const ofCollections: Record<string, Written<CollectionCell>> = {
   'of assets': { body: { subject_kind: 'asset' }, due: () => 404 },
 };
 
-/** A third of the fields for callers who may change something of this kind, a part for all others. */
-const inPart = <T>(isWriter: boolean, cells: readonly T[], turn: number) =>
-  cells.filter((_, index) => (index + turn) % (isWriter ? 3 : 12) === 0);
+/**
+ * A third of the fields for callers who may change something of this kind, and always the references, of which few name
+ * what their writer is not shown; a part for all others.
+ */
+const inPart = <T extends { name: string }>(isWriter: boolean, fields: readonly T[], turn: number) =>
+  fields.filter(
+    ({ name }, index) => (isWriter && name === 'reference') || (index + turn) % (isWriter ? 3 : 12) === 0,
+  );
 
 type Defined<C> = readonly (Written<C> & { name: string; id: string })[];
 
@@ -91,7 +96,14 @@ export const addWrittenOfCollections = (about: About) => defineAll(about, ofColl
 export async function writeAssetValues(about: About, fields: Defined<AssetCell>) {
   const { world, ledger, callers } = about;
   const door = { door: 'signedIn', scope: 'assets.write' } as const;
-  const cells = world.assets.filter((_, index) => index % 41 === 0);
+  const namesWithheld = (asset: AssetCell) =>
+    callers.some(
+      ({ kind }) => editsAsset(kind, asset) && answerOf(kind, referredBy(about, asset)) === 'withheld',
+    );
+  const cells = new Set([
+    ...world.assets.filter((_, index) => index % 41 === 0),
+    ...world.assets.filter(namesWithheld).slice(0, 6),
+  ]);
   const isShownTarget = (who: CallerKind, asset: AssetCell) =>
     answerOf(who, referredBy(about, asset)) === 'shown';
   // One caller after the other for a cell, so that none clears what another has just written.
