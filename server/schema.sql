@@ -746,6 +746,91 @@ create table access_tokens (
 CREATE INDEX access_tokens_user ON public.access_tokens USING btree (user_ref, created_at DESC, id DESC);
 CREATE TRIGGER access_tokens_called_out AFTER DELETE ON public.access_tokens REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION call_out_removed();
 
+create table activitypub_actors (
+  id uuid not null default gen_random_uuid(),
+  user_ref bigint not null,
+  public_key text not null,
+  private_key_sealed bytea not null,
+  created_at timestamp(3) with time zone not null default now(),
+  withdrawn_at timestamp(3) with time zone,
+  constraint activitypub_actors_pkey PRIMARY KEY (id),
+  constraint activitypub_actors_user_ref_fkey FOREIGN KEY (user_ref) REFERENCES users(ref) ON DELETE CASCADE
+);
+CREATE UNIQUE INDEX activitypub_actors_active ON public.activitypub_actors USING btree (user_ref) WHERE (withdrawn_at IS NULL);
+CREATE INDEX activitypub_actors_user ON public.activitypub_actors USING btree (user_ref);
+
+create table activitypub_deliveries (
+  id bigint not null generated always as identity,
+  actor_id uuid not null,
+  inbox text not null,
+  activity text not null,
+  attempts integer not null default 0,
+  next_attempt_at timestamp(3) with time zone not null default now(),
+  created_at timestamp(3) with time zone not null default now(),
+  constraint activitypub_deliveries_pkey PRIMARY KEY (id),
+  constraint activitypub_deliveries_actor_id_fkey FOREIGN KEY (actor_id) REFERENCES activitypub_actors(id) ON DELETE CASCADE,
+  constraint activitypub_deliveries_inbox_fkey FOREIGN KEY (inbox) REFERENCES activitypub_inboxes(inbox) ON DELETE CASCADE
+);
+CREATE INDEX activitypub_deliveries_actor ON public.activitypub_deliveries USING btree (actor_id);
+CREATE INDEX activitypub_deliveries_order ON public.activitypub_deliveries USING btree (inbox, id);
+
+create table activitypub_followers (
+  actor_id uuid not null,
+  uri text not null,
+  inbox text not null,
+  created_at timestamp(3) with time zone not null default now(),
+  constraint activitypub_followers_pkey PRIMARY KEY (actor_id, uri),
+  constraint activitypub_followers_actor_id_fkey FOREIGN KEY (actor_id) REFERENCES activitypub_actors(id) ON DELETE CASCADE,
+  constraint activitypub_followers_inbox_check CHECK ((char_length(inbox) <= 500)),
+  constraint activitypub_followers_uri_check CHECK ((char_length(uri) <= 500))
+);
+CREATE INDEX activitypub_followers_inbox ON public.activitypub_followers USING btree (inbox);
+CREATE INDEX activitypub_followers_uri ON public.activitypub_followers USING btree (uri);
+
+create table activitypub_inboxes (
+  inbox text not null,
+  delivering_until timestamp(3) with time zone,
+  last_error text,
+  constraint activitypub_inboxes_pkey PRIMARY KEY (inbox),
+  constraint activitypub_inboxes_inbox_check CHECK ((char_length(inbox) <= 500))
+);
+
+create table activitypub_memory (
+  key text not null,
+  value jsonb not null,
+  expires_at timestamp(3) with time zone,
+  constraint activitypub_memory_pkey PRIMARY KEY (key)
+);
+CREATE INDEX activitypub_memory_expiry ON public.activitypub_memory USING btree (expires_at) WHERE (expires_at IS NOT NULL);
+
+create table activitypub_posts (
+  actor_id uuid not null,
+  post_id uuid not null,
+  digest text,
+  withdrawn boolean not null default false,
+  updated_at timestamp(3) with time zone not null default now(),
+  constraint activitypub_posts_pkey PRIMARY KEY (actor_id, post_id),
+  constraint activitypub_posts_actor_id_fkey FOREIGN KEY (actor_id) REFERENCES activitypub_actors(id) ON DELETE CASCADE
+);
+CREATE INDEX activitypub_posts_post ON public.activitypub_posts USING btree (post_id);
+
+create table activitypub_reactions (
+  post_id uuid not null,
+  actor_id uuid not null,
+  uri text not null,
+  kind text not null,
+  activity_uri text not null,
+  created_at timestamp(3) with time zone not null default now(),
+  constraint activitypub_reactions_pkey PRIMARY KEY (actor_id, post_id, uri, kind),
+  constraint activitypub_reactions_actor_id_fkey FOREIGN KEY (actor_id) REFERENCES activitypub_actors(id) ON DELETE CASCADE,
+  constraint activitypub_reactions_post_id_fkey FOREIGN KEY (post_id) REFERENCES posts(id) ON DELETE CASCADE,
+  constraint activitypub_reactions_activity_uri_check CHECK ((char_length(activity_uri) <= 500)),
+  constraint activitypub_reactions_kind_check CHECK ((kind = ANY (ARRAY['like'::text, 'boost'::text]))),
+  constraint activitypub_reactions_uri_check CHECK ((char_length(uri) <= 500))
+);
+CREATE INDEX activitypub_reactions_post ON public.activitypub_reactions USING btree (post_id);
+CREATE INDEX activitypub_reactions_uri ON public.activitypub_reactions USING btree (uri);
+
 create table asset_documents (
   asset_id uuid not null,
   at timestamp(3) with time zone not null,

@@ -1,3 +1,4 @@
+import * as activitypub from './activitypub.ts';
 import * as appearance from './appearance.ts';
 import * as assetBytes from './asset-bytes.ts';
 import * as assets from './assets.ts';
@@ -311,6 +312,10 @@ export const operations = {
   createCollectionLink: links.createCollectionLink,
   updateLink: links.updateLink,
   revokeLink: links.revokeLink,
+  getActivityPub: activitypub.getActivityPub,
+  updateActivityPub: activitypub.updateActivityPub,
+  getFollowableAccount: activitypub.getFollowableAccount,
+  updateFollowableAccount: activitypub.updateFollowableAccount,
   getFederation: federation.getFederation,
   updateFederation: federation.updateFederation,
   rotateInstallKey: federation.rotateInstallKey,
@@ -357,6 +362,7 @@ export type OperationId = keyof Operations;
 
 /** All modules with schemas. Exported schemas get their export name in the OpenAPI document. */
 export const modules: readonly Readonly<Record<string, unknown>>[] = [
+  activitypub,
   appearance,
   assetBytes,
   assets,

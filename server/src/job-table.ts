@@ -60,6 +60,12 @@ export interface Jobs {
   'use-field-values': { peer: string; code: string };
   /** Ends shares that have expired, and keeps the cache of fetched originals within its limit. */
   'keep-federation': Record<string, never>;
+  /** Sends the followers of a post's author what has changed about it. */
+  'tell-followers': { post: string };
+  /** Sends an ActivityPub inbox what waits for it, in order. */
+  'deliver-activities': { inbox: string };
+  /** Compares what followers were told with what is public, and wakes deliveries that are due. */
+  'keep-activitypub': Record<string, never>;
   /** Rewrites every search document in the library's language. */
   'rewrite-documents': Record<string, never>;
 }

@@ -1,3 +1,6 @@
+import { deliverActivitiesJob } from './activitypub/deliveries.ts';
+import { keepActivityPubJob } from './activitypub/keep.ts';
+import { tellFollowersJob } from './activitypub/tell.ts';
 import { countStorageJob } from './admin/jobs/count-storage.ts';
 import { releaseLogoJob } from './appearance/logo.ts';
 import { renderJob } from './assets/jobs/render.ts';
@@ -53,6 +56,9 @@ export function jobHandlers(deps: Deps): JobHandlers {
     'fetch-subtitles': fetchSubtitlesJob(deps),
     'use-field-values': useFieldValuesJob(deps),
     'keep-federation': keepFederationJob(deps),
+    'tell-followers': tellFollowersJob(deps),
+    'deliver-activities': deliverActivitiesJob(deps),
+    'keep-activitypub': keepActivityPubJob(deps),
   };
 }
 
@@ -62,6 +68,7 @@ export const crontab = [
   '17 3 * * * sweep',
   '*/5 * * * * expire',
   '*/5 * * * * keep-federation',
+  '*/5 * * * * keep-activitypub',
   '47 3 * * * retain-audit',
   '*/5 * * * * fill-vectors',
   '0 * * * * mail-digests',

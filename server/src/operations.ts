@@ -1,4 +1,6 @@
 import type { OperationId, Operations } from '@vitrine/contract/operations';
+import * as activitypubAccount from './activitypub/opt-in.ts';
+import * as activitypubSwitch from './activitypub/switch.ts';
 import * as adminBuildInfo from './admin/build-info.ts';
 import * as adminExposedAssets from './admin/exposed-assets.ts';
 import * as adminJobActs from './admin/job-acts.ts';
@@ -399,6 +401,10 @@ export const handlers: { readonly [Id in OperationId]: Bound<Operations[Id]> } =
   getLinkSubtitles: linksMedia.subtitles,
   getLinkFile: linksBytes.file,
   getLinkArchive: linksArchive.archive,
+  getActivityPub: activitypubSwitch.showSwitch,
+  updateActivityPub: activitypubSwitch.changeSwitch,
+  getFollowableAccount: activitypubAccount.showOwn,
+  updateFollowableAccount: activitypubAccount.changeOwn,
   getFederation: federationIdentity.show,
   updateFederation: federationSensitive.updateFederation,
   rotateInstallKey: federationRotations.rotateInstall,

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import { openCapabilities } from './access/capabilities.ts';
+import { serveActivityPub } from './activitypub/routes.ts';
 import { readVersion } from './admin/build-info.ts';
 import { followLadder } from './assets/previews/ladder.ts';
 import { openServedAssets } from './assets/served.ts';
@@ -176,6 +177,7 @@ export async function openService(options: ServiceOptions): Promise<OpenService>
     sendCookie: (reply, cookie) => sendCookie(reply, cookie, entrance.isHttps(reply.request)),
   });
   await serveFederation(server, deps, budgets);
+  await serveActivityPub(server, deps, budgets);
   serveUploadOptions(server, deps);
   serveHealth(server, db, storage, departure);
   serveReference(server, readVersion());

@@ -34,7 +34,8 @@ type SettingKey =
   | 'previews_paused'
   | 'federation_key'
   | 'federation_sensitive'
-  | 'federation_key_grace_days';
+  | 'federation_key_grace_days'
+  | 'activitypub';
 
 type SettingValue = string | boolean | number | null | Readonly<Record<string, unknown>>;
 

@@ -150,12 +150,13 @@ function headersOf({ method, install, accept, body, headers }: Wanted, url: URL)
         });
   return {
     ...signed,
-    ...headers,
+    ...(body !== null && { 'content-type': 'application/json' }),
     accept,
+    ...headers,
     // A compressed response could be a thousand times as large as its bytes.
     'accept-encoding': 'identity',
     'user-agent': 'Vitrine',
-    ...(body !== null && { 'content-type': 'application/json', 'content-length': String(body.length) }),
+    ...(body !== null && { 'content-length': String(body.length) }),
   };
 }
 
@@ -275,6 +276,48 @@ export async function getJson(
 }
 
 /**
+ * Reads a JSON document with headers that the caller has signed. Reads no redirects, no compressed responses, and at most
+ * a mebibyte. Throws OutboundError.
+ */
+export async function getJsonWith(
+  deps: OutboundDeps,
+  url: string,
+  headers: Record<string, string>,
+): Promise<unknown> {
+  const { totalMs } = { ...usual, ...deps.patience };
+  const accept = 'application/activity+json';
+  const response = await open(deps, {
+    method: 'GET',
+    url,
+    install: null,
+    accept,
+    headers,
+    body: null,
+    totalMs,
+  });
+  await checkResponse(response, 200);
+  return jsonOf(response);
+}
+
+/**
+ * Sends a body with headers that the caller has signed, and ignores what the response says. Throws OutboundError unless
+ * the status is one of success.
+ */
+export async function postWith(
+  deps: OutboundDeps,
+  url: string,
+  headers: Record<string, string>,
+  body: Buffer,
+): Promise<void> {
+  const { totalMs } = { ...usual, ...deps.patience };
+  const accept = 'application/activity+json';
+  const response = await open(deps, { method: 'POST', url, install: null, accept, headers, body, totalMs });
+  const status = response.statusCode ?? 0;
+  if (status < 200 || status > 299) throw await refusalOf(response);
+  response.destroy();
+}
+
+/**
  * Sends a signed JSON body, text as it is, and returns the JSON of the response, or null if it has none. Throws
  * OutboundError.
  */
@@ -321,4 +364,15 @@ export async function getBytes(
     throw new OutboundError('it sends another range than asked for');
   }
   return response;
+}
+
+/** Returns whether requests may go to this address, as far as that is known before its name is resolved. */
+export function checkOutboundAddress({ config }: OutboundDeps, address: string): boolean {
+  try {
+    checkUrl(address, config.federation.privateAddresses);
+    return true;
+  } catch (error) {
+    if (error instanceof OutboundError) return false;
+    throw error;
+  }
 }

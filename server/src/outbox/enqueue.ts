@@ -2,6 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import { peersToldOf } from '../access/federation.ts';
 import { enqueueAll } from '../job-table.ts';
 import type { Tx } from '../platform/database/pool.ts';
+import { tellFollowers, tellFollowersOfAsset, tellFollowersOfFile } from './followers.ts';
 
 /** A change that peers may have to hear of. */
 export interface Change {
@@ -35,21 +36,24 @@ async function write(tx: Tx, change: Change, peers: RawBuilder<unknown>): Promis
 }
 
 /**
- * Records that a post, asset or collection of ours has changed, for every peer it is shared with, in the transaction of
- * the change (FED-20). What peers share with this install is theirs to change, and nothing is recorded for it.
+ * Records that a post, asset or collection of ours has changed, for every peer it is shared with and for followers, in the
+ * transaction of the change (FED-20, AP-8). What peers share with this install is theirs to change, and nothing is recorded for it.
  */
 export async function tellPeers(
   tx: Tx,
   change: Change & { kind: 'post' | 'asset' | 'collection' },
 ): Promise<void> {
   await write(tx, change, peersToldOf(change.kind, change.objectId));
+  if (change.kind === 'post') await tellFollowers(tx, change.objectId);
+  if (change.kind === 'asset') await tellFollowersOfAsset(tx, change.objectId);
 }
 
 /**
  * Records that bytes have other renditions or facts, for every peer that an asset with them is shared with, in the name of
- * its owner.
+ * its owner, and for followers.
  */
 export async function tellPeersOfFile(tx: Tx, hash: string): Promise<void> {
+  await tellFollowersOfFile(tx, hash);
   const { rows } = await sql<{ peer_id: string }>`
     insert into federation_outbox (peer_id, activity, kind, object_id, actor_ref)
     select distinct told.peer_id, 'update', 'asset', a.id, a.owner_user_ref

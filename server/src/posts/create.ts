@@ -7,6 +7,7 @@ import { lockCollection } from '../collections/lock.ts';
 import { placeLast } from '../collections/place.ts';
 import { handle } from '../handle.ts';
 import { announce } from '../notifications/announce.ts';
+import { tellFollowers } from '../outbox/followers.ts';
 import type { Tx } from '../platform/database/pool.ts';
 import { refuse } from '../platform/http/refuse.ts';
 import { checkAssignable } from '../teams/assignable.ts';
@@ -62,7 +63,10 @@ export const create = handle(createPost, async ({ db, ladder }, { caller, body }
       const collection = await lockCollection(tx, caller, body.collection_id);
       await placeLast(tx, caller, collection.id, id);
     }
-    if (body.draft !== true) await announce(tx, { what: 'post', post: id, actor: caller.ref });
+    if (body.draft !== true) {
+      await announce(tx, { what: 'post', post: id, actor: caller.ref });
+      await tellFollowers(tx, id);
+    }
     return id;
   });
   const post = await readPost(db, caller, ladder, id);

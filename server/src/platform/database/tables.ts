@@ -22,6 +22,61 @@ interface AccessTokensTable {
   last_used_at: string | null;
 }
 
+interface ActivitypubActorsTable {
+  id: Generated<string>;
+  user_ref: number;
+  public_key: string;
+  private_key_sealed: Buffer;
+  created_at: Generated<string>;
+  withdrawn_at: string | null;
+}
+
+interface ActivitypubDeliveriesTable {
+  id: GeneratedAlways<number>;
+  actor_id: string;
+  inbox: string;
+  activity: string;
+  attempts: Generated<number>;
+  next_attempt_at: Generated<string>;
+  created_at: Generated<string>;
+}
+
+interface ActivitypubFollowersTable {
+  actor_id: string;
+  uri: string;
+  inbox: string;
+  created_at: Generated<string>;
+}
+
+interface ActivitypubInboxesTable {
+  inbox: string;
+  delivering_until: string | null;
+  last_error: string | null;
+}
+
+interface ActivitypubMemoryTable {
+  key: string;
+  value: Json;
+  expires_at: string | null;
+}
+
+interface ActivitypubPostsTable {
+  actor_id: string;
+  post_id: string;
+  digest: string | null;
+  withdrawn: Generated<boolean>;
+  updated_at: Generated<string>;
+}
+
+interface ActivitypubReactionsTable {
+  post_id: string;
+  actor_id: string;
+  uri: string;
+  kind: 'like' | 'boost';
+  activity_uri: string;
+  created_at: Generated<string>;
+}
+
 interface AssetDocumentsTable {
   asset_id: string;
   at: string;
@@ -946,6 +1001,13 @@ interface WorkflowStatesTable {
 export interface Tables {
   access_epoch: AccessEpochTable;
   access_tokens: AccessTokensTable;
+  activitypub_actors: ActivitypubActorsTable;
+  activitypub_deliveries: ActivitypubDeliveriesTable;
+  activitypub_followers: ActivitypubFollowersTable;
+  activitypub_inboxes: ActivitypubInboxesTable;
+  activitypub_memory: ActivitypubMemoryTable;
+  activitypub_posts: ActivitypubPostsTable;
+  activitypub_reactions: ActivitypubReactionsTable;
   asset_documents: AssetDocumentsTable;
   asset_field_values: AssetFieldValuesTable;
   asset_gated_documents: AssetGatedDocumentsTable;

@@ -1,0 +1,142 @@
+import type { InboxContext } from '@fedify/fedify';
+import { Accept, type Activity, Announce, Delete, Follow, Like, Reject, Undo } from '@fedify/fedify/vocab';
+import { sql } from 'kysely';
+import { followableActor, followablePost } from '../access/activitypub.ts';
+import type { Deps } from '../deps.ts';
+import { checkOutboundAddress } from '../federation/outbound.ts';
+import { actorUri, parseActor, parseNote } from './addresses.ts';
+import { queueActivityFor } from './deliveries.ts';
+import type { ActivityPubSite } from './site.ts';
+
+/** The longest address that is stored. */
+const MOST_CHARACTERS = 500;
+/** The most followers of an account; more are not accepted. */
+const MOST_FOLLOWERS = 100_000;
+
+type Ctx = InboxContext<void>;
+
+/** Returns the address if it can be stored and requests may go to it. */
+function usable(deps: Deps, uri: URL | null | undefined): string | null {
+  if (uri == null || uri.href.length > MOST_CHARACTERS) return null;
+  return checkOutboundAddress(deps, uri.href) ? uri.href : null;
+}
+
+/** Reads what activities refer to through our loaders, never through those of the library. */
+function guarded({ documentLoader, contextLoader }: Ctx) {
+  return { documentLoader, contextLoader, suppressError: true } as const;
+}
+
+/** Returns who follows and where to send what they follow, from the document of the person; null if it does not fit. */
+async function followerOf(ctx: Ctx, deps: Deps, activity: Activity) {
+  const actor = await activity.getActor(guarded(ctx));
+  const uri = usable(deps, activity.actorId);
+  if (actor === null || uri === null || actor.id?.href !== uri) return null;
+  const inbox = usable(deps, actor.endpoints?.sharedInbox ?? actor.inboxId);
+  // Nobody may have what is public here sent to somebody else's inbox.
+  return inbox === null || new URL(inbox).host !== new URL(uri).host ? null : { uri, inbox };
+}
+
+/** Stores a follower and accepts, in one transaction; a repeated Follow is accepted again (AP-12). */
+async function follow(ctx: Ctx, deps: Deps, site: ActivityPubSite, activity: Follow): Promise<void> {
+  const actorId = parseActor(site.url, activity.objectId?.href ?? '');
+  const follower = actorId === null ? null : await followerOf(ctx, deps, activity);
+  if (actorId === null || follower === null) return;
+  const actor = actorUri(site.url, actorId);
+  await deps.db.transaction().execute(async (tx) => {
+    const { rows } = await sql<{ followers: number }>`select
+        (select count(*) from activitypub_followers f where f.actor_id = ap.id)::int as followers
+      from activitypub_actors ap join users u on u.ref = ap.user_ref
+      where ap.id = ${actorId} and ${followableActor} for key share of ap`.execute(tx);
+    const [row] = rows;
+    if (row === undefined || row.followers >= MOST_FOLLOWERS) return;
+    await sql`insert into activitypub_followers (actor_id, uri, inbox) values (${actorId}, ${follower.uri}, ${follower.inbox})
+      on conflict (actor_id, uri) do update set inbox = excluded.inbox`.execute(tx);
+    await queueActivityFor(tx, actorId, follower.inbox, {
+      id: `${actor}#accept-${crypto.randomUUID()}`,
+      type: 'Accept',
+      actor,
+      to: [follower.uri],
+      object: { id: activity.id?.href, type: 'Follow', actor: follower.uri, object: actor },
+    });
+  });
+}
+
+/** Counts a like or a boost of a post that is public; it is nobody's like here (AP-13). */
+async function react(
+  deps: Deps,
+  site: ActivityPubSite,
+  kind: 'like' | 'boost',
+  activity: Like | Announce,
+): Promise<void> {
+  const note = parseNote(site.url, activity.objectId?.href ?? '');
+  const [uri, id] = [usable(deps, activity.actorId), usable(deps, activity.id)];
+  if (note === null || uri === null || id === null) return;
+  await sql`insert into activitypub_reactions (actor_id, post_id, uri, kind, activity_uri)
+    select ap.id, p.id, ${uri}, ${kind}, ${id}
+    from posts p join users u on u.ref = p.author_user_ref join activitypub_actors ap on ap.user_ref = u.ref
+    where ap.id = ${note.actorId} and p.id = ${note.postId} and ${followableActor} and ${followablePost}
+    on conflict (actor_id, post_id, uri, kind) do update set activity_uri = excluded.activity_uri`.execute(
+    deps.db,
+  );
+}
+
+async function unfollow(deps: Deps, uri: string, actorId: string): Promise<void> {
+  await sql`delete from activitypub_followers where actor_id = ${actorId} and uri = ${uri}`.execute(deps.db);
+}
+
+/** Takes back a follow, like or boost; the sender takes back what they did and nobody else's (AP-14). */
+async function undo(ctx: Ctx, deps: Deps, site: ActivityPubSite, activity: Undo): Promise<void> {
+  const uri = activity.actorId?.href;
+  if (uri === undefined) return;
+  const id = activity.objectId?.href;
+  if (id !== undefined)
+    await sql`delete from activitypub_reactions where uri = ${uri} and activity_uri = ${id}`.execute(deps.db);
+  const undone = await activity.getObject(guarded(ctx));
+  if (undone instanceof Follow) {
+    const actorId = parseActor(site.url, undone.objectId?.href ?? '');
+    if (actorId !== null && undone.actorId?.href === uri) await unfollow(deps, uri, actorId);
+  }
+  if (undone instanceof Like || undone instanceof Announce) {
+    const note = parseNote(site.url, undone.objectId?.href ?? '');
+    const kind = undone instanceof Like ? 'like' : 'boost';
+    if (note !== null)
+      await sql`delete from activitypub_reactions where actor_id = ${note.actorId} and post_id = ${note.postId}
+        and uri = ${uri} and kind = ${kind}`.execute(deps.db);
+  }
+}
+
+/** Forgets an account that is gone elsewhere, or what it boosted with (AP-14). */
+async function remove(deps: Deps, activity: Delete): Promise<void> {
+  const uri = activity.actorId?.href;
+  const object = activity.objectId?.href;
+  if (uri === undefined || object === undefined) return;
+  await deps.db.transaction().execute(async (tx) => {
+    await sql`delete from activitypub_reactions
+      where uri = ${uri} and (${object === uri} or activity_uri = ${object})`.execute(tx);
+    if (object === uri) await sql`delete from activitypub_followers where uri = ${uri}`.execute(tx);
+  });
+}
+
+interface Listeners {
+  on<A extends Activity>(
+    // biome-ignore lint/suspicious/noExplicitAny: the signature of the library
+    type: new (...args: any[]) => A,
+    listener: (ctx: Ctx, activity: A) => Promise<void>,
+  ): Listeners;
+}
+
+/**
+ * What activities of others do here. Replies and everything else that is not listed are accepted without effect: strangers
+ * cannot write into the library (AP-15).
+ */
+export function listen(listeners: Listeners, deps: Deps, site: ActivityPubSite): void {
+  const ignore = async () => {};
+  listeners
+    .on(Follow, (ctx, activity) => follow(ctx, deps, site, activity))
+    .on(Like, (_, activity) => react(deps, site, 'like', activity))
+    .on(Announce, (_, activity) => react(deps, site, 'boost', activity))
+    .on(Undo, (ctx, activity) => undo(ctx, deps, site, activity))
+    .on(Delete, (_, activity) => remove(deps, activity))
+    .on(Accept, ignore)
+    .on(Reject, ignore);
+}

@@ -1,0 +1,126 @@
+import type { Federation } from '@fedify/fedify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Budgets } from '../budgets.ts';
+import type { Deps } from '../deps.ts';
+import { Rejection } from '../federation/protocol/rejection.ts';
+import { parseStrict } from '../federation/protocol/strict-json.ts';
+import { DatabaseUnavailable } from '../platform/database/unavailable.ts';
+import { clientAddress } from '../platform/http/client-address.ts';
+import { refuseMethods } from '../platform/http/methods.ts';
+import { notFound, refuse } from '../platform/http/refuse.ts';
+import { profilePath } from '../public/page.ts';
+import { findActor } from './actors.ts';
+import { parseActor, parseNote } from './addresses.ts';
+import { type ActivityPubSite, readActivityPub } from './site.ts';
+
+/** The largest activity, in bytes. */
+const MOST_BYTES = 256 * 1024;
+
+/** Headers that decide about an answer; everything else of a request is not passed on. */
+const passedOn = [
+  'accept',
+  'content-type',
+  'date',
+  'digest',
+  'content-digest',
+  'signature',
+  'signature-input',
+  'user-agent',
+  'content-length',
+] as const;
+
+function toRequest({ url }: ActivityPubSite, request: FastifyRequest): Request {
+  const headers = new Headers();
+  for (const name of passedOn) {
+    const value = request.headers[name];
+    if (value !== undefined) headers.set(name, [value].flat().join(', '));
+  }
+  const { method } = request;
+  const body = Buffer.isBuffer(request.body) ? new Uint8Array(request.body) : null;
+  return new Request(`${url}${request.url}`, { method, headers, ...(method === 'POST' && { body }) });
+}
+
+async function sendResponse(reply: FastifyReply, response: Response): Promise<FastifyReply> {
+  // The library answers activities that it could not process with 500, also when the sender is at fault.
+  reply.code(response.status === 500 ? 400 : response.status);
+  for (const [name, value] of response.headers) reply.header(name, value);
+  reply.header('cache-control', 'no-cache');
+  return reply.send(Buffer.from(await response.arrayBuffer()));
+}
+
+/**
+ * Serves what other systems on ActivityPub call: nothing unless it is switched on (AP-1). Its addresses lie below `/ap`,
+ * besides the well-known ones, and outside the base path.
+ */
+export async function serveActivityPub(server: FastifyInstance, deps: Deps, budgets: Budgets): Promise<void> {
+  let engine: { site: ActivityPubSite; federation: Federation<void> } | null = null;
+  const engineOf = async (site: ActivityPubSite): Promise<Federation<void>> => {
+    if (engine?.site.url !== site.url || engine.site.name !== site.name) {
+      const { openEngine } = await import('./engine.ts');
+      engine = { site, federation: openEngine(deps, site) };
+    }
+    return engine.federation;
+  };
+
+  /** People who open such an address in a browser are shown the page. */
+  const pageOf = async (site: ActivityPubSite, address: string): Promise<Response> => {
+    const uri = address.split('?')[0] ?? '';
+    const note = parseNote(site.url, uri);
+    const actorId = parseActor(site.url, uri);
+    const actor = actorId === null ? null : await findActor(deps.db, actorId);
+    const path =
+      note !== null ? `/posts/${note.postId}` : actor === null ? null : profilePath(actor.username);
+    if (path === null) return new Response('', { status: 406 });
+    return new Response(null, { status: 302, headers: { location: path, vary: 'Accept' } });
+  };
+
+  const answer = async (request: FastifyRequest, reply: FastifyReply) => {
+    await budgets.spendOnEntry({}, clientAddress(request), null);
+    const { site } = await readActivityPub(deps.db, deps.config);
+    if (site === null) throw notFound();
+    if (request.method === 'POST') {
+      try {
+        parseStrict(Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0));
+      } catch (error) {
+        if (error instanceof Rejection) throw refuse(400, error.message);
+        throw error;
+      }
+    }
+    const federation = await engineOf(site);
+    const passed = toRequest(site, request);
+    try {
+      const response = await federation.fetch(passed, {
+        contextData: undefined,
+        onNotAcceptable: () => pageOf(site, passed.url),
+      });
+      return await sendResponse(reply, response);
+    } catch (error) {
+      if (error instanceof DatabaseUnavailable || request.method !== 'POST') throw error;
+      deps.log.debug({ err: error }, 'an activity could not be read');
+      throw refuse(400, 'the activity cannot be processed');
+    }
+  };
+
+  for (const path of [
+    '/.well-known/webfinger',
+    '/.well-known/nodeinfo',
+    '/ap/nodeinfo/2.1',
+    '/ap/users/:id',
+    '/ap/users/:id/outbox',
+    '/ap/users/:id/followers',
+    '/ap/users/:id/posts/:post',
+  ]) {
+    server.get(path, answer);
+    refuseMethods(server, path, ['GET']);
+  }
+  await server.register(async (scope) => {
+    scope.removeAllContentTypeParsers();
+    scope.addContentTypeParser(
+      ['application/activity+json', 'application/ld+json', 'application/json'],
+      { parseAs: 'buffer', bodyLimit: MOST_BYTES },
+      (_, body, done) => done(null, body),
+    );
+    for (const path of ['/ap/inbox', '/ap/users/:id/inbox']) scope.post(path, answer);
+  });
+  for (const path of ['/ap/inbox', '/ap/users/:id/inbox']) refuseMethods(server, path, ['POST']);
+}
