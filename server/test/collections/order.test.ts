@@ -41,7 +41,7 @@ beforeEach(async () => {
 
 describe('PUT and DELETE /collections/{id}/posts/{post_id}', () => {
   // COLLECTION-8
-  test('a post comes last, and one that is in it stays where it is', async () => {
+  test('appends a post, and leaves a post of the collection in its place', async () => {
     expect(await read()).toBe('abcdef');
     await put(mara, id, at('b').toUpperCase());
     expect(await read()).toBe('abcdef');
@@ -52,13 +52,13 @@ describe('PUT and DELETE /collections/{id}/posts/{post_id}', () => {
   });
 
   // COLLECTION-8
-  test('taking out what is not in it, twice, or was never there is no fault', async () => {
+  test('removing a post is idempotent', async () => {
     for (const post of [at('a'), at('a'), nowhere]) await takeOut(mara, id, post);
     expect(await read()).toBe('bcdef');
   });
 
   // COLLECTION-8
-  test('a post the caller does not read is a 404, deleted, missing and private alike', async () => {
+  test('returns the same 404 for deleted, missing and private posts', async () => {
     const hers = await publish(ann, [asset], { visibility: 'private' });
     const draft = await publish(ann, [asset], { draft: true });
     const gone = await publish(mara, [asset]);
@@ -70,7 +70,7 @@ describe('PUT and DELETE /collections/{id}/posts/{post_id}', () => {
     expect(await read()).toBe('abcdef');
   });
 
-  test('somebody else’s post one reads goes into one’s own collection, and may leave one’s sight', async () => {
+  test('accepts readable posts of other authors, which may become unreadable later', async () => {
     const hers = await publish(ann, [asset]);
     await put(mara, id, hers.id);
     expect(await idsIn(mara, id)).toContain(hers.id);
@@ -81,7 +81,7 @@ describe('PUT and DELETE /collections/{id}/posts/{post_id}', () => {
     expect(await idsIn(mara, id)).not.toContain(hers.id);
   });
 
-  test('twenty at once by two people are twenty, each once', async () => {
+  test('adds twenty posts of concurrent requests once each', async () => {
     const many = await addPosts(library, { author: mara, members: [asset.id], count: 20 });
     await Promise.all(many.flatMap((post) => [put(mara, id, post), put(root, id, post)]));
     const ids = await idsIn(mara, id);
@@ -108,7 +108,7 @@ describe('PUT /collections/{id}/order with post_id and before', () => {
     expect(await read()).toBe(result);
   });
 
-  test('ninety moves into the same places hold, though there is no room for them at first', async () => {
+  test('keeps the order after ninety moves to the same positions', async () => {
     for (let n = 0; n < 20; n += 1) {
       await move(mara, id, at('c'), at('b'));
       await move(mara, id, at('d'), at('b'));
@@ -119,7 +119,7 @@ describe('PUT /collections/{id}/order with post_id and before', () => {
   });
 
   // COLLECTION-9
-  test('two who move at once both have their way', async () => {
+  test('applies two concurrent moves', async () => {
     await Promise.all([
       move(mara, id, at('f'), at('a')),
       move(root, id, at('b'), null),
@@ -128,7 +128,7 @@ describe('PUT /collections/{id}/order with post_id and before', () => {
     expect(await read()).toBe('facedb');
   });
 
-  test('leaves a post one does not see beside its neighbour', async () => {
+  test('keeps a hidden post beside its neighbour', async () => {
     await mara.ok('updatePost', { params: { id: at('b') }, body: { visibility: 'private' } });
     await move(root, id, at('a'), at('d'));
     expect([await read(ann), await read(mara)]).toEqual(['cadef', 'bcadef']);
@@ -147,7 +147,7 @@ describe('PUT /collections/{id}/order with post_id and before', () => {
   });
 
   // COLLECTION-19
-  test('a post before itself is 400, one that is not in it 404, on either side', async () => {
+  test('returns 400 for a post before itself and 404 for a post that is not in the collection', async () => {
     const outside = await publish(mara, [asset]);
     expect((await send({ post_id: at('a'), before: at('a').toUpperCase() })).status).toBe(400);
     for (const body of [
@@ -164,7 +164,7 @@ describe('PUT /collections/{id}/order with post_id and before', () => {
     expect(await read()).toBe('abcdef');
   });
 
-  test('a deleted post is not in it, until it is restored to where it was', async () => {
+  test('a deleted post is omitted until it is restored in its place', async () => {
     await mara.ok('deletePost', { params: { id: at('c') }, body: undefined });
     expect((await send({ post_id: at('c'), before: at('a') })).status).toBe(404);
     expect((await send({ post_id: at('a'), before: at('c') })).status).toBe(404);
@@ -187,7 +187,7 @@ describe('PUT /collections/{id}/order with post_ids', () => {
   });
 
   // COLLECTION-19
-  test('a post twice is 400, one that is not in it 404, and nothing moves', async () => {
+  test('returns 400 for a duplicate and 404 for a post that is not in it, and moves nothing', async () => {
     expect((await arrange('faa')).status).toBe(400);
     expect((await send({ post_ids: [at('f'), at('a'), at('f').toUpperCase()] })).status).toBe(400);
     const answer = await send({ post_ids: [at('f'), nowhere, at('a')] });
@@ -196,7 +196,7 @@ describe('PUT /collections/{id}/order with post_ids', () => {
   });
 
   // COLLECTION-9
-  test('a post added meanwhile keeps its place, and one taken out meanwhile is told', async () => {
+  test('keeps the place of a post that was added meanwhile, and reports one that was removed', async () => {
     const letters = await read();
     const extra = await publish(root, [asset]);
     await put(root, id, extra.id);
@@ -206,19 +206,19 @@ describe('PUT /collections/{id}/order with post_ids', () => {
     expect((await arrange(letters)).status).toBe(404);
   });
 
-  test('two lists at once end as one of them', async () => {
+  test('two concurrent orders end as one of them', async () => {
     await Promise.all([arrange('fedcba'), send({ post_ids: [...'badcfe'].map(at) }, root)]);
     expect(['fedcba', 'badcfe']).toContain(await read());
   });
 });
 
 describe('pages of a collection', () => {
-  test.each([1, 2, 3, 5, 6, 7, 200])('are in its order without doubles, %d at a time', async (limit) => {
+  test.each([1, 2, 3, 5, 6, 7, 200])('are in its order without duplicates, %d at a time', async (limit) => {
     await arrange('fdbeca');
     expect((await idsIn(ann, id, limit)).map((one) => 'abcdef'[posts.indexOf(one)]).join('')).toBe('fdbeca');
   });
 
-  test('go on where they were while others move and leave', async () => {
+  test('continue after other posts are moved and removed', async () => {
     const page = await mara.ok('listCollectionPosts', { params: { id }, query: { limit: 3 } });
     await move(mara, id, at('a'), null);
     await takeOut(mara, id, at('c'));
@@ -240,12 +240,12 @@ describe('pages of a collection', () => {
 describe('collection_id of POST /posts', () => {
   const members = () => [{ asset_id: asset.id }];
 
-  test('puts the new post into one’s own collection, last', async () => {
+  test('appends the new post to a collection of the caller', async () => {
     const post = await mara.ok('createPost', { body: { members: members(), collection_id: id } });
     expect((await idsIn(ann, id)).at(-1)).toBe(post.id);
   });
 
-  test('a draft goes in, and shows once it is published', async () => {
+  test('adds a draft, which is shown once it is published', async () => {
     const body = { members: members(), collection_id: id, draft: true };
     const post = await mara.ok('createPost', { body });
     expect(await idsIn(mara, id)).not.toContain(post.id);
@@ -254,7 +254,7 @@ describe('collection_id of POST /posts', () => {
   });
 
   // COLLECTION-14
-  test('one that the author may not open is 404, one that is somebody else’s 403; no post is made', async () => {
+  test('returns 404 if the caller may not open it, 403 if it belongs to another account, and creates no post', async () => {
     const closed = await collect(ann, 'closed', [], { visibility: 'private' });
     const open = await collect(ann, 'open');
     const gone = await collect(mara, 'gone');

@@ -55,7 +55,7 @@ async function opens(who: Visitor, id: string): Promise<boolean> {
 // COLLECTION-1
 describe('who opens a collection', () => {
   // COLLECTION-1
-  test('everyone who is signed in, by default', async () => {
+  test('every signed-in caller by default', async () => {
     expect((await collect(mara, 'without')).visibility).toBe('org-only');
   });
 
@@ -70,7 +70,7 @@ describe('who opens a collection', () => {
     expect(seen).toEqual([false, false, true, true, true]);
   });
 
-  test('anonymous callers are 401 while public mode is off', async () => {
+  test('anonymous callers get 401 while public mode is off', async () => {
     await library.setPublicMode(false);
     const id = await made('public');
     const anonymous = library.anonymous();
@@ -141,7 +141,7 @@ describe('who changes a collection', () => {
 
   const done = [200, 204, 204, 204, 200, 201, 200, 204, 204];
 
-  test('its owner and system.admin; others are 403 if they open it and 404 otherwise', async () => {
+  test('its owner and system.admin; others get 403 if they may open it and 404 otherwise', async () => {
     for (const who of [mara, root]) expect(await statuses(who, await made('private'))).toEqual(done);
     const before = await mara.ok('getCollection', { params: { id: await made('public') } });
     expect(await statuses(sharee, before.id)).toEqual(done.map(() => 403));
@@ -149,7 +149,7 @@ describe('who changes a collection', () => {
     expect(await statuses(stranger, await made('private'))).toEqual(done.map(() => 404));
   });
 
-  test('anonymous callers are 401, also in public mode', async () => {
+  test('anonymous callers get 401, also in public mode', async () => {
     const id = await made('public');
     expect(await statuses(library.anonymous(), id)).toEqual(done.map(() => 401));
     const body = { name: 'mine' };
@@ -184,7 +184,7 @@ describe('who changes a collection', () => {
 
 // COLLECTION-4
 describe('POST /collections requires collections.create', () => {
-  test('members have it, viewers after a grant', async () => {
+  test('members hold it, viewers after a grant', async () => {
     const viewer = await arrive(library, 'viewer', 'viewer');
     expect(await viewer.refused('createCollection', { body: { name: 'x' } })).toEqual({
       status: 403,
@@ -195,7 +195,7 @@ describe('POST /collections requires collections.create', () => {
     expect(made.owner_user_ref).toBe(viewer.ref);
   });
 
-  test('a collection made before is still changed and deleted by its owner', async () => {
+  test('an owner without it still changes and deletes existing collections', async () => {
     const viewer = await arrive(library, 'once a member', 'member');
     const { id } = await collect(viewer, 'kept');
     await library.deps.db

@@ -55,7 +55,7 @@ async function shows(who: Visitor, id: string): Promise<string[]> {
 // COLLECTION-5
 describe('a collection shows each caller what their feed would', () => {
   // COLLECTION-5, POST-7
-  test('no draft, not to its author nor to who administers posts, until it is published', async () => {
+  test('shows no drafts, not even to their author or administrators of posts', async () => {
     const draft = await publish(mara, [plain], { draft: true, visibility: 'public' });
     const live = await publish(mara, [plain], { visibility: 'public' });
     const { id } = await collect(mara, 'with a draft', [draft, live], { visibility: 'public' });
@@ -69,7 +69,7 @@ describe('a collection shows each caller what their feed would', () => {
   });
 
   // COLLECTION-5
-  test('no post the caller may not read, and each caller their own count', async () => {
+  test('shows only readable posts, and counts only these', async () => {
     const team = await addTeam(library, 'studio');
     const editor = await arrive(library, 'editor');
     const follower = await arrive(library, 'follower');
@@ -97,7 +97,7 @@ describe('a collection shows each caller what their feed would', () => {
       expect(await shows(who, id)).toEqual(Object.values(posts).map((p) => p.id));
   });
 
-  test('a post in the trash goes, and comes back to its place with its restore', async () => {
+  test('omits a post in the trash, and shows it in its place after its restore', async () => {
     const posts = await Promise.all([publish(mara, [plain]), publish(mara, [plain]), publish(mara, [plain])]);
     const [first, second, third] = posts.map((post) => post.id);
     const { id } = await collect(mara, 'with a deleted one', posts);
@@ -108,7 +108,7 @@ describe('a collection shows each caller what their feed would', () => {
   });
 
   // COLLECTION-5, FEED-3
-  test('a post all of whose members are withheld is left out, but for who keeps placeholders and its author', async () => {
+  test('omits a post without visible members, except for its author and callers who keep placeholders', async () => {
     const closed = await publish(mara, [restricted]);
     const half = await publish(mara, [restricted, plain]);
     const { id } = await collect(mara, 'with a withheld one', [closed, half]);
@@ -121,7 +121,7 @@ describe('a collection shows each caller what their feed would', () => {
     expect(await shows(mara, id)).toEqual([closed.id, half.id]);
   });
 
-  test('an expired or private collection of somebody else filters the feed to nothing', async () => {
+  test('an expired or private collection of another account filters the feed to nothing', async () => {
     const post = await publish(mara, [plain], { visibility: 'public' });
     const { id } = await collect(mara, 'private', [post], { visibility: 'private' });
     expect((await everyPage(ann, { collection: id })).flat()).toEqual([]);
@@ -158,7 +158,7 @@ describe('a collection shows each caller what their feed would', () => {
 // COLLECTION-10
 describe('covers', () => {
   // COLLECTION-10
-  test('are up to four, in the collection’s order: thumbnail before cover before first member', async () => {
+  test('are up to four, in the order of the collection: thumbnail before cover before first member', async () => {
     const pictures = await Promise.all(Array.from({ length: 8 }, () => another()));
     const at = (index: number) => pictures[index] ?? plain;
     const posts = [
@@ -181,7 +181,7 @@ describe('covers', () => {
   });
 
   // COLLECTION-10
-  test('are only pictures the caller is shown, one post after the other', async () => {
+  test('are only pictures that the caller may see, one per post', async () => {
     const [one, two, thumb] = [
       await another(),
       await another(),
@@ -200,14 +200,14 @@ describe('covers', () => {
   });
 
   // ASSET-31
-  test('of mature pictures are named, and not previewed to who is not served them', async () => {
+  test('of mature pictures are listed without a preview for callers who may not see them', async () => {
     const mature = await another({ mature: 'true' });
     const { id } = await collect(mara, 'mature', [await publish(mara, [mature])]);
     expect((await get(ann, id)).covers).toEqual([{ asset_id: mature.id, preview_available: false }]);
     expect((await get(mara, id)).covers).toEqual([{ asset_id: mature.id, preview_available: true }]);
   });
 
-  test('without a rendition have no preview; a collection of nothing has no covers', async () => {
+  test('without a rendition have no preview; an empty collection has no covers', async () => {
     const text = await upload(mara, plainFile());
     await library.runJobs();
     const { id } = await collect(mara, 'text', [await publish(mara, [text])]);
@@ -229,7 +229,7 @@ describe('a chosen cover stands first', () => {
     id = (await collect(mara, 'chosen', posts, { visibility: 'public' })).id;
   });
 
-  test('before the others, once, and clear_cover gives the place back', async () => {
+  test('comes first and once, and clear_cover removes it', async () => {
     const edited = await edit(id, { cover_post_id: postAt(5).toUpperCase() });
     expect(edited.cover_post_id).toBe(postAt(5));
     expect(await coversOf(ann, id)).toEqual([assetOf(5), assetOf(0), assetOf(1), assetOf(2)]);
@@ -252,7 +252,7 @@ describe('a chosen cover stands first', () => {
   });
 
   // COLLECTION-11
-  test('to whom that post is not shown it is not named, and the order decides', async () => {
+  test('is hidden from callers who may not see its post, and the order decides', async () => {
     await edit(id, { cover_post_id: postAt(4), cover_focal_x: 0.1, cover_focal_y: 0.2 });
     await mara.ok('updatePost', { params: { id: postAt(4) }, body: { visibility: 'private' } });
     const seen = await get(ann, id);
@@ -266,7 +266,7 @@ describe('a chosen cover stands first', () => {
     expect((await get(ann, id)).cover_post_id).toBe(postAt(4));
   });
 
-  test('goes with its post when that is taken out, and does not come back with it', async () => {
+  test('is removed with its post, and is not restored when the post is added again', async () => {
     await edit(id, { cover_post_id: postAt(4), cover_focal_x: 0.1, cover_focal_y: 0.2 });
     await takeOut(mara, id, postAt(4));
     expect(await get(mara, id)).toMatchObject({
@@ -278,7 +278,7 @@ describe('a chosen cover stands first', () => {
     expect((await get(mara, id)).cover_post_id).toBe(null);
   });
 
-  test('that is purged leaves nothing behind', async () => {
+  test('leaves nothing behind when its post is purged', async () => {
     const post = await publish(mara, [plain]);
     await put(mara, id, post.id);
     await edit(id, { cover_post_id: post.id });

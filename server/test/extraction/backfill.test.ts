@@ -42,7 +42,7 @@ async function workOnce(): Promise<void> {
 
 // EXTRACT-9
 describe('a pass over the stored files (POST /admin/system/extraction/backfill)', () => {
-  test('before the first, there is none', async () => {
+  test('returns no pass before the first one', async () => {
     expect(await progress()).toEqual({
       running: false,
       state: 'none',
@@ -58,7 +58,7 @@ describe('a pass over the stored files (POST /admin/system/extraction/backfill)'
   });
 
   // EXTRACT-9
-  test('fills what was there before the wiring, in the trash as well, and tells how far it is', async () => {
+  test('fills assets from before the wiring, also in the trash, and reports progress', async () => {
     const before = await upload(mara, await tagged({ 'XMP-dc:Title': 'Ridge' }));
     const binned = await upload(mara, await tagged({ 'XMP-dc:Title': 'Binned' }));
     await mara.ok('deleteAsset', { params: { id: binned.id }, body: undefined });
@@ -75,7 +75,7 @@ describe('a pass over the stored files (POST /admin/system/extraction/backfill)'
     expect(await shownValue(admin, binned, id)).toMatchObject({ value_text: 'Binned' });
   });
 
-  test('of one field fills that one alone', async () => {
+  test('fills only the requested field', async () => {
     const asset = await upload(mara, await tagged({ 'XMP-dc:Title': 'Ridge' }));
     await library.runJobs();
     const wanted = await wire(library, admin, 'text', { source: 'title' });
@@ -87,7 +87,7 @@ describe('a pass over the stored files (POST /admin/system/extraction/backfill)'
   });
 
   // EXTRACT-9
-  test('is refused beside another, also when two ask at the same instant', async () => {
+  test('refuses a second pass, also for concurrent requests', async () => {
     await upload(mara, plainText());
     const twice = await Promise.allSettled([start(), start(), start()]);
     expect(twice.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected', 'rejected']);
@@ -100,7 +100,7 @@ describe('a pass over the stored files (POST /admin/system/extraction/backfill)'
   });
 
   // EXTRACT-9
-  test('of a field that is not there is 404, of one that is not wired 400', async () => {
+  test('returns 404 for an unknown field and 400 for a field that is not wired', async () => {
     const id = await define(library, 'text', { code: 'unwired' });
     expect(await admin.refused('startBackfill', { body: { field_id: nowhere } })).toMatchObject({
       status: 404,
@@ -113,7 +113,7 @@ describe('a pass over the stored files (POST /admin/system/extraction/backfill)'
   });
 
   // EXTRACT-9
-  test('can be stopped; stopping none is no fault', async () => {
+  test('can be stopped; stopping is idempotent', async () => {
     await upload(mara, plainText());
     await start();
     await admin.ok('cancelBackfill', {});
@@ -122,7 +122,7 @@ describe('a pass over the stored files (POST /admin/system/extraction/backfill)'
     expect(await progress()).toMatchObject({ running: false, state: 'cancelled', done: 0, total: 1 });
   });
 
-  test('is written down: who began it and who stopped it', async () => {
+  test('is recorded in the audit log with who started and stopped it', async () => {
     await start();
     await admin.ok('cancelBackfill', {});
     const { rows } = await sql<{ event: string; actor_user_ref: number }>`
@@ -145,7 +145,7 @@ describe('a pass over more files than one step has', () => {
     );
   }
 
-  test('goes on where the last counted step ended, after a step was cut off', async () => {
+  test('resumes after the last recorded step', async () => {
     await addFiles(100);
     await start();
     // The first step dies after its work and before it was counted: its job is there again.
@@ -165,7 +165,7 @@ describe('a pass over more files than one step has', () => {
     expect(await progress()).toMatchObject({ state: 'finished', done: 100, total: 100, failed: 100 });
   });
 
-  test('counts a step once that two workers did', async () => {
+  test('counts a step once if two workers performed it', async () => {
     await addFiles(50);
     await start();
     await sql`insert into graphile_worker._private_jobs (task_id, payload)
@@ -174,7 +174,7 @@ describe('a pass over more files than one step has', () => {
     expect(await progress()).toMatchObject({ state: 'finished', done: 50, total: 50 });
   });
 
-  test('that cannot go on ends as failed, and another can be started', async () => {
+  test('ends as failed if it cannot continue, and allows a new pass', async () => {
     await addFiles(1);
     await start();
     await sql`update graphile_worker._private_jobs set attempts = max_attempts - 1`.execute(library.deps.db);
@@ -203,7 +203,7 @@ describe('files that could not be read (GET /admin/system/extraction/failures)',
   }
 
   // EXTRACT-10
-  test('are listed with the asset, its file’s name and the reason, and the asset is there all the same', async () => {
+  test('are listed with asset, file name and reason, and the asset remains usable', async () => {
     const asset = await uploadBroken(1);
     const { items, next_cursor } = await admin.ok('listExtractionFailures', {});
     expect(next_cursor).toBeNull();
@@ -219,7 +219,7 @@ describe('files that could not be read (GET /admin/system/extraction/failures)',
     await mara.ok('getAsset', { params: { id: asset.id } });
   });
 
-  test('page by page, each once', async () => {
+  test('are paginated without duplicates', async () => {
     for (const seed of [1, 2, 3, 4, 5]) await uploadBroken(seed);
     const seen: string[] = [];
     let cursor: string | null = null;
@@ -235,7 +235,7 @@ describe('files that could not be read (GET /admin/system/extraction/failures)',
   });
 
   // EXTRACT-10
-  test('name the asset only to whom it is shown', async () => {
+  test('name the asset only for callers who may see it', async () => {
     const asset = await uploadBroken(1, mara, { sensitivity: 'restricted' });
     const operator = await arrive(library, `operator-${randomBytes(3).toString('hex')}`);
     await grant(library, operator, 'fields.admin');
@@ -245,7 +245,7 @@ describe('files that could not be read (GET /admin/system/extraction/failures)',
   });
 
   // EXTRACT-10
-  test('can be read again, which fills every asset of the file once it succeeds', async () => {
+  test('can be retried, which fills every asset of the file on success', async () => {
     const id = await wire(library, admin, 'text', { source: 'title' });
     const bytes = await tagged({ 'XMP-dc:Title': 'Ridge' });
     const asset = await upload(mara, bytes);
@@ -270,7 +270,7 @@ describe('files that could not be read (GET /admin/system/extraction/failures)',
     });
   });
 
-  test('are what a pass with only_failed goes over', async () => {
+  test('are processed by a pass with only_failed', async () => {
     await uploadBroken(1);
     await upload(mara, plainText());
     await library.runJobs();
@@ -279,7 +279,7 @@ describe('files that could not be read (GET /admin/system/extraction/failures)',
     expect(await progress()).toMatchObject({ state: 'finished', done: 1, failed: 1 });
   });
 
-  test('are gone with the bytes', async () => {
+  test('are removed with the bytes', async () => {
     const asset = await uploadBroken(1);
     await mara.ok('deleteAsset', { params: { id: asset.id }, body: undefined });
     await sql`delete from assets`.execute(library.deps.db);
@@ -309,7 +309,7 @@ describe('who may look and act', () => {
   const refused = [403, 403, 403, 403, 403];
   const let_in = [200, 201, 204, 200, 404];
 
-  test('nobody without an account, with public mode on or off', async () => {
+  test('refuses anonymous callers, with public mode on or off', async () => {
     for (const enabled of [false, true]) {
       await library.setPublicMode(enabled);
       expect(await statuses(library.anonymous())).toEqual([401, 401, 401, 401, 401]);
@@ -317,20 +317,20 @@ describe('who may look and act', () => {
     await library.setPublicMode(false);
   });
 
-  test('no member, nor an administrator who acts as one', async () => {
+  test('refuses members, and administrators who impersonate one', async () => {
     expect(await statuses(mara)).toEqual(refused);
     expect(await statuses(await actAs(library, admin, mara))).toEqual(refused);
   });
 
   // EXTRACT-9
-  test('whoever holds fields.admin, and administrators', async () => {
+  test('allows holders of fields.admin, and administrators', async () => {
     const operator = await arrive(library, 'operator');
     await grant(library, operator, 'fields.admin');
     expect(await statuses(operator)).toEqual(let_in);
     expect(await statuses(admin)).toEqual(let_in);
   });
 
-  test('a token as far as its scope goes, and never further than its account', async () => {
+  test('allows a token within its scope and the rights of its account', async () => {
     expect(await statuses(await bearer(library, admin, ['read']))).toEqual([200, 403, 403, 200, 403]);
     expect(await statuses(await bearer(library, admin, ['read', 'fields.admin']))).toEqual(let_in);
     expect(await statuses(await bearer(library, mara, ['read', 'fields.admin']))).toEqual(refused);

@@ -30,9 +30,9 @@ async function unwire(...ids: string[]) {
 }
 
 // EXTRACT-2
-describe('a wired field is filled by the job that comes with an asset', () => {
+describe('a job fills the wired fields of a new asset', () => {
   // EXTRACT-2, VALUE-6
-  test('in the form its type has, and says where the value came from', async () => {
+  test('converts the value to the type of the field, and names its source', async () => {
     const ids = {
       headline: await wire(library, admin, 'text', { source: 'title' }),
       story: await wire(library, admin, 'longtext', { source: 'description' }),
@@ -83,7 +83,7 @@ describe('a wired field is filled by the job that comes with an asset', () => {
   });
 
   // EXTRACT-5
-  test('a clock without an offset is taken as UTC, and what is no standard of pictures as import', async () => {
+  test('reads times without an offset as UTC, and marks other metadata as import', async () => {
     const instant = await wire(library, admin, 'datetime', { source: 'capture_datetime' });
     const length = await wire(library, admin, 'number', { source: 'duration_seconds' });
     const asset = await uploadTagged({ 'EXIF:DateTimeOriginal': '2024:05:06 07:08:09' });
@@ -96,7 +96,7 @@ describe('a wired field is filled by the job that comes with an asset', () => {
   });
 
   // EXTRACT-2
-  test('only where it applies, while it is active, and on assets', async () => {
+  test('fills only active asset fields that apply to the asset', async () => {
     const films = await wire(library, admin, 'text', { source: 'title', applies_to: [3] });
     const pictures = await wire(library, admin, 'text', { source: 'title', applies_to: [1, 3] });
     const old = await wire(library, admin, 'text', { source: 'title', status: 'deprecated' });
@@ -108,7 +108,7 @@ describe('a wired field is filled by the job that comes with an asset', () => {
   });
 
   // EXTRACT-6, FIELD-16, FIELD-21
-  test('read_only and a pattern bind people, not the pipeline', async () => {
+  test('ignores read_only and patterns', async () => {
     const id = await wire(library, admin, 'text', {
       source: 'title',
       read_only: true,
@@ -120,7 +120,7 @@ describe('a wired field is filled by the job that comes with an asset', () => {
   });
 
   // EXTRACT-7
-  test('a mirrored column is filled while nobody has written it', async () => {
+  test('fills a mirrored column until a caller writes it', async () => {
     const { items } = await admin.ok('listFields', {});
     const mirrors = items.filter(({ mirrors_column }) => mirrors_column !== null).map(({ id }) => id);
     const [title = '', description = ''] = mirrors;
@@ -138,7 +138,7 @@ describe('a wired field is filled by the job that comes with an asset', () => {
   });
 
   // ASSET-33
-  test('the metadata a client gives with an asset stays its own', async () => {
+  test('keeps the metadata that a client sends with an asset', async () => {
     const id = await wire(library, admin, 'text', { source: 'title' });
     const asset = await uploadTagged({ 'XMP-dc:Title': 'Ridge' }, { metadata: '{"title":"theirs"}' });
     expect(await mara.ok('getAsset', { params: { id: asset.id } })).toMatchObject({
@@ -148,7 +148,7 @@ describe('a wired field is filled by the job that comes with an asset', () => {
   });
 
   // EXTRACT-8
-  test('another asset of the same bytes is filled, too, and the file is read once', async () => {
+  test('fills another asset with the same bytes without reading the file again', async () => {
     const id = await wire(library, admin, 'text', { source: 'title' });
     const bytes = await tagged({ 'XMP-dc:Title': 'Ridge' });
     const first = await upload(mara, bytes);
@@ -169,7 +169,7 @@ describe('a wired field is filled by the job that comes with an asset', () => {
   });
 
   // EXTRACT-8
-  test('no file is read while no field asks for it', async () => {
+  test('reads no file while no field is wired', async () => {
     const asset = await uploadTagged({ 'XMP-dc:Title': 'Ridge' });
     const rows = await library.deps.db
       .selectFrom('file_metadata')
@@ -181,7 +181,7 @@ describe('a wired field is filled by the job that comes with an asset', () => {
 });
 
 // VALUE-20
-describe('who goes before whom: people, then the file, then defaults', () => {
+describe('prefers values of callers, then of the file, then defaults', () => {
   test.each(['skip_if_set', 'replace', 'append', 'prepend'] as const)(
     '%s leaves what people wrote, with a session or a token',
     async (mode) => {
@@ -245,7 +245,7 @@ describe('who goes before whom: people, then the file, then defaults', () => {
   });
 
   // VALUE-20
-  test('what somebody took away does not come back', async () => {
+  test('does not restore a value that a caller removed', async () => {
     const id = await wire(library, admin, 'text', { source: 'title', mode: 'replace' });
     const asset = await uploadTagged({ 'XMP-dc:Title': 'Ridge' });
     await mara.ok('clearAssetFieldValue', { params: { id: asset.id, field_id: id }, body: undefined });
@@ -257,9 +257,9 @@ describe('who goes before whom: people, then the file, then defaults', () => {
 });
 
 // FIELD-39
-describe('the next job sees an edit of the wiring', () => {
+describe('applies a change of the wiring to the next job', () => {
   // FIELD-39
-  test('also on another process than the one that took it', async () => {
+  test('applies a change of the wiring in other processes', async () => {
     const id = await wire(library, admin, 'text', { source: 'title' });
     const { db, storage } = library.deps;
     const other = await openDeps(db, storage, library.config, library.deps.log);

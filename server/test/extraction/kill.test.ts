@@ -34,7 +34,7 @@ async function start(dataDir: string): Promise<{ service: ServiceProcess; root: 
 const FILES = 70;
 
 // EXTRACT-9
-test('a pass goes on after kill -9 of everything, and fills every file', async () => {
+test('a pass resumes after every process was killed, and fills every file', async () => {
   directory = await mkdtemp(join(tmpdir(), 'vitrine-extraction-'));
   await chmod(directory, 0o755);
   const first = await start(directory);

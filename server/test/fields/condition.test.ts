@@ -66,12 +66,12 @@ describe('evaluating a display condition', () => {
       return found === undefined ? undefined : { type: found[0], value: found[1] };
     });
 
-  test('no condition always shows', () => {
+  test('a field without a condition is always shown', () => {
     expect(evaluateCondition(null, () => undefined)).toBe('shown');
   });
 
   // FIELD-27
-  test('all terms true shows, any term false hides', () => {
+  test('shows a field if all terms are true, and hides it if any is false', () => {
     expect(verdict('kind=photo')).toBe('shown');
     expect(verdict('kind=photo', 'tags=sea', 'name~sun')).toBe('shown');
     expect(verdict('kind=film')).toBe('hidden');
@@ -79,14 +79,14 @@ describe('evaluating a display condition', () => {
   });
 
   // FIELD-26
-  test('= is exact: stored values are neither trimmed nor folded', () => {
+  test('= compares exactly, without trimming or ignoring case', () => {
     expect(verdict('kind=Photo')).toBe('hidden');
     expect(verdict('name=Sunrise over Sea')).toBe('hidden');
     expect(verdict('name=sunrise over sea')).toBe('hidden');
   });
 
   // FIELD-26
-  test('= on a multi_select is membership, ~ is a part in any case', () => {
+  test('= on a multi_select tests membership, ~ matches a substring in any case', () => {
     expect([verdict('tags=sky'), verdict('tags=Sky'), verdict('tags=s')]).toEqual([
       'shown',
       'hidden',
@@ -96,7 +96,7 @@ describe('evaluating a display condition', () => {
   });
 
   // FIELD-27
-  test('a readable controller without a value is a real false', () => {
+  test('a term on a readable field without a value is false', () => {
     expect([verdict('empty=x'), verdict('empty~x'), verdict('many=x')]).toEqual([
       'hidden',
       'hidden',
@@ -105,7 +105,7 @@ describe('evaluating a display condition', () => {
   });
 
   // FIELD-27
-  test('one term that cannot be evaluated takes the verdict from the whole, even beside a false one', () => {
+  test('a term that cannot be evaluated leaves the whole condition undecided, even beside a false one', () => {
     for (const terms of [
       ['nothing=x'],
       ['kind=film', 'nothing=x'],

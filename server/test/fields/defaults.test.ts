@@ -53,7 +53,7 @@ describe('DefaultValue', () => {
     expect((await change(editor, id, { default_value: given })).default_value).toEqual(given);
   });
 
-  test('what a default says in its own way becomes a value as people write it', async () => {
+  test('converts the short form of a default into a value as callers write it', async () => {
     const moment = await define(editor, {
       type: 'datetime',
       default_value: literal({ value_date: '2025-12-31T23:59:59.999999999+20:00' }),
@@ -74,7 +74,7 @@ describe('DefaultValue', () => {
   });
 
   // FIELD-35
-  test('a label, an alias or a former name in a default stores the term’s own slug', async () => {
+  test('stores the slug of a term that a default names by label, alias or former name', async () => {
     const options = {
       values: [
         { value: 'a', label: 'Aye', aliases: ['first'] },
@@ -174,7 +174,7 @@ describe('DefaultValue', () => {
     ).toContain(named);
   });
 
-  test('1e400 is no number, and three tenths are three steps of a tenth', async () => {
+  test('refuses 1e400 as a number, and accepts 0.3 in steps of 0.1', async () => {
     const body =
       '{"code":"inf","label":"x","type":"number","default_value":{"kind":"literal","value_num":1e400}}';
     const answer = await editor.send('/fields', {
@@ -191,7 +191,7 @@ describe('DefaultValue', () => {
   });
 
   // TERM-5
-  test('a term of a tree is a leaf, and stays one while it is a default', async () => {
+  test('a default names a leaf of a tree, which stays a leaf while it is the default', async () => {
     const values = ['bird', { value: 'plant', children: ['tree'] }];
     const branch = { type: 'tree', options: { values }, default_value: literal({ value_text: 'plant' }) };
     expect(await notDefined(editor, branch)).toContain('"plant" has narrower terms');
@@ -207,7 +207,7 @@ describe('DefaultValue', () => {
     expect((await editor.ok('getField', { params: { id } })).options.values).toEqual(values);
   });
 
-  test('a reference names an asset that who sets it may read', async () => {
+  test('a reference must name an asset that the caller may read', async () => {
     const own = await upload(stranger, plainFile(), { status: 'draft' });
     const shown = await upload(stranger, plainFile());
     expect(
@@ -218,7 +218,7 @@ describe('DefaultValue', () => {
   });
 
   // FIELD-36
-  test('options cannot change under a default, nor under that of a team', async () => {
+  test('refuses options that would invalidate the default of the field or of a team', async () => {
     const { id } = await define(editor, {
       type: 'select',
       options: { values: ['a', 'b', 'c'] },
@@ -240,7 +240,7 @@ describe('DefaultValue', () => {
 // FIELD-34
 describe('per-team defaults', () => {
   // FIELD-34
-  test('are set, replaced, listed by the name of the team, and taken away', async () => {
+  test('are set, replaced, listed by team name and removed', async () => {
     const { id } = await define(editor);
     const [b, a] = [await addTeam(library, 'beta'), await addTeam(library, 'Alpha')];
     const set = (team_id: string, value: DefaultValue) =>
@@ -266,7 +266,7 @@ describe('per-team defaults', () => {
   });
 
   // FIELD-34
-  test('are for fields of assets: a collection is of no team', async () => {
+  test('apply only to asset fields, because collections have no team', async () => {
     const { id, code } = await define(editor, { subject_kind: 'collection' });
     const at = { params: { id, team_id: await addTeam(library, 'shelves') } };
     expect(await editor.refused('setDefaultOverride', { ...at, body: literal({ value_text: 'x' }) })).toEqual(
@@ -278,7 +278,7 @@ describe('per-team defaults', () => {
   });
 
   // FIELD-34
-  test('are checked like the field’s own, of live teams, by fields.admin', async () => {
+  test('are validated like the default of the field, and need a live team and fields.admin', async () => {
     const { id } = await define(editor, { type: 'number', options: { max: 5 } });
     const team_id = await addTeam(library, 'night');
     const at = { params: { id, team_id } };

@@ -25,7 +25,7 @@ const get = (who: Account, id: string) => who.ok('getField', { params: { id } })
 // FIELD-4
 describe('POST /fields', () => {
   // FIELD-4
-  test('answers 201 with the definition, what was left out at its default', async () => {
+  test('returns 201 with the definition, including the defaults of omitted properties', async () => {
     const sent = { code: 'shot_at', label: 'Shot at', type: 'date' };
     const answer = await editor.send('/fields', { method: 'POST', body: sent });
     expect(answer.status).toBe(201);
@@ -64,7 +64,7 @@ describe('POST /fields', () => {
   });
 
   // FIELD-4
-  test('keeps everything its body may say', async () => {
+  test('stores every property of the body', async () => {
     const body = {
       code: 'mood',
       label: 'Mood',
@@ -138,7 +138,7 @@ describe('POST /fields', () => {
   });
 
   // FIELD-1
-  test('a code of 64 characters is a code; one that is taken is 409', async () => {
+  test('accepts a code of 64 characters, and returns 409 for a code that is taken', async () => {
     const code = 'c'.repeat(64);
     await define(editor, { code });
     const again = await editor.refused('createField', { body: { code, label: 'x', type: 'text' } });
@@ -146,14 +146,14 @@ describe('POST /fields', () => {
   });
 
   // FIELD-1
-  test('two at the same instant with one code make one field', async () => {
+  test('creates one field when two requests use the same code at once', async () => {
     const body = { code: 'raced', label: 'x', type: 'text' };
     const answers = await Promise.all([1, 2, 3].map(() => editor.send('/fields', { method: 'POST', body })));
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409]);
   });
 
   // FIELD-3
-  test('is for fields.admin alone, behind a token for its scope alone', async () => {
+  test('requires fields.admin, and a token with its scope', async () => {
     const body = { code: 'gated', label: 'x', type: 'text' as const };
     await library.setPublicMode(true);
     expect((await library.anonymous().refused('createField', { body })).status).toBe(401);
@@ -171,7 +171,7 @@ describe('POST /fields', () => {
   });
 
   // FIELD-41
-  test('is written down with who did it', async () => {
+  test('is recorded in the audit log with its actor', async () => {
     const { id } = await define(editor, { code: 'noted' });
     const { rows } = await sql<object>`select event, actor_user_ref, target_kind, metadata->>'code' as code
       from audit_events where target_id = ${id}`.execute(library.deps.db);
@@ -193,7 +193,7 @@ describe('updateField', () => {
   );
 
   // FIELD-5
-  test('PUT is another word for PATCH; absent and null leave alone', async () => {
+  test('PUT works like PATCH; absent and null properties stay unchanged', async () => {
     const made = await define(editor, { description: 'kept', display_group: 'a' });
     const put = await editor.ok('putField', {
       params: { id: made.id },
@@ -204,7 +204,7 @@ describe('updateField', () => {
   });
 
   // FIELD-5, HTTP-17
-  test('each property that can be removed is removed by name, and not beside its value', async () => {
+  test('removes each removable property by name, and refuses a new value beside it', async () => {
     const other = await define(editor, { type: 'select', options: { values: ['a'] } });
     const { id } = await define(editor);
     const set = {
@@ -225,7 +225,7 @@ describe('updateField', () => {
   });
 
   // HTTP-18
-  test('an update that asks for nothing changes nothing', async () => {
+  test('an empty update changes nothing', async () => {
     const made = await define(editor);
     for (const body of [{}, { label: null, clear_default: false, if_unchanged_since: made.updated_at }])
       expect(await change(editor, made.id, body)).toEqual(made);
@@ -241,7 +241,7 @@ describe('updateField', () => {
     expect(await get(editor, made.id)).toEqual(changed);
   });
 
-  test('a refused change changes nothing at all', async () => {
+  test('a refused update changes nothing', async () => {
     const made = await define(editor, { type: 'select', options: { values: ['a', 'b'] } });
     await notChanged(editor, made.id, { label: 'x', options: { values: ['c'] }, regexp_filter: 'a' });
     await notChanged(editor, made.id, {
@@ -252,7 +252,7 @@ describe('updateField', () => {
   });
 
   // FIELD-9
-  test('the replacement of a deprecated field is another field of its kind', async () => {
+  test('the replacement of a deprecated field must be another field of the same kind', async () => {
     const [asset, other] = [await define(editor), await define(editor)];
     const collection = await define(editor, { subject_kind: 'collection' });
     for (const [id, named] of [
@@ -269,7 +269,7 @@ describe('updateField', () => {
   });
 
   // FIELD-9
-  test('replacements never lead back to where they began, over two fields or five', async () => {
+  test('refuses replacements that form a cycle of two or five fields', async () => {
     const fields = [];
     for (let made = 0; made < 5; made += 1) fields.push(await define(editor));
     const ids = fields.map(({ id }) => id);
@@ -301,7 +301,7 @@ describe('updateField', () => {
   });
 
   // FIELD-39
-  test('every change moves the epoch by which processes keep definitions', async () => {
+  test('every change invalidates the definitions that processes cache', async () => {
     const before = await epoch();
     const { id } = await define(editor);
     await change(editor, id, { searchable: false });
@@ -314,7 +314,7 @@ describe('updateField', () => {
 // FIELD-8
 describe('archiving', () => {
   // FIELD-8
-  test('DELETE archives: 204, again 204, and the field can come back', async () => {
+  test('DELETE archives the field, is idempotent, and can be undone', async () => {
     const { id, code } = await define(editor);
     for (let time = 0; time < 2; time += 1) await editor.ok('archiveField', { params: { id } });
     expect((await get(editor, id)).status).toBe('archived');
@@ -327,7 +327,7 @@ describe('archiving', () => {
   });
 
   // FIELD-7
-  test('an archived field is on no list unless fields.admin asks, and 404 to everybody else', async () => {
+  test('lists archived fields only for fields.admin, and returns 404 to other callers', async () => {
     const { id, code } = await define(editor);
     await editor.ok('archiveField', { params: { id } });
     const codes = async (who: Account, query = {}) =>
@@ -344,7 +344,7 @@ describe('archiving', () => {
 // FIELD-40
 describe('GET /fields', () => {
   // FIELD-6, FIELD-40
-  test('lists in display order, of one kind, one status, and for one type of asset', async () => {
+  test('lists fields in display order, filtered by kind, status and asset type', async () => {
     const fresh = await openLibrary();
     const admin = await arrive(fresh, 'root', 'admin');
     await define(admin, { code: 'late', display_order: 200 });
@@ -373,7 +373,7 @@ describe('GET /fields', () => {
   });
 
   // FIELD-10
-  test('a field with a read capability is there for its holders, in one team or everywhere, and for nobody else', async () => {
+  test('shows a field with a read capability only to holders, in one team or everywhere', async () => {
     const { id } = await define(editor, { read_capability: 'jobs.read' });
     const open = await define(editor);
     const [holder, inTeam] = [await arrive(library, 'holder'), await arrive(library, 'in team')];
@@ -398,7 +398,7 @@ describe('GET /fields', () => {
     expect((await library.anonymous().refused('getField', { params: { id: open.id } })).status).toBe(401);
   });
 
-  test('takes a fixed number of statements, however many fields and terms', async () => {
+  test('takes a fixed number of statements regardless of the number of fields and terms', async () => {
     const count = async () => {
       let statements = 0;
       // Outside of a transaction each statement takes a connection of its own.
@@ -461,7 +461,7 @@ describe('the flags of a definition', () => {
   );
 
   // FIELD-15
-  test('edit_tab is null by default and never empty', async () => {
+  test('edit_tab is null by default, and cannot be empty', async () => {
     const { id, edit_tab } = await define(editor);
     expect(edit_tab).toBeNull();
     for (const empty of ['', '  '])
@@ -494,7 +494,7 @@ describe('the flags of a definition', () => {
   });
 
   // FIELD-30
-  test('a condition on a field that is kept from the caller tells neither its code nor its terms', async () => {
+  test('hides the code and terms of a condition on a field that the caller may not read', async () => {
     const gated = await define(editor, { read_capability: 'jobs.read' });
     const open = await define(editor);
     const term = `${gated.code.toUpperCase()} = undisclosed`;
@@ -514,7 +514,7 @@ describe('the flags of a definition', () => {
   });
 
   // FIELD-18, FIELD-19
-  test('a pattern is for text and longtext alone, not on a mirror, and kept to the letter', async () => {
+  test('accepts a pattern only on text and longtext fields without a mirrored column, and stores it unchanged', async () => {
     for (const type of ['text', 'longtext'] as const) {
       const { id } = await define(editor, { type });
       const pattern = '  [A-Z]{2}-\\d+|none ';
@@ -532,7 +532,7 @@ describe('the flags of a definition', () => {
   });
 
   // FIELD-19
-  test('a pattern that does not compile, is anchored, or is too large is refused in words', async () => {
+  test('explains why it refuses a pattern that does not compile, is anchored or is too large', async () => {
     const { id } = await define(editor);
     for (const [pattern, named] of [
       ['(', 'missing closing )'],
@@ -549,7 +549,7 @@ describe('the flags of a definition', () => {
   });
 
   // FIELD-20
-  test('a pattern that takes long over the longest value is refused, until values are shorter', async () => {
+  test('refuses a pattern that is too slow for the longest value, and accepts it for shorter values', async () => {
     const { id } = await define(editor, { type: 'longtext' });
     const costly = { regexp_filter: '.*a.{195}' };
     const refused = await notChanged(editor, id, costly);
@@ -564,7 +564,7 @@ describe('the flags of a definition', () => {
   });
 
   // FIELD-22
-  test('title and description ship as views onto the columns of the asset', async () => {
+  test('title and description exist from the start and mirror the columns of the asset', async () => {
     const { items } = await stranger.ok('listFields', { query: { limit: 200 } });
     const mirrors = items.filter((one) => one.mirrors_column !== null);
     expect(mirrors.map(({ code, type, mirrors_column }) => [code, type, mirrors_column])).toEqual([
@@ -575,7 +575,7 @@ describe('the flags of a definition', () => {
   });
 
   // ROLE-1
-  test('a capability is one of the closed list', async () => {
+  test('refuses unknown capabilities', async () => {
     const { id } = await define(editor);
     for (const code of capabilities)
       expect((await change(editor, id, { write_capability: code })).write_capability).toBe(code);
@@ -588,7 +588,7 @@ describe('the flags of a definition', () => {
 // FIELD-24
 describe('display_condition', () => {
   // FIELD-24
-  test('is set by the update alone, kept as it was written, null when it is not set', async () => {
+  test('is set only by updates, is stored as written, and is null by default', async () => {
     const kind = await define(editor, {
       code: 'cond_kind',
       type: 'select',
@@ -602,7 +602,7 @@ describe('display_condition', () => {
   });
 
   // FIELD-25, FIELD-42
-  test('refuses what can never be evaluated, naming it', async () => {
+  test('refuses a term that can never be evaluated, and names it', async () => {
     const own = await define(editor, { code: 'cond_own' });
     await define(editor, { code: 'cond_number', type: 'number' });
     await define(editor, { code: 'cond_select', type: 'select' });
@@ -638,7 +638,7 @@ describe('display_condition', () => {
   });
 
   // FIELD-29
-  test('refuses circles over several fields', async () => {
+  test('refuses cycles over several fields', async () => {
     const [a, b, c] = [
       await define(editor, { code: 'circle_a' }),
       await define(editor, { code: 'circle_b' }),
@@ -654,7 +654,7 @@ describe('display_condition', () => {
   });
 
   // FIELD-29
-  test('two changes at the same instant do not close a circle together', async () => {
+  test('two concurrent updates cannot form a cycle together', async () => {
     const [a, b] = [await define(editor, { code: 'twin_a' }), await define(editor, { code: 'twin_b' })];
     const answers = await Promise.all([
       editor.send(`/fields/${a.id}`, { method: 'PATCH', body: { display_condition: ['twin_b=x'] } }),
@@ -664,7 +664,7 @@ describe('display_condition', () => {
   });
 
   // FIELD-29
-  test('a stored condition outlives the field it names', async () => {
+  test('a stored condition remains when the field that it names is archived', async () => {
     const controller = await define(editor, { code: 'leaving' });
     const { id } = await define(editor);
     await change(editor, id, { display_condition: ['leaving=x'] });
@@ -679,7 +679,7 @@ describe('PUT /fields/{id}/extraction', () => {
     editor.ok('setFieldExtraction', { params: { id }, body });
 
   // FIELD-38
-  test('sets source and mode, and answers the definition; an empty mode is skip_if_set', async () => {
+  test('sets source and mode, and returns the definition; an empty mode means skip_if_set', async () => {
     const made = await define(editor);
     expect(await wire(made.id, { source: 'creator', mode: 'replace' })).toMatchObject({
       id: made.id,
@@ -691,7 +691,7 @@ describe('PUT /fields/{id}/extraction', () => {
   });
 
   // FIELD-38
-  test('an empty source clears it, and attaching it again loses nothing', async () => {
+  test('an empty source disconnects the field and keeps its other properties', async () => {
     const made = await define(editor, { description: 'kept', required: true });
     await wire(made.id, { source: 'city', mode: 'append' });
     const cleared = await wire(made.id, { source: '' });
@@ -705,7 +705,7 @@ describe('PUT /fields/{id}/extraction', () => {
   });
 
   // FIELD-39
-  test('what processes keep of the wiring is stale with the answer', async () => {
+  test('every process uses the new wiring once the response is sent', async () => {
     const { id } = await define(editor);
     const before = await epoch();
     await wire(id, { source: 'iso' });
@@ -713,7 +713,7 @@ describe('PUT /fields/{id}/extraction', () => {
   });
 
   // EXTRACT-1, FIELD-38
-  test('refuses what it does not know with 400, and asks for what an update asks for', async () => {
+  test('returns 400 for unknown values, and has the same requirements as an update', async () => {
     const { id } = await define(editor);
     const shelf = await define(editor, { subject_kind: 'collection' });
     const send = (to: string, body: unknown, who = editor) =>

@@ -33,14 +33,14 @@ const ask = (query: { q?: string; match?: 'prefix' | 'substring'; limit?: number
   editor.ok('listFieldValues', { params: { id }, query });
 
 describe('GET /fields/{id}/values over 20,000 terms', () => {
-  test('without a query: the first terms by label, and their number', async () => {
+  test('returns the first terms by label and their number without a query', async () => {
     const answer = await ask({ limit: 3 });
     expect(answer).toMatchObject({ matched: SIZE, returned: 3, truncated: true, vocabulary_size: SIZE });
     const labels = answer.values.map(({ label }) => label);
     expect(labels).toEqual([...labels].sort());
   });
 
-  test('a query that all terms match is counted completely and ranked', async () => {
+  test('counts and ranks all matches of a query that every term matches', async () => {
     const answer = await ask({ q: 'term-1', limit: 200 });
     // 1, 10 to 19, 100 to 199 ...: exactly one is exact, all others begin with it.
     expect(answer).toMatchObject({ matched: 11_111, returned: 200, truncated: true });
@@ -69,9 +69,9 @@ describe('GET /fields/{id}/values over 20,000 terms', () => {
   });
 });
 
-describe('a vocabulary of 200,000 terms is full', () => {
+describe('a vocabulary with 200,000 terms', () => {
   // TERM-10
-  test('refuses new terms of people with 422 and omits those of files', async () => {
+  test('refuses new terms of callers with 422, and omits new terms of files', async () => {
     const { db } = library.deps;
     await sql`drop index field_terms_search, field_terms_path`.execute(db);
     await sql`alter table field_terms disable trigger all`.execute(db);

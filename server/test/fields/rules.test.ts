@@ -50,7 +50,7 @@ const found = async (q: string, who: Visitor = mara) =>
 
 describe('a field definition', () => {
   // TERM-2, TERM-4
-  test('terms have a life: offered while active, shown while deprecated, redirected once merged', async () => {
+  test('offers active terms, shows deprecated ones and redirects merged ones', async () => {
     const field = await define({
       type: 'tree',
       options: {
@@ -81,7 +81,7 @@ describe('a field definition', () => {
   });
 
   // TERM-3
-  test('an alias redirects writes to come; a slug and a label win over an alias of that name', async () => {
+  test('an alias redirects later writes; a slug or label takes precedence over an alias', async () => {
     const field = await define({ type: 'select', options: { values: ['crow', 'owl', 'daw'] } });
     await put(field, { value_text: 'daw' });
     await root.ok('updateFieldTerm', {
@@ -99,7 +99,7 @@ describe('a field definition', () => {
   });
 
   // TERM-7
-  test('an open vocabulary grows by what is named, a closed one answers 422', async () => {
+  test('adds unknown terms to an open vocabulary, and returns 422 for a closed one', async () => {
     const open = await define({ type: 'multi_select', open_vocabulary: true, options: { values: ['crow'] } });
     expect((await put(open, { value_options: [' CROW ', 'Snowy Owl'] })).value_options).toEqual([
       'crow',
@@ -113,7 +113,7 @@ describe('a field definition', () => {
   });
 
   // FIELD-11, SEARCH-7, VALUE-13
-  test('searchable decides about words alone, at once; a filter works either way; a gate wins', async () => {
+  test('searchable controls full-text search immediately, not filters, and never overrides a read capability', async () => {
     const field = await define({ type: 'text' });
     await put(field, { value_text: 'contrabassoon' });
     expect([await found('contrabassoon'), await filtered(`${field.code}=contrabassoon`)]).toEqual([
@@ -132,7 +132,7 @@ describe('a field definition', () => {
   });
 
   // FIELD-12
-  test('what is on cards is for everybody, so it has no read capability, whichever came first', async () => {
+  test('show_on_card and a read capability exclude each other in either order', async () => {
     const field = await defineWith({ type: 'text', label: 'Mood' }, { show_on_card: true });
     await put(field, { value_text: 'calm' });
     const { items } = await stranger.ok('listAssets', { query: { q: 'Ridge', limit: 200 } });
@@ -152,7 +152,7 @@ describe('a field definition', () => {
   });
 
   // FIELD-14
-  test('show_on_upload hides a control and nothing else: the field is written, given and defaulted', async () => {
+  test('show_on_upload hides the control only; values and defaults are still written', async () => {
     const field = await defineWith(
       { type: 'text', default_value: { kind: 'literal', value_text: 'unsorted' } },
       { show_on_upload: false },
@@ -167,7 +167,7 @@ describe('a field definition', () => {
   });
 
   // FIELD-15
-  test('edit_tab is null until it is set, and again once it is cleared; it is never empty', async () => {
+  test('edit_tab is null until it is set and after it is cleared, and cannot be empty', async () => {
     const field = await define({ type: 'text' });
     expect(field.edit_tab).toBeNull();
     expect((await change(root, field.id, { edit_tab: 'Rights' })).edit_tab).toBe('Rights');
@@ -176,7 +176,7 @@ describe('a field definition', () => {
   });
 
   // FIELD-16
-  test('read_only refuses people, keeps what is there, and lets the system write', async () => {
+  test('read_only refuses writes of callers, keeps existing values and lets extraction write', async () => {
     const field = await define({ type: 'text' });
     await put(field, { value_text: 'as it was' });
     await change(root, field.id, { read_only: true });
@@ -203,7 +203,7 @@ describe('a field definition', () => {
   });
 
   // FIELD-19, FIELD-21
-  test('a pattern judges what people write from now on, whole, and nothing that is there', async () => {
+  test('a pattern applies to the whole of new values, not to existing ones', async () => {
     const field = await define({ type: 'text' });
     await put(field, { value_text: 'anything' });
     expect((await change(root, field.id, { regexp_filter: ' a|b' })).regexp_filter).toBe(' a|b');
@@ -216,7 +216,7 @@ describe('a field definition', () => {
   });
 
   // FIELD-22, FIELD-23
-  test('a field that mirrors a column is that column, read and written under the rules of the asset', async () => {
+  test('a field that mirrors a column reads and writes the column under the rules of the asset', async () => {
     const { items } = await mara.ok('listFields', { query: {} });
     const title = items.find(({ mirrors_column }) => mirrors_column === 'title');
     if (title === undefined) throw new Error('the title is a field');
@@ -229,7 +229,7 @@ describe('a field definition', () => {
   });
 
   // FIELD-24, FIELD-28
-  test('a condition that hides a field bars nobody from its values', async () => {
+  test('a condition that hides a field does not protect its values', async () => {
     const kind = await define({ type: 'select', options: { values: ['photo', 'film'] } });
     const field = await define({ type: 'text' });
     await put(field, { value_text: 'before' });
@@ -243,7 +243,7 @@ describe('a field definition', () => {
   });
 
   // FIELD-32
-  test('a default fills what is empty at creation alone; the team’s own goes first', async () => {
+  test('a default fills empty values at creation only; the default of the team takes precedence', async () => {
     const team = await addTeam(library, 'birds', [mara]);
     const field = await define({ type: 'text', default_value: { kind: 'literal', value_text: 'anybody' } });
     expect(await valueIn(field)).toBeUndefined();
@@ -261,7 +261,7 @@ describe('a field definition', () => {
 });
 
 // HTTP-35
-test('who waits too long for another change is told so with 503, and nothing is written', async () => {
+test('returns 503 and writes nothing when a concurrent change takes too long', async () => {
   const field = await define({ type: 'text' });
   const { db } = library.deps;
   // Every connection of the pool, all held at once, waits a tenth of a second from now on.

@@ -10,7 +10,7 @@ const setUp = { body: { username: 'root', password } };
 
 describe('a new library', () => {
   // SETUP-4
-  test('has fields that are filled from its files and found by search', async () => {
+  test('has fields that are filled from files and searchable', async () => {
     const library = await openLibrary();
     const root = library.anonymous();
     await root.ok('completeSetup', setUp);
@@ -36,7 +36,7 @@ describe('a new library', () => {
     }
   });
 
-  test('can archive a first field, which stays archived', async () => {
+  test('keeps a starter field archived', async () => {
     const library = await openLibrary();
     const root = library.anonymous();
     await root.ok('completeSetup', setUp);
@@ -49,7 +49,7 @@ describe('a new library', () => {
 });
 
 // SETUP-4
-test('a library with fields of its own gets no others when it gets its first administrator', async () => {
+test('a library with fields gets no starter fields when its first administrator is created', async () => {
   const library = await openLibrary();
   await define(library, 'text', { code: 'mood' });
   const root = library.anonymous();

@@ -53,7 +53,7 @@ const storedValue = (field_id: string) =>
 // TERM-1
 describe('options over HTTP', () => {
   // TERM-1
-  test('a vocabulary is kept in its order and as it was written', async () => {
+  test('stores a vocabulary in its order and as written', async () => {
     const values = [
       'zebra',
       { value: 'ant', label: 'Ant', aliases: ['emmet'] },
@@ -67,7 +67,7 @@ describe('options over HTTP', () => {
     expect(await valuesOf(id, stranger)).toEqual(turned);
   });
 
-  test('every refusal is a 400 that names the term', async () => {
+  test('returns 400 that names the term', async () => {
     const deep = [{ value: 'a', children: [{ value: 'b', children: [{ value: 'c', children: ['a'] }] }] }];
     for (const [values, named] of [
       [deep, 'the value "a" occurs twice'],
@@ -77,7 +77,7 @@ describe('options over HTTP', () => {
       expect(await notDefined(editor, { type: 'tree', options: { values } })).toContain(named);
   });
 
-  test('changing other options leaves the vocabulary alone', async () => {
+  test('keeps the vocabulary when other options change', async () => {
     const { id } = await vocabulary('multi_select', ['a', 'b']);
     expect((await change(editor, id, { options: { max_items: 2 } })).options).toEqual({
       max_items: 2,
@@ -86,7 +86,7 @@ describe('options over HTTP', () => {
   });
 
   // TERM-11
-  test('a term that values use is not left out; one that none uses is', async () => {
+  test('refuses to omit a term that values use, and removes an unused one', async () => {
     const one = await vocabulary('select', ['a', 'b', 'c']);
     await store(one.id, { value_text: 'a' });
     expect(await notChanged(editor, one.id, { options: { values: ['b'] } })).toContain('values use "a"');
@@ -103,7 +103,7 @@ describe('options over HTTP', () => {
   });
 
   // TERM-12
-  test('a vocabulary past 2,000 terms is shown cut, says so, and is not written back', async () => {
+  test('truncates a vocabulary after 2,000 terms, says so, and refuses to write it back', async () => {
     const { id } = await vocabulary('multi_select', []);
     const terms = Array.from({ length: 2001 }, (_, n) => `term-${n}`);
     const added = await editor.ok('addFieldTerms', { params: { id }, body: { terms } });
@@ -121,7 +121,7 @@ describe('options over HTTP', () => {
 
 describe('POST /fields/{id}/terms', () => {
   // TERM-15
-  test('adds behind what there is, below parents there are or that come first', async () => {
+  test('appends terms, below existing parents or parents earlier in the list', async () => {
     const { id } = await vocabulary('tree', ['europe']);
     const terms = [
       { value: 'france', label: 'France', parent: 'europe' },
@@ -143,7 +143,7 @@ describe('POST /fields/{id}/terms', () => {
   });
 
   // TERM-15
-  test('refuses what clashes with the terms there are, and then adds none', async () => {
+  test('adds nothing if any term conflicts with an existing one', async () => {
     const { id } = await vocabulary('select', [{ value: 'a', label: 'Apple', aliases: ['fruit'] }]);
     const flat = await define(editor);
     const add = (terms: unknown[], to = id) =>
@@ -180,7 +180,7 @@ describe('POST /fields/{id}/terms', () => {
     );
   });
 
-  test('two at the same instant with one term make one', async () => {
+  test('creates one term when two requests add the same one at once', async () => {
     const { id } = await vocabulary('select', []);
     const body = { terms: ['once'] };
     const answers = await Promise.all(
@@ -192,7 +192,7 @@ describe('POST /fields/{id}/terms', () => {
 
 describe('PATCH /fields/{id}/terms/{value}', () => {
   // TERM-15
-  test('changes label, life, aliases and successor, each alone', async () => {
+  test('changes label, status, aliases and successor independently', async () => {
     const { id } = await vocabulary('select', ['a', 'b']);
     const patch = (body: Record<string, unknown>) => patchTerm(id, 'a', body);
     expect(JSON.parse((await patch({ label: ' Apple ' })).text)).toEqual({
@@ -215,7 +215,7 @@ describe('PATCH /fields/{id}/terms/{value}', () => {
     expect(await valuesOf(id)).toEqual([{ value: 'a', label: 'Apple' }, 'b']);
   });
 
-  test('that asks for nothing changes nothing', async () => {
+  test('changes nothing for an empty body', async () => {
     const { id } = await vocabulary('select', ['a']);
     const { updated_at } = await editor.ok('getField', { params: { id } });
     for (const body of [{}, { label: null, clear_parent: false }])
@@ -224,7 +224,7 @@ describe('PATCH /fields/{id}/terms/{value}', () => {
   });
 
   // TERM-15
-  test('refuses clashes, circles and what is not there', async () => {
+  test('refuses conflicts, cycles and unknown terms', async () => {
     const { id } = await vocabulary('select', [
       { value: 'a', label: 'Apple', aliases: ['pome'] },
       { value: 'b', label: 'Banana' },
@@ -257,7 +257,7 @@ describe('PATCH /fields/{id}/terms/{value}', () => {
     expect(refused.status).toBe(403);
   });
 
-  test('moves a term with all below it, never below itself or too deep', async () => {
+  test('moves a term with its descendants, but not below itself or too deep', async () => {
     const { id } = await vocabulary('tree', [
       { value: 'a', children: [{ value: 'b', children: ['c'] }] },
       { value: 'x', children: ['y'] },
@@ -293,7 +293,7 @@ describe('PATCH /fields/{id}/terms/{value}', () => {
     ]);
   });
 
-  test('position is the place among siblings, however often it is changed', async () => {
+  test('position is the index among siblings, after any number of moves', async () => {
     const { id } = await vocabulary('select', ['a', 'b', 'c', 'd']);
     const order = ['a', 'b', 'c', 'd'];
     for (const [value, position] of [
@@ -314,7 +314,7 @@ describe('PATCH /fields/{id}/terms/{value}', () => {
 // TERM-13
 describe('GET /fields/{id}/values', () => {
   // TERM-13
-  test('ranks exact, prefix, part, then by label and slug', async () => {
+  test('ranks exact matches, prefixes, then substrings, and orders each by label and slug', async () => {
     const { id } = await vocabulary('select', [
       { value: 'x1', label: 'Great Red' },
       { value: 'x2', label: 'Red' },
@@ -331,7 +331,7 @@ describe('GET /fields/{id}/values', () => {
   });
 
   // TERM-13
-  test('is honest about how many there are', async () => {
+  test('returns the exact number of matches', async () => {
     const { id } = await vocabulary(
       'multi_select',
       ['aa', 'ab', 'ac', { value: 'ad', status: 'archived' }, 'b'],
@@ -354,7 +354,7 @@ describe('GET /fields/{id}/values', () => {
   });
 
   // TERM-2, TERM-13
-  test('offers active terms unless others are asked for', async () => {
+  test('returns active terms unless another status is requested', async () => {
     const { id } = await vocabulary('select', [
       'on',
       { value: 'old', status: 'deprecated' },
@@ -372,7 +372,7 @@ describe('GET /fields/{id}/values', () => {
   });
 
   // TERM-9
-  test('open_vocabulary is inert but on multi_select, and extending needs its capability', async () => {
+  test('open_vocabulary has an effect only on multi_select, and adding terms requires its capability', async () => {
     const member = await arrive(library, 'member');
     const viewer = await arrive(library, 'viewer', 'viewer');
     const helper = await arrive(library, 'helper', 'viewer');
@@ -398,7 +398,7 @@ describe('GET /fields/{id}/values', () => {
     }
   });
 
-  test('wildcards and quotes are letters like any other', async () => {
+  test('treats wildcards and quotes as plain characters', async () => {
     const { id } = await vocabulary('select', [
       { value: 'a', label: '100%' },
       { value: 'b', label: "it's a_b\\c" },
@@ -410,7 +410,7 @@ describe('GET /fields/{id}/values', () => {
   });
 
   // TERM-14
-  test('is for whoever is shown the field, and for fields that have a vocabulary', async () => {
+  test('requires that the caller may see the field and that it has a vocabulary', async () => {
     const { id } = await vocabulary('select', ['a'], { read_capability: 'jobs.read' });
     const open = await vocabulary('select', ['a']);
     const text = await define(editor);
@@ -494,7 +494,7 @@ describe('POST /fields/{id}/values/merge', () => {
     expect(rows).toEqual([{ event: 'field.terms.merged', reason: 'a duplicate' }]);
   });
 
-  test('a value that names both keeps one; a single value changes to the target', async () => {
+  test('keeps the target once in values that have both terms, and replaces single values', async () => {
     const many = await vocabulary('multi_select', ['a', 'b', 'c']);
     await store(many.id, { value_options: ['a', 'c', 'b'] });
     await merge(many.id, { source: 'b', target: 'a' });
@@ -505,7 +505,7 @@ describe('POST /fields/{id}/values/merge', () => {
     expect((await storedValue(one.id))[0]?.value_text).toBe('a');
   });
 
-  test('more values than one statement moves are all moved, each with its history, and found as what they are', async () => {
+  test('moves more values than one statement does, with their history and search documents', async () => {
     const { db } = library.deps;
     const many = 2100;
     const { id } = await vocabulary('multi_select', [{ value: 'owl', label: 'Strix' }, 'bubo', 'other']);
@@ -532,7 +532,7 @@ describe('POST /fields/{id}/values/merge', () => {
     expect(rows).toEqual([{ moved: many, told: many, found: many }]);
   });
 
-  test('a value written at the same instant does not keep the merged term', async () => {
+  test('a concurrent write cannot keep the merged term', async () => {
     for (let round = 0; round < 4; round += 1) {
       const { id } = await vocabulary('select', ['a', 'b']);
       await Promise.all([
@@ -544,7 +544,7 @@ describe('POST /fields/{id}/values/merge', () => {
   });
 
   // TERM-18
-  test('of a field kept from the caller is the 404 of none', async () => {
+  test('returns the 404 of a missing field if the caller may not see it', async () => {
     const { id } = await vocabulary('select', ['a', 'b'], { read_capability: 'content.read.all' });
     const merger = await arrive(library, 'merger');
     await grant(library, merger, 'fields.vocabulary.merge');
@@ -555,7 +555,7 @@ describe('POST /fields/{id}/values/merge', () => {
   });
 
   // TERM-16, TERM-17
-  test('refuses what cannot be merged, and who may not', async () => {
+  test('refuses invalid merges and callers without the capability', async () => {
     const { id } = await vocabulary('tree', [
       'a',
       { value: 'b', children: ['c'] },

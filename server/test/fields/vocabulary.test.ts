@@ -22,7 +22,7 @@ const branch = (levels: number): unknown =>
 // TERM-1
 describe('the vocabulary in options.values', () => {
   // TERM-1
-  test('an entry is a bare slug or an object; without a status it is active, without a label its slug', () => {
+  test('accepts a slug or an object; the default status is active, the default label is the slug', () => {
     const values = ['red', { value: 'blue', label: 'Blue', status: 'deprecated', aliases: [' Azure '] }];
     expect(readVocabulary('select', values)).toEqual([
       {
@@ -47,7 +47,7 @@ describe('the vocabulary in options.values', () => {
   });
 
   // TERM-1
-  test('is written back as it was read', () => {
+  test('accepts what it returns', () => {
     const values = [
       'plain',
       { value: 'named', label: 'Named' },
@@ -58,7 +58,7 @@ describe('the vocabulary in options.values', () => {
   });
 
   // TERM-5
-  test('children nest a tree, and only a tree', () => {
+  test('accepts children in a tree field only', () => {
     const values = [{ value: 'europe', children: [{ value: 'france', children: ['paris'] }] }];
     expect(readVocabulary('tree', values).map(({ parent, path }) => [parent, path])).toEqual([
       [null, ['europe']],
@@ -72,7 +72,7 @@ describe('the vocabulary in options.values', () => {
   });
 
   // TERM-5
-  test('a slug stands once in the whole tree, at whatever depth', () => {
+  test('requires unique slugs in the whole tree', () => {
     const deep = [{ value: 'a', children: [{ value: 'b', children: [{ value: 'c', children: ['d'] }] }] }];
     for (const value of ['a', 'b', 'c', 'd'])
       expect(refusal('tree', [...deep, value])).toBe(`options: the value "${value}" occurs twice`);
@@ -81,7 +81,7 @@ describe('the vocabulary in options.values', () => {
   });
 
   // TERM-3
-  test('an alias collides with no slug, label or other alias, whatever its case and blanks', () => {
+  test('refuses an alias that equals a slug, label or alias, ignoring case and blanks', () => {
     for (const [values, named] of [
       [['nyc', { value: 'new-york', aliases: [' NYC'] }], 'is the value of a term'],
       [[{ value: 'new-york', aliases: ['New-York'] }], 'is the value of a term'],
@@ -106,7 +106,7 @@ describe('the vocabulary in options.values', () => {
   });
 
   // TERM-4
-  test('a successor is another term there is, and leads round in no circle', () => {
+  test('requires that a successor is another existing term, without cycles', () => {
     const gone = (value: string, replaced_by: string) => ({ value, status: 'archived', replaced_by });
     expect(refusal('select', [gone('a', 'b'), gone('b', 'c'), 'c'])).toBe('accepted');
     expect(refusal('select', [gone('a', 'a')])).toBe('options: "a" is replaced by itself');
@@ -146,12 +146,12 @@ describe('the vocabulary in options.values', () => {
   });
 
   // TERM-6
-  test('slugs are of any script', () => {
+  test('accepts slugs in any script', () => {
     expect(refusal('select', ['東京', 'москва', 'münchen', 'a.b_c-1', '4k'])).toBe('accepted');
   });
 
   // TERM-6
-  test('200,000 terms are read in a moment, one more is too many', () => {
+  test('accepts 200,000 terms, and refuses one more', () => {
     const took = (count: number) => {
       const terms = slugs(count);
       const begun = process.threadCpuUsage();
@@ -200,7 +200,7 @@ describe('options beside the vocabulary', () => {
   });
 
   // FIELD-37
-  test('keys that mean nothing to the type are kept as they are', () => {
+  test('keeps keys that have no meaning for the type', () => {
     const free = { unit: 'mm', widget: { kind: 'slider' }, min_length: 'whatever' };
     expect(readOptions('number', { ...free, min: 1.5 })).toEqual({
       rest: { ...free, min: 1.5 },

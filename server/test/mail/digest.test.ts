@@ -51,7 +51,7 @@ async function tick(moment: string): Promise<number> {
 
 describe('a digest', () => {
   // NOTICE-11
-  test('comes at the account’s hour with what was collected, and not again', async () => {
+  test('is sent once at the hour that the account chose', async () => {
     const post = await write({ title: 'A tower' });
     await comment(other, post, 'tall');
     await comment(other, post, 'taller');
@@ -71,7 +71,7 @@ describe('a digest', () => {
   });
 
   // NOTICE-11
-  test('waits for the next hour with what happened after this one', async () => {
+  test('includes later notifications in the next digest', async () => {
     const post = await write();
     await comment(other, post, 'early');
     await happenedAt('2026-11-18T07:59:00Z');
@@ -84,7 +84,7 @@ describe('a digest', () => {
     expect(mailbox.mails[1]?.text).not.toContain('> early');
   });
 
-  test('comes weekly on its day for who wants it so', async () => {
+  test('is sent weekly on the chosen day', async () => {
     await author.ok('updateNotificationPreferences', {
       body: { digest: { every: 'week', hour: 18, weekday: 5 } },
     });
@@ -117,13 +117,13 @@ describe('a digest', () => {
   }
 
   // NOTICE-11
-  test('comes at the hour of the account’s own clock, summer and winter', async () => {
+  test('is sent at the local hour of the account, in summer and winter', async () => {
     // Berlin turned its clocks back on the 25th of October 2026: seven o’clock was five, then six of UTC.
     expect(await comesAt('Europe/Berlin', 7, '2026-10-24T04:00:00Z', 3)).toEqual([1]);
     expect(await comesAt('Europe/Berlin', 7, '2026-10-26T04:00:00Z', 3)).toEqual([2]);
   });
 
-  test('comes on the account’s own day, and at its half hours at the next full one', async () => {
+  test('is sent on the local day of the account; zones with half hours get it at the next full hour', async () => {
     // Nine in Kathmandu is 03:15 of UTC.
     expect(await comesAt('Asia/Kathmandu', 9, '2026-11-18T02:00:00Z', 4)).toEqual([2]);
     await author.ok('updateNotificationPreferences', {
@@ -136,7 +136,7 @@ describe('a digest', () => {
     expect(await tick('2026-11-22T19:00:00Z')).toBe(1);
   });
 
-  test('of an account whose zone the database has lost goes by UTC, and keeps nobody else’s', async () => {
+  test('uses UTC if the database no longer knows the time zone, without delaying other digests', async () => {
     const post = await write();
     await comment(other, post, 'word');
     await author.ok('updateNotificationPreferences', {
@@ -151,14 +151,14 @@ describe('a digest', () => {
   });
 
   // NOTICE-11
-  test('that was missed because nothing ran is made up for', async () => {
+  test('is sent later if no worker ran at its hour', async () => {
     await comment(other, await write(), 'word');
     await happenedAt('2026-11-17T10:00:00Z');
     expect(await tick('2026-11-18T13:00:00Z')).toBe(1);
   });
 
   // NOTICE-11
-  test('is never empty: read, hidden, deleted or turned off, nothing is sent', async () => {
+  test('is not sent if everything in it was read, hidden, deleted or turned off', async () => {
     const [read, hidden, deleted, off] = await Promise.all([write(), write(), write(), write()]);
     if (!read || !hidden || !deleted || !off) throw new Error('no posts');
     await author.ok('watchPost', { params: { id: hidden.id } });
@@ -184,7 +184,7 @@ describe('a digest', () => {
     expect(await tick('2026-11-18T08:00:00Z')).toBe(1);
   });
 
-  test('leaves out what its reader may no longer read', async () => {
+  test('omits what its recipient may no longer read', async () => {
     const theirs = publisher(other);
     const [open, closed] = [await theirs({ title: 'Open' }), await theirs({ title: 'Closed' })];
     for (const { id } of [open, closed]) await author.ok('watchPost', { params: { id } });
@@ -197,7 +197,7 @@ describe('a digest', () => {
   });
 
   // NOTICE-13
-  test('goes to nobody who is disabled or has no address', async () => {
+  test('is not sent to disabled accounts or accounts without an address', async () => {
     await comment(other, await write(), 'word');
     await happenedAt('2026-11-17T10:00:00Z');
     const { db } = library.deps;
@@ -211,7 +211,7 @@ describe('a digest', () => {
     expect(await tick('2026-11-18T08:00:00Z')).toBe(1);
   });
 
-  test('of hundreds names fifty, and does not come again for the rest', async () => {
+  test('lists fifty of several hundred notifications, and is not sent again for the rest', async () => {
     const post = await write();
     await sql`insert into notifications (user_ref, kind, act, actor_user_ref, post_id, in_app, mail, created_at)
       select ${author.ref}, 'comment', 'many:' || n, ${other.ref}, ${post.id}::uuid, true, 'digest', '2026-11-17T10:00:00Z'
@@ -221,7 +221,7 @@ describe('a digest', () => {
     expect(await tick('2026-11-19T08:00:00Z')).toBe(0);
   });
 
-  test('is of what is wanted, however much came of a kind that was turned off since', async () => {
+  test('includes only kinds that are still turned on', async () => {
     const post = await write();
     await sql`insert into notifications (user_ref, kind, act, actor_user_ref, post_id, in_app, mail, created_at, happened_at)
       select ${author.ref}, case when n = 1 then 'mention' else 'comment' end, 'off:' || n, ${other.ref},
@@ -236,7 +236,7 @@ describe('a digest', () => {
     expect(mailbox.mails[0]?.text).toContain('mentioned you');
   });
 
-  test('old news is let go: what waited for weeks is not sent', async () => {
+  test('omits notifications that are weeks old', async () => {
     await comment(other, await write(), 'word');
     await happenedAt('2026-10-17T10:00:00Z');
     expect(await tick('2026-11-18T08:00:00Z')).toBe(0);

@@ -68,7 +68,7 @@ const mailJobs = async () => {
 };
 
 describe('a mention by mail', () => {
-  test('says who and what, quotes it, and leads there', async () => {
+  test('names the author and the post, quotes the comment and links to it', async () => {
     const { id } = await post();
     const { id: commentId } = await comment(other, { id }, `@${author.username} <b>how</b> & "why"?`);
     await settle(library);
@@ -89,7 +89,7 @@ describe('a mention by mail', () => {
     expect(mail?.messageId).toMatch(/^<notification\.[0-9a-f-]{36}@pictures\.example\.org>$/);
   });
 
-  test('is written under the recipient’s rules when it is sent', async () => {
+  test('is rendered with the rights of the recipient at the time of sending', async () => {
     const secret = await post({ title: 'Secret' });
     const reader = await mailable(`reader${round}`);
     const jobs = async (happen: () => Promise<unknown>) => {
@@ -130,7 +130,7 @@ describe('a mention by mail', () => {
   );
 
   // NOTICE-13
-  test('reaches nobody who has no address, is disabled or pending, or turned mail off', async () => {
+  test('is not sent to accounts that have no address, are disabled or pending, or turned mail off', async () => {
     const { id } = await post();
     const people = await Promise.all(
       ['none', 'disabled', 'pending', 'off', 'ok'].map((name) => mailable(`${name}${round}`)),
@@ -157,7 +157,7 @@ describe('a mention by mail', () => {
     expect(mailbox.recipients).toEqual([[address(ok)]]);
   });
 
-  test('is not sent for what was read meanwhile, nor for a kind turned off', async () => {
+  test('is not sent for a notification that was read, or a kind that was turned off', async () => {
     const { id } = await post();
     const slow = await mailboxHere({ onConnect: (_, done) => done(smtpError(421, 'not now')) });
     await useServer(slow);
@@ -181,7 +181,7 @@ describe('a mention by mail', () => {
 // NOTICE-12
 describe('a mail that goes wrong', () => {
   // NOTICE-12
-  test('is tried again while the server is down, under the same Message-ID', async () => {
+  test('is retried with the same Message-ID while the server is down', async () => {
     let calls = 0;
     const flaky = await mailboxHere({
       onMailFrom: (_, __, done) => {
@@ -201,7 +201,7 @@ describe('a mail that goes wrong', () => {
     expect(await mailJobs()).toEqual([]);
   });
 
-  test('taken by the server and cut off before it was noted is sent again with the same Message-ID, and then no more', async () => {
+  test('is sent once more with the same Message-ID if the connection breaks after the server accepted it', async () => {
     const { id } = await post();
     await comment(other, { id }, `@${author.username}`);
     await settle(library);
@@ -226,7 +226,7 @@ describe('a mail that goes wrong', () => {
   });
 
   // NOTICE-12
-  test('is given up when the server will never take it', async () => {
+  test('is not retried after a permanent refusal', async () => {
     let calls = 0;
     const strict = await mailboxHere({
       onRcptTo: (_, __, done) => {
@@ -244,7 +244,7 @@ describe('a mail that goes wrong', () => {
     expect([calls, await mailJobs()]).toEqual([1, []]);
   });
 
-  test('is tried again when it is we who are refused', async () => {
+  test('is retried when the server refuses the credentials', async () => {
     const guarded = await mailboxHere({ onAuth: (_, __, done) => done(smtpError(535, 'who are you')) });
     const { hostname, port } = new URL(guarded.url);
     library.deps.config.mail = {
@@ -260,7 +260,7 @@ describe('a mail that goes wrong', () => {
 });
 
 describe('without', () => {
-  test('a mail server nothing is queued for long, and nothing fails', async () => {
+  test('a mail server, no job stays pending or fails', async () => {
     library.deps.config.mail = { server: null, from: null };
     const { id } = await post();
     await comment(other, { id }, `@${author.username}`);
@@ -269,7 +269,7 @@ describe('without', () => {
     expect(await unread(author)).toBe(1);
   });
 
-  test('a public address there are no links, and no address to unsubscribe at', async () => {
+  test('a public address, mails have no links and no unsubscribe address', async () => {
     const { baseUrl } = library.deps.config;
     library.deps.config.baseUrl = null;
     const { id } = await post();
@@ -304,7 +304,7 @@ describe('the unsubscribe address (RFC 8058)', () => {
   const enabled = async (who: Account) => (await who.ok('getNotificationPreferences')).mail_enabled;
 
   // NOTICE-14
-  test('turns mail off without signing in, when it is posted to; looking at it changes nothing', async () => {
+  test('turns mail off for a POST without signing in; GET changes nothing', async () => {
     const path = await unsubscribeUrl();
     const page = await fetch(library.address + path);
     expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
@@ -315,7 +315,7 @@ describe('the unsubscribe address (RFC 8058)', () => {
     expect([await enabled(author), await enabled(other)]).toEqual([false, true]);
   });
 
-  test('is posted to as a form in parts too, which RFC 8058 would rather have', async () => {
+  test('accepts the multipart form that RFC 8058 recommends', async () => {
     const path = await unsubscribeUrl();
     const body = new FormData();
     body.append('List-Unsubscribe', 'One-Click');
@@ -324,7 +324,7 @@ describe('the unsubscribe address (RFC 8058)', () => {
   });
 
   // NOTICE-14
-  test('of somebody’s own making is 401: it is the credential', async () => {
+  test('returns 401 for a forged token', async () => {
     const path = await unsubscribeUrl();
     const token = new URLSearchParams(path.split('?')[1]).get('token') ?? '';
     const bent = [token.slice(0, -2), `${token.slice(0, -2)}AA`, 'x', String(author.ref)];
@@ -338,7 +338,7 @@ describe('the unsubscribe address (RFC 8058)', () => {
 });
 
 // NOTICE-16
-test('a worker that is killed while it mails leaves the mail to the next', async () => {
+test('the next worker sends the mail of a worker that was killed', async () => {
   // The server takes the message and never says so; the worker is gone by then.
   let stuck = true;
   const hanging = await mailboxHere({

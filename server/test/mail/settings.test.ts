@@ -35,7 +35,7 @@ const nothing = {
 };
 
 describe('the mail server', () => {
-  test('is none until somebody says', async () => {
+  test('is not configured at first', async () => {
     expect(await root.ok('getMailSettings')).toEqual(nothing);
     expect(await root.refused('sendTestMail', { body: { to: 'a@example.org' } })).toEqual({
       status: 409,
@@ -44,7 +44,7 @@ describe('the mail server', () => {
   });
 
   // NOTICE-15
-  test('is written, and never shown with its password', async () => {
+  test('is stored, and its password is never returned', async () => {
     const answer = await patch({ smtp_url: withPassword, from_address: 'library@example.org' });
     expect(JSON.parse(answer.text)).toEqual({
       ...nothing,
@@ -72,7 +72,7 @@ describe('the mail server', () => {
       expect(text).not.toMatch(/s3cr|w0rd/);
   });
 
-  test('stays when another part is changed, and goes when it is cleared', async () => {
+  test('keeps its password when other settings change, and removes it with the server', async () => {
     await patch({ smtp_url: withPassword });
     await patch({ from_name: 'The Library', smtp_url: null });
     expect(await root.ok('getMailSettings')).toMatchObject({ has_password: true, from_name: 'The Library' });
@@ -87,12 +87,12 @@ describe('the mail server', () => {
     ['smtp://mail.example.org?tls=unverified', false, 'unverified'],
     ['smtps://mail.example.org', true, 'offered'],
     ['smtps://mail.example.org?tls=unverified', true, 'unverified'],
-  ])('%s tells how it is kept from others’ eyes', async (smtp_url, secure, tls) => {
+  ])('returns whether and how %s is encrypted', async (smtp_url, secure, tls) => {
     await patch({ smtp_url });
     expect(await root.ok('getMailSettings')).toMatchObject({ secure, tls });
   });
 
-  test('is from somebody until that is cleared, each part by itself; the server stays', async () => {
+  test('clears sender address and name independently, and keeps the server', async () => {
     await patch({ smtp_url: withPassword, from_address: 'library@example.org', from_name: 'The Library' });
     const cleared = await root.ok('updateMailSettings', { body: { clear_from_address: true } });
     expect(cleared).toMatchObject({ from_address: null, from_name: 'The Library', has_password: true });
@@ -126,7 +126,7 @@ describe('the mail server', () => {
     expect(await root.ok('getMailSettings')).toEqual(before);
   });
 
-  test('of the environment wins', async () => {
+  test('is overridden by the environment', async () => {
     const own = await openLibrary({
       VITRINE_SMTP_URL: 'smtps://post:word@mail.example.net',
       VITRINE_MAIL_FROM: 'The Library <library@example.net>',
@@ -148,7 +148,7 @@ describe('the mail server', () => {
 });
 
 describe('a test message', () => {
-  test('is sent at once, and answered with the server’s words', async () => {
+  test('is sent immediately and returns the reply of the server', async () => {
     await patch({ smtp_url: mailbox.url, from_address: 'library@example.org', from_name: 'Lib "x" <y>, z' });
     const answer = await root.ok('sendTestMail', { body: { to: 'someone@example.org' } });
     expect(answer.accepted).toBe(true);
@@ -170,7 +170,7 @@ describe('a test message', () => {
   });
 
   // NOTICE-15
-  test('that is not taken is 409 with what the server said', async () => {
+  test('returns 409 with the reply of a server that refuses it', async () => {
     const strict = await mailboxHere({
       onRcptTo: (_, __, done) => done(smtpError(550, 'no such person here')),
     });
@@ -181,7 +181,7 @@ describe('a test message', () => {
     expect(error).toContain('no such person here');
   });
 
-  test('is 409 too when nobody answers there, or the password is wrong', async () => {
+  test('returns 409 if the server cannot be reached or refuses the password', async () => {
     const gone = await openMailbox();
     await gone.close();
     await patch({ smtp_url: gone.url });
@@ -201,7 +201,7 @@ describe('a test message', () => {
     expect(guarded.recipients).toEqual([['a@example.org']]);
   });
 
-  test('is not sent in the clear where encryption is asked for', async () => {
+  test('is not sent in plain text if encryption is required', async () => {
     await patch({ smtp_url: `${mailbox.url}?tls=required` });
     expect((await root.refused('sendTestMail', { body: { to: 'a@example.org' } })).status).toBe(409);
     expect(mailbox.mails).toEqual([]);
@@ -217,7 +217,7 @@ describe('a test message', () => {
   );
 
   // RATE-8
-  test('is limited: ten an hour', async () => {
+  test('is limited to ten per hour', async () => {
     const limited = await openLibrary({ VITRINE_RATE_LIMITS: 'on' });
     const admin = await arrive(limited, 'root', 'admin');
     const statuses: number[] = [];
@@ -228,7 +228,7 @@ describe('a test message', () => {
 });
 
 // NOTICE-15
-test('callers: who reads and who writes', async () => {
+test('only operators read and write the settings', async () => {
   const stranger = await arrive(library, 'stranger');
   const reader = await arrive(library, 'reader');
   await grant(library, reader, 'system.config.read');

@@ -51,7 +51,7 @@ beforeAll(async () => {
 });
 
 // PUBLIC-4
-test('the preview counts and shows what visitors are given, and nothing else', async () => {
+test('the preview counts and shows exactly what visitors may see', async () => {
   const preview = await root.ok('previewPublicMode');
   expect(preview).toMatchObject({
     enabled: false,
@@ -71,7 +71,7 @@ test('the preview counts and shows what visitors are given, and nothing else', a
 });
 
 // PUBLIC-2
-test('with public mode on, a visitor gets exactly what the preview showed', async () => {
+test('a visitor sees exactly what the preview showed once public mode is on', async () => {
   const { sample } = await root.ok('previewPublicMode');
   await library.setPublicMode(true);
   const visitor = library.anonymous();
@@ -86,7 +86,7 @@ test('with public mode on, a visitor gets exactly what the preview showed', asyn
   await library.setPublicMode(false);
 });
 
-test('the sample has at most twelve things', async () => {
+test('the sample has at most twelve items', async () => {
   const many = Array.from({ length: 10 }, (_, index) => index);
   for (const index of many)
     await publish(ines, [{ id: assets.text ?? '' }], { title: `word ${index}`, visibility: 'public' });
@@ -95,7 +95,7 @@ test('the sample has at most twelve things', async () => {
   expect(sample).toHaveLength(12);
 });
 
-test('the preview is for accounts that may read the configuration', async () => {
+test('the preview requires the right to read the configuration', async () => {
   expect((await ines.refused('previewPublicMode')).status).toBe(403);
   expect((await library.anonymous().refused('previewPublicMode')).status).toBe(401);
 });

@@ -129,7 +129,7 @@ const plain = { title: 'Vitrine', robots: 'noindex' };
 
 // PUBLIC-4
 describe('the head of a page', () => {
-  test('describes a public post, with every character as text', async () => {
+  test('describes a public post, with all text escaped', async () => {
     const { title, said, text, robots } = await headOf(`/posts/${posts.odd}`);
     expect(title).toBe(`${odd} · Glass & <house>`);
     expect(robots).toBeNull();
@@ -163,7 +163,7 @@ describe('the head of a page', () => {
   });
 
   // IDENTITY-6
-  test('offers no picture that visitors are not given, and names no hidden person', async () => {
+  test('shows no picture that visitors may not see, and names no hidden person', async () => {
     const mature = await headOf(`/posts/${posts.mature}`);
     expect(mature.title).toBe('Mature · Glass & <house>');
     expect(mature.said).not.toHaveProperty('og:image');
@@ -174,7 +174,7 @@ describe('the head of a page', () => {
   });
 
   // PUBLIC-6
-  test('is the same for what visitors may not see as for what is missing', async () => {
+  test('is the same for unreadable and missing pages', async () => {
     const missing = await headOf('/posts/00000000-0000-4000-8000-00000000dead');
     expect(missing).toMatchObject(plain);
     const paths = [
@@ -193,14 +193,14 @@ describe('the head of a page', () => {
     for (const path of paths) expect([path, await headOf(path)]).toEqual([path, missing]);
   });
 
-  test('is the general one while public mode is off', async () => {
+  test('describes only the library while public mode is off', async () => {
     await library.setPublicMode(false);
     for (const path of ['/', `/posts/${posts.odd}`, '/users/ines'])
       expect(await headOf(path)).toMatchObject({ ...plain, said: { robots: 'noindex' } });
   });
 
   // PUBLIC-5
-  test('keeps search engines out while indexing is off, and still describes the page', async () => {
+  test('tells search engines not to index while indexing is off, and still describes the page', async () => {
     await root.ok('updateSite', { body: { indexing: false } });
     const { title, said, robots } = await headOf(`/posts/${posts.odd}`);
     expect(title).toBe(`${odd} · Glass & <house>`);
@@ -210,7 +210,7 @@ describe('the head of a page', () => {
 
 // PUBLIC-4
 describe('feeds', () => {
-  test('hold the newest posts that visitors are given, as well-formed XML', async () => {
+  test('contain the newest posts that visitors may see, as well-formed XML', async () => {
     const { status, headers, text } = await get('/feeds/library.atom');
     expect([status, headers.get('content-type')]).toEqual([200, 'application/atom+xml; charset=utf-8']);
     expect(idsIn(text).slice(1)).toEqual([posts['of hidden'], posts.mature, posts.odd]);
@@ -235,7 +235,7 @@ describe('feeds', () => {
   });
 
   // PUBLIC-6
-  test('are 404 for what visitors may not know of', async () => {
+  test('return 404 for what visitors may not see', async () => {
     const other = (await root.ok('createTeam', { body: { name: 'Other', slug: 'other' } })).id;
     const paths = [
       'users/hidden',
@@ -250,7 +250,7 @@ describe('feeds', () => {
     for (const path of paths) expect([path, (await get(`/feeds/${path}.atom`)).status]).toEqual([path, 404]);
   });
 
-  test('are sent once while they do not change', async () => {
+  test('return 304 while they are unchanged', async () => {
     const first = await get('/feeds/library.atom');
     const etag = first.headers.get('etag') ?? '';
     expect(first.headers.get('cache-control')).toBe('no-cache');
@@ -262,13 +262,13 @@ describe('feeds', () => {
 describe('the sitemap', () => {
   const all = () => ['odd', 'mature', 'of hidden'].map((name) => `${base}/posts/${posts[name]}`);
 
-  test('holds the public posts', async () => {
+  test('contains the public posts', async () => {
     const { status, text } = await get('/sitemap.xml');
     expect([status, texts(parse(text), 'loc')]).toEqual([200, all()]);
     expect((await get('/robots.txt')).text).toBe(`User-agent: *\nAllow: /\nSitemap: ${base}/sitemap.xml\n`);
   });
 
-  test('is an index of parts when one cannot hold all posts', async () => {
+  test('is split into parts with an index if there are too many posts', async () => {
     const server = Fastify();
     servePublicFiles(server, library.deps, openBudgets(unlimited, library.config.limits), 2);
     const index = parse((await server.inject('/sitemap.xml')).body);
@@ -295,7 +295,7 @@ describe('oEmbed', () => {
   const embed = (url: string, more = '') => get(`/oembed?url=${encodeURIComponent(url)}${more}`);
 
   // PUBLIC-7
-  test('offers the picture of a post', async () => {
+  test('returns the picture of a post', async () => {
     const { status, headers, text } = await embed(`${base}/posts/${posts.odd}`);
     expect([status, headers.get('access-control-allow-origin')]).toEqual([200, '*']);
     expect(JSON.parse(text)).toEqual({
@@ -314,7 +314,7 @@ describe('oEmbed', () => {
     expect(image.headers.get('cross-origin-resource-policy')).toBe('cross-origin');
   });
 
-  test('is a link where no picture fits or none is for visitors', async () => {
+  test('returns a link if no picture fits or visitors may see none', async () => {
     const typeOf = async (answer: ReturnType<typeof get>) => JSON.parse((await answer).text).type;
     expect(await typeOf(embed(`${base}/posts/${posts.odd}`, '&maxwidth=50'))).toBe('link');
     expect(await typeOf(embed(`${base}/posts/${posts.odd}`, '&maxwidth=60&maxheight=40'))).toBe('photo');
@@ -323,7 +323,7 @@ describe('oEmbed', () => {
   });
 
   // PUBLIC-7
-  test('refuses what it does not know, and what visitors may not know', async () => {
+  test('refuses unknown addresses and what visitors may not see', async () => {
     for (const url of [
       `${base}/posts/${posts.draft}`,
       `${base}/posts/${posts.here}`,
@@ -340,7 +340,7 @@ describe('oEmbed', () => {
 });
 
 // PUBLIC-4
-test('while public mode is off, nothing of it answers, to anybody', async () => {
+test('no public page answers while public mode is off', async () => {
   await library.setPublicMode(false);
   const paths = [
     '/sitemap.xml',
@@ -356,7 +356,7 @@ test('while public mode is off, nothing of it answers, to anybody', async () => 
   expect((await get('/robots.txt')).text).toBe('User-agent: *\nDisallow: /\n');
 });
 
-test('a visitor who asks too often is refused, and still gets pages', async () => {
+test('a visitor over the rate limit is refused by feeds, and still gets pages', async () => {
   const limited = await openLibrary({ VITRINE_RATE_LIMITS: 'on', VITRINE_ANONYMOUS_LIMIT: '5' }, { webDir });
   await limited.setPublicMode(true);
   const statuses: number[] = [];

@@ -72,7 +72,7 @@ const toInes = (n: number) => isTold(n) || n === 5 || n === 700;
 
 describe('a word that almost everything has', () => {
   // SEARCH-9
-  test('is found from the newest to the last, and from the oldest', async () => {
+  test('is paginated from the newest and from the oldest post', async () => {
     expect(await found(root, { q: 'common', sort: 'newest' })).toEqual(newestFirst(() => true));
     expect(await found(root, { q: 'common', sort: 'oldest' })).toEqual(numbers);
     expect(await found(ines, { q: 'common', sort: 'newest' })).toEqual(newestFirst(toInes));
@@ -86,21 +86,21 @@ describe('a word that almost everything has', () => {
     expect(await total(ines, { q: 'common -open' })).toEqual([2, false]);
   });
 
-  test('of which the caller may read next to nothing is found as far as they may', async () => {
+  test('returns only readable hits to a caller who may read very few', async () => {
     expect(await found(ines, { q: 'sealed', sort: 'newest' })).toEqual([700, 5]);
     expect((await found(ines, { q: 'sealed' })).sort()).toEqual([5, 700]);
     expect(await total(ines, { q: 'sealed', owner_ref: mara.ref })).toEqual([0, false]);
     expect(await total(mara, { q: 'sealed' })).toEqual([1000, true]);
   });
 
-  test('is narrowed to little', async () => {
+  test('is filtered to a few hits', async () => {
     expect(await found(root, { q: 'common', tag: ['few'], sort: 'newest' })).toEqual([2000, 1301, 3]);
     expect(await found(ines, { q: 'common', tag: ['few'] })).toEqual([1301]);
     expect(await found(root, { q: 'common', owner_ref: ines.ref, sort: 'oldest' })).toEqual([5, 700]);
   });
 });
 
-test('where nothing is asked, the newest of every kind is found, and counted together', async () => {
+test('an empty query returns the newest items of every kind and their total', async () => {
   const ask = (visitor: Visitor) => visitor.ok('search', { query: { limit: 200 } });
   const { items, total, total_capped, next_cursor } = await ask(root);
   expect([total, total_capped]).toEqual([1000, true]);
@@ -119,7 +119,7 @@ test('where nothing is asked, the newest of every kind is found, and counted tog
 });
 
 describe('a word that some have', () => {
-  test('is found wherever they are', async () => {
+  test('is found anywhere in the library', async () => {
     const isFortieth = (n: number) => n % 40 === 0;
     expect(await found(root, { q: 'fortieth', sort: 'newest' })).toEqual(newestFirst(isFortieth));
     expect(await found(root, { q: 'fortieth', sort: 'oldest' })).toEqual(numbers.filter(isFortieth));
@@ -130,7 +130,7 @@ describe('a word that some have', () => {
     expect(await found(ines, { q: 'buried' })).toEqual([5]);
   });
 
-  test('behind a gate is found by whoever may pass it', async () => {
+  test('in a protected field is found by holders of its capability', async () => {
     expect(await found(mara, { q: 'veiled', sort: 'newest' })).toEqual([2400, 2000, 1600, 1200, 800, 400]);
     expect(await found(root, { q: 'common veiled', sort: 'oldest' })).toEqual([
       400, 800, 1200, 1600, 2000, 2400,
@@ -142,7 +142,7 @@ describe('a word that some have', () => {
   });
 
   // SEARCH-5
-  test('is found through what is much like it', async () => {
+  test('is found by similar spelling', async () => {
     await sql`update assets set title = 'common xylophone' where title in ('common number17', 'common number2399')`.execute(
       library.deps.db,
     );
@@ -154,7 +154,7 @@ describe('a word that some have', () => {
       where title = 'common xylophone'`.execute(library.deps.db);
   });
 
-  test('is offered as it is typed', async () => {
+  test('is suggested while typing', async () => {
     const texts = async (visitor: Visitor, q: string) =>
       (await visitor.ok('suggest', { query: { q } })).items
         .filter(({ kind }) => kind === 'asset')
@@ -169,7 +169,7 @@ describe('a word that some have', () => {
 });
 
 describe('the time of a document', () => {
-  test('is that of its row, whoever sets it', async () => {
+  test('equals the time of its row', async () => {
     const { db } = library.deps;
     const [asset] = (await mara.ok('search', { query: { q: 'buried', kind: 'asset' } })).items;
     if (asset?.kind !== 'asset') throw new Error('nothing buried');

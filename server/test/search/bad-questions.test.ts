@@ -104,11 +104,11 @@ describe('any question', () => {
   });
 
   // SEARCH-11
-  test('is answered when normalization makes it 18 times as long', async () => {
+  test('is answered even if normalization makes it 18 times longer', async () => {
     expect((await mara.send(`/search?q=${encodeURIComponent('ﷺ'.repeat(1000))}`)).status).toBe(200);
   });
 
-  test('finds what it names through all its marks', async () => {
+  test('matches text with many combining marks', async () => {
     const titles = async (q: string) => {
       const { items } = await mara.ok('search', { query: { q, kind: 'asset' } });
       return items.length;
@@ -119,7 +119,7 @@ describe('any question', () => {
   });
 
   // SEARCH-11
-  test('of more than a thousand characters is 400, and so is a cursor or a filter that is none', async () => {
+  test('returns 400 for more than a thousand characters and for invalid cursors and filters', async () => {
     const query = [
       `q=${'x'.repeat(1001)}`,
       'cursor=nonsense',

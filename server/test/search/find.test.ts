@@ -47,7 +47,7 @@ const asset = (title: string, fields: Record<string, string> = {}, name?: string
   upload(mara, bytes, { title, ...fields }, name);
 
 describe('words', () => {
-  test('are looked for in titles, tags, descriptions, file names and comments, in that order', async () => {
+  test('rank matches in titles, tags, descriptions, file names and comments in this order', async () => {
     const picture = await asset('zebra alone');
     await asset('a', { tags: 'zebra' });
     await asset('b', { description: 'one zebra' });
@@ -61,7 +61,7 @@ describe('words', () => {
   });
 
   // SEARCH-3
-  test('must all be there; the last may be the beginning of one', async () => {
+  test('must all match; the last one matches as a prefix', async () => {
     await asset('harbour at dawn');
     await asset('harbour at night');
     expect(await found(ines, 'harbour daw')).toEqual(['asset harbour at dawn']);
@@ -69,7 +69,7 @@ describe('words', () => {
   });
 
   // SEARCH-3
-  test('in quotes must stand together, behind a minus must not be there', async () => {
+  test('in quotes match as a phrase, after a minus they exclude', async () => {
     await asset('red kite bird');
     await asset('kite red paint');
     expect(await found(ines, '"red kite"')).toEqual(['asset red kite bird']);
@@ -78,7 +78,7 @@ describe('words', () => {
   });
 
   // SEARCH-4
-  test('are found without their case and accents, in any script', async () => {
+  test('match regardless of case and accents, in any script', async () => {
     await asset('Éléphant à Žižkov');
     await asset('東京タワーの夜景');
     await asset('Вечерний город');
@@ -89,7 +89,7 @@ describe('words', () => {
   });
 
   // SEARCH-5
-  test('that are misspelt find names much like them, when almost nothing has them', async () => {
+  test('that are misspelt match similar names if there are few exact hits', async () => {
     await asset('lighthouse');
     await asset('Воскресенье');
     const page = await ines.ok('search', { query: { q: 'lighthuose' } });
@@ -98,7 +98,7 @@ describe('words', () => {
     expect(await found(ines, 'lighthuose -lighthouse')).toEqual([]);
   });
 
-  test('are marked in rich text as it is read, without its markup', async () => {
+  test('are highlighted in rich text without markup', async () => {
     const picture = await asset('lettered');
     const field = await define(library, 'rich_text');
     await mara.ok('setAssetFieldValue', {
@@ -111,7 +111,7 @@ describe('words', () => {
     expect(mark?.ranges.map(({ start, end }) => mark.text.slice(start, end))).toEqual(['dugongs']);
   });
 
-  test('are marked where they matched, as ranges of plain text', async () => {
+  test('are highlighted as ranges of plain text', async () => {
     await asset('<b>Ocelot</b> & "ocelots"', { description: 'nothing' });
     const { items } = await ines.ok('search', { query: { q: 'ocelot', kind: 'asset' } });
     expect(items[0]?.highlights).toEqual([
@@ -128,7 +128,7 @@ describe('words', () => {
 });
 
 describe('every kind', () => {
-  test('is found by its names: people, tags, collections, posts, assets', async () => {
+  test('is found by name: people, tags, collections, posts, assets', async () => {
     const picture = await asset('quokka picture', { tags: 'quokka' });
     await publish(mara, [picture], { title: 'quokka post' });
     await mara.ok('createCollection', { body: { name: 'quokka collection', visibility: 'org-only' } });
@@ -160,7 +160,7 @@ describe('every kind', () => {
   });
 
   // SEARCH-15
-  test('but assets is left out once a filter is given', async () => {
+  test('except assets is omitted if a filter is given', async () => {
     const kinds = (await found(root, 'quokka', { filter: ['field:title~quokka'] })).map(
       (hit) => hit.split(' ')[0],
     );
@@ -215,7 +215,7 @@ describe('pages', () => {
 });
 
 describe('GET /posts and GET /assets', () => {
-  test('are searched by the same words', async () => {
+  test('search with the same words', async () => {
     const picture = await asset('narwhal picture');
     const { id } = await publish(mara, [picture], { title: 'narwhal post' });
     const posts = await ines.ok('listPosts', { query: { q: 'narwhal -picture' } });
@@ -227,7 +227,7 @@ describe('GET /posts and GET /assets', () => {
 });
 
 describe('a tag under another name', () => {
-  test('is found by the new one, on posts and assets, and not by the old', async () => {
+  test('is found by its new name on posts and assets, and not by the old one', async () => {
     const picture = await asset('pictured', { tags: 'oldname' });
     await publish(mara, [picture], { title: 'posted', tags: ['oldname'] });
     await root.ok('renameTag', { params: { tag: 'oldname' }, body: { to: 'freshlabel' } });
@@ -242,7 +242,7 @@ describe('a tag under another name', () => {
 
 describe('GET /search/suggest', () => {
   // SEARCH-10
-  test('has what begins like this, ten at most', async () => {
+  test('returns at most ten suggestions with this prefix', async () => {
     const suggestions = async (q: string) => (await ines.ok('suggest', { query: { q } })).items;
     expect((await suggestions('quok')).map(({ kind, text }) => `${kind} ${text}`).sort()).toEqual([
       'asset quokka picture',

@@ -20,13 +20,13 @@ const total = async (q: string) => (await mara.ok('search', { query: { q: `"${q}
 
 // SEARCH-12
 describe('the language of a library', () => {
-  test('is none at first: words are found as they are', async () => {
+  test('is unset at first, so words match without stemming', async () => {
     expect(await root.ok('getSearchSettings')).toMatchObject({ language: 'simple', progress: null });
     expect([await total('running'), await total('run'), await total('horse')]).toEqual([2, 0, 0]);
   });
 
   // SEARCH-12
-  test('is changed by operators, at once for new words and by a job for all', async () => {
+  test('is changed by operators, immediately for new documents and by a job for all', async () => {
     expect((await mara.refused('updateSearchSettings', { body: { language: 'english' } })).status).toBe(403);
     const changed = await root.ok('updateSearchSettings', { body: { language: 'english' } });
     expect(changed).toMatchObject({ language: 'english', progress: { done: 0, total: 2 } });
@@ -40,14 +40,14 @@ describe('the language of a library', () => {
     expect(items.map(({ metadata }) => metadata)).toEqual([{ before: 'simple', language: 'english' }]);
   });
 
-  test('is one of those PostgreSQL knows', async () => {
+  test('must be a configuration of PostgreSQL', async () => {
     for (const language of ['klingon', '', 'pg_catalog.english', "english'; --"]) {
       const answer = await root.send('/admin/system/search', { method: 'PATCH', body: { language } });
       expect([language, answer.status]).toEqual([language, 400]);
     }
   });
 
-  test('each of them makes documents and questions', async () => {
+  test('every configuration indexes documents and parses queries', async () => {
     const { languages } = await root.ok('getSearchSettings');
     for (const language of languages) {
       const { rows } = await sql<{
@@ -57,7 +57,7 @@ describe('the language of a library', () => {
     }
   });
 
-  test('a job that is run again changes nothing', async () => {
+  test('the job is idempotent', async () => {
     await sql`select graphile_worker.add_job('rewrite-documents')`.execute(library.deps.db);
     await library.runJobs();
     expect(await total('run')).toBe(2);
@@ -66,7 +66,7 @@ describe('the language of a library', () => {
 
 // SEARCH-12
 describe('while something is edited', () => {
-  test('every answer has it as it was or as it is, and afterwards as it is', async () => {
+  test('a search returns the old or the new state, and afterwards the new one', async () => {
     const words = ['alpaca', 'buffalo'];
     const edits = (async () => {
       for (let n = 0; n < 10; n++)
@@ -85,7 +85,7 @@ describe('while something is edited', () => {
     expect([await total('alpaca'), await total('buffalo')]).toEqual([0, 1]);
   });
 
-  test('edits of one asset’s title, tags and values at the same instant are all in its document', async () => {
+  test('concurrent edits of title, tags and values of one asset are all in its document', async () => {
     const { db } = library.deps;
     await Promise.all([
       sql`update assets set title = 'firstword' where id = ${picture.id}`.execute(db),
@@ -103,7 +103,7 @@ describe('while something is edited', () => {
     ).toBe(1);
   });
 
-  test('comments at the same instant are all in the document of their post', async () => {
+  test('concurrent comments are all in the document of their post', async () => {
     const { id } = await publish(mara, [picture], { title: 'talked about' });
     const bodies = ['uno', 'dos', 'tres', 'cuatro', 'cinco'].map((word) => `${word}word`);
     await Promise.all(bodies.map((body) => mara.ok('createComment', { params: { id }, body: { body } })));

@@ -140,7 +140,7 @@ describe('an asset', () => {
   });
 
   // SEARCH-6
-  test('that is mature tells the name of its file with its bytes alone', async () => {
+  test('that is mature is found by file name only by callers who may see its bytes', async () => {
     await upload(mara, bytes, { title: 'mature one', mature: 'true' }, 'velociraptor.jpg');
     await expectTold('velociraptor', {
       stranger: [stranger, false],
@@ -149,7 +149,7 @@ describe('an asset', () => {
     });
   });
 
-  test('in the trash is found by nobody, and again after its restore', async () => {
+  test('in the trash is not found until it is restored', async () => {
     const { id } = await upload(mara, bytes, { title: 'trashedword' });
     await mara.ok('deleteAsset', { params: { id }, body: {} });
     await expectTold('trashedword', { owner: [mara, false], root: [root, false] });
@@ -200,7 +200,7 @@ describe('a post', () => {
     },
   );
 
-  test('is not found by its comment once that is deleted, and by an edited one as it is now', async () => {
+  test('is not found by a deleted comment, and by an edited one only in its new text', async () => {
     const picture = await upload(mara, bytes, { title: 'picture' });
     const { id } = await publish(mara, [picture], { title: 'commented' });
     const comment = await stranger.ok('createComment', { params: { id }, body: { body: 'trombonist' } });
@@ -212,7 +212,7 @@ describe('a post', () => {
   });
 
   // SEARCH-2
-  test('is not found by the title of a member that is withheld', async () => {
+  test('is not found by the title of a withheld member', async () => {
     const hidden = await upload(mara, bytes, { title: 'hiddenmember', sensitivity: 'restricted' });
     const open = await upload(mara, bytes, { title: 'open' });
     await publish(mara, [open, hidden], { title: 'mixed' });
@@ -222,7 +222,7 @@ describe('a post', () => {
 
 describe('people', () => {
   // SEARCH-14
-  test('are found by their full name by whoever signed in, never by anonymous callers', async () => {
+  test('are found by full name by signed-in callers only', async () => {
     await stranger.ok('updateUser', {
       params: { ref: stranger.ref },
       body: { fullname: 'Persephone Quill' },
@@ -237,7 +237,7 @@ describe('people', () => {
     expect((await anonymous.ok('suggest', { query: { q: 'strang' } })).items).toEqual([]);
   });
 
-  test('without public mode anonymous callers are 401', async () => {
+  test('returns 401 to anonymous callers while public mode is off', async () => {
     await library.setPublicMode(false);
     for (const id of ['search', 'suggest'] as const)
       expect((await anonymous.refused(id, { query: { q: 'x' } })).status).toBe(401);
@@ -252,7 +252,7 @@ describe('a field behind a capability', () => {
   const setField = (body: Record<string, unknown>) => root.ok('updateField', { params: { id: field }, body });
 
   // SEARCH-7
-  test('is searched by whoever holds it, everywhere or for the asset’s team', async () => {
+  test('is searched by holders, everywhere or in the team of the asset', async () => {
     const made = await root.ok('createField', {
       body: { code: 'notes', label: 'Notes', type: 'text', read_capability: 'share.grant' },
     });
@@ -277,7 +277,7 @@ describe('a field behind a capability', () => {
     });
   });
 
-  test('answers with words of the asset beside it, and tells nothing by exclusion', async () => {
+  test('does not reveal its words through excluded words or words of the same asset', async () => {
     const hits = async (visitor: Visitor, q: string) => (await told(visitor, q)).hits;
     expect(await hits(follower, 'gondola contrabassoon')).toEqual(['annotated gondola']);
     expect(await hits(follower, 'gondola -contrabassoon')).toEqual([]);
@@ -289,7 +289,7 @@ describe('a field behind a capability', () => {
   });
 
   // SEARCH-7
-  test('opens, closes and leaves the search before the change answers', async () => {
+  test('is added to and removed from the search before the response to the change', async () => {
     const total = async (visitor: Visitor) => (await told(visitor, 'contrabassoon')).total;
     await setField({ clear_read_capability: true });
     expect([await total(mara), await total(anonymous)]).toEqual([1, 1]);
@@ -306,7 +306,7 @@ describe('a field behind a capability', () => {
 
 describe('ordering', () => {
   // SEARCH-8
-  test('does not move with what the caller may not read', async () => {
+  test('does not depend on what the caller may not read', async () => {
     for (const [title, description] of [
       ['ocarina', ''],
       ['an ocarina among others', ''],

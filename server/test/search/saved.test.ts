@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 
 describe('searches an account keeps', () => {
-  test('are its own, by name, and change and go', async () => {
+  test('are private, listed by name, editable and removable', async () => {
     const query = {
       q: '"red kite" -bird',
       kind: 'asset' as const,
@@ -42,7 +42,7 @@ describe('searches an account keeps', () => {
   });
 
   // PREFERENCE-7
-  test('have each name once, and are a hundred at most, also when many come at once', async () => {
+  test('have unique names and are limited to a hundred, also for concurrent requests', async () => {
     expect((await mara.refused('createSearch', { body: { name: 'ALL', query: {} } })).status).toBe(409);
     const answers = await Promise.all(
       Array.from({ length: 105 }, (_, n) =>
@@ -53,7 +53,7 @@ describe('searches an account keeps', () => {
     expect((await ines.ok('listSearches')).length).toBe(100);
   });
 
-  test('are refused with what a search does not know', async () => {
+  test('are refused if they contain unknown filters', async () => {
     for (const body of [
       { name: '', query: {} },
       { name: 'x'.repeat(101), query: {} },

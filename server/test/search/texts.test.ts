@@ -34,7 +34,7 @@ describe('the text of a file', () => {
   });
 
   // SEARCH-13
-  test('counts less than a title', async () => {
+  test('ranks below a title', async () => {
     const body = plainText('A quarry, and nothing but a quarry.\n');
     await upload(mara, body, { title: 'Walls', sensitivity: 'public' }, 'walls.txt');
     await upload(mara, plainText('Stones.\n'), { title: 'Quarry', sensitivity: 'public' }, 'q.txt');
@@ -57,7 +57,7 @@ describe('the text of a file', () => {
     expect(await found(stranger, 'basalt')).toEqual(['Basalt', 'Walls']);
   });
 
-  test('stays findable when the asset is edited, and a second asset of the same bytes has it at once', async () => {
+  test('remains searchable after an edit, and is searchable for a second asset with the same bytes', async () => {
     const asset = await upload(mara, plainText('Zinfandel.\n'), { title: 'One', sensitivity: 'public' });
     await library.runJobs();
     await mara.ok('updateAsset', { params: { id: asset.id }, body: { title: 'Two' } });
@@ -66,14 +66,14 @@ describe('the text of a file', () => {
   });
 
   // SEARCH-13
-  test('is not found by those from whom the file is withheld', async () => {
+  test('is not found by callers from whom the file is withheld', async () => {
     await upload(mara, plainText('Persimmon.\n'), { title: 'Mine', sensitivity: 'restricted' });
     await library.runJobs();
     expect([await found(mara, 'persimmon'), await found(stranger, 'persimmon')]).toEqual([['Mine'], []]);
   });
 
   // SEARCH-13
-  test('of a mature file is found by those who want to see such files alone', async () => {
+  test('of a mature file is found only by callers who show mature content', async () => {
     const form = { title: 'Veiled', sensitivity: 'public', mature: 'true' };
     const asset = await upload(mara, plainText('Salamander.\n'), {
       title: form.title,
@@ -87,7 +87,7 @@ describe('the text of a file', () => {
     expect(await found(stranger, 'salamander')).toEqual([form.title]);
   });
 
-  test('may be long and have as many words as a text can have', async () => {
+  test('may have as many words as a text can have', async () => {
     const words = Array.from({ length: 60_000 }, (_, at) =>
       String.fromCodePoint(0x4e00 + (at % 20_900)),
     ).join('');
