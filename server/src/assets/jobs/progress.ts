@@ -5,7 +5,7 @@ import type { Database } from '../../platform/database/pool.ts';
 const EVERY_MS = 2000;
 
 /** Records how far a running job has come, for lists of jobs (ADMIN-12). */
-export interface ProgressRecord {
+interface ProgressRecord {
   /** Takes a fraction from 0 to 1, as often as the job likes. */
   report(part: number): void;
   /** Removes the record at the end of the job. */
