@@ -8,7 +8,7 @@ import { placeOf } from '#lib/viewer/place.ts';
 import { isPlayable, playerBox } from '#lib/viewer/plays.ts';
 import { keepPosition, positionOf } from '#lib/viewer/resume.ts';
 import { readSprites, spriteAt } from '#lib/viewer/sprites.ts';
-import { isTall, levelFor, levelsOf, pagesOf, stageOf } from '#lib/viewer/stage.ts';
+import { isTall, levelFor, levelsOf, neededProgram, pagesOf, stageOf } from '#lib/viewer/stage.ts';
 
 function media(mime: string, kind: ViewerMedia['kind'], ...keys: string[]): ViewerMedia {
   const variants = keys.map((key) => ({ key, type: 'image/webp', bytes: 1, width: 800, height: 600 }));
@@ -35,6 +35,21 @@ describe('how a file is shown', () => {
     ['file', media('application/x-blender', 'other'), true],
   ] as const)('%s: %j', (stage, its, hasOriginal) => {
     expect(stageOf(its, hasOriginal)).toBe(stage);
+  });
+
+  it.each([
+    ['application/msword', 'LibreOffice'],
+    ['application/vnd.ms-excel', 'LibreOffice'],
+    ['application/vnd.oasis.opendocument.text', 'LibreOffice'],
+    ['application/vnd.openxmlformats-officedocument.presentationml.presentation', 'LibreOffice'],
+    ['application/postscript', 'Ghostscript'],
+    ['application/eps', 'Ghostscript'],
+  ])('names the program that the server needs for %s: %s', (mime, program) => {
+    expect(neededProgram(mime)).toContain(program);
+  });
+
+  it('names no program for other files', () => {
+    expect(neededProgram('application/x-blender')).toBeUndefined();
   });
 
   it('lists pages by their numbers', () => {

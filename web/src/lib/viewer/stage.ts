@@ -108,3 +108,16 @@ export function levelFor(
 export function isTall({ width, height }: { width: number; height: number }): boolean {
   return height > 2.4 * width;
 }
+
+/** Media types of Office documents, whose pages the server makes with LibreOffice. */
+const officeType =
+  /^application\/(?:vnd\.(?:openxmlformats-officedocument|oasis\.opendocument)\.|msword$|rtf$|vnd\.ms-(?:excel|powerpoint)$)/;
+
+/** Returns what the server needs to show files of this type; undefined if it can show none of them. */
+export function neededProgram(mime: string): string | undefined {
+  if (officeType.test(mime))
+    return 'Pages of Office documents need LibreOffice on the server. It is missing, or cannot read this file.';
+  if (mime === 'application/postscript' || mime === 'application/eps')
+    return 'PostScript needs Ghostscript on the server. It is missing, or cannot read this file.';
+  return undefined;
+}
