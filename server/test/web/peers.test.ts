@@ -228,6 +228,7 @@ test('restricted content is shared with a person after a second question', async
 
   await ann.goto(`/posts/${id}`);
   await ann.getByRole('button', { name: 'Share with a library' }).click();
+  await ann.getByRole('dialog').getByLabel('With', { exact: true }).selectOption('person');
   await ann.getByRole('dialog').getByLabel('Person').fill('mara');
   await ann.getByRole('dialog').getByRole('button', { name: 'Share', exact: true }).click();
   const question = ann.getByRole('alertdialog');
