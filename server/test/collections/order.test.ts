@@ -15,7 +15,7 @@ let asset: ShownAsset;
 let posts: string[];
 let id: string;
 
-/** The posts `abcdef` as the collection has them, for whom. */
+/** Returns the order of the posts `abcdef` in the collection for a caller. */
 async function read(who: Visitor = mara): Promise<string> {
   const ids = await idsIn(who, id, 3);
   return ids.map((one) => 'abcdef'[posts.indexOf(one)]).join('');

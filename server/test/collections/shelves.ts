@@ -4,7 +4,7 @@ import { sql } from 'kysely';
 import type { Visitor } from '../support/client.ts';
 import type { Library } from '../support/library.ts';
 
-/** A new collection of this account, with these posts in this order. */
+/** Creates a collection of this account with these posts in this order. */
 export async function collect(
   owner: Visitor,
   name: string,
@@ -25,7 +25,7 @@ export const takeOut = (who: Visitor, id: string, post_id: string) =>
 export const move = (who: Visitor, id: string, post_id: string, before: string | null) =>
   who.ok('orderCollection', { params: { id }, body: { post_id, before } });
 
-/** All posts of a collection for this visitor, over pages of this many. */
+/** Returns all posts of a collection for this visitor, read in pages of this size. */
 export async function contents(who: Visitor, id: string, limit = 50): Promise<Post[]> {
   const items: Post[] = [];
   let cursor: string | null = null;
@@ -43,7 +43,7 @@ export async function contents(who: Visitor, id: string, limit = 50): Promise<Po
 export const idsIn = async (who: Visitor, id: string, limit = 50) =>
   (await contents(who, id, limit)).map((post) => post.id);
 
-/** Every collection a visitor is given for this question, over its pages. */
+/** Returns every collection that a visitor receives for this query, over all pages. */
 export async function everyCollection(who: Visitor, query: CollectionQuery = {}): Promise<Collection[]> {
   const items: Collection[] = [];
   let cursor: string | null = null;
@@ -57,12 +57,12 @@ export async function everyCollection(who: Visitor, query: CollectionQuery = {})
   return items;
 }
 
-/** Lets a collection expire, as time would. */
+/** Makes a collection expire. */
 export async function expire({ deps: { db } }: Library, id: string): Promise<void> {
   await sql`update collections set expires_at = now() - interval '1 second' where id = ${id}`.execute(db);
 }
 
-/** Places many posts at once, in this order. */
+/** Inserts many posts into a collection, in this order. */
 export async function placeAll(
   { deps: { db } }: Library,
   id: string,

@@ -41,7 +41,7 @@ beforeAll(async () => {
   await library.setPublicMode(true);
 });
 
-/** What a collection shows somebody, by each of its surfaces; all of them agree. */
+/** Returns what a collection shows a caller; fails unless all its operations agree. */
 async function shows(who: Visitor, id: string): Promise<string[]> {
   const ids = await idsIn(who, id, 2);
   const collection = await get(who, id);
@@ -175,7 +175,7 @@ describe('covers', () => {
     );
     await takeOut(mara, id, posts[0]?.id ?? '');
     expect(await coversOf(ann, id)).toEqual([at(2).id, at(4).id, at(5).id, at(6).id]);
-    // What is deleted stands for nothing any more.
+    // A deleted post provides no cover.
     await mara.ok('deleteAsset', { params: { id: at(4).id }, body: undefined });
     expect((await coversOf(ann, id))[1]).toBe(at(3).id);
   });

@@ -23,7 +23,7 @@ beforeAll(async () => {
   [mara, ann] = await Promise.all([arrive(library, 'mara'), arrive(library, 'ann')]);
   root = await arrive(library, 'root', 'admin');
   asset = await upload(mara, plainFile());
-  // Nothing here is searched: writing the search documents of all these posts would take most of the time.
+  // Skips search documents, which would take most of the time.
   await sql`alter table posts disable trigger user`.execute(library.deps.db);
   many = await addPosts(library, { author: mara, members: [asset.id], count: 12_000 });
   await sql`alter table posts enable trigger user`.execute(library.deps.db);
@@ -92,7 +92,7 @@ describe('what a large collection costs', () => {
     expect(all.length).toBe(one.length);
     const list = all.find(({ text }) => /from collections c/.test(text));
     if (list === undefined) throw new Error('no statement lists collections');
-    // 600 in the small ones, a thousand of the large one, and some looked at for covers.
+    // 600 in the small ones, 1,000 of the large one, and some read for covers.
     expect(touched(await planOf(list), 'collection_posts')).toBeLessThan(2_500);
   });
 
@@ -120,7 +120,7 @@ test('reorders 10,000 posts, and keeps the order under concurrent moves', async 
 test('refuses the 100,001st post, but not one that it contains', async () => {
   const { db } = library.deps;
   const full = await collect(mara, 'full', [{ id: many[0] ?? '' }]);
-  // Rows alone: a hundred thousand real posts would take longer than the rule is worth.
+  // Inserts rows only, because creating a hundred thousand posts over HTTP takes too long.
   await sql`alter table collection_posts disable trigger all`.execute(db);
   await sql`insert into collection_posts (collection_id, post_id, position, added_by)
     select ${full.id}, gen_random_uuid(), (100 + n) * 4294967296, ${mara.ref}

@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(stopTagging);
 
-/** Every test begins with no stored file and no wiring. */
+/** Removes all stored files and wirings. */
 beforeEach(async () => {
   for (const table of ['assets', 'files', 'extraction_runs'] as const)
     await library.deps.db.deleteFrom(table).execute();
@@ -34,7 +34,7 @@ beforeEach(async () => {
 const progress = (): Promise<Extraction> => admin.ok('getExtraction', {});
 const start = (body?: { field_id?: string; only_failed?: boolean }) => admin.ok('startBackfill', { body });
 
-/** Works on the jobs that are due and have not begun, one after the other, at most so many. */
+/** Runs due jobs that have not started, one after the other, up to this number. */
 async function workOnce(): Promise<void> {
   await sql`update graphile_worker._private_jobs set run_at = now()`.execute(library.deps.db);
   await library.runJobs();
@@ -137,7 +137,7 @@ describe('a pass over the stored files (POST /admin/system/extraction/backfill)'
 });
 
 describe('a pass over more files than one step has', () => {
-  /** Files that say nothing, as rows and bytes. */
+  /** Inserts files without metadata, as rows and bytes. */
   async function addFiles(count: number): Promise<void> {
     await sql`insert into files (hash, size_bytes, mime)
       select encode(sha256(n::text::bytea), 'hex'), 1, 'text/plain' from generate_series(1, ${count}) n`.execute(
@@ -148,7 +148,7 @@ describe('a pass over more files than one step has', () => {
   test('resumes after the last recorded step', async () => {
     await addFiles(100);
     await start();
-    // The first step dies after its work and before it was counted: its job is there again.
+    // The first step is killed after its work and before it is recorded, so its job is pending again.
     await sql`create function die() returns trigger language plpgsql as
       'begin if new.done > 0 and new.done <= 40 then raise exception ''killed''; end if; return new; end'`.execute(
       library.deps.db,
@@ -161,7 +161,7 @@ describe('a pass over more files than one step has', () => {
     await sql`drop trigger die on extraction_runs`.execute(library.deps.db);
     await sql`drop function die()`.execute(library.deps.db);
     await workOnce();
-    // Bytes that are missing are failures, and each file was counted once.
+    // Missing bytes are failures, and each file is counted once.
     expect(await progress()).toMatchObject({ state: 'finished', done: 100, total: 100, failed: 100 });
   });
 

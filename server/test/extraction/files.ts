@@ -9,7 +9,7 @@ import { pictureFile, tagFile } from '../media/tagged-files.ts';
 import type { Visitor } from '../support/client.ts';
 import type { Library } from '../support/library.ts';
 
-/** A picture with these tags; every one is another file. */
+/** Creates a picture with these tags and a unique hash. */
 export async function tagged(
   tags: Readonly<Record<string, string | readonly string[]>>,
 ): Promise<Uint8Array<ArrayBuffer>> {
@@ -26,7 +26,7 @@ export async function tagged(
 }
 let made = 0;
 
-/** A film by its brand that ends within its first box: its own length says so. */
+/** Creates a truncated film, which is shorter than its first box states. */
 export function brokenFilm(seed: number): Uint8Array<ArrayBuffer> {
   const bytes = Buffer.alloc(200);
   bytes.write('\0\0\0\u0018ftypisom\0\0\u0002\0isomavc1', 0, 'latin1');
@@ -35,7 +35,7 @@ export function brokenFilm(seed: number): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(bytes);
 }
 
-/** A field wired to a source. */
+/** Creates a field that is wired to a source. */
 export async function wire(
   library: Library,
   admin: Visitor,
@@ -50,7 +50,7 @@ export async function wire(
   return id;
 }
 
-/** The value of a field on an asset, as somebody is shown it. */
+/** Returns the value of a field on an asset, as shown to a caller. */
 export async function shownValue(
   visitor: Visitor,
   asset: Pick<ShownAsset, 'id'>,

@@ -69,13 +69,13 @@ describe('a job fills the wired fields of a new asset', () => {
     expect(of(ids.shutter)).toMatchObject({ value_text: '1/250', set_by: 'exif' });
     expect(of(ids.seconds)).toMatchObject({ value_num: 0.004 });
     expect(of(ids.iso)).toMatchObject({ value_num: 400 });
-    // The day on the calendar there, though it was still the day before in UTC.
+    // The local date, although UTC was still a day behind.
     expect(of(ids.day)?.value_date).toMatch(/^2024-05-06T00:00/);
     expect(Date.parse(of(ids.instant)?.value_date ?? '')).toBe(Date.parse('2024-05-05T23:08:09Z'));
     expect(of(ids.words)?.resolved_options?.map(({ label }) => label)).toEqual(['North Sea', 'pier']);
     expect(of(ids.city)).toMatchObject({ value_text: 'bergen' });
     expect(of(ids.linked)).toBeUndefined();
-    // A number field makes of `007` what it can.
+    // A number field reads `007` as 7.
     expect(of(ids.unfit)).toMatchObject({ value_num: 7 });
     // EXTRACT-12: keywords fill fields only.
     expect(await mara.ok('getAsset', { params: { id: asset.id } })).toMatchObject({ tags: [] });
@@ -282,7 +282,7 @@ describe('applies a change of the wiring to the next job', () => {
     const last = await upload(mara, await tagged(tags));
     await workElsewhere();
     expect(await shownValue(mara, last, id)).toBeUndefined();
-    // Wired again, it is as it was.
+    // After wiring it again, a pass fills it.
     await admin.ok('setFieldExtraction', { params: { id }, body: { source: 'title' } });
     await admin.ok('startBackfill', { body: { field_id: id } });
     await workElsewhere();

@@ -30,7 +30,7 @@ async function start(dataDir: string): Promise<{ service: ServiceProcess; root: 
   return { service, root };
 }
 
-/** More than one step of a pass, and less than two. */
+/** More than one step of a pass and less than two. */
 const FILES = 70;
 
 // EXTRACT-9
@@ -39,7 +39,7 @@ test('a pass resumes after every process was killed, and fills every file', asyn
   await chmod(directory, 0o755);
   const first = await start(directory);
   const bytes = await tagged({ 'XMP-dc:Title': 'Ridge' });
-  // A trailer makes another file of it, with the same to tell.
+  // A trailer changes the hash of the file, not its metadata.
   const uploadAnother = async (n: number) =>
     (await upload(first.root, Uint8Array.from([...bytes, n]), { title: 'mine' })).id;
   const lanes = Array.from({ length: 5 }, async (_, lane) => {

@@ -261,7 +261,7 @@ describe('per-team defaults', () => {
     await editor.ok('removeDefaultOverride', { params: { id, team_id: b } });
     expect((await editor.refused('removeDefaultOverride', { params: { id, team_id: b } })).status).toBe(404);
     expect((await list()).items.map(({ team_id }) => team_id)).toEqual([a]);
-    // The field's own default is another thing.
+    // The default of the field itself is unaffected.
     expect((await editor.ok('getField', { params: { id } })).default_value).toBeNull();
   });
 

@@ -3,7 +3,7 @@ import type { Visitor } from '../support/client.ts';
 
 let made = 0;
 
-/** Creates a field; what is not said is a text field with a code of its own. */
+/** Creates a field; by default a text field with a unique code. */
 export async function define(admin: Visitor, body: Partial<FieldCreate> = {}): Promise<FieldDefinition> {
   made += 1;
   return admin.ok('createField', {
@@ -15,14 +15,14 @@ export async function change(admin: Visitor, id: string, body: FieldUpdate): Pro
   return admin.ok('updateField', { params: { id }, body });
 }
 
-/** The text of the 400 that a body of `POST /fields` gets. */
+/** Returns the error of the 400 for a body of `POST /fields`. */
 export async function notDefined(admin: Visitor, body: Record<string, unknown>): Promise<string> {
   made += 1;
   const sent = { code: `field_${made}`, label: 'A field', type: 'text', ...body };
   return refusalOf(admin, 'POST', '/fields', sent);
 }
 
-/** The text of the 400 that a body of `PATCH /fields/{id}` gets. */
+/** Returns the error of the 400 for a body of `PATCH /fields/{id}`. */
 export async function notChanged(admin: Visitor, id: string, body: Record<string, unknown>): Promise<string> {
   return refusalOf(admin, 'PATCH', `/fields/${id}`, body);
 }

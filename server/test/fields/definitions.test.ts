@@ -285,7 +285,7 @@ describe('updateField', () => {
       expect(refused).toBe(`deprecated_replacement_id: the fields replace each other: ${circle}`);
       expect((await get(editor, ids[at + 1] ?? '')).deprecated_replacement_id).toBeNull();
     }
-    // Two that have the same replacement are no circle.
+    // Two fields with the same replacement form no cycle.
     const sixth = await define(editor);
     await change(editor, sixth.id, { deprecated_replacement_id: ids[2] ?? '' });
   });
@@ -401,7 +401,7 @@ describe('GET /fields', () => {
   test('takes a fixed number of statements regardless of the number of fields and terms', async () => {
     const count = async () => {
       let statements = 0;
-      // Outside of a transaction each statement takes a connection of its own.
+      // Outside a transaction each statement uses its own connection.
       const counting = () => {
         statements += 1;
       };
@@ -438,7 +438,7 @@ describe('the flags of a definition', () => {
     expect(
       await notChanged(editor, fresh.id, { show_on_card: true, read_capability: 'users.read' }),
     ).toContain('show_on_card');
-    // Both at once the other way round is fine.
+    // Both in one request are accepted.
     expect(await change(editor, gated.id, { show_on_card: true, clear_read_capability: true })).toMatchObject(
       {
         show_on_card: true,
@@ -556,7 +556,7 @@ describe('the flags of a definition', () => {
     expect(refused).toContain('for values of 50000 characters');
     expect(refused).toContain('values of up to 5000, which max_length can say');
     await change(editor, id, { ...costly, options: { max_length: 5000 } });
-    // And the other way round: nobody makes the values longer under a pattern.
+    // Conversely, the length of values cannot be increased under a pattern.
     expect(await notChanged(editor, id, { options: { max_length: 5001 } })).toContain('repeats too much');
     expect(await notChanged(editor, id, { options: {} })).toContain('repeats too much');
     expect((await get(editor, id)).options).toEqual({ max_length: 5000 });
@@ -632,7 +632,7 @@ describe('display_condition', () => {
       expect(await notChanged(editor, own.id, { display_condition: condition }), String(condition)).toContain(
         named,
       );
-    // A set may hold both, and repeating oneself is no contradiction.
+    // A set may contain both, and a repeated term is no contradiction.
     const fine = ['cond_multi=a', 'cond_multi=b', 'title=Sun', 'title~su', 'title=Sun'];
     expect((await change(editor, own.id, { display_condition: fine })).display_condition).toEqual(fine);
   });

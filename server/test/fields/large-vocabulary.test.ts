@@ -17,7 +17,7 @@ beforeAll(async () => {
   editor = await arrive(library, 'editor');
   await grant(library, editor, 'fields.admin');
   ({ id } = await define(editor, { type: 'multi_select', options: { values: [] } }));
-  // In one statement, and the index after it, which is faster.
+  // One statement, and the index afterwards, is faster.
   await sql`drop index field_terms_search`.execute(library.deps.db);
   await sql`insert into field_terms (field_id, value, label, path, position)
     select ${id}::uuid, 'term-' || n, 'Label ' || md5(n::text), array['term-' || n], n

@@ -55,7 +55,7 @@ describe('the pattern of a value', () => {
     );
   });
 
-  // Each has as many states as texts are long, so that nothing learnt about one character serves the next.
+  // Each has as many states as the text is long, so that caching states does not help.
   const costly = [
     (size: number) => `.*a.{${size - 5}}`,
     (size: number) => `[ab]*a(a|b){${Math.floor((size - 5) / 3)}}`,
@@ -63,7 +63,7 @@ describe('the pattern of a value', () => {
     (size: number) => `.*[\\x{100}-\\x{5000}][^z]{0,${Math.floor((size - 5) / 2)}}`,
     (size: number) => `(?:.*\\p{Lu}|\\p{Ll}.*\\b|[^a]*b|.*c.){${Math.max(1, Math.floor(size / 18))}}`,
   ];
-  /** The largest pattern of this shape that is let through for values of this length; null when there is none. */
+  /** Returns the largest accepted pattern of this shape for values of this length, or null if there is none. */
   function largest(make: (size: number) => string, length: number): string | null {
     for (let size = 1000; size >= 8; size = Math.floor(size * 0.9)) {
       try {

@@ -9,7 +9,7 @@ import { type Account, type Library, openLibrary, upload } from '../support/libr
 import { plainFile } from '../support/pictures.ts';
 import { change, define as defineField, notChanged } from './define.ts';
 
-/** The rules of field definitions, each over HTTP from its definition to what people meet. */
+/** The rules of field definitions, each over HTTP from the definition to its effect. */
 
 let library: Library;
 let root: Account;
@@ -89,7 +89,7 @@ describe('a field definition', () => {
       body: { aliases: ['corvus'] },
     });
     expect((await valueIn(field))?.value_text).toBe('daw');
-    // No operation makes them collide; a library that came from elsewhere may have it so.
+    // No operation creates this conflict; an imported library may contain it.
     await library.deps.db
       .insertInto('field_term_aliases')
       .values({ field_id: field.id, alias: 'owl', value: 'crow' })
@@ -264,7 +264,7 @@ describe('a field definition', () => {
 test('returns 503 and writes nothing when a concurrent change takes too long', async () => {
   const field = await define({ type: 'text' });
   const { db } = library.deps;
-  // Every connection of the pool, all held at once, waits a tenth of a second from now on.
+  // Holds every connection of the pool, and sets its lock timeout to a tenth of a second.
   const pause = { until: Promise.resolve() };
   let held = 0;
   pause.until = new Promise((resolve) => {

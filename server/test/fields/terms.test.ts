@@ -34,7 +34,7 @@ const patchTerm = (id: string, value: string, body: Record<string, unknown>) =>
   editor.send(`/fields/${id}/terms/${encodeURIComponent(value)}`, { method: 'PATCH', body });
 const errorOf = ({ status, text }: { status: number; text: string }) => [status, JSON.parse(text).error];
 
-/** Writes a value of the asset as it would be stored. */
+/** Inserts a value of the asset in its stored form. */
 async function store(field_id: string, value: { value_text: string } | { value_options: string[] }) {
   await library.deps.db
     .insertInto('asset_field_values')
@@ -510,7 +510,7 @@ describe('POST /fields/{id}/values/merge', () => {
     const many = 2100;
     const { id } = await vocabulary('multi_select', [{ value: 'owl', label: 'Strix' }, 'bubo', 'other']);
     await db.transaction().execute(async (tx) => {
-      // Without triggers: the documents are to be written by the merge.
+      // Disables triggers, because the merge must write the documents.
       await sql`set local session_replication_role = replica`.execute(tx);
       await sql`with made as (
           insert into assets (owner_user_ref, title, asset_type, file_hash, file_name, processing_status)
@@ -575,7 +575,7 @@ describe('POST /fields/{id}/values/merge', () => {
       ['a', 'd', '"d" has narrower terms'],
     ] as const)
       expect(errorOf(await merge(id, { source, target }))).toEqual([400, expect.stringContaining(named)]);
-    // The last term below it may become it: then it is a leaf.
+    // Its last child may be merged into it, which makes it a leaf.
     expect((await merge(id, { source: 'e', target: 'd', dry_run: true })).status).toBe(200);
     expect((await merge(id, { source: 'c', target: 'a', reason: 'no' })).status).toBe(400);
     expect((await merge(nowhere, { source: 'c', target: 'a' })).status).toBe(404);

@@ -15,7 +15,7 @@ const refusal = (type: 'select' | 'multi_select' | 'tree', values: unknown) => {
 };
 const slugs = (count: number) => Array.from({ length: count }, (_, n) => `t${n}`);
 
-/** A tree of one branch, so many levels deep. */
+/** Returns a tree of one branch with this depth. */
 const branch = (levels: number): unknown =>
   levels === 1 ? ['l1'] : [{ value: `l${levels}`, children: branch(levels - 1) }];
 
@@ -114,7 +114,7 @@ describe('the vocabulary in options.values', () => {
     expect(refusal('select', [gone('a', 'b'), gone('b', 'c'), gone('c', 'a')])).toBe(
       'options: "a" is replaced by itself through a cycle: a > b > c > a',
     );
-    // The one that only leads into the circle is no part of it.
+    // A term that only leads into the cycle is not part of it.
     expect(refusal('select', ['z', gone('y', 'a'), gone('a', 'b'), gone('b', 'a')])).toBe(
       'options: "a" is replaced by itself through a cycle: a > b > a',
     );
@@ -160,8 +160,8 @@ describe('the vocabulary in options.values', () => {
       expect(read).toHaveLength(count);
       return (user + system) / 1000;
     };
-    // Milliseconds of this thread's CPU time, which other programs on the machine do not lengthen.
-    // Ten times as many take about ten times as long, and not a hundred times.
+    // CPU time of this thread in milliseconds, which does not depend on other processes.
+    // Ten times as many terms take about ten times as long, not a hundred times.
     expect(took(200_000)).toBeLessThan(1000 + 40 * took(20_000));
     expect(refusal('multi_select', slugs(MOST_TERMS + 1))).toBe('options: more than 200000 terms');
   });

@@ -34,14 +34,14 @@ beforeEach(async () => {
   write = publisher(author);
 });
 
-/** Things happen at this moment of a Tuesday and later days. */
+/** Sets the time of the notifications that have not been mailed. */
 async function happenedAt(moment: string): Promise<void> {
   await settle(library);
   await sql`update notifications set created_at = ${moment}, happened_at = ${moment}
     where user_ref = ${author.ref} and mailed_at is null`.execute(library.deps.db);
 }
 
-/** The hourly tick, at this moment. */
+/** Runs the hourly job at this time. */
 async function tick(moment: string): Promise<number> {
   const before = mailbox.mails.length;
   await queueDigests(library.deps.db, new Date(moment));
@@ -96,11 +96,11 @@ describe('a digest', () => {
     ]);
     const sent: number[] = [];
     for (const moment of days) sent.push(await tick(moment));
-    // The twentieth of November 2026 is a Friday.
+    // 20 November 2026 is a Friday.
     expect(sent).toEqual([0, 0, 0, 0, 0, 1, 0, 0]);
   });
 
-  /** Hours of UTC, from a moment on, at which a digest comes when something happened fifty minutes before each. */
+  /** Returns the UTC hours at which a digest is sent if an event occurs fifty minutes before each. */
   async function comesAt(time_zone: string, hour: number, from: string, hours: number): Promise<number[]> {
     await author.ok('updateNotificationPreferences', {
       body: { digest: { every: 'day', hour, weekday: 1, time_zone } },
@@ -118,20 +118,20 @@ describe('a digest', () => {
 
   // NOTICE-11
   test('is sent at the local hour of the account, in summer and winter', async () => {
-    // Berlin turned its clocks back on the 25th of October 2026: seven o’clock was five, then six of UTC.
+    // Berlin left summer time on 25 October 2026: 7:00 was 5:00 UTC before, and 6:00 UTC after.
     expect(await comesAt('Europe/Berlin', 7, '2026-10-24T04:00:00Z', 3)).toEqual([1]);
     expect(await comesAt('Europe/Berlin', 7, '2026-10-26T04:00:00Z', 3)).toEqual([2]);
   });
 
   test('is sent on the local day of the account; zones with half hours get it at the next full hour', async () => {
-    // Nine in Kathmandu is 03:15 of UTC.
+    // 9:00 in Kathmandu is 03:15 UTC.
     expect(await comesAt('Asia/Kathmandu', 9, '2026-11-18T02:00:00Z', 4)).toEqual([2]);
     await author.ok('updateNotificationPreferences', {
       body: { digest: { every: 'week', hour: 8, weekday: 1, time_zone: 'Pacific/Auckland' } },
     });
     await comment(other, await write(), 'word');
     await happenedAt('2026-11-21T10:00:00Z');
-    // Monday the 23rd, eight o’clock there, is the evening of Sunday in UTC.
+    // Monday the 23rd, 8:00 there, is Sunday evening in UTC.
     expect(await tick('2026-11-22T18:00:00Z')).toBe(0);
     expect(await tick('2026-11-22T19:00:00Z')).toBe(1);
   });

@@ -3,24 +3,24 @@ import PostalMime, { type Email } from 'postal-mime';
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 import { onTestFinished } from 'vitest';
 
-/** What a real mail server took, read as a mail program reads it. */
+/** The mail that a real server accepted, parsed. */
 export interface Mailbox {
   url: string;
   /** Everything that was delivered, in order. */
   mails: Email[];
-  /** The same as it came over the wire. */
+  /** The same mails as received, unparsed. */
   raw: string[];
-  /** Recipients of each, by the envelope. */
+  /** The envelope recipients of each mail. */
   recipients: string[][];
-  /** How often somebody connected. */
+  /** The number of connections. */
   connections: number;
-  /** Of one recipient. */
+  /** Returns the mails of one recipient. */
   to(address: string): Email[];
   empty(): void;
   close(): Promise<void>;
 }
 
-/** An answer with a status of the server's own. */
+/** Returns an SMTP error with this status. */
 export function smtpError(status: number, text: string): Error {
   return Object.assign(new Error(text), { responseCode: status });
 }
@@ -34,7 +34,7 @@ export async function openMailbox(options: SMTPServerOptions = {}): Promise<Mail
     disabledCommands: options.onAuth === undefined ? ['AUTH', 'STARTTLS'] : ['STARTTLS'],
     allowInsecureAuth: true,
     logger: false,
-    // Whoever hangs on is cut off.
+    // Closes connections that remain open.
     closeTimeout: 100,
     onConnect(_, done) {
       mailbox.connections += 1;
@@ -58,7 +58,7 @@ export async function openMailbox(options: SMTPServerOptions = {}): Promise<Mail
     },
     ...options,
   });
-  // A client that hangs up in the middle is no fault of the server.
+  // A client that disconnects early is not an error of the server.
   server.on('error', () => {});
   const { port } = await new Promise<AddressInfo>((resolve) => {
     const listening = server.listen(0, '127.0.0.1', () => {
@@ -81,7 +81,7 @@ export async function openMailbox(options: SMTPServerOptions = {}): Promise<Mail
   return mailbox;
 }
 
-/** A mailbox for one test. */
+/** Opens a mailbox for one test. */
 export async function mailboxHere(options: SMTPServerOptions = {}): Promise<Mailbox> {
   const mailbox = await openMailbox(options);
   onTestFinished(mailbox.close);

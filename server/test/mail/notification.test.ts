@@ -41,7 +41,7 @@ async function mailable(username: string): Promise<Account> {
   return account;
 }
 
-/** Has the library hand its mail to this server. */
+/** Configures the library to send mail through this server. */
 async function useServer({ url }: Mailbox): Promise<void> {
   const { hostname, port } = new URL(url);
   const server = {
@@ -56,7 +56,7 @@ async function useServer({ url }: Mailbox): Promise<void> {
 }
 
 const post = (body: Parameters<typeof write>[0] = {}) => write({ title: 'A tower', ...body });
-/** Jobs that wait for another try are due now, as if the time had passed. */
+/** Makes jobs that wait for a retry due now. */
 const hurry = () =>
   sql`update graphile_worker._private_jobs set run_at = now() where locked_at is null`.execute(
     library.deps.db,
@@ -93,7 +93,7 @@ describe('a mention by mail', () => {
     const secret = await post({ title: 'Secret' });
     const reader = await mailable(`reader${round}`);
     const jobs = async (happen: () => Promise<unknown>) => {
-      // The mail’s job is put down and not yet done.
+      // The mail job is enqueued and has not run.
       await sql`update graphile_worker._private_jobs set run_at = now() + interval '1 hour'`.execute(
         library.deps.db,
       );
@@ -139,7 +139,7 @@ describe('a mention by mail', () => {
     const [none, disabled, pending, off, ok] = people;
     if (!none || !disabled || !pending || !off || !ok) throw new Error('nobody');
     await comment(other, { id }, people.map(({ username }) => `@${username}`).join(' '));
-    // After they were told, before they are mailed.
+    // After the notification, before the mail.
     const slow = await mailboxHere({ onConnect: (_, done) => done(smtpError(421, 'not now')) });
     await useServer(slow);
     await settle(library);
@@ -218,7 +218,7 @@ describe('a mail that goes wrong', () => {
     };
     await again();
     expect(mailbox.mails).toHaveLength(1);
-    // As a kill between the server’s answer and our note leaves it.
+    // The state after a kill between the reply of the server and recording it.
     await sql`update notifications set mailed_at = null where id = ${row?.id}`.execute(library.deps.db);
     await again();
     expect(mailbox.mails).toHaveLength(2);
@@ -339,7 +339,7 @@ describe('the unsubscribe address (RFC 8058)', () => {
 
 // NOTICE-16
 test('the next worker sends the mail of a worker that was killed', async () => {
-  // The server takes the message and never says so; the worker is gone by then.
+  // The server accepts the message without confirming it before the worker is killed.
   let stuck = true;
   const hanging = await mailboxHere({
     onMailFrom: (_, __, done) => {
@@ -352,7 +352,7 @@ test('the next worker sends the mail of a worker that was killed', async () => {
   const first = library.runJobs().catch(() => {});
   for (let n = 0; n < 50 && hanging.connections === 0; n += 1) await sleep(50);
   expect(hanging.connections).toBe(1);
-  // What liveness does for a process whose lock is free.
+  // Does what liveness does for a process whose lock is free.
   await sql`select graphile_worker.force_unlock_workers(array(
     select locked_by from graphile_worker.jobs where locked_by is not null))`.execute(library.deps.db);
   stuck = false;

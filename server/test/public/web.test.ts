@@ -26,7 +26,7 @@ let picture: string;
 
 beforeAll(async () => {
   webDir = await mkdtemp(join(tmpdir(), 'vitrine-web-'));
-  // The page that the build fills in: what it says about titles and robots is the same.
+  // The template of the built page, with the same title and robots tags.
   await copyFile(join(import.meta.dirname, '../../../web/src/app.html'), join(webDir, 'index.html'));
   library = await openLibrary({ VITRINE_BASE_URL: base }, { webDir });
   root = await library.join('root', 'admin');
@@ -90,7 +90,7 @@ const readEntities = (text: string) =>
     (_, name) => ({ amp: '&', lt: '<', gt: '>', quot: '"' })[String(name)] ?? "'",
   );
 
-/** What a page's head says, by `property`, `name`, or `rel` and type. */
+/** Returns the entries of the head by `property`, `name`, or `rel` and type. */
 async function headOf(path: string) {
   const { status, headers, text } = await get(path);
   expect(status).toBe(200);
@@ -107,7 +107,7 @@ async function headOf(path: string) {
   return { title, said, text, robots: headers.get('x-robots-tag') };
 }
 
-/** An XML document that must be well formed. */
+/** Parses an XML document, which must be well formed. */
 function parse(text: string): Element {
   const parser = new DOMParser({
     onError: (level, message) => {
@@ -124,7 +124,7 @@ const texts = (from: Element, name: string) =>
 
 const idsIn = (xml: string) => texts(parse(xml), 'id').map((id) => id?.replace('urn:uuid:', ''));
 
-/** The page as it is for everything that visitors may not know of. */
+/** The page for everything that visitors may not see. */
 const plain = { title: 'Vitrine', robots: 'noindex' };
 
 // PUBLIC-4

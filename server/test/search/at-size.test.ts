@@ -46,7 +46,7 @@ beforeAll(async () => {
   );
 });
 
-/** Numbers of all hits, page by page, in the order they come. */
+/** Returns the numbers of all hits over all pages, in order. */
 async function found(visitor: Visitor, query: SearchQuery): Promise<number[]> {
   const all: number[] = [];
   let cursor: string | undefined;
@@ -135,7 +135,7 @@ describe('a word that some have', () => {
     expect(await found(root, { q: 'common veiled', sort: 'oldest' })).toEqual([
       400, 800, 1200, 1600, 2000, 2400,
     ]);
-    // Beside words before the gate, however many.
+    // With any number of readable words beside it.
     expect(await found(root, { q: 'common fortieth veiled' })).toHaveLength(6);
     expect(await found(root, { q: '-open common veiled', sort: 'newest' })).toEqual([1200, 800, 400]);
     expect(await total(ines, { q: 'veiled' })).toEqual([0, false]);
@@ -163,7 +163,7 @@ describe('a word that some have', () => {
     expect(await texts(mara, 'number17')).toHaveLength(10);
     expect(await texts(ines, 'number700')).toEqual(['common number700']);
     expect(await texts(ines, 'number701')).toEqual([]);
-    // Words of descriptions are no titles.
+    // Suggestions do not include words of descriptions.
     expect(await texts(root, 'buried')).toEqual([]);
   });
 });

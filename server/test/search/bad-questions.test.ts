@@ -24,7 +24,7 @@ const surfaces: readonly ((visitor: Visitor, q: string) => Promise<{ status: num
   (visitor, q) => visitor.send(`/assets?q=${encodeURIComponent(q)}`),
 ];
 
-/** A question as the name of its test: a long one by its beginning. */
+/** Returns the beginning of a query for use in a test name. */
 const named = (q: string) => [q.length > 40 ? `${q.slice(0, 10)}… (${q.length})` : q, q] as const;
 
 // SEARCH-11

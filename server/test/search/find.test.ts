@@ -22,7 +22,7 @@ beforeAll(async () => {
   bytes = await jpeg(40, 30);
 });
 
-/** What a hit is called. */
+/** Returns the title of a hit. */
 export function nameOf(hit: SearchHit): string {
   switch (hit.kind) {
     case 'post':
@@ -191,7 +191,7 @@ describe('pages', () => {
 
   // SEARCH-9
   test.each(['newest', 'oldest'] as const)('by %s go through people who came at one moment', async (sort) => {
-    // Of numbers one above and one below ten: the order of their text is another.
+    // One number above and one below ten, whose order as text differs.
     if (sort === 'newest') for (let n = 0; n < 12; n++) await arrive(library, `together${n}`);
     await library.deps.db.updateTable('users').set({ created_at: '2026-01-01T00:00:00Z' }).execute();
     const seen: string[] = [];

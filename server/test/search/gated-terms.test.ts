@@ -59,7 +59,7 @@ beforeAll(async () => {
     anonymous: library.anonymous(),
     stranger,
     owner: mara,
-    // Who configures fields does not read them for that; their vocabulary is theirs to keep.
+    // Configuring a field does not grant reading its values, but its vocabulary remains editable.
     definer,
     'token of a stranger': await bearer(library, stranger, ['read']),
     'administrator acting as a stranger': await actAs(library, root, stranger),
@@ -77,7 +77,7 @@ const words = [
   'marble contraband',
 ];
 
-/** All that a question tells of the words. */
+/** Returns everything that a query reveals about the words. */
 async function told(visitor: Visitor, q: string) {
   const { items, total, facets } = await visitor.ok('search', { query: { q, facets: true } });
   return {
@@ -107,7 +107,7 @@ describe('a vocabulary behind a capability', () => {
 
   test('is not found without it, alone or with other words', async () => {
     for (const [name, visitor] of Object.entries(blind)) {
-      // All forms of the word for one caller, one form for the others: the gate does not depend on it.
+      // Tests all forms of the word for one caller, and one form for the others.
       for (const q of name === 'stranger' ? words : words.slice(0, 1))
         expect([name, q, await told(visitor, q)]).toEqual([
           name,
@@ -116,7 +116,7 @@ describe('a vocabulary behind a capability', () => {
         ]);
       const beside = await told(visitor, 'marble');
       expect([name, beside.total, beside.fields]).toEqual([name, 3, []]);
-      // What is left out because of a word that is not read would tell of it.
+      // Excluding results because of an unreadable word would reveal the word.
       expect([name, (await told(visitor, 'marble -contraband')).total]).toEqual([name, 3]);
       expect(JSON.stringify(beside)).not.toMatch(/contraband|smuggled|whence/i);
     }

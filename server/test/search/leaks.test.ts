@@ -68,7 +68,7 @@ const notFound = {
 };
 const nothing = { ...notFound, posts: 0, assets: 0 };
 
-/** Other ways to ask for a word: begun, quoted, beside another, by exclusion of another, misspelt. */
+/** Other queries for a word: as a prefix, quoted, with another word, excluding another word, misspelt. */
 const ways = (word: string) => [
   word.slice(0, -2),
   `"${word}"`,
@@ -114,7 +114,7 @@ describe('an asset', () => {
       { anonymous: false, stranger: false, member: false, reader: false },
     ],
   ])('that is %s (%s) is found by whoever is shown its columns', async (_, secret, fields, finds) => {
-    // Assets take a team of their owner's only.
+    // An asset can only belong to a team of its owner.
     await library.deps.db
       .insertInto('team_members')
       .values({ team_id: team, user_ref: mara.ref })
@@ -281,7 +281,7 @@ describe('a field behind a capability', () => {
     const hits = async (visitor: Visitor, q: string) => (await told(visitor, q)).hits;
     expect(await hits(follower, 'gondola contrabassoon')).toEqual(['annotated gondola']);
     expect(await hits(follower, 'gondola -contrabassoon')).toEqual([]);
-    // Who may not read the value gets the asset, whether the word is in it or not.
+    // Callers who may not read the value find the asset whether the value contains the word or not.
     expect(await hits(mara, 'gondola -contrabassoon')).toEqual(['annotated gondola']);
     expect(await hits(mara, 'gondola contrabassoon')).toEqual([]);
     expect((await told(mara, 'gondola')).highlights).not.toContain('contrabassoon');

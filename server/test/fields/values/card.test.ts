@@ -54,7 +54,7 @@ async function shown(
   return field_id;
 }
 
-/** The strip of the asset, null when it has none, undefined when it is withheld. */
+/** Returns the card values of the asset: null if it has none, undefined if it is withheld. */
 async function strip(as: Visitor = stranger) {
   const read = await as.ok('getAsset', { params: { id: asset } });
   if (read.restricted) {

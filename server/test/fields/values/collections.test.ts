@@ -155,7 +155,7 @@ describe('a new collection', () => {
   test('without a value of a required field is 422, named, and is not made', async () => {
     await define(library, 'text', { ...kind, code: 'brief', required: true });
     await define(library, 'text', { ...kind, code: 'theme', required: true });
-    // Of these nothing can be asked.
+    // The caller cannot see or write these fields, so they are not required.
     await define(library, 'text', { ...kind, code: 'unseen', required: true, read_capability: 'jobs.read' });
     await define(library, 'text', {
       ...kind,
@@ -190,7 +190,7 @@ describe('a new collection', () => {
       ['defaulted', 'x', 'default'],
       ['theme', 'y', 'manual'],
     ]);
-    // It binds creation alone: what is required may be taken away.
+    // It applies to creation only: a required value may be removed.
     const theme = (await values(owner, id)).find(({ field_code }) => field_code === 'theme')?.field_id ?? '';
     await owner.ok('clearCollectionFieldValue', { params: { id, field_id: theme }, body: undefined });
   });

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { FieldType, SubjectKind } from '@vitrine/contract/fields';
 import type { Library } from '../../support/library.ts';
 
-/** What a test says of a field beside its type. */
+/** Properties of a field besides its type. */
 export interface Defined {
   code?: string;
   label?: string;
@@ -33,7 +33,7 @@ interface TermRow {
 
 let named = 0;
 
-/** Writes a definition, and its terms, as its own operations would; returns its id. */
+/** Inserts a definition with its terms as the operations would, and returns its id. */
 export async function define(
   { deps: { db } }: Library,
   type: FieldType,
@@ -83,5 +83,5 @@ export async function define(
   return id;
 }
 
-/** An id of nothing. */
+/** An unknown id. */
 export const nowhere = randomUUID();

@@ -30,7 +30,7 @@ type Columns = {
   value_ref?: string;
 };
 
-/** An asset named after its place for each value, and the code of their field. */
+/** Creates an asset for each value, titled by its index, and returns the code of their field. */
 async function given(type: FieldType, all: readonly Columns[], defined: Defined = {}) {
   const id = await define(library, type, defined);
   const { code } = await library.deps.db
@@ -52,7 +52,7 @@ async function given(type: FieldType, all: readonly Columns[], defined: Defined 
   return { id, code, assets };
 }
 
-/** The titles found, in order; the status when it is no 200. */
+/** Returns the titles found, in order, or the status of an error. */
 async function found(filters: string[], as: Visitor = stranger): Promise<string | number> {
   const query = filters.map((filter) => `filter=${encodeURIComponent(filter)}`).join('&');
   const answer = await as.send(`/assets?limit=200&${query}`);

@@ -24,7 +24,7 @@ async function naming(field_id: string, ...value_options: string[]) {
   return value.value_options;
 }
 
-/** An accent that stands beside its letter, as files from some systems have it. */
+/** A combining accent after its letter, as some systems write file metadata. */
 const apart = 'Café noir'.normalize('NFD');
 
 // TERM-8

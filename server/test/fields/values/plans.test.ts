@@ -8,7 +8,7 @@ import { type Account, type Library, openLibrary, upload } from '../../support/l
 import { plainFile } from '../../support/pictures.ts';
 import { define } from './fields.ts';
 
-/** Values in the library; the figures in the documentation were taken with a million. */
+/** Number of values; the documented figures were measured with a million. */
 const MANY = Number(process.env.FIELD_VALUES ?? 6_000);
 
 let library: Library;
@@ -33,9 +33,9 @@ beforeAll(async () => {
   await sql`insert into assets (owner_user_ref, title, asset_type, file_hash, file_name, processing_status, created_at)
     select ${owner.ref}, 'Number ' || n, 2, ${hash}, 'n', 'ready', now() - n * interval '1 second'
     from generate_series(1, ${each}) n`.execute(db);
-  // These values are only filtered by: their search documents would take most of the time.
+  // These values are only used in filters; writing search documents would take most of the time.
   await sql`alter table asset_field_values disable trigger user`.execute(db);
-  // In pieces, each well within the time a statement may take.
+  // In batches, each well within the statement timeout.
   for (const field of Object.values(ids))
     for (let from = 0; from < each; from += 30_000)
       await sql`insert into asset_field_values
@@ -72,7 +72,7 @@ const caller = (ref: number): SignedIn => ({
   account: { fullname: null, email: null, preferences: {}, matureAllowed: false },
 });
 
-/** The plan of the page that a filter finds, as text. */
+/** Returns the plan of a filtered page as text. */
 async function planOf(filter: string): Promise<string> {
   const { db } = library.deps;
   const who = caller(owner.ref);
@@ -101,7 +101,7 @@ describe(`a rare value among ${MANY} is found through an index`, () => {
 
   test.each(questions)('%s', async (filter, index) => {
     const plan = await planOf(filter);
-    // Few assets may be gone through one by one, each by its key.
+    // A few assets may be read one by one, each by its key.
     expect(plan).toMatch(MANY < 100_000 ? /asset_field_values_\w+/ : index);
     expect(plan).not.toContain('Seq Scan on asset_field_values');
   });

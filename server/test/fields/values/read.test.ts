@@ -37,7 +37,7 @@ beforeAll(async () => {
   asset = await make({});
 });
 
-/** An asset of the owner with both values, and no title to be mirrored. */
+/** Creates an asset of the owner with both values and without a title to mirror. */
 async function make(fields: Record<string, string>): Promise<string> {
   const { id } = await upload(owner, plainFile(), { title: '', team_id: team, ...fields });
   await owner.ok('setAssetFieldValue', { params: { id, field_id: open }, body: { value_text: 'seen' } });
@@ -45,7 +45,7 @@ async function make(fields: Record<string, string>): Promise<string> {
   return id;
 }
 
-/** The codes a visitor is given, or the status when it is none. */
+/** Returns the codes that a visitor receives, or the status of an error. */
 async function codes(as: Visitor, id = asset): Promise<string[] | number> {
   const answer = await as.send(`/assets/${id}/fields`);
   if (answer.status !== 200) return answer.status;

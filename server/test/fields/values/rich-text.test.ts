@@ -84,7 +84,7 @@ describe('nothing of the known ways to run a script survives', () => {
         method: 'PUT',
         body: { value_text: html },
       });
-      // What has nothing left to read is refused.
+      // Refuses values without text after cleaning.
       expect([html, [200, 400].includes(answer.status)]).toEqual([html, true]);
       if (answer.status === 200) stored.push(JSON.parse(answer.text).value_text);
     }
@@ -119,7 +119,7 @@ describe('nothing of the known ways to run a script survives', () => {
       }, html);
       expect([html, found]).toEqual([html, []]);
     }
-    // As a whole page too, where parsing begins elsewhere.
+    // Also as a whole document, where the parser starts in another state.
     await page.setContent(stored.join('\n'));
     expect(faults).toEqual([]);
     expect(asked).toEqual([]);

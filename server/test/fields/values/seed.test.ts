@@ -189,7 +189,7 @@ describe('defaults at creation', () => {
     const first = await read(mara);
     expect(first).toMatchObject({
       by: 'Mara & <b>K.</b> "M"',
-      // Rich text shows the name as it is; nothing in it is markup.
+      // Rich text escapes the name.
       signed: '<p>Mara &amp; &lt;b&gt;K.&lt;/b&gt; "M"</p>',
     });
     expect(first.from).toBeUndefined();
@@ -201,7 +201,7 @@ describe('defaults at creation', () => {
     expect((await read(mara)).from).toBe('studio');
     await join(press);
     expect((await read(mara)).from).toBeUndefined();
-    // A closed team is none; a full name is told to nobody who may not see it.
+    // A closed team counts as none; the full name is hidden from callers who may not see it.
     await library.deps.db
       .updateTable('teams')
       .set({ deleted_at: '2026-01-01T00:00:00Z' })

@@ -200,7 +200,7 @@ describe('precedence: people, then extraction, then defaults', () => {
     expect(await stands(byDefault)).toEqual(['default', 'default']);
     expect(await write(byDefault, 'found', mode)).toBe('written');
     expect(await stands(byDefault)).toEqual(['found', 'exif']);
-    // What equals the default is found all the same, and from then on no default.
+    // A value that equals the default is written all the same, and then has the source of the file.
     const same = await define(library, 'text', { default_value: { kind: 'literal', value_text: 'found' } });
     asset = (await owner.ok('createAsset', { body: { file_hash: hash } })).id;
     expect(await write(same, 'found', mode)).toBe('written');

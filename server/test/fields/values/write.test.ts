@@ -42,7 +42,7 @@ const clearRefusal = (field_id: string, as: Visitor = owner, id = asset) =>
   as.refused('clearAssetFieldValue', { params: { id, field_id }, body: undefined });
 const values = async (as: Visitor = owner, id = asset) =>
   (await as.ok('listAssetFieldValues', { params: { id } })).items;
-/** The value of one field as it is listed. */
+/** Returns the value of one field as the list shows it. */
 const valueIn = async (field_id: string, as: Visitor = owner, id = asset) =>
   (await values(as, id)).find((value) => value.field_id === field_id);
 const history = async (field_id: string, as: Visitor = owner) =>
@@ -268,7 +268,7 @@ describe('who may write: whoever may edit the asset, and holds what the field as
       body: { file_hash: (await upload(helper, plainFile())).file_hash ?? '' },
     });
     await grant(library, helper, 'jobs.read', team);
-    // In a team the asset is not of, it counts for nothing.
+    // A grant in another team than that of the asset has no effect.
     expect((await refusal(field, { value_text: 'x' }, helper, mine.id)).status).toBe(403);
     await library.deps.db.updateTable('assets').set({ team_id: team }).where('id', '=', mine.id).execute();
     expect(await put(field, { value_text: 'x' }, helper, mine.id)).toMatchObject({ value_text: 'x' });
@@ -304,7 +304,7 @@ describe('who may write: whoever may edit the asset, and holds what the field as
     expect((await refusal(films, { value_text: 'x' })).status).toBe(409);
     await owner.ok('updateAsset', { params: { id: asset }, body: { asset_type: 3 } });
     await put(films, { value_text: 'x' });
-    // Of another type again: the value stays and is not shown.
+    // After another change of type, the value remains stored and is not shown.
     await owner.ok('updateAsset', { params: { id: asset }, body: { asset_type: 1 } });
     expect(await valueIn(films)).toBeUndefined();
     await owner.ok('updateAsset', { params: { id: asset }, body: { asset_type: 3 } });
@@ -506,7 +506,7 @@ describe('open vocabularies', () => {
     await grant(library, extender, 'assets.admin');
     await put(field, { value_options: ['new'] }, extender);
     expect((await put(field, { value_options: ['New'] })).value_options).toEqual(['new']);
-    // Held in one team it is held: a vocabulary is nobody's in particular.
+    // A grant in one team suffices, because a vocabulary belongs to no team.
     const leader = await arrive(library, 'leader-of-terms', 'viewer');
     await grant(library, leader, 'fields.vocabulary.extend', team);
     await grant(library, leader, 'assets.admin');
@@ -556,7 +556,7 @@ describe('open vocabularies', () => {
     });
     expect((await put(field, { value_options: ['New York'] }, root)).value_options).toEqual(['new-york-3']);
     expect((await put(field, { value_options: ['new-york'] }, root)).value_options).toEqual(['nyc']);
-    // Read and written back as it is, as a client that adds a term does.
+    // Reads it and writes it back unchanged, as a client that adds a term does.
     const { options } = await root.ok('getField', { params: { id: field } });
     await root.ok('updateField', { params: { id: field }, body: { options } });
   });
@@ -606,7 +606,7 @@ describe('references', () => {
     expect((await history(field)).length).toBe(2);
     await owner.ok('deleteAsset', { params: { id: secret.id }, body: undefined });
     expect(await valueIn(field)).toBeUndefined();
-    // Whoever edits may still put another in its place.
+    // An editor may still replace it.
     expect((await put(field, { value_ref: plain.id })).value_ref).toBe(plain.id);
   });
 });
