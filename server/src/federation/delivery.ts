@@ -7,7 +7,7 @@ import type { Database } from '../platform/database/pool.ts';
 import { rememberSent } from './fields/send.ts';
 import { type Install, readInstall } from './identity.ts';
 import { OutboundError, postSigned } from './outbound.ts';
-import { announceKey, mayPass, mustTell } from './peers/rotate.ts';
+import { announceKey, mayPass, mustTell, mustTellAgain } from './peers/rotate.ts';
 import { renderChange } from './render.ts';
 
 /** A change that waits for a peer. */
@@ -29,7 +29,7 @@ export interface OutboxRow {
 }
 
 /** After this long a change is given up (FED-21). */
-const GIVE_UP_AFTER_MS = 3 * 24 * 3600 * 1000;
+export const GIVE_UP_AFTER_MS = 3 * 24 * 3600 * 1000;
 const FIRST_WAIT_MS = 15_000;
 const LONGEST_WAIT_MS = 3 * 3600 * 1000;
 /**
@@ -40,13 +40,13 @@ const LEASE_SECONDS = 60;
 /** What one request may hold, as receivers accept it (FED-77). */
 const MOST_OF_BATCH = 50;
 const MOST_BATCH_BYTES = 1024 ** 2 - 2;
-/** How often a change is encrypted before a peer that cannot decrypt it is given up. */
-const MOST_ENCRYPTIONS = 3;
+/** How often a change that a peer refuses because of a key is tried again with current keys. */
+const MOST_REPAIRS = 3;
 /** Another worker has the lease: look again after this long. */
 const RETRY_LEASE_MS = 2000;
 
 /** Returns how long to wait after this many failed attempts before the last one, in milliseconds. */
-function pauseAfter(attempts: number): number {
+export function pauseAfter(attempts: number): number {
   return Math.min(FIRST_WAIT_MS * 2 ** attempts, LONGEST_WAIT_MS);
 }
 
@@ -250,10 +250,16 @@ async function record(
   const passingFault = faults.find((fault) => fault?.final === false);
   if (passingFault != null) return postpone(db, row, passingFault);
   const fault = envelope === null ? null : (faults.at(-1) ?? null);
-  if (fault?.reason === 'decrypt_failed' && row.attempts < MOST_ENCRYPTIONS) {
+  if (fault?.reason === 'decrypt_failed' && row.attempts < MOST_REPAIRS) {
     await encryptAgain(db, row);
     return postpone(db, row, fault);
   }
+  if (
+    fault?.reason === 'sig_invalid' &&
+    row.attempts < MOST_REPAIRS &&
+    (await mustTellAgain(db, row.peer_id))
+  )
+    return postpone(db, row, fault);
   if (fault === null) await settle(db, row, 'sent', null);
   else await settle(db, { ...row, preludes: [...preludes] }, 'failed', fault.message);
   return null;
@@ -362,41 +368,5 @@ export function deliverJob(deps: Deps): JobHandler<'deliver'> {
       await sql`update federation_peers set delivering_until = null where id = ${peer}`.execute(db);
     }
     if (wait !== null) await later(wait);
-  };
-}
-
-async function sendUnpair(deps: Deps, install: Install, url: string): Promise<void> {
-  const send = () => postSigned(deps, install, `${url}/federation/peers/unpair`, '{}');
-  try {
-    await send();
-  } catch (error) {
-    if (!(error instanceof OutboundError) || error.reason !== 'sig_invalid') throw error;
-    // It may not have learnt of the current key before the pairing ended.
-    await announceKey(deps, install, url);
-    await send();
-  }
-}
-
-/**
- * Tells an install that the pairing has ended, for up to three days (FED-14). An install that was paired again meanwhile is
- * told nothing: that would end the new pairing.
- */
-export function unpairJob(deps: Deps): JobHandler<'unpair'> {
-  return async ({ url, since = new Date().toISOString(), attempts = 0 }) => {
-    const { db } = deps;
-    const install = await readInstall(deps);
-    if (install === null) return;
-    const { rows } = await sql`select from federation_peers where instance_url = ${url}`.execute(db);
-    if (rows.length > 0) return;
-    try {
-      await sendUnpair(deps, install, url);
-    } catch (error) {
-      // It has forgotten us already.
-      if (!(error instanceof OutboundError)) throw error;
-      if (error.status === 403 || error.status === 404) return;
-      if (Date.now() - Date.parse(since) > GIVE_UP_AFTER_MS) return;
-      const runAt = new Date(Date.now() + pauseAfter(attempts)).toISOString();
-      await enqueue(db, 'unpair', { url, since, attempts: attempts + 1 }, { key: `unpair:${url}`, runAt });
-    }
   };
 }

@@ -1,3 +1,5 @@
+import { type Install as Identity, readInstall } from '../../src/federation/identity.ts';
+import { OutboundError } from '../../src/federation/outbound.ts';
 import { writeSetting } from '../../src/settings.ts';
 import { type Account, type Library, openLibrary } from '../support/library.ts';
 
@@ -32,4 +34,21 @@ export async function pair(
   if (offered === undefined) throw new Error('the offer did not arrive');
   await other.root.ok('acceptPeer', { params: { id: offered.id } });
   return { peerOfOne, peerOfOther: offered.id };
+}
+
+/** An install as its requests to peers are signed. */
+export async function identityOf(install: Install): Promise<Identity> {
+  const own = await readInstall(install.deps);
+  if (own === null) throw new Error('the install has no address');
+  return own;
+}
+
+/** The reason with which an install refuses what is sent to it. */
+export async function reasonOf(sending: Promise<unknown>): Promise<string | null> {
+  const error = await sending.then(
+    () => null,
+    (thrown: unknown) => thrown,
+  );
+  if (!(error instanceof OutboundError)) throw new Error('it was not refused', { cause: error });
+  return error.reason;
 }

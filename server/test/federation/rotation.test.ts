@@ -2,16 +2,16 @@ import { generateKeyPairSync, type KeyObject, randomUUID } from 'node:crypto';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { type Install as Identity, readInstall } from '../../src/federation/identity.ts';
+import type { Install as Identity } from '../../src/federation/identity.ts';
 import { readActorKeys } from '../../src/federation/keys.ts';
-import { OutboundError, postSigned } from '../../src/federation/outbound.ts';
+import { postSigned } from '../../src/federation/outbound.ts';
 import { type Rotation, signRotation } from '../../src/federation/protocol/rotation.ts';
 import { fingerprint, rawPublicKey, signEnvelope } from '../../src/federation/protocol/signature.ts';
 import { readRotations } from '../../src/federation/statements.ts';
 import { writeSetting } from '../../src/settings.ts';
 import { type Account, publish, upload } from '../support/library.ts';
 import { jpeg } from '../support/pictures.ts';
-import { type Install, openInstall, pair, settle } from './installs.ts';
+import { type Install, identityOf, openInstall, pair, reasonOf, settle } from './installs.ts';
 
 const PROTOCOL = 'https://artist-alley.org/protocol/v1';
 
@@ -34,21 +34,6 @@ async function openGate(install: Install) {
     cut: () => new Promise<void>((done) => server.close(() => done())),
     mend: () => listen(own),
   };
-}
-
-async function identityOf(install: Install): Promise<Identity> {
-  const own = await readInstall(install.deps);
-  if (own === null) throw new Error('the install has no address');
-  return own;
-}
-
-async function refusalOf(sending: Promise<unknown>): Promise<string | null> {
-  const error = await sending.then(
-    () => null,
-    (thrown: unknown) => thrown,
-  );
-  if (!(error instanceof OutboundError)) throw new Error('it was not refused', { cause: error });
-  return error.reason;
 }
 
 /** Makes everything due that waits for its next attempt. */
@@ -130,7 +115,7 @@ describe('the key of an install', () => {
     const next = await rotate();
     expect(await fingerprintsAt(studio)).toEqual([fingerprint(keys[0]?.publicKey ?? Buffer.alloc(0))]);
     // The peer has not learnt of it yet, so requests to it are signed with the former key.
-    await share(harbour.root, peer, 'First');
+    await share(harbour.root, peer, 'First', { person: 'root' });
     await settle(harbour, studio);
     expect(await fingerprintsAt(studio)).toEqual([fingerprint(next.publicKey)]);
     expect(await titlesAt(studio)).toEqual(['First']);
@@ -145,8 +130,12 @@ describe('the key of an install', () => {
 
     await batch(keys[0]);
     await batch(keys[1]);
+    await sql`update federation_retired_keys set accepted_until = now() - interval '1 second'`.execute(
+      studio.database.db,
+    );
+    expect(await reasonOf(batch(keys[0]))).toBe('sig_invalid');
     await endGrace(harbour, studio);
-    expect(await refusalOf(batch(keys[0]))).toBe('sig_invalid');
+    expect(await reasonOf(batch(keys[0]))).toBe('sig_invalid');
     await batch(keys[1]);
     expect(await harbour.root.ok('getFederation')).toMatchObject({ former_key_until: null });
   });
@@ -212,7 +201,7 @@ describe('the key of an install', () => {
       () => announce(last, [byPinned]),
     ];
     const reasons = [];
-    for (const one of refused) reasons.push(await refusalOf(one()));
+    for (const one of refused) reasons.push(await reasonOf(one()));
     expect(reasons).toEqual([
       'sig_invalid',
       'unknown_key',
@@ -223,6 +212,19 @@ describe('the key of an install', () => {
     expect(await announce(last, told)).toEqual({ state: 'known' });
     expect(await fingerprintsAt(studio)).toEqual(pinned);
     expect((await reasonsAt(studio)).length).toBe(before + refused.length);
+  });
+
+  test('is told again to a peer that was restored from a backup and has pinned a former one', async () => {
+    await sql`update federation_peers set public_key = ${keys[0]?.publicKey}`.execute(studio.database.db);
+    await sql`delete from federation_retired_keys`.execute(studio.database.db);
+    await endGrace(harbour);
+    await share(harbour.root, peer, 'After the backup');
+    await settle(harbour, studio);
+    expect(await titlesAt(studio)).not.toContain('After the backup');
+    await skipPauses(harbour);
+    await settle(harbour, studio);
+    expect(await titlesAt(studio)).toContain('After the backup');
+    expect(await fingerprintsAt(studio)).toEqual([fingerprint(keys.at(-1)?.publicKey ?? Buffer.alloc(0))]);
   });
 
   // FED-14
@@ -292,7 +294,7 @@ describe('the keys of a person', () => {
     if (former === null) throw new Error('alice had no keys');
     expect(await act(former.signingPrivate, randomUUID())).toEqual({ status: 'accepted' });
     await endGrace(studio);
-    expect(await refusalOf(act(former.signingPrivate, randomUUID()))).toBe('sig_invalid');
+    expect(await reasonOf(act(former.signingPrivate, randomUUID()))).toBe('sig_invalid');
     const current = await readActorKeys(harbour.deps, alice.ref);
     if (current === null) throw new Error('alice has no keys');
     expect(await act(current.signingPrivate, randomUUID())).toEqual({ status: 'accepted' });
@@ -305,7 +307,7 @@ describe('the keys of a person', () => {
     await sql`update federation_keys set signing_public = ${rawPublicKey(privateKey)} where user_ref = ${alice.ref}`.execute(
       harbour.database.db,
     );
-    expect(await refusalOf(act(privateKey, randomUUID()))).toBe('unknown_key');
+    expect(await reasonOf(act(privateKey, randomUUID()))).toBe('unknown_key');
     expect((await reasonsAt(studio))[0]).toBe('unknown_key');
     await sql`update federation_keys set signing_public = ${kept.rows[0]?.public} where user_ref = ${alice.ref}`.execute(
       harbour.database.db,

@@ -3,15 +3,15 @@ import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { decryptersNamed } from '../../src/federation/box-keys.ts';
 import type { OutboxRow } from '../../src/federation/delivery.ts';
-import { readInstall } from '../../src/federation/identity.ts';
 import { readActorKeys } from '../../src/federation/keys.ts';
-import { getBytes, getJson, OutboundError, postSigned } from '../../src/federation/outbound.ts';
+import { getBytes, getJson, postSigned } from '../../src/federation/outbound.ts';
+import { decryptFor, encryptFor } from '../../src/federation/protocol/box.ts';
 import type { Encrypted } from '../../src/federation/protocol/envelope.ts';
 import { rawPublicKey, signEnvelope } from '../../src/federation/protocol/signature.ts';
 import { renderChange } from '../../src/federation/render.ts';
 import { type Account, publish, upload } from '../support/library.ts';
 import { jpeg } from '../support/pictures.ts';
-import { type Install, openInstall, pair, settle } from './installs.ts';
+import { type Install, identityOf, openInstall, pair, reasonOf, settle } from './installs.ts';
 
 let harbour: Install;
 let studio: Install;
@@ -57,24 +57,9 @@ async function written(activity: OutboxRow['activity'], kind: OutboxRow['kind'],
   );
   const [row] = rows;
   if (row === undefined) throw new Error('nothing waits');
-  const { envelope: text } = await renderChange(harbour.deps, await installOf(harbour), row);
+  const { envelope: text } = await renderChange(harbour.deps, await identityOf(harbour), row);
   if (text === null) throw new Error('nothing to send');
   return text;
-}
-
-async function refusalOf(sending: Promise<unknown>): Promise<string | null> {
-  const error = await sending.then(
-    () => null,
-    (thrown: unknown) => thrown,
-  );
-  if (!(error instanceof OutboundError)) throw new Error('it was not refused', { cause: error });
-  return error.reason;
-}
-
-async function installOf(install: Install) {
-  const own = await readInstall(install.deps);
-  if (own === null) throw new Error('the install has no address');
-  return own;
 }
 
 // FED-50
@@ -155,7 +140,7 @@ describe('restricted and mature content', () => {
       status: 409,
       error: 'Studio cannot decrypt restricted and mature content',
     });
-    const { key } = await installOf(studio);
+    const { key } = await identityOf(studio);
     await sql`update federation_peers set public_key = ${key.publicKey}`.execute(db);
     await alice.ok('putAssetPeer', { params, body });
     await alice.ok('deleteAssetPeer', { params });
@@ -191,7 +176,7 @@ describe('content that is encrypted for a person', () => {
 
   /** Sends the studio an envelope of the harbour, signed again by alice when `change` is given. */
   async function send(change: object | null) {
-    const own = await installOf(harbour);
+    const own = await identityOf(harbour);
     const { signature: _, ...unsigned } = { ...envelope, ...change };
     const keys = await readActorKeys(harbour.deps, alice.ref);
     if (keys === null) throw new Error('alice has no keys');
@@ -204,7 +189,7 @@ describe('content that is encrypted for a person', () => {
 
   // FED-53
   test('is encrypted with a key of the person, whose private part is stored sealed', async () => {
-    const document = await getJson(harbour.deps, `${studio.address}/users/bob`, await installOf(harbour));
+    const document = await getJson(harbour.deps, `${studio.address}/users/bob`, await identityOf(harbour));
     const { rows } = await sql<{ public_key: Buffer; sealed: Buffer }>`select public_key, sealed
       from federation_box_keys where user_ref = ${bob.ref}`.execute(studio.database.db);
     const [key] = rows;
@@ -252,19 +237,19 @@ describe('content that is encrypted for a person', () => {
     const changed = { ...box, ciphertext: box.ciphertext.slice(0, -2) + last + box.ciphertext.slice(-1) };
     const id = () => `${harbour.address}/activities/${randomUUID()}`;
     const boxes = (...recipients: object[]) => ({ id: id(), encrypted: { ...encrypted, recipients } });
-    const own = await installOf(harbour);
+    const own = await identityOf(harbour);
     const inbox = `${studio.address}/federation/inbox`;
     const unsigned = { ...envelope, encrypted: { ...encrypted, recipients: [changed] } };
-    expect(await refusalOf(postSigned(harbour.deps, own, inbox, unsigned))).toBe('sig_invalid');
-    expect(await refusalOf(send(boxes(changed)))).toBe('decrypt_failed');
+    expect(await reasonOf(postSigned(harbour.deps, own, inbox, unsigned))).toBe('sig_invalid');
+    expect(await reasonOf(send(boxes(changed)))).toBe('decrypt_failed');
     // Eve has a key, but it does not open what was encrypted for bob.
     await getJson(harbour.deps, `${studio.address}/users/eve`, own);
-    expect(await refusalOf(send(boxes({ ...box, actor: `${studio.address}/users/eve` })))).toBe(
+    expect(await reasonOf(send(boxes({ ...box, actor: `${studio.address}/users/eve` })))).toBe(
       'decrypt_failed',
     );
-    const nobody = await refusalOf(send(boxes({ ...box, actor: `${studio.address}/users/nobody` })));
+    const nobody = await reasonOf(send(boxes({ ...box, actor: `${studio.address}/users/nobody` })));
     expect(nobody).toBe('encryption_not_supported');
-    expect(await refusalOf(send({ id: id(), type: 'Like' }))).toBe('plaintext_type_mismatch');
+    expect(await reasonOf(send({ id: id(), type: 'Like' }))).toBe('plaintext_type_mismatch');
     const { rows } = await sql`select from federation_inbox where type = 'Create'
       and activity_uri = ${String(envelope.id)}`.execute(studio.database.db);
     expect(rows).toEqual([]);
@@ -299,11 +284,11 @@ describe('content that is encrypted for a person', () => {
     );
     const sending = postSigned(
       third.deps,
-      await installOf(third),
+      await identityOf(third),
       `${studio.address}/federation/inbox`,
       wrapped,
     );
-    expect(await refusalOf(sending)).toBe('unknown_actor');
+    expect(await reasonOf(sending)).toBe('unknown_actor');
     expect(await mirrored(bob, title)).toBeUndefined();
   });
 
@@ -320,11 +305,11 @@ describe('content that is encrypted for a person', () => {
     const signed = signEnvelope(unsigned, `${harbour.address}/users/alice#main-key`, keys.signingPrivate);
     const sending = postSigned(
       harbour.deps,
-      await installOf(harbour),
+      await identityOf(harbour),
       `${studio.address}/federation/inbox`,
       signed,
     );
-    expect(await refusalOf(sending)).toBe('encryption_required');
+    expect(await reasonOf(sending)).toBe('encryption_required');
   });
 
   // FED-55
@@ -346,11 +331,30 @@ describe('content that is encrypted for a person', () => {
     expect(await send(null)).toEqual({ status: 'replayed' });
   });
 
+  // FED-55
+  test('is given only to recipients with whom it is shared by name', async () => {
+    const [account] = (await decryptersNamed(studio.deps, ['bob'])).values();
+    const person = `${studio.address}/users/bob`;
+    const content = decryptFor(person, account?.keys ?? [], envelope.encrypted);
+    const { rows } = await sql<{ username: string; key: Buffer }>`select u.username, k.public_key as key
+      from federation_box_keys k join users u on u.ref = k.user_ref`.execute(studio.database.db);
+    expect(rows.map(({ username }) => username).toSorted()).toEqual(['bob', 'eve']);
+    const recipients = rows.map(({ username, key }) => ({
+      actor: `${studio.address}/users/${username}`,
+      key,
+    }));
+    const encrypted = encryptFor(recipients, Object(content));
+    const id = `${harbour.address}/activities/${randomUUID()}`;
+    expect(await send({ id, type: 'Create', encrypted })).toEqual({ status: 'accepted' });
+    expect(await membersOf(bob, title)).toEqual(['Quay', 'Unseen treasure']);
+    expect(await membersOf(eve, title)).toEqual(['Quay']);
+  });
+
   // FED-54
   test('has files that are served encrypted only, and to that peer alone', async () => {
-    const own = await installOf(studio);
+    const own = await identityOf(studio);
     const address = `${harbour.address}/assets/${shared.members[1]?.file_hash}/bytes`;
-    expect(await refusalOf(getBytes(studio.deps, own, address))).toBe('unshared_object');
+    expect(await reasonOf(getBytes(studio.deps, own, address))).toBe('unshared_object');
     const original = await jpeg(320, 240, { seed: 11 });
     const read = async () =>
       Buffer.concat(await (await getBytes(studio.deps, own, `${address}?encrypted=1`)).toArray());

@@ -42,6 +42,17 @@ export async function rememberTold(db: Database, install: Install, peerUrl: stri
 }
 
 /**
+ * Has a peer told again of the key of this install: one that was restored from a backup has pinned a former key. Returns false
+ * when no key was ever replaced, or it is to be told already.
+ */
+export async function mustTellAgain(db: Database, peerId: string): Promise<boolean> {
+  const { rows } = await sql`update federation_peers set told_key = null
+    where id = ${peerId} and told_key is not null and exists (select from federation_rotations where user_ref is null)
+    returning id`.execute(db);
+  return rows.length > 0;
+}
+
+/**
  * Sends a peer the statements of this install's former keys, signed as a request with the current one (FED-56). Throws
  * OutboundError.
  */
