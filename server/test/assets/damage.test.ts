@@ -85,7 +85,7 @@ describe.each(damages)('an original that %s', (_, damage) => {
   });
 
   // FILE-6
-  test('is replaced when the right file is uploaded again, also by somebody else', async () => {
+  test('is replaced when the right file is uploaded again, also by another account', async () => {
     for (const uploader of [mara, other]) {
       const bytes = await picture();
       const { id } = await upload(mara, bytes);

@@ -186,7 +186,7 @@ describe('who may delete an asset', () => {
     expect(await eventsOf(asset.id)).toEqual([]);
   });
 
-  test('who acts as the owner deletes in their name; the log names both', async () => {
+  test('an impersonator deletes in the name of the owner; the audit log names both', async () => {
     const mask = visit(library.address, {}, root.cookie());
     await mask.ok('impersonate', { params: { ref: mara.ref }, body: undefined });
     await remove(asset.id, {}, mask);

@@ -148,7 +148,7 @@ describe('a file of sensitivity posts', () => {
   });
 
   // ASSET-3
-  test('is not published by somebody else’s post', async () => {
+  test('is not published by a post of another account', async () => {
     await publish(owner, [asset], { visibility: 'followers' });
     const taken = await publish(follower, [asset], { visibility: 'public' });
     for (const who of [stranger, library.anonymous()]) {
@@ -184,7 +184,7 @@ describe('a file of sensitivity posts', () => {
 });
 
 // ASSET-4
-test('a file of sensitivity org is for everyone who signs in, and never for visitors', async () => {
+test('a file of sensitivity org is served to signed-in callers, never to visitors', async () => {
   await owner.ok('updateAsset', { params: { id: asset.id }, body: { sensitivity: 'org' } });
   await publish(owner, [asset], { visibility: 'public' });
   expect([await finds(stranger, asset), await finds(library.anonymous(), asset)]).toEqual([true, false]);

@@ -133,7 +133,7 @@ describe('a share of an asset', () => {
   });
 
   // ASSET-10
-  test('is listed for the owner and assets.admin, page by page, and for nobody else', async () => {
+  test('is paginated, and listed only for the owner and assets.admin', async () => {
     for (const { ref } of [guest, stranger, editor]) await put(owner, ref);
     const first = await owner.ok('listAssetShares', { params: { id: asset.id }, query: { limit: 2 } });
     const cursor = first.next_cursor ?? '';

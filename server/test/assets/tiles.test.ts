@@ -104,7 +104,7 @@ describe('a picture with more pixels than its ladder', () => {
   });
 
   // MEDIA-13
-  test('gives its tiles to nobody who may not have its bytes', async () => {
+  test('serves tiles only to callers who may have the bytes', async () => {
     expect((await stranger.send(`/assets/${id}/tiles/13/0_0`)).status).toBe(404);
     expect((await library.anonymous().send(`/assets/${id}/tiles/13/0_0`)).status).toBe(401);
   });

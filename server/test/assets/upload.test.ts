@@ -107,7 +107,7 @@ describe('POST /assets stores a file and describes it', () => {
   });
 
   // ASSET-15
-  test('JSON may name bytes this user uploaded before, and nobody else', async () => {
+  test('JSON may name bytes that the caller uploaded before, not those of others', async () => {
     const bytes = await jpeg(300, 300, { seed: 5 });
     const { file_hash } = await upload(mara, bytes);
     if (file_hash === null) throw new Error('no hash');
@@ -301,7 +301,7 @@ describe('a bad upload is refused and leaves nothing behind', () => {
   });
 
   // ASSET-14
-  test('who may not upload is turned away: a viewer, an anonymous visitor', async () => {
+  test('refuses callers who may not upload: a viewer, an anonymous visitor', async () => {
     const viewer = await library.join('viewer', 'viewer');
     const body = form([['file', await picture()]]);
     expect((await viewer.refused('createAsset', { body })).status).toBe(403);

@@ -33,7 +33,7 @@ const statusOf = async (visitor: Visitor, method: string, path: string) =>
 // TEAM-10
 describe('GET /auth/me/followed-teams', () => {
   // TEAM-10
-  test('is an array of Team, of the caller’s follows, ordered by name without case', async () => {
+  test('returns the teams that the caller follows, ordered by name without case', async () => {
     const [ann, ben] = [await someone(), await someone()];
     for (const name of ['beta', 'Alpha', 'GAMMA', 'alpha two'])
       await follow(ann, await addTeam(library, name));
@@ -44,7 +44,7 @@ describe('GET /auth/me/followed-teams', () => {
   });
 
   // TEAM-10
-  test('leaves soft-deleted teams out, and has them again when they are back', async () => {
+  test('omits deleted teams, and includes them after their restore', async () => {
     const ann = await someone();
     const [kept, closed] = [await newTeam(), await newTeam()];
     for (const id of [kept, closed]) await follow(ann, id);
@@ -65,11 +65,11 @@ describe('GET /auth/me/followed-teams', () => {
     expect(items).toEqual([]);
   });
 
-  test('is empty for who follows nothing', async () => {
+  test('is empty for a caller without follows', async () => {
     expect(await (await someone()).ok('listFollowedTeams')).toEqual([]);
   });
 
-  test('is 401 for nobody, also in public mode; a token needs scope read; a mask sees its person’s', async () => {
+  test('returns 401 to anonymous callers, requires the scope read of tokens, and lists those of an impersonated account', async () => {
     const ann = await someone();
     const id = await newTeam();
     await follow(ann, id);
@@ -96,7 +96,7 @@ describe('GET /auth/me/followed-teams', () => {
 
 describe('PUT and DELETE /teams/{id}/follow', () => {
   // TEAM-11
-  test('each twice is once', async () => {
+  test('are idempotent', async () => {
     const ann = await someone();
     const id = await newTeam();
     await Promise.all(Array.from({ length: 5 }, () => follow(ann, id)));
@@ -105,7 +105,7 @@ describe('PUT and DELETE /teams/{id}/follow', () => {
     expect(await followed(ann)).toEqual([]);
   });
 
-  test('are one’s own: another’s follow stays', async () => {
+  test('affect only the follows of the caller', async () => {
     const [ann, ben] = [await someone(), await someone()];
     const id = await newTeam();
     await follow(ann, id);
@@ -115,7 +115,7 @@ describe('PUT and DELETE /teams/{id}/follow', () => {
   });
 
   // TEAM-11
-  test('an unknown team is 404, a malformed id 400, without teams.read 403, nobody 401', async () => {
+  test('returns 404 for an unknown team, 400 for a malformed id, 403 without teams.read, 401 to anonymous callers', async () => {
     const id = await newTeam();
     const outsider = await someone();
     await library.deps.db
@@ -144,7 +144,7 @@ describe('PUT and DELETE /teams/{id}/follow', () => {
 
 describe('GET /posts?team_id: a team’s channel', () => {
   // TEAM-7
-  test('has the posts given to the team, by the rule of every feed, and none of its relatives', async () => {
+  test('lists the readable posts of the team, without those of parents and children', async () => {
     const author = await arrive(library, 'author');
     const [team, above, below] = [await newTeam([author]), await newTeam([author]), await newTeam([author])];
     await writer.ok('addTeamParent', { params: { id: team, parent_id: above } });

@@ -69,7 +69,7 @@ describe('PUT /teams/{id}/members/{user_ref}', () => {
   });
 
   // TEAM-9
-  test('is refused for one’s own account', async () => {
+  test('refuses the account of the caller', async () => {
     const id = await newTeam([ben]);
     for (const who of [ann, ben])
       expect(await statusOf(who, 'PUT', `/teams/${id}/members/${who.ref}`)).toBe(403);
@@ -183,7 +183,7 @@ describe('GET /teams/{id}/members', () => {
 
 describe('GET /auth/me/teams', () => {
   // TEAM-10
-  test('lists one’s own memberships by name, ignoring case', async () => {
+  test('lists the memberships of the caller by name, ignoring case', async () => {
     const me = await arrive(library, 'me');
     for (const name of ['beta', 'Alpha', 'GAMMA', 'alpha two']) await addTeam(library, name, [me]);
     await newTeam([ben]);

@@ -204,7 +204,7 @@ describe('teams.write in a team', () => {
     expect(await assigns()).toEqual(['posters', 'print', 'small']);
   });
 
-  test('adds to one’s own teams', async () => {
+  test('adds to the teams of the caller', async () => {
     const { db } = library.deps;
     await db
       .insertInto('team_members')

@@ -65,14 +65,14 @@ describe('POST /teams', () => {
   });
 
   // TEAM-3
-  test('makes its creator a member, and nobody else', async () => {
+  test('makes only its creator a member', async () => {
     const { id } = await create('Founders');
     const { items } = await stranger.ok('listTeamMembers', { params: { id } });
     expect(items.map(({ user_ref }) => user_ref)).toEqual([writer.ref]);
     expect((await writer.ok('listMyTeams')).map((team) => team.id)).toContain(id);
   });
 
-  test('a description nobody gave is an empty one, and null is as good as none', async () => {
+  test('an omitted or null description is empty', async () => {
     const body = { name: 'Terse', slug: null, description: null };
     expect(await writer.ok('createTeam', { body })).toMatchObject({ slug: 'terse', description: '' });
   });
@@ -186,7 +186,7 @@ describe('PATCH /teams/{id}', () => {
     ]);
   });
 
-  test('another’s slug is 409 and changes nothing; one’s own is none', async () => {
+  test('returns 409 for the slug of another team, and accepts its own', async () => {
     const taken = await create('Taken', { slug: 'already-there' });
     const team = await create('Mover');
     const body = { name: 'Moved', slug: taken.slug };
@@ -400,7 +400,7 @@ describe('DELETE /teams/{id}', () => {
     });
   });
 
-  test('two at once: one closes it, the other finds none', async () => {
+  test('one of two concurrent deletions succeeds, the other returns 404', async () => {
     const { id } = await create('Closed once');
     const answers = await Promise.all([writer, root].map((who) => statusOf(who, 'DELETE', `/teams/${id}`)));
     expect(answers.sort()).toEqual([204, 404]);
@@ -409,7 +409,7 @@ describe('DELETE /teams/{id}', () => {
 
 describe('GET /teams and GET /teams/{id}', () => {
   // TEAM-2
-  test('are for who holds teams.read: every role does, nobody anonymous, also in public mode', async () => {
+  test('require teams.read, which every role holds; anonymous callers are refused, also in public mode', async () => {
     const { id } = await create('For readers');
     const closedOut = await arrive(library, 'closed out');
     await library.deps.db
@@ -438,7 +438,7 @@ describe('GET /teams and GET /teams/{id}', () => {
   });
 
   // TEAM-6
-  test('member_count counts direct memberships only, content_count every live asset whoever sees it', async () => {
+  test('member_count counts direct memberships only, content_count every live asset regardless of the caller', async () => {
     const [team, below] = [await create('Counted'), await create('Counted below')];
     await writer.ok('addTeamParent', { params: { id: below.id, parent_id: team.id } });
     for (const [id, who] of [
