@@ -1371,6 +1371,8 @@ create table federation_peers (
   created_at timestamp(3) with time zone not null default now(),
   updated_at timestamp(3) with time zone not null default now(),
   told_key bytea,
+  cursor_seq bigint not null default 0,
+  cursor_id text,
   constraint federation_peers_instance_url_key UNIQUE (instance_url),
   constraint federation_peers_pkey PRIMARY KEY (id),
   constraint federation_peers_display_name_check CHECK ((char_length(display_name) <= 200)),

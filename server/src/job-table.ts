@@ -52,6 +52,8 @@ export interface Jobs {
   deliver: { peer: string };
   /** Tells an install that the pairing has ended. */
   unpair: { url: string; since?: string; attempts?: number };
+  /** Asks a peer for the changes that never arrived here. */
+  'catch-up': { peer: string };
   /** Fetches the renditions of bytes that a peer shares. */
   'fetch-renditions': { hash: string };
   /** Fetches the subtitles that the origin of a mirrored asset has. */

@@ -11,6 +11,7 @@ import { retainAuditJob } from './audit/retention.ts';
 import type { Deps } from './deps.ts';
 import { backfillJob } from './extraction/backfill.ts';
 import { extractJob } from './extraction/extract.ts';
+import { catchUpJob } from './federation/catch-up.ts';
 import { deliverJob } from './federation/delivery.ts';
 import { useFieldValuesJob } from './federation/fields/use.ts';
 import { fetchRenditionsJob } from './federation/files/fetch.ts';
@@ -56,6 +57,7 @@ export function jobHandlers(deps: Deps): JobHandlers {
     'fetch-renditions': fetchRenditionsJob(deps),
     'fetch-subtitles': fetchSubtitlesJob(deps),
     'use-field-values': useFieldValuesJob(deps),
+    'catch-up': catchUpJob(deps),
     'keep-federation': keepFederationJob(deps),
     'tell-followers': tellFollowersJob(deps),
     'deliver-activities': deliverActivitiesJob(deps),

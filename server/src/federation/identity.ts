@@ -36,7 +36,7 @@ export const INSTALL_KEY_PURPOSE = 'federation install key';
 export const TEAM_SHARES = 'team-shares-v1';
 
 /** What an install can do beyond the envelope, as peers learn it when they pair. */
-const capabilities = ['batched-inbox-v1', TEAM_SHARES, ...encryptionCapabilities];
+const capabilities = ['batched-inbox-v1', 'changes-v1', TEAM_SHARES, ...encryptionCapabilities];
 
 /** Returns the key of this install, generated at the first start and kept sealed. */
 export async function readInstallKey({

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { Deps } from '../deps.ts';
 import { enqueueAll, type JobHandler } from '../job-table.ts';
 import { tellPeer, wakeDelivery } from '../outbox/enqueue.ts';
+import { catchUpWithAll } from './catch-up.ts';
 import { compareOffered, useAgain } from './fields/offered.ts';
 import { trimFetched } from './files/fetch.ts';
 import { readInstall } from './identity.ts';
@@ -133,11 +134,16 @@ export function keepFederationJob(deps: Deps): JobHandler<'keep-federation'> {
     await compareFields(deps);
     await fetchMissing(deps);
     await forgetKeys(deps);
+    await catchUpWithAll(deps);
     await trimFetched(deps);
     await sql`delete from federation_inbox where received_at < now() - make_interval(days => ${KEPT_DAYS})`.execute(
       deps.db,
     );
-    await sql`delete from federation_outbox where status <> 'queued'
-      and sent_at < now() - make_interval(days => ${KEPT_DAYS})`.execute(deps.db);
+    // The last change is the position of the peer (FED-78).
+    await sql`delete from federation_outbox o where status <> 'queued'
+      and sent_at < now() - make_interval(days => ${KEPT_DAYS}) and exists (select from federation_outbox later
+        where later.peer_id = o.peer_id and later.status in ('sent', 'failed') and later.seq > o.seq)`.execute(
+      deps.db,
+    );
   };
 }

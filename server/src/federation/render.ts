@@ -7,6 +7,7 @@ import {
   membersGivenEncrypted,
   type PeerCaller,
   postsGivenTo,
+  shareInForce,
 } from '../access/federation.ts';
 import { passedOn } from '../access/links.ts';
 import { ownTeam } from '../access/teams.ts';
@@ -350,6 +351,28 @@ interface Body {
   [member: string]: unknown;
 }
 
+/**
+ * Returns what a share or its end says, from the share as it is now: a change may be sent again long after it was made. Null
+ * when a later change says something else.
+ */
+async function shareBody(
+  db: Database,
+  { activity, kind, object_id, peer_id, details }: OutboxRow,
+): Promise<Body | null> {
+  const person = typeof details.target_user === 'string' ? details.target_user : null;
+  const team = typeof details.target_team === 'string' ? details.target_team : null;
+  const { rows } = await sql<{ scope: string; expires_at: string | null }>`select s.scope, s.expires_at
+    from federation_shares s where s.kind = ${kind} and s.object_id = ${object_id} and s.peer_id = ${peer_id}
+      and s.target_actor is not distinct from ${person} and s.target_team is not distinct from ${team}
+      and ${shareInForce}`.execute(db);
+  const [share] = rows;
+  if (activity === 'unshare') return share === undefined ? { type: 'aa:Unshare', ...details } : null;
+  if (share === undefined) return null;
+  const { expires_at: _, ...terms } = details;
+  const expiry = share.expires_at === null ? {} : { expires_at: share.expires_at };
+  return { type: 'aa:Share', ...terms, scope: share.scope, ...expiry };
+}
+
 /** Returns the body of an activity and the fields of its values; null when there is nothing to say any more. */
 async function bodyOf(
   deps: Deps,
@@ -361,14 +384,15 @@ async function bodyOf(
   const only = (body: Body | null) => ({ body, fieldIds: [] });
   const peer: PeerCaller = { kind: 'peer', peerId: row.peer_id };
   const actor = actorUri(install.url, signer.username);
-  if (row.activity === 'share' || row.activity === 'unshare') {
-    return only({ type: row.activity === 'share' ? 'aa:Share' : 'aa:Unshare', ...row.details });
-  }
+  if (row.activity === 'share' || row.activity === 'unshare') return only(await shareBody(db, row));
   if (row.activity === 'like' || row.activity === 'unlike') {
-    const { rows } = await sql<{ uri: string }>`select ${uriOf(install, 'post', sql`p.id`, sql`p.id`)} as uri
+    const { rows } = await sql<{ uri: string; liked: boolean }>`
+      select ${uriOf(install, 'post', sql`p.id`, sql`p.id`)} as uri, exists (select from post_likes l
+        where l.post_id = p.id and l.user_ref = ${row.actor_ref}) as liked
       from posts p where p.id = ${row.object_id}`.execute(db);
     const [post] = rows;
-    if (post === undefined) return only(null);
+    // It was taken back, or given again, which another change says.
+    if (post === undefined || post.liked !== (row.activity === 'like')) return only(null);
     return row.activity === 'like'
       ? only({ type: 'Like', object: post.uri })
       : only({ type: 'Undo', object: { type: 'Like', actor, object: post.uri } });

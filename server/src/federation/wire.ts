@@ -5,6 +5,7 @@ import type { Budgets } from '../budgets.ts';
 import type { Deps } from '../deps.ts';
 import { clientAddress } from '../platform/http/client-address.ts';
 import { notFound, refuse } from '../platform/http/refuse.ts';
+import { listChanges, listSharesOf, resendChanges } from './changes.ts';
 import { sendBytes } from './files/serve.ts';
 import { type Install, instanceDocument, readInstall } from './identity.ts';
 import { receiveBatch, receiveOne } from './inbox/receive.ts';
@@ -181,6 +182,15 @@ export async function serveFederation(server: FastifyInstance, deps: Deps, budge
     );
     scope.post('/federation/inbox/batch', (request, reply) =>
       answer(request, reply, async (signed) => receiveBatch(deps, await peerOf(signed), signed.json())),
+    );
+    scope.get('/federation/changes', (request, reply) =>
+      answer(request, reply, async (signed) => listChanges(deps, await peerOf(signed), request.query)),
+    );
+    scope.get('/federation/changes/shares', (request, reply) =>
+      answer(request, reply, async (signed) => listSharesOf(deps, await peerOf(signed), request.query)),
+    );
+    scope.post('/federation/changes/resend', (request, reply) =>
+      answer(request, reply, async (signed) => resendChanges(deps, await peerOf(signed), signed.json())),
     );
     scope.get<{ Params: { hash: string }; Querystring: Record<string, unknown> }>(
       '/assets/:hash/bytes',

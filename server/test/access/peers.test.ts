@@ -257,6 +257,10 @@ describe.each(kinds.map(({ name }, at) => [name, at] as const))('%s', (_, at) =>
     }
     found.set('no file', await read(caller, `/assets/${'0'.repeat(64)}/bytes`));
     wanted.set('no file', due(false));
+    for (const path of ['changes?after=0', 'changes/shares']) {
+      found.set(path, await read(caller, `/federation/${path}`));
+      wanted.set(path, closedTo(kind) ?? 'ok');
+    }
     expect(found).toEqual(wanted);
   });
 
@@ -334,8 +338,16 @@ test('an unsigned request gets nothing but the document of the library', async (
       (await fetch(harbour.address + path, { headers: { accept: 'application/json' } })).status,
     );
   const paths = [...posts, ...files].map(({ hash }) => `/assets/${hash}/bytes`);
-  for (const path of [...paths, '/users/alice', '/federation/instance']) await get(path);
-  for (const path of ['inbox', 'inbox/batch', 'peers/offer', 'peers/confirm', 'peers/unpair']) {
+  const lists = ['/federation/changes?after=0', '/federation/changes/shares'];
+  for (const path of [...paths, ...lists, '/users/alice', '/federation/instance']) await get(path);
+  for (const path of [
+    'inbox',
+    'inbox/batch',
+    'peers/offer',
+    'peers/confirm',
+    'peers/unpair',
+    'changes/resend',
+  ]) {
     const answer = await fetch(`${harbour.address}/federation/${path}`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },

@@ -390,6 +390,8 @@ interface FederationPeersTable {
   created_at: Generated<string>;
   updated_at: Generated<string>;
   told_key: Buffer | null;
+  cursor_seq: Generated<number>;
+  cursor_id: string | null;
 }
 
 interface FederationRejectionsTable {
