@@ -100,10 +100,8 @@ export async function writeAssetValues(about: About, fields: Defined<AssetCell>)
     callers.some(
       ({ kind }) => editsAsset(kind, asset) && answerOf(kind, referredBy(about, asset)) === 'withheld',
     );
-  const cells = new Set([
-    ...world.assets.filter((_, index) => index % 41 === 0),
-    ...world.assets.filter(namesWithheld).slice(0, 6),
-  ]);
+  const inRotation = world.assets.filter((_, index) => index % 41 === 0);
+  const cells = [...new Set([...inRotation, ...world.assets.filter(namesWithheld).slice(0, 6)])];
   const isShownTarget = (who: CallerKind, asset: AssetCell) =>
     answerOf(who, referredBy(about, asset)) === 'shown';
   // One caller after the other for a cell, so that none clears what another has just written.
