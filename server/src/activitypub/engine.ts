@@ -7,7 +7,7 @@ import type { Deps } from '../deps.ts';
 import { profilePath } from '../public/page.ts';
 import { type ActorRow, findActor, findActorNamed, isWithdrawn, readKeys } from './actors.ts';
 import { uuidPattern } from './addresses.ts';
-import { listen } from './inbox.ts';
+import { listen, type Processing } from './inbox.ts';
 import { openLoader, openSignedLoader } from './loaders.ts';
 import { openMemory } from './memory.ts';
 import { createOf, noteContext, noteOf, readNotes } from './notes.ts';
@@ -33,10 +33,10 @@ function readCursor(cursor: string): { at: string; id: string } | null {
 }
 
 /** Creates what answers requests of other systems. It is loaded on the first request, since it is large (AP-1). */
-export function openEngine(deps: Deps, site: ActivityPubSite): Federation<void> {
+export function openEngine(deps: Deps, site: ActivityPubSite): Federation<Processing> {
   const { db } = deps;
   const loader = openLoader(deps);
-  const federation = createFederation<void>({
+  const federation = createFederation<Processing>({
     kv: openMemory(db),
     origin: site.url,
     firstKnock: 'draft-cavage-http-signatures-12',

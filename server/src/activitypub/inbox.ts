@@ -4,6 +4,7 @@ import { sql } from 'kysely';
 import { followableActor, followablePost } from '../access/activitypub.ts';
 import type { Deps } from '../deps.ts';
 import { checkOutboundAddress } from '../federation/outbound.ts';
+import { DatabaseUnavailable } from '../platform/database/unavailable.ts';
 import { actorUri, parseActor, parseNote } from './addresses.ts';
 import { queueActivityFor } from './deliveries.ts';
 import type { ActivityPubSite } from './site.ts';
@@ -13,7 +14,12 @@ const MOST_CHARACTERS = 500;
 /** The most followers of an account; more are not accepted. */
 const MOST_FOLLOWERS = 100_000;
 
-type Ctx = InboxContext<void>;
+/** What one request leaves behind: an error of the database, after which the sender should try again. */
+export interface Processing {
+  unavailable: DatabaseUnavailable | null;
+}
+
+type Ctx = InboxContext<Processing>;
 
 /** Returns the address if it can be stored and requests may go to it. */
 function usable(deps: Deps, uri: URL | null | undefined): string | null {
@@ -123,6 +129,7 @@ interface Listeners {
     type: new (...args: any[]) => A,
     listener: (ctx: Ctx, activity: A) => Promise<void>,
   ): Listeners;
+  onError(handler: (ctx: { data: Processing }, error: Error) => void): Listeners;
 }
 
 /**
@@ -138,5 +145,8 @@ export function listen(listeners: Listeners, deps: Deps, site: ActivityPubSite):
     .on(Undo, (ctx, activity) => undo(ctx, deps, site, activity))
     .on(Delete, (_, activity) => remove(deps, activity))
     .on(Accept, ignore)
-    .on(Reject, ignore);
+    .on(Reject, ignore)
+    .onError(({ data }, error) => {
+      if (error instanceof DatabaseUnavailable) data.unavailable = error;
+    });
 }

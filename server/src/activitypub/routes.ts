@@ -11,6 +11,7 @@ import { notFound, refuse } from '../platform/http/refuse.ts';
 import { profilePath } from '../public/page.ts';
 import { findActor } from './actors.ts';
 import { parseActor, parseNote } from './addresses.ts';
+import type { Processing } from './inbox.ts';
 import { type ActivityPubSite, readActivityPub } from './site.ts';
 
 /** The largest activity, in bytes. */
@@ -53,8 +54,8 @@ async function sendResponse(reply: FastifyReply, response: Response): Promise<Fa
  * besides the well-known ones, and outside the base path.
  */
 export async function serveActivityPub(server: FastifyInstance, deps: Deps, budgets: Budgets): Promise<void> {
-  let engine: { site: ActivityPubSite; federation: Federation<void> } | null = null;
-  const engineOf = async (site: ActivityPubSite): Promise<Federation<void>> => {
+  let engine: { site: ActivityPubSite; federation: Federation<Processing> } | null = null;
+  const engineOf = async (site: ActivityPubSite): Promise<Federation<Processing>> => {
     if (engine?.site.url !== site.url || engine.site.name !== site.name) {
       const { openEngine } = await import('./engine.ts');
       engine = { site, federation: openEngine(deps, site) };
@@ -88,11 +89,13 @@ export async function serveActivityPub(server: FastifyInstance, deps: Deps, budg
     }
     const federation = await engineOf(site);
     const passed = toRequest(site, request);
+    const processing: Processing = { unavailable: null };
     try {
       const response = await federation.fetch(passed, {
-        contextData: undefined,
+        contextData: processing,
         onNotAcceptable: () => pageOf(site, passed.url),
       });
+      if (processing.unavailable !== null) throw processing.unavailable;
       return await sendResponse(reply, response);
     } catch (error) {
       if (error instanceof DatabaseUnavailable || request.method !== 'POST') throw error;

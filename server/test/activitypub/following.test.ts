@@ -388,6 +388,24 @@ describe('an inbox', () => {
   });
 });
 
+// AP-17
+test('an activity that meets a database without connections is refused with 503 and takes effect later', async () => {
+  const { db } = library.database;
+  const shown = await post('Liked twice');
+  await library.runJobs();
+  arrived();
+  const like = { id: `${bob.uri}#later`, type: 'Like', actor: bob.uri, object: `${actor}/posts/${shown.id}` };
+  const before = await own();
+  await sql`create function lose_connection() returns trigger language plpgsql as
+    'begin raise exception using errcode = ''57P01''; end'`.execute(db);
+  await sql`create trigger lost before insert on activitypub_reactions
+    execute function lose_connection()`.execute(db);
+  expect((await bob.send(inbox(), like)).status).toBe(503);
+  await sql`drop trigger lost on activitypub_reactions`.execute(db);
+  expect((await bob.send(inbox(), like)).status).toBe(202);
+  expect((await own()).likes_count).toBe(before.likes_count + 1);
+});
+
 // AP-5
 test('a person who opts out is removed from the systems of their followers', async () => {
   await followAnew();
