@@ -12,7 +12,7 @@ import { getJson, OutboundError, postSigned } from './outbound.ts';
 import { actorUri, objectUri } from './protocol/addresses.ts';
 
 /** Peers with this capability list their changes. */
-export const CHANGES = 'changes-v1';
+const CHANGES = 'changes-v1';
 
 const Change = Type.Object({
   seq: Type.Integer({ minimum: 0 }),
