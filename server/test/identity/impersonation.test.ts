@@ -410,7 +410,9 @@ describe('while impersonating', () => {
     'renewRecoveryCodes',
     'resetPassword',
     'revokeCapability',
+    'rotateOwnKeys',
     'setUserRole',
+    'updateFollowableAccount',
   ];
   const all: readonly Operation[] = Object.values(operations);
   const refused = all.filter(({ whileImpersonating }) => whileImpersonating === 'refused');
