@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { updateFederation as contract, type SensitiveAsset } from '@vitrine/contract/federation';
 import { type RawBuilder, sql } from 'kysely';
 import type { SignedIn } from '../../access/caller.ts';
@@ -14,7 +15,7 @@ import { writeSetting } from '../../settings.ts';
 import { recipientAt } from '../encrypt.ts';
 import { type Install, showFederation } from '../identity.ts';
 import { readInstanceAt } from '../peers/instance.ts';
-import { encryptionCapabilities, readSensitiveContent } from '../settings.ts';
+import { encryptionCapabilities, readKeyGraceDays, readSensitiveContent } from '../settings.ts';
 
 type Kind = 'post' | 'asset' | 'collection';
 
@@ -164,24 +165,21 @@ async function withdrawAll(tx: Tx, caller: SignedIn): Promise<void> {
 }
 
 export const updateFederation = handle(contract, async (deps, { caller, body }) => {
-  const { sensitive_content: wanted, key_grace_days: days } = body;
-  if (days != null) {
-    await deps.db.transaction().execute(async (tx) => {
-      await writeSetting(tx, 'federation_key_grace_days', days);
-      await recordEvent(tx, caller, { event: 'federation.key.grace', metadata: { days } });
-    });
-  }
-  if (wanted != null) {
-    await deps.db.transaction().execute(async (tx) => {
-      const before = await readSensitiveContent(tx);
-      if (before === wanted) return;
-      await writeSetting(tx, 'federation_sensitive', wanted);
-      await recordEvent(tx, caller, {
-        event: 'federation.sensitive.policy',
-        metadata: { before, after: wanted },
-      });
-      if (wanted === 'never') await withdrawAll(tx, caller);
-    });
-  }
+  await deps.db.transaction().execute(async (tx) => {
+    const before = {
+      sensitive_content: await readSensitiveContent(tx),
+      key_grace_days: await readKeyGraceDays(tx),
+    };
+    const after = {
+      sensitive_content: body.sensitive_content ?? before.sensitive_content,
+      key_grace_days: body.key_grace_days ?? before.key_grace_days,
+    };
+    if (isDeepStrictEqual(before, after)) return;
+    await writeSetting(tx, 'federation_sensitive', after.sensitive_content);
+    await writeSetting(tx, 'federation_key_grace_days', after.key_grace_days);
+    await recordEvent(tx, caller, { event: 'federation.settings.updated', metadata: { before, after } });
+    if (before.sensitive_content !== 'never' && after.sensitive_content === 'never')
+      await withdrawAll(tx, caller);
+  });
   return { status: 200, body: await showFederation(deps) };
 });
