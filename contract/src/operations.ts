@@ -374,6 +374,7 @@ export const modules: readonly Readonly<Record<string, unknown>>[] = [
   exposedAssets,
   extraction,
   featured,
+  federatedFields,
   federation,
   feedViews,
   fieldValues,
