@@ -68,6 +68,7 @@ export const upload = handle(uploadLogo, async (deps, { caller, http }) => {
   try {
     await writeFile(path, http.raw);
     const logo = await examine(deps, caller, path);
+    await storage.stage(path, logoKey(hash));
     await db.transaction().execute(async (tx) => {
       await lockLogos(tx);
       await storage.adopt(path, logoKey(hash));

@@ -33,6 +33,11 @@ export async function lockFile(tx: Tx, hash: string): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended(${hash}, 7431))`.execute(tx);
 }
 
+/** Stages received bytes, before the transaction that calls `storeFile`. */
+export function stageFile(storage: Storage, received: Pick<Received, 'path' | 'hash'>): Promise<void> {
+  return storage.stage(received.path, originalKey(received.hash));
+}
+
 /**
  * Stores received bytes by hash, with their row, in the asset's transaction. Bytes that the library already has replace
  * the stored ones, which repairs a damaged or missing original; damaged renditions are rendered again.

@@ -1,4 +1,5 @@
 import { basename } from 'node:path';
+import pLimit from 'p-limit';
 import type { MadeFile } from '../media/stills/still.ts';
 import { renditionKey } from '../platform/storage/object-key.ts';
 import type { Storage } from '../platform/storage/storage.ts';
@@ -12,6 +13,25 @@ export interface KeptRendition {
   height?: number;
   /** A rendition of the ladder. */
   rung?: true;
+}
+
+function objectOf(hash: string, path: string, namePrefix: string): string {
+  return renditionKey(hash, `${namePrefix}${basename(path)}`);
+}
+
+/** How many files are staged concurrently. */
+const STAGED_AT_ONCE = 4;
+
+/** Stages what `keepFiles` adopts, before its transaction. */
+export async function stageFiles(
+  storage: Storage,
+  hash: string,
+  made: readonly MadeFile[],
+  namePrefix = '',
+): Promise<void> {
+  const limit = pLimit(STAGED_AT_ONCE);
+  const paths = [...new Set(made.map(({ path }) => path))];
+  await limit.map(paths, (path) => storage.stage(path, objectOf(hash, path, namePrefix)));
 }
 
 /**
@@ -28,7 +48,7 @@ export async function keepFiles(
   const renditions: Record<string, KeptRendition> = {};
   const objects = new Map<string, string>();
   for (const { key, path, contentType, sizeBytes, ...shape } of made) {
-    const object = objects.get(path) ?? renditionKey(hash, `${namePrefix}${basename(path)}`);
+    const object = objects.get(path) ?? objectOf(hash, path, namePrefix);
     if (!objects.has(path)) {
       await storage.adopt(path, object);
       objects.set(path, object);

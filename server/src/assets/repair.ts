@@ -32,6 +32,21 @@ export async function hashOf(path: string, onBytes: (count: number) => void = ()
   return digest.digest('hex');
 }
 
+/** Returns the SHA-256 of an object in hex. Rejects like `Storage.get`. `onBytes` gets the size of each chunk. */
+export async function hashOfObject(
+  storage: Pick<Storage, 'get'>,
+  key: string,
+  sizeBytes: number,
+  onBytes: (count: number) => void = () => {},
+): Promise<string> {
+  const digest = createHash('sha256');
+  for await (const chunk of await storage.get(key, sizeBytes)) {
+    digest.update(chunk);
+    onBytes(chunk.length);
+  }
+  return digest.digest('hex');
+}
+
 /** Returns the row of these bytes, or null when they are not in the library. */
 export async function findKnownFile(db: Database, hash: string): Promise<KnownFile | null> {
   const { rows } = await sql<KnownFile>`
@@ -48,7 +63,7 @@ export async function hasOriginal(storage: Storage, hash: string, sizeBytes: num
 export async function isSound(storage: Storage, { hash, size_bytes }: KnownFile): Promise<boolean> {
   if (!(await hasOriginal(storage, hash, size_bytes))) return false;
   if (size_bytes > HASHED_BYTES) return true;
-  return (await hashOf(await storage.localPath(originalKey(hash)))) === hash;
+  return (await hashOfObject(storage, originalKey(hash), size_bytes)) === hash;
 }
 
 /** Returns the keys of renditions that are missing or differ from their recorded size. */

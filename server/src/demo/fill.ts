@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { sql } from 'kysely';
-import { insertAsset, storeFile } from '../assets/insert.ts';
+import { insertAsset, stageFile, storeFile } from '../assets/insert.ts';
 import { discard, receive } from '../assets/receive.ts';
 import type { Deps } from '../deps.ts';
 import { createAccount } from '../identity/accounts.ts';
@@ -47,6 +47,7 @@ async function addPicture(deps: Deps, ownerRef: number, post: SamplePost, index:
   const { db, storage, ladder } = deps;
   const received = await receive(Readable.from([await drawPicture(post, random)]), storage);
   try {
+    await stageFile(storage, received);
     return await db.transaction().execute(async (tx) => {
       await storeFile(tx, storage, received);
       const { hash, mime, kind } = received;

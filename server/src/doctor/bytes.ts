@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
 import { lockFile } from '../assets/insert.ts';
-import { damagedRenditions, hashOf, type KnownFile, repairRenditions } from '../assets/repair.ts';
+import { damagedRenditions, hashOfObject, type KnownFile, repairRenditions } from '../assets/repair.ts';
 import type { Database } from '../platform/database/pool.ts';
 import { logoKey, originalKey, subtitlesKey } from '../platform/storage/object-key.ts';
-import type { Storage } from '../platform/storage/storage.ts';
+import { DamagedObject, NoSuchObject, type Storage } from '../platform/storage/storage.ts';
 import { several } from './check.ts';
 
 /** Files fetched from the database per statement, so that memory does not grow with the library. */
@@ -54,9 +54,11 @@ async function faultOf(
   if (found === null) return 'missing';
   if (found.sizeBytes !== size_bytes) return `has ${found.sizeBytes} of ${several(size_bytes, 'byte')}`;
   try {
-    return (await hashOf(await storage.localPath(key), onBytes)) === hash ? null : 'its content has changed';
+    const read = await hashOfObject(storage, key, size_bytes, onBytes);
+    return read === hash ? null : 'its content has changed';
   } catch (error) {
-    if (!(error instanceof Error) || !('syscall' in error)) throw error;
+    const isOfObject = error instanceof DamagedObject || error instanceof NoSuchObject;
+    if (!isOfObject && !(error instanceof Error && 'syscall' in error)) throw error;
     return `cannot be read: ${error.message}`;
   }
 }

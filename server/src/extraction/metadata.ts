@@ -28,7 +28,7 @@ async function readFile({ storage, metadata }: MetadataDeps, hash: string): Prom
   const reader = await metadata.name();
   if ((await storage.head(key)) === null)
     return { outcome: 'failed', reader, reason: 'the bytes are missing' };
-  return metadata.read(await storage.localPath(key));
+  return storage.withLocalFile(key, (path) => metadata.read(path));
 }
 
 /** Stores a reading, if the bytes still have a row. A failed one keeps the previous entries. */

@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises';
 import type { AssetFields } from '@vitrine/contract/assets';
 import { sql } from 'kysely';
 import { liveAsset } from '../access/assets.ts';
-import { insertAsset, storeFile } from '../assets/insert.ts';
+import { insertAsset, stageFile, storeFile } from '../assets/insert.ts';
 import { baseName, discard, receive } from '../assets/receive.ts';
 import { hashOf, hasOriginal } from '../assets/repair.ts';
 import type { Deps } from '../deps.ts';
@@ -68,6 +68,7 @@ export async function storeFound(
   if (known !== null && (await hasOriginal(storage, hash, size))) return { assetId: known, skipped: true };
   const received = await receive(createReadStream(file.path), storage);
   try {
+    await stageFile(storage, received);
     return await db.transaction().execute(async (tx) => {
       await storeFile(tx, storage, received);
       // Checks again under the lock of the hash, because two files with the same bytes may be imported concurrently.

@@ -52,8 +52,10 @@ export function openWatermarks({
     const path = join(storage.incomingDir, `watermark-${randomUUID()}`);
     try {
       // One at a time per text, so that a large archive does not block visitors of other links.
-      const input = { path: await storage.localPath(plain), text, to: path };
-      await decoders.run('watermark', text, 'watermark', input);
+      await storage.withLocalFile(plain, (from) =>
+        decoders.run('watermark', text, 'watermark', { path: from, text, to: path }),
+      );
+      await storage.stage(path, object);
       // Takes the lock of releasing the bytes, so that no watermark outlives its bytes.
       await db.transaction().execute(async (tx) => {
         await lockFile(tx, hash);

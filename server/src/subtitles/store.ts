@@ -35,7 +35,7 @@ export interface Unusable {
 }
 
 /**
- * Converts a file to WebVTT in a decoder process, or copies image formats unchanged. Does not modify the file; the
+ * Converts a file to WebVTT in a decoder process, or copies image formats unchanged, and stages the result. Does not modify the file; the
  * caller discards the result.
  */
 export async function prepareSubtitles(
@@ -50,12 +50,14 @@ export async function prepareSubtitles(
     const { format } = made;
     if (made.outcome === 'pictures') {
       await copyFile(path, to, constants.COPYFILE_FICLONE);
+      await storage.stage(to, subtitlesKey(hash));
       return { path: to, hash, sizeBytes, format, confidence: 0 };
     }
     let written = 0;
     const vttHash = await hashOf(to, (count) => {
       written += count;
     });
+    await storage.stage(to, subtitlesKey(vttHash));
     return { path: to, hash: vttHash, sizeBytes: written, format, confidence: 1 };
   } catch (error) {
     await discard(to);

@@ -1,7 +1,7 @@
 import { AssetFields, createAsset, type ShownAsset } from '@vitrine/contract/assets';
 import type { SignedIn } from '../access/caller.ts';
 import { checkFields } from '../assets/edit.ts';
-import { insertAsset, lockFile, storeFile } from '../assets/insert.ts';
+import { insertAsset, lockFile, stageFile, storeFile } from '../assets/insert.ts';
 import { baseName, discard, type Received, receive } from '../assets/receive.ts';
 import { findKnownFile, isSound, repairRenditions } from '../assets/repair.ts';
 import { showAsset } from '../assets/show.ts';
@@ -128,6 +128,7 @@ async function createFromBytes(
     return id;
   };
   try {
+    await stageFile(storage, received);
     return await db.transaction().execute(make);
   } finally {
     if (sidecar !== null) await discard(sidecar.prepared.path);

@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { basePath } from '@vitrine/contract/operations';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { logoKey } from '../../src/platform/storage/object-key.ts';
-import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
+import { type Account, type Library, objectPath, openLibrary, upload } from '../support/library.ts';
 import {
   animatedGif,
   avif,
@@ -69,7 +69,7 @@ async function events() {
 
 /** Every file of the library, those on their way in too. */
 async function storedFiles(): Promise<string[]> {
-  const root = await library.deps.storage.localPath('');
+  const root = objectPath(library, '');
   const entries = await readdir(root, { recursive: true, withFileTypes: true });
   return entries.filter((entry) => entry.isFile()).map((entry) => entry.name);
 }

@@ -8,7 +8,7 @@ import type { ShownAsset } from '@vitrine/contract/assets';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { storeFound } from '../../src/import/store.ts';
 import { originalKey, renditionKey } from '../../src/platform/storage/object-key.ts';
-import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
+import { type Account, type Library, objectPath, openLibrary, upload } from '../support/library.ts';
 import { jpeg, plainText } from '../support/pictures.ts';
 
 let library: Library;
@@ -23,12 +23,12 @@ beforeAll(async () => {
 
 const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
 
-function originalOf(bytes: Uint8Array): Promise<string> {
-  return library.deps.storage.localPath(originalKey(sha256(bytes)));
+function originalOf(bytes: Uint8Array): string {
+  return objectPath(library, originalKey(sha256(bytes)));
 }
 
-function renditionOf(bytes: Uint8Array, key: string): Promise<string> {
-  return library.deps.storage.localPath(renditionKey(sha256(bytes), `${key}.webp`));
+function renditionOf(bytes: Uint8Array, key: string): string {
+  return objectPath(library, renditionKey(sha256(bytes), `${key}.webp`));
 }
 
 /** Changes one byte in the middle of a file, as a failing disk does. */
@@ -73,7 +73,7 @@ describe.each(damages)('an original that %s', (_, damage) => {
   test('is a server error that says so, whole, in part and to HEAD', async () => {
     const bytes = await picture();
     const { id } = await upload(mara, bytes);
-    await damage(await originalOf(bytes));
+    await damage(originalOf(bytes));
     for (const range of [undefined, 'bytes=0-9', 'bytes=-20']) {
       const answer = await get(`/assets/${id}/file`, range === undefined ? {} : { headers: { range } });
       expect([range, answer.status]).toEqual([range, 500]);
@@ -89,9 +89,9 @@ describe.each(damages)('an original that %s', (_, damage) => {
     for (const uploader of [mara, other]) {
       const bytes = await picture();
       const { id } = await upload(mara, bytes);
-      await damage(await originalOf(bytes));
+      await damage(originalOf(bytes));
       await upload(uploader, bytes);
-      expect(sha256(await readFile(await originalOf(bytes)))).toBe(sha256(bytes));
+      expect(sha256(await readFile(originalOf(bytes)))).toBe(sha256(bytes));
       const sent = new Uint8Array(await (await get(`/assets/${id}/file`)).arrayBuffer());
       expect(sha256(sent)).toBe(sha256(bytes));
     }
@@ -104,18 +104,18 @@ describe.each(damages)('an original that %s', (_, damage) => {
     await writeFile(path, bytes);
     const file = { path, name: 'again.jpg', folder: '' };
     const first = await storeFound(library.deps, mara.ref, file);
-    await damage(await originalOf(bytes));
+    await damage(originalOf(bytes));
     const again = await storeFound(library.deps, mara.ref, file);
     await rm(directory, { recursive: true });
     expect(again).toEqual({ assetId: first.assetId, skipped: true });
-    expect(sha256(await readFile(await originalOf(bytes)))).toBe(sha256(bytes));
+    expect(sha256(await readFile(originalOf(bytes)))).toBe(sha256(bytes));
   });
 
   // FILE-6
   test('is not made into another asset by naming its hash', async () => {
     const bytes = await picture();
     await upload(mara, bytes);
-    await damage(await originalOf(bytes));
+    await damage(originalOf(bytes));
     const refusal = await mara.refused('createAsset', { body: { file_hash: sha256(bytes) } });
     expect(refusal).toEqual({
       status: 409,
@@ -129,10 +129,10 @@ describe('an original with other bytes of the same length', () => {
   test('is replaced by an upload and refused when it is named by its hash', async () => {
     const bytes = await picture();
     await upload(mara, bytes);
-    await flipByte(await originalOf(bytes));
+    await flipByte(originalOf(bytes));
     expect((await mara.refused('createAsset', { body: { file_hash: sha256(bytes) } })).status).toBe(409);
     await upload(mara, bytes);
-    expect(sha256(await readFile(await originalOf(bytes)))).toBe(sha256(bytes));
+    expect(sha256(await readFile(originalOf(bytes)))).toBe(sha256(bytes));
     await mara.ok('createAsset', { body: { file_hash: sha256(bytes) } });
   });
 });
@@ -142,7 +142,7 @@ describe('a repaired original', () => {
   test('is rendered when rendering failed for want of it, for every asset of the same bytes', async () => {
     const bytes = await picture();
     const { id } = await upload(mara, bytes);
-    await truncate(await originalOf(bytes), 100);
+    await truncate(originalOf(bytes), 100);
     await library.runJobs();
     expect((await shown(id)).processing_status).toBe('failed');
     await upload(other, bytes);
@@ -165,7 +165,7 @@ describe.each(damages.filter((_, at) => at % 3 === 0))('a rendition that %s', (_
       const bytes = await picture();
       const { id } = await upload(mara, bytes);
       await library.runJobs();
-      await damage(await renditionOf(bytes, 'preview'));
+      await damage(renditionOf(bytes, 'preview'));
       const answer = await get(`/assets/${id}/variants/preview`);
       expect([answer.status, await answer.json()]).toEqual([500, { error: 'the stored file is damaged' }]);
       await repair(bytes, id);
@@ -197,7 +197,7 @@ describe('a download of a file that becomes shorter while it is sent', () => {
     const [head] = await once(socket, 'data');
     socket.pause();
     expect(String(head)).toMatch(/^HTTP\/1.1 20[06] /);
-    await truncate(await originalOf(bytes), 1024 * 1024);
+    await truncate(originalOf(bytes), 1024 * 1024);
     // An idle connection would be closed after a minute anyway.
     const closed = once(socket, 'close', { signal: AbortSignal.timeout(30_000) });
     let received = head.length;
@@ -218,7 +218,7 @@ describe('HEAD of a file', () => {
       const answer = await get(`/assets/${id}/file`, { method: 'HEAD' });
       expect([answer.status, answer.headers.get('content-length')]).toEqual([200, String(bytes.length)]);
     }
-    const path = await originalOf(bytes);
+    const path = originalOf(bytes);
     const descriptors = await readdir('/proc/self/fd');
     const targets = await Promise.all(
       descriptors.map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => '')),

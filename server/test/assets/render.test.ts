@@ -3,7 +3,7 @@ import sharp from 'sharp';
 import { thumbHashToApproximateAspectRatio } from 'thumbhash';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { originalKey } from '../../src/platform/storage/object-key.ts';
-import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
+import { type Account, type Library, objectPath, openLibrary, upload } from '../support/library.ts';
 import { animatedGif, cmykJpeg, jpeg, png, svg, tiff, webp } from '../support/pictures.ts';
 
 let library: Library;
@@ -129,7 +129,7 @@ describe('the render job', () => {
   // MEDIA-9
   test('that cannot read its file is tried again and at last counts as failed', async () => {
     const { id, file_hash } = await upload(mara, await jpeg(500, 500, { seed: 13 }));
-    const path = await library.deps.storage.localPath(originalKey(file_hash ?? ''));
+    const path = objectPath(library, originalKey(file_hash ?? ''));
     await rm(path);
     const state = async () => {
       const asset = await mara.ok('getAsset', { params: { id } });

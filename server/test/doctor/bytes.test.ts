@@ -4,7 +4,7 @@ import { afterEach, beforeAll, expect, test } from 'vitest';
 import { type BytesReport, checkBytes } from '../../src/doctor/bytes.ts';
 import { doctorCommand } from '../../src/doctor/command.ts';
 import { logoKey, originalKey, renditionKey } from '../../src/platform/storage/object-key.ts';
-import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
+import { type Account, type Library, objectPath, openLibrary, upload } from '../support/library.ts';
 import { jpeg, plainText, png } from '../support/pictures.ts';
 
 let library: Library;
@@ -24,8 +24,8 @@ afterEach(async () => {
 
 const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
 
-function pathOf(key: string): Promise<string> {
-  return library.deps.storage.localPath(key);
+function pathOf(key: string): string {
+  return objectPath(library, key);
 }
 
 interface Checked extends BytesReport {
@@ -54,9 +54,9 @@ test('names every lost original with its assets, titles and owners', async () =>
     assets.push(await upload(root, bytes, { title: `Note "${at}"\u001b[2J` }, 'note.txt'));
   const [, short, missing, changed] = texts.map((bytes) => originalKey(sha256(bytes)));
   await root.ok('deleteAsset', { params: { id: assets[2]?.id ?? '' }, body: {} });
-  await truncate(await pathOf(short ?? ''), 3);
-  await rm(await pathOf(missing ?? ''));
-  await writeFile(await pathOf(changed ?? ''), 'CHANGED');
+  await truncate(pathOf(short ?? ''), 3);
+  await rm(pathOf(missing ?? ''));
+  await writeFile(pathOf(changed ?? ''), 'CHANGED');
   const { lines, ...report } = await check();
   expect(report).toMatchObject({ files: 4, lost: 3, previews: 0, stoppedAfter: null });
   const text = lines.join('\n');
@@ -84,7 +84,7 @@ test('reports damaged previews, and renders them again with repair', async () =>
   const asset = await upload(root, bytes);
   await library.runJobs();
   expect(await check()).toMatchObject({ lost: 0, previews: 0, lines: [] });
-  await truncate(await pathOf(renditionKey(sha256(bytes), 'preview.webp')), 10);
+  await truncate(pathOf(renditionKey(sha256(bytes), 'preview.webp')), 10);
   const found = await check();
   expect(found).toMatchObject({ lost: 0, previews: 1, repairing: 0 });
   expect(found.lines).toEqual([
@@ -100,8 +100,8 @@ test('does not render previews from a lost original', async () => {
   const bytes = await jpeg(300, 200, { seed: 2 });
   await upload(root, bytes);
   await library.runJobs();
-  await truncate(await pathOf(renditionKey(sha256(bytes), 'col.webp')), 10);
-  await truncate(await pathOf(originalKey(sha256(bytes))), 10);
+  await truncate(pathOf(renditionKey(sha256(bytes), 'col.webp')), 10);
+  await truncate(pathOf(originalKey(sha256(bytes))), 10);
   expect(await check({ repair: true })).toMatchObject({ lost: 1, previews: 1, repairing: 0 });
 });
 
@@ -113,7 +113,7 @@ test('reports where a stopped check can resume', async () => {
     hashes.push(sha256(bytes));
   }
   hashes.sort();
-  for (const hash of hashes) await rm(await pathOf(originalKey(hash)));
+  for (const hash of hashes) await rm(pathOf(originalKey(hash)));
   const stop = new AbortController();
   const first = await checkBytes(library.deps, {
     after: '',
@@ -153,7 +153,7 @@ test('exits with 1 from vitrine doctor --bytes when something is lost, beside a 
     code: 0,
     last: 'checked: 1 file, 10 bytes; lost: 0, with damaged previews: 0',
   });
-  await rm(await pathOf(originalKey(sha256(bytes))));
+  await rm(pathOf(originalKey(sha256(bytes))));
   expect((await run('--bytes')).code).toBe(1);
   await upload(root, bytes, {}, 'note.txt');
   expect((await run('--bytes')).code).toBe(0);

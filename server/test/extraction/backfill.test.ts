@@ -8,7 +8,7 @@ import { define } from '../fields/values/fields.ts';
 import { stopTagging } from '../media/tagged-files.ts';
 import { actAs, arrive, bearer, grant, nowhere } from '../posts/people.ts';
 import type { Visitor } from '../support/client.ts';
-import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
+import { type Account, type Library, objectPath, openLibrary, upload } from '../support/library.ts';
 import { plainText } from '../support/pictures.ts';
 import { brokenFilm, shownValue, tagged, wire } from './files.ts';
 
@@ -250,9 +250,7 @@ describe('files that could not be read (GET /admin/system/extraction/failures)',
     const bytes = await tagged({ 'XMP-dc:Title': 'Ridge' });
     const asset = await upload(mara, bytes);
     const hash = asset.file_hash ?? '';
-    const path = await library.deps.storage.localPath(
-      `originals/${hash.slice(0, 2)}/${hash.slice(2, 4)}/${hash}`,
-    );
+    const path = objectPath(library, `originals/${hash.slice(0, 2)}/${hash.slice(2, 4)}/${hash}`);
     await rename(path, `${path}.away`);
     await library.runJobs();
     expect((await admin.ok('listExtractionFailures', {})).items).toMatchObject([

@@ -7,7 +7,7 @@ import { safeName } from '../../src/links/archive.ts';
 import { originalKey, renditionsPrefix } from '../../src/platform/storage/object-key.ts';
 import { releaseBytes } from '../../src/trash/jobs/purge.ts';
 import { arrive } from '../posts/people.ts';
-import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
+import { type Account, type Library, objectPath, openLibrary, publish, upload } from '../support/library.ts';
 import { jpeg } from '../support/pictures.ts';
 import { makeLink, visit } from './visiting.ts';
 
@@ -193,7 +193,7 @@ describe('GET /links/{token}/archive', () => {
     await library.runJobs();
     const post = await publish(owner, [kept, lost]);
     const { token } = await makeLink(owner, 'posts', post.id, { allow_download: true });
-    const path = await library.deps.storage.localPath(originalKey(lost.file_hash ?? ''));
+    const path = objectPath(library, originalKey(lost.file_hash ?? ''));
     await rm(path);
     await expect(bytesOf(`/links/${token}/archive`)).rejects.toThrow();
     await writeFile(path, 'short');

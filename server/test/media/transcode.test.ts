@@ -8,7 +8,7 @@ import { originalKey, renditionsPrefix } from '../../src/platform/storage/object
 import { sweep } from '../../src/sweep/stored-files.ts';
 import { releaseBytes } from '../../src/trash/jobs/purge.ts';
 import { arrive } from '../posts/people.ts';
-import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
+import { type Account, type Library, objectPath, openLibrary, upload } from '../support/library.ts';
 import { clip, everyFfmpeg, numbered, turned } from './clips.ts';
 
 type Bytes = Uint8Array<ArrayBuffer>;
@@ -53,7 +53,7 @@ describe.for(everyFfmpeg)('with $name', { timeout: TIMEOUT_MS }, ({ setting, isH
     const { rows } = await sql<{ object: string }>`
       select f.renditions -> ${key}::text ->> 'object' as object
       from files f join assets a on a.file_hash = f.hash where a.id = ${id}`.execute(library.deps.db);
-    const path = await library.deps.storage.localPath(rows[0]?.object ?? 'none');
+    const path = objectPath(library, rows[0]?.object ?? 'none');
     return (await ffmpegOf(setting ?? undefined)).probe({ path, mime: 'video/mp4' });
   }
 
@@ -156,7 +156,7 @@ describe('transcoding', { timeout: TIMEOUT_MS }, () => {
     await library.runJobs();
     const { storage } = library.deps;
     const stream = (await objectsOf(hash ?? '')).find((key) => key.endsWith('360p.mp4')) ?? '';
-    await writeFile(await storage.localPath(stream), 'damaged');
+    await writeFile(objectPath(library, stream), 'damaged');
     await owner.ok('reprocessAsset', { params: { id } });
     expect((await owner.send(`/assets/${id}/variants/hls/master.m3u8`)).status).toBe(404);
     expect((await owner.send(`/assets/${id}/variants/poster`)).status).toBe(200);

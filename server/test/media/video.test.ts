@@ -11,7 +11,7 @@ import { defaultLadder } from '../../src/media/ladder.ts';
 import { sniff } from '../../src/media/sniff.ts';
 import { takeTiles } from '../../src/media/video/sprites.ts';
 import { arrive } from '../posts/people.ts';
-import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
+import { type Account, type Library, objectPath, openLibrary, upload } from '../support/library.ts';
 import { jpeg } from '../support/pictures.ts';
 import { clip, everyFfmpeg, mutated, turned } from './clips.ts';
 
@@ -248,7 +248,7 @@ describe('PUT /assets/{id}/poster', { timeout: TIMEOUT_MS }, () => {
     const { rows } = await sql<{ object: string }>`
       select f.renditions -> ${key}::text ->> 'object' as object
       from files f join assets a on a.file_hash = f.hash where a.id = ${id}`.execute(library.deps.db);
-    return colour(await readFile(await library.deps.storage.localPath(rows[0]?.object ?? '')), 'top');
+    return colour(await readFile(objectPath(library, rows[0]?.object ?? '')), 'top');
   }
 
   // MEDIA-15

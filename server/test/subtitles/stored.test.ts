@@ -3,7 +3,7 @@ import { beforeAll, expect, test } from 'vitest';
 import { checkBytes } from '../../src/doctor/bytes.ts';
 import { subtitlesKey } from '../../src/platform/storage/object-key.ts';
 import { mp4 } from '../media/tagged-files.ts';
-import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
+import { type Account, type Library, objectPath, openLibrary, upload } from '../support/library.ts';
 
 let library: Library;
 let root: Account;
@@ -64,7 +64,7 @@ test('a damaged file of subtitles is named with its assets by the doctor', async
       progress: () => {},
     });
   expect([(await check()).lost, lines]).toEqual([0, []]);
-  await truncate(await library.deps.storage.localPath(subtitlesKey(hash)), 3);
+  await truncate(objectPath(library, subtitlesKey(hash)), 3);
   expect((await check()).lost).toBe(1);
   expect(lines).toEqual([
     `LOST      ${subtitlesKey(hash)}: has 3 of ${bytes} bytes`,

@@ -59,6 +59,11 @@ function sharedMedia(): Pick<Deps, 'decoders' | 'metadata'> {
   return shared;
 }
 
+/** Returns the local path of a stored object. */
+export function objectPath({ config }: Pick<Library, 'config'>, key: string): string {
+  return join(config.dataDir, 'library', key);
+}
+
 /** The libraries of this test file, closed after its tests (close.ts). */
 const opened: Library[] = [];
 

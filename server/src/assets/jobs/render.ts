@@ -15,9 +15,10 @@ import { DatabaseUnavailable } from '../../platform/database/unavailable.ts';
 import { nextUpdatedAt } from '../../platform/http/unchanged.ts';
 import { originalKey } from '../../platform/storage/object-key.ts';
 import { hasRoom, isOutOfRoom } from '../../platform/storage/room.ts';
+import type { Storage } from '../../platform/storage/storage.ts';
 import { enqueueRender, enqueueTiles, enqueueTranscode, NOBODY } from '../decoding-jobs.ts';
 import { lockFile } from '../insert.ts';
-import { keepFiles } from '../keep-renditions.ts';
+import { keepFiles, stageFiles } from '../keep-renditions.ts';
 import { readLadder } from '../previews/ladder.ts';
 import { openJobDirectory } from './directory.ts';
 import { openProgress } from './progress.ts';
@@ -72,28 +73,48 @@ async function isKnown(tx: Tx, hash: string): Promise<boolean> {
   return row !== undefined;
 }
 
+/** The bytes that were rendered: their ladder's version, and the chosen moment of a video. */
+interface Rendered {
+  hash: string;
+  version: number;
+  moment: number | null;
+}
+
 /**
- * Stores the renditions of the bytes. A new ladder replaces an earlier one under other names, because the old files may
- * still be being read. Renditions of other jobs stay.
+ * Returns the prefixes of the names of renditions. A new ladder or frame gets other names, because the previous files
+ * may still be being read.
  */
+function prefixesOf({ version, moment }: Rendered): { extras: string; rungs: string } {
+  const extras = moment === null ? '' : `at-${moment}-`;
+  return { extras, rungs: `${version === 1 ? '' : `v${version}-`}${extras}` };
+}
+
+/** Stages what `keepRendering` adopts. */
+async function stageRendering(
+  storage: Storage,
+  rendered: Rendered,
+  { ladder, extras }: Rendering,
+): Promise<void> {
+  const prefixes = prefixesOf(rendered);
+  await stageFiles(storage, rendered.hash, extras, prefixes.extras);
+  if (ladder.outcome === 'rendered')
+    await stageFiles(storage, rendered.hash, ladder.renditions, prefixes.rungs);
+}
+
+/** Stores the renditions of the bytes. Renditions of other jobs stay. */
 async function keepRendering(
   tx: Tx,
   deps: RenderDeps,
-  { hash, version, moment }: { hash: string; version: number; moment: number | null },
+  rendered: Rendered,
   rendering: Rendering,
 ): Promise<void> {
+  const { hash, version } = rendered;
   const { ladder, extras, facts, text, exif } = rendering;
-  // The renditions of the previous frame may still be being read.
-  const ofMoment = moment === null ? '' : `at-${moment}-`;
-  const others = await keepFiles(deps.storage, hash, extras, ofMoment);
+  const prefixes = prefixesOf(rendered);
+  const others = await keepFiles(deps.storage, hash, extras, prefixes.extras);
   const made = { ...others };
   if (ladder.outcome === 'rendered') {
-    const rungs = await keepFiles(
-      deps.storage,
-      hash,
-      ladder.renditions,
-      `${version === 1 ? '' : `v${version}-`}${ofMoment}`,
-    );
+    const rungs = await keepFiles(deps.storage, hash, ladder.renditions, prefixes.rungs);
     for (const [key, rung] of Object.entries(rungs)) made[key] = { ...rung, rung: true };
   }
   const kept = ladder.outcome === 'rendered' ? withoutRungs : sql`renditions`;
@@ -183,17 +204,24 @@ export function renderJob(deps: RenderDeps, everyMs?: number): JobHandler<'rende
     const outDir = await openJobDirectory(storage, `render-${jobId}`);
     const progress = openProgress(db, jobId, everyMs);
     try {
-      const path = await storage.localPath(originalKey(hash));
       const input = {
-        path,
         mime: file.mime,
         rungs,
         outDir,
         ...(moment === null ? {} : { posterSeconds: moment }),
       };
-      const rendering = await decoders.run(previewKind(file.mime), owner ?? hash, 'ladder', input, {
-        onProgress: progress.report,
-      });
+      const rendering = await storage.withLocalFile(originalKey(hash), (path) =>
+        decoders.run(
+          previewKind(file.mime),
+          owner ?? hash,
+          'ladder',
+          { path, ...input },
+          {
+            onProgress: progress.report,
+          },
+        ),
+      );
+      await stageRendering(storage, { hash, version, moment }, rendering);
       const outcome = rendering.ladder;
       await db.transaction().execute(async (tx) => {
         await lockFile(tx, hash);

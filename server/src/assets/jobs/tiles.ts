@@ -36,24 +36,27 @@ export function tilesJob({ db, storage, decoders }: TilesDeps, everyMs?: number)
     const outDir = await openJobDirectory(storage, `tiles-${jobId}`);
     const progress = openProgress(db, jobId, everyMs);
     try {
-      const path = await storage.localPath(originalKey(hash));
-      const made = await decoders.run(
-        'tiles',
-        owner,
-        'tiles',
-        { path, mime: file.mime, outDir },
-        {
-          onProgress: progress.report,
-        },
+      const { mime } = file;
+      const made = await storage.withLocalFile(originalKey(hash), (path) =>
+        decoders.run(
+          'tiles',
+          owner,
+          'tiles',
+          { path, mime, outDir },
+          {
+            onProgress: progress.report,
+          },
+        ),
       );
       if (typeof made === 'string') {
         log.warn({ hash, reason: made }, 'a picture has no tiles');
         return await markCurrent(db, hash);
       }
       const { path: pack, tileType: type, sizeBytes: bytes, width, height } = made;
+      const object = renditionKey(hash, basename(pack));
+      await storage.stage(pack, object);
       await db.transaction().execute(async (tx) => {
         await lockFile(tx, hash);
-        const object = renditionKey(hash, basename(pack));
         await storage.adopt(pack, object);
         const kept: KeptTiles = { object, type, bytes, width, height };
         await sql`update files set renditions = renditions || ${JSON.stringify({ [TILES]: kept })}::jsonb

@@ -12,7 +12,7 @@ import { originalKey } from '../../platform/storage/object-key.ts';
 import { hasRoom, isOutOfRoom } from '../../platform/storage/room.ts';
 import { enqueueTranscode } from '../decoding-jobs.ts';
 import { lockFile } from '../insert.ts';
-import { keepFiles } from '../keep-renditions.ts';
+import { keepFiles, stageFiles } from '../keep-renditions.ts';
 import { markCurrent } from '../previews/rerender.ts';
 import { openJobDirectory } from './directory.ts';
 
@@ -94,17 +94,25 @@ export function transcodeJob({ db, storage, decoders }: TranscodeDeps): JobHandl
     let part = 0;
     const stopTelling = tellProgress(db, { hash, outDir }, () => part);
     try {
-      const input = { path: await storage.localPath(originalKey(hash)), mime: file.mime, outDir };
-      const result = await decoders.run('transcode', owner, 'transcode', input, {
-        timeoutMs: transcodeLimit(file.media),
-        onProgress: (done) => {
-          part = Math.min(1, Math.max(0, done));
-        },
-      });
+      const result = await storage.withLocalFile(originalKey(hash), (path) =>
+        decoders.run(
+          'transcode',
+          owner,
+          'transcode',
+          { path, mime: file.mime, outDir },
+          {
+            timeoutMs: transcodeLimit(file.media),
+            onProgress: (done) => {
+              part = Math.min(1, Math.max(0, done));
+            },
+          },
+        ),
+      );
       if (result.outcome === 'broken') {
         log.info({ hash, reason: result.reason }, 'nothing was transcoded');
         return await settle(db, hash, 'failed', result.reason);
       }
+      await stageFiles(storage, hash, result.renditions);
       await db.transaction().execute(async (tx) => {
         await lockFile(tx, hash);
         // The file may have been removed meanwhile.

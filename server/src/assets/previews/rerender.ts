@@ -85,7 +85,7 @@ export function staleFiles(ladderVersion: number): RawBuilder<Candidate> {
 async function mimeNow(storage: Storage, { hash, mime }: StoredFile): Promise<string> {
   if (isRenderable(mime)) return mime;
   try {
-    return (await sniff(await storage.localPath(originalKey(hash)))).mime;
+    return (await storage.withLocalFile(originalKey(hash), sniff)).mime;
   } catch {
     // The doctor reports missing originals; the other files do not wait for this one.
     return mime;

@@ -88,6 +88,7 @@ export function fetchRenditionsJob(deps: Deps): JobHandler<'fetch-renditions'> {
         return enqueue(deps.db, 'fetch-renditions', { hash }, { key: `fetch-renditions:${hash}`, runAt });
       }
       const object = renditionKey(hash, `peer-${randomUUID()}`);
+      await deps.storage.stage(path, object);
       await deps.db.transaction().execute(async (tx) => {
         await lockFile(tx, hash);
         const { numAffectedRows } =
@@ -113,6 +114,7 @@ export function openRemoteOriginals(deps: () => Deps) {
     const origin = install === null ? null : await originOf(own.db, hash);
     if (install === null || origin === null) return false;
     const path = await download(own, install, origin, { size: origin.size_bytes, variant: null });
+    await own.storage.stage(path, originalKey(hash));
     await own.db.transaction().execute(async (tx) => {
       await lockFile(tx, hash);
       const { numAffectedRows } = await sql`update files set fetched_at = now() where hash = ${hash}`.execute(

@@ -5,6 +5,7 @@ import { discard, receive } from '../../assets/receive.ts';
 import type { Deps } from '../../deps.ts';
 import type { JobHandler } from '../../job-table.ts';
 import type { Tx } from '../../platform/database/pool.ts';
+import { subtitlesKey } from '../../platform/storage/object-key.ts';
 import { requireRoom } from '../../platform/storage/room.ts';
 import { storeSubtitles } from '../../subtitles/store.ts';
 import { type Install, readInstall } from '../identity.ts';
@@ -64,6 +65,7 @@ export function fetchSubtitlesJob(deps: Deps): JobHandler<'fetch-subtitles'> {
     for (const wanted of rows) {
       const path = await download(deps, install, wanted);
       try {
+        await deps.storage.stage(path, subtitlesKey(wanted.file_hash));
         await deps.db.transaction().execute(async (tx) => {
           await sql`select from assets where id = ${asset} for no key update`.execute(tx);
           const { rows: still } = await missing(tx, asset);

@@ -1,4 +1,3 @@
-import { access } from 'node:fs/promises';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { sql } from 'kysely';
 import type { Database } from '../database/pool.ts';
@@ -42,7 +41,7 @@ export function serveHealth(
         return 'ok';
       }),
       outcomeOf(request, 'storage', async () => {
-        await access(storage.incomingDir);
+        await storage.checkReady();
         return (await hasRoom(storage)) ? 'ok' : 'the disk is full';
       }),
     ]);

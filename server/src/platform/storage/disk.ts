@@ -1,4 +1,4 @@
-import { type FileHandle, mkdir, open, opendir, rename, rm, stat, statfs } from 'node:fs/promises';
+import { access, type FileHandle, mkdir, open, opendir, rename, rm, stat, statfs } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
 import { Readable } from 'node:stream';
 import { DamagedObject, NoSuchObject, type Storage, type StoredObject } from './storage.ts';
@@ -93,6 +93,8 @@ export async function openDiskStorage(root: string, reserveBytes: number): Promi
   return {
     incomingDir,
     uploadsDir,
+    // A rename takes no time.
+    async stage() {},
     async adopt(path, key) {
       const target = join(root, key);
       const file = await open(path, 'r');
@@ -121,9 +123,8 @@ export async function openDiskStorage(root: string, reserveBytes: number): Promi
       return readExactly(file, key, start, end - start + 1);
     },
     head: (key) => headOf(root, key),
-    async localPath(key) {
-      return join(root, key);
-    },
+    withLocalFile: (key, use) => use(join(root, key)),
+    checkReady: () => access(incomingDir),
     async room() {
       const { bavail, bsize } = await statfs(root);
       return { freeBytes: bavail * bsize, reserveBytes };

@@ -18,10 +18,15 @@ export interface StoredObject {
  * visible atomically. Disks may still lose bytes, so every read states the expected size.
  */
 export interface Storage {
-  /** A local directory, on the same volume if possible, for incoming files. */
+  /** A local directory for incoming files, on the volume of the objects if those are local. */
   incomingDir: string;
   /** Another one, for uploads that may take days. */
   uploadsDir: string;
+  /**
+   * Does the slow part of a later `adopt` of the same file, outside the transaction and the lock that `adopt` needs.
+   * Optional: `adopt` does what is missing. The file stays where it is.
+   */
+  stage(path: string, key: string): Promise<void>;
   /**
    * Moves a complete local file to `key`, atomically and durably. Replaces an existing object, which may have been
    * damaged since it was written. Open reads continue with the old object.
@@ -34,8 +39,13 @@ export interface Storage {
   get(key: string, sizeBytes: number, range?: ByteRange): Promise<Readable>;
   /** Size and age; null when there is none. */
   head(key: string): Promise<StoredObject | null>;
-  /** A local path for reading the object. */
-  localPath(key: string): Promise<string>;
+  /**
+   * Calls `use` with a local path of the object, for programs that read files. The path is valid, and must not be
+   * written to, until `use` settles. Without an object, either this or the first read of the path fails.
+   */
+  withLocalFile<T>(key: string, use: (path: string) => Promise<T>): Promise<T>;
+  /** Rejects when objects cannot be stored or read at all. */
+  checkReady(): Promise<void>;
   /** Free space of the volume, and how much of it is reserved. */
   room(): Promise<{ freeBytes: number; reserveBytes: number }>;
   delete(key: string): Promise<void>;

@@ -54,7 +54,7 @@ async function encodePreview({ db, storage }: EncodeDeps, encoder: Encoder, hash
   if (model === undefined || (await isEncoded(db, hash, model))) return;
   const object = await previewOf(db, hash);
   if (object === null) return;
-  const picture = await readFile(await storage.localPath(object));
+  const picture = await storage.withLocalFile(object, (path) => readFile(path));
   try {
     const encoded = await encoder.encode(picture);
     await keep(db, hash, encoded.model, { vector: encoded.vector });
