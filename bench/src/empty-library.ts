@@ -1,6 +1,6 @@
 import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { cacheDir, type Spawned, serverBin, spawnServer } from './library.ts';
+import { cacheDir, type Spawned, serverBin, spawnServer, startArgs } from './library.ts';
 
 export interface Person {
   username: string;
@@ -25,7 +25,7 @@ export async function openEmptyLibrary(
   const directory = await mkdtemp(join(cacheDir, 'library-'));
   // As root, PostgreSQL runs as another user, which must be able to reach its directory.
   await chmod(directory, 0o755);
-  const service = await spawnServer([bin, 'start'], {
+  const service = await spawnServer(startArgs(bin), {
     VITRINE_DATA: directory,
     VITRINE_PORT: '0',
     VITRINE_LOG_LEVEL: 'warn',

@@ -81,9 +81,12 @@ export async function spawnServer(args: string[], env: Record<string, string>): 
 
 export const serverBin = join(root, 'server/bin/vitrine.js');
 
+/** The arguments of Node with which `npm start` runs the service. */
+export const startArgs = (bin: string) => ['--max-semi-space-size=8', bin, 'start'];
+
 /** Starts the service on a library as in production, but without rate limits. */
 export function spawnService(directory: string): Promise<Spawned> {
-  return spawnServer([serverBin, 'start'], {
+  return spawnServer(startArgs(serverBin), {
     VITRINE_DATA: directory,
     VITRINE_PORT: '0',
     VITRINE_LOG_LEVEL: 'warn',

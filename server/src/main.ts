@@ -7,7 +7,7 @@ import { resumeRerender } from './assets/previews/rerender.ts';
 import { type Config, ConfigError } from './config.ts';
 import type { Deps } from './deps.ts';
 import { crontab, jobHandlers } from './jobs.ts';
-import { decodingJobs, turnLimit } from './media/decoding/turns.ts';
+import { decodingJobs, forbiddenTurns } from './media/decoding/turns.ts';
 import { type OpenDatabase, openDatabase } from './platform/database/open.ts';
 import { startWorker, type Worker } from './platform/jobs/worker.ts';
 import { openDiskStorage } from './platform/storage/disk.ts';
@@ -37,7 +37,7 @@ export async function startWorkerFor(deps: Deps, database: OpenDatabase): Promis
     pool: database.pool,
     handlers: jobHandlers(deps),
     concurrency: availableParallelism() + decodingJobs,
-    limitOf: turnLimit,
+    forbidFlags: forbiddenTurns,
     log: deps.log,
     crontab,
   });

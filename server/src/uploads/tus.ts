@@ -1,4 +1,3 @@
-import { PassThrough, Readable } from 'node:stream';
 import { Server, type Upload } from '@tus/server';
 import type { Operation } from '@vitrine/contract/operation';
 import { basePath } from '@vitrine/contract/operations';
@@ -37,25 +36,48 @@ function refusalOf(status: number, text: string): Refusal {
   }
 }
 
-/** Pipes the body through a separate stream, so that ending it early leaves the connection open for the response. */
+/**
+ * Returns the body as a web stream that holds no bytes of its own: 200 concurrent uploads would hold some 40 MB more in
+ * the buffers of `Readable.toWeb`. Cancelling it leaves the connection open for the response.
+ */
 function bodyOf({ raw }: FastifyRequest, onFault: (error: Error) => void): ReadableStream | null {
   if (!hasBody(raw)) return null;
-  const passed = new PassThrough();
-  // The web stream reports errors to its reader. Without a reader, this listener keeps an error from ending the
-  // process.
-  passed.on('error', () => {});
-  const fail = (error: Error) => {
-    onFault(error);
-    passed.destroy(error);
-  };
-  raw.once('error', fail);
-  raw.once('close', () => {
-    if (!raw.complete) fail(new Error('the client has gone'));
-  });
-  passed.once('close', () => raw.unpipe(passed));
-  raw.pipe(passed);
-  // The two stream types differ in name only.
-  return Readable.toWeb(passed) as ReadableStream;
+  let hasEnded = false;
+  return new ReadableStream<Uint8Array>(
+    {
+      start(controller) {
+        const fail = (error: Error) => {
+          onFault(error);
+          if (hasEnded) return;
+          hasEnded = true;
+          controller.error(error);
+        };
+        raw.pause();
+        raw.on('data', (chunk: Buffer) => {
+          if (hasEnded) return;
+          raw.pause();
+          controller.enqueue(chunk);
+        });
+        raw.once('end', () => {
+          if (hasEnded) return;
+          hasEnded = true;
+          controller.close();
+        });
+        raw.once('error', fail);
+        raw.once('close', () => {
+          if (!raw.complete) fail(new Error('the client has gone'));
+        });
+      },
+      pull() {
+        raw.resume();
+      },
+      cancel() {
+        hasEnded = true;
+        raw.pause();
+      },
+    },
+    { highWaterMark: 0 },
+  );
 }
 
 function headersOf({ headers }: FastifyRequest): Headers {

@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { beforeAll, beforeEach, expect, test } from 'vitest';
+import { enqueueTiles } from '../../src/assets/decoding-jobs.ts';
 import { enqueue, enqueueAll, type JobHandlers } from '../../src/job-table.ts';
 import { jobHandlers } from '../../src/jobs.ts';
+import { forbiddenTurns, turnFlags } from '../../src/media/decoding/turns.ts';
 import { runDueJobs } from '../../src/platform/jobs/worker.ts';
 import { type Library, openLibrary, upload } from '../support/library.ts';
 import { jpeg } from '../support/pictures.ts';
@@ -96,8 +98,8 @@ test('defers jobs at their limit without delaying the jobs behind them', async (
   const flagged = slow.map((job) => ({ ...job, flags: ['slow', 'another'] }));
   await enqueueAll(db, 'release-logo', flagged);
   await enqueue(db, 'release-logo', { hash: 'plain' }, { key: 'plain' });
-  const limitOf = (flag: string) => (flag === 'slow' ? 1 : undefined);
-  const run = runDueJobs({ pool: library.database.pool, handlers, concurrency: 4, limitOf, log });
+  const forbidFlags = (running: ReadonlyMap<string, number>) => (running.has('slow') ? ['slow'] : []);
+  const run = runDueJobs({ pool: library.database.pool, handlers, concurrency: 4, forbidFlags, log });
   try {
     await expect.poll(() => done, { timeout: 30_000 }).toEqual(['plain']);
   } finally {
@@ -116,4 +118,37 @@ test('renders files of all owners in turns', async () => {
     from graphile_worker.jobs where task_identifier = 'render' order by id`.execute(library.deps.db);
   expect(rows.map(({ priority }) => priority)).toEqual([1, 2, 3, 1]);
   expect(rows[3]?.flags).toEqual({ 'decode:picture': true, [`decode:picture:${ivo.ref}`]: true });
+});
+
+// MEDIA-8
+test('starts no tiles while a picture is rendered', async () => {
+  const { db, log } = library.deps;
+  const done: string[] = [];
+  const gate = Promise.withResolvers<void>();
+  const handlers: JobHandlers = {
+    ...jobHandlers(library.deps),
+    async render() {
+      await gate.promise;
+      done.push('render');
+    },
+    async tiles() {
+      done.push('tiles');
+    },
+    async 'release-logo'() {
+      done.push('another');
+    },
+  };
+  const file = { hash: 'tiled', owner: 'nobody' };
+  await enqueue(db, 'render', file, { key: 'render:tiled', flags: turnFlags('picture', 'nobody') });
+  await enqueueTiles(db, file);
+  await enqueue(db, 'release-logo', { hash: 'plain' }, { key: 'after', priority: 20_000 });
+  const { pool } = library.database;
+  const run = runDueJobs({ pool, handlers, concurrency: 3, forbidFlags: forbiddenTurns, log });
+  try {
+    await expect.poll(() => done, { timeout: 30_000 }).toEqual(['another']);
+  } finally {
+    gate.resolve();
+    await run;
+  }
+  expect(done).toEqual(['another', 'render', 'tiles']);
 });

@@ -11,7 +11,7 @@ import { openHashing } from '../../src/identity/hashing.ts';
 import { startSession } from '../../src/identity/sessions.ts';
 import { jobHandlers } from '../../src/jobs.ts';
 import { openDecoders } from '../../src/media/decoding/decoders.ts';
-import { turnLimit } from '../../src/media/decoding/turns.ts';
+import { forbiddenTurns } from '../../src/media/decoding/turns.ts';
 import { openMetadataReader } from '../../src/media/metadata/reader.ts';
 import { type DatabasePool, openPool } from '../../src/platform/database/pool.ts';
 import { usualTimeouts } from '../../src/platform/http/slow-requests.ts';
@@ -131,7 +131,7 @@ export async function openLibrary(
         pool: database.pool,
         handlers: jobHandlers(deps),
         concurrency: 2,
-        limitOf: turnLimit,
+        forbidFlags: forbiddenTurns,
         log: server.log,
       }),
     async close() {

@@ -11,24 +11,37 @@ const kindsOfJobs = [
   'tiles',
 ] as const satisfies DecoderKind[];
 
+type KindOfJob = (typeof kindsOfJobs)[number];
+
+const flagOf = (kind: KindOfJob) => `decode:${kind}`;
+
 /**
- * Returns the flags of a job that decodes a file of this owner. With `turnLimit` they share decoders fairly among
+ * Returns the flags of a job that decodes a file of this owner. With `forbiddenTurns` they share decoders fairly among
  * owners.
  */
-export function turnFlags(kind: (typeof kindsOfJobs)[number], owner: string): string[] {
-  return [`decode:${kind}`, `decode:${kind}:${owner}`];
+export function turnFlags(kind: KindOfJob, owner: string): string[] {
+  return [flagOf(kind), `${flagOf(kind)}:${owner}`];
 }
 
 /**
  * Returns how many jobs with this flag may run concurrently, so that one owner never holds the spare decoders of a
  * kind.
  */
-export function turnLimit(flag: string): number | undefined {
+function turnLimit(flag: string): number {
   const [prefix, name, owner] = flag.split(':');
   const kind = kindsOfJobs.find((known) => known === name);
-  if (prefix !== 'decode' || kind === undefined) return undefined;
+  if (prefix !== 'decode' || kind === undefined) return Infinity;
   const { workers, spare } = decoderKinds[kind];
   return owner === undefined ? workers + spare : workers;
+}
+
+/**
+ * Returns the flags of decoding jobs that must not start while these run: those at their limit, and tiles while
+ * pictures are rendered, because an import would otherwise take half as long again. MEDIA-8.
+ */
+export function forbiddenTurns(running: ReadonlyMap<string, number>): string[] {
+  const full = [...running].flatMap(([flag, count]) => (count >= turnLimit(flag) ? [flag] : []));
+  return running.has(flagOf('picture')) ? [...full, flagOf('tiles')] : full;
 }
 
 /**

@@ -2,17 +2,20 @@ import type { EventEmitter } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Job, Worker, WorkerEvents } from 'graphile-worker';
 
-/** Returns how many jobs with a flag may run concurrently in this process; undefined when unlimited. */
-export type FlagLimit = (flag: string) => number | undefined;
+/**
+ * Returns the flags whose jobs must not start now. `running` holds the number of running jobs of this process for each
+ * flag that has any.
+ */
+export type FlagRule = (running: ReadonlyMap<string, number>) => string[];
 
 /** Longest wait for another worker's fetch: the database may hang, or the runner be replaced during one. */
 const MOST_WAIT_MS = 5000;
 
 /**
- * Makes the workers that report to `events` skip jobs whose flags are at their limit; returns graphile-worker's
+ * Makes the workers that report to `events` skip jobs with flags that the rule forbids; returns graphile-worker's
  * `forbiddenFlags`. Workers fetch one at a time: concurrent fetches would all see room for the same job.
  */
-export function limitFlags(limitOf: FlagLimit, events: WorkerEvents): () => Promise<string[]> {
+export function limitFlags(rule: FlagRule, events: WorkerEvents): () => Promise<string[]> {
   const running = new Map<string, number>();
   let fetching: Promise<void> = Promise.resolve();
   let fetched = () => {};
@@ -49,6 +52,6 @@ export function limitFlags(limitOf: FlagLimit, events: WorkerEvents): () => Prom
     await Promise.race([before, waited]);
     patience.abort();
     fetched = resolve;
-    return [...running].flatMap(([flag, count]) => (count >= (limitOf(flag) ?? Infinity) ? [flag] : []));
+    return rule(running);
   };
 }

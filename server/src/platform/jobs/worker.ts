@@ -4,7 +4,7 @@ import type { FastifyBaseLogger } from 'fastify';
 import { Logger, type Runner, run, runOnce, type TaskList, type WorkerEvents } from 'graphile-worker';
 import type pg from 'pg';
 import { DatabaseUnavailable } from '../database/unavailable.ts';
-import { type FlagLimit, limitFlags } from './limit-flags.ts';
+import { type FlagRule, limitFlags } from './limit-flags.ts';
 import { claimLiveness } from './liveness.ts';
 import { persistentPool, untilAnswering } from './persistent-pool.ts';
 import { openQueuePool } from './queue-pool.ts';
@@ -29,8 +29,8 @@ export interface WorkerOptions {
   log: FastifyBaseLogger;
   /** Cron lines of recurring jobs, in graphile-worker's syntax. */
   crontab: string;
-  /** How many jobs with a flag may run concurrently; the others do not block those behind them. */
-  limitOf?: FlagLimit;
+  /** Which jobs must not start yet; they do not block those behind them. */
+  forbidFlags?: FlagRule;
 }
 
 export interface Worker {
@@ -91,7 +91,7 @@ export async function runDueJobs(options: Omit<WorkerOptions, 'crontab'>): Promi
     concurrency,
     noHandleSignals: true,
     events,
-    forbiddenFlags: limitFlags(options.limitOf ?? (() => undefined), events),
+    forbiddenFlags: limitFlags(options.forbidFlags ?? (() => []), events),
     logger: quietLogger(log),
   });
 }
@@ -116,7 +116,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   events.on('worker:create', ({ worker }) => liveness.register(worker.workerId));
   events.on('job:start', ({ job }) => liveness.begin(job));
   events.on('worker:getJob:error', () => liveness.suspect());
-  const forbiddenFlags = limitFlags(options.limitOf ?? (() => undefined), events);
+  const forbiddenFlags = limitFlags(options.forbidFlags ?? (() => []), events);
   /** Resolves when the latest runner has ended; its own promise stays pending after some failures. */
   let over: Promise<unknown> = Promise.resolve();
   const begin = () => {
