@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { BackupError } from './backup/target.ts';
 import { type Config, ConfigError, readConfig } from './config.ts';
 import { LibraryInUse } from './platform/database/instance-lock.ts';
 import { DatabaseUnusable } from './platform/database/unusable.ts';
@@ -14,6 +15,10 @@ const usage = `vitrine <command>
   doctor           say what is wrong with the library and how to mend it; exit code 1 when there is a problem
                    [--bytes]: read every stored file and name what is lost
                    [--bytes --repair]: render missing and damaged previews again  [--after HASH]: go on from there
+  backup DIR       add a backup to DIR; the library may be running   [--keep N] [--key-file FILE]
+  backup list DIR, backup verify DIR
+                   list the backups in DIR; read every byte of one   [--at ID] [--key-file FILE]
+  restore DIR      restore a backup into an empty library            [--data NEW] [--at ID] [--key-file FILE]
   demo             serve a sample library on its own data directory
   schema           write server/schema.sql and the table types from the migrations`;
 
@@ -100,6 +105,16 @@ async function run(args: string[]): Promise<void> {
       process.exitCode = await doctorCommand(config(), rest, (line) => console.log(line));
       return;
     }
+    case 'backup': {
+      const { backupCommand } = await import('./backup/command.ts');
+      process.exitCode = await backupCommand(config(), rest, (line) => console.log(line));
+      return;
+    }
+    case 'restore': {
+      const { restoreCommand } = await import('./backup/command.ts');
+      process.exitCode = await restoreCommand(config(), rest, (line) => console.log(line));
+      return;
+    }
     case 'demo': {
       const { demoCommand } = await import('./demo/command.ts');
       return demoCommand(config(), untilStopped);
@@ -117,7 +132,10 @@ try {
 } catch (error) {
   // Errors that the operator can fix are printed on one line; any other keeps its stack.
   const isTold =
-    error instanceof ConfigError || error instanceof LibraryInUse || error instanceof DatabaseUnusable;
+    error instanceof ConfigError ||
+    error instanceof LibraryInUse ||
+    error instanceof DatabaseUnusable ||
+    error instanceof BackupError;
   console.error(isTold ? error.message : error);
   process.exitCode = 1;
   exitSoon();

@@ -83,6 +83,8 @@ export interface Config {
   federation: { privateAddresses: boolean; cacheBytes: number };
   /** Mail server and sender; null values may be stored in the library instead. */
   mail: { server: MailServer | null; from: Sender | null };
+  /** Encrypts backups; null: backups are not encrypted, unless a key file is given. */
+  backupPassphrase: string | null;
   /** Directories that verify passwords (SIGNIN-5); none by default. */
   identityProviders: readonly ProviderSettings[];
 }
@@ -130,6 +132,7 @@ const names = [
   'VITRINE_FEDERATION_CACHE_BYTES',
   'VITRINE_SMTP_URL',
   'VITRINE_MAIL_FROM',
+  'VITRINE_BACKUP_PASSPHRASE',
   ...providerSettingNames,
 ] as const;
 type Name = (typeof names)[number];
@@ -377,6 +380,7 @@ export function readConfig(
       server: mailPart('VITRINE_SMTP_URL', value('VITRINE_SMTP_URL'), readMailServer),
       from: mailPart('VITRINE_MAIL_FROM', value('VITRINE_MAIL_FROM'), readSender),
     },
+    backupPassphrase: value('VITRINE_BACKUP_PASSPHRASE'),
     identityProviders: readProviderSettings({
       value,
       directory,

@@ -15,6 +15,7 @@ import { hasCurrent } from '../platform/http/etag.ts';
 import { notFound, refuse } from '../platform/http/refuse.ts';
 import { sandboxPolicy } from '../platform/http/security-headers.ts';
 import { logoKey } from '../platform/storage/object-key.ts';
+import { mayRemoveFiles } from '../platform/storage/removal.ts';
 import { NoSuchObject } from '../platform/storage/storage.ts';
 import { writeSetting } from '../settings.ts';
 import { readActiveLogo, readAdminAppearance, readFonts } from './show.ts';
@@ -162,7 +163,7 @@ export function releaseLogoJob({ db, storage }: Pick<Deps, 'db' | 'storage'>): J
     await db.transaction().execute(async (tx) => {
       await lockLogos(tx);
       const kept = await tx.selectFrom('logos').select('hash').where('hash', '=', hash).executeTakeFirst();
-      if (kept === undefined) await storage.delete(logoKey(hash));
+      if (kept === undefined && (await mayRemoveFiles(tx))) await storage.delete(logoKey(hash));
     });
   };
 }
@@ -179,7 +180,7 @@ export async function sweepLogos(
       await lockLogos(tx);
       const hash = object.key.slice('logos/'.length);
       const kept = await tx.selectFrom('logos').select('hash').where('hash', '=', hash).executeTakeFirst();
-      if (kept !== undefined) return;
+      if (kept !== undefined || !(await mayRemoveFiles(tx))) return;
       await storage.delete(object.key);
       removed += 1;
     });

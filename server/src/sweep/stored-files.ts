@@ -6,6 +6,7 @@ import { lockFile } from '../assets/insert.ts';
 import type { Deps } from '../deps.ts';
 import type { JobHandler } from '../job-table.ts';
 import { hashOfKey } from '../platform/storage/object-key.ts';
+import { mayRemoveFiles } from '../platform/storage/removal.ts';
 import { sweepUploads } from './uploads.ts';
 
 type SweepDeps = Pick<Deps, 'db' | 'storage'>;
@@ -48,7 +49,7 @@ async function sweepObjects({ db, storage }: SweepDeps, olderThan: number): Prom
       if (hash === null || object.modifiedAt >= olderThan) continue;
       await db.transaction().execute(async (tx) => {
         await lockFile(tx, hash);
-        if (await isReferenced(tx, hash, object.key)) return;
+        if (!(await mayRemoveFiles(tx)) || (await isReferenced(tx, hash, object.key))) return;
         await storage.delete(object.key);
         removed += 1;
       });

@@ -6,6 +6,7 @@ import type { Deps } from '../../deps.ts';
 import { enqueue, type JobHandler } from '../../job-table.ts';
 import { refuse } from '../../platform/http/refuse.ts';
 import { originalKey, renditionKey } from '../../platform/storage/object-key.ts';
+import { mayRemoveFiles } from '../../platform/storage/removal.ts';
 import { requireRoom } from '../../platform/storage/room.ts';
 import { type Install, readInstall } from '../identity.ts';
 import { getBytes, OutboundError } from '../outbound.ts';
@@ -155,10 +156,13 @@ export async function trimFetched({ db, storage, config }: Deps): Promise<void> 
     }>`select coalesce(sum(size_bytes), 0)::float8 as total from files
       where origin_peer_id is not null and fetched_at is not null`.execute(db);
     if ((sums[0]?.total ?? 0) <= config.federation.cacheBytes) return;
-    await db.transaction().execute(async (tx) => {
+    const removed = await db.transaction().execute(async (tx) => {
       await lockFile(tx, oldest.hash);
+      if (!(await mayRemoveFiles(tx))) return false;
       await sql`update files set fetched_at = null where hash = ${oldest.hash}`.execute(tx);
       await storage.delete(originalKey(oldest.hash));
+      return true;
     });
+    if (!removed) return;
   }
 }

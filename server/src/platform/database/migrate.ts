@@ -2,11 +2,41 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { runMigrations } from 'graphile-worker';
 import type pg from 'pg';
+import { DatabaseUnusable } from './unusable.ts';
 
 const directory = join(import.meta.dirname, '../../../migrations');
 
 /** The advisory lock of migrations: one process per database migrates at a time. */
-const MIGRATION_LOCK = 7_431_001;
+export const MIGRATION_LOCK = 7_431_001;
+
+const MIGRATIONS_TABLE =
+  'create table if not exists migrations (name text primary key, applied_at timestamptz not null default now())';
+
+/** The table that exists from the beginning of a restore to its end. */
+const RESTORING = 'public.restoring';
+
+/** Marks the database as half-restored, until `endRestoring`. */
+export async function beginRestoring(client: pg.ClientBase): Promise<void> {
+  await client.query(`create table if not exists ${RESTORING} ()`);
+}
+
+/** Removes the mark in the caller's transaction. */
+export async function endRestoring(client: pg.ClientBase): Promise<void> {
+  await client.query(`drop table ${RESTORING}`);
+}
+
+/** Returns whether a restore into this database began and has not finished. */
+export async function isRestoring(client: pg.ClientBase): Promise<boolean> {
+  const { rows } = await client.query<{ found: boolean }>('select to_regclass($1) is not null as found', [
+    RESTORING,
+  ]);
+  return rows[0]?.found === true;
+}
+
+async function refuseRestoring(client: pg.ClientBase): Promise<void> {
+  if (!(await isRestoring(client))) return;
+  throw new DatabaseUnusable('this library is only partly restored; run vitrine restore again');
+}
 
 /** The migrations of this version, in order: `0001_name.sql` and so on. */
 function migrations(): { name: string; text: string }[] {
@@ -22,8 +52,23 @@ export function knownMigrations(): string[] {
 }
 
 /**
+ * Applies the named migrations to an empty database, in their order, in the caller's transaction and without recording
+ * them: a restore creates the schema that a backup was made of.
+ */
+export async function createSchema(client: pg.ClientBase, names: readonly string[]): Promise<void> {
+  await client.query(MIGRATIONS_TABLE);
+  for (const { name, text } of migrations()) if (names.includes(name)) await client.query(text);
+}
+
+/** Creates the tables of the job queue. */
+export async function createJobQueue(pool: pg.Pool): Promise<void> {
+  await runMigrations({ pgPool: pool });
+}
+
+/**
  * Migrates the database to this version: forward only, each file in one transaction, under an advisory lock, so that
- * any number of processes may start concurrently. Throws when the database is newer than this version.
+ * any number of processes may start concurrently. Throws when the database is newer than this version, or when a
+ * restore has not finished (RUN-15).
  */
 export async function migrate(pool: pg.Pool): Promise<void> {
   const client = await pool.connect();
@@ -31,9 +76,8 @@ export async function migrate(pool: pg.Pool): Promise<void> {
     // Waiting for another process and a migration itself may both take long.
     await client.query('set statement_timeout = 0; set lock_timeout = 0');
     await client.query('select pg_advisory_lock($1)', [MIGRATION_LOCK]);
-    await client.query(
-      'create table if not exists migrations (name text primary key, applied_at timestamptz not null default now())',
-    );
+    await refuseRestoring(client);
+    await client.query(MIGRATIONS_TABLE);
     const { rows } = await client.query<{ name: string }>('select name from migrations');
     const applied = new Set(rows.map((row) => row.name));
     const known = migrations();
@@ -55,7 +99,7 @@ export async function migrate(pool: pg.Pool): Promise<void> {
         throw error;
       }
     }
-    await runMigrations({ pgPool: pool });
+    await createJobQueue(pool);
   } finally {
     await client.query('select pg_advisory_unlock($1)', [MIGRATION_LOCK]).catch(() => {});
     await client.query('reset statement_timeout; reset lock_timeout').catch(() => {});

@@ -5,6 +5,7 @@ import type { Deps } from '../../deps.ts';
 import { enqueueAll, type JobHandler } from '../../job-table.ts';
 import type { Database } from '../../platform/database/pool.ts';
 import { originalKey, renditionsPrefix, subtitlesKey } from '../../platform/storage/object-key.ts';
+import { mayRemoveFiles } from '../../platform/storage/removal.ts';
 import { readTrashRetention } from '../retention.ts';
 
 /** Rows per transaction. */
@@ -85,7 +86,7 @@ export function purgeJob({ db }: Pick<Deps, 'db'>): JobHandler<'purge'> {
 /**
  * Removes bytes, their renditions and subtitles once no asset has them. The deletion of the row is committed first; the
  * bytes follow under the same lock and only while there is no row, so that a new upload keeps them or stores them
- * again. A crash in between leaves objects for a retry or the sweep.
+ * again. A crash or a backup in between leaves objects for a retry or the sweep.
  */
 export async function releaseBytes(
   { db, storage }: Pick<Deps, 'db' | 'storage'>,
@@ -98,6 +99,7 @@ export async function releaseBytes(
   });
   await db.transaction().execute(async (tx) => {
     await lockFile(tx, hash);
+    if (!(await mayRemoveFiles(tx))) return;
     const track = await tx
       .selectFrom('subtitles')
       .select('lang')

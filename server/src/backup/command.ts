@@ -1,0 +1,202 @@
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { readVersion } from '../admin/build-info.ts';
+import { type Config, ConfigError } from '../config.ts';
+import { openLibraryStorage } from '../main.ts';
+import { type OpenDatabase, openDatabase } from '../platform/database/open.ts';
+import type { CopyProgress } from './copy-files.ts';
+import { createBackup } from './create.ts';
+import { openDirectory } from './directory.ts';
+import { listBackups, type Manifest, readManifest } from './manifest.ts';
+import { openRepository, type Repository } from './repository.ts';
+import { requireKnownVersion, restoreBackup } from './restore.ts';
+import { findBackup, verify } from './verify.ts';
+
+const PROGRESS_EVERY_MS = 2000;
+
+type Print = (line: string) => void;
+
+const options = {
+  keep: { type: 'string' },
+  'key-file': { type: 'string' },
+  at: { type: 'string' },
+  data: { type: 'string' },
+} as const;
+type OptionName = keyof typeof options;
+
+function parse(args: string[], allowed: readonly OptionName[]) {
+  try {
+    const { values, positionals } = parseArgs({ args, allowPositionals: true, options });
+    const wrong = Object.keys(values).find((name) => !allowed.some((one) => one === name));
+    if (wrong !== undefined) throw new ConfigError(`--${wrong} does not go with this command`);
+    return { values, positionals };
+  } catch (error) {
+    throw new ConfigError(error instanceof Error ? error.message.split('\n')[0] : String(error));
+  }
+}
+
+/** Returns the only positional argument. */
+function onlyDirectory(positionals: string[], usage: string): string {
+  const [directory, more] = positionals;
+  if (directory === undefined || more !== undefined) throw new ConfigError(`say which directory: ${usage}`);
+  return directory;
+}
+
+/** Returns the passphrase: the content of a key file, or the setting; null when there is neither. */
+async function readPassphrase(config: Config, keyFile: string | undefined): Promise<string | null> {
+  if (keyFile === undefined) return config.backupPassphrase;
+  const text = await readFile(keyFile, 'utf8').catch((error: unknown) => {
+    throw new ConfigError(`cannot read the key file: ${error instanceof Error ? error.message : error}`);
+  });
+  return text.trim();
+}
+
+function readKeep(text: string | undefined): number | null {
+  if (text === undefined) return null;
+  if (!/^[1-9]\d{0,5}$/.test(text)) throw new ConfigError(`--keep takes a number from 1 on, not ${text}`);
+  return Number(text);
+}
+
+function size(bytes: number): string {
+  const units = ['bytes', 'kB', 'MB', 'GB', 'TB'];
+  const at = Math.min(units.length - 1, bytes < 1000 ? 0 : Math.floor(Math.log10(bytes) / 3));
+  return `${at === 0 ? bytes : (bytes / 1000 ** at).toFixed(1)} ${units[at]}`;
+}
+
+/** Prints how far it is, every two seconds. */
+function reporting(verb: string, total: number | null): (done: CopyProgress) => void {
+  let said = Date.now();
+  return ({ files, bytes }) => {
+    if (Date.now() - said < PROGRESS_EVERY_MS) return;
+    said = Date.now();
+    console.error(`${verb} ${files}${total === null ? '' : ` of ${total}`} files, ${size(bytes)}`);
+  };
+}
+
+/** Prints the files that the library had lost, and the secrets that are no part of the backup. */
+function printRemarks({ lost, hasOwnScrambleKey }: Manifest, print: Print): void {
+  for (const { key, reason } of lost) print(`  lost: ${key}: ${reason}`);
+  if (hasOwnScrambleKey)
+    print('Passwords need the VITRINE_SCRAMBLE_KEY of this library; keep it with the backup.');
+}
+
+async function backUp(config: Config, args: string[], print: Print): Promise<number> {
+  const { values, positionals } = parse(args, ['keep', 'key-file']);
+  const directory = onlyDirectory(positionals, 'vitrine backup DIR');
+  const keep = readKeep(values.keep);
+  const passphrase = await readPassphrase(config, values['key-file']);
+  // A backup must not create a library.
+  if (config.databaseUrl === null && !existsSync(join(config.dataDir, 'postgres'))) {
+    throw new ConfigError(`there is no library in ${config.dataDir}; set VITRINE_DATA to where it is`);
+  }
+  const target = await openDirectory(directory, true);
+  const database = await openDatabase(config, { join: true, migrate: false, log: () => {} });
+  try {
+    const { manifest, added, removed } = await createBackup(
+      database.pool,
+      await openLibraryStorage(config),
+      target,
+      { version: readVersion(), passphrase, keep, now: new Date(), progress: reporting('copied', null) },
+    );
+    const { id, tables, files, lost } = manifest;
+    const rows = tables.reduce((sum, table) => sum + table.rows, 0);
+    print(
+      `backup ${id}: ${rows} rows, ${files.count} files of ${size(files.bytes)}; new: ${added.files} files of ${size(added.bytes)}`,
+    );
+    if (removed.length > 0) print(`removed: ${removed.join(', ')}`);
+    printRemarks(manifest, print);
+    if (lost.length > 0)
+      print(`${lost.length} files could not be copied; vitrine doctor --bytes says whose they are`);
+    return lost.length > 0 ? 2 : 0;
+  } finally {
+    await database.close();
+  }
+}
+
+async function openExisting(
+  config: Config,
+  directory: string,
+  keyFile: string | undefined,
+): Promise<Repository> {
+  const passphrase = await readPassphrase(config, keyFile);
+  return openRepository(await openDirectory(directory, false), passphrase);
+}
+
+async function list(config: Config, args: string[], print: Print): Promise<number> {
+  const { values, positionals } = parse(args, ['key-file']);
+  const directory = onlyDirectory(positionals, 'vitrine backup list DIR');
+  const repository = await openExisting(config, directory, values['key-file']);
+  for (const id of (await listBackups(repository)).complete) {
+    const { files, version, lost } = await readManifest(repository, id);
+    const damage = lost.length === 0 ? '' : `, ${lost.length} lost`;
+    print(`${id}  Vitrine ${version}, ${files.count} files of ${size(files.bytes)}${damage}`);
+  }
+  return 0;
+}
+
+/** Prints each damage of a backup, and returns how many there are. */
+async function printDamage(repository: Repository, manifest: Manifest, print: Print): Promise<number> {
+  let count = 0;
+  for await (const damage of verify(repository, manifest)) {
+    print(`DAMAGED  ${damage}`);
+    count += 1;
+  }
+  return count;
+}
+
+async function verifyOne(config: Config, args: string[], print: Print): Promise<number> {
+  const { values, positionals } = parse(args, ['key-file', 'at']);
+  const directory = onlyDirectory(positionals, 'vitrine backup verify DIR');
+  const repository = await openExisting(config, directory, values['key-file']);
+  const manifest = await findBackup(repository, values.at ?? null);
+  const damaged = await printDamage(repository, manifest, print);
+  const { id, files } = manifest;
+  if (damaged > 0) {
+    print(
+      `backup ${id} is damaged in ${damaged} places; remove the named files, and the next backup copies them again`,
+    );
+    return 1;
+  }
+  print(`backup ${id} is whole: ${files.count} files of ${size(files.bytes)}`);
+  printRemarks(manifest, print);
+  return 0;
+}
+
+/**
+ * `vitrine backup DIR [--keep N] [--key-file FILE]`, `vitrine backup list DIR`, `vitrine backup verify DIR [--at ID]`.
+ * Returns the exit code: 1 when a backup is damaged, 2 when files could not be copied.
+ */
+export async function backupCommand(config: Config, args: string[], print: Print): Promise<number> {
+  const [verb, ...rest] = args;
+  if (verb === 'list') return list(config, rest, print);
+  if (verb === 'verify') return verifyOne(config, rest, print);
+  return backUp(config, args, print);
+}
+
+/** `vitrine restore DIR [--data NEW] [--at ID] [--key-file FILE]`. Returns the exit code: 1 when the backup is damaged. */
+export async function restoreCommand(config: Config, args: string[], print: Print): Promise<number> {
+  const { values, positionals } = parse(args, ['key-file', 'at', 'data']);
+  const directory = onlyDirectory(positionals, 'vitrine restore DIR');
+  const repository = await openExisting(config, directory, values['key-file']);
+  const manifest = await findBackup(repository, values.at ?? null);
+  requireKnownVersion(manifest);
+  print(`verifying backup ${manifest.id}`);
+  if ((await printDamage(repository, manifest, print)) > 0) {
+    print(`backup ${manifest.id} is damaged; nothing was restored`);
+    return 1;
+  }
+  const own = values.data === undefined ? config : { ...config, dataDir: resolve(values.data) };
+  const database: OpenDatabase = await openDatabase(own, { join: false, migrate: false, log: () => {} });
+  try {
+    const storage = await openLibraryStorage(own);
+    const progress = reporting('restored', manifest.files.count);
+    await restoreBackup(database.pool, storage, repository, manifest, progress);
+    print(`restored backup ${manifest.id} of ${manifest.takenAt} to ${own.dataDir}; everyone signs in again`);
+    printRemarks(manifest, print);
+    return 0;
+  } finally {
+    await database.close();
+  }
+}

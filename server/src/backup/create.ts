@@ -1,0 +1,100 @@
+import { randomUUID } from 'node:crypto';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type pg from 'pg';
+import { allowRemoval, forbidRemoval } from '../platform/storage/removal.ts';
+import type { Storage } from '../platform/storage/storage.ts';
+import { type CopyProgress, copyFiles } from './copy-files.ts';
+import { dump, readLibraryId, requireLibrary } from './dump.ts';
+import { listBackups, type Manifest, readManifest, writeManifest } from './manifest.ts';
+import { prune } from './prune.ts';
+import { prepareRepository, type Repository } from './repository.ts';
+import { BackupError, type BackupTarget } from './target.ts';
+
+export interface BackupOptions {
+  /** Version of the product. */
+  version: string;
+  /** Null: not encrypted. */
+  passphrase: string | null;
+  /** The number of complete backups to keep; null: all. */
+  keep: number | null;
+  now: Date;
+  progress(done: CopyProgress): void;
+}
+
+export interface BackupReport {
+  manifest: Manifest;
+  /** Files that were not in the place before. */
+  added: CopyProgress;
+  /** Ids of the backups that `keep` removed. */
+  removed: string[];
+}
+
+/** Returns the name of a backup of this moment that sorts after all others. */
+function nextId(now: Date, known: readonly string[]): string {
+  const idOf = (at: number) => new Date(at).toISOString().replaceAll(/[-:]|\.\d+/g, '');
+  const last = known.at(-1) ?? '';
+  let at = now.getTime();
+  while (idOf(at) <= last) at += 1000;
+  return idOf(at);
+}
+
+async function backUp(
+  client: pg.ClientBase,
+  storage: Storage,
+  repository: Repository,
+  { version, keep, now, progress }: BackupOptions,
+): Promise<BackupReport> {
+  const { complete, incomplete } = await listBackups(repository);
+  for (const id of incomplete) {
+    for await (const key of repository.target.list(`backups/${id}/`)) await repository.target.remove(key);
+  }
+  const last = complete.at(-1);
+  const previous = last === undefined ? null : await readManifest(repository, last).catch(() => null);
+  const id = nextId(now, complete);
+  const listPath = join(storage.incomingDir, `backup-${randomUUID()}`);
+  try {
+    const rows = await dump(client, repository, id, listPath);
+    const { added, ...files } = await copyFiles(repository, storage, { id, listPath, previous }, progress);
+    // Its connection is the lock that kept these files: fails when it was lost meanwhile.
+    await client.query('select 1');
+    await repository.target.settle();
+    const manifest: Manifest = { id, version, ...rows, ...files };
+    await writeManifest(repository, manifest);
+    await repository.target.settle();
+    const surplus = keep === null ? [] : [...complete, id].slice(0, -keep);
+    await prune(repository, surplus, incomplete.length > 0);
+    return { manifest, added, removed: surplus };
+  } finally {
+    await rm(listPath, { force: true });
+  }
+}
+
+/**
+ * Adds a backup of a library to a place: all rows of one snapshot and the files they refer to. The library may be in
+ * use. Backups in the place share files, so only new ones are copied. Throws BackupError when it cannot be made; then
+ * the place has the same backups as before.
+ */
+export async function createBackup(
+  pool: pg.Pool,
+  storage: Storage,
+  target: BackupTarget,
+  options: BackupOptions,
+): Promise<BackupReport> {
+  const lock = await target.lock();
+  const client = await pool.connect();
+  try {
+    await requireLibrary(client);
+    const repository = await prepareRepository(target, await readLibraryId(client), options.passphrase);
+    if (!(await forbidRemoval(client))) throw new BackupError('another backup of this library is running');
+    try {
+      return await backUp(client, storage, repository, options);
+    } finally {
+      await allowRemoval(client).catch(() => {});
+    }
+  } finally {
+    // The session has settings of its own by now.
+    client.release(true);
+    lock.release();
+  }
+}

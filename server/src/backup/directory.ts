@@ -1,0 +1,118 @@
+import { randomUUID } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { mkdir, open, opendir, rename, rm, rmdir, stat } from 'node:fs/promises';
+import { dirname, join, relative, resolve, sep } from 'node:path';
+import type { Readable } from 'node:stream';
+import { LibraryInUse, lockInstance } from '../platform/database/instance-lock.ts';
+import { isOutOfRoom } from '../platform/storage/room.ts';
+import { BackupError, type BackupTarget } from './target.ts';
+
+function isMissing(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR');
+}
+
+async function syncDirectory(directory: string): Promise<void> {
+  const handle = await open(directory, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+async function* listBelow(directory: string): AsyncIterable<string> {
+  let entries: Awaited<ReturnType<typeof opendir>>;
+  try {
+    entries = await opendir(directory);
+  } catch (error) {
+    if (isMissing(error)) return;
+    throw error;
+  }
+  for await (const entry of entries) {
+    const path = join(directory, entry.name);
+    if (entry.isDirectory()) yield* listBelow(path);
+    else yield path;
+  }
+}
+
+/** Opens a directory as a place for backups. `create` makes it when it does not exist; otherwise it must. */
+export async function openDirectory(path: string, create: boolean): Promise<BackupTarget> {
+  const root = resolve(path);
+  const incoming = join(root, 'incoming');
+  if (create) await mkdir(root, { recursive: true, mode: 0o700 });
+  const found = await stat(root).catch(() => null);
+  if (found?.isDirectory() !== true) throw new BackupError(`${root} is not a directory`);
+  /** Directories with names that are not synced yet. */
+  const touched = new Set<string>();
+
+  const makeDirectory = async (directory: string): Promise<void> => {
+    const first = await mkdir(directory, { recursive: true });
+    if (first === undefined) return;
+    for (let made = directory; made.length >= first.length; made = dirname(made)) touched.add(dirname(made));
+  };
+
+  return {
+    place: root,
+    async write(key, content) {
+      const temporary = join(incoming, randomUUID());
+      const target = join(root, key);
+      try {
+        const file = await open(temporary, 'wx', 0o600);
+        try {
+          for await (const chunk of content) await file.writeFile(chunk);
+          await file.sync();
+        } finally {
+          await file.close();
+        }
+        await makeDirectory(dirname(target));
+        await rename(temporary, target);
+        touched.add(dirname(target));
+      } catch (error) {
+        await rm(temporary, { force: true });
+        if (!isOutOfRoom(error)) throw error;
+        throw new BackupError(`the disk of ${root} is full; earlier backups are complete, this one is not`, {
+          cause: error,
+        });
+      }
+    },
+    async read(key): Promise<Readable> {
+      const file = await open(join(root, key), 'r').catch((error: unknown) => {
+        throw isMissing(error) ? new BackupError(`${join(root, key)} is missing`) : error;
+      });
+      return createReadStream('', { fd: file, highWaterMark: 256 * 1024 });
+    },
+    async size(key) {
+      const file = await stat(join(root, key)).catch((error: unknown) => {
+        if (isMissing(error)) return null;
+        throw error;
+      });
+      return file?.isFile() === true ? file.size : null;
+    },
+    async *list(directory) {
+      for await (const file of listBelow(join(root, directory)))
+        yield relative(root, file).split(sep).join('/');
+    },
+    async remove(key) {
+      await rm(join(root, key), { force: true });
+      // Directories that still hold something stay.
+      for (let parent = dirname(key); parent.includes('/'); parent = dirname(parent)) {
+        await rmdir(join(root, parent)).catch(() => {});
+      }
+    },
+    async settle() {
+      for (const directory of touched) await syncDirectory(directory);
+      touched.clear();
+    },
+    async lock() {
+      try {
+        const lock = lockInstance(root);
+        await rm(incoming, { recursive: true, force: true });
+        await mkdir(incoming, { mode: 0o700 });
+        return lock;
+      } catch (error) {
+        if (!(error instanceof LibraryInUse)) throw error;
+        throw new BackupError(`another backup is writing to ${root}`);
+      }
+    },
+  };
+}

@@ -1,0 +1,165 @@
+import { createHmac } from 'node:crypto';
+import { createWriteStream } from 'node:fs';
+import { pipeline } from 'node:stream/promises';
+import type pg from 'pg';
+import { to as copyTo } from 'pg-copy-streams';
+import { isRestoring, MIGRATION_LOCK } from '../platform/database/migrate.ts';
+import { type BackupTable, type Manifest, partName, writeCompressed } from './manifest.ts';
+import type { Repository } from './repository.ts';
+import { BackupError } from './target.ts';
+
+/** What a process is doing at the moment, which means nothing in a restored library. */
+const momentary: ReadonlySet<string> = new Set(['job_workers', 'job_progress']);
+
+/** The rows of these tables that are part of a backup. Bytes of an upload that made no asset yet are not. */
+const rowsOf: Readonly<Record<string, string>> = { uploads: 'where used_at is not null' };
+
+/** Makes text that reads the same under any server and session settings. */
+export const portableText = `set local client_encoding = 'UTF8'; set local datestyle = 'ISO'; set local intervalstyle = 'postgres';
+  set local timezone = 'UTC'; set local extra_float_digits = 3; set local bytea_output = 'hex'; set local statement_timeout = 0;
+  set local lock_timeout = 0; set local idle_in_transaction_session_timeout = 0`;
+
+/** The columns of a job in a backup; ids of jobs, tasks and queues are those of one database. */
+export const jobColumns =
+  'identifier, queue_name, payload, priority, run_at, attempts, max_attempts, last_error, created_at, updated_at, key, flags, revision';
+
+interface TableColumns {
+  name: string;
+  columns: string[];
+}
+
+/** The permanent tables and the columns that are not computed. */
+async function readTables(client: pg.ClientBase): Promise<TableColumns[]> {
+  const { rows } = await client.query<TableColumns>(`
+    select c.relname as name, array_agg(a.attname::text order by a.attnum) as columns
+    from pg_class c join pg_attribute a on a.attrelid = c.oid
+    where c.relnamespace = 'public'::regnamespace and c.relkind = 'r' and c.relpersistence = 'p'
+      and a.attnum > 0 and not a.attisdropped and a.attgenerated = ''
+      and not exists (select from pg_depend d where d.objid = c.oid and d.deptype = 'e')
+    group by c.relname order by c.relname`);
+  return rows.filter(({ name }) => !momentary.has(name));
+}
+
+async function copyOut(
+  client: pg.ClientBase,
+  repository: Repository,
+  name: string,
+  statement: string,
+): Promise<Pick<BackupTable, 'rows' | 'content'>> {
+  const stream = client.query(copyTo(`copy (${statement}) to stdout`));
+  const content = await writeCompressed(repository, name, stream);
+  return { rows: stream.rowCount, content };
+}
+
+/** Selects the keys and sizes of the files that rows of this snapshot refer to; `tables` may be of an older schema. */
+function filesQuery(tables: ReadonlySet<string>): string {
+  const lists = {
+    files: `select 'originals/' || left(hash, 2) || '/' || substr(hash, 3, 2) || '/' || hash as key, size_bytes as bytes
+        from files f where to_jsonb(f) ->> 'origin_peer_id' is null or to_jsonb(f) ->> 'fetched_at' is not null
+      union select r.value ->> 'object', (r.value ->> 'bytes')::bigint
+        from files f, jsonb_each(f.renditions) r where r.value ? 'object'`,
+    subtitles: `select 'subtitles/' || left(file_hash, 2) || '/' || substr(file_hash, 3, 2) || '/' || file_hash, size_bytes
+        from subtitles`,
+    logos: `select 'logos/' || hash, size_bytes from logos`,
+  };
+  const parts = Object.entries(lists).flatMap(([table, query]) => (tables.has(table) ? [query] : []));
+  return `select key, max(bytes) from (${parts.join(' union ')}) as f (key, bytes) group by key order by key collate "C"`;
+}
+
+/** Everything of a manifest that comes from the database. */
+export type Dump = Pick<
+  Manifest,
+  'takenAt' | 'postgres' | 'migrations' | 'tables' | 'sequences' | 'jobs' | 'hasOwnScrambleKey'
+>;
+
+/** Returns what tells this library apart, without revealing its secret; null before its first start. */
+export async function readLibraryId(client: pg.ClientBase): Promise<string | null> {
+  const { rows } = await client.query<{ value: unknown }>(
+    "select value from settings where key = 'secret_key'",
+  );
+  const secret = rows[0]?.value;
+  if (typeof secret !== 'string') return null;
+  return createHmac('sha256', secret).update('vitrine backup library').digest('hex').slice(0, 32);
+}
+
+/** Throws BackupError when the database is no library, or only half of a restored one. */
+export async function requireLibrary(client: pg.ClientBase): Promise<void> {
+  if (await isRestoring(client)) throw new BackupError('this library is only partly restored');
+  const { rows } = await client.query<{ whole: boolean }>(
+    `select to_regclass('public.settings') is not null and to_regclass('graphile_worker._private_jobs') is not null as whole`,
+  );
+  if (rows[0]?.whole !== true) throw new BackupError('there is no library to back up yet; start it once');
+}
+
+/**
+ * Stores every row of one snapshot in the parts of backup `id`, and writes keys and sizes of its files to the local
+ * file `filesTo`, ordered by key. Writers are not kept waiting; migrations are.
+ */
+export async function dump(
+  client: pg.ClientBase,
+  repository: Repository,
+  id: string,
+  filesTo: string,
+): Promise<Dump> {
+  // Waits for a migration in progress before the snapshot begins.
+  await client.query('set statement_timeout = 0; set lock_timeout = 0');
+  await client.query('select pg_advisory_lock_shared($1)', [MIGRATION_LOCK]);
+  try {
+    await client.query('begin isolation level repeatable read read only');
+    await client.query(portableText);
+    return await dumpSnapshot(client, repository, id, filesTo);
+  } finally {
+    await client.query('rollback');
+    await client.query('select pg_advisory_unlock_shared($1)', [MIGRATION_LOCK]);
+  }
+}
+
+async function dumpSnapshot(
+  client: pg.ClientBase,
+  repository: Repository,
+  id: string,
+  filesTo: string,
+): Promise<Dump> {
+  const about = await client.query<{ taken_at: string; postgres: string; own_key: boolean }>(`
+    select to_char(now(), 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as taken_at, current_setting('server_version') as postgres,
+      not exists (select from settings where key = 'scramble_key') as own_key`);
+  const [first] = about.rows;
+  if (first === undefined) throw new Error('the database does not answer');
+  const { rows: applied } = await client.query<{ name: string }>('select name from migrations order by name');
+  const tables: BackupTable[] = [];
+  const found = await readTables(client);
+  for (const { name, columns } of found) {
+    const statement = `select ${columns.join(', ')} from ${name} ${rowsOf[name] ?? ''}`;
+    const copied = await copyOut(client, repository, partName(id, `tables/${name}`), statement);
+    tables.push({ name, columns, ...copied });
+  }
+  const jobs = await copyOut(
+    client,
+    repository,
+    partName(id, 'jobs'),
+    // A job that is running has used an attempt that a restored library repeats.
+    `select t.identifier, q.queue_name, j.payload, j.priority, j.run_at,
+       case when j.locked_at is null then j.attempts else greatest(j.attempts - 1, 0) end, j.max_attempts,
+       j.last_error, j.created_at, j.updated_at, j.key, j.flags, j.revision
+     from graphile_worker._private_jobs j join graphile_worker._private_tasks t on t.id = j.task_id
+     left join graphile_worker._private_job_queues q on q.id = j.job_queue_id order by j.id`,
+  );
+  // Sequences are not part of a snapshot; a later value is as good, as it is not smaller than any id above.
+  const sequences = await client.query<{ name: string; value: string | null }>(
+    `select sequencename as name, last_value::text as value from pg_sequences where schemaname = 'public' order by 1`,
+  );
+  const query = filesQuery(new Set(found.map(({ name }) => name)));
+  await pipeline(
+    client.query(copyTo(`copy (${query}) to stdout`)),
+    createWriteStream(filesTo, { mode: 0o600 }),
+  );
+  return {
+    takenAt: first.taken_at,
+    postgres: first.postgres,
+    migrations: applied.map(({ name }) => name),
+    tables,
+    sequences: sequences.rows,
+    jobs,
+    hasOwnScrambleKey: first.own_key,
+  };
+}

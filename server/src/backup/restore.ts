@@ -1,0 +1,143 @@
+import { randomUUID } from 'node:crypto';
+import { createWriteStream } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import type pg from 'pg';
+import {
+  beginRestoring,
+  createJobQueue,
+  endRestoring,
+  isRestoring,
+  knownMigrations,
+  migrate,
+} from '../platform/database/migrate.ts';
+import { isOutOfRoom } from '../platform/storage/room.ts';
+import type { Storage } from '../platform/storage/storage.ts';
+import { type CopyProgress, inOrder, readFileOf } from './copy-files.ts';
+import { load } from './load.ts';
+import { type BackupFile, type Manifest, readFiles } from './manifest.ts';
+import type { Repository } from './repository.ts';
+import { BackupError } from './target.ts';
+
+/** Throws BackupError when this version cannot read the backup. */
+export function requireKnownVersion({ migrations, version }: Manifest): void {
+  const known = new Set(knownMigrations());
+  if (migrations.every((name) => known.has(name))) return;
+  throw new BackupError(`the backup was made by a newer Vitrine (${version}); restore it with that version`);
+}
+
+/** Throws BackupError unless database and storage are empty, or a restore into them did not finish. */
+async function requireEmpty(client: pg.ClientBase, storage: Storage): Promise<void> {
+  if (await isRestoring(client)) return;
+  const { rows } = await client.query<{ used: boolean }>(`select exists (
+    select from pg_class c where c.relkind in ('r', 'v', 'p')
+      and (c.relnamespace = 'public'::regnamespace or c.relnamespace = to_regnamespace('graphile_worker'))
+      and not exists (select from pg_depend d where d.objid = c.oid and d.deptype = 'e')) as used`);
+  if (rows[0]?.used === true) {
+    throw new BackupError(
+      'this library is not empty; restore into a new data directory (--data) or an empty database',
+    );
+  }
+  for (const prefix of ['originals', 'renditions', 'subtitles', 'logos']) {
+    for await (const { key } of storage.list(prefix)) {
+      throw new BackupError(
+        `there are files in the library already, such as ${key}; restore into an empty one`,
+      );
+    }
+  }
+}
+
+async function restoreFile(repository: Repository, storage: Storage, file: BackupFile): Promise<void> {
+  const path = join(storage.incomingDir, `restore-${randomUUID()}`);
+  try {
+    await pipeline(readFileOf(repository, file), createWriteStream(path, { flags: 'wx' }));
+    await storage.adopt(path, file.key);
+  } finally {
+    await rm(path, { force: true });
+  }
+}
+
+async function restoreFiles(
+  repository: Repository,
+  storage: Storage,
+  manifest: Manifest,
+  progress: (done: CopyProgress) => void,
+): Promise<void> {
+  const done: CopyProgress = { files: 0, bytes: 0 };
+  const restored = inOrder(readFiles(repository, manifest), async (file) => {
+    // An original is in its place as a whole or not at all. Previews of another backup may differ under the same key.
+    const head = file.key.startsWith('originals/') ? await storage.head(file.key) : null;
+    if (head?.sizeBytes !== file.bytes) await restoreFile(repository, storage, file);
+    return file.bytes;
+  });
+  for await (const bytes of restored) {
+    done.files += 1;
+    done.bytes += bytes;
+    progress(done);
+  }
+}
+
+/**
+ * Ends what must not come back: sessions, since they may have been ended after the backup, and mails that were due then
+ * (RUN-16).
+ */
+async function endPast(client: pg.ClientBase): Promise<void> {
+  await client.query('delete from sessions');
+  await client.query(`delete from graphile_worker._private_jobs j using graphile_worker._private_tasks t
+    where t.id = j.task_id and t.identifier in ('mail-notification', 'mail-digest')`);
+}
+
+async function restoreRows(client: pg.ClientBase, repository: Repository, manifest: Manifest): Promise<void> {
+  await client.query('begin');
+  try {
+    await load(client, repository, manifest);
+    await endPast(client);
+    await endRestoring(client);
+    await client.query('commit');
+  } catch (error) {
+    await client.query('rollback').catch(() => {});
+    throw error;
+  }
+}
+
+/**
+ * Restores a backup, which must have been verified, into an empty library, and migrates it to this version. The rows
+ * appear in one transaction after all files; until then the service refuses to start on the library, and a restore can
+ * begin again. Throws BackupError when the library is not empty, its disk is full, or the backup is damaged or newer.
+ */
+export async function restoreBackup(
+  pool: pg.Pool,
+  storage: Storage,
+  repository: Repository,
+  manifest: Manifest,
+  progress: (done: CopyProgress) => void,
+): Promise<void> {
+  requireKnownVersion(manifest);
+  const client = await pool.connect();
+  try {
+    await requireEmpty(client, storage);
+    await beginRestoring(client);
+    await restoreFiles(repository, storage, manifest, progress);
+    await createJobQueue(pool);
+    await restoreRows(client, repository, manifest);
+  } catch (error) {
+    if (!isOutOfRoom(error)) throw error;
+    throw new BackupError('the disk of the library is full; make room and restore again', { cause: error });
+  } finally {
+    client.release(true);
+  }
+  await migrate(pool);
+  await analyze(pool);
+}
+
+/** Gathers statistics, without which the first queries would be slow. */
+async function analyze(pool: pg.Pool): Promise<void> {
+  const client = await pool.connect();
+  try {
+    await client.query('set statement_timeout = 0');
+    await client.query('analyze');
+  } finally {
+    client.release(true);
+  }
+}

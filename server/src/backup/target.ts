@@ -1,0 +1,26 @@
+import type { Readable } from 'node:stream';
+
+/** A backup or a restore cannot go on. The message is one line for the operator. */
+export class BackupError extends Error {}
+
+/**
+ * Where backups are stored. Keys are relative paths with `/`. A write becomes visible as a whole or not at all, so a
+ * backup counts once its manifest, which is written last, is there.
+ */
+export interface BackupTarget {
+  /** Its name in messages. */
+  readonly place: string;
+  /** Stores the content, replacing an earlier one. Durable after `settle`. Throws BackupError when there is no room. */
+  write(key: string, content: AsyncIterable<Uint8Array>): Promise<void>;
+  /** Opens the content. Throws BackupError when there is none. */
+  read(key: string): Promise<Readable>;
+  /** Returns the number of bytes, or null when there is no such content. */
+  size(key: string): Promise<number | null>;
+  /** Lists the keys that begin with this directory, which ends with `/`, in no particular order. */
+  list(directory: string): AsyncIterable<string>;
+  remove(key: string): Promise<void>;
+  /** Makes everything written so far survive a power failure. */
+  settle(): Promise<void>;
+  /** Keeps other processes from writing until released, and removes what a killed one left half-written. */
+  lock(): Promise<{ release(): void }>;
+}

@@ -1,0 +1,37 @@
+import { sql } from 'kysely';
+import type pg from 'pg';
+import type { Tx } from '../database/pool.ts';
+
+/** The advisory lock that a backup holds while it copies files; removing a file shares it. */
+const REMOVAL_LOCK = 7_431_020;
+
+/**
+ * Returns whether stored files may be removed in this transaction. A backup that is running copies files of rows that
+ * may be gone by now, so it forbids it; the next sweep removes what remains (RUN-13).
+ */
+export async function mayRemoveFiles(tx: Tx): Promise<boolean> {
+  const { rows } = await sql<{ may: boolean }>`
+    select pg_try_advisory_xact_lock_shared(${REMOVAL_LOCK}) as may`.execute(tx);
+  return rows[0]?.may === true;
+}
+
+/**
+ * Forbids removing files for as long as this connection lives, after removals in progress have ended. Returns false
+ * when another backup holds the lock.
+ */
+export async function forbidRemoval(client: pg.ClientBase): Promise<boolean> {
+  // A second backup fails at once; removals in progress take moments, and may be waited for.
+  const other = await client.query<{ held: boolean }>(
+    `select exists (select from pg_locks where locktype = 'advisory' and objsubid = 1 and mode = 'ExclusiveLock' and granted
+       and classid = 0 and objid = $1 and database = (select oid from pg_database where datname = current_database())) as held`,
+    [REMOVAL_LOCK],
+  );
+  if (other.rows[0]?.held === true) return false;
+  await client.query('select pg_advisory_lock($1)', [REMOVAL_LOCK]);
+  return true;
+}
+
+/** Allows removing files again. */
+export async function allowRemoval(client: pg.ClientBase): Promise<void> {
+  await client.query('select pg_advisory_unlock($1)', [REMOVAL_LOCK]);
+}

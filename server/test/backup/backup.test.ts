@@ -1,0 +1,476 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { existsSync, readdirSync } from 'node:fs';
+import { mkdir, open, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { sql } from 'kysely';
+import type pg from 'pg';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { restoreCommand } from '../../src/backup/command.ts';
+import { listBackups } from '../../src/backup/manifest.ts';
+import { findBackup } from '../../src/backup/verify.ts';
+import { migrate } from '../../src/platform/database/migrate.ts';
+import { originalKey, renditionsPrefix } from '../../src/platform/storage/object-key.ts';
+import { isOutOfRoom } from '../../src/platform/storage/room.ts';
+import { sweep } from '../../src/sweep/stored-files.ts';
+import { releaseBytes } from '../../src/trash/jobs/purge.ts';
+import { urlOf } from '../support/clone.ts';
+import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
+import { jpeg, plainFile } from '../support/pictures.ts';
+import { bin } from '../support/process.ts';
+import {
+  backUp,
+  damagesOf,
+  type EmptyMachine,
+  emptyMachine,
+  filesOf,
+  fill,
+  openBackups,
+  openScratch,
+  type Rows,
+  restoreLatest,
+  rowsOf,
+  settingsOfMachine,
+  writeUntilStopped,
+} from './kit.ts';
+
+let library: Library;
+let mara: Account;
+const scratch = openScratch();
+const machines: EmptyMachine[] = [];
+
+beforeAll(async () => {
+  library = await openLibrary();
+  ({ mara } = await fill(library));
+});
+afterEach(async () => {
+  for (const machine of machines.splice(0)) await machine.close();
+});
+afterAll(() => scratch.clear());
+
+async function newMachine(): Promise<EmptyMachine> {
+  const machine = await emptyMachine(await scratch.directory());
+  machines.push(machine);
+  return machine;
+}
+
+/** All files below a directory, as paths relative to it. */
+async function filesBelow(directory: string): Promise<string[]> {
+  const entries = await readdir(directory, { recursive: true, withFileTypes: true });
+  return entries.filter((e) => e.isFile()).map((e) => join(e.parentPath, e.name).slice(directory.length + 1));
+}
+
+async function hashOf({ id }: { id: string }): Promise<string> {
+  const { db } = library.deps;
+  const row = await db
+    .selectFrom('assets')
+    .select('file_hash')
+    .where('id', '=', id)
+    .executeTakeFirstOrThrow();
+  return row.file_hash ?? '';
+}
+
+async function flipBit(path: string): Promise<void> {
+  const bytes = await readFile(path);
+  const at = Math.floor(bytes.length / 2);
+  bytes[at] = (bytes[at] ?? 0) ^ 1;
+  await writeFile(path, bytes);
+}
+
+/** Writes a file until the disk accepts no byte more. */
+async function fillDisk(path: string): Promise<void> {
+  const file = await open(path, 'w');
+  try {
+    for (;;) await file.write(Buffer.alloc(64 * 1024));
+  } catch (error) {
+    if (!isOutOfRoom(error)) throw error;
+  } finally {
+    await file.close();
+  }
+}
+
+/** A pool that calls `observe` in the snapshot of the backup, with a connection that sees the same. */
+function observeSnapshot(pool: pg.Pool, observe: (client: pg.PoolClient) => Promise<void>): pg.Pool {
+  const connect = async () => {
+    const client = await pool.connect();
+    const query = client.query.bind(client);
+    const watching = async (text: unknown, values: unknown) => {
+      const result = await Reflect.apply(query, client, [text, values]);
+      if (typeof text !== 'string' || !text.startsWith('set local client_encoding')) return result;
+      const { rows } = await client.query<{ id: string }>('select pg_export_snapshot() as id');
+      const other = await pool.connect();
+      await other.query('begin isolation level repeatable read');
+      await other.query(`set transaction snapshot '${rows[0]?.id}'`);
+      await observe(other);
+      await other.query('rollback');
+      other.release();
+      return result;
+    };
+    return new Proxy(client, {
+      get: (its, name) => {
+        if (name === 'query') {
+          return (text: unknown, values: unknown) =>
+            typeof text === 'string' ? watching(text, values) : Reflect.apply(query, its, [text, values]);
+        }
+        const value: unknown = Reflect.get(its, name);
+        return typeof value === 'function' ? value.bind(its) : value;
+      },
+    });
+  };
+  return new Proxy(pool, { get: (its, name) => (name === 'connect' ? connect : Reflect.get(its, name)) });
+}
+
+describe('a backup', () => {
+  // RUN-13, RUN-14
+  test('restores every row and every file', async () => {
+    const before = await rowsOf(library.database.pool);
+    const directory = await scratch.directory();
+    const { manifest } = await backUp(library, directory);
+    expect(manifest.lost).toEqual([]);
+    const repository = await openBackups(directory);
+    expect(await damagesOf(repository)).toEqual([]);
+    const machine = await newMachine();
+    await restoreLatest(repository, machine);
+    expect(await rowsOf(machine.pool)).toEqual(before);
+    expect(await filesOf(machine.storage)).toEqual(await filesOf(library.deps.storage));
+    // A restored library goes on: ids continue, triggers and constraints are there again.
+    const { rows } = await machine.pool.query<{ ref: number }>(
+      `insert into users (username, role_id) select 'nova', id from roles limit 1 returning ref`,
+    );
+    expect(rows[0]?.ref).toBeGreaterThan(mara.ref);
+    await expect(machine.pool.query('delete from audit_events')).rejects.toThrow(/never/);
+  });
+
+  // RUN-13
+  test('taken while the library is in use is one snapshot', async () => {
+    const directory = await scratch.directory();
+    const writing = writeUntilStopped(mara);
+    let seen: Rows = {};
+    const pool = observeSnapshot(library.database.pool, async (client) => {
+      seen = await rowsOf(client);
+    });
+    const { manifest } = await backUp({ ...library, database: { ...library.database, pool } }, directory);
+    const written = await writing.stop();
+    expect(manifest.lost).toEqual([]);
+    const machine = await newMachine();
+    await restoreLatest(await openBackups(directory), machine);
+    expect(await rowsOf(machine.pool)).toEqual(seen);
+    // Writes went on during the backup.
+    expect(written).toBeGreaterThan(0);
+    expect(await rowsOf(library.database.pool)).not.toEqual(seen);
+    const stored = new Set(Object.keys(await filesOf(machine.storage)));
+    const { rows } = await machine.pool.query<{ hash: string }>('select hash from files');
+    expect(rows.filter(({ hash }) => !stored.has(originalKey(hash)))).toEqual([]);
+  });
+
+  // RUN-13
+  test('copies only new files, and keeps the number of backups that is asked for', async () => {
+    const directory = await scratch.directory();
+    const first = await backUp(library, directory);
+    expect(first.added.files).toBe(first.manifest.files.count);
+    const asset = await upload(mara, plainFile('to be purged'), {}, 'purged.bin');
+    const hash = await hashOf(asset);
+    const second = await backUp(library, directory);
+    expect(second.added.files).toBe(1);
+    await library.deps.db.deleteFrom('assets').where('id', '=', asset.id).execute();
+    await releaseBytes(library.deps, hash);
+    const third = await backUp(library, directory, { keep: 1 });
+    expect(third).toMatchObject({ added: { files: 0 }, removed: [first.manifest.id, second.manifest.id] });
+    const repository = await openBackups(directory);
+    expect(await listBackups(repository)).toEqual({ complete: [third.manifest.id], incomplete: [] });
+    expect(await damagesOf(repository)).toEqual([]);
+    // The purged file was in the second backup only.
+    const names = new Set((await filesBelow(join(directory, 'files'))).map((path) => path.slice(3)));
+    expect(names.has(hash)).toBe(false);
+    expect(names.size).toBeGreaterThan(3);
+  });
+
+  // RUN-13
+  test('has the files of assets that are purged while it runs', async () => {
+    const asset = await upload(mara, await jpeg(120, 90, { seed: 11 }), {}, 'going.jpg');
+    await library.runJobs();
+    const hash = await hashOf(asset);
+    const before = await rowsOf(library.database.pool);
+    let purged = false;
+    const storage: typeof library.deps.storage = {
+      ...library.deps.storage,
+      // The first file that is looked at: the snapshot has been taken.
+      async head(key) {
+        if (!purged) {
+          purged = true;
+          await library.deps.db.deleteFrom('assets').where('id', '=', asset.id).execute();
+          await releaseBytes(library.deps, hash);
+          await sweep(library.deps, Date.now() + 1000, 0);
+        }
+        return library.deps.storage.head(key);
+      },
+    };
+    const directory = await scratch.directory();
+    const { manifest } = await backUp({ ...library, deps: { ...library.deps, storage } }, directory);
+    expect({ purged, lost: manifest.lost }).toEqual({ purged: true, lost: [] });
+    const machine = await newMachine();
+    await restoreLatest(await openBackups(directory), machine);
+    expect(await rowsOf(machine.pool)).toEqual(before);
+    expect(await machine.storage.head(originalKey(hash))).not.toBeNull();
+    // Afterwards the sweep removes what the purge had to leave.
+    expect(await library.deps.storage.head(originalKey(hash))).not.toBeNull();
+    await sweep(library.deps, Date.now() + 1000, 0);
+    expect(await library.deps.storage.head(originalKey(hash))).toBeNull();
+    expect(await Array.fromAsync(library.deps.storage.list(renditionsPrefix(hash)))).toEqual([]);
+  });
+
+  // RUN-13
+  test('names files that the library has lost, and keeps those of earlier backups', async () => {
+    const kept = await upload(mara, plainFile('in an earlier backup'), {}, 'kept.bin');
+    const directory = await scratch.directory();
+    await backUp(library, directory);
+    const gone = await upload(mara, plainFile('nowhere'), {}, 'gone.bin');
+    const changed = await upload(mara, plainFile('changed'), {}, 'changed.bin');
+    const hashes = await Promise.all([kept, gone, changed].map(hashOf));
+    const [keptKey = '', goneKey = '', changedKey = ''] = hashes.map(originalKey);
+    const pathOf = (key: string) => join(library.config.dataDir, 'library', key);
+    await rm(pathOf(keptKey));
+    await rm(pathOf(goneKey));
+    await writeFile(pathOf(changedKey), 'CHANGED');
+    const { manifest } = await backUp(library, directory);
+    const reasons = Object.fromEntries(manifest.lost.map(({ key, reason }) => [key, reason]));
+    expect(reasons).toEqual({
+      [goneKey]: 'it is missing',
+      [changedKey]: expect.stringMatching(/changed|bytes/),
+    });
+    const machine = await newMachine();
+    await restoreLatest(await openBackups(directory), machine);
+    expect(await machine.storage.head(keptKey)).not.toBeNull();
+    await library.deps.db.deleteFrom('assets').where('id', 'in', [kept.id, gone.id, changed.id]).execute();
+    for (const hash of hashes) await releaseBytes(library.deps, hash);
+  });
+
+  // RUN-13
+  test('on a full disk fails with one line and leaves earlier backups whole', async (context) => {
+    const directory = await scratch.directory();
+    const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=24m', 'tmpfs', directory]);
+    context.skip(mounted.status !== 0, 'only root can mount a small disk');
+    try {
+      const { manifest } = await backUp(library, directory);
+      await fillDisk(join(directory, 'ballast'));
+      await expect(backUp(library, directory)).rejects.toThrow(
+        `the disk of ${directory} is full; earlier backups are complete, this one is not`,
+      );
+      const repository = await openBackups(directory);
+      expect((await findBackup(repository, null)).id).toBe(manifest.id);
+      expect(await damagesOf(repository)).toEqual([]);
+    } finally {
+      spawnSync('umount', ['-l', directory]);
+    }
+  });
+});
+
+describe('damage', () => {
+  // RUN-15
+  test('of any part is found, and nothing is restored', async () => {
+    const directory = await scratch.directory();
+    await backUp(library, directory);
+    const paths = (await filesBelow(directory)).filter(
+      (path) => !/^(instance\.lock|vitrine-backup)/.test(path),
+    );
+    expect(paths.length).toBeGreaterThan(50);
+    const machine = await newMachine();
+    const config = {
+      ...library.config,
+      databaseUrl: urlOf(settingsOfMachine(machine)),
+      dataDir: await scratch.directory(),
+    };
+    const chosen = paths.filter((path, at) => at % 12 === 0 || /manifest|\/files$|\/jobs$/.test(path));
+    for (const [at, path] of chosen.entries()) {
+      const full = join(directory, path);
+      const content = await readFile(full);
+      if (at % 3 === 0) await flipBit(full);
+      else if (at % 3 === 1) await truncate(full, content.length - 1);
+      else await rm(full);
+      const lines: string[] = [];
+      const code = await restoreCommand(config, [directory], (line) => lines.push(line)).catch(
+        (error: unknown) => {
+          lines.push(String(error));
+          return 1;
+        },
+      );
+      expect({ path, code, lines }).toMatchObject({ path, code: 1 });
+      expect(lines.join('\n')).toMatch(/damaged|missing|no complete backup/);
+      await writeFile(full, content);
+    }
+    expect(
+      (await machine.pool.query('select from pg_tables where schemaname = $1', ['public'])).rowCount,
+    ).toBe(0);
+    expect(await restoreCommand(config, [directory], () => {})).toBe(0);
+  });
+});
+
+describe('an encrypted backup', () => {
+  // RUN-17
+  test('is restored with its passphrase only, and reveals nothing without it', async () => {
+    const directory = await scratch.directory();
+    const passphrase = 'grey heron over the weir';
+    await expect(backUp(library, directory, { passphrase: 'short' })).rejects.toThrow(/12 characters/);
+    await backUp(library, directory, { passphrase });
+    await expect(openBackups(directory)).rejects.toThrow(/are encrypted; set VITRINE_BACKUP_PASSPHRASE/);
+    await expect(openBackups(directory, 'grey heron over the wear')).rejects.toThrow('wrong passphrase');
+    await expect(backUp(library, directory)).rejects.toThrow(/are encrypted/);
+    const { added } = await backUp(library, directory, { passphrase });
+    expect(added.files).toBe(0);
+
+    const paths = await filesBelow(directory);
+    const hashes = await library.deps.db.selectFrom('files').select('hash').limit(5).execute();
+    const secrets = ['mara', 'Summer', 'users', 'assets', ...hashes.map(({ hash }) => hash)];
+    for (const path of paths) {
+      const text = `${path}\n${await readFile(join(directory, path), 'latin1')}`;
+      expect({ path, found: secrets.filter((secret) => text.includes(secret) && secret.length > 5) }).toEqual(
+        {
+          path,
+          found: [],
+        },
+      );
+    }
+    const repository = await openBackups(directory, passphrase);
+    expect(await damagesOf(repository)).toEqual([]);
+    const machine = await newMachine();
+    await restoreLatest(repository, machine);
+    expect(await rowsOf(machine.pool)).toEqual(await rowsOf(library.database.pool));
+
+    // Two contents of the same size that change places.
+    const [one = '', other = ''] = paths.filter((path) => path.startsWith('files/'));
+    await writeFile(join(directory, one), await readFile(join(directory, other)));
+    expect(await damagesOf(repository)).not.toEqual([]);
+  });
+});
+
+describe('a restore', () => {
+  // RUN-15
+  test('is refused for a library with anything in it, and for a backup of a newer version', async () => {
+    const directory = await scratch.directory();
+    await backUp(library, directory);
+    const repository = await openBackups(directory);
+    const before = await rowsOf(library.database.pool);
+    const own = { pool: library.database.pool, storage: library.deps.storage };
+    await expect(restoreLatest(repository, own)).rejects.toThrow(/this library is not empty/);
+    expect(await rowsOf(library.database.pool)).toEqual(before);
+    const machine = await newMachine();
+    await expect(restoreLatest(repository, { ...machine, storage: own.storage })).rejects.toThrow(
+      /there are files in the library already/,
+    );
+    const { db } = library.deps;
+    await sql`insert into migrations (name) values ('9999_of_tomorrow.sql')`.execute(db);
+    try {
+      await backUp(library, directory);
+    } finally {
+      await sql`delete from migrations where name = '9999_of_tomorrow.sql'`.execute(db);
+    }
+    await expect(restoreLatest(repository, machine)).rejects.toThrow(/made by a newer Vitrine/);
+    expect(
+      (await machine.pool.query('select from pg_tables where schemaname = $1', ['public'])).rowCount,
+    ).toBe(0);
+  });
+
+  // RUN-16
+  test('brings back neither sessions nor mails that were due', async () => {
+    const { db } = library.deps;
+    await sql`select graphile_worker.add_job('mail-notification', '{"id": "x"}')`.execute(db);
+    const directory = await scratch.directory();
+    await backUp(library, directory);
+    const machine = await newMachine();
+    await restoreLatest(await openBackups(directory), machine);
+    const count = async (pool: pg.Pool, query: string) => (await pool.query(query)).rowCount;
+    const mails = `select from graphile_worker._private_jobs j join graphile_worker._private_tasks t on t.id = j.task_id
+      where t.identifier like 'mail-%'`;
+    expect(await count(library.database.pool, mails)).toBeGreaterThan(0);
+    expect(await count(library.database.pool, 'select from sessions')).toBeGreaterThan(0);
+    expect(await count(machine.pool, mails)).toBe(0);
+    expect(await count(machine.pool, 'select from sessions')).toBe(0);
+  });
+});
+
+/** The command as an operator runs it, on a library of this test. */
+function run(args: string[], env: Record<string, string>): ChildProcess {
+  const { PATH = '', HOME = '', TMPDIR = '/tmp' } = process.env;
+  return spawn(process.execPath, [bin, ...args], {
+    env: { PATH, HOME, TMPDIR, ...env },
+    cwd: '/',
+    stdio: 'ignore',
+  });
+}
+
+/** Kills the process with SIGKILL once `isReached` is true. Returns whether it was killed before it ended. */
+async function killAt(child: ChildProcess, isReached: () => boolean): Promise<boolean> {
+  const exited = new Promise<boolean>((resolve) =>
+    child.once('exit', (_, signal) => resolve(signal === 'SIGKILL')),
+  );
+  while (child.exitCode === null && !isReached()) await sleep(1);
+  child.kill('SIGKILL');
+  return exited;
+}
+
+const contains = (directory: string, pattern: RegExp) =>
+  existsSync(directory) &&
+  readdirSync(directory, { recursive: true }).some((path) => pattern.test(String(path)));
+
+describe('a kill', () => {
+  // RUN-15
+  test('in the middle of a backup leaves no backup, and the next one cleans up', async () => {
+    const directory = await scratch.directory();
+    const env = { VITRINE_DATA: library.config.dataDir, DATABASE_URL: library.databaseUrl };
+    let killed = 0;
+    for (const step of [/tables\/assets$/, /files\/..\/\w{64}$/]) {
+      const died = await killAt(run(['backup', directory], env), () => contains(directory, step));
+      killed += died ? 1 : 0;
+    }
+    expect(killed).toBe(2);
+    const repository = await openBackups(directory);
+    const found = await listBackups(repository);
+    expect(found.complete).toEqual([]);
+    expect(found.incomplete.length).toBeGreaterThan(0);
+    await expect(findBackup(repository, null)).rejects.toThrow(/there is no complete backup/);
+    await mkdir(join(directory, 'files/00'), { recursive: true });
+    await writeFile(join(directory, `files/00/${'0'.repeat(64)}`), 'of a backup that was never finished');
+    const { manifest } = await backUp(library, directory);
+    expect(await listBackups(repository)).toEqual({ complete: [manifest.id], incomplete: [] });
+    expect(await damagesOf(repository)).toEqual([]);
+    expect(contains(join(directory, 'files'), /^00\/0{64}$/)).toBe(false);
+    expect(await readdir(join(directory, 'incoming'))).toEqual([]);
+  });
+
+  // RUN-15
+  test('in the middle of a restore is noticed at the start, and the restore can begin again', async () => {
+    const directory = await scratch.directory();
+    await backUp(library, directory);
+    const machine = await newMachine();
+    const dataDir = await scratch.directory();
+    const env = { VITRINE_DATA: dataDir, DATABASE_URL: urlOf(settingsOfMachine(machine)) };
+    const root = join(dataDir, 'library');
+    // With the first files; and then in the transaction that loads the rows, when another session waits for its end.
+    expect(await killAt(run(['restore', directory], env), () => contains(root, /renditions\/.*\.\w+$/))).toBe(
+      true,
+    );
+    await expect(migrate(machine.pool)).rejects.toThrow(
+      'this library is only partly restored; run vitrine restore again',
+    );
+    let loading = false;
+    const watch = setInterval(async () => {
+      const { rowCount } = await machine.pool.query(
+        "select from pg_stat_activity where datname = current_database() and query like 'copy %'",
+      );
+      loading ||= (rowCount ?? 0) > 0;
+    }, 5);
+    expect(await killAt(run(['restore', directory], env), () => loading)).toBe(true);
+    clearInterval(watch);
+    await expect(migrate(machine.pool)).rejects.toThrow(/only partly restored/);
+    await expect(
+      backUp({ ...library, database: machine.database }, await scratch.directory()),
+    ).rejects.toThrow(/only partly restored/);
+
+    const config = { ...library.config, databaseUrl: env.DATABASE_URL, dataDir };
+    expect(await restoreCommand(config, [directory], () => {})).toBe(0);
+    expect(await rowsOf(machine.pool)).toEqual(await rowsOf(library.database.pool));
+    const stored = Object.keys(await filesOf(library.deps.storage));
+    for (const key of stored) await (await open(join(root, key))).close();
+    await migrate(machine.pool);
+  });
+});
