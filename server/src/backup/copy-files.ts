@@ -15,7 +15,7 @@ import type { Content, Repository } from './repository.ts';
 import { BackupError } from './target.ts';
 
 /** Files in progress at the same time. */
-export const AT_ONCE = 8;
+const AT_ONCE = 8;
 
 export interface CopyProgress {
   files: number;

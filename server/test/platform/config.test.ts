@@ -75,6 +75,7 @@ describe('settings', () => {
       sessionDays: 30,
       federation: { privateAddresses: false, cacheBytes: 10_737_418_240 },
       mail: { server: null, from: null },
+      backupPassphrase: null,
       identityProviders: [],
     });
   });
@@ -118,6 +119,7 @@ describe('settings', () => {
         VITRINE_FEDERATION_CACHE_BYTES: '1000000',
         VITRINE_SMTP_URL: 'smtp://post:a%40b@mail.example:25?tls=required',
         VITRINE_MAIL_FROM: 'The Library <library@example.org>',
+        VITRINE_BACKUP_PASSPHRASE: 'grey heron over the weir',
         VITRINE_IDENTITY_PROVIDERS: 'oidc',
         DATABASE_URL: 'postgres://vitrine@localhost/vitrine',
         VITRINE_DATABASE_POOLING: 'transaction',
@@ -160,6 +162,7 @@ describe('settings', () => {
       reserveBytes: 0,
       sessionDays: 7,
       federation: { privateAddresses: true, cacheBytes: 1_000_000 },
+      backupPassphrase: 'grey heron over the weir',
       mail: {
         server: {
           host: 'mail.example',
