@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql } from 'kysely';
@@ -12,9 +12,11 @@ import { restoreBackup } from '../../src/backup/restore.ts';
 import { findBackup, verify } from '../../src/backup/verify.ts';
 import { type DatabasePool, openPool } from '../../src/platform/database/pool.ts';
 import { openDiskStorage } from '../../src/platform/storage/disk.ts';
+import { logoKey, subtitlesKey } from '../../src/platform/storage/object-key.ts';
 import type { Storage } from '../../src/platform/storage/storage.ts';
 import { type Account, type Library, publish, upload } from '../support/library.ts';
 import { jpeg, plainFile, plainText } from '../support/pictures.ts';
+import { fillEmptyTables } from '../support/sample-rows.ts';
 
 /** A directory that is removed after the tests of the file, with `clear`. */
 export function openScratch() {
@@ -156,6 +158,21 @@ export async function filesOf(storage: Storage): Promise<Record<string, string>>
 /** Characters that COPY, JSON or shells treat specially. */
 const awkward = 'tab\t newline\n backslash \\N \\. quote \' " null-like \\N, snowman ☃, 𝔘𝔫𝔦, \u0001';
 
+/** Stores the bytes that a sample row is about. */
+async function storeSample(
+  { database, deps: { storage } }: Library,
+  keyOf: (hash: string) => string,
+  table: string,
+  column: string,
+): Promise<void> {
+  const bytes = Buffer.from(`the content of ${table}`);
+  const hash = createHash('sha256').update(bytes).digest('hex');
+  const path = join(storage.incomingDir, table);
+  await writeFile(path, bytes);
+  await storage.adopt(path, keyOf(hash));
+  await database.pool.query(`update ${table} set ${column} = $1, size_bytes = $2`, [hash, bytes.length]);
+}
+
 /** Fills a library with rows of most kinds. Runs its jobs, and leaves some pending. */
 export async function fill(library: Library): Promise<{ root: Account; mara: Account }> {
   const root = await library.join('root', 'admin');
@@ -180,9 +197,14 @@ export async function fill(library: Library): Promise<{ root: Account; mara: Acc
   await ines.ok('deleteAsset', { params: { id: other.id }, body: {} });
   await library.runJobs();
   const { db } = library.deps;
-  await sql`insert into teams (slug, name) values ('design', 'Design')`.execute(db);
-  await sql`insert into team_members (team_id, user_ref) select id, ${mara.ref} from teams`.execute(db);
   await sql`update users set bio = ${awkward} where ref = ${mara.ref}`.execute(db);
+  // A row of every kind that the requests above did not make.
+  const client = await library.database.pool.connect();
+  const empty = await fillEmptyTables(client);
+  client.release();
+  if (Object.keys(empty).length > 0) throw new Error(`no rows in ${JSON.stringify(empty)}`);
+  await storeSample(library, subtitlesKey, 'subtitles', 'file_hash');
+  await storeSample(library, logoKey, 'logos', 'hash');
   // A value that is larger than any buffer on its way.
   await sql`update files set exif = jsonb_build_object('huge', repeat(md5(random()::text), 300000))
     where hash = (select file_hash from assets where id = ${picture.id})`.execute(db);
