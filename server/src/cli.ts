@@ -57,8 +57,10 @@ async function untilStopped(running: {
 }
 
 async function start(config: Config): Promise<void> {
-  const { startServing } = await import('./main.ts');
-  const running = await startServing(config);
+  const running =
+    config.processes === 1
+      ? await (await import('./main.ts')).startServing(config)
+      : await (await import('./processes.ts')).startProcesses(config);
   const { pendingSetupCode } = await import('./identity/first-run.ts');
   const code = await pendingSetupCode(running.deps);
   if (code !== null) console.log(`to set up this library, open it in a browser and enter the code ${code}`);
@@ -68,7 +70,7 @@ async function start(config: Config): Promise<void> {
 
 async function work(config: Config): Promise<void> {
   const { startWorking } = await import('./main.ts');
-  const running = await startWorking(config);
+  const running = await startWorking(config, { join: true });
   console.log('working on jobs');
   await untilStopped(running);
 }
@@ -89,6 +91,11 @@ async function run(args: string[]): Promise<void> {
   switch (command) {
     case 'start':
       return start(config());
+    // Started by startProcesses, not by operators.
+    case 'serve-beside': {
+      const { serveInChild } = await import('./processes.ts');
+      return untilStopped(await serveInChild(config()));
+    }
     case 'worker':
       return work(config());
     case 'import': {

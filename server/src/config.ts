@@ -68,6 +68,10 @@ export interface Config {
   impersonationMinutes: number;
   /** Largest file, in bytes. */
   maxFileBytes: number;
+  /** Number of processes that serve; with more than one, another process runs the jobs. */
+  processes: number;
+  /** The kinds of jobs that this process runs (RUN-21); null: all. */
+  jobs: readonly string[] | null;
   /** How long a stopping process keeps serving while it reports not ready, in seconds. */
   drainSeconds: number;
   /** How long requests and jobs in progress may take to finish after that, in seconds. */
@@ -124,6 +128,8 @@ const names = [
   'VITRINE_UPLOADS_PER_ACCOUNT',
   'VITRINE_IMPERSONATION_MINUTES',
   'VITRINE_MAX_FILE_BYTES',
+  'VITRINE_PROCESSES',
+  'VITRINE_JOBS',
   'VITRINE_DRAIN_SECONDS',
   'VITRINE_STOP_SECONDS',
   'VITRINE_RESERVE_BYTES',
@@ -210,6 +216,17 @@ function proxies(text: string | null): string[] {
   if (wrong === undefined) return entries;
   throw new ConfigError(
     `VITRINE_TRUSTED_PROXIES must list IP addresses and ranges such as 10.0.0.0/8, separated by commas, not ${JSON.stringify(wrong)}`,
+  );
+}
+
+/** Returns the kinds of jobs in a list; null for `all`. Which kinds exist is checked when the jobs start. */
+function kindsOfJobs(text: string): string[] | null {
+  if (text === 'all') return null;
+  if (text === 'none') return [];
+  const kinds = text.split(',').map((kind) => kind.trim());
+  if (kinds.every((kind) => /^[a-z][a-z-]*$/.test(kind))) return kinds;
+  throw new ConfigError(
+    `VITRINE_JOBS must be all, none, or kinds of jobs separated by commas, not ${JSON.stringify(text)}`,
   );
 }
 
@@ -363,6 +380,8 @@ export function readConfig(
     },
     impersonationMinutes: number('VITRINE_IMPERSONATION_MINUTES', 30, 1, 1440),
     maxFileBytes: number('VITRINE_MAX_FILE_BYTES', 20 * 1024 ** 3, 1, Number.MAX_SAFE_INTEGER),
+    processes: number('VITRINE_PROCESSES', 1, 1, 64),
+    jobs: kindsOfJobs(value('VITRINE_JOBS') ?? 'all'),
     drainSeconds: number('VITRINE_DRAIN_SECONDS', 0, 0, 600),
     stopSeconds: number('VITRINE_STOP_SECONDS', 8, 1, 3600),
     reserveBytes: number('VITRINE_RESERVE_BYTES', 512 * 1024 ** 2, 0, Number.MAX_SAFE_INTEGER),

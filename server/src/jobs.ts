@@ -8,6 +8,7 @@ import { tilesJob } from './assets/jobs/tiles.ts';
 import { transcodeJob } from './assets/jobs/transcode.ts';
 import { rerenderJob } from './assets/previews/rerender.ts';
 import { retainAuditJob } from './audit/retention.ts';
+import { ConfigError } from './config.ts';
 import type { Deps } from './deps.ts';
 import { backfillJob } from './extraction/backfill.ts';
 import { extractJob } from './extraction/extract.ts';
@@ -65,8 +66,8 @@ export function jobHandlers(deps: Deps): JobHandlers {
   };
 }
 
-/** Recurring jobs. */
-export const crontab = [
+/** When recurring jobs are due, as lines of a crontab that end with the kind. */
+const crontab = [
   '7 3 * * * purge',
   '17 3 * * * sweep',
   '*/5 * * * * expire',
@@ -77,4 +78,25 @@ export const crontab = [
   '0 * * * * mail-digests',
   '37 3 * * * forget-notifications',
   '23 */6 * * * count-storage',
-].join('\n');
+];
+
+/**
+ * Returns the handlers of these kinds of jobs, or of all if null, and the recurring ones among them as a crontab. Throws
+ * a ConfigError that names an unknown kind (RUN-21).
+ */
+export function assignedJobs(
+  handlers: JobHandlers,
+  kinds: readonly string[] | null,
+): { handlers: Partial<JobHandlers>; crontab: string } {
+  const known = Object.keys(handlers);
+  const unknown = kinds?.find((kind) => !known.includes(kind));
+  if (unknown !== undefined)
+    throw new ConfigError(
+      `VITRINE_JOBS names the unknown job ${unknown}; there are ${known.sort().join(', ')}`,
+    );
+  const isAssigned = (kind: string) => kinds === null || kinds.includes(kind);
+  return {
+    handlers: Object.fromEntries(Object.entries(handlers).filter(([kind]) => isAssigned(kind))),
+    crontab: crontab.filter((line) => isAssigned(line.split(' ').at(-1) ?? '')).join('\n'),
+  };
+}

@@ -6,7 +6,7 @@ import { countStorageOnce } from './admin/storage.ts';
 import { resumeRerender } from './assets/previews/rerender.ts';
 import { type Config, ConfigError } from './config.ts';
 import type { Deps } from './deps.ts';
-import { crontab, jobHandlers } from './jobs.ts';
+import { assignedJobs, jobHandlers } from './jobs.ts';
 import { decodingJobs, forbiddenTurns } from './media/decoding/turns.ts';
 import { type OpenDatabase, openDatabase } from './platform/database/open.ts';
 import { startWorker, type Worker } from './platform/jobs/worker.ts';
@@ -17,6 +17,7 @@ import { type OpenService, openDeps, openService } from './service.ts';
 export interface Running {
   /** The address it listens on, if it does. */
   url: string | null;
+  deps: Deps;
   database: OpenDatabase;
   stop(): Promise<void>;
 }
@@ -29,23 +30,44 @@ export function openLibraryStorage(config: Config) {
   return openDiskStorage(join(config.dataDir, 'library'), config.reserveBytes);
 }
 
-/** Starts a worker for this library: as many concurrent jobs as cores, in addition to those that decode files. */
-export async function startWorkerFor(deps: Deps, database: OpenDatabase): Promise<Worker> {
+/**
+ * Starts a worker for these kinds of jobs, or for all if null: as many concurrent jobs as cores, in addition to those
+ * that decode files.
+ */
+export async function startWorkerFor(
+  deps: Deps,
+  database: OpenDatabase,
+  kinds: readonly string[] | null = null,
+): Promise<Worker> {
+  const assigned = assignedJobs(jobHandlers(deps), kinds);
   await countStorageOnce(deps.db);
   await resumeRerender(deps.db);
+  if (kinds?.length === 0) return { stop: async () => {} };
   return startWorker({
     pool: database.pool,
-    handlers: jobHandlers(deps),
+    ...assigned,
     concurrency: availableParallelism() + decodingJobs,
     forbidFlags: forbiddenTurns,
     log: deps.log,
-    crontab,
   });
 }
 
-/** Serves pages and API on one port, and runs jobs in the same process. */
-export async function startServing(config: Config): Promise<Running & { deps: Deps }> {
-  const database = await openDatabase(config, { join: false, log: (message) => console.error(message) });
+/** How a process takes part in running a library. */
+export interface Part {
+  /** Whether it may use the embedded database of another process. */
+  join: boolean;
+  /** Whether it runs jobs too. */
+  jobs: boolean;
+  /** Whether other processes listen on the same port. */
+  sharesPort: boolean;
+}
+
+/** Serves pages and API on one port; by default with the library's own database and jobs in the same process. */
+export async function startServing(
+  config: Config,
+  { join, jobs, sharesPort }: Part = { join: false, jobs: true, sharesPort: false },
+): Promise<Running> {
+  const database = await openDatabase(config, { join, log: (message) => console.error(message) });
   let server: OpenService['server'] | null = null;
   try {
     const storage = await openLibraryStorage(config);
@@ -57,8 +79,8 @@ export async function startServing(config: Config): Promise<Running & { deps: De
     });
     const { deps } = service;
     server = service.server;
-    const url = await listen(service.server, config);
-    const worker = await startWorkerFor(deps, database);
+    const url = await listen(service.server, config, sharesPort);
+    const worker = jobs ? await startWorkerFor(deps, database, config.jobs) : null;
     return { url, deps, database, stop: () => stopAll(worker, service, deps, database) };
   } catch (error) {
     // The server may already be listening, and would keep a process without jobs alive.
@@ -69,13 +91,13 @@ export async function startServing(config: Config): Promise<Running & { deps: De
 }
 
 /** Runs jobs only, beside processes that serve. */
-export async function startWorking(config: Config): Promise<Running> {
-  const database = await openDatabase(config, { join: true, log: (message) => console.error(message) });
+export async function startWorking(config: Config, { join }: Pick<Part, 'join'>): Promise<Running> {
+  const database = await openDatabase(config, { join, log: (message) => console.error(message) });
   const storage = await openLibraryStorage(config);
   const log = pino({ level: config.logLevel });
   const deps = await openDeps(database.db, storage, config, log);
-  const worker = await startWorkerFor(deps, database);
-  return { url: null, database, stop: () => stopAll(worker, null, deps, database) };
+  const worker = await startWorkerFor(deps, database, config.jobs);
+  return { url: null, deps, database, stop: () => stopAll(worker, null, deps, database) };
 }
 
 /** Converts an error of listening to the setting to change; returns any other unchanged. */
@@ -91,11 +113,12 @@ export function whyNotListening(error: unknown, { host, port }: Pick<Config, 'ho
 }
 
 async function listen(
-  server: { listen(to: { host: string; port: number }): Promise<string> },
+  server: { listen(to: { host: string; port: number; reusePort?: boolean }): Promise<string> },
   { host, port }: Config,
+  reusePort: boolean,
 ): Promise<string> {
   try {
-    return await server.listen({ host, port });
+    return await server.listen({ host, port, ...(reusePort ? { reusePort } : {}) });
   } catch (error) {
     throw whyNotListening(error, { host, port });
   }
@@ -127,16 +150,16 @@ async function within(ms: number, work: Promise<unknown>): Promise<boolean> {
  * returns to the queue when this process is gone (platform/jobs/liveness.ts).
  */
 async function stopAll(
-  worker: Worker,
+  worker: Worker | null,
   service: OpenService | null,
   { config, decoders, metadata, log }: Deps,
   database: OpenDatabase,
 ): Promise<void> {
   const drainSeconds = service === null ? 0 : config.drainSeconds;
   const limit = performance.now() + (drainSeconds + config.stopSeconds) * 1000;
-  const jobs = worker
-    .stop()
-    .catch((error: unknown) => log.warn({ err: error }, 'the job runner failed to stop'));
+  const jobs = (worker?.stop() ?? Promise.resolve()).catch((error: unknown) =>
+    log.warn({ err: error }, 'the job runner failed to stop'),
+  );
   if (service !== null) await stopServing(service, config);
   // A file that takes longer is abandoned; the next process repeats its job.
   const decoded = decoders.close(Math.min(DECODING_GRACE_MS, limit - performance.now()));

@@ -254,6 +254,7 @@ export async function importCommand(config: Config, args: string[]): Promise<voi
     const storage = await openLibraryStorage(config);
     const deps = await openDeps(database.db, storage, config, pino({ level: 'error' }));
     const ownerRef = await findOwner(database.db, values.user);
+    // The import waits for its previews, so it renders them whatever jobs the service here runs.
     const worker = await startWorkerFor(deps, database);
     try {
       const files = await Array.fromAsync(walk(root));

@@ -3,7 +3,7 @@ import type { ShownAsset } from '@vitrine/contract/assets';
 import { sql } from 'kysely';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { lockFile } from '../../src/assets/insert.ts';
-import { crontab, jobHandlers } from '../../src/jobs.ts';
+import { assignedJobs, jobHandlers } from '../../src/jobs.ts';
 import { runDueJobs } from '../../src/platform/jobs/worker.ts';
 import { hashOfKey } from '../../src/platform/storage/object-key.ts';
 import type { Storage } from '../../src/platform/storage/storage.ts';
@@ -319,7 +319,7 @@ describe('purging', () => {
   });
 
   test('runs each night', async () => {
-    expect(crontab).toMatch(/^\d+ \d+ \* \* \* purge$/m);
+    expect(assignedJobs(jobHandlers(library.deps), null).crontab).toMatch(/^\d+ \d+ \* \* \* purge$/m);
     const asset = await upload(mara, bytesOf());
     await bury('asset', asset.id, 31 * DAY);
     await sql`select graphile_worker.add_job('purge', payload => '{}'::json)`.execute(library.deps.db);

@@ -18,6 +18,8 @@ export interface DatabaseConfig {
   postgresBinDir: string | null;
   /** The uid that PostgreSQL runs as when Vitrine runs as root. */
   postgresUid: number;
+  /** Number of processes that serve and connect to the embedded server. */
+  processes: number;
 }
 
 export interface OpenOptions {
@@ -99,6 +101,7 @@ async function openEmbedded(config: DatabaseConfig, options: OpenOptions): Promi
       dataDir: config.dataDir,
       log: options.log,
       databaseUid: config.postgresUid,
+      settings: { max_connections: String(60 + (config.processes - 1) * (connections() + 2)) },
       ...(config.postgresBinDir === null ? {} : { binDir: config.postgresBinDir }),
     });
     const opened = openPool(server.connection, connections(), options.log);

@@ -1,0 +1,162 @@
+import { execFile } from 'node:child_process';
+import { chmod, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import pg from 'pg';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { reachableByDatabaseUser } from '../../src/platform/database/database-user.ts';
+import { type Visitor, visit } from '../support/client.ts';
+import { cloneTemplate } from '../support/clone.ts';
+import { upload } from '../support/library.ts';
+import { jpeg } from '../support/pictures.ts';
+import { bin, isAlive, type ServiceProcess, startProcess } from '../support/process.ts';
+
+const run = promisify(execFile);
+const base = reachableByDatabaseUser(tmpdir()) ? tmpdir() : '/var/tmp';
+const admin = { username: 'root', password: 'a long password' };
+const env = {
+  VITRINE_PROCESSES: '2',
+  VITRINE_ADMIN_USERNAME: admin.username,
+  VITRINE_ADMIN_PASSWORD: admin.password,
+};
+
+let dataDir: string;
+const started: ServiceProcess[] = [];
+
+beforeEach(async () => {
+  dataDir = await mkdtemp(join(base, 'vitrine-processes-'));
+  await chmod(dataDir, 0o755);
+});
+
+async function stopAll(): Promise<void> {
+  for (const { child, exited } of started.splice(0)) {
+    child.kill('SIGKILL');
+    await exited;
+  }
+}
+
+afterEach(async () => {
+  await stopAll();
+  await rm(dataDir, { recursive: true, force: true });
+});
+
+async function start(more: Record<string, string> = {}): Promise<ServiceProcess> {
+  const service = await startProcess(dataDir, { ...env, ...more });
+  started.push(service);
+  return service;
+}
+
+/** Returns the ids of the serving processes: children that run the same command. */
+async function servingPids({ child }: ServiceProcess): Promise<number[]> {
+  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number);
+  const isServing = async (pid: number) => {
+    const [stat, command] = await Promise.all([
+      readFile(`/proc/${pid}/stat`, 'utf8').catch(() => ''),
+      readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => ''),
+    ]);
+    const parent = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);
+    return parent === child.pid && command.split('\0').includes(bin);
+  };
+  const serving = await Promise.all(pids.map(isServing));
+  return pids.filter((_, at) => serving[at]);
+}
+
+/** Returns the status of a request on a connection of its own, so that any of the processes may answer. */
+async function statusOf(who: Visitor): Promise<number> {
+  const { status } = await who.send('/auth/me', { headers: { connection: 'close' } });
+  return status;
+}
+
+/** Returns the processing state of an asset of the caller. */
+async function stateOf(who: Visitor, id: string): Promise<string | null> {
+  const asset = await who.ok('getAsset', { params: { id } });
+  return asset.restricted ? null : asset.processing_status;
+}
+
+async function signIn(service: ServiceProcess): Promise<Visitor> {
+  const root = visit(service.address);
+  await root.ok('login', { body: admin });
+  return root;
+}
+
+// RUN-20
+describe('with VITRINE_PROCESSES', () => {
+  test('several processes share sessions and files, and replace one that was killed', async () => {
+    const service = await start();
+    const root = await signIn(service);
+    const pids = await servingPids(service);
+    expect(pids).toHaveLength(2);
+    const asset = await upload(root, await jpeg(40, 30));
+    await expect
+      .poll(() => stateOf(root, asset.id), {
+        timeout: 60_000,
+      })
+      .toBe('ready');
+
+    // New connections reach either process.
+    const again = await signIn(service);
+    await root.ok('logout');
+    for (let n = 0; n < 16; n += 1) expect(await statusOf(root)).toBe(401);
+
+    process.kill(pids[0] ?? 0, 'SIGKILL');
+    await expect.poll(() => servingPids(service), { timeout: 60_000 }).not.toContain(pids[0]);
+    await expect.poll(async () => (await servingPids(service)).length, { timeout: 60_000 }).toBe(2);
+    for (let n = 0; n < 16; n += 1) expect(await statusOf(again)).toBe(200);
+
+    const last = await servingPids(service);
+    service.child.kill('SIGTERM');
+    expect(await service.exited).toBe(0);
+    expect(last.filter(isAlive)).toEqual([]);
+  });
+
+  test('jobs run where VITRINE_JOBS assigns them, and no process outlives the one that was started', async () => {
+    const clone = await cloneTemplate();
+    try {
+      const database = { DATABASE_URL: clone.url };
+      const serving = await start({ ...database, VITRINE_JOBS: 'none' });
+      const root = await signIn(serving);
+      const { id } = await upload(root, await jpeg(40, 30));
+      await start({ ...database, VITRINE_PROCESSES: '1', VITRINE_JOBS: 'render' });
+      await expect.poll(() => stateOf(root, id), { timeout: 60_000 }).toBe('ready');
+      const client = new pg.Client(clone.settings);
+      await client.connect();
+      const { rows } = await client.query('select task_identifier as kind from graphile_worker.jobs');
+      await client.end();
+      const waiting = rows.map(({ kind }) => kind);
+      expect(waiting).toContain('extract');
+      expect(waiting).not.toContain('render');
+
+      const pids = await servingPids(serving);
+      serving.child.kill('SIGKILL');
+      await serving.exited;
+      await expect.poll(() => pids.filter(isAlive), { timeout: 60_000 }).toEqual([]);
+    } finally {
+      await stopAll();
+      await clone.drop();
+    }
+  });
+
+  test('the start reports an occupied port in one line', async () => {
+    const occupant = createServer().listen(0, '127.0.0.1');
+    await new Promise((resolve) => occupant.once('listening', resolve));
+    const address = occupant.address();
+    const port = typeof address === 'object' && address !== null ? address.port : 0;
+    const { PATH = '', HOME = '' } = process.env;
+    const own = {
+      PATH,
+      HOME,
+      ...env,
+      VITRINE_DATA: dataDir,
+      VITRINE_PORT: String(port),
+      VITRINE_LOG_LEVEL: 'warn',
+    };
+    const failed = await run(process.execPath, [bin, 'start'], { env: own, cwd: dataDir }).then(
+      () => null,
+      ({ code, stderr }: { code: number; stderr: string }) => ({ code, stderr }),
+    );
+    occupant.close();
+    expect(failed).toEqual({ code: 1, stderr: `port ${port} is in use; set VITRINE_PORT to another\n` });
+  });
+});
