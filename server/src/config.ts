@@ -11,6 +11,7 @@ import { locateProgram } from './media/ffmpeg/program.ts';
 import { findProgram } from './media/program.ts';
 import { DATABASE_UID, reachableByDatabaseUser } from './platform/database/database-user.ts';
 import { type MailServer, readMailServer, readSender, type Sender } from './platform/mail/address.ts';
+import { readS3Settings, type S3Settings, s3SettingNames } from './platform/storage/s3-settings.ts';
 
 /** All settings of the process (SETTING-1). Passed as a value; never read on import. */
 export interface Config {
@@ -91,6 +92,8 @@ export interface Config {
   backupPassphrase: string | null;
   /** Directories that verify passwords (SIGNIN-5); none by default. */
   identityProviders: readonly ProviderSettings[];
+  /** The bucket for files; null: they are in the data directory. */
+  s3: S3Settings | null;
 }
 
 /** An invalid setting, which stops the start; its message is the one line to print. */
@@ -140,6 +143,7 @@ const names = [
   'VITRINE_MAIL_FROM',
   'VITRINE_BACKUP_PASSPHRASE',
   ...providerSettingNames,
+  ...s3SettingNames,
 ] as const;
 type Name = (typeof names)[number];
 
@@ -405,5 +409,6 @@ export function readConfig(
       directory,
       refusal: (message) => new ConfigError(message),
     }),
+    s3: readS3Settings({ value, refusal: (message) => new ConfigError(message) }),
   };
 }

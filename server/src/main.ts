@@ -10,7 +10,7 @@ import { assignedJobs, jobHandlers } from './jobs.ts';
 import { decodingJobs, forbiddenTurns } from './media/decoding/turns.ts';
 import { type OpenDatabase, openDatabase } from './platform/database/open.ts';
 import { startWorker, type Worker } from './platform/jobs/worker.ts';
-import { openDiskStorage } from './platform/storage/disk.ts';
+import { openStorage } from './platform/storage/open.ts';
 import { type OpenService, openDeps, openService } from './service.ts';
 
 /** A process that runs until it is stopped or loses its database. */
@@ -25,9 +25,9 @@ export interface Running {
 /** How long a stop waits for files that are being decoded. */
 const DECODING_GRACE_MS = 5_000;
 
-/** The library's files, below its data directory. */
+/** The library's files, below its data directory or in its bucket. */
 export function openLibraryStorage(config: Config) {
-  return openDiskStorage(join(config.dataDir, 'library'), config.reserveBytes);
+  return openStorage(join(config.dataDir, 'library'), config.reserveBytes, config.s3);
 }
 
 /**

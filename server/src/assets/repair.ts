@@ -6,7 +6,7 @@ import { isRenderable } from '../media/renderable.ts';
 import { isOfTranscode } from '../media/transcode.ts';
 import type { Database, Tx } from '../platform/database/pool.ts';
 import { originalKey } from '../platform/storage/object-key.ts';
-import type { Storage } from '../platform/storage/storage.ts';
+import { DamagedObject, NoSuchObject, type Storage } from '../platform/storage/storage.ts';
 import { enqueueExtract, enqueueRender, enqueueTranscode, NOBODY } from './decoding-jobs.ts';
 
 /** The database's record of stored bytes. */
@@ -63,7 +63,12 @@ export async function hasOriginal(storage: Storage, hash: string, sizeBytes: num
 export async function isSound(storage: Storage, { hash, size_bytes }: KnownFile): Promise<boolean> {
   if (!(await hasOriginal(storage, hash, size_bytes))) return false;
   if (size_bytes > HASHED_BYTES) return true;
-  return (await hashOfObject(storage, originalKey(hash), size_bytes)) === hash;
+  try {
+    return (await hashOfObject(storage, originalKey(hash), size_bytes)) === hash;
+  } catch (error) {
+    if (error instanceof DamagedObject || error instanceof NoSuchObject) return false;
+    throw error;
+  }
 }
 
 /** Returns the keys of renditions that are missing or differ from their recorded size. */

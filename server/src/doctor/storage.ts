@@ -58,6 +58,24 @@ const dataDirectory: Examination = {
   },
 };
 
+const bucket: Examination = {
+  code: 'bucket',
+  title: 'Bucket',
+  async look({ config, storage }) {
+    const { s3 } = config;
+    if (s3 === null) return fine('files are stored in the data directory');
+    try {
+      await storage.checkReady();
+    } catch (error) {
+      return problem(
+        `${JSON.stringify(s3.bucket)} cannot be used: ${error instanceof Error ? error.message : error}`,
+        'Check the service and the settings VITRINE_S3_*. Meanwhile uploads are refused, and jobs wait.',
+      );
+    }
+    return fine(`${JSON.stringify(s3.bucket)} can be used`);
+  },
+};
+
 /**
  * Returns files from a random start, wrapping around, so that every file is checked at some time and small libraries
  * completely.
@@ -108,4 +126,4 @@ const filesOnDisk: Examination = {
   },
 };
 
-export const storageExaminations = [diskSpace, dataDirectory, filesOnDisk];
+export const storageExaminations = [diskSpace, dataDirectory, bucket, filesOnDisk];

@@ -65,6 +65,7 @@ export async function sweep(deps: SweepDeps, now: number, afterMs = SWEEP_AFTER_
     (await sweepIncoming(deps.storage.incomingDir, olderThan)) +
     (await sweepUploads(deps, olderThan)) +
     (await sweepObjects(deps, olderThan)) +
+    (await deps.storage.removeUnfinished(olderThan)) +
     (await sweepLogos(deps, olderThan))
   );
 }

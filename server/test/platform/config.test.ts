@@ -33,6 +33,65 @@ function refusalOf(env: Record<string, string>, directory = empty): string {
   throw new Error(`${JSON.stringify(env)} is accepted`);
 }
 
+const bucket = {
+  VITRINE_S3_BUCKET: 'studio-files',
+  VITRINE_S3_ACCESS_KEY_ID: 'key',
+  VITRINE_S3_SECRET_ACCESS_KEY: 'a secret',
+};
+
+// STORAGE-1
+describe('settings of a bucket', () => {
+  test('need a bucket and both parts of the key', () => {
+    expect(read(bucket).s3).toEqual({
+      endpoint: null,
+      region: 'us-east-1',
+      bucket: 'studio-files',
+      accessKeyId: 'key',
+      secretAccessKey: 'a secret',
+      prefix: '',
+      forcePathStyle: false,
+      writes: true,
+    });
+    for (const name of Object.keys(bucket)) {
+      expect(refusalOf({ ...bucket, [name]: '' })).toMatch(new RegExp(`^${name} is missing`));
+    }
+    expect(refusalOf({ VITRINE_S3_REGION: 'eu-central-1' })).toMatch(/^VITRINE_S3_BUCKET is missing/);
+  });
+
+  test('name an endpoint of another provider, a prefix and the direction', () => {
+    const env = {
+      ...bucket,
+      VITRINE_S3_ENDPOINT: 'https://s3.example.org:9000/',
+      VITRINE_S3_PREFIX: 'vitrine/files/',
+      VITRINE_S3_WRITES: 'off',
+    };
+    expect(read(env).s3).toMatchObject({
+      endpoint: 'https://s3.example.org:9000',
+      prefix: 'vitrine/files/',
+      forcePathStyle: true,
+      writes: false,
+    });
+    expect(read({ ...env, VITRINE_S3_FORCE_PATH_STYLE: 'off' }).s3?.forcePathStyle).toBe(false);
+  });
+
+  test.each([
+    ['VITRINE_S3_ENDPOINT', 's3.example.org'],
+    ['VITRINE_S3_ENDPOINT', 'https://key:hidden@s3.example.org'],
+    ['VITRINE_S3_ENDPOINT', 'https://s3.example.org/files'],
+    ['VITRINE_S3_BUCKET', 'Studio_Files'],
+    ['VITRINE_S3_REGION', 'Frankfurt am Main'],
+    ['VITRINE_S3_PREFIX', '../files'],
+    ['VITRINE_S3_PREFIX', '/files'],
+    ['VITRINE_S3_FORCE_PATH_STYLE', 'yes'],
+    ['VITRINE_S3_WRITES', 'maybe'],
+  ])('refuse %s=%s with a line that names the setting', (name, value) => {
+    const message = refusalOf({ ...bucket, [name]: value });
+    expect(message).toMatch(new RegExp(`^${name} must be [^\n]+$`));
+    expect(message).not.toContain('hidden');
+    expect(message).not.toContain('a secret');
+  });
+});
+
 // SETTING-1
 describe('settings', () => {
   // SETTING-1
@@ -79,6 +138,7 @@ describe('settings', () => {
       mail: { server: null, from: null },
       backupPassphrase: null,
       identityProviders: [],
+      s3: null,
     });
   });
 
@@ -180,6 +240,7 @@ describe('settings', () => {
         },
         from: { address: 'library@example.org', name: 'The Library' },
       },
+      s3: null,
       identityProviders: [{ name: 'oidc' }],
     });
   });

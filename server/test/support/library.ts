@@ -16,7 +16,7 @@ import { openMetadataReader } from '../../src/media/metadata/reader.ts';
 import { type DatabasePool, openPool } from '../../src/platform/database/pool.ts';
 import { usualTimeouts } from '../../src/platform/http/slow-requests.ts';
 import { runDueJobs } from '../../src/platform/jobs/worker.ts';
-import { openDiskStorage } from '../../src/platform/storage/disk.ts';
+import { openStorage } from '../../src/platform/storage/open.ts';
 import { openService, type ServiceOptions } from '../../src/service.ts';
 import { type Visitor, visit } from './client.ts';
 import { cloneTemplate } from './clone.ts';
@@ -93,7 +93,7 @@ export async function openLibrary(
   };
   const config = readConfig({ ...own, ...env }, dataDir);
   const database = openPool(settings, 6);
-  const storage = await openDiskStorage(join(config.dataDir, 'library'), config.reserveBytes);
+  const storage = await openStorage(join(config.dataDir, 'library'), config.reserveBytes, config.s3);
   const { ffmpeg, libreoffice, ghostscript } = config;
   const isUsual = decoding === undefined && ffmpeg === null && libreoffice === null && ghostscript === null;
   const { server, deps } = await openService({

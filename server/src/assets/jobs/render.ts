@@ -14,7 +14,7 @@ import type { Database, Tx } from '../../platform/database/pool.ts';
 import { DatabaseUnavailable } from '../../platform/database/unavailable.ts';
 import { nextUpdatedAt } from '../../platform/http/unchanged.ts';
 import { originalKey } from '../../platform/storage/object-key.ts';
-import { hasRoom, isOutOfRoom } from '../../platform/storage/room.ts';
+import { hasRoom, isStorageOutage } from '../../platform/storage/room.ts';
 import type { Storage } from '../../platform/storage/storage.ts';
 import { enqueueRender, enqueueTiles, enqueueTranscode, NOBODY } from '../decoding-jobs.ts';
 import { lockFile } from '../insert.ts';
@@ -244,7 +244,7 @@ export function renderJob(deps: RenderDeps, everyMs?: number): JobHandler<'rende
         log.warn({ hash, reason: error.message }, 'a file was too much for its decoder');
         return await giveUp(hash, version, error.message);
       }
-      if (isOutOfRoom(error)) return await postpone(db, waiting, owner);
+      if (isStorageOutage(error)) return await postpone(db, waiting, owner);
       if (lastAttempt && !(error instanceof DatabaseUnavailable))
         await giveUp(hash, version, 'rendering failed; see the log');
       throw error;

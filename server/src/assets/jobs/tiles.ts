@@ -7,7 +7,7 @@ import { DecodingStopped } from '../../media/decoding/process.ts';
 import { TILES } from '../../media/tiles/pack.ts';
 import { DatabaseUnavailable } from '../../platform/database/unavailable.ts';
 import { originalKey, renditionKey } from '../../platform/storage/object-key.ts';
-import { hasRoom, isOutOfRoom } from '../../platform/storage/room.ts';
+import { hasRoom, isStorageOutage } from '../../platform/storage/room.ts';
 import { enqueueTiles } from '../decoding-jobs.ts';
 import { lockFile } from '../insert.ts';
 import { markCurrent } from '../previews/rerender.ts';
@@ -64,7 +64,7 @@ export function tilesJob({ db, storage, decoders }: TilesDeps, everyMs?: number)
         await markCurrent(tx, hash);
       });
     } catch (error) {
-      if (isOutOfRoom(error)) return await postpone();
+      if (isStorageOutage(error)) return await postpone();
       if (error instanceof DatabaseUnavailable) throw error;
       if (error instanceof DecodingStopped || lastAttempt) await markCurrent(db, hash);
       if (!(error instanceof DecodingStopped)) throw error;

@@ -9,7 +9,7 @@ import { tellPeersOfFile } from '../../outbox/enqueue.ts';
 import type { Database } from '../../platform/database/pool.ts';
 import { DatabaseUnavailable } from '../../platform/database/unavailable.ts';
 import { originalKey } from '../../platform/storage/object-key.ts';
-import { hasRoom, isOutOfRoom } from '../../platform/storage/room.ts';
+import { hasRoom, isStorageOutage } from '../../platform/storage/room.ts';
 import { enqueueTranscode } from '../decoding-jobs.ts';
 import { lockFile } from '../insert.ts';
 import { keepFiles, stageFiles } from '../keep-renditions.ts';
@@ -129,7 +129,7 @@ export function transcodeJob({ db, storage, decoders }: TranscodeDeps): JobHandl
         return await settle(db, hash, 'failed', error.message);
       }
       if (error instanceof DatabaseUnavailable) throw error;
-      if (lastAttempt && !isOutOfRoom(error)) {
+      if (lastAttempt && !isStorageOutage(error)) {
         await settle(db, hash, 'failed', 'transcoding failed; see the log');
         throw error;
       }
@@ -138,7 +138,7 @@ export function transcodeJob({ db, storage, decoders }: TranscodeDeps): JobHandl
         .set({ state: 'waiting', progress: 0 })
         .where('file_hash', '=', hash)
         .execute();
-      if (!isOutOfRoom(error)) throw error;
+      if (!isStorageOutage(error)) throw error;
       await postpone(hash, owner);
     } finally {
       stopTelling();

@@ -6,7 +6,7 @@ import { sniff } from '../../media/sniff.ts';
 import { TILES } from '../../media/tiles/pack.ts';
 import type { Database, Tx } from '../../platform/database/pool.ts';
 import { originalKey } from '../../platform/storage/object-key.ts';
-import type { Storage } from '../../platform/storage/storage.ts';
+import { type Storage, StorageUnavailable } from '../../platform/storage/storage.ts';
 import { readSetting } from '../../settings.ts';
 import { backfillKeys, enqueueBackfill, type StoredWork } from '../decoding-jobs.ts';
 import { lackingOf, type StoredFile } from './lacking.ts';
@@ -86,7 +86,8 @@ async function mimeNow(storage: Storage, { hash, mime }: StoredFile): Promise<st
   if (isRenderable(mime)) return mime;
   try {
     return (await storage.withLocalFile(originalKey(hash), sniff)).mime;
-  } catch {
+  } catch (error) {
+    if (error instanceof StorageUnavailable) throw error;
     // The doctor reports missing originals; the other files do not wait for this one.
     return mime;
   }

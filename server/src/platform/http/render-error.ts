@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import pg from 'pg';
 import { DatabaseUnavailable } from '../database/unavailable.ts';
 import { isOutOfRoom, NoRoom } from '../storage/room.ts';
-import { DamagedObject } from '../storage/storage.ts';
+import { DamagedObject, StorageUnavailable } from '../storage/storage.ts';
 import { Refusal } from './refuse.ts';
 import { closeGently } from './slow-requests.ts';
 
@@ -31,6 +31,9 @@ const collisions = new Map([
 
 /** A restarting database is usually back by then. */
 const UNAVAILABLE_RETRY_SECONDS = '2';
+
+/** An outage of a storage service usually takes longer. */
+const STORAGE_RETRY_SECONDS = '10';
 
 /** Our texts for the framework's own errors. */
 const frameworkTexts: Record<string, string> = {
@@ -61,6 +64,14 @@ function renderFault(error: unknown, isRead: boolean): Rendered {
       status: 503,
       body: { error: 'the database is not available; try again' },
       headers: { 'retry-after': UNAVAILABLE_RETRY_SECONDS },
+    };
+  }
+  if (error instanceof StorageUnavailable) {
+    const told = isRead ? '' : '; nothing was stored';
+    return {
+      status: 503,
+      body: { error: `the file storage is not available${told}; try again` },
+      headers: { 'retry-after': STORAGE_RETRY_SECONDS },
     };
   }
   // A read fails with this only for lack of temporary space, and may be retried.
@@ -103,7 +114,7 @@ export function sendFault(error: unknown, request: FastifyRequest, reply: Fastif
     reply.header('cache-control', 'no-store');
   }
   // One cause can affect thousands of requests: one line each, without a stack.
-  if (error instanceof DatabaseUnavailable || error instanceof NoRoom)
+  if (error instanceof DatabaseUnavailable || error instanceof NoRoom || error instanceof StorageUnavailable)
     request.log.warn({ reason: error.message }, 'request failed');
   else if (status >= 500 && !(error instanceof Refusal)) request.log.error({ err: error }, 'request failed');
   if (headers !== undefined) reply.headers(headers);

@@ -133,5 +133,7 @@ export async function openDiskStorage(root: string, reserveBytes: number): Promi
       await rm(join(root, key), { force: true });
     },
     list: (prefix) => listBelow(root, join(root, prefix)),
+    // The incoming directory has them; the sweep empties it.
+    removeUnfinished: async () => 0,
   };
 }

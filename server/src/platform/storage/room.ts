@@ -1,4 +1,4 @@
-import type { Storage } from './storage.ts';
+import { type Storage, StorageUnavailable } from './storage.ts';
 
 /** The volume is full, or only the reserve for the database is left. */
 export class NoRoom extends Error {
@@ -21,6 +21,11 @@ export async function requireRoom(storage: Pick<Storage, 'room'>, bytes: number)
 
 /** Codes of the operating system and of PostgreSQL (`disk_full`) for a full disk and an exceeded quota. */
 const fullCodes: readonly unknown[] = ['ENOSPC', 'EDQUOT', '53100'];
+
+/** Returns whether a job failed only because files cannot be stored or read at the moment. */
+export function isStorageOutage(error: unknown): boolean {
+  return isOutOfRoom(error) || error instanceof StorageUnavailable;
+}
 
 /** Returns whether a write failed for lack of disk space, in the library or in the database. */
 export function isOutOfRoom(error: unknown): boolean {

@@ -49,8 +49,10 @@ export interface Storage {
   /** Free space of the volume, and how much of it is reserved. */
   room(): Promise<{ freeBytes: number; reserveBytes: number }>;
   delete(key: string): Promise<void>;
-  /** Lists every object whose key begins with `prefix`. */
+  /** Lists every object below `prefix`, a folder of keys. Takes long in a bucket: not for requests. */
   list(prefix: string): AsyncIterable<StoredObject>;
+  /** Removes what transfers left behind that began before `olderThan` and never finished. Returns how many. */
+  removeUnfinished(olderThan: number): Promise<number>;
 }
 
 export class NoSuchObject extends Error {
@@ -60,6 +62,9 @@ export class NoSuchObject extends Error {
     this.key = key;
   }
 }
+
+/** Objects cannot be stored or read for the moment, for reasons outside Vitrine. The message names no secret. */
+export class StorageUnavailable extends Error {}
 
 /** The object exists, but not all of its bytes can be read. */
 export class DamagedObject extends Error {

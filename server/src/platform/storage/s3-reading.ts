@@ -1,0 +1,74 @@
+import { Readable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { StorageUnavailable } from './storage.ts';
+
+/** How long a service may send nothing in the middle of an object. */
+const SILENT_MS = 15_000;
+/** How many times in a row a read may break before it fails. */
+const ATTEMPTS = 4;
+/** After so many further bytes, a break is the first one again. */
+const PROGRESS_BYTES = 1024 * 1024;
+const PAUSE_MS = 200;
+
+/** Opens the object again at a position. */
+export type OpenAt = (position: number) => Promise<Readable>;
+
+async function nextWithin<T>(chunks: AsyncIterator<T>, ms: number): Promise<IteratorResult<T>> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(new Error('the service sends nothing')), ms);
+  try {
+    return await Promise.race([chunks.next(), promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/**
+ * Streams the bytes from `start` to `end`, both inclusive, of which `first` has the beginning. When the connection breaks
+ * or ends early, it continues where it stopped; fails when that does not help.
+ */
+export function readSteadily(
+  first: Readable,
+  { start, end }: { start: number; end: number },
+  openAt: OpenAt,
+) {
+  let source = first;
+  async function* steady(): AsyncGenerator<Buffer> {
+    let position = start;
+    let failures = 0;
+    let failedAt = start;
+    while (position <= end) {
+      try {
+        const chunks: AsyncIterator<Buffer> = source[Symbol.asyncIterator]();
+        while (position <= end) {
+          const { done, value } = await nextWithin(chunks, SILENT_MS);
+          if (done === true) throw new Error(`the service ended after ${position} bytes`);
+          const wanted = value.subarray(0, end + 1 - position);
+          position += wanted.length;
+          yield wanted;
+        }
+      } catch (error) {
+        source.destroy();
+        failures = position - failedAt >= PROGRESS_BYTES ? 1 : failures + 1;
+        failedAt = position;
+        if (failures >= ATTEMPTS)
+          throw new StorageUnavailable(
+            `read an object: ${error instanceof Error ? error.message : 'unknown error'}`,
+          );
+        await sleep(PAUSE_MS * failures);
+        source = await openAt(position);
+      }
+    }
+  }
+  async function* bytes(): AsyncGenerator<Buffer> {
+    try {
+      yield* steady();
+    } finally {
+      source.destroy();
+    }
+  }
+  const stream = Readable.from(bytes(), { objectMode: false, highWaterMark: 64 * 1024 });
+  // Also when the reader leaves while a chunk is awaited.
+  stream.once('close', () => source.destroy());
+  return stream;
+}

@@ -1,0 +1,95 @@
+/** Where a bucket is, and how it is used. */
+export interface S3Settings {
+  /** Address of the service, without a trailing slash; null: Amazon's, in the region. */
+  endpoint: string | null;
+  region: string;
+  bucket: string;
+  accessKeyId: string;
+  secretAccessKey: string;
+  /** Precedes every key: empty, or ends with a slash. */
+  prefix: string;
+  /** Whether the bucket is named in the path of the address rather than in its host. */
+  forcePathStyle: boolean;
+  /** False: new files are stored on the disk, and the bucket is only read and emptied. */
+  writes: boolean;
+}
+
+/** The settings of object storage, part of the closed list in config.ts. */
+export const s3SettingNames = [
+  'VITRINE_S3_ENDPOINT',
+  'VITRINE_S3_REGION',
+  'VITRINE_S3_BUCKET',
+  'VITRINE_S3_ACCESS_KEY_ID',
+  'VITRINE_S3_SECRET_ACCESS_KEY',
+  'VITRINE_S3_PREFIX',
+  'VITRINE_S3_FORCE_PATH_STYLE',
+  'VITRINE_S3_WRITES',
+] as const;
+type Name = (typeof s3SettingNames)[number];
+
+interface SettingsSource {
+  /** The value; null when unset. */
+  value(name: Name): string | null;
+  /** Creates the error that stops the start with this one line. */
+  refusal(message: string): Error;
+}
+
+function readEndpoint({ value, refusal }: SettingsSource): string | null {
+  const text = value('VITRINE_S3_ENDPOINT');
+  if (text === null) return null;
+  const url = URL.canParse(text) ? new URL(text) : null;
+  // The value is not repeated, as it may contain a password.
+  const isPlain =
+    url !== null && url.username === '' && url.password === '' && url.pathname === '/' && !/[?#]/.test(text);
+  if (!isPlain || (url.protocol !== 'http:' && url.protocol !== 'https:'))
+    throw refusal('VITRINE_S3_ENDPOINT must be http://host or https://host, with a port if needed');
+  return url.origin;
+}
+
+function readPrefix({ value, refusal }: SettingsSource): string {
+  const text = value('VITRINE_S3_PREFIX');
+  if (text === null) return '';
+  const plain = text.replace(/\/$/, '');
+  if (!/^\w[\w.-]*(\/\w[\w.-]*)*$/.test(plain) || plain.length > 200)
+    throw refusal('VITRINE_S3_PREFIX must be names of letters, digits, "_", "." and "-", separated by "/"');
+  return `${plain}/`;
+}
+
+function isOn({ value, refusal }: SettingsSource, name: Name, unset: boolean): boolean {
+  const text = value(name) ?? (unset ? 'on' : 'off');
+  if (text !== 'on' && text !== 'off') throw refusal(`${name} must be on or off`);
+  return text === 'on';
+}
+
+/**
+ * Returns the settings of the bucket, or null when none is set. Throws a refusal that names an invalid or missing one
+ * and does not repeat secrets.
+ */
+export function readS3Settings(source: SettingsSource): S3Settings | null {
+  const { value, refusal } = source;
+  const given = s3SettingNames.find((name) => value(name) !== null);
+  if (given === undefined) return null;
+  const needed = (name: Name): string => {
+    const text = value(name);
+    if (text === null) throw refusal(`${name} is missing: ${given} is set, and object storage needs both`);
+    return text;
+  };
+  const bucket = needed('VITRINE_S3_BUCKET');
+  if (!/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(bucket))
+    throw refusal('VITRINE_S3_BUCKET must be the name of a bucket: 3 to 63 of a-z, 0-9, "." and "-"');
+  const region = value('VITRINE_S3_REGION') ?? 'us-east-1';
+  if (!/^[a-z0-9-]{1,40}$/.test(region))
+    throw refusal('VITRINE_S3_REGION must be a name such as eu-central-1');
+  const endpoint = readEndpoint(source);
+  return {
+    endpoint,
+    region,
+    bucket,
+    accessKeyId: needed('VITRINE_S3_ACCESS_KEY_ID'),
+    secretAccessKey: needed('VITRINE_S3_SECRET_ACCESS_KEY'),
+    prefix: readPrefix(source),
+    // Amazon wants the bucket in the host; other services rarely have names for that.
+    forcePathStyle: isOn(source, 'VITRINE_S3_FORCE_PATH_STYLE', endpoint !== null),
+    writes: isOn(source, 'VITRINE_S3_WRITES', true),
+  };
+}

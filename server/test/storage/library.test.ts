@@ -1,0 +1,274 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { chmod, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { sql } from 'kysely';
+import pg from 'pg';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { examineAll } from '../../src/doctor/examine.ts';
+import { originalKey } from '../../src/platform/storage/object-key.ts';
+import { openStorage } from '../../src/platform/storage/open.ts';
+import {
+  type BucketService,
+  namedService,
+  openBucket,
+  startService,
+  type TestBucket,
+} from '../support/bucket.ts';
+import { visit } from '../support/client.ts';
+import { cloneTemplate } from '../support/clone.ts';
+import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
+import { jpeg, plainFile } from '../support/pictures.ts';
+import { startProcess } from '../support/process.ts';
+import { openSecond } from '../support/second.ts';
+
+const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
+const unavailable = {
+  status: 503,
+  error: 'the file storage is not available; nothing was stored; try again',
+};
+
+let service: BucketService;
+let bucket: TestBucket;
+let library: Library;
+let mara: Account;
+
+beforeAll(async () => {
+  service = namedService ?? (await startService());
+  bucket = await openBucket(service, 'studio');
+  library = await openLibrary(bucket.env);
+  mara = await library.join('mara');
+});
+
+afterAll(async () => {
+  bucket.setFault('none');
+  await bucket.close();
+  await service.stop();
+});
+
+beforeEach(() => {
+  bucket.setFault('none');
+  bucket.requests.length = 0;
+});
+
+function formOf(bytes: Uint8Array<ArrayBuffer>, name = 'a.bin'): FormData {
+  const form = new FormData();
+  form.append('file', new Blob([bytes]), name);
+  return form;
+}
+
+function read(as: Account, path: string, headers: Record<string, string> = {}): Promise<Response> {
+  return fetch(`${library.address}/api/v1${path}`, {
+    headers: { cookie: `user=${as.cookie()}`, ...headers },
+  });
+}
+
+async function count(table: 'assets' | 'files'): Promise<number> {
+  const { rows } = await sql<{ count: number }>`select count(*) as count from ${sql.table(table)}`.execute(
+    library.deps.db,
+  );
+  return rows[0]?.count ?? 0;
+}
+
+async function localFiles(): Promise<string[]> {
+  const found = await readdir(join(library.config.dataDir, 'library'), {
+    recursive: true,
+    withFileTypes: true,
+  });
+  return found.filter((entry) => entry.isFile()).map(({ name }) => name);
+}
+
+async function makeJobsDue(): Promise<void> {
+  await sql`select graphile_worker.reschedule_jobs(array(select id from graphile_worker.jobs), now())`.execute(
+    library.deps.db,
+  );
+}
+
+/** Uploads with tus, in two requests. */
+async function sendInParts(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
+  const own = { 'tus-resumable': '1.0.0', cookie: `user=${mara.cookie()}` };
+  const created = await fetch(`${library.address}/api/v1/uploads`, {
+    method: 'POST',
+    headers: { ...own, 'upload-length': String(bytes.length) },
+  });
+  const path = created.headers.get('location') ?? '';
+  const half = Math.floor(bytes.length / 2);
+  for (const [offset, body] of [
+    [0, bytes.slice(0, half)],
+    [half, bytes.slice(half)],
+  ] as const) {
+    const { status } = await fetch(new URL(path, library.address), {
+      method: 'PATCH',
+      headers: { ...own, 'upload-offset': String(offset), 'content-type': 'application/offset+octet-stream' },
+      body,
+    });
+    expect(status).toBe(204);
+  }
+  return path.split('/').at(-1) ?? '';
+}
+
+// STORAGE-1
+describe('a library with a bucket', () => {
+  // STORAGE-1
+  test('keeps originals and previews there and nothing on the disk, and lists nothing to serve them', async () => {
+    const bytes = await jpeg(640, 480);
+    const { id } = await upload(mara, bytes);
+    await library.runJobs();
+    expect(await mara.ok('getAsset', { params: { id } })).toMatchObject({
+      processing_status: 'ready',
+      ladder_available: true,
+    });
+    expect(await localFiles()).toEqual([]);
+    const whole = await read(mara, `/assets/${id}/file`);
+    expect([whole.status, sha256(new Uint8Array(await whole.arrayBuffer()))]).toEqual([200, sha256(bytes)]);
+    const part = await read(mara, `/assets/${id}/file`, { range: 'bytes=10-19' });
+    expect([part.status, part.headers.get('content-range')]).toEqual([206, `bytes 10-19/${bytes.length}`]);
+    expect(new Uint8Array(await part.arrayBuffer())).toEqual(bytes.slice(10, 20));
+    const preview = await read(mara, `/assets/${id}/variants/preview`);
+    expect([preview.status, preview.headers.get('content-type')]).toEqual([200, 'image/webp']);
+    await preview.arrayBuffer();
+    expect(bucket.requests.filter((request) => request.includes('list-type'))).toEqual([]);
+  });
+
+  test('takes resumable uploads, whose parts wait on the disk', async () => {
+    const bytes = Uint8Array.from(randomBytes(9 * 1024 * 1024));
+    const id = await sendInParts(bytes);
+    expect(bucket.requests).toEqual([]);
+    const asset = await mara.ok('createAsset', { body: { upload_id: id } });
+    expect(asset.file_hash).toBe(sha256(bytes));
+    expect(await localFiles()).toEqual([]);
+  });
+
+  // STORAGE-2
+  test.each(['gone', 'denied'] as const)(
+    'refuses uploads with 503 and loses nothing while it is %s',
+    async (fault) => {
+      const kept = await upload(mara, plainFile(`kept ${fault}`));
+      const bytes = Uint8Array.from(randomBytes(70_000));
+      const uploadId = await sendInParts(bytes);
+      const before = [await count('assets'), await count('files')];
+      bucket.setFault(fault);
+      expect(await mara.refused('createAsset', { body: formOf(bytes) })).toEqual(unavailable);
+      expect(await mara.refused('createAsset', { body: { upload_id: uploadId } })).toEqual(unavailable);
+      expect([await count('assets'), await count('files')]).toEqual(before);
+      const sent = await read(mara, `/assets/${kept.id}/file`, { range: 'bytes=0-1' });
+      expect([sent.status, await sent.json()]).toEqual([
+        503,
+        { error: 'the file storage is not available; try again' },
+      ]);
+      expect(Number(sent.headers.get('retry-after'))).toBeGreaterThan(0);
+      const health = await fetch(`${library.address}/readyz`);
+      expect([health.status, await health.json()]).toEqual([
+        503,
+        { error: 'not ready', checks: { database: 'ok', storage: 'cannot be used' } },
+      ]);
+      const { db, storage } = library.deps;
+      const checks = await examineAll({ db, storage, config: library.config, searchPath: '' });
+      expect(checks.find(({ code }) => code === 'bucket')?.status).toBe('problem');
+      expect(JSON.stringify(checks)).not.toContain(bucket.settings.secretAccessKey);
+      bucket.setFault('none');
+      expect((await fetch(`${library.address}/readyz`)).status).toBe(200);
+      // The upload is still whole.
+      expect((await mara.ok('createAsset', { body: { upload_id: uploadId } })).file_hash).toBe(sha256(bytes));
+      expect(await localFiles()).toEqual([]);
+    },
+  );
+
+  // STORAGE-2
+  test('renders later what was uploaded before an outage, however long it takes', async () => {
+    const { id } = await upload(mara, await jpeg(320, 200, { seed: 5 }));
+    bucket.setFault('gone');
+    for (let round = 0; round < 7; round += 1) {
+      await makeJobsDue();
+      await library.runJobs();
+    }
+    expect(await mara.ok('getAsset', { params: { id } })).toMatchObject({ processing_status: 'pending' });
+    bucket.setFault('none');
+    await makeJobsDue();
+    await library.runJobs();
+    expect(await mara.ok('getAsset', { params: { id } })).toMatchObject({ processing_status: 'ready' });
+  });
+
+  test.each(['third', 'slow', 'truncated-once'] as const)(
+    'uploads, renders and serves on a service with the fault %s',
+    async (fault) => {
+      bucket.setFault(fault);
+      const bytes = await jpeg(320, 200, { seed: fault.length });
+      const { id } = await upload(mara, bytes);
+      await library.runJobs();
+      expect(await mara.ok('getAsset', { params: { id } })).toMatchObject({ processing_status: 'ready' });
+      const whole = await read(mara, `/assets/${id}/file`);
+      expect(sha256(new Uint8Array(await whole.arrayBuffer()))).toBe(sha256(bytes));
+    },
+  );
+
+  test('two processes take the same bytes at once, and store them once', async () => {
+    const second = await openSecond(library);
+    const there = visit(second.address, {}, mara.cookie());
+    const bytes = Uint8Array.from(randomBytes(200_000));
+    const made = await Promise.all(
+      [mara, there, mara, there].map((one) => one.ok('createAsset', { body: formOf(bytes) })),
+    );
+    expect(new Set(made.map(({ file_hash }) => file_hash))).toEqual(new Set([sha256(bytes)]));
+    const whole = await read(mara, `/assets/${made[0]?.id}/file`);
+    expect(sha256(new Uint8Array(await whole.arrayBuffer()))).toBe(sha256(bytes));
+    await second.close();
+  });
+});
+
+// STORAGE-2
+test('a process that is killed between storing a file and its commit leaves an orphan that the next upload uses', async () => {
+  const { url, drop } = await cloneTemplate();
+  const own = await openBucket(service);
+  const dataDir = await mkdtemp(join(tmpdir(), 'vitrine-killed-s3-'));
+  await chmod(dataDir, 0o755);
+  const admin = { VITRINE_ADMIN_USERNAME: 'root', VITRINE_ADMIN_PASSWORD: 'a long password' };
+  const env = { ...own.env, ...admin, DATABASE_URL: url, VITRINE_LOG_LEVEL: 'debug' };
+  const running = await startProcess(dataDir, env);
+  const blocker = new pg.Client({ connectionString: url });
+  await blocker.connect();
+  try {
+    const visitor = visit(running.address);
+    await visitor.ok('login', { body: { username: 'root', password: admin.VITRINE_ADMIN_PASSWORD } });
+    const bytes = Uint8Array.from(randomBytes(60_000));
+    await blocker.query('begin');
+    await blocker.query('lock table files in share mode');
+    const broken = fetch(`${running.address}/api/v1/assets`, {
+      method: 'POST',
+      headers: { cookie: `user=${visitor.cookie()}` },
+      body: formOf(bytes),
+    }).catch(() => null);
+    const isWaiting = async () =>
+      (
+        await blocker.query(
+          `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+        )
+      ).rowCount;
+    await expect.poll(isWaiting, { timeout: 60_000 }).toBe(1);
+    running.child.kill('SIGKILL');
+    await running.exited;
+    await broken;
+    await blocker.query('rollback');
+    expect((await blocker.query('select from assets')).rowCount).toBe(0);
+    expect(running.output()).not.toContain(own.settings.secretAccessKey);
+    const key = originalKey(sha256(bytes));
+    const storage = await openStorage(join(dataDir, 'library'), 0, own.settings);
+    expect((await storage.head(key))?.sizeBytes).toBe(bytes.length);
+
+    const again = await startProcess(dataDir, env);
+    try {
+      const back = visit(again.address, {}, visitor.cookie());
+      expect((await back.ok('createAsset', { body: formOf(bytes) })).file_hash).toBe(sha256(bytes));
+      expect((await storage.head(key))?.sizeBytes).toBe(bytes.length);
+    } finally {
+      again.child.kill('SIGKILL');
+      await again.exited;
+    }
+  } finally {
+    running.child.kill('SIGKILL');
+    await blocker.end();
+    await own.close();
+    await drop();
+    await rm(dataDir, { recursive: true, force: true });
+  }
+});
