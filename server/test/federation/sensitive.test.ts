@@ -4,6 +4,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { decryptersNamed } from '../../src/federation/box-keys.ts';
 import type { OutboxRow } from '../../src/federation/delivery.ts';
 import { readActorKeys } from '../../src/federation/keys.ts';
+import { setRecipients } from '../../src/federation/mirror/recipients.ts';
 import { getBytes, getJson, postSigned } from '../../src/federation/outbound.ts';
 import { decryptFor, encryptFor } from '../../src/federation/protocol/box.ts';
 import type { Encrypted } from '../../src/federation/protocol/envelope.ts';
@@ -348,6 +349,16 @@ describe('content that is encrypted for a person', () => {
     expect(await send({ id, type: 'Create', encrypted })).toEqual({ status: 'accepted' });
     expect(await membersOf(bob, title)).toEqual(['Quay', 'Unseen treasure']);
     expect(await membersOf(eve, title)).toEqual(['Quay']);
+    // At no moment, not only once the sweep of ungranted objects has run.
+    const { db } = studio.database;
+    const { rows: given } = await sql<{ asset_id: string; uri: string; peer: string }>`
+      select r.asset_id, r.uri, a.origin_peer_id as peer from federated_recipients r
+        join assets a on a.id = r.asset_id where a.title = 'Unseen treasure'`.execute(db);
+    const { asset_id, uri, peer } = given[0] ?? { asset_id: '', uri: '', peer: '' };
+    await db.transaction().execute((tx) => setRecipients(tx, peer, asset_id, uri, [bob.ref, eve.ref]));
+    const { rows: shares } = await sql<{ user_ref: number }>`select user_ref from asset_shares
+      where asset_id = ${asset_id}`.execute(db);
+    expect(shares.map(({ user_ref }) => user_ref)).toEqual([bob.ref]);
   });
 
   // FED-54
