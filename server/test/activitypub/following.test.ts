@@ -439,3 +439,29 @@ test('requests go to public addresses only, unless private ones are allowed', as
     server.close();
   }
 });
+
+// RATE-3
+test('requests of one address spend a budget and do not delay those of another', async () => {
+  const limited = await openLibrary({
+    VITRINE_RATE_LIMITS: 'on',
+    VITRINE_ANONYMOUS_LIMIT: '3',
+    VITRINE_TRUSTED_PROXIES: 'loopback',
+  });
+  await writeSetting(limited.database.db, 'base_url', limited.address);
+  await limited.setPublicMode(true);
+  const administrator = await limited.join('root', 'admin');
+  await administrator.ok('updateActivityPub', { body: { enabled: true } });
+  const statusFrom = async (address: string) => {
+    const response = await fetch(`${limited.address}/ap/users/none/inbox`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/activity+json', 'x-forwarded-for': address },
+      body: JSON.stringify(follow()),
+    });
+    return response.status;
+  };
+  const flood = [];
+  for (let n = 0; n < 5; n += 1) flood.push(await statusFrom('203.0.113.1'));
+  expect(flood.slice(0, 3)).not.toContain(429);
+  expect(flood.slice(3)).toEqual([429, 429]);
+  expect(await statusFrom('203.0.113.2')).not.toBe(429);
+});
