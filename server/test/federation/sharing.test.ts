@@ -160,4 +160,23 @@ describe('a post shared with a peer', () => {
       pixel_width: 640,
     });
   });
+
+  // FED-71
+  test('keeps the previews of its origin when the sizes of previews change here', async () => {
+    const renditions = async () => {
+      const { rows } = await sql`select f.hash, f.renditions, array_agg(a.processing_status) as states
+        from files f join assets a on a.file_hash = f.hash where f.origin_peer_id is not null
+        group by f.hash order by f.hash`.execute(studio.database.db);
+      return rows;
+    };
+    const before = await renditions();
+    expect(before).not.toEqual([]);
+    const { variants } = await studio.root.ok('getPreviewSettings');
+    const changed = variants.map((variant) => ({ ...variant, quality: variant.quality - 1 }));
+    await studio.root.ok('setPreviewSettings', { body: { variants: changed } });
+    await settle(harbour, studio);
+    const { rendering } = await studio.root.ok('getPreviewSettings');
+    expect(rendering.waiting).toBe(0);
+    expect(await renditions()).toEqual(before);
+  });
 });

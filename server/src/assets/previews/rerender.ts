@@ -61,6 +61,8 @@ export async function markCurrent(db: Database, hash: string): Promise<void> {
 export interface Candidate extends StoredFile {
   is_of_earlier_ladder: boolean;
   is_of_earlier_makers: boolean;
+  /** Whether a peer makes its previews (FED-71). */
+  is_mirrored: boolean;
   /** Keys of pending jobs for the file. */
   queued: string[];
 }
@@ -75,6 +77,7 @@ export function staleFiles(ladderVersion: number): RawBuilder<Candidate> {
     select f.hash, f.mime, f.pixel_width as width, f.pixel_height as height, f.media, f.text <> '' as has_text,
       f.renditions ? 'col' as has_ladder, f.renditions ? ${TILES}::text as has_tiles, t.file_hash is not null as has_transcode,
       ${isOfEarlierLadder(ladderVersion)} as is_of_earlier_ladder, ${isOfEarlierMakers} as is_of_earlier_makers,
+      f.origin_peer_id is not null as is_mirrored,
       array(select q.key from graphile_worker._private_jobs q
         where q.key = any(${backfillKeys(sql`f.hash`)}) and q.attempts < q.max_attempts) as queued
     from stale join files f using (hash) left join transcodes t on t.file_hash = f.hash
@@ -93,10 +96,19 @@ async function mimeNow(storage: Storage, { hash, mime }: StoredFile): Promise<st
   }
 }
 
-/** Records the detected types and which files lack nothing, in two statements. */
+/** What a step found out about stored files. */
+interface Findings {
+  renamed: readonly { hash: string; mime: string }[];
+  /** Files that lack nothing. */
+  complete: readonly string[];
+  mirrored: readonly string[];
+}
+
+/** Records the detected types, which files lack nothing, and that mirrored files are not rendered here. */
 async function writeFindings(
   tx: Tx,
-  { renamed, complete }: { renamed: readonly { hash: string; mime: string }[]; complete: readonly string[] },
+  ladderVersion: number,
+  { renamed, complete, mirrored }: Findings,
 ): Promise<void> {
   await sql`update files f set mime = x.mime
     from unnest(${renamed.map(({ hash }) => hash)}::text[], ${renamed.map(({ mime }) => mime)}::text[]) x (hash, mime)
@@ -104,6 +116,8 @@ async function writeFindings(
   await sql`update files set makers_version = ${MAKERS_VERSION} where hash = any(${complete}::text[])`.execute(
     tx,
   );
+  await sql`update files set makers_version = ${MAKERS_VERSION}, ladder_version = ${ladderVersion}
+    where hash = any(${mirrored}::text[])`.execute(tx);
 }
 
 /**
@@ -119,10 +133,15 @@ export function rerenderJob({ db, storage }: Pick<Deps, 'db' | 'storage'>): JobH
     if (stale.length === 0) return;
     const renamed: { hash: string; mime: string }[] = [];
     const complete: string[] = [];
+    const mirrored: string[] = [];
     const works: StoredWork[] = [];
     let underWay = 0;
     for (const file of stale) {
       const { hash } = file;
+      if (file.is_mirrored) {
+        mirrored.push(hash);
+        continue;
+      }
       const mime = file.is_of_earlier_makers ? await mimeNow(storage, file) : file.mime;
       if (mime !== file.mime) renamed.push({ hash, mime });
       const lacking = file.is_of_earlier_ladder ? 'render' : lackingOf({ ...file, mime }, rungs);
@@ -132,7 +151,7 @@ export function rerenderJob({ db, storage }: Pick<Deps, 'db' | 'storage'>): JobH
     }
     const begun = works.slice(0, Math.max(0, BATCH - underWay));
     await db.transaction().execute(async (tx) => {
-      await writeFindings(tx, { renamed, complete });
+      await writeFindings(tx, version, { renamed, complete, mirrored });
       await enqueueBackfill(tx, begun);
       // Skips files that lack nothing at once; leaves time for the others.
       const wait = works.length + underWay === 0 ? 0 : NEXT_BATCH_MS;
