@@ -19,6 +19,9 @@ const usage = `vitrine <command>
   backup list DIR, backup verify DIR
                    list the backups in DIR; read every byte of one   [--at ID] [--key-file FILE]
   restore DIR      restore a backup into an empty library            [--data NEW] [--at ID] [--key-file FILE]
+  storage check    compare rows with stored files; exit code 1 when some are missing or wrong   [--content]
+  storage move     move files to where new ones go: the bucket, or the disk with VITRINE_S3_WRITES=off
+  storage gc       remove files that no row refers to    [--grace HOURS] [--dry-run]
   demo             serve a sample library on its own data directory
   schema           write server/schema.sql and the table types from the migrations`;
 
@@ -115,6 +118,11 @@ async function run(args: string[]): Promise<void> {
     case 'backup': {
       const { backupCommand } = await import('./backup/command.ts');
       process.exitCode = await backupCommand(config(), rest, (line) => console.log(line));
+      return;
+    }
+    case 'storage': {
+      const { storageCommand } = await import('./storage/command.ts');
+      process.exitCode = await storageCommand(config(), rest, (line) => console.log(line));
       return;
     }
     case 'restore': {

@@ -24,7 +24,7 @@ import { readActiveLogo, readAdminAppearance, readFonts } from './show.ts';
 const HISTORY = 5;
 
 /** Locks logos, against other changes and against the job that releases their bytes. */
-async function lockLogos(tx: Tx): Promise<void> {
+export async function lockLogos(tx: Tx): Promise<void> {
   await sql`select pg_advisory_xact_lock(7431006)`.execute(tx);
 }
 
@@ -157,33 +157,23 @@ export const chooseFonts = handle(updateAppearance, async (deps, { caller, body 
   return { status: 200, body: await readAdminAppearance(deps) };
 });
 
-/** Removes the bytes of an evicted logo, unless it was uploaded again meanwhile. */
-export function releaseLogoJob({ db, storage }: Pick<Deps, 'db' | 'storage'>): JobHandler<'release-logo'> {
-  return async ({ hash }) => {
-    await db.transaction().execute(async (tx) => {
-      await lockLogos(tx);
-      const kept = await tx.selectFrom('logos').select('hash').where('hash', '=', hash).executeTakeFirst();
-      if (kept === undefined && (await mayRemoveFiles(tx))) await storage.delete(logoKey(hash));
-    });
-  };
+/** Removes the bytes of a logo unless a row names it. Returns whether it did. */
+export async function removeUnusedLogo(
+  { db, storage }: Pick<Deps, 'db' | 'storage'>,
+  hash: string,
+): Promise<boolean> {
+  return db.transaction().execute(async (tx) => {
+    await lockLogos(tx);
+    const kept = await tx.selectFrom('logos').select('hash').where('hash', '=', hash).executeTakeFirst();
+    if (kept !== undefined || !(await mayRemoveFiles(tx))) return false;
+    await storage.delete(logoKey(hash));
+    return true;
+  });
 }
 
-/** Removes logo bytes without a row, which a crash left behind. Returns how many. */
-export async function sweepLogos(
-  { db, storage }: Pick<Deps, 'db' | 'storage'>,
-  olderThan: number,
-): Promise<number> {
-  let removed = 0;
-  for await (const object of storage.list('logos')) {
-    if (object.modifiedAt >= olderThan) continue;
-    await db.transaction().execute(async (tx) => {
-      await lockLogos(tx);
-      const hash = object.key.slice('logos/'.length);
-      const kept = await tx.selectFrom('logos').select('hash').where('hash', '=', hash).executeTakeFirst();
-      if (kept !== undefined || !(await mayRemoveFiles(tx))) return;
-      await storage.delete(object.key);
-      removed += 1;
-    });
-  }
-  return removed;
+/** Removes the bytes of an evicted logo, unless it was uploaded again meanwhile. */
+export function releaseLogoJob(deps: Pick<Deps, 'db' | 'storage'>): JobHandler<'release-logo'> {
+  return async ({ hash }) => {
+    await removeUnusedLogo(deps, hash);
+  };
 }

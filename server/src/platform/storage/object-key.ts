@@ -23,6 +23,11 @@ export function subtitlesKey(hash: string): string {
   return `subtitles/${hash.slice(0, 2)}/${hash.slice(2, 4)}/${hash}`;
 }
 
+/** Returns the hash in the key of a logo, or null for any other key. */
+export function hashOfLogo(key: string): string | null {
+  return /^logos\/([0-9a-f]{64})$/.exec(key)?.[1] ?? null;
+}
+
 /** Returns the hash in an object key of ours, or null for any other name. */
 export function hashOfKey(key: string): string | null {
   return (

@@ -4,13 +4,13 @@ import type { S3Settings } from './s3-settings.ts';
 import type { Storage } from './storage.ts';
 
 /** Both places of a library that has a bucket. */
-interface Sides {
+export interface Sides {
   disk: Storage;
   bucket: Storage;
 }
 
 /** Opens the directory and the bucket of a library separately. */
-async function openSides(root: string, reserveBytes: number, s3: S3Settings): Promise<Sides> {
+export async function openSides(root: string, reserveBytes: number, s3: S3Settings): Promise<Sides> {
   const disk = await openDiskStorage(root, reserveBytes);
   // Only libraries with a bucket load the client.
   const { openS3Storage } = await import('./s3.ts');

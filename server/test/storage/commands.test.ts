@@ -1,0 +1,315 @@
+import { spawn } from 'node:child_process';
+import { createHash, randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { utimes, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { sql } from 'kysely';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { ConfigError } from '../../src/config.ts';
+import { originalKey, renditionKey } from '../../src/platform/storage/object-key.ts';
+import { openSides, type Sides } from '../../src/platform/storage/open.ts';
+import type { Storage } from '../../src/platform/storage/storage.ts';
+import { type CheckReport, checkStorage } from '../../src/storage/check.ts';
+import { storageCommand } from '../../src/storage/command.ts';
+import { type Direction, type MoveReport, moveStorage } from '../../src/storage/move.ts';
+import { findOrphans, removeOrphans } from '../../src/sweep/orphans.ts';
+import {
+  type BucketService,
+  namedService,
+  openBucket,
+  startService,
+  type TestBucket,
+} from '../support/bucket.ts';
+import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
+import { jpeg, plainFile } from '../support/pictures.ts';
+import { bin } from '../support/process.ts';
+
+const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
+/** A time after everything that the tests store. */
+const FUTURE = Date.now() + 3600 * 1000;
+
+let service: BucketService;
+let bucket: TestBucket;
+let library: Library;
+let mara: Account;
+let sides: Sides;
+
+beforeAll(async () => {
+  service = namedService ?? (await startService());
+  bucket = await openBucket(service);
+  library = await openLibrary(bucket.env);
+  mara = await library.join('mara');
+  sides = await openSides(join(library.config.dataDir, 'library'), 0, bucket.settings);
+});
+
+afterAll(async () => {
+  await bucket.close();
+  await service.stop();
+});
+
+beforeEach(() => bucket.setFault('none'));
+
+function read(id: string): Promise<Response> {
+  return fetch(`${library.address}/api/v1/assets/${id}/file`, {
+    headers: { cookie: `user=${mara.cookie()}` },
+  });
+}
+
+async function put(storage: Storage, key: string, content: string): Promise<void> {
+  const path = join(storage.incomingDir, `put-${sha256(Buffer.from(key))}`);
+  await writeFile(path, content);
+  await storage.adopt(path, key);
+}
+
+async function keysOf(storage: Storage): Promise<string[]> {
+  const keys: string[] = [];
+  for (const prefix of ['originals', 'renditions', 'subtitles', 'logos'])
+    for await (const { key } of storage.list(prefix)) keys.push(key);
+  return keys;
+}
+
+async function check(content: boolean): Promise<CheckReport & { lines: string[] }> {
+  const lines: string[] = [];
+  const report = await checkStorage(library.deps, {
+    content,
+    olderThan: FUTURE,
+    signal: new AbortController().signal,
+    print: (line) => lines.push(line),
+    progress: () => {},
+  });
+  return { ...report, lines: lines.sort() };
+}
+
+async function move(direction: Direction, signal = new AbortController().signal) {
+  const lines: string[] = [];
+  const report: MoveReport = await moveStorage(library.deps.db, direction, {
+    signal,
+    print: (line) => lines.push(line),
+    progress: () => {},
+  });
+  return { ...report, lines };
+}
+
+/** Runs `vitrine storage` in this process. */
+async function command(...args: string[]): Promise<{ code: number; output: string }> {
+  const lines: string[] = [];
+  const config = { ...library.config, databaseUrl: library.databaseUrl };
+  const code = await storageCommand(config, args, (line) => lines.push(line));
+  return { code, output: lines.join('\n') };
+}
+
+/** Runs `vitrine storage` as an operator does. */
+async function run(...args: string[]): Promise<{ code: number | null; output: string }> {
+  const { PATH = '', HOME = '' } = process.env;
+  const env = {
+    ...bucket.env,
+    PATH,
+    HOME,
+    DATABASE_URL: library.databaseUrl,
+    VITRINE_DATA: library.config.dataDir,
+  };
+  const child = spawn(process.execPath, [bin, 'storage', ...args], { env, cwd: library.config.dataDir });
+  const [[code], out, errors] = await Promise.all([
+    once(child, 'exit'),
+    text(child.stdout),
+    text(child.stderr),
+  ]);
+  return { code, output: out + errors };
+}
+
+// STORAGE-3
+test('check names missing, wrong and orphaned objects, and changed content when it reads them', async () => {
+  const [sound, missing, short, changed] = await Promise.all(
+    ['sound', 'missing', 'short', 'changed'].map((name) => upload(mara, plainFile(`checked ${name}`))),
+  );
+  const picture = await upload(mara, await jpeg(200, 100));
+  await library.runJobs();
+  expect(await check(true)).toMatchObject({ missing: 0, wrong: 0, orphans: 0, lines: [] });
+
+  const keyOf = (asset: typeof sound) => originalKey(asset?.file_hash ?? '');
+  await sides.bucket.delete(keyOf(missing));
+  await put(sides.bucket, keyOf(short), 'short');
+  await put(sides.bucket, keyOf(changed), 'x'.repeat(changed?.file_size_bytes ?? 0));
+  const rendition = renditionKey(picture.file_hash ?? '', 'col.webp');
+  await put(sides.bucket, rendition, 'no picture');
+  const orphan = originalKey(sha256(Buffer.from('an orphan')));
+  await put(sides.bucket, orphan, 'an orphan');
+  const differences = [
+    `MISSING  ${keyOf(missing)}`,
+    `ORPHAN   ${orphan} (9 bytes)`,
+    `WRONG    ${keyOf(short)}: has 5 of ${short?.file_size_bytes} bytes`,
+  ];
+  const quick = await check(false);
+  expect(quick).toMatchObject({ missing: 1, wrong: 2, orphans: 1, orphanBytes: 9 });
+  expect(quick.lines).toEqual(expect.arrayContaining(differences));
+  expect(quick.lines.join('\n')).toContain(rendition);
+  const thorough = await check(true);
+  expect(thorough).toMatchObject({ missing: 1, wrong: 3, orphans: 1 });
+  expect(thorough.lines).toContain(`WRONG    ${keyOf(changed)}: its content has changed`);
+
+  const { code, output } = await run('check');
+  expect(code).toBe(1);
+  expect(output).toContain(`MISSING  ${keyOf(missing)}`);
+  expect(output).toMatch(/missing: 1, wrong: 2, orphans: 0 /);
+  expect(output).not.toContain(bucket.settings.secretAccessKey);
+
+  // Uploading the files again repairs them.
+  for (const name of ['missing', 'short', 'changed']) await upload(mara, plainFile(`checked ${name}`));
+  await upload(mara, await jpeg(200, 100));
+  await library.runJobs();
+  expect(await check(true)).toMatchObject({ missing: 0, wrong: 0 });
+});
+
+// STORAGE-5
+test('gc removes objects without a row that are older than the grace time, and nothing else', async () => {
+  const kept = await upload(mara, plainFile('kept by gc'));
+  const before = await keysOf(library.deps.storage);
+  const orphans = ['originals', 'renditions', 'subtitles'].map((kind) => {
+    const hash = sha256(randomBytes(8));
+    return `${kind}/${hash.slice(0, 2)}/${hash.slice(2, 4)}/${hash}${kind === 'renditions' ? '/col.webp' : ''}`;
+  });
+  const logo = `logos/${sha256(randomBytes(8))}`;
+  for (const key of [...orphans, logo]) await put(sides.bucket, key, 'nobody needs this');
+  const onDisk = originalKey(sha256(randomBytes(8)));
+  await put(sides.disk, onDisk, 'nor this');
+
+  expect(await removeOrphans(library.deps, Date.now() - 3600 * 1000)).toBe(0);
+  const young = await command('gc', '--dry-run');
+  expect(young.output).toContain('orphans: 0 objects');
+  const all = await command('gc', '--grace', '0', '--dry-run');
+  for (const key of [...orphans, logo, onDisk]) expect(all.output).toContain(`ORPHAN   ${key}`);
+  expect(await keysOf(library.deps.storage)).toContain(logo);
+
+  const { code, output } = await command('gc', '--grace', '0');
+  expect(code).toBe(0);
+  expect(output).toMatch(/removed: \d+ objects/);
+  const after = new Set(await keysOf(library.deps.storage));
+  for (const key of [...orphans, logo, onDisk]) expect(after.has(key), key).toBe(false);
+  expect(before.filter((key) => !after.has(key) && !key.includes(sha256(Buffer.from('an orphan'))))).toEqual(
+    [],
+  );
+  expect((await read(kept.id)).status).toBe(200);
+});
+
+// STORAGE-5
+test('gc never removes bytes that are being uploaded again at that moment', async () => {
+  for (let round = 0; round < 8; round += 1) {
+    const bytes = Uint8Array.from(randomBytes(40_000));
+    await put(sides.bucket, originalKey(sha256(bytes)), 'x');
+    const path = join(sides.disk.incomingDir, `again-${round}`);
+    await writeFile(path, bytes);
+    // The orphan has the right content, so that the upload does not send it again.
+    await sides.bucket.adopt(path, originalKey(sha256(bytes)));
+    const form = new FormData();
+    form.append('file', new Blob([bytes]), 'again.bin');
+    const [asset] = await Promise.all([
+      mara.ok('createAsset', { body: form }),
+      removeOrphans(library.deps, FUTURE),
+      removeOrphans(library.deps, FUTURE),
+    ]);
+    const sent = await read(asset.id);
+    expect([sent.status, sha256(new Uint8Array(await sent.arrayBuffer()))]).toEqual([200, sha256(bytes)]);
+  }
+});
+
+// STORAGE-4
+test('move takes every file to the other place while they are read, and can be stopped and repeated', async () => {
+  const files = await Promise.all(
+    Array.from({ length: 12 }, async (_, n) => upload(mara, plainFile(`moved ${n}`))),
+  );
+  await upload(mara, await jpeg(300, 200, { seed: 9 }));
+  await library.runJobs();
+  for await (const { key } of findOrphans(library.deps, FUTURE)) await library.deps.storage.delete(key);
+  const all = (await keysOf(sides.bucket)).sort();
+  expect(await keysOf(sides.disk)).toEqual([]);
+
+  let isReading = true;
+  const readers = [0, 1].map(async (first) => {
+    let count = 0;
+    for (let n = first; isReading; n = (n + 2) % files.length) {
+      const sent = await read(files[n]?.id ?? '');
+      expect([sent.status, sha256(new Uint8Array(await sent.arrayBuffer()))]).toEqual([
+        200,
+        files[n]?.file_hash,
+      ]);
+      count += 1;
+    }
+    return count;
+  });
+
+  const stop = new AbortController();
+  const stopping = moveStorage(
+    library.deps.db,
+    { from: sides.bucket, to: sides.disk },
+    { signal: stop.signal, print: () => {}, progress: ({ moved }) => moved === 5 && stop.abort() },
+  );
+  const some = await stopping;
+  expect(some.moved).toBeGreaterThanOrEqual(5);
+  expect(some.moved).toBeLessThan(all.length);
+  expect(await move({ from: sides.bucket, to: sides.disk })).toMatchObject({ left: 0, lines: [] });
+  expect([(await keysOf(sides.disk)).sort(), await keysOf(sides.bucket)]).toEqual([all, []]);
+
+  // A file that is damaged on the disk stays there.
+  const damaged = originalKey(files[3]?.file_hash ?? '');
+  const path = join(library.config.dataDir, 'library', damaged);
+  isReading = false;
+  for (const count of await Promise.all(readers)) expect(count).toBeGreaterThan(0);
+  const sound = Buffer.from(await (await read(files[3]?.id ?? '')).arrayBuffer());
+  await writeFile(path, Buffer.alloc(sound.length, 'x'));
+
+  const { code, output } = await command('move');
+  expect([code, output]).toEqual([
+    1,
+    expect.stringContaining(`LEFT     ${damaged}: its content has changed`),
+  ]);
+  expect(await keysOf(sides.disk)).toEqual([damaged]);
+  await writeFile(path, sound);
+  await utimes(path, new Date(), new Date());
+  expect((await command('move')).code).toBe(0);
+  expect([(await keysOf(sides.bucket)).sort(), await keysOf(sides.disk)]).toEqual([all, []]);
+  expect(await check(true)).toMatchObject({ missing: 0, wrong: 0 });
+});
+
+// STORAGE-4
+test('move stops with one line while the bucket is unavailable, and keeps every file', async () => {
+  const { id } = await upload(mara, plainFile('moved later'));
+  await move({ from: sides.bucket, to: sides.disk });
+  bucket.setFault('gone');
+  const { code, output } = await command('move');
+  expect([code, output]).toEqual([1, expect.stringMatching(/^the file storage is not available: .+$/m)]);
+  bucket.setFault('none');
+  expect((await command('move')).code).toBe(0);
+  expect((await read(id)).status).toBe(200);
+});
+
+test('a file that is removed while it is moved does not come back', async () => {
+  const asset = await upload(mara, plainFile('removed meanwhile'));
+  const key = originalKey(asset.file_hash ?? '');
+  const slow: Storage = {
+    ...sides.disk,
+    async stage(path, to) {
+      if (to === key) await library.deps.storage.delete(key);
+      await sides.disk.stage(path, to);
+    },
+  };
+  await move({ from: sides.bucket, to: slow });
+  expect(await library.deps.storage.head(key)).toBeNull();
+  await sql`delete from assets where id = ${asset.id}`.execute(library.deps.db);
+  await sql`delete from files where hash = ${asset.file_hash}`.execute(library.deps.db);
+  await move({ from: sides.disk, to: sides.bucket });
+});
+
+test.each([
+  [['tidy'], 'say what to do: vitrine storage check, move or gc'],
+  [['gc', '--content'], '--content goes with check'],
+  [['move', '--dry-run'], '--dry-run goes with gc'],
+  [['gc', '--grace', 'soon'], '--grace takes a number of hours'],
+])('%j is refused', async (args, message) => {
+  await expect(command(...args)).rejects.toThrow(new ConfigError(message));
+});
+
+test('move needs a bucket', async () => {
+  const config = { ...library.config, databaseUrl: library.databaseUrl, s3: null };
+  await expect(storageCommand(config, ['move'], () => {})).rejects.toThrow(ConfigError);
+});
