@@ -29,9 +29,11 @@ interface Run {
   finished_at: string | null;
 }
 
-/** The files of a pass: all, or those that could not be read. */
+/** The files of a pass: all whose originals are here, or those that could not be read. */
 function filesOf({ only_failed }: Pick<Run, 'only_failed'>) {
-  return only_failed ? sql`file_metadata f where f.error is not null` : sql`files f where true`;
+  return only_failed
+    ? sql`file_metadata f where f.error is not null`
+    : sql`files f where f.origin_peer_id is null`;
 }
 
 async function progress({ db, metadata }: Deps): Promise<Extraction> {

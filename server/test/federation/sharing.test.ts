@@ -162,7 +162,7 @@ describe('a post shared with a peer', () => {
   });
 
   // FED-71
-  test('keeps the previews of its origin when the sizes of previews change here', async () => {
+  test('keeps the previews of its origin when the sizes of previews change here, and is not searched for metadata', async () => {
     const renditions = async () => {
       const { rows } = await sql`select f.hash, f.renditions, array_agg(a.processing_status) as states
         from files f join assets a on a.file_hash = f.hash where f.origin_peer_id is not null
@@ -177,6 +177,9 @@ describe('a post shared with a peer', () => {
     await settle(harbour, studio);
     const { rendering } = await studio.root.ok('getPreviewSettings');
     expect(rendering.waiting).toBe(0);
+    await studio.root.ok('startBackfill', { body: {} });
+    await settle(harbour, studio);
+    expect(await studio.root.ok('getExtraction')).toMatchObject({ state: 'finished', total: 1, failed: 0 });
     expect(await renditions()).toEqual(before);
   });
 });
