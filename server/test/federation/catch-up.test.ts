@@ -64,19 +64,19 @@ async function passMinutes(...installs: readonly Install[]): Promise<void> {
   await settle(...installs);
 }
 
-async function share(install: Install, peer: string, title: string) {
+async function share(install: Install, peer: string, title: string, body: { team?: string } = {}) {
   const asset = await upload(install.root, await jpeg(64, 48, { seed: title.length }), {
     sensitivity: 'posts',
   });
   await install.runJobs();
   const post = await publish(install.root, [asset], { title });
   const params = { id: post.id, peer_id: peer };
-  await install.root.ok('putPostPeer', { params, body: { scope: 'comment' } });
+  await install.root.ok('putPostPeer', { params, body: { scope: 'comment', ...body } });
   return params;
 }
 
-const titlesAt = async (install: Install) =>
-  (await install.root.ok('listPosts')).items.map(({ title }) => title).toSorted();
+const titlesAt = async ({ root }: Pick<Install, 'root'>) =>
+  (await root.ok('listPosts')).items.map(({ title }) => title).toSorted();
 
 async function mirrorOf(install: Install, title: string): Promise<string> {
   const found = (await install.root.ok('listPosts')).items.find((post) => post.title === title);
@@ -152,19 +152,28 @@ test('both sides converge when one of them is restored from a backup', async () 
   const first = await share(harbour, peerOfOne, 'First');
   const withdrawn = await share(harbour, peerOfOne, 'Withdrawn');
   await passMinutes(harbour, studio);
+  const [ann, dan] = [await studio.join('ann'), await studio.join('dan')];
+  const editors = await studio.root.ok('createTeam', { body: { name: 'Editors', slug: 'editors' } });
+  await studio.root.ok('addTeamMember', { params: { id: editors.id, user_ref: ann.ref } });
   const restoreStudio = await backUp(studio);
   await harbour.root.ok('updatePost', { params: { id: first.id }, body: { title: 'First, changed' } });
   await say(harbour, first.id, 'Hello');
   await harbour.root.ok('deletePostPeer', { params: withdrawn });
   await share(harbour, peerOfOne, 'Second');
+  await share(harbour, peerOfOne, 'For editors', { team: 'editors' });
   await passMinutes(harbour, studio);
-  const after = ['First, changed', 'Second'];
+  const after = ['First, changed', 'For editors', 'Second'];
+  const ofOthers = ['First, changed', 'Second'];
   expect(await titlesAt(studio)).toEqual(after);
+  expect(await titlesAt({ root: ann })).toEqual(after);
+  expect(await titlesAt({ root: dan })).toEqual(ofOthers);
 
   await restoreStudio();
   expect(await titlesAt(studio)).toEqual(['First', 'Withdrawn']);
   await passMinutes(studio, harbour);
   expect(await titlesAt(studio)).toEqual(after);
+  expect(await titlesAt({ root: ann })).toEqual(after);
+  expect(await titlesAt({ root: dan })).toEqual(ofOthers);
   const mirror = await mirrorOf(studio, 'First, changed');
   expect(await commentsOn(studio, mirror)).toEqual(['Hello']);
 
@@ -173,7 +182,7 @@ test('both sides converge when one of them is restored from a backup', async () 
   await share(harbour, peerOfOne, 'Forgotten');
   await passMinutes(studio, harbour);
   expect(await commentsOn(harbour, first.id)).toEqual(['From the studio', 'Hello']);
-  expect(await titlesAt(studio)).toEqual(['First, changed', 'Forgotten', 'Second']);
+  expect(await titlesAt(studio)).toEqual(['First, changed', 'For editors', 'Forgotten', 'Second']);
 
   await restoreHarbour();
   expect(await commentsOn(harbour, first.id)).toEqual(['Hello']);
