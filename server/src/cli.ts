@@ -22,6 +22,7 @@ const usage = `vitrine <command>
   storage check    compare rows with stored files; exit code 1 when some are missing or wrong   [--content]
   storage move     move files to where new ones go: the bucket, or the disk with VITRINE_S3_WRITES=off
   storage gc       remove files that no row refers to    [--grace HOURS] [--dry-run]
+  upgrade          move the embedded database to this PostgreSQL     --from BIN, later --discard-old
   demo             serve a sample library on its own data directory
   schema           write server/schema.sql and the table types from the migrations`;
 
@@ -129,6 +130,10 @@ async function run(args: string[]): Promise<void> {
       const { restoreCommand } = await import('./backup/command.ts');
       process.exitCode = await restoreCommand(config(), rest, (line) => console.log(line));
       return;
+    }
+    case 'upgrade': {
+      const { upgradeCommand } = await import('./backup/upgrade.ts');
+      return upgradeCommand(config(), rest, (line) => console.log(line));
     }
     case 'demo': {
       const { demoCommand } = await import('./demo/command.ts');

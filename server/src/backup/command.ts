@@ -77,7 +77,7 @@ function reporting(verb: string, total: number | null): (done: CopyProgress) => 
 
 /** Prints the files that the library had lost, and the secrets that are no part of the backup. */
 function printRemarks({ lost, hasOwnScrambleKey }: Manifest, print: Print): void {
-  for (const { key, reason } of lost) print(`  lost: ${key}: ${reason}`);
+  for (const { key, reason } of lost.first) print(`  lost: ${key}: ${reason}`);
   if (hasOwnScrambleKey)
     print('Passwords need the VITRINE_SCRAMBLE_KEY of this library; keep it with the backup.');
 }
@@ -107,9 +107,9 @@ async function backUp(config: Config, args: string[], print: Print): Promise<num
     );
     if (removed.length > 0) print(`removed: ${removed.join(', ')}`);
     printRemarks(manifest, print);
-    if (lost.length > 0)
-      print(`${lost.length} files could not be copied; vitrine doctor --bytes says whose they are`);
-    return lost.length > 0 ? 2 : 0;
+    if (lost.count > 0)
+      print(`${lost.count} files could not be copied; vitrine doctor --bytes says whose they are`);
+    return lost.count > 0 ? 2 : 0;
   } finally {
     await database.close();
   }
@@ -130,7 +130,7 @@ async function list(config: Config, args: string[], print: Print): Promise<numbe
   const repository = await openExisting(config, directory, values['key-file']);
   for (const id of (await listBackups(repository)).complete) {
     const { files, version, lost } = await readManifest(repository, id);
-    const damage = lost.length === 0 ? '' : `, ${lost.length} lost`;
+    const damage = lost.count === 0 ? '' : `, ${lost.count} lost`;
     print(`${id}  Vitrine ${version}, ${files.count} files of ${size(files.bytes)}${damage}`);
   }
   return 0;

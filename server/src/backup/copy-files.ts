@@ -16,6 +16,8 @@ import { BackupError } from './target.ts';
 
 /** Files in progress at the same time. */
 const AT_ONCE = 8;
+/** Lost files that a backup names; `vitrine doctor --bytes` names all. */
+const MOST_NAMED = 20;
 
 export interface CopyProgress {
   files: number;
@@ -143,7 +145,7 @@ async function copyOne(
 
 /**
  * Copies the files that `listPath` names to the place, if they are not there, and stores the list of them. Files that
- * cannot be read are listed as lost. The caller forbids removing files.
+ * cannot be read are counted as lost. The caller forbids removing files.
  */
 export async function copyFiles(
   repository: Repository,
@@ -151,7 +153,11 @@ export async function copyFiles(
   { id, listPath, previous }: { id: string; listPath: string; previous: Manifest | null },
   progress: (done: CopyProgress) => void,
 ): Promise<Copied> {
-  const copied: Omit<Copied, 'files'> = { lost: [], resized: [], added: { files: 0, bytes: 0 } };
+  const copied: Omit<Copied, 'files'> = {
+    lost: { count: 0, first: [] },
+    resized: [],
+    added: { files: 0, bytes: 0 },
+  };
   const done: CopyProgress = { files: 0, bytes: 0 };
   const before = previous === null ? none() : readFiles(repository, previous);
   const lines = async function* () {
@@ -161,7 +167,10 @@ export async function copyFiles(
     }));
     for await (const { wanted, outcome } of results) {
       if ('lost' in outcome) {
-        copied.lost.push({ key: wanted.key, reason: outcome.lost });
+        copied.lost.count += 1;
+        if (copied.lost.count <= MOST_NAMED) {
+          copied.lost.first.push({ key: wanted.key, reason: outcome.lost });
+        }
         continue;
       }
       const { file, isNew } = outcome;

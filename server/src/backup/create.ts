@@ -54,7 +54,7 @@ async function backUp(
   const id = nextId(now, complete);
   const listPath = join(storage.incomingDir, `backup-${randomUUID()}`);
   try {
-    const rows = await dump(client, repository, id, listPath);
+    const rows = await dump(client, repository, id, listPath, 'kept');
     const { added, ...files } = await copyFiles(repository, storage, { id, listPath, previous }, progress);
     // Its connection is the lock that kept these files: fails when it was lost meanwhile.
     await client.query('select 1');

@@ -11,8 +11,9 @@ import { BackupError } from './target.ts';
 /** What a process is doing at the moment, which means nothing in a restored library. */
 const momentary: ReadonlySet<string> = new Set(['job_workers', 'job_progress']);
 
-/** The rows of these tables that are part of a backup. Bytes of an upload that made no asset yet are not. */
-const rowsOf: Readonly<Record<string, string>> = { uploads: 'where used_at is not null' };
+/** Which rows to store. `kept`: those whose files a backup has, so no upload that made no asset yet. */
+export type Extent = 'all' | 'kept';
+const kept: Readonly<Record<string, string>> = { uploads: 'where used_at is not null' };
 
 /** Makes text that reads the same under any server and session settings. */
 export const portableText = `set local client_encoding = 'UTF8'; set local datestyle = 'ISO'; set local intervalstyle = 'postgres';
@@ -100,6 +101,7 @@ export async function dump(
   repository: Repository,
   id: string,
   filesTo: string,
+  extent: Extent,
 ): Promise<Dump> {
   // Waits for a migration in progress before the snapshot begins.
   await client.query('set statement_timeout = 0; set lock_timeout = 0');
@@ -107,7 +109,7 @@ export async function dump(
   try {
     await client.query('begin isolation level repeatable read read only');
     await client.query(portableText);
-    return await dumpSnapshot(client, repository, id, filesTo);
+    return await dumpSnapshot(client, repository, id, filesTo, extent);
   } finally {
     await client.query('rollback');
     await client.query('select pg_advisory_unlock_shared($1)', [MIGRATION_LOCK]);
@@ -119,6 +121,7 @@ async function dumpSnapshot(
   repository: Repository,
   id: string,
   filesTo: string,
+  extent: Extent,
 ): Promise<Dump> {
   const about = await client.query<{ taken_at: string; postgres: string; own_key: boolean }>(`
     select to_char(now(), 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as taken_at, current_setting('server_version') as postgres,
@@ -129,7 +132,7 @@ async function dumpSnapshot(
   const tables: BackupTable[] = [];
   const found = await readTables(client);
   for (const { name, columns } of found) {
-    const statement = `select ${columns.join(', ')} from ${name} ${rowsOf[name] ?? ''}`;
+    const statement = `select ${columns.join(', ')} from ${name} ${extent === 'kept' ? (kept[name] ?? '') : ''}`;
     const copied = await copyOut(client, repository, partName(id, `tables/${name}`), statement);
     tables.push({ name, columns, ...copied });
   }

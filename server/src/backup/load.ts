@@ -57,7 +57,7 @@ async function copyIn(
 async function loadJobs(
   client: pg.ClientBase,
   repository: Repository,
-  { id, jobs }: Manifest,
+  { id, jobs }: Loadable,
 ): Promise<void> {
   await client.query(`create temp table restored_jobs (place bigint generated always as identity, identifier text,
     queue_name text, payload json, priority smallint, run_at timestamptz, attempts smallint, max_attempts smallint,
@@ -82,7 +82,7 @@ async function loadJobs(
 }
 
 /** Previews that were rendered again between the snapshot and their copy have another size than their row says. */
-async function correctSizes(client: pg.ClientBase, { resized }: Manifest): Promise<void> {
+async function correctSizes(client: pg.ClientBase, { resized }: Loadable): Promise<void> {
   for (const { key, bytes } of resized) {
     const hash = key.split('/')[3];
     await client.query(
@@ -94,11 +94,14 @@ async function correctSizes(client: pg.ClientBase, { resized }: Manifest): Promi
   }
 }
 
+/** What of a manifest is needed to load rows. */
+type Loadable = Pick<Manifest, 'id' | 'migrations' | 'tables' | 'sequences' | 'jobs' | 'resized'>;
+
 /**
  * Creates the schema of the backup and loads all of its rows, in the caller's transaction. The database must be empty
  * but for the job queue. Throws BackupError when the backup is damaged.
  */
-export async function load(client: pg.ClientBase, repository: Repository, manifest: Manifest): Promise<void> {
+export async function load(client: pg.ClientBase, repository: Repository, manifest: Loadable): Promise<void> {
   const { id, migrations, tables, sequences } = manifest;
   await client.query(portableText);
   await client.query("set local maintenance_work_mem = '256MB'");

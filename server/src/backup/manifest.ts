@@ -36,8 +36,11 @@ const Manifest = Type.Object({
   ),
   jobs: Type.Object({ rows: Type.Integer({ minimum: 0 }), content: Part }),
   files: Type.Object({ count: Type.Integer(), bytes: Type.Integer(), content: Part }),
-  /** Files that could not be copied. */
-  lost: Type.Array(Type.Object({ key: Type.String(), reason: Type.String() })),
+  /** Files that could not be copied: how many, and the first of them. */
+  lost: Type.Object({
+    count: Type.Integer({ minimum: 0 }),
+    first: Type.Array(Type.Object({ key: Type.String(), reason: Type.String() })),
+  }),
   /** Previews that were rendered again after the snapshot, with their new size. */
   resized: Type.Array(Type.Object({ key: Type.String(), bytes: Type.Integer() })),
   /** Whether passwords need a VITRINE_SCRAMBLE_KEY, which is no part of the backup. */

@@ -132,7 +132,7 @@ export async function restoreBackup(
 }
 
 /** Gathers statistics, without which the first queries would be slow. */
-async function analyze(pool: pg.Pool): Promise<void> {
+export async function analyze(pool: pg.Pool): Promise<void> {
   const client = await pool.connect();
   try {
     await client.query('set statement_timeout = 0');

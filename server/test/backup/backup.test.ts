@@ -126,7 +126,7 @@ describe('a backup', () => {
     const before = await rowsOf(library.database.pool);
     const directory = await scratch.directory();
     const { manifest } = await backUp(library, directory);
-    expect(manifest.lost).toEqual([]);
+    expect(manifest.lost.first).toEqual([]);
     const repository = await openBackups(directory);
     expect(await damagesOf(repository)).toEqual([]);
     const machine = await newMachine();
@@ -151,7 +151,7 @@ describe('a backup', () => {
     });
     const { manifest } = await backUp({ ...library, database: { ...library.database, pool } }, directory);
     const written = await writing.stop();
-    expect(manifest.lost).toEqual([]);
+    expect(manifest.lost.first).toEqual([]);
     const machine = await newMachine();
     await restoreLatest(await openBackups(directory), machine);
     expect(await rowsOf(machine.pool)).toEqual(seen);
@@ -207,7 +207,7 @@ describe('a backup', () => {
     };
     const directory = await scratch.directory();
     const { manifest } = await backUp({ ...library, deps: { ...library.deps, storage } }, directory);
-    expect({ purged, lost: manifest.lost }).toEqual({ purged: true, lost: [] });
+    expect({ purged, lost: manifest.lost.first }).toEqual({ purged: true, lost: [] });
     const machine = await newMachine();
     await restoreLatest(await openBackups(directory), machine);
     expect(await rowsOf(machine.pool)).toEqual(before);
@@ -233,7 +233,7 @@ describe('a backup', () => {
     await rm(pathOf(goneKey));
     await writeFile(pathOf(changedKey), 'CHANGED');
     const { manifest } = await backUp(library, directory);
-    const reasons = Object.fromEntries(manifest.lost.map(({ key, reason }) => [key, reason]));
+    const reasons = Object.fromEntries(manifest.lost.first.map(({ key, reason }) => [key, reason]));
     expect(reasons).toEqual({
       [goneKey]: 'it is missing',
       [changedKey]: expect.stringMatching(/changed|bytes/),

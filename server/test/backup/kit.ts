@@ -116,10 +116,15 @@ const left: Readonly<Record<string, string>> = {
   uploads: 'used_at is not null',
 };
 
+const momentary: ReadonlySet<string> = new Set(['job_workers', 'job_progress', 'rate_budgets']);
+
 export type Rows = Record<string, { count: number; hash: string | null }>;
 
-/** Hashes every row of every table, and every job but mails. */
-export async function rowsOf(client: pg.Pool | pg.ClientBase): Promise<Rows> {
+/** Hashes every row of every table, and every job; unless `all`, without what a restore leaves out. */
+export async function rowsOf(
+  client: pg.Pool | pg.ClientBase,
+  extent: 'all' | 'restored' = 'restored',
+): Promise<Rows> {
   const { rows: tables } = await client.query<{ name: string }>(
     "select relname as name from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace order by 1",
   );
@@ -130,7 +135,10 @@ export async function rowsOf(client: pg.Pool | pg.ClientBase): Promise<Rows> {
     );
     found[name] = { count: rows[0]?.count ?? 0, hash: rows[0]?.hash ?? null };
   };
-  for (const { name } of tables) await read(name, `select * from ${name} where ${left[name] ?? 'true'}`);
+  for (const { name } of tables) {
+    const isLeft = extent === 'restored' || momentary.has(name);
+    await read(name, `select * from ${name} where ${isLeft ? (left[name] ?? 'true') : 'true'}`);
+  }
   await read(
     'jobs',
     `select t.identifier, q.queue_name, j.payload::text, j.priority, j.run_at, j.attempts, j.max_attempts, j.last_error,

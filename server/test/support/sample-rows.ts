@@ -140,17 +140,17 @@ async function insertSample(client: pg.ClientBase, table: Table, nth: number): P
  */
 export async function fillEmptyTables(client: pg.ClientBase): Promise<Record<string, string>> {
   await client.query('begin');
+  const isEmpty = async ({ name }: Table) =>
+    (await client.query(`select from ${name} limit 1`)).rowCount === 0;
   const empty: Table[] = [];
-  for (const table of await readTables(client)) {
-    const { rowCount } = await client.query(`select from ${table.name} limit 1`);
-    if (rowCount === 0) empty.push(table);
-  }
+  for (const table of await readTables(client)) if (await isEmpty(table)) empty.push(table);
   let reasons: Record<string, string> = {};
   for (let before = empty.length + 1; empty.length < before; ) {
     before = empty.length;
     reasons = {};
     for (const table of [...empty]) {
-      const why = await insertSample(client, table, 1);
+      // A trigger may have filled it meanwhile.
+      const why = (await isEmpty(table)) ? await insertSample(client, table, 1) : null;
       if (why === null && twice.has(table.name)) await insertSample(client, table, 2);
       if (why === null) empty.splice(empty.indexOf(table), 1);
       else reasons[table.name] = why;

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import {
   chmod,
   chown,
@@ -92,6 +93,9 @@ async function claim(cluster: string, user: SystemUser | null): Promise<void> {
   if ((mode & 0o777) !== 0o700) await chmod(cluster, 0o700);
 }
 
+/** The cluster that an upgrade replaced, beside the new one. */
+export const FORMER_CLUSTER = 'postgres.before-upgrade';
+
 type Found = 'nothing' | 'a cluster' | 'something else';
 
 async function lookAt(cluster: string): Promise<Found> {
@@ -170,6 +174,9 @@ export async function prepareCluster(
     await claim(cluster, users?.runner ?? null);
     await writeAccess(cluster, users?.runner ?? null);
     return cluster;
+  }
+  if (existsSync(join(dataDir, FORMER_CLUSTER))) {
+    throw new Error('an upgrade of the database was interrupted; run vitrine upgrade again');
   }
   const staging = join(dataDir, `postgres.new-${process.pid}`);
   try {

@@ -52,6 +52,8 @@ export interface EmbeddedOptions {
   settings?: Record<string, string>;
   /** Number of restart attempts that may fail; defaults to 10. */
   restarts?: number;
+  /** The lock of the library, if the caller holds it; then `stop` does not release it. */
+  lock?: InstanceLock;
   log(message: string): void;
 }
 
@@ -298,6 +300,10 @@ async function startServer(plan: Plan): Promise<Server> {
     const said = await lastLines(logFile, logged);
     const reason = whyNotRun(join(binDir, 'postgres'), server.failure, said);
     if (reason !== null) throw new Error(reason);
+    const other = /initialized by PostgreSQL version (\d+)/.exec(said)?.[1];
+    if (other !== undefined) {
+      throw new Error(`the database was made by PostgreSQL ${other}; run vitrine upgrade`);
+    }
     const inTheWay = /lock file .* already exists|another postmaster|still in use/.test(said);
     if (waited > (inTheWay ? PREDECESSOR_GOES_WITHIN_MS : OTHERS_RETRIED_FOR_MS)) {
       throw new Error(`PostgreSQL does not start: ${said}`);
@@ -399,7 +405,7 @@ async function startLocked(
 export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedDatabase> {
   const dataDir = resolve(options.dataDir);
   await makeDataDirectory(dataDir);
-  const lock = lockInstance(dataDir);
+  const lock = options.lock === undefined ? lockInstance(dataDir) : { release: () => {} };
   try {
     return await startLocked(options, dataDir, lock);
   } catch (error) {
