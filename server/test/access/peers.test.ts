@@ -17,7 +17,7 @@ interface PeerKind {
   name: string;
   /** Null: not in the list of peers. */
   state: 'connected' | 'disabled' | 'pending_inbound' | null;
-  share: null | { scope: 'view' | 'comment'; with?: 'bob'; ended?: 'expired' | 'revoked' };
+  share: null | { scope: 'view' | 'comment'; with?: 'bob' | 'team'; ended?: 'expired' | 'revoked' };
   /** The person who acts. */
   person: 'bob' | 'eve';
 }
@@ -31,6 +31,19 @@ const kinds: readonly PeerKind[] = [
   { name: 'a peer that may comment', state: 'connected', share: { scope: 'comment' }, person: 'bob' },
   { name: 'a person', state: 'connected', share: { scope: 'comment', with: 'bob' }, person: 'bob' },
   { name: 'another person', state: 'connected', share: { scope: 'comment', with: 'bob' }, person: 'eve' },
+  // Who belongs to a team there, only the peer knows.
+  {
+    name: 'a person of a team',
+    state: 'connected',
+    share: { scope: 'comment', with: 'team' },
+    person: 'eve',
+  },
+  {
+    name: 'a person of a team that may view',
+    state: 'connected',
+    share: { scope: 'view', with: 'team' },
+    person: 'eve',
+  },
   {
     name: 'a peer whose share expired',
     state: 'connected',
@@ -130,10 +143,11 @@ async function shareEverything(): Promise<void> {
   for (const { kind, sender } of callers) {
     if (kind.state === null || kind.share === null) continue;
     const { scope, ended } = kind.share;
-    const person = kind.share.with === undefined ? null : `${sender.url}/users/${kind.share.with}`;
-    await sql`insert into federation_shares (kind, object_id, peer_id, target_actor, scope, granted_by_user_ref, expires_at,
+    const person = kind.share.with === 'bob' ? `${sender.url}/users/bob` : null;
+    const team = kind.share.with === 'team' ? `${sender.url}/workspaces/${randomUUID()}` : null;
+    await sql`insert into federation_shares (kind, object_id, peer_id, target_actor, target_team, scope, granted_by_user_ref, expires_at,
         revoked_at)
-      select t.kind, t.id, pe.id, ${person}, ${scope}, ${alice.ref},
+      select t.kind, t.id, pe.id, ${person}, ${team}, ${scope}, ${alice.ref},
         case when ${ended === 'expired'} then now() - interval '1 minute' end, case when ${ended === 'revoked'} then now() end
       from federation_peers pe, (
         select 'post' as kind, unnest(${posts.map(({ post }) => post)}::uuid[]) as id
@@ -231,7 +245,8 @@ function closedTo({ state }: PeerKind): string | null {
 
 const inForce = ({ share }: PeerKind) => share !== null && share.ended === undefined;
 /** A share with one person lets nobody else act on the post. */
-const mayAct = (kind: PeerKind) => inForce(kind) && (kind.share?.with ?? kind.person) === kind.person;
+const mayAct = (kind: PeerKind) =>
+  inForce(kind) && [undefined, 'team', kind.person].includes(kind.share?.with);
 
 describe.each(kinds.map(({ name }, at) => [name, at] as const))('%s', (_, at) => {
   let caller: Caller;
