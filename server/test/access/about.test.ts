@@ -68,7 +68,8 @@ const holds = async (look: Promise<void>) => {
 // SEARCH-1
 describe('search', patient, () => {
   // SEARCH-1
-  test('every query counts only assets whose text the caller may read', () => holds(lookAtTotals(about)));
+  test('counts only assets whose text the caller may read, for every query', () =>
+    holds(lookAtTotals(about)));
 
   // SEARCH-1
   test('/search and /assets?q= find only assets whose text the caller may read', () =>
@@ -81,13 +82,13 @@ describe('search', patient, () => {
   test('highlights come only from text that the caller may read', () => holds(lookAtHighlights(about)));
 
   // SEARCH-16
-  test('a picture finds only assets whose bytes the caller is served', () => holds(lookAtPictures(about)));
+  test('returns similar assets only if the caller may have their bytes', () => holds(lookAtPictures(about)));
 
   // SEARCH-1
-  test('suggestions name only what is found, and never text of a restricted field', () =>
+  test('suggests only names that the caller can find, never text of a restricted field', () =>
     holds(lookAtSuggestions(about)));
 
-  test('the planner’s starting set contains everything that may be found', async () => {
+  test('considers every asset that the caller may find', async () => {
     const { db } = about.world.library.deps;
     let found = 0;
     for (const { name, ref } of about.callers) {
@@ -105,7 +106,7 @@ describe('search', patient, () => {
     expect(found).toBeGreaterThan(1000);
   });
 
-  test('the merged parts of a list contain every asset that a caller may read', async () => {
+  test('lists every asset that the caller may read', async () => {
     const { db } = about.world.library.deps;
     for (const { name, ref } of about.callers) {
       const caller = ref === null ? null : await callerOf(db, ref);
@@ -120,7 +121,7 @@ describe('search', patient, () => {
     }
   });
 
-  test('an opt-in finds no mature files where mature content is not allowed', async () => {
+  test('returns no mature files when the library forbids them, even to callers who opted in', async () => {
     const switches = { ...usual, matureAllowed: false };
     await setSwitches(about, switches);
     await holds(lookAtFileNames(about, switches));
@@ -141,26 +142,25 @@ describe('fields', patient, () => {
   test('the history of a value follows the rules of the value', () => holds(lookAtAssetHistory(about)));
 
   // VALUE-13
-  test('a filter finds only by fields that the caller may read on that asset', () =>
-    holds(lookAtFilters(about)));
+  test('filters only by fields that the caller may read on that asset', () => holds(lookAtFilters(about)));
 
   // VALUE-21
   test('the values of a collection are those of fields that the caller may read everywhere', () =>
     holds(lookAtCollectionValues(about)));
 
   // VALUE-18
-  test('cards have values wherever an asset is shown, placeholders have none', () =>
+  test('includes card values wherever an asset is shown, and none in placeholders', () =>
     holds(lookAtCards(about)));
 
   // VALUE-2
-  test('writing a value of an asset needs to edit it, read the field and hold its write_capability', async () =>
+  test('requires the right to edit the asset, to read the field, and its write_capability, to write a value of an asset', async () =>
     holds(writeAssetValues(about, await addWrittenOfAssets(about))));
 
   // FIELD-23
-  test('writing a mirrored title needs to edit the asset', () => holds(writeMirrored(about)));
+  test('requires the right to edit the asset to write a mirrored title', () => holds(writeMirrored(about)));
 
   // VALUE-2
-  test('writing a value of a collection needs to edit it, and a capability without a team', async () =>
+  test('requires the right to edit the collection, and a global capability, to write its value', async () =>
     holds(writeCollectionValues(about, await addWrittenOfCollections(about))));
 });
 
@@ -183,7 +183,7 @@ describe('teams', patient, () => {
     holds(lookAtTeams(about, await addFollowsAndClosed(about))));
 
   // TEAM-7
-  test('have a picture that every account may see, or none at all', () => holds(lookAtHeroes(about)));
+  test('show a picture only if every account may see it', () => holds(lookAtHeroes(about)));
 });
 
 describe('requests and notifications', patient, () => {
@@ -199,7 +199,7 @@ describe('requests and notifications', patient, () => {
     holds(lookAtRequests(about, asks)));
 
   // REQUEST-6
-  test('a request is decided only by those whom its capability and target name', () =>
+  test('lets only the accounts decide a request that its capability and target allow', () =>
     holds(tryToDecide(about, asks)));
 
   // NOTICE-1

@@ -137,7 +137,7 @@ describe('administering accounts', () => {
   ];
 
   // ROLE-10
-  test('never affects accounts that may do more than the administrator', async () => {
+  test('refuses to change accounts with more capabilities than the administrator', async () => {
     for (const [name, reached] of Object.entries(reach)) {
       for (const target of targets) {
         // A session that is not there: 404 once the account is within reach.
@@ -150,7 +150,7 @@ describe('administering accounts', () => {
   });
 
   // ROLE-9
-  test('never grants what the administrator does not hold everywhere', async () => {
+  test('refuses to grant capabilities that the administrator does not hold globally', async () => {
     const held: Record<string, readonly string[]> = {
       helpdesk: ['users.write', 'posts.comment'],
       'helpdesk and posts.admin': ['users.write', 'posts.comment', 'posts.admin'],
@@ -180,7 +180,7 @@ describe('administering accounts', () => {
 
 describe('impersonation', () => {
   // ROLE-18
-  test('needs auth.impersonate or system.admin, and never targets an administrator or oneself', async () => {
+  test('requires auth.impersonate or system.admin, and refuses administrators and the caller as target', async () => {
     const begins: Record<string, Record<string, number>> = {
       mask: { member: 200, 'posts.admin': 200, helpdesk: 200, mask: 400, 'system.admin': 403 },
       'system.admin': { member: 200, mask: 200, 'system.admin': 400 },
@@ -203,7 +203,7 @@ describe('impersonation', () => {
   });
 
   // IMPERSONATION-7
-  test('ends with the capability, and when its target becomes an administrator', async () => {
+  test('ends when the capability is revoked or the target becomes an administrator', async () => {
     const { db } = library.deps;
     const begin = async (admin: string, target: string) => {
       const visitor = visit(library.address, {}, must(person(admin).cookie(), 'session'));
@@ -318,7 +318,7 @@ describe('identities', () => {
 });
 
 // ASSET-18, TEAM-13
-test('a new thing is given to teams one belongs to, or writes, that are still there', async () => {
+test('accepts only existing teams that the caller belongs to or may write for, for new posts and assets', async () => {
   const { db } = library.deps;
   const assignable: Record<string, readonly string[]> = {
     member: [],
@@ -398,7 +398,7 @@ describe('capabilities are resolved with every request', () => {
   };
 
   // ROLE-4
-  test('a grant applies immediately and until it ends', async () => {
+  test('applies a grant immediately, until it ends', async () => {
     expect(await reads(restricted)).toBe(false);
     await grant('content.read.all', null, null);
     expect(await reads(restricted)).toBe(true);
@@ -412,7 +412,7 @@ describe('capabilities are resolved with every request', () => {
   });
 
   // ROLE-4
-  test('a revoke applies immediately and until it ends', async () => {
+  test('applies a revoke immediately, until it ends', async () => {
     await grant('content.read.all', null, null);
     expect(await reads(restricted)).toBe(true);
     await revoke(null, inAnHour());
@@ -423,7 +423,7 @@ describe('capabilities are resolved with every request', () => {
   });
 
   // ROLE-6, ROLE-7
-  test('grants of a team include the teams below; a revoke applies to its team, or everywhere', async () => {
+  test('extends a team’s grants to the teams below; a revoke applies to its team, or everywhere', async () => {
     await grant('content.read.all', teamId('above'), null);
     expect([await reads(ofTeam), await reads(restricted)]).toEqual([true, false]);
     await revoke(teamId('elsewhere'), null);
@@ -437,7 +437,7 @@ describe('capabilities are resolved with every request', () => {
     await clear();
   });
 
-  test('a revoke of another account or capability has no effect', async () => {
+  test('ignores revokes of another account or capability', async () => {
     await grant('content.read.all', null, null);
     await grant('assets.admin', teamId('below'), null);
     await library.deps.db
@@ -456,7 +456,7 @@ describe('capabilities are resolved with every request', () => {
   });
 
   // ROLE-15
-  test('markers of granted requests grant nothing', async () => {
+  test('grants nothing for the markers of granted requests', async () => {
     await grant('content.access.request', null, null);
     await grant('content.restore.request', null, null);
     const { capabilities } = await reader.ok('getMyCapabilities');
@@ -466,7 +466,7 @@ describe('capabilities are resolved with every request', () => {
   });
 
   // ROLE-3
-  test('roles inherit from their parents, and another role applies immediately', async () => {
+  test('inherits from parent roles, and applies a change of role immediately', async () => {
     const { db } = library.deps;
     const role = '00000000-0000-4000-8000-0000000000a1';
     await db.insertInto('roles').values({ id: role, code: 'r', label: 'R' }).execute();
@@ -517,7 +517,7 @@ describe('doors', () => {
   ];
 
   // PUBLIC-1
-  test('with public mode off anonymous callers may only sign in', async () => {
+  test('allows anonymous callers only to sign in while public mode is off', async () => {
     await library.setPublicMode(false);
     for (const operation of all) {
       const status = await at(library.anonymous(), operation);
@@ -530,7 +530,7 @@ describe('doors', () => {
   });
 
   // POST-2, PUBLIC-2
-  test('with public mode on anonymous callers reach only public operations', async () => {
+  test('allows anonymous callers only public operations while public mode is on', async () => {
     await library.setPublicMode(true);
     for (const operation of all) {
       if (operation.door === 'open') continue;
@@ -546,7 +546,7 @@ describe('doors', () => {
   });
 
   // ROLE-17
-  test('operations with a capability refuse exactly the accounts without it', async () => {
+  test('refuses accounts without the capability of an operation, and no others', async () => {
     const { db } = library.deps;
     const bare = await enter(library, 'bare');
     await sql`insert into roles (id, code, label) values ('00000000-0000-4000-8000-0000000000b1', 'bare', 'Bare')`.execute(
@@ -575,7 +575,7 @@ describe('doors', () => {
   });
 
   // TOKEN-4
-  test('tokens reach the operations of their scopes, and `admin` all but those that need a session', async () => {
+  test('allows a token the operations of its scopes, and `admin` all that do not need a session', async () => {
     const root = person('system.admin');
     const scopes = [
       'read',

@@ -61,13 +61,13 @@ describe.each(names)('access matrix, public mode on and mature content allowed: 
   });
 
   // FEED-1
-  test('the feed has exactly the readable posts, each as it should look', async () => {
+  test('the feed contains exactly the readable posts, each with the expected properties', async () => {
     await lookAtFeed(matrix, caller, { query: '', cells: matrix.world.posts, rule: isInFeed }, usual);
     everythingHolds(matrix);
   });
 
   // POST-9
-  test('the list of drafts has exactly the readable drafts', async () => {
+  test('the list of drafts contains exactly the readable drafts', async () => {
     await lookAtFeed(
       matrix,
       caller,
@@ -78,7 +78,7 @@ describe.each(names)('access matrix, public mode on and mature content allowed: 
   });
 
   // FEED-10
-  test('the feed by order, tag, author, team, asset, likes and follows, and with the trash', async () => {
+  test('the feed respects access for every order and filter, and with deleted posts', async () => {
     await together(portion(caller, narrowedFeeds(matrix), callerKinds), (feed) =>
       lookAtFeed(matrix, caller, feed, usual),
     );
@@ -86,7 +86,7 @@ describe.each(names)('access matrix, public mode on and mature content allowed: 
   });
 
   // POST-2, POST-3, POST-22
-  test('one post: members, placeholders, cover, comments, likes, whiteboards, shares, edits', async () => {
+  test('a post shows each caller the right members, cover, comments, likes, whiteboards, shares and edits', async () => {
     const gallery = matrix.world.posts.filter(({ tag }) => tag === 'gallery');
     await together([...portion(caller, matrix.world.sample, byPosts), ...gallery], (cell) =>
       lookAtPost(matrix, caller, cell, usual),
@@ -101,7 +101,7 @@ describe.each(names)('access matrix, public mode on and mature content allowed: 
   });
 
   // ASSET-1
-  test('the list of assets has exactly the visible rows, withheld ones as placeholders', async () => {
+  test('the list of assets contains exactly the visible rows, with placeholders for withheld ones', async () => {
     await lookAtShelf(matrix, caller, { query: '', cells: matrix.world.assets, filtered: false }, usual);
     await together(portion(caller, filteredShelves(matrix), callerKinds), (shelf) =>
       lookAtShelf(matrix, caller, shelf, usual),
@@ -110,7 +110,7 @@ describe.each(names)('access matrix, public mode on and mature content allowed: 
   });
 
   // ASSET-2, ASSET-4, ASSET-6, ASSET-31
-  test('one asset: its columns, bytes, renditions and flags', async () => {
+  test('an asset shows each caller the right columns, bytes, renditions and flags', async () => {
     await together(single, (cell) => lookAtAsset(matrix, caller, cell, usual));
     const inTurn = single.map((cell, place) => ({ cell, turn: place + seedOf(caller) }));
     await together(inTurn, ({ cell, turn }) =>
@@ -129,7 +129,7 @@ describe.each(names)('access matrix, public mode on and mature content allowed: 
   });
 
   // POST-40
-  test('where an asset is used: the usage view with its count, and the posts by asset', async () => {
+  test('the usage of an asset lists and counts only readable posts', async () => {
     const missing = await caller.visitor.send('/assets/00000000-0000-4000-8000-0000000000ff/posts');
     const asked = single.filter((_, index) => index % 2 === 0);
     await together(asked, (cell) => lookAtUsage(matrix, caller, cell, missing, usual));
@@ -139,7 +139,7 @@ describe.each(names)('access matrix, public mode on and mature content allowed: 
   });
 
   // COLLECTION-1
-  test('collections: visibility, content, counts and look', async () => {
+  test('collections show each caller the right visibility, content, counts and covers', async () => {
     await lookAtCollections(matrix, caller, usual);
     const cells = portion(caller, matrix.world.collections, byPosts);
     await together(cells, (cell) => lookAtCollection(matrix, caller, cell, usual));
@@ -152,7 +152,7 @@ describe.each(names)('access matrix, public mode on and mature content allowed: 
   });
 
   // TRASH-1
-  test('the trash: what is listed, can be restored or requested', async () => {
+  test('the trash lists exactly what the caller may restore or request', async () => {
     await lookAtTrash(matrix, caller, usual);
     const rows = portion(caller, trashed(matrix), byPosts);
     await together(rows, (thing) => tryToAppeal(matrix, caller, thing, usual));
@@ -160,7 +160,7 @@ describe.each(names)('access matrix, public mode on and mature content allowed: 
     everythingHolds(matrix);
   });
 
-  test('changes, publishing, deletes and restores succeed exactly where allowed', async () => {
+  test('changes, publications, deletes and restores succeed exactly where allowed', async () => {
     const { posts, assets } = await throwaways(matrix);
     await together(portion(caller, posts, byPosts), (cell) => workOnPost(matrix, caller, cell, usual));
     await together(portion(caller, assets, byAssets), (cell) => workOnAsset(matrix, caller, cell, usual));
@@ -216,14 +216,14 @@ describe.each(otherwise)(
 );
 
 // LINK-3, LINK-8
-test('visitors with a link: posts, assets and collections, with public mode off', async () => {
+test('a link shows a visitor its post, asset or collection while public mode is off', async () => {
   await setSwitches(matrix, { publicMode: false, matureAllowed: true });
   await lookThroughLinks(matrix);
   everythingHolds(matrix);
 }, 300_000);
 
 // SESSION-3
-test('a cookie without a session is an anonymous caller', async () => {
+test('a cookie without a session makes the caller anonymous', async () => {
   await setSwitches(matrix, { publicMode: false, matureAllowed: true });
   const visitor = visit(matrix.world.library.address, {}, 'x'.repeat(43));
   const post = must(matrix.world.sample[0], 'sample');

@@ -257,7 +257,7 @@ describe.each(kinds.map(({ name }, at) => [name, at] as const))('%s', (_, at) =>
   });
 
   // FED-1, FED-3, FED-35, FED-40
-  test('gets the bytes that its shares cover, and no others', async () => {
+  test('gets only the bytes that its shares cover', async () => {
     const { kind } = caller;
     const due = (goes: boolean) => closedTo(kind) ?? (goes && inForce(kind) ? 'ok' : 'unshared_object');
     const found = new Map<string, string>();
@@ -280,7 +280,7 @@ describe.each(kinds.map(({ name }, at) => [name, at] as const))('%s', (_, at) =>
   });
 
   // FED-1, FED-32, FED-74
-  test('likes and comments on what its shares let it, and nothing else', async () => {
+  test('can like and comment only where its shares allow it', async () => {
     const { kind } = caller;
     const likes = await outcomes(
       caller,
@@ -301,7 +301,7 @@ describe.each(kinds.map(({ name }, at) => [name, at] as const))('%s', (_, at) =>
   });
 
   // FED-1, FED-30
-  test('changes, deletes and shares nothing that belongs to this library', async () => {
+  test('cannot change, delete or share what belongs to this library', async () => {
     const now = new Date().toISOString();
     const activities = posts.flatMap((target) => {
       const object = uriOf(target);
@@ -335,7 +335,7 @@ describe.each(kinds.map(({ name }, at) => [name, at] as const))('%s', (_, at) =>
   });
 
   // FED-4
-  test('finds the documents of people only as a peer, unless they have taken part', async () => {
+  test('gets the document of a person only as a peer, unless the person has taken part', async () => {
     const { username } = await harbour.join(`person-${at}`);
     expect(await read(caller, `/users/${username}`)).toBe(
       closedTo(caller.kind) === null ? 'ok' : 'not found',
@@ -345,7 +345,7 @@ describe.each(kinds.map(({ name }, at) => [name, at] as const))('%s', (_, at) =>
 });
 
 // FED-3
-test('an unsigned request gets nothing but the document of the library', async () => {
+test('an unsigned request gets only the document of the library', async () => {
   const statuses = new Map<string, number>();
   const get = async (path: string) =>
     statuses.set(

@@ -84,7 +84,7 @@ describe('users.pii.read: personal data', () => {
     expect(seesWhereabouts(caller, OTHER)).toBe(may);
   });
 
-  test('everyone sees their own sessions', () => {
+  test('every account sees its own sessions', () => {
     for (const [, caller] of holders('users.pii.read'))
       expect(seesWhereabouts(caller, caller.ref)).toBe(true);
   });
@@ -98,7 +98,7 @@ test('full names are never shown to anonymous callers', () => {
 });
 
 // USER-11
-test('one’s own password and second factor are for the operators of others', () => {
+test('accounts cannot use the administrators’ operations for their own password and second factor', () => {
   for (const caller of [signedIn([]), signedIn(['users.write']), signedIn(['system.admin'])]) {
     expect(outcome(() => checkSomebodyElse(caller, caller.ref))).toBe(403);
     expect(outcome(() => checkSomebodyElse(caller, OTHER))).toBe('fine');

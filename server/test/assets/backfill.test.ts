@@ -122,7 +122,7 @@ describe('after an upgrade', () => {
     expect(await mediaOf(id)).toEqual(before);
   });
 
-  test('a file of unknown type is recognized again', async () => {
+  test('a file of unknown type is recognised again', async () => {
     const { id, file_hash } = await upload(mara, plainText('Once unknown.\n'), {}, 'notes.txt');
     await library.runJobs();
     await leaveAsBefore();
@@ -191,7 +191,7 @@ describe('the background job', () => {
     expect(items).toMatchObject([{ progress: { part: 0.8, done: 4, total: 5, step: null }, file: null }]);
   });
 
-  test('finds its files by an index', async () => {
+  test('finds its files with an index', async () => {
     const { db } = library.deps;
     await addRows(20_000, 1);
     await sql`update files set makers_version = 0 where hash like '00%'`.execute(db);

@@ -30,7 +30,7 @@ async function get(path: string, headers: Record<string, string> = {}) {
 // FILE-1
 describe('GET /assets/{id}/file', () => {
   // FILE-1
-  test('sends the very bytes that were uploaded', async () => {
+  test('returns exactly the bytes that were uploaded', async () => {
     const sent = await get(`/assets/${asset.id}/file`);
     expect(sent.status).toBe(200);
     expect(Buffer.from(sent.body).equals(Buffer.from(bytes))).toBe(true);
@@ -47,7 +47,7 @@ describe('GET /assets/{id}/file', () => {
     ['bytes=-50', -50, null],
     ['bytes=10-99999999', 10, null],
     ['BYTES=0-99', 0, 100],
-  ])('honours Range %s', async (range, start, end) => {
+  ])('returns 206 for Range %s', async (range, start, end) => {
     const sent = await get(`/assets/${asset.id}/file`, { range });
     const want = end === null ? bytes.slice(start) : bytes.slice(start, end);
     expect(sent.status).toBe(206);
@@ -57,7 +57,7 @@ describe('GET /assets/{id}/file', () => {
   });
 
   // FILE-1
-  test('a range beyond the end is 416 and tells the size', async () => {
+  test('returns 416 with the size for a range beyond the end', async () => {
     const sent = await get(`/assets/${asset.id}/file`, { range: `bytes=${bytes.length}-` });
     expect(sent.status).toBe(416);
     expect(sent.headers.get('content-range')).toBe(`bytes */${bytes.length}`);
@@ -71,7 +71,7 @@ describe('GET /assets/{id}/file', () => {
   );
 
   // HTTP-21
-  test('sends a part only of the bytes the client has the rest of, by If-Range', async () => {
+  test('returns a range only if If-Range matches the current bytes', async () => {
     const etag = `"${asset.file_hash}"`;
     const statusWith = async (ifRange: string, path: string) =>
       (await get(`/assets/${asset.id}/${path}`, { range: 'bytes=0-9', 'if-range': ifRange })).status;
@@ -83,14 +83,14 @@ describe('GET /assets/{id}/file', () => {
   });
 
   // FILE-1
-  test('answers 304 to a client that has the bytes', async () => {
+  test('returns 304 if the client has the bytes', async () => {
     const sent = await get(`/assets/${asset.id}/file`, { 'if-none-match': `"x", "${asset.file_hash}"` });
     expect(sent.status).toBe(304);
     expect(sent.body).toHaveLength(0);
   });
 
   // FILE-4
-  test('is kept for good only under the address that names the bytes, and never by shared caches', async () => {
+  test('is cacheable forever only at the URL with the hash, and never by shared caches', async () => {
     const plain = (await get(`/assets/${asset.id}/file`)).headers.get('cache-control');
     const named = (await get(`/assets/${asset.id}/file?v=${asset.file_hash}`)).headers.get('cache-control');
     const wrong = (await get(`/assets/${asset.id}/file?v=other`)).headers.get('cache-control');
@@ -102,7 +102,7 @@ describe('GET /assets/{id}/file', () => {
   });
 
   // FILE-2
-  test('shows pictures in place, and hands over what a browser could run', async () => {
+  test('displays pictures inline, and sends content that a browser could run as a download', async () => {
     const drawing = await upload(mara, svg(100, 100), {}, 'drawing.svg');
     const page = await upload(mara, plainText('<!doctype html><script>alert(1)</script>'), {}, 'page.html');
     const kinds = await Promise.all(
@@ -117,7 +117,7 @@ describe('GET /assets/{id}/file', () => {
     expect(download.headers.get('content-disposition')).toMatch(/^attachment/);
   });
 
-  test('HEAD tells the same without the bytes', async () => {
+  test('returns the same headers for HEAD, without the bytes', async () => {
     const response = await fetch(`${library.address}/api/v1/assets/${asset.id}/file`, {
       method: 'HEAD',
       headers: { cookie: `user=${mara.cookie()}` },
@@ -129,7 +129,7 @@ describe('GET /assets/{id}/file', () => {
 
 describe('GET /assets/{id}/variants/{key}', () => {
   // MEDIA-3
-  test('sends every rung of the ladder as webp', async () => {
+  test('returns every size of the ladder as WebP', async () => {
     const { variants } = await mara.ok('getPreviews');
     expect(variants.map(({ key, fit, max_dim }) => [key, fit, max_dim])).toEqual([
       ['col', 'cover', 320],
@@ -144,7 +144,7 @@ describe('GET /assets/{id}/variants/{key}', () => {
   });
 
   // FILE-3
-  test('no such rendition, no right and no asset are the very same 404', async () => {
+  test('returns the same 404 for an unknown rendition, an unknown asset and a caller without access', async () => {
     const hidden = await upload(await library.join('owner'), await jpeg(90, 90), {
       sensitivity: 'restricted',
     });

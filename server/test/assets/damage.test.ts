@@ -70,7 +70,7 @@ const damages: [string, (path: string) => Promise<void>][] = [
 // FILE-5
 describe.each(damages)('an original that %s', (_, damage) => {
   // FILE-5
-  test('is a server error that says so, whole, in part and to HEAD', async () => {
+  test('returns a 500 that names the damage, for whole files, ranges and HEAD', async () => {
     const bytes = await picture();
     const { id } = await upload(mara, bytes);
     await damage(originalOf(bytes));
@@ -112,7 +112,7 @@ describe.each(damages)('an original that %s', (_, damage) => {
   });
 
   // FILE-6
-  test('is not made into another asset by naming its hash', async () => {
+  test('cannot become another asset by its hash', async () => {
     const bytes = await picture();
     await upload(mara, bytes);
     await damage(originalOf(bytes));
@@ -126,7 +126,7 @@ describe.each(damages)('an original that %s', (_, damage) => {
 
 describe('an original with other bytes of the same length', () => {
   // FILE-6
-  test('is replaced by an upload and refused when it is named by its hash', async () => {
+  test('is replaced by an upload, and refused when referred to by its hash', async () => {
     const bytes = await picture();
     await upload(mara, bytes);
     await flipByte(originalOf(bytes));
@@ -139,7 +139,7 @@ describe('an original with other bytes of the same length', () => {
 
 describe('a repaired original', () => {
   // FILE-6
-  test('is rendered when rendering failed for want of it, for every asset of the same bytes', async () => {
+  test('is rendered for every asset of the same bytes if rendering had failed without it', async () => {
     const bytes = await picture();
     const { id } = await upload(mara, bytes);
     await truncate(originalOf(bytes), 100);
@@ -154,7 +154,7 @@ describe('a repaired original', () => {
 });
 
 describe.each(damages.filter((_, at) => at % 3 === 0))('a rendition that %s', (_, damage) => {
-  test('is a server error that says so, and is rendered again after an upload or on request', async () => {
+  test('returns a 500 that names the damage, and is rendered again after an upload or on request', async () => {
     const repairs = [
       (bytes: Uint8Array<ArrayBuffer>) => upload(other, bytes),
       (bytes: Uint8Array) => mara.ok('createAsset', { body: { file_hash: sha256(bytes) } }),
@@ -183,31 +183,34 @@ describe.each(damages.filter((_, at) => at % 3 === 0))('a rendition that %s', (_
 });
 
 // FILE-5
-describe('a download of a file that becomes shorter while it is sent', () => {
-  test.each(['', 'Range: bytes=5-\r\n'])('is cut off, so that the client sees an error %j', async (range) => {
-    const bytes = new Uint8Array(24 * 1024 * 1024).fill(7);
-    bytes[0] = range.length;
-    const { id } = await upload(mara, bytes, {}, 'large.bin');
-    const { port } = new URL(library.address);
-    const socket = connect(Number(port), '127.0.0.1');
-    socket.on('error', () => {});
-    socket.write(
-      `GET /api/v1/assets/${id}/file HTTP/1.1\r\nHost: localhost\r\n${range}Cookie: user=${mara.cookie()}\r\n\r\n`,
-    );
-    const [head] = await once(socket, 'data');
-    socket.pause();
-    expect(String(head)).toMatch(/^HTTP\/1.1 20[06] /);
-    await truncate(originalOf(bytes), 1024 * 1024);
-    // An idle connection would be closed after a minute anyway.
-    const closed = once(socket, 'close', { signal: AbortSignal.timeout(30_000) });
-    let received = head.length;
-    socket.on('data', (chunk) => {
-      received += chunk.length;
-    });
-    socket.resume();
-    await closed;
-    expect(received).toBeLessThan(bytes.length);
-  });
+describe('a download of a file that is truncated meanwhile', () => {
+  test.each(['', 'Range: bytes=5-\r\n'])(
+    'aborts the connection, so that the client sees an error %j',
+    async (range) => {
+      const bytes = new Uint8Array(24 * 1024 * 1024).fill(7);
+      bytes[0] = range.length;
+      const { id } = await upload(mara, bytes, {}, 'large.bin');
+      const { port } = new URL(library.address);
+      const socket = connect(Number(port), '127.0.0.1');
+      socket.on('error', () => {});
+      socket.write(
+        `GET /api/v1/assets/${id}/file HTTP/1.1\r\nHost: localhost\r\n${range}Cookie: user=${mara.cookie()}\r\n\r\n`,
+      );
+      const [head] = await once(socket, 'data');
+      socket.pause();
+      expect(String(head)).toMatch(/^HTTP\/1.1 20[06] /);
+      await truncate(originalOf(bytes), 1024 * 1024);
+      // An idle connection would be closed after a minute anyway.
+      const closed = once(socket, 'close', { signal: AbortSignal.timeout(30_000) });
+      let received = head.length;
+      socket.on('data', (chunk) => {
+        received += chunk.length;
+      });
+      socket.resume();
+      await closed;
+      expect(received).toBeLessThan(bytes.length);
+    },
+  );
 });
 
 describe('HEAD of a file', () => {

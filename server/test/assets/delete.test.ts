@@ -56,7 +56,7 @@ const restore = (id: string, as: Visitor = mara) => as.ok('restoreAsset', { para
 // ASSET-24
 describe('DELETE /assets/{id}', () => {
   // ASSET-24
-  test('puts it into the trash with who, when and why, and says nothing', async () => {
+  test('moves the asset to the trash with actor, time and reason, and returns 204', async () => {
     const before = Date.now();
     const answer = await mara.send(`/assets/${asset.id}`, {
       method: 'DELETE',
@@ -88,13 +88,13 @@ describe('DELETE /assets/{id}', () => {
     ['null', { reason: null }, null],
     ['an empty text', { reason: '' }, ''],
     ['500 characters', { reason: 'ß'.repeat(500) }, 'ß'.repeat(500)],
-  ])('the reason may be %s', async (_, body, kept) => {
+  ])('accepts %s as the reason', async (_, body, kept) => {
     expect((await mara.send(`/assets/${asset.id}`, { method: 'DELETE', body })).status).toBe(204);
     expect(await rowOf(asset.id)).toMatchObject({ deleted_reason: kept, deleted_by_user_ref: mara.ref });
   });
 
   // ASSET-24, TRASH-1
-  test('takes it from every door at once, for everybody', async () => {
+  test('makes the asset unavailable at every operation immediately, for every caller', async () => {
     const post = await publish(mara, [asset, await add('Stays')], { visibility: 'public' });
     await remove(asset.id);
     const { id } = asset;
@@ -134,7 +134,7 @@ describe('DELETE /assets/{id}', () => {
 
 describe('who may delete an asset', () => {
   // ASSET-13
-  test('the owner, assets.admin, system.admin, assets.admin of its team, a token that may write', async () => {
+  test('allows the owner, assets.admin everywhere or in its team, system.admin, and tokens that may write', async () => {
     const { db } = library.deps;
     const team = await db
       .insertInto('teams')
@@ -160,7 +160,7 @@ describe('who may delete an asset', () => {
   });
 
   // ASSET-13
-  test('nobody else, and what they were refused stays: 401, 403 for what they are given, else 404', async () => {
+  test('refuses others with 401, 403 if they may read the asset, or else 404', async () => {
     const { token } = await mara.ok('createToken', {
       body: { name: 'script', scopes: ['read', 'posts.write'] },
     });
@@ -186,7 +186,7 @@ describe('who may delete an asset', () => {
     expect(await eventsOf(asset.id)).toEqual([]);
   });
 
-  test('an impersonator deletes in the name of the owner; the audit log names both', async () => {
+  test('records both accounts in the audit log when an impersonator deletes', async () => {
     const mask = visit(library.address, {}, root.cookie());
     await mask.ok('impersonate', { params: { ref: mara.ref }, body: undefined });
     await remove(asset.id, {}, mask);
@@ -202,7 +202,7 @@ describe('who may delete an asset', () => {
   });
 
   // TRASH-1
-  test('a second time is 404, and of ten at once one deletes', async () => {
+  test('returns 404 for a second delete; one of ten concurrent deletes succeeds', async () => {
     const answers = await Promise.all(
       Array.from({ length: 10 }, (_, n) =>
         [mara, keeper, root][n % 3]?.send(`/assets/${asset.id}`, {
@@ -222,14 +222,14 @@ describe('who may delete an asset', () => {
   });
 });
 
-describe('a picture beside a name', () => {
+describe('an avatar', () => {
   const wear = (account: Account, id: string) =>
     account.ok('updateUser', { params: { ref: account.ref }, body: { avatar_asset_id: id } });
   const avatarOf = async (account: Account) =>
     (await other.ok('getUser', { params: { ref: account.ref } })).avatar_url;
 
   // IDENTITY-7
-  test('goes with it, whoever deletes it, and does not come back with it', async () => {
+  test('is removed when its asset is deleted, and does not return with the asset', async () => {
     for (const deleter of [mara, keeper]) {
       const picture = await add();
       await wear(mara, picture.id);
@@ -241,14 +241,14 @@ describe('a picture beside a name', () => {
     }
   });
 
-  test('stays when another asset of the same bytes goes', async () => {
+  test('remains when another asset of the same bytes is deleted', async () => {
     const [worn, twin] = [await add(), await add()];
     await wear(mara, worn.id);
     await remove(twin.id);
     expect(await avatarOf(mara)).toContain(worn.id);
   });
 
-  test('is never one in the trash, though it be chosen and deleted at the same instant', async () => {
+  test('is never a deleted asset, even if chosen and deleted concurrently', async () => {
     const picture = await add();
     const held: { chosen: Promise<unknown> } = { chosen: Promise.resolve() };
     await library.deps.db.transaction().execute(async (tx) => {
@@ -274,7 +274,7 @@ describe('a picture beside a name', () => {
 });
 
 // POST-20
-describe('posts leave a deleted member out and have it back, restored, at its old place', () => {
+describe('posts omit a deleted member, and show it at its old position after a restore', () => {
   let three: ShownAsset[];
   let post: Post;
 
@@ -306,7 +306,7 @@ describe('posts leave a deleted member out and have it back, restored, at its ol
   };
 
   // POST-20
-  test('for everybody alike, its cover and focal point included', async () => {
+  test('for every caller, including cover and focal point', async () => {
     await library.setPublicMode(true);
     const everyone = [mara, other, keeper, root, library.anonymous()];
     const whole = {
@@ -336,7 +336,7 @@ describe('posts leave a deleted member out and have it back, restored, at its ol
     await library.setPublicMode(false);
   });
 
-  test('a post whose every member is deleted is in its author’s feed alone, with none, and comes back', async () => {
+  test('a post without live members is listed only for its author until one is restored', async () => {
     const inFeed = async (visitor: Visitor) =>
       (await visitor.ok('listPosts', { query: { limit: 200 } })).items.some(({ id }) => id === post.id);
     for (const { id } of three) await remove(id);
@@ -355,7 +355,7 @@ describe('posts leave a deleted member out and have it back, restored, at its ol
     expect(await shown(other)).toMatchObject({ members: [['three', 30]], cover: 2 });
   });
 
-  test('a post made while its member is deleted has it or is refused, never anything else', async () => {
+  test('a post created while its asset is being deleted has the member or is refused', async () => {
     for (let round = 0; round < 6; round += 1) {
       const picture = await add(`round ${round}`);
       const [made] = await Promise.all([

@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 
 // FILE-2
-test('documents are served with what viewers need, and cannot run anything', async () => {
+test('documents have the headers that viewers need, and cannot run scripts', async () => {
   const font = await readFile(resolve('@fontsource/inter/files/inter-greek-400-normal.woff2'));
   const book = await upload(owner, pdf(['One', 'Two']), {}, 'book.pdf');
   const note = await upload(

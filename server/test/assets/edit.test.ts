@@ -83,7 +83,7 @@ describe('PATCH /assets/{id} changes', () => {
     expect(await mara.ok('getAsset', { params: { id: asset.id } })).toEqual(changed);
   });
 
-  test('several things at once', async () => {
+  test('several properties at once', async () => {
     const body: AssetUpdate = {
       title: 'a',
       description: 'b',
@@ -97,7 +97,7 @@ describe('PATCH /assets/{id} changes', () => {
     expect(await edit(body)).toMatchObject(body);
   });
 
-  test('nothing where a key is null or absent', async () => {
+  test('no property that is null or absent', async () => {
     const nulls: AssetUpdate = {
       title: null,
       description: null,
@@ -118,7 +118,7 @@ describe('PATCH /assets/{id} changes', () => {
   });
 
   // ASSET-21
-  test('`clear_ai_provenance` makes it undeclared; beside a value it is 400', async () => {
+  test('the AI provenance to undeclared with `clear_ai_provenance`, which is 400 beside a value', async () => {
     expect(await edit({ clear_ai_provenance: false })).toMatchObject({ ai_provenance: 'assisted' });
     const both = await patch({ clear_ai_provenance: true, ai_provenance: 'none', title: 'no' });
     expect(both.status).toBe(400);
@@ -127,7 +127,7 @@ describe('PATCH /assets/{id} changes', () => {
     expect((await edit({ clear_ai_provenance: true })).ai_provenance).toBeNull();
   });
 
-  test('who is given it, at once: status, sensitivity and back', async () => {
+  test('its audience immediately with status and sensitivity', async () => {
     await library.setPublicMode(true);
     const seen = async () =>
       Promise.all(
@@ -152,7 +152,7 @@ describe('PATCH /assets/{id} changes', () => {
   });
 });
 
-describe('PATCH /assets/{id} refuses, and writes nothing', () => {
+describe('PATCH /assets/{id} refuses without a change', () => {
   test.each([
     ['team_id', null],
     ['team_id', '00000000-0000-4000-8000-00000000dead'],
@@ -171,7 +171,7 @@ describe('PATCH /assets/{id} refuses, and writes nothing', () => {
     ['clear_title', true],
     ['clear_team_id', true],
     ['__proto__x', 1],
-  ])('%s, by name, for the owner and for system.admin', async (key, value) => {
+  ])('the property %s, by name, for the owner and for system.admin', async (key, value) => {
     const before = await rowOf(asset.id);
     for (const visitor of [mara, root]) {
       const answer = await patch({ title: 'no', [key]: value }, visitor);
@@ -181,7 +181,7 @@ describe('PATCH /assets/{id} refuses, and writes nothing', () => {
   });
 
   // ASSET-18
-  test('the very team it has', async () => {
+  test('the team that the asset already has', async () => {
     expect((await patch({ team_id: studio })).status).toBe(400);
   });
 
@@ -220,7 +220,7 @@ describe('PATCH /assets/{id} refuses, and writes nothing', () => {
     ['if_unchanged_since', 1_700_000_000],
     ['if_unchanged_since', '2026-02-30T00:00:00Z'],
     ['if_unchanged_since', ''],
-  ])('a bad %s: %j', async (key, value) => {
+  ])('an invalid %s: %j', async (key, value) => {
     const before = await rowOf(asset.id);
     const body = { title: 'no', [key]: value };
     expect((await patch(body)).status).toBe(400);
@@ -235,7 +235,7 @@ describe('PATCH /assets/{id} refuses, and writes nothing', () => {
     expect(await rowOf(asset.id)).toMatchObject({ title: 'Ridge' });
   });
 
-  test('an id that is none, and a body of another type', async () => {
+  test('a malformed id, and a body of another content type', async () => {
     expect((await mara.send('/assets/no-uuid', { method: 'PATCH', body: {} })).status).toBe(400);
     const headers = { 'content-type': 'text/plain' };
     const text = await mara.send(`/assets/${asset.id}`, { method: 'PATCH', body: 'title', headers });
@@ -243,7 +243,7 @@ describe('PATCH /assets/{id} refuses, and writes nothing', () => {
   });
 
   // ASSET-17
-  describe('mature, on an install that does not allow it', () => {
+  describe('the mature rating if the library does not allow it', () => {
     beforeEach(async () => {
       await root.ok('setMatureContent', { body: { allowed: false } });
       return async () => {
@@ -252,7 +252,7 @@ describe('PATCH /assets/{id} refuses, and writes nothing', () => {
     });
 
     // ASSET-17
-    test('for the owner and administrators alike, with all that came along', async () => {
+    test('for the owner and administrators, with all other properties of the body', async () => {
       const before = await rowOf(asset.id);
       for (const visitor of [mara, root]) {
         const answer = await patch({ title: 'no', mature: true, tags: ['no'] }, visitor);
@@ -262,7 +262,7 @@ describe('PATCH /assets/{id} refuses, and writes nothing', () => {
       expect((await edit({})).tags).toEqual(['sea', 'blue']);
     });
 
-    test('what is mature already can be edited, and be made so no longer', async () => {
+    test('but allows edits of assets that are already mature, and clearing the rating', async () => {
       await library.deps.db.updateTable('assets').set({ mature: true }).where('id', '=', asset.id).execute();
       expect(await edit({ title: 'Later' })).toMatchObject({ title: 'Later', mature: true });
       expect(await edit({ mature: false })).toMatchObject({ mature: false });
@@ -273,7 +273,7 @@ describe('PATCH /assets/{id} refuses, and writes nothing', () => {
 
 // ASSET-13
 describe('who may change an asset', () => {
-  test('requires the scope assets.write of a token; anonymous callers are 401, also in public mode', async () => {
+  test('requires the scope assets.write of a token, and returns 401 to anonymous callers, also in public mode', async () => {
     const reader = await bearer(library, mara, ['read']);
     expect(await reader.refused('updateAsset', { params: { id: asset.id }, body: {} })).toEqual({
       status: 403,
@@ -285,7 +285,7 @@ describe('who may change an asset', () => {
     }
   });
 
-  test('a deleted or missing asset is 404 for everyone', async () => {
+  test('returns 404 to everyone for a deleted or unknown asset', async () => {
     await mara.ok('deleteAsset', { params: { id: asset.id }, body: undefined });
     for (const id of [asset.id, crypto.randomUUID()]) {
       for (const visitor of [mara, root, other]) {
@@ -300,7 +300,7 @@ describe('who may change an asset', () => {
 
 describe('if_unchanged_since', () => {
   // HTTP-19
-  test('accepts the current time in any notation', async () => {
+  test('accepts the current time in any RFC 3339 notation', async () => {
     const first = await edit({ title: 'one', if_unchanged_since: asset.updated_at });
     const moment = new Date(first.updated_at);
     const elsewhere = new Date(moment.getTime() + 2 * 3_600_000).toISOString().replace('Z', '+02:00');
@@ -311,7 +311,7 @@ describe('if_unchanged_since', () => {
   });
 
   // HTTP-5
-  test('answers 409 with the time of the change, and writes nothing', async () => {
+  test('returns 409 with the time of the change, and writes nothing', async () => {
     const { updated_at } = await edit({ title: 'meanwhile' });
     for (const since of [asset.updated_at, '2000-01-01T00:00:00Z']) {
       const answer = await patch({ title: 'late', tags: ['late'], if_unchanged_since: since });

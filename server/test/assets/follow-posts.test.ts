@@ -64,9 +64,9 @@ beforeEach(async () => {
 });
 
 // ASSET-3
-describe('a file of sensitivity posts', () => {
+describe('an asset of sensitivity posts', () => {
   // ASSET-3
-  test('is found by its owner and by administrators alone until it is posted', async () => {
+  test('is found only by its owner and administrators until it is posted', async () => {
     expect(await finds(owner, asset)).toBe(true);
     expect(await finds(root, asset)).toBe(true);
     for (const who of [colleague, follower, stranger, library.anonymous()]) {
@@ -75,7 +75,7 @@ describe('a file of sensitivity posts', () => {
   });
 
   // ADMIN-4, ASSET-16
-  test('is what an upload becomes that names no sensitivity, unless the library’s default says otherwise', async () => {
+  test('is the default of uploads, unless the library has another default', async () => {
     const form = async () => {
       const body = new FormData();
       body.append('file', new Blob([await jpeg(20, 20)]), 'plain.jpg');
@@ -105,7 +105,7 @@ describe('a file of sensitivity posts', () => {
     expect(seen).toEqual(due);
   });
 
-  test('is found by the people its post is shared with, until the share is taken back', async () => {
+  test('is found by accounts with a share of its post, until the share is revoked', async () => {
     const post = await publish(owner, [asset], { visibility: 'explicit-share' });
     expect(await finds(stranger, asset)).toBe(false);
     await owner.ok('putShare', { params: { id: post.id, user_ref: stranger.ref } });
@@ -115,7 +115,7 @@ describe('a file of sensitivity posts', () => {
   });
 
   // ASSET-3, ASSET-28
-  test('follows its post through every change: draft, visibility, members, trash and restore', async () => {
+  test('follows its post through publishing, visibility, members, trash and restore', async () => {
     const other = await addFile('Pebble');
     await library.runJobs();
     const post = await publish(owner, [asset], { draft: true });
@@ -148,7 +148,7 @@ describe('a file of sensitivity posts', () => {
   });
 
   // ASSET-3
-  test('is not published by a post of another account', async () => {
+  test('is not exposed by a post of another account', async () => {
     await publish(owner, [asset], { visibility: 'followers' });
     const taken = await publish(follower, [asset], { visibility: 'public' });
     for (const who of [stranger, library.anonymous()]) {
@@ -159,7 +159,7 @@ describe('a file of sensitivity posts', () => {
   });
 
   // ASSET-3
-  test('of a team is found by its members, and by readers of the team’s posts', async () => {
+  test('of a team is found by team members, and by readers of the team’s posts', async () => {
     const team = await addTeam(library, 'sculptors', [owner, colleague]);
     const ofTeam = await addFile('Driftwood', { team_id: team });
     await sql`delete from assets where id = ${asset.id}`.execute(library.deps.db);
@@ -171,7 +171,7 @@ describe('a file of sensitivity posts', () => {
     expect(await finds(stranger, ofTeam)).toBe(true);
   });
 
-  test('makes its tags known with it', async () => {
+  test('makes its tags visible to the same callers', async () => {
     const tagged = await addFile('Knot', { tags: 'knotwork' });
     await library.runJobs();
     const known = async (who: Visitor) => (await who.send('/tags/knotwork')).status === 200;
@@ -184,13 +184,13 @@ describe('a file of sensitivity posts', () => {
 });
 
 // ASSET-4
-test('a file of sensitivity org is served to signed-in callers, never to visitors', async () => {
+test('an asset of sensitivity org is served to signed-in callers only', async () => {
   await owner.ok('updateAsset', { params: { id: asset.id }, body: { sensitivity: 'org' } });
   await publish(owner, [asset], { visibility: 'public' });
   expect([await finds(stranger, asset), await finds(library.anonymous(), asset)]).toEqual([true, false]);
 });
 
-test('posts.admin finds the files of every published post', async () => {
+test('posts.admin finds the assets of every published post', async () => {
   const editor = await arrive(library, `editor${Date.now()}`);
   await grant(library, editor, 'posts.admin');
   expect(await finds(editor, asset)).toBe(false);
@@ -199,7 +199,7 @@ test('posts.admin finds the files of every published post', async () => {
 });
 
 // ASSET-28
-test('changes to several posts of one file at once leave it as wide as its widest post', async () => {
+test('concurrent changes to the posts of an asset leave it the audience of the widest post', async () => {
   for (let round = 0; round < 5; round += 1) {
     const posts = await Promise.all(
       (['public', 'org-only', 'followers', 'private'] as const).map((visibility) =>

@@ -35,7 +35,7 @@ const notReady = {
 };
 
 // RUN-7
-describe('a library whose disk has no more than the reserve', () => {
+describe('a library whose disk has only the reserve left', () => {
   let library: Library;
   let root: Account;
 
@@ -54,7 +54,7 @@ describe('a library whose disk has no more than the reserve', () => {
   });
 
   // RUN-7
-  test('answers reads, lets people sign in and out, and takes what makes room', async () => {
+  test('serves reads, sign-in and sign-out, and accepts requests that free space', async () => {
     await root.ok('listPosts');
     await library.anonymous().ok('login', { body: { username: 'root', password } });
     await root.ok('setTrashRetention', { body: { retention_days: 1 } });
@@ -63,7 +63,7 @@ describe('a library whose disk has no more than the reserve', () => {
   });
 });
 
-test('rendering waits for room and does not count as failed', async () => {
+test('postpones rendering until there is space, without counting a failure', async () => {
   const library = await openLibrary();
   const mara = await library.join('mara');
   const { id } = await upload(mara, await jpeg(64, 64));
@@ -87,7 +87,7 @@ test('rendering waits for room and does not count as failed', async () => {
   });
 });
 
-test('a database that is out of disk space is 507 to changes', async () => {
+test('a database out of disk space returns 507 for changes', async () => {
   const library = await openLibrary();
   const mara = await library.join('mara');
   const { db } = library.deps;
@@ -195,7 +195,7 @@ describe.skipIf(!mounts)('a small disk (skipped where unshare may not mount a tm
     return { status: answer?.statusCode ?? 0, text };
   }
 
-  test('refuses what would touch the reserve before and while it is read, and recovers by itself', async () => {
+  test('refuses uploads into the reserve before and while reading them, and recovers by itself', async () => {
     await start(64, 16 * MIB);
     const bytes = plainText('was there before');
     const { id } = await upload(root, bytes, {}, 'note.txt');
@@ -224,7 +224,7 @@ describe.skipIf(!mounts)('a small disk (skipped where unshare may not mount a tm
   });
 
   // RUN-7
-  test('that is written to its end is 507, keeps no half of a file, and takes the next one that fits', async () => {
+  test('that fills during an upload returns 507, keeps no partial file, and accepts the next file that fits', async () => {
     await start(64, 0);
     await upload(root, plainFile('small'), {}, 'note.txt');
     const { bavail } = await statfs(disk);
@@ -247,7 +247,7 @@ describe.skipIf(!mounts)('a small disk (skipped where unshare may not mount a tm
 
   // RUN-7
   test.for(everyFfmpeg)(
-    'that fills while a video is encoded leaves nothing half-written, and the video is encoded when there is room: $name',
+    'that fills while a video is encoded keeps no partial file, and the video is encoded when there is space: $name',
     { timeout: 300_000 },
     async ({ setting, isHere }, { skip }) => {
       if (!isHere) return skip('this FFmpeg is not installed');

@@ -42,9 +42,9 @@ async function renderJobs(): Promise<{ attempts: number; flags: object | null }[
   return rows;
 }
 
-describe('a file that is too much for its decoder', () => {
+describe('a file that exceeds the limits of its decoder', () => {
   // MEDIA-6
-  test('has failed at once, says why, and can be processed again', async () => {
+  test('fails immediately with a reason, and can be processed again', async () => {
     const { id } = await upload(mara, slowSvg(), {}, 'slow.svg');
     await library.runJobs();
     expect([await statusOf(mara, id), await errorOf(id)]).toEqual(['failed', 'took longer than 2 s']);
@@ -57,7 +57,7 @@ describe('a file that is too much for its decoder', () => {
   });
 
   // MEDIA-8
-  test('holds up neither the pictures nor the drawings of other people', async () => {
+  test('does not delay pictures and drawings of other accounts', async () => {
     const slow: string[] = [];
     for (let at = 0; at < 12; at += 1) slow.push((await upload(mara, slowSvg(), {}, 'slow.svg')).id);
     const worker = await startWorkerFor(library.deps, { ...library.database, lost: new Promise(() => {}) });
@@ -83,7 +83,7 @@ describe('a file that is too much for its decoder', () => {
     ['a GIF with a large screen', gifBomb],
     ['a TIFF of 60,000 x 60,000 pixels', tiffBomb],
     ['an SVG of 30,000 x 30,000 pixels', () => svg(30_000, 30_000)],
-  ])('is kept without previews when it is a bomb: %s', async (_, make) => {
+  ])('is stored without previews if it is a decompression bomb: %s', async (_, make) => {
     const { id } = await upload(mara, make());
     await library.runJobs();
     const asset = await mara.ok('getAsset', { params: { id } });
@@ -93,7 +93,7 @@ describe('a file that is too much for its decoder', () => {
 });
 
 // MEDIA-7
-test('a decoder that is killed in the middle leaves nothing half-written, and the job is done again', async () => {
+test('a killed decoder leaves no partial file, and the job runs again', async () => {
   const { decoders, db, storage } = library.deps;
   const { id, file_hash } = await upload(ivo, await jpeg(6000, 5000, { seed: 99 }));
   for (const pid of decoders.pids('picture')) process.kill(pid, 'SIGKILL');
@@ -119,7 +119,7 @@ test('a decoder that is killed in the middle leaves nothing half-written, and th
   });
 });
 
-test('a request that waits for such a file is refused, and the file is not kept', async () => {
+test('a request that waits for such a file is refused, and the file is not stored', async () => {
   const encoder = await startEncoder();
   const limits = { query: { memoryBytes: 16 * 1024 ** 2 } };
   const strict = await openLibrary({ VITRINE_ENCODER_URL: encoder.address }, { decoding: { limits } });

@@ -113,7 +113,7 @@ describe('a decoder that is killed', () => {
     ['document', '/first-page.png', document],
     ['panorama', '/tiles.zip', panorama],
   ])(
-    'while it makes %s%s leaves nothing behind, and the job is repeated',
+    'while it renders %s%s leaves nothing behind, and the job runs again',
     async (_, end, make) => {
       // On a busy machine the job may end between the look at its files and the kill.
       let interrupted = false;
@@ -132,7 +132,7 @@ describe('a service that is killed', () => {
     for (const close of closing) await close();
   });
 
-  test('at any step of a file leaves no partial rendition, and the next one finishes every file once', async () => {
+  test('at any step leaves no partial rendition, and the next process finishes every file once', async () => {
     const dataDir = await mkdtemp(join(tmpdir(), 'vitrine-kill-points-'));
     await chmod(dataDir, 0o755);
     closing.push(() => rm(dataDir, { recursive: true, force: true }));

@@ -144,7 +144,7 @@ const lists: Record<string, readonly string[]> = {
 };
 
 describe('GET /assets lists readable assets, with placeholders for withheld ones', () => {
-  test('is 401 for anonymous callers while public mode is off', async () => {
+  test('returns 401 to anonymous callers while public mode is off', async () => {
     await library.setPublicMode(false);
     expect((await library.anonymous().refused('listAssets')).status).toBe(401);
   });
@@ -158,12 +158,12 @@ describe('GET /assets lists readable assets, with placeholders for withheld ones
     beforeAll(() => library.setPublicMode(name === 'anonymous'));
 
     // ASSET-1, ASSET-4, ASSET-11
-    test('sees exactly these', async () => {
+    test('returns exactly these assets', async () => {
       expect((await listed(person(name))).map(asText).sort()).toEqual([...(lists[name] ?? [])].sort());
     });
 
     // ASSET-1, ASSET-2, ASSET-5
-    test('sees in the list what GET /assets/{id} shows, and no other assets', async () => {
+    test('lists the same assets with the same properties as GET /assets/{id}', async () => {
       const visitor = person(name);
       const items = new Map((await listed(visitor)).map((asset) => [asset.id, asset]));
       for (const id of ids.values()) {
@@ -185,7 +185,7 @@ describe('GET /assets lists readable assets, with placeholders for withheld ones
       { status: 'draft' },
       { status: 'archived', asset_type: 1 },
       { sort: 'oldest', tag: ['sea'] },
-    ])('a filter finds what is shown and fits, in full pages: %j', async (filter) => {
+    ])('a filter returns matching readable assets in full pages: %j', async (filter) => {
       const { tag = [], asset_type, status, sort = 'newest' } = filter;
       const fitting = (await listed(person(name), { sort })).filter(
         (asset) =>
@@ -200,7 +200,7 @@ describe('GET /assets lists readable assets, with placeholders for withheld ones
     });
 
     // ASSET-22
-    test('a withheld asset is not found by its owner or team', async () => {
+    test('the owner and team filters do not find withheld assets', async () => {
       const all = await listed(person(name));
       const shown = all.flatMap((asset) => (asset.restricted ? [] : [asset]));
       const ofOwner = shown.filter((asset) => asset.owner_user_ref === owner.ref);
@@ -211,7 +211,7 @@ describe('GET /assets lists readable assets, with placeholders for withheld ones
   });
 
   // ASSET-22
-  test('filters do not find withheld assets, which others find', async () => {
+  test('filters find a withheld asset only for callers who may read its columns', async () => {
     const questions: AssetQuery[] = [
       { tag: ['secret'] },
       { team_id: studio },
@@ -224,7 +224,7 @@ describe('GET /assets lists readable assets, with placeholders for withheld ones
   });
 
   // ASSET-5, HTTP-6, POST-21
-  test('a placeholder has exactly `id`, `restricted` and the name of its owner, if it has one', async () => {
+  test('a placeholder has only `id`, `restricted` and the name of its owner, if any', async () => {
     const items = (await listed(stranger)).filter((asset) => asset.restricted);
     expect(items).toEqual(
       expect.arrayContaining([
@@ -251,7 +251,7 @@ describe('GET /assets lists readable assets, with placeholders for withheld ones
   });
 });
 
-describe('paging and order', () => {
+describe('pagination and order', () => {
   let other: Library['deps']['db'];
   const walls: string[] = [];
 
@@ -265,7 +265,7 @@ describe('paging and order', () => {
     walls.sort();
   });
 
-  test('a page has 50 assets by default, and the last one no cursor', async () => {
+  test('a page has 50 assets by default, and the last page has no cursor', async () => {
     const page = await owner.ok('listAssets', { query: { asset_type: 5 } });
     expect(page.items).toHaveLength(50);
     const rest = await owner.ok('listAssets', {
@@ -278,7 +278,7 @@ describe('paging and order', () => {
   });
 
   test.each([1, 7, 59, 200])(
-    'pages of %d hold every asset once, newest first by time and id',
+    'pages of %d contain each asset once, newest first by time and id',
     async (limit) => {
       const items = await listed(owner, { asset_type: 5, limit });
       expect(items.map(({ id }) => id).sort()).toEqual(walls);
@@ -327,7 +327,7 @@ describe('the query of GET /assets', () => {
     `cursor=${Buffer.from('2026-01-01T00:00:00Z no-uuid').toString('base64url')}`,
     'owner_ref=9223372036854775808',
     Array.from({ length: 11 }, (_, n) => `tag=t${n}`).join('&'),
-  ])('%s is 400', async (query) => {
+  ])('returns 400 for %s', async (query) => {
     expect((await owner.send(`/assets?${query}`)).status).toBe(400);
   });
 
@@ -336,7 +336,7 @@ describe('the query of GET /assets', () => {
     expect(JSON.parse((await owner.send('/assets?colour=red')).text)).toEqual(known);
   });
 
-  test('matches tags exactly, with case and punctuation', async () => {
+  test('matches tags exactly, including case and punctuation', async () => {
     const odd = ['50% %_', 'a,b', "l'été", 'Sea', '日本', '"q"', 'a&b=c'];
     const id = await add({ asset_type: 6 }, odd);
     for (const tag of odd) {
@@ -347,7 +347,7 @@ describe('the query of GET /assets', () => {
     }
   });
 
-  test('an unknown team, owner or type has an empty list', async () => {
+  test('returns an empty list for an unknown team, owner or type', async () => {
     for (const query of [{ team_id: crypto.randomUUID() }, { owner_ref: 4_711_000 }, { asset_type: 99 }]) {
       expect(await root.ok('listAssets', { query })).toEqual({ items: [], next_cursor: null });
     }

@@ -91,7 +91,7 @@ const open = {
 const shut = Object.fromEntries(Object.keys(open).map((door) => [door, 404]));
 
 // ASSET-6
-describe.each([true, false])('the instance allows mature content: %s', (allowed) => {
+describe.each([true, false])('the library allows mature content: %s', (allowed) => {
   beforeAll(async () => {
     await allow(allowed);
     await library.setPublicMode(true);
@@ -144,7 +144,7 @@ describe('the rating', () => {
   beforeEach(() => allow(true));
 
   // ASSET-6, FILE-3
-  test('makes its bytes the 404 of a missing asset', async () => {
+  test('returns the same 404 for its bytes as for an unknown asset', async () => {
     for (const path of ['file', 'variants/col']) {
       const refused = await plain.send(`/assets/${picture.id}/${path}`);
       const missing = await plain.send(`/assets/${crypto.randomUUID()}/${path}`);
@@ -154,7 +154,7 @@ describe('the rating', () => {
   });
 
   // ASSET-7, ASSET-8
-  test('does not open withheld assets to those who opted in', async () => {
+  test('does not reveal withheld assets to callers who opted in', async () => {
     const hidden = await rated({ sensitivity: 'restricted' }, 2);
     const placeholder = { id: hidden.id, restricted: true, owner_display_name: 'owner' };
     expect(await curious.ok('getAsset', { params: { id: hidden.id } })).toEqual(placeholder);
@@ -163,7 +163,7 @@ describe('the rating', () => {
   });
 
   // ASSET-7, ASSET-11
-  test('opens restricted assets to content.read.all after an opt-in', async () => {
+  test('allows content.read.all to see restricted assets after an opt-in', async () => {
     const hidden = await rated({ sensitivity: 'restricted' }, 3);
     const reader = await library.join('second reader');
     await grant(library, reader, 'content.read.all');
@@ -172,7 +172,7 @@ describe('the rating', () => {
     expect((await doors(reader, hidden.id)).file).toBe(200);
   });
 
-  test('takes effect and ends immediately', async () => {
+  test('takes effect immediately, and so does its removal', async () => {
     const mild = await upload(owner, await jpeg(90, 60, { seed: 4 }));
     await library.runJobs();
     const etag = `"${mild.file_hash}"`;
@@ -211,11 +211,11 @@ describe('the rating', () => {
 });
 
 // ADMIN-3
-describe('the switch and the choice', () => {
+describe('the setting of the library and the preference', () => {
   const status = async (visitor: Visitor) => (await visitor.send(`/assets/${picture.id}/file`)).status;
 
   // ADMIN-3
-  test('take effect at the next request, and the switch keeps the choices', async () => {
+  test('take effect at the next request, and the setting keeps the preferences', async () => {
     const fickle = await library.join('fickle');
     await allow(true);
     expect(await status(fickle)).toBe(404);
@@ -244,7 +244,7 @@ describe('the switch and the choice', () => {
   });
 
   // ADMIN-3
-  test('the switch requires system.config.read and system.config.write', async () => {
+  test('the setting requires system.config.read and system.config.write', async () => {
     const clerk = await library.join('clerk');
     expect(await clerk.refused('getMatureContent')).toEqual({
       status: 403,

@@ -15,7 +15,7 @@ beforeAll(async () => {
 
 describe('GET /assets/{id}/media', () => {
   // MEDIA-24
-  test('names the type, the kind and every rendition, which its address serves', async () => {
+  test('returns type, kind and the URLs of all renditions, which are served', async () => {
     const asset = await upload(owner, await jpeg(60, 40));
     await library.runJobs();
     const media = await owner.ok('getAssetMedia', { params: { id: asset.id } });
@@ -32,7 +32,7 @@ describe('GET /assets/{id}/media', () => {
   });
 
   // FILE-3, MEDIA-24
-  test('answers 404 to callers who may not have the bytes', async () => {
+  test('returns 404 to callers without access to the bytes', async () => {
     const asset = await upload(owner, plainText('mine'), { sensitivity: 'restricted' });
     expect((await stranger.send(`/assets/${asset.id}/media`)).status).toBe(404);
   });

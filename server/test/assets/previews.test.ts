@@ -72,7 +72,7 @@ describe('PUT /admin/system/previews', () => {
   });
 
   // MEDIA-28
-  test('takes effect in every process', async () => {
+  test('applies to every process', async () => {
     const second = await openSecond(library);
     try {
       await configure(small);
@@ -99,7 +99,7 @@ describe('PUT /admin/system/previews', () => {
   });
 
   // MEDIA-23
-  test('can be paused and resumed without an effect on new uploads', async () => {
+  test('can be paused and resumed without affecting new uploads', async () => {
     await upload(mara, await jpeg(90, 60));
     await library.runJobs();
     await admin.ok('pausePreviewRendering', { body: { paused: true } });

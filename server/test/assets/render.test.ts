@@ -37,7 +37,7 @@ async function shape(id: string, key: string): Promise<[number, number]> {
 
 describe('the preview ladder', () => {
   // MEDIA-2
-  test('keeps the shape, crops the square, and never enlarges', async () => {
+  test('keeps the aspect ratio, crops the square, and never enlarges', async () => {
     const { id, pixel_width, pixel_height } = await rendered(await jpeg(3000, 1500));
     expect([pixel_width, pixel_height]).toEqual([3000, 1500]);
     expect(await shape(id, 'col')).toEqual([320, 320]);
@@ -50,7 +50,7 @@ describe('the preview ladder', () => {
   });
 
   // ASSET-32
-  test('a picture taken sideways is shown upright', async () => {
+  test('shows a picture with EXIF rotation upright', async () => {
     const { id, pixel_width, pixel_height } = await rendered(await jpeg(800, 400, { orientation: 6 }));
     expect([pixel_width, pixel_height]).toEqual([400, 800]);
     expect(await shape(id, 'preview')).toEqual([400, 800]);
@@ -74,7 +74,7 @@ describe('the preview ladder', () => {
     ['a line one pixel high', () => png(2000, 1)],
     ['a line one pixel wide', () => png(1, 2000)],
     ['a single pixel', () => png(1, 1)],
-  ])('is made of %s', async (_, make) => {
+  ])('is rendered for %s', async (_, make) => {
     const asset = await rendered(await make());
     expect(asset).toMatchObject({
       processing_status: 'ready',
@@ -84,7 +84,7 @@ describe('the preview ladder', () => {
     expect((await sharp(await variant(asset.id, 'preview')).metadata()).format).toBe('webp');
   });
 
-  test('an animated picture shows its first frame', async () => {
+  test('shows the first frame of an animated picture', async () => {
     const { id } = await rendered(await animatedGif());
     const { data } = await sharp(await variant(id, 'preview'))
       .raw()
@@ -93,7 +93,7 @@ describe('the preview ladder', () => {
   });
 
   // MEDIA-11
-  test('comes with a thumbhash of the right shape, some 30 bytes', async () => {
+  test('includes a thumbhash with the right aspect ratio, of about 30 bytes', async () => {
     const { thumbhash } = await rendered(await jpeg(1000, 500, { seed: 77 }));
     const hash = Buffer.from(thumbhash ?? '', 'base64');
     expect(hash.length).toBeGreaterThan(10);
@@ -101,7 +101,7 @@ describe('the preview ladder', () => {
     expect(thumbHashToApproximateAspectRatio(hash)).toBeCloseTo(2, 0);
   });
 
-  test('basic EXIF is kept with the file, without what PostgreSQL cannot hold', async () => {
+  test('stores basic EXIF, without values that PostgreSQL cannot store', async () => {
     const exif = { Make: 'Vitrine Optics', Model: 'V1\0', Artist: 'Mara Lindqvist', Copyright: '© Mara' };
     const { file_hash } = await rendered(await jpeg(300, 200, { exif, seed: 3 }));
     const row = await library.deps.db
@@ -119,7 +119,7 @@ describe('the preview ladder', () => {
 
 describe('the render job', () => {
   // RUN-8
-  test('may be told twice of the same picture', async () => {
+  test('is idempotent', async () => {
     const { id } = await upload(mara, await jpeg(500, 500, { seed: 12 }));
     await Promise.all([library.runJobs(), library.runJobs()]);
     const asset = await mara.ok('reprocessAsset', { params: { id } });
@@ -127,7 +127,7 @@ describe('the render job', () => {
   });
 
   // MEDIA-9
-  test('that cannot read its file is tried again and at last counts as failed', async () => {
+  test('is retried if it cannot read its file, and finally fails', async () => {
     const { id, file_hash } = await upload(mara, await jpeg(500, 500, { seed: 13 }));
     const path = objectPath(library, originalKey(file_hash ?? ''));
     await rm(path);

@@ -33,13 +33,13 @@ async function statusOf(id: string, token: string | undefined = timo.cookie()): 
 }
 
 describe('a preview', () => {
-  test('is one statement for a session that has been seen before', async () => {
+  test('takes one statement for a session that was seen before', async () => {
     const id = await picture();
     await statusOf(id);
     expect(await countStatements(library, () => statusOf(id))).toEqual([200, 1]);
   });
 
-  test('is answered by its own rights when many previews arrive together', async () => {
+  test('is decided separately for each of many concurrent requests', async () => {
     const ids = [await picture(), await picture(), await picture({ sensitivity: 'restricted' })];
     for (const id of ids) await statusOf(id);
     const asked = Array.from({ length: 10 }, () => ids).flat();
@@ -47,7 +47,7 @@ describe('a preview', () => {
     expect(statuses).toEqual(asked.map((_, at) => (at % 3 === 2 ? 404 : 200)));
   });
 
-  test('is refused by an identifier that is none, also beside others', async () => {
+  test('returns 400 for a malformed id, also among concurrent valid ones', async () => {
     const id = await picture();
     const statuses = await Promise.all([statusOf(id), statusOf('no-uuid'), statusOf(id)]);
     expect(statuses).toEqual([200, 400, 200]);
@@ -55,7 +55,7 @@ describe('a preview', () => {
 });
 
 // FILE-9
-describe('the next request for a preview knows', () => {
+describe('the next request for a preview takes into account', () => {
   test('that its session has ended', async () => {
     const id = await picture();
     const session = { userRef: timo.ref, days: 1, address: '', userAgent: '' };
@@ -84,7 +84,7 @@ describe('the next request for a preview knows', () => {
     expect(await statusOf(id)).toBe(404);
   });
 
-  test('that the account was given a capability, and that it was taken away', async () => {
+  test('that a capability was granted or revoked', async () => {
     const id = await picture({ sensitivity: 'restricted' });
     const ines = await library.join('ines');
     const ask = () => statusOf(id, ines.cookie());
@@ -95,7 +95,7 @@ describe('the next request for a preview knows', () => {
     expect(await ask()).toBe(404);
   });
 
-  test('that the account no longer wants to see mature content', async () => {
+  test('that the account opted out of mature content', async () => {
     const id = await picture({ mature: 'true' });
     const noor = await library.join('noor');
     const ask = () => statusOf(id, noor.cookie());

@@ -56,7 +56,7 @@ describe('PUT /assets/{id}/shares/{user_ref}', () => {
   );
 
   // LINK-15
-  test('is 200 on a repeat, which replaces the expiry', async () => {
+  test('returns 200 for a repetition, which replaces the expiry', async () => {
     const until = later(2);
     const first = await put(owner, guest.ref, { expires_at: until });
     expect([first.status, JSON.parse(first.text).expires_at]).toEqual([201, until]);
@@ -77,7 +77,7 @@ describe('PUT /assets/{id}/shares/{user_ref}', () => {
   });
 
   // ASSET-9
-  test('does not open mature bytes to an account that has not opted in', async () => {
+  test('does not give mature bytes to an account that has not opted in', async () => {
     await owner.ok('updateAsset', { params: { id: asset.id }, body: { mature: true } });
     await put(owner, guest.ref);
     expect(await statusFor(guest)).toBe(200);

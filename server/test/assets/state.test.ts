@@ -41,7 +41,7 @@ const events = () =>
     .execute();
 
 // ASSET-26, ASSET-29
-test('a new asset is work in progress, and its owner moves it on', async () => {
+test('sets a new asset to work in progress, and lets its owner change the state', async () => {
   expect(asset.state_id).toBe(idOf('wip'));
   const moved = await move(owner, idOf('review'));
   expect(moved.state_id).toBe(idOf('review'));
@@ -53,7 +53,7 @@ test('a new asset is work in progress, and its owner moves it on', async () => {
 });
 
 // ASSET-29
-test('an asset from before the states has none until it is given one', async () => {
+test('returns no state for an asset from before states existed, until one is set', async () => {
   const old = await upload(owner, plainText('old'));
   await library.deps.db.updateTable('assets').set({ state_id: null }).where('id', '=', old.id).execute();
   expect(await stranger.ok('getAsset', { params: { id: old.id } })).toMatchObject({ state_id: null });
@@ -62,7 +62,7 @@ test('an asset from before the states has none until it is given one', async () 
 });
 
 // ASSET-26
-test('only those who may edit the asset move it', async () => {
+test('requires the right to edit the asset', async () => {
   expect(await refusal(stranger, idOf('approved'))).toBe(403);
   expect(await refusal(library.anonymous(), idOf('approved'))).toBe(401);
   const hidden = await upload(owner, plainText('hidden'), { sensitivity: 'posts' });
@@ -73,7 +73,7 @@ test('only those who may edit the asset move it', async () => {
 });
 
 // ASSET-26, ASSET-29
-test('unknown states are 404, those of another domain and malformed ones 400', async () => {
+test('returns 404 for unknown states, and 400 for malformed ones and those of another domain', async () => {
   const [ofPosts] = await owner.ok('listWorkflowStates', { query: { domain: 'post' } });
   expect(await refusal(owner, nowhere)).toBe(404);
   expect(await refusal(owner, ofPosts?.id ?? '')).toBe(400);
@@ -82,7 +82,7 @@ test('unknown states are 404, those of another domain and malformed ones 400', a
 });
 
 // ASSET-22
-test('a state filter finds no asset whose columns are withheld', async () => {
+test('does not find assets with withheld columns by a state filter', async () => {
   const { id } = await upload(owner, plainText('secret'), { sensitivity: 'restricted' });
   expect(await found('wip')).not.toContain(id);
   const { items } = await owner.ok('listAssets', { query: { state: 'wip' } });

@@ -63,7 +63,7 @@ const guessed = (value: string, confidence: number) => ({
 // ASSET-19, ASSET-20
 describe('tags of an asset', () => {
   // ASSET-19
-  test('`tags` and `tag_details` have the same set and order: the one they were given in', async () => {
+  test('`tags` and `tag_details` list the same tags in the order they were written', async () => {
     const given = ['zebra', 'apple', 'Mango', 'ähre', '日本'];
     const changed = await change(given);
     expect(changed.tags).toEqual(given);
@@ -75,7 +75,7 @@ describe('tags of an asset', () => {
   });
 
   // ASSET-20
-  test('each says where it comes from; a guess says how sure and by whom', async () => {
+  test('return their source, and those from a model its name and confidence', async () => {
     await machine('dog', 0.87);
     await imported('archive');
     const shown = await mara.ok('getAsset', { params: { id: asset.id } });
@@ -87,23 +87,26 @@ describe('tags of an asset', () => {
     ]);
   });
 
-  test.each([0, 1, 1 / 3])('a confidence of %d is kept as it is', async (confidence) => {
+  test.each([0, 1, 1 / 3])('keep a confidence of %d', async (confidence) => {
     await machine('edge', confidence);
     const shown = await change(['edge']);
     expect(shown.tag_details).toEqual([guessed('edge', confidence)]);
   });
 
   // ASSET-20
-  test.each([-0.01, 1.01, Number.NaN])('a confidence of %d, or none, is no guess', async (confidence) => {
-    await expect(machine('edge', confidence)).rejects.toThrow(/check constraint/);
-    const bare = { asset_id: asset.id, value: 'bare', source: 'ai' as const };
-    await expect(library.deps.db.insertInto('asset_tags').values(bare).execute()).rejects.toThrow(
-      /check constraint/,
-    );
-  });
+  test.each([-0.01, 1.01, Number.NaN])(
+    'refuse a confidence of %d or none for a tag from a model',
+    async (confidence) => {
+      await expect(machine('edge', confidence)).rejects.toThrow(/check constraint/);
+      const bare = { asset_id: asset.id, value: 'bare', source: 'ai' as const };
+      await expect(library.deps.db.insertInto('asset_tags').values(bare).execute()).rejects.toThrow(
+        /check constraint/,
+      );
+    },
+  );
 });
 
-describe('a list a person sends', () => {
+describe('a list of tags from a person', () => {
   beforeEach(async () => {
     await machine('dog', 0.9);
     await machine('cat', 0.4, 11);
@@ -111,7 +114,7 @@ describe('a list a person sends', () => {
   });
 
   // ASSET-20
-  test('keeps the source of what stays, drops what it leaves out, and what is new is manual', async () => {
+  test('keeps the source of remaining tags, removes omitted ones, and adds new ones as manual', async () => {
     const { tag_details } = await change(['new', 'archive', 'dog', 'by hand']);
     expect(tag_details).toEqual([
       manual('new'),
@@ -122,12 +125,12 @@ describe('a list a person sends', () => {
   });
 
   // ASSET-20
-  test('a guess that was thrown out and is written anew is manual', async () => {
+  test('adds a removed tag from a model as manual', async () => {
     await change(['by hand']);
     expect((await change(['dog'])).tag_details).toEqual([manual('dog')]);
   });
 
-  test('that is empty leaves none; one that is absent or null leaves all', async () => {
+  test('removes all tags if empty, and none if absent or null', async () => {
     const before = await mara.ok('getAsset', { params: { id: asset.id } });
     const untouched = await mara.ok('updateAsset', { params: { id: asset.id }, body: { title: 'x' } });
     expect(!before.restricted && untouched.tag_details).toEqual(!before.restricted && before.tag_details);
@@ -136,19 +139,19 @@ describe('a list a person sends', () => {
   });
 
   // ASSET-19
-  test('counts a value once, in its first place', async () => {
+  test('drops duplicates and keeps the first position', async () => {
     const { tags, tag_details } = await change(['a', 'dog', 'a', 'b', 'dog']);
     expect(tags).toEqual(['a', 'dog', 'b']);
     expect(tag_details[1]).toEqual(guessed('dog', 0.9));
   });
 
   // ASSET-19
-  test('tells case apart', async () => {
+  test('distinguishes case', async () => {
     const { tag_details } = await change(['Dog', 'dog']);
     expect(tag_details).toEqual([manual('Dog'), guessed('dog', 0.9)]);
   });
 
-  test('cannot say where a tag comes from', async () => {
+  test('cannot set the source of a tag', async () => {
     const body = { tag_details: [guessed('dog', 1)] };
     const answer = await mara.send(`/assets/${asset.id}`, { method: 'PATCH', body });
     expect([answer.status, JSON.parse(answer.text)]).toEqual([
@@ -161,12 +164,12 @@ describe('a list a person sends', () => {
   });
 
   // ASSET-19
-  test('of 50 tags of 64 characters is taken', async () => {
+  test('may have 50 tags of 64 characters', async () => {
     const many = Array.from({ length: 50 }, (_, n) => `${n}`.padEnd(64, 'ß'));
     expect((await change(many)).tags).toEqual(many);
   });
 
-  test('of tags that no index could hold is refused or kept, never a fault of the server', async () => {
+  test('never causes a 500 with tags that are too long for an index', async () => {
     // One letter under many marks is one character to the eye.
     const marks = Array.from({ length: 400 }, (_, n) =>
       String.fromCodePoint(0x300 + ((n * 7919) % 0x60)),
@@ -177,7 +180,7 @@ describe('a list a person sends', () => {
     if (answer.status === 200) expect(JSON.parse(answer.text).tags).toEqual([tower]);
   });
 
-  test('is there whole, however many editors send theirs at once', async () => {
+  test('replaces the list completely under concurrent edits', async () => {
     const lists = Array.from({ length: 12 }, (_, n) =>
       Array.from({ length: 6 }, (_, i) => `tag ${(n * (i + 1)) % 13}`).filter(
         (v, at, all) => all.indexOf(v) === at,
@@ -191,8 +194,8 @@ describe('a list a person sends', () => {
   });
 });
 
-describe('a guess counts like any tag', () => {
-  test('it is found by, and no more once a person threw it out', async () => {
+describe('a tag from a model', () => {
+  test('finds the asset until a person removes the tag', async () => {
     const found = async () =>
       (await mara.ok('listAssets', { query: { tag: ['heron'] } })).items.map(({ id }) => id);
     await machine('heron', 0.2);

@@ -62,8 +62,8 @@ function expectColour(found: readonly number[], due: readonly number[]) {
 }
 
 // MEDIA-13
-describe('a picture with more pixels than its ladder', () => {
-  test('has Deep Zoom tiles of all its pixels, which its media describes', async () => {
+describe('a picture larger than its ladder', () => {
+  test('has Deep Zoom tiles at full resolution, described in its media', async () => {
     const tiles = await tilesOf(id);
     expect(tiles).toEqual({
       width: 5000,
@@ -104,7 +104,7 @@ describe('a picture with more pixels than its ladder', () => {
   });
 
   // MEDIA-13
-  test('serves tiles only to callers who may have the bytes', async () => {
+  test('serves tiles only to callers with access to the bytes', async () => {
     expect((await stranger.send(`/assets/${id}/tiles/13/0_0`)).status).toBe(404);
     expect((await library.anonymous().send(`/assets/${id}/tiles/13/0_0`)).status).toBe(401);
   });
@@ -123,14 +123,14 @@ describe('a picture with more pixels than its ladder', () => {
     expect((await owner.send(`/assets/${id}/tiles/${address}`)).status).toBe(404);
   });
 
-  test('keeps its tiles in one object, which is not served as a whole', async () => {
+  test('stores its tiles in one object, which is not served as a whole', async () => {
     const { variants } = await owner.ok('getAssetMedia', { params: { id } });
     expect(variants.map(({ key }) => key)).not.toContain('tiles');
     expect((await owner.send(`/assets/${id}/variants/tiles`)).status).toBe(404);
     expect(await readdir(library.deps.storage.incomingDir)).toEqual([]);
   });
 
-  test('may be kept by a browser under an address that names its bytes', async () => {
+  test('is cacheable by browsers at a URL with the hash', async () => {
     const kept = await owner.send(`/assets/${id}/tiles/13/1_1?v=${hash}`);
     expect(kept.headers.get('cache-control')).toBe('private, max-age=31536000, immutable');
     const asked = await owner.send(`/assets/${id}/tiles/13/1_1`);
@@ -142,7 +142,7 @@ describe('a picture with more pixels than its ladder', () => {
     expect(other.status).toBe(200);
   });
 
-  test('is cut again when its tiles are damaged and it is processed again', async () => {
+  test('renders damaged tiles again when it is reprocessed', async () => {
     const { db, storage } = library.deps;
     const { rows } = await sql<{ object: string }>`
       select renditions -> 'tiles' ->> 'object' as object from files where hash = ${hash}`.execute(db);
@@ -154,14 +154,14 @@ describe('a picture with more pixels than its ladder', () => {
 });
 
 // MEDIA-16
-test('tiles are cut at the lowest priority, so that previews are not delayed', async () => {
+test('tiles are rendered at the lowest priority, so that previews are not delayed', async () => {
   await upload(owner, await jpeg(4200, 60, { seed: 7 }));
   await library.runJobs();
   const [pid] = library.deps.decoders.pids('tiles');
   expect(getPriority(pid ?? 0)).toBe(19);
 });
 
-test('tiles of a picture that is transparent somewhere are, too', async () => {
+test('tiles keep the transparency of the picture', async () => {
   const asset = await upload(owner, await panorama(4500, 300, true));
   await library.runJobs();
   expect(await tilesOf(asset.id)).toMatchObject({ format: 'webp', width: 4500 });
@@ -171,7 +171,7 @@ test('tiles of a picture that is transparent somewhere are, too', async () => {
   expect([type, at(0, 0)[3]]).toEqual(['image/webp', 0]);
 });
 
-test('tiles of a picture that was taken sideways stand upright', async () => {
+test('tiles of a picture with EXIF rotation are upright', async () => {
   const asset = await upload(owner, await jpeg(4200, 600, { orientation: 6 }));
   await library.runJobs();
   const { width, height, levels } = await tilesOf(asset.id);
@@ -181,7 +181,7 @@ test('tiles of a picture that was taken sideways stand upright', async () => {
 });
 
 // MEDIA-13
-test('a picture that its ladder shows in full has no tiles', async () => {
+test('a picture no larger than its ladder has no tiles', async () => {
   const asset = await upload(owner, await jpeg(900, 600));
   await library.runJobs();
   const { tiles } = await owner.ok('getAssetMedia', { params: { id: asset.id } });

@@ -43,9 +43,9 @@ function form(parts: [string, string | Blob, string?][]): FormData {
 const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
 
 // ASSET-14, ASSET-25
-describe('POST /assets stores a file and describes it', () => {
+describe('POST /assets stores a file and returns its asset', () => {
   // UPLOAD-9
-  test('fields may stand before and after the file, tags repeated', async () => {
+  test('accepts fields before and after the file, and repeated tags', async () => {
     const bytes = await jpeg(640, 480, { seed: 7 });
     const asset = await mara.ok('createAsset', {
       body: form([
@@ -88,14 +88,14 @@ describe('POST /assets stores a file and describes it', () => {
   });
 
   // ASSET-16
-  test('tags may be one JSON array, and the title defaults to the name of the file', async () => {
+  test('accepts tags as one JSON array, and uses the file name as default title', async () => {
     const asset = await upload(mara, await jpeg(50, 50), { tags: '["a","b","a"]' }, 'IMG 0042.final.jpg');
     expect(asset.tags).toEqual(['a', 'b']);
     expect(asset.title).toBe('IMG 0042.final');
   });
 
   // FILE-7, MEDIA-4
-  test('the same bytes are stored once, and an asset over rendered bytes is ready at once', async () => {
+  test('stores the same bytes once, and an asset of rendered bytes is ready immediately', async () => {
     const bytes = await jpeg(800, 500, { seed: 99 });
     const [first, second] = await Promise.all([upload(mara, bytes), upload(other, bytes)]);
     expect(first.file_hash).toBe(second.file_hash);
@@ -107,7 +107,7 @@ describe('POST /assets stores a file and describes it', () => {
   });
 
   // ASSET-15
-  test('JSON may name bytes that the caller uploaded before, not those of others', async () => {
+  test('accepts the hash of bytes that the caller uploaded before, not of those of others', async () => {
     const bytes = await jpeg(300, 300, { seed: 5 });
     const { file_hash } = await upload(mara, bytes);
     if (file_hash === null) throw new Error('no hash');
@@ -124,7 +124,7 @@ describe('POST /assets stores a file and describes it', () => {
 });
 
 // MEDIA-5
-describe('what is no picture is kept as a plain file, never a fault', () => {
+describe('a file that cannot be rendered is stored as a plain file', () => {
   // MEDIA-5
   test('a 0-byte file', async () => {
     const asset = await upload(mara, new Uint8Array(0), {}, 'nothing.jpg');
@@ -152,7 +152,7 @@ describe('what is no picture is kept as a plain file, never a fault', () => {
   });
 
   // MEDIA-6
-  test("a truncated JPEG fails, is then its owner's alone, and can be tried again", async () => {
+  test('a truncated JPEG fails, is visible only to its owner, and can be processed again', async () => {
     const asset = await upload(mara, await truncatedJpeg());
     await library.runJobs();
     const after = await mara.ok('getAsset', { params: { id: asset.id } });
@@ -175,7 +175,7 @@ describe('what is no picture is kept as a plain file, never a fault', () => {
     ['a"b;c\'.jpg', 'a"b;c\'.jpg'],
     ['日本語 ünïcödé \u202e.jpg', '日本語 ünïcödé \u202e.jpg'],
     [`${'ß'.repeat(5000)}.jpg`, `${'ß'.repeat(251)}.jpg`],
-  ])('a file named %j is stored, and is sent back under a clean name', async (name, kept) => {
+  ])('a file named %j is stored, and downloaded under a safe name', async (name, kept) => {
     const asset = await upload(mara, await jpeg(40, 30), {}, name);
     const row = await library.deps.db
       .selectFrom('assets')
@@ -191,7 +191,7 @@ describe('what is no picture is kept as a plain file, never a fault', () => {
 });
 
 // UPLOAD-9
-describe('a bad upload is refused and leaves nothing behind', () => {
+describe('an invalid upload is refused and leaves nothing behind', () => {
   let rows: number;
   let files: number;
 
@@ -208,7 +208,7 @@ describe('a bad upload is refused and leaves nothing behind', () => {
   const picture = async () => new Blob([await jpeg(64, 64, { seed: 4242 })]);
 
   // UPLOAD-9
-  test('an unknown field, named', async () => {
+  test('an unknown field, which the error names', async () => {
     const refused = await mara.refused('createAsset', {
       body: form([
         ['colour', 'red'],
@@ -230,7 +230,7 @@ describe('a bad upload is refused and leaves nothing behind', () => {
     ['title', 'x'.repeat(501)],
     ['title', 'nul\0byte'],
     ['team_id', 'no-uuid'],
-  ])('a bad value of %s: %j', async (name, value) => {
+  ])('an invalid value of %s: %j', async (name, value) => {
     const refused = await mara.refused('createAsset', {
       body: form([
         ['file', await picture()],
@@ -241,7 +241,7 @@ describe('a bad upload is refused and leaves nothing behind', () => {
   });
 
   // UPLOAD-9
-  test('51 tags, a field twice, no file, two files, another part', async () => {
+  test('51 tags, a repeated field, no file, two files, or an unknown part', async () => {
     const file = await picture();
     const many: [string, string][] = Array.from({ length: 51 }, (_, i) => ['tags', `t${i}`]);
     const forms: [string, string | Blob, string?][][] = [
@@ -264,7 +264,7 @@ describe('a bad upload is refused and leaves nothing behind', () => {
   });
 
   // ASSET-18
-  test('a team the caller is not in is not found', async () => {
+  test('a team that the caller does not belong to', async () => {
     const parts: [string, string | Blob][] = [
       ['team_id', crypto.randomUUID()],
       ['file', await picture()],
@@ -274,7 +274,7 @@ describe('a bad upload is refused and leaves nothing behind', () => {
   });
 
   // ASSET-17
-  test('mature, where the library does not allow it', async () => {
+  test('the mature rating if the library does not allow it', async () => {
     const db = library.deps.db;
     await db.insertInto('settings').values({ key: 'mature_allowed', value: 'false' }).execute();
     const refused = await mara.refused('createAsset', {
@@ -288,13 +288,13 @@ describe('a bad upload is refused and leaves nothing behind', () => {
   });
 
   // UPLOAD-8
-  test('a file over the limit is 413', async () => {
+  test('a file over the limit, with 413', async () => {
     const big = new Blob([new Uint8Array(3 * 1024 * 1024 + 1)]);
     expect((await mara.refused('createAsset', { body: form([['file', big]]) })).status).toBe(413);
   });
 
   // UPLOAD-9
-  test('a form that breaks off is 400', async () => {
+  test('a truncated form, with 400', async () => {
     const body = '--x\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\nhalf';
     const headers = { 'content-type': 'multipart/form-data; boundary=x' };
     expect((await mara.send('/assets', { method: 'POST', body, headers })).status).toBe(400);
@@ -313,7 +313,7 @@ describe('a bad upload is refused and leaves nothing behind', () => {
 });
 
 // UPLOAD-10
-describe('an upload cut off in the middle', () => {
+describe('an interrupted upload', () => {
   // UPLOAD-10
   test('leaves no row, and no file after the sweep', async () => {
     const rows = await countAssets();
@@ -343,9 +343,9 @@ describe('an upload cut off in the middle', () => {
 });
 
 // FILE-8
-describe('the sweep', () => {
+describe('the sweep of stored files', () => {
   // FILE-8
-  test('removes originals and renditions that no row speaks of, and nothing else', async () => {
+  test('removes only originals and renditions that no row refers to', async () => {
     const bytes = await jpeg(200, 200, { seed: 31 });
     const asset = await upload(mara, bytes);
     await library.runJobs();

@@ -473,7 +473,7 @@ describe('records exactly one event with actor and subject and without secrets:'
     }
   });
 
-  test('an account created', async () => {
+  test('creating an account', async () => {
     const body = {
       username: 'created',
       password: 'long enough',

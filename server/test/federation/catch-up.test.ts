@@ -96,7 +96,7 @@ const say = (install: Install, post: string, body: string) =>
   install.root.ok('createComment', { params: { id: post }, body: { body } });
 
 // FED-78
-test('a peer that was away for a week gets what it missed when it is back, without anyone doing anything', async () => {
+test('a peer that was unreachable for a week catches up by itself', async () => {
   const harbour = await openInstall('Harbour');
   const studio = await openInstall('Studio');
   let away = false;
@@ -145,7 +145,7 @@ test('a peer that was away for a week gets what it missed when it is back, witho
 }, 120_000);
 
 // FED-78
-test('both sides converge when one of them is restored from a backup', async () => {
+test('both sides converge after one of them is restored from a backup', async () => {
   const harbour = await openInstall('Harbour');
   const studio = await openInstall('Studio');
   const { peerOfOne } = await pair(harbour, studio);

@@ -29,7 +29,7 @@ async function memberOf(install: Install, title: string): Promise<string> {
 }
 
 // FED-70
-test('a peer that names the hash of a private file gives nobody that file, and spoils no later upload of its bytes', async () => {
+test('a peer that claims the hash of a private file neither reveals it nor affects later uploads of its bytes', async () => {
   const harbour = await openInstall('Harbour');
   const studio = await openInstall('Studio');
   const { peerOfOther } = await pair(harbour, studio);

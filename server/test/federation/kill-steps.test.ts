@@ -244,7 +244,7 @@ async function leftAt({ database: { db }, storage }: Home) {
 
 // FED-73
 test(
-  'killing either install at any step of pairing, sharing, commenting and revoking loses and repeats nothing',
+  'killing either library at any step of pairing, sharing, commenting and revoking neither loses nor repeats anything',
   async () => {
     // Without a kill: which steps there are.
     await playRound(0);

@@ -40,7 +40,7 @@ async function sharedPost(install: Install, peer: string) {
 }
 
 // FED-75, FED-76
-test('a peer that makes too many requests is told when to come back, and does; others are not affected', async () => {
+test('a peer that makes too many requests gets Retry-After and honours it; other peers are not affected', async () => {
   const limit = 20;
   const harbour = await openInstall('Harbour', {
     VITRINE_RATE_LIMITS: 'on',

@@ -161,13 +161,13 @@ describe('the key of an install', () => {
     expect(items.filter(({ status }) => status !== 'sent' && status !== 'skipped')).toEqual([]);
   });
 
-  test('is told to a peer for whom nothing waits', async () => {
+  test('is announced to a peer without pending changes', async () => {
     const next = await rotate();
     await settle(harbour);
     expect(await fingerprintsAt(studio)).toEqual([fingerprint(next.publicKey)]);
   });
 
-  test('is not replaced by anything but a statement of the pinned key', async () => {
+  test('is replaced only by a statement that the pinned key signed', async () => {
     const pinned = await fingerprintsAt(studio);
     const before = (await reasonsAt(studio)).length;
     const { privateKey } = generateKeyPairSync('ed25519');
@@ -214,7 +214,7 @@ describe('the key of an install', () => {
     expect((await reasonsAt(studio)).length).toBe(before + refused.length);
   });
 
-  test('is told again to a peer that was restored from a backup and has pinned a former one', async () => {
+  test('is announced again to a peer that was restored from a backup with a former key', async () => {
     await sql`update federation_peers set public_key = ${keys[0]?.publicKey}`.execute(studio.database.db);
     await sql`delete from federation_retired_keys`.execute(studio.database.db);
     await endGrace(harbour);

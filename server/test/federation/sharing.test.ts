@@ -110,7 +110,7 @@ describe('a post shared with a peer', () => {
   });
 
   // FED-34
-  test('is told apart by lists and searches from what was made here', async () => {
+  test('is distinguished from local posts in lists and searches', async () => {
     const dora = await harbour.join('dora');
     const carl = await studio.join('carl');
     const asset = await upload(dora, await jpeg(90, 60), {}, 'theirs.jpg');

@@ -30,9 +30,9 @@ function prefer(caller: Visitor, headers: Record<string, string>): Promise<Answe
 const signInFrom = (headers: Record<string, string>, at = library) =>
   at.anonymous().send('/auth/login', { method: 'POST', body: { username: 'mara', password }, headers });
 
-describe('a page of another site', () => {
+describe('a request from a page of another site', () => {
   // HTTP-22
-  test('makes no change in the name of whoever visits it: every operation that changes anything is 403', async () => {
+  test('returns 403 for every operation that changes anything', async () => {
     expect(unsafe.length).toBeGreaterThan(25);
     for (const operation of unsafe) {
       const init = { method: operation.method, body: {}, headers: { origin: foreign } };
@@ -55,7 +55,7 @@ describe('a page of another site', () => {
     await mara.ok('getMe');
   });
 
-  test('signs nobody in, into an account of its choice least of all', async () => {
+  test('cannot sign a browser in', async () => {
     const answer = await signInFrom({ origin: foreign });
     expect([answer.status, answer.text]).toEqual([403, refusal]);
     expect(answer.headers.get('set-cookie')).toBeNull();
@@ -75,7 +75,7 @@ describe('a page of another site', () => {
     ['a file', () => 'file://'],
     ['two, ours first', () => `${library.address}, ${foreign}`],
     ['two with a blank', () => `${library.address} ${foreign}`],
-  ])('is one whose Origin is %s', async (_, origin) => {
+  ])('is recognised by the Origin %s', async (_, origin) => {
     const answer = await prefer(mara, { origin: origin() });
     expect([origin(), answer.status, answer.text]).toEqual([origin(), 403, refusal]);
     // What a browser says beside it does not help.
@@ -83,14 +83,14 @@ describe('a page of another site', () => {
   });
 
   test.each(['cross-site', 'same-site'])(
-    'is one without Origin that Sec-Fetch-Site calls %s',
+    'is recognised without Origin by Sec-Fetch-Site: %s',
     async (site) => {
       const headers = { 'sec-fetch-site': site };
       expect([(await prefer(mara, headers)).status, (await signInFrom(headers)).status]).toEqual([403, 403]);
     },
   );
 
-  test('is not let in by a header that stands for somebody else', async () => {
+  test('is refused despite Authorization, Referer and forwarding headers', async () => {
     const headers = { origin: foreign, authorization: 'Basic bWFyYTp4' };
     expect((await prefer(mara, headers)).status).toBe(403);
     expect((await prefer(mara, { origin: foreign, 'x-forwarded-host': 'elsewhere.example' })).status).toBe(
@@ -100,7 +100,7 @@ describe('a page of another site', () => {
     expect((await prefer(mara, { origin: foreign, 'x-http-method-override': 'GET' })).status).toBe(403);
   });
 
-  test('is told by no answer that it may read it', async () => {
+  test('gets no CORS headers in any response', async () => {
     const headers = { origin: foreign };
     const preflight = await mara.send('/account/preferences', {
       method: 'OPTIONS',
@@ -115,7 +115,7 @@ describe('a page of another site', () => {
   });
 
   // SIGNIN-1
-  test('does not send the cookie along with what it posts: it is SameSite=Lax, out of reach of scripts', async () => {
+  test('does not carry the session cookie, which is SameSite=Lax and HttpOnly', async () => {
     const answer = await signInFrom({ origin: library.address });
     const attributes = (answer.headers.get('set-cookie') ?? '').split('; ').slice(1);
     expect(attributes).toEqual(expect.arrayContaining(['SameSite=Lax', 'HttpOnly']));
@@ -130,8 +130,8 @@ describe('a page of another site', () => {
   });
 });
 
-describe('let through', () => {
-  test('is a page of our own, over http or https', async () => {
+describe('an allowed request', () => {
+  test('comes from a page of the service, over http or https', async () => {
     const { host } = new URL(library.address);
     for (const origin of [`http://${host}`, `https://${host}`]) {
       expect((await prefer(mara, { origin })).status).toBe(200);
@@ -140,13 +140,13 @@ describe('let through', () => {
     expect((await signInFrom({ origin: library.address })).status).toBe(200);
   });
 
-  test('is a program, which sends no Origin, and what a person typed', async () => {
+  test('comes from a program without an Origin, or from the address bar', async () => {
     for (const headers of [{}, { 'sec-fetch-site': 'none' }, { 'sec-fetch-site': 'same-origin' }]) {
       expect((await prefer(mara, headers)).status).toBe(200);
     }
   });
 
-  test('is a page of VITRINE_BASE_URL, and one of the address itself beside it', async () => {
+  test('comes from a page of VITRINE_BASE_URL, or of the address it is sent to', async () => {
     const behind = await openLibrary({ VITRINE_BASE_URL: 'https://pictures.example/library/' });
     const nils = await behind.join('nils');
     for (const origin of ['https://pictures.example', 'https://pictures.example:443', behind.address]) {
@@ -167,7 +167,7 @@ describe('let through', () => {
   });
 
   // HTTP-22
-  test('is whatever only reads, from anywhere', async () => {
+  test('only reads, from any site', async () => {
     for (const headers of [
       { origin: foreign },
       { origin: 'null' },
@@ -180,7 +180,7 @@ describe('let through', () => {
   });
 
   // HTTP-22
-  test('is a bearer token, which no page sends by itself, with a cookie beside it or without', async () => {
+  test('has a bearer token, with or without a cookie', async () => {
     const { token } = await mara.ok('createToken', { body: { name: 'script', scopes: ['admin'] } });
     const authorization = `Bearer ${token}`;
     for (const caller of [
@@ -197,7 +197,7 @@ describe('let through', () => {
 });
 
 // RATE-1
-describe('too many requests a minute are 429', () => {
+describe('the limit of requests per minute returns 429', () => {
   const caller = 6;
   const anonymous = 4;
 
@@ -218,7 +218,7 @@ describe('too many requests a minute are 429', () => {
   const times = (count: number, status: number) => Array<number>(count).fill(status);
 
   // RATE-3
-  test('for one account, over all its sessions and tokens, and for no other', async () => {
+  test('per account, across its sessions and tokens', async () => {
     const limited = await open();
     const nora = await limited.join('nora');
     const otto = await limited.join('otto');
@@ -239,7 +239,7 @@ describe('too many requests a minute are 429', () => {
   });
 
   // RATE-1
-  test('before anything is done', async () => {
+  test('before the request has any effect', async () => {
     const limited = await open();
     const pia = await limited.join('pia');
     await statuses(caller, () => pia.send('/auth/me'));
@@ -253,7 +253,7 @@ describe('too many requests a minute are 429', () => {
   });
 
   // RATE-3
-  test('for one address that nobody signed in, whatever it asks for', async () => {
+  test('per address for anonymous callers, across all operations', async () => {
     const limited = await open();
     const paths = ['/appearance', '/auth/me', '/build-info', '/posts'];
     const asked = await statuses(anonymous, (i) => limited.anonymous().send(paths[i] ?? ''));
@@ -266,7 +266,7 @@ describe('too many requests a minute are 429', () => {
   });
 
   // RATE-2
-  test('but sign-in is counted apart: neither does a busy address keep anybody out, nor does it spend', async () => {
+  test('separately from sign-in, which has a limit of its own', async () => {
     const limited = await open();
     const names = ['ada', 'bea', 'cleo', 'dora', 'ella'];
     const tried = (username: string) =>
@@ -282,7 +282,7 @@ describe('too many requests a minute are 429', () => {
   });
 
   // RATE-3
-  test('for random cookies, which buy no new budget', async () => {
+  test('per address for random cookies', async () => {
     const limited = await open();
     const asked = await statuses(anonymous + 1, (i) =>
       visit(limited.address, {}, `${i}`.repeat(43)).send('/auth/me'),
@@ -292,7 +292,7 @@ describe('too many requests a minute are 429', () => {
   });
 
   // RATE-3
-  test('for invalid bearer tokens, which count for their address, beside a good cookie too', async () => {
+  test('per address for invalid bearer tokens, even with a valid cookie', async () => {
     const limited = await open();
     const sina = await limited.join('sina');
     const asked = await statuses(anonymous + 2, (i) =>
@@ -305,7 +305,7 @@ describe('too many requests a minute are 429', () => {
     expect((await sina.send('/auth/me')).status).toBe(200);
   });
 
-  test('for an address that says it is another', async () => {
+  test('per actual address when a forwarding header names another', async () => {
     const limited = await open();
     const asked = await statuses(anonymous + 1, (i) =>
       visit(limited.address, {
@@ -317,7 +317,7 @@ describe('too many requests a minute are 429', () => {
     expect(asked).toEqual([...times(anonymous, 200), 429]);
   });
 
-  test('for ten at the same instant as for ten in a row', async () => {
+  test('for concurrent requests as for consecutive ones', async () => {
     const limited = await open();
     const tina = await limited.join('tina');
     const answers = await Promise.all(Array.from({ length: 10 }, () => tina.send('/auth/me')));

@@ -46,7 +46,7 @@ async function needsSetup({ address }: Pick<Library, 'address'>): Promise<unknow
 }
 
 // SETUP-2
-describe('set-up under a name', () => {
+describe('the host name during set-up', () => {
   let library: Library;
 
   beforeAll(async () => {
@@ -68,7 +68,7 @@ describe('set-up under a name', () => {
     '[fd00::7]',
     'pictures.example',
     'Pictures.Example:443',
-  ])('is offered at %s', async (host) => {
+  ])('is accepted as %s', async (host) => {
     expect(await ask(library.address, '/setup/status', { host })).toEqual({
       status: 200,
       body: { needs_setup: true },
@@ -86,7 +86,7 @@ describe('set-up under a name', () => {
     'pictures.example.evil.example',
     'pictures.example@evil.example',
     '[::1].evil.example',
-  ])('is refused at %s', async (host) => {
+  ])('is refused as %s', async (host) => {
     expect(await ask(library.address, '/setup/status', { host })).toEqual(refusedName);
     // As a page of that name sends it.
     const headers = { origin: `http://${host}` };
@@ -97,7 +97,7 @@ describe('set-up under a name', () => {
   });
 
   // SETUP-2
-  test('does not trust a forwarded name', async () => {
+  test('is not taken from a forwarding header', async () => {
     const headers = { 'x-forwarded-host': 'localhost', forwarded: 'host=localhost' };
     const given = { host: 'evil.example', headers };
     expect(await ask(library.address, '/setup/status', given)).toEqual(refusedName);
@@ -105,7 +105,7 @@ describe('set-up under a name', () => {
   });
 
   // SETUP-2
-  test('works at the public address, and no name is refused once it is done', async () => {
+  test('may be that of the public address, and any name after set-up', async () => {
     const host = 'pictures.example';
     expect((await ask(library.address, '/setup/complete', { host, body: root })).status).toBe(201);
     expect(await ask(library.address, '/setup/status', { host: 'evil.example' })).toEqual({
@@ -148,7 +148,7 @@ describe('a server that listens beyond loopback', () => {
   });
 
   // SETUP-3
-  test('limits attempts, the right code included', async () => {
+  test('limits attempts, including those with the right code', async () => {
     const library = await openLibrary({ VITRINE_HOST: '0.0.0.0', VITRINE_RATE_LIMITS: 'on' });
     const statuses: number[] = [];
     for (let i = 0; i < 10; i += 1) statuses.push((await complete(library.address, 'wrong')).status);
@@ -173,7 +173,7 @@ test.each([
   ['::', true],
   ['192.168.1.20', true],
   ['nas.example', true],
-])('VITRINE_HOST=%s needs a code: %s', (host, needed) => {
+])('VITRINE_HOST=%s requires a code: %s', (host, needed) => {
   const config = readConfig({ VITRINE_HOST: host }, '/nowhere');
   expect(setupCodeOf({ config, secretKey: 'secret' }) !== null).toBe(needed);
 });

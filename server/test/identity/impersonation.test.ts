@@ -83,7 +83,7 @@ beforeEach(() => library.setPublicMode(false));
 // IMPERSONATION-1
 describe('POST /admin/users/{ref}/impersonate', () => {
   // IMPERSONATION-1
-  test('starts a session as the target and answers its owner and end', async () => {
+  test('starts a session as the target and returns its account and expiry', async () => {
     const mask = visit(library.address, {}, helper.cookie());
     const asked = Date.now();
     const answer = await mask.send(`/admin/users/${worn.ref}/impersonate`, { method: 'POST' });
@@ -134,7 +134,7 @@ describe('POST /admin/users/{ref}/impersonate', () => {
     ['no reason', { reason: null }, null],
     ['a reason', { reason: 'ticket 4711' }, 'ticket 4711'],
     ['a reason of 500 characters', { reason: 'é'.repeat(500) }, 'é'.repeat(500)],
-  ])('is taken with %s, and the audit event keeps it', async (_, body, reason) => {
+  ])('accepts %s, which the audit event records', async (_, body, reason) => {
     const mask = visit(library.address, {}, helper.cookie());
     const [event, ...more] = await eventsDuring(async () => {
       const path = `/admin/users/${worn.ref}/impersonate`;
@@ -174,7 +174,7 @@ describe('POST /admin/users/{ref}/impersonate', () => {
 });
 
 // IMPERSONATION-4
-describe('refuses to start an impersonation, in this order,', () => {
+describe('refusals to start an impersonation, in order of precedence', () => {
   let plain: Account;
   let away: Account;
   let inherits: Account;
@@ -222,21 +222,24 @@ describe('refuses to start an impersonation, in this order,', () => {
     return refusal;
   }
 
-  test.each([false, true])('nobody signed in: 401, whoever is meant (public mode %j)', async (publicMode) => {
-    await library.setPublicMode(publicMode);
-    for (const ref of [worn.ref, root.ref, nowhere, 'x', 0])
-      expect((await refusalOf(library.anonymous(), ref))[0]).toBe(401);
-  });
+  test.each([false, true])(
+    'returns 401 to an anonymous caller for any target (public mode %j)',
+    async (publicMode) => {
+      await library.setPublicMode(publicMode);
+      for (const ref of [worn.ref, root.ref, nowhere, 'x', 0])
+        expect((await refusalOf(library.anonymous(), ref))[0]).toBe(401);
+    },
+  );
 
   // IMPERSONATION-4
-  test('of oneself: 400, or 403 without the capability', async () => {
+  test('returns 400 for the caller’s own account, or 403 without the capability', async () => {
     for (const account of [helper, root, granted])
       expect(await refusalOf(account, account.ref)).toEqual([400, 'you cannot impersonate yourself']);
     expect(await refusalOf(plain, plain.ref)).toEqual([403, 'missing capability auth.impersonate']);
   });
 
   // IMPERSONATION-4
-  test('while impersonating: 400', async () => {
+  test('returns 400 while impersonating', async () => {
     await grant(library, victim, 'auth.impersonate');
     for (const [admin, target] of [
       [root, worn],
@@ -251,14 +254,14 @@ describe('refuses to start an impersonation, in this order,', () => {
   });
 
   // IMPERSONATION-4
-  test('without the capability: 403, also for unknown accounts', async () => {
+  test('returns 403 without the capability, also for unknown accounts', async () => {
     await setStatus(away, 'disabled');
     for (const ref of [worn.ref, root.ref, away.ref, nowhere])
       expect(await refusalOf(plain, ref)).toEqual([403, 'missing capability auth.impersonate']);
     await setStatus(away, 'active');
   });
 
-  test('with a capability that is limited to a team, expired or revoked: 403', async () => {
+  test('returns 403 if the capability is limited to a team, expired or revoked', async () => {
     const { db } = library.deps;
     const [inTeam, late, revoked] = await Promise.all([
       library.join('inteam'),
@@ -284,7 +287,7 @@ describe('refuses to start an impersonation, in this order,', () => {
   });
 
   // IMPERSONATION-4
-  test('of an unknown or inactive account: 404', async () => {
+  test('returns 404 for an unknown or inactive account', async () => {
     expect(await refusalOf(helper, nowhere)).toEqual([404, 'not found']);
     for (const status of ['pending', 'disabled', 'archived'] as const) {
       await setStatus(away, status);
@@ -296,7 +299,7 @@ describe('refuses to start an impersonation, in this order,', () => {
 
   // IMPERSONATION-4, ROLE-18
   test.each(['root', 'inherits', 'granted'])(
-    'a holder of system.admin (%s): 403, for an administrator too',
+    'returns 403 for a holder of system.admin (%s), also to administrators',
     async (name) => {
       const target = [root, inherits, granted].find(({ username }) => username === name);
       const other = name === 'root' ? granted : root;
@@ -306,7 +309,7 @@ describe('refuses to start an impersonation, in this order,', () => {
     },
   );
 
-  test('but allows a former administrator as the target', async () => {
+  test('accepts a former administrator as the target', async () => {
     const former = await library.join('former', 'admin');
     expect((await refusalOf(helper, former.ref))[0]).toBe(403);
     await library.deps.db
@@ -323,7 +326,7 @@ describe('by a bearer token', () => {
   const refusal = { status: 403, error: 'this requires a session; tokens are not accepted' };
 
   test.each([[['admin']], [['read', 'posts.write', 'assets.write', 'comments.write', 'fields.admin']]])(
-    'with the scopes %j it is 403, whoever is meant: a token never becomes a session',
+    'returns 403 with the scopes %j for any target',
     async (scopes) => {
       const acting = await mintToken(helper, scopes);
       const before = await sessionsOf(worn);
@@ -422,7 +425,7 @@ describe('while impersonating', () => {
     expect(refused.map(({ id }) => id).sort()).toEqual(forbidden);
   });
 
-  describe('is refused', () => {
+  describe('returns 403', () => {
     let boss: Account;
     let bystander: Account;
     let mask: Visitor;
@@ -536,7 +539,7 @@ describe('the hard expiry', () => {
     );
 
   // IMPERSONATION-5
-  test('is a setting, in minutes', async () => {
+  test('is a setting in minutes', async () => {
     const { session } = await actAs(boss, worker, short);
     const seconds = (Date.parse(session.expires_at) - Date.now()) / 1000;
     expect(seconds).toBeGreaterThan(55);
@@ -545,7 +548,7 @@ describe('the hard expiry', () => {
 
   // IMPERSONATION-6
   test.each([false, true])(
-    'is 401 everywhere (public mode %j), but where anybody may come',
+    'returns 401 everywhere except at public operations (public mode %j)',
     async (publicMode) => {
       await short.setPublicMode(publicMode);
       const { mask, session } = await actAs(boss, worker, short);
@@ -618,7 +621,7 @@ describe('the hard expiry', () => {
 });
 
 // IMPERSONATION-7
-describe('ends immediately, in public mode too, when', () => {
+describe('ends immediately, also in public mode, when', () => {
   let admin: Account;
   let target: Account;
   let mask: Visitor;
@@ -699,7 +702,7 @@ describe('POST /auth/impersonation/end', () => {
   });
 
   // IMPERSONATION-8
-  test('answers 400 without an impersonation and 401 without a session', async () => {
+  test('returns 400 without an impersonation and 401 without a session', async () => {
     const before = await sessionsOf(helper);
     const events = await eventsDuring(async () => {
       expect((await helper.refused('endImpersonation')).status).toBe(400);

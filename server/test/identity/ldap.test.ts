@@ -119,7 +119,7 @@ describe('the filter', () => {
     ['a(b)*\\\0', '(uid=a\\28b\\29\\2a\\5c\\00)'],
     ["$&$`$'$1", "(uid=$&$`$'$1)"],
     ['{username}', '(uid={username})'],
-  ])('for %j is %j', (username, expected) => {
+  ])('escapes %j as %j', (username, expected) => {
     expect(filterFor('(uid={username})', username)).toBe(expected);
   });
 });
@@ -201,7 +201,7 @@ describe('the provider', () => {
     expect(await provider.verify('otto', 'a password')).toBeNull();
   });
 
-  test('throws when the configured id attribute is missing or has several values', async () => {
+  test('throws if the configured id attribute is missing or has several values', async () => {
     const directory = await open([
       person('none', 'a password'),
       person('two', 'a password', { code: ['1', '2'] }),
@@ -279,7 +279,7 @@ describe('the provider', () => {
     '$&',
     '$`',
     'x'.repeat(500),
-  ])('the name %j finds nobody', async (username) => {
+  ])('finds no one for the name %j', async (username) => {
     const directory = await open([mara(), person('dollar', 'maras password', { uid: ['dollar'] })]);
     expect(await providerFor(settingsFor(directory.port)).verify(username, 'maras password')).toBeNull();
     const searches = directory.asked.filter((line) => line.startsWith('search '));
@@ -298,7 +298,7 @@ describe('the provider', () => {
     'a=b',
     '$&',
     'a,b',
-  ])('a person whose name is %j signs in', async (uid) => {
+  ])('signs in a person whose name is %j', async (uid) => {
     const entry = { ...person('plain', 'a password'), attributes: { uid: [uid] } };
     const directory = await open([entry, mara()]);
     const provider = providerFor(settingsFor(directory.port));
@@ -307,7 +307,7 @@ describe('the provider', () => {
   });
 
   // SIGNIN-6
-  test('refuses a name with two entries', async () => {
+  test('refuses a name that matches two entries', async () => {
     const twins = [1, 2, 3].map((n) => ({
       ...person('twin', `password ${n}`),
       dn: `uid=twin,ou=${n},${people}`,
@@ -356,7 +356,7 @@ describe('the provider', () => {
   });
 });
 
-describe('a directory that cannot be asked throws', () => {
+describe('an unavailable directory makes the provider throw', () => {
   afterEach(closeOpened);
 
   test('when nothing listens at the address', async () => {
@@ -457,7 +457,7 @@ describe.each(['tls', 'starttls'] as const)('over %s', (security) => {
   const asked = (directory: Directory) => directory.asked.filter((line) => line !== 'starttls');
 
   test.each(['localhost', '127.0.0.1'])(
-    'a directory at %s whose certificate is trusted is asked',
+    'a directory at %s with a trusted certificate is used',
     async (host) => {
       const directory = await open([mara()], { security, certificate: ours });
       const provider = providerFor(settings(directory.port, host, 'ours.pem'));
@@ -471,7 +471,7 @@ describe.each(['tls', 'starttls'] as const)('over %s', (security) => {
     ['vouched for by nobody we know', () => ours, null],
     ['vouched for by somebody else', () => ours, 'other.pem'],
     ['for another name', () => other, 'other.pem'],
-  ])('a certificate %s ends it before anything is said', async (_, certificate, authorities) => {
+  ])('a certificate %s closes the connection before any request', async (_, certificate, authorities) => {
     for (const host of ['localhost', '127.0.0.1']) {
       const directory = await open([mara()], { security, certificate: certificate() });
       const provider = providerFor(settings(directory.port, host, authorities));
@@ -480,7 +480,7 @@ describe.each(['tls', 'starttls'] as const)('over %s', (security) => {
     }
   });
 
-  test('a directory without it is told nothing', async () => {
+  test('sends nothing to a directory without TLS support', async () => {
     const directory = await open([mara()]);
     const provider = providerFor(settings(directory.port, 'localhost', 'ours.pem'), { timeoutMs: 500 });
     expect(await complaint(provider.verify('mara', 'maras password'))).toMatch('could not be asked');
@@ -492,7 +492,7 @@ describe('StartTLS', () => {
   afterEach(closeOpened);
 
   // A client that kept them would read the directory's refusal as the rest of these, an acceptance.
-  test.each([2, 3])('does not take bytes slipped in behind its answer for its answer %i', async (id) => {
+  test.each([2, 3])('ignores plain-text bytes injected after its response (message id %i)', async (id) => {
     const certificate = await makeCertificate(['DNS:localhost']);
     await writeFile(join(scratch, 'slipped.pem'), certificate.cert);
     const afterStartTls = Buffer.from(`301a02010${id}61150a01000400040e`, 'hex');
@@ -649,13 +649,13 @@ describe('POST /auth/login with a directory', () => {
       { username: 'mara', password: 'maras password', provider: 'LDAP' },
     ],
     ['a property of every object', { username: 'mara', password: 'maras password', provider: '__proto__' }],
-  ])('%s is the very 401 of a bad password', async (_, body) => {
+  ])('returns the same 401 for %s as for a wrong password', async (_, body) => {
     expect(reference.status).toBe(401);
     expect(lasting(await signIn(body))).toEqual(reference);
   });
 
   // SIGNIN-4
-  test('answers 501 for a provider that is not part of this build', async () => {
+  test('returns 501 for a provider that is not part of this build', async () => {
     const refused = await visit(library.address).refused('login', {
       body: { username: 'mara', password: 'maras password', provider: 'oidc' },
     });
@@ -663,7 +663,7 @@ describe('POST /auth/login with a directory', () => {
   });
 
   // SIGNIN-6
-  test('answers 401 while the directory is down; local accounts still sign in', async () => {
+  test('returns 401 while the directory is down; local accounts still sign in', async () => {
     const away = await openLibrary(settingsFor(await closedPort()));
     const local = await away.join('here');
     const answer = await visit(away.address).send('/auth/login', {

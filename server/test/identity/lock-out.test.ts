@@ -99,7 +99,7 @@ async function locksDuring(work: () => Promise<void>): Promise<Locked[]> {
 // SIGNIN-10
 describe('five failures lock a name for 15 minutes', () => {
   // SIGNIN-10
-  test('answers the right password like a wrong one while locked', async () => {
+  test('returns the same 401 for the right password while locked', async () => {
     await enter('mara');
     const reference = comparable(await signIn(library, 'mara', 'wrong'));
     expect(reference.status).toBe(401);
@@ -130,7 +130,7 @@ describe('five failures lock a name for 15 minutes', () => {
     ['the dotted capital I', 'İlker', ['İlker', 'i̇lker', 'İLKER', 'ilker', 'ıLKER']],
     ['the sign of Kelvin', 'Kelvin', ['\u212aelvin', 'kelvin', 'KELVIN']],
     ['letters outside the first plane', '𐐔𐐯𐑅𐐨', ['𐐔𐐯𐑅𐐨', '𐐼𐐯𐑅𐐨', '𐐔𐐇𐐝𐐀']],
-  ])('in whatever case, also of %s: all spellings are one count', async (_, username, spellings) => {
+  ])('counts all spellings of %s together, regardless of case', async (_, username, spellings) => {
     const { db } = library.deps;
     const { ref } = await enter(username);
     const { rows } = await sql<{ spelling: string }>`
@@ -232,7 +232,7 @@ describe('five failures lock a name for 15 minutes', () => {
 });
 
 describe('the lock in the audit log', () => {
-  test('is one event without an actor, with the address', async () => {
+  test('is a single event with the address and without an actor', async () => {
     const sara = await enter('sara');
     const events = await locksDuring(() => failTimes('SARA', 8));
     expect(events).toEqual([{ subject: sara.ref, actor: null, metadata: { address: '127.0.0.1' } }]);
@@ -304,7 +304,7 @@ describe('a new password', () => {
   });
 });
 
-describe('whatever is typed for a name', () => {
+describe('unusual names', () => {
   test.each([
     ['SQL', "'; drop table sign_in_failures; --"],
     ['a pattern', '%'],
@@ -315,7 +315,7 @@ describe('whatever is typed for a name', () => {
     ['500 characters', 'x'.repeat(500)],
     ['500 characters of two bytes and more', '𝔵'.repeat(250)],
     ['the name of a property', '__proto__'],
-  ])('%s is counted as that name and locks no other', async (_, name) => {
+  ])('counts %s as that name only', async (_, name) => {
     await addFailures(name, 4);
     await failTimes(name, 1);
     expect((await countOf(name))?.locked).toBe(true);
@@ -339,7 +339,7 @@ describe('whatever is typed for a name', () => {
     ['501 characters', 'x'.repeat(501), 400],
     ['a megabyte less what stands around it', 'x'.repeat(1024 * 1024 - 100), 400],
     ['a megabyte', 'x'.repeat(1024 * 1024), 413],
-  ])('%s is refused and leaves nothing behind', async (_, name, status) => {
+  ])('refuses %s and stores nothing', async (_, name, status) => {
     expect(await statusOf(name, 'wrong')).toBe(status);
     const { rows } = await sql`select from sign_in_failures`.execute(library.deps.db);
     expect(rows.length).toBe(0);

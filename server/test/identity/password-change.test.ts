@@ -57,7 +57,7 @@ describe('POST /account/password', () => {
   });
 
   // SIGNIN-14
-  test('a wrong current password is 403 and changes nothing', async () => {
+  test('returns 403 for a wrong current password and changes nothing', async () => {
     const olga = await library.join('olga');
     const other = await anotherSession(olga);
     const before = await storedHashOf(library, olga.username);
@@ -85,7 +85,7 @@ describe('POST /account/password', () => {
   });
 
   // SIGNIN-14
-  test('a new password has 8 to 1000 characters, else 400', async () => {
+  test('returns 400 unless the new password has 8 to 1000 characters', async () => {
     const sara = await library.join('sara');
     for (const next of ['', '1234567', 'x'.repeat(1001), 'correct\u0000horse']) {
       expect((await refusedChange(sara, password, next)).status).toBe(400);
@@ -111,7 +111,7 @@ describe('POST /account/password', () => {
     expect(opened.sort()).toEqual([200, 401]);
   });
 
-  test('is 401 to anonymous callers, in either mode', async () => {
+  test('returns 401 to anonymous callers, with public mode on and off', async () => {
     for (const publicMode of [true, false]) {
       await library.setPublicMode(publicMode);
       expect((await refusedChange(library.anonymous(), password, fresh)).status).toBe(401);
@@ -138,7 +138,7 @@ describe('POST /account/password', () => {
     expect((await uma.refused('getMe')).status).toBe(401);
   });
 
-  test('is refused with 403 while impersonating', async () => {
+  test('returns 403 while impersonating', async () => {
     const vera = await library.join('vera');
     const masked = await library.join('masked', 'admin');
     await masked.ok('impersonate', { params: { ref: vera.ref }, body: {} });
@@ -150,7 +150,7 @@ describe('POST /account/password', () => {
   });
 
   // SIGNIN-15
-  test('answers 409 for an account of a directory', async () => {
+  test('returns 409 for an account of a directory', async () => {
     const wanda = await library.join('wanda');
     await library.deps.db
       .updateTable('users')

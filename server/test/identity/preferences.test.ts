@@ -63,11 +63,11 @@ beforeEach(() => store({}));
 // PREFERENCE-1
 describe('preferences', () => {
   // PREFERENCE-1
-  test('that were never chosen are shown at their defaults', async () => {
+  test('have their defaults if they were never set', async () => {
     expect(await mara.ok('getPreferences')).toEqual(unset);
   });
 
-  test('that are stored as no preferences at all are shown at their defaults', async () => {
+  test('have their defaults if the stored value is invalid', async () => {
     for (const rubbish of [[], 'x', 5, { theme: 'pink' }, { browse_rail: null }]) {
       await store(rubbish);
       expect(await mara.ok('getPreferences')).toEqual(unset);
@@ -75,14 +75,14 @@ describe('preferences', () => {
     }
   });
 
-  test('are changed all at once, and answered as they are kept', async () => {
+  test('can all be changed at once, and are returned as stored', async () => {
     expect(await change(chosen)).toEqual(chosen);
     expect(await mara.ok('getPreferences')).toEqual(chosen);
     const nina = await library.join('nina');
     expect(await nina.ok('getPreferences')).toEqual(unset);
   });
 
-  test('absent and null leave theirs alone', async () => {
+  test('are unchanged where absent or null', async () => {
     await change(chosen);
     const nothing = {
       default_views: null,
@@ -151,7 +151,7 @@ describe('preferences', () => {
     'sl-rozaj-biske',
     'en-US-u-hc-h12',
     'en-x-fancy',
-  ])('the language %j is a tag of BCP 47, or none, and is kept as it was sent', async (language) => {
+  ])('accepts the language %j and stores it as sent', async (language) => {
     expect((await change({ language })).language).toBe(language);
     expect((await mara.ok('getMe')).language).toBe(language);
   });
@@ -171,7 +171,7 @@ describe('preferences', () => {
     '1996',
     `de${'-abcdefgh'.repeat(4)}`,
     '../etc',
-  ])('the language %j is 400', async (language) => {
+  ])('returns 400 for the language %j', async (language) => {
     expect((await send({ language })).status).toBe(400);
   });
 
@@ -190,7 +190,7 @@ describe('preferences', () => {
     },
   );
 
-  test('keeps all of ten concurrent changes', async () => {
+  test('keep all of ten concurrent changes', async () => {
     for (let round = 0; round < 5; round += 1) {
       await store({});
       const changes = Array.from({ length: 10 }, (_, i) => {
@@ -204,7 +204,7 @@ describe('preferences', () => {
 });
 
 // SESSION-10
-describe('the session user follows', () => {
+describe('the session user', () => {
   const filters = ['feed_filters', 'browse_rail', 'mature_content'] as const;
   const shown = async () => {
     const user = await mara.ok('getMe');
@@ -212,7 +212,7 @@ describe('the session user follows', () => {
   };
 
   // SESSION-10
-  test('from one request to the next, and leaves out again what was switched off', async () => {
+  test('shows changed preferences at the next request, without filters that were switched off', async () => {
     expect(await shown()).toEqual([]);
     await change(chosen);
     expect(await mara.ok('getMe')).toMatchObject(chosen);
@@ -230,7 +230,7 @@ describe('the session user follows', () => {
     });
   });
 
-  test('a rail with one list filled is shown whole', async () => {
+  test('returns a rail completely even if only one of its lists has entries', async () => {
     for (const list of ['hidden_team_ids', 'team_order', 'hidden_tags', 'tag_order'] as const) {
       const browse_rail = { ...unset.browse_rail, [list]: chosen.browse_rail[list] };
       await change({ browse_rail });
@@ -240,8 +240,8 @@ describe('the session user follows', () => {
 });
 
 // PREFERENCE-6
-describe('whose preferences', () => {
-  test('anonymous callers have none, in either mode: 401', async () => {
+describe('access to preferences', () => {
+  test('returns 401 to anonymous callers, with public mode on and off', async () => {
     for (const publicMode of [true, false]) {
       await library.setPublicMode(publicMode);
       expect((await library.anonymous().refused('getPreferences')).status).toBe(401);
@@ -250,7 +250,7 @@ describe('whose preferences', () => {
   });
 
   // PREFERENCE-6
-  test('a token reads with `read` and changes with `admin`', async () => {
+  test('requires the scope `read` to read and `admin` to change them', async () => {
     const token = async (scope: 'read' | 'posts.write' | 'admin') => {
       const minted = await mara.ok('createToken', { body: { name: scope, scopes: [scope] } });
       return visit(library.address, { authorization: `Bearer ${minted.token}` });
@@ -265,7 +265,7 @@ describe('whose preferences', () => {
   });
 
   // PREFERENCE-6
-  test('an administrator behind a mask has those of the mask, and keeps their own', async () => {
+  test('uses the target’s preferences while impersonating, and keeps the administrator’s', async () => {
     const root = await library.join('root', 'admin');
     const masked = await library.join('masked', 'admin');
     await masked.ok('updatePreferences', { body: { theme: 'light' } });

@@ -165,7 +165,7 @@ describe('ending own sessions', () => {
   });
 
   // SESSION-7
-  test('answers 404 for a session of another account, also to administrators', async () => {
+  test('returns 404 for a session of another account, also to administrators', async () => {
     const [mara, other] = [await library.join('nosy'), await library.join('private')];
     const id = await idOf(other);
     for (const caller of [mara, root]) {
@@ -224,23 +224,26 @@ describe('ending own sessions', () => {
     expect((await reading.ok('listSessions')).items).toEqual([]);
   });
 
-  test.each([false, true])('signed out: 401, whatever is asked (public mode %j)', async (publicMode) => {
-    await library.setPublicMode(publicMode);
-    const nobody = library.anonymous();
-    const id = randomUUID();
-    for (const [method, path] of [
-      ['GET', '/account/sessions'],
-      ['DELETE', '/account/sessions'],
-      ['DELETE', `/account/sessions/${id}`],
-      ['DELETE', '/account/sessions/x'],
-      ['GET', `/admin/users/${root.ref}/sessions`],
-      ['DELETE', `/admin/users/${root.ref}/sessions`],
-      ['DELETE', `/admin/users/${nowhere}/sessions/${id}`],
-    ] as const)
-      expect([path, (await nobody.send(path, { method })).status]).toEqual([path, 401]);
-    await library.setPublicMode(false);
-    expect(await isSignedIn(root)).toBe(true);
-  });
+  test.each([false, true])(
+    'returns 401 to anonymous callers for every operation (public mode %j)',
+    async (publicMode) => {
+      await library.setPublicMode(publicMode);
+      const nobody = library.anonymous();
+      const id = randomUUID();
+      for (const [method, path] of [
+        ['GET', '/account/sessions'],
+        ['DELETE', '/account/sessions'],
+        ['DELETE', `/account/sessions/${id}`],
+        ['DELETE', '/account/sessions/x'],
+        ['GET', `/admin/users/${root.ref}/sessions`],
+        ['DELETE', `/admin/users/${root.ref}/sessions`],
+        ['DELETE', `/admin/users/${nowhere}/sessions/${id}`],
+      ] as const)
+        expect([path, (await nobody.send(path, { method })).status]).toEqual([path, 401]);
+      await library.setPublicMode(false);
+      expect(await isSignedIn(root)).toBe(true);
+    },
+  );
 });
 
 describe('an administrator', () => {
@@ -275,7 +278,7 @@ describe('an administrator', () => {
     expect([...first.items, ...second.items]).toEqual(bare);
   });
 
-  test('without users.read is 403, of an account that is not there 404', async () => {
+  test('gets 403 without users.read, and 404 for an unknown account', async () => {
     const [member, writer, reader] = [
       await library.join('m1'),
       await library.join('w1'),

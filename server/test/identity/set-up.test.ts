@@ -22,7 +22,7 @@ describe('set-up of an empty library', () => {
     library = await openLibrary();
   });
 
-  test('is needed while there is no administrator', async () => {
+  test('is required while there is no administrator', async () => {
     expect(await library.anonymous().ok('getSetupStatus')).toEqual({ needs_setup: true });
     await library.join('mara');
     expect(await library.anonymous().ok('getSetupStatus')).toEqual({ needs_setup: true });
@@ -38,7 +38,7 @@ describe('set-up of an empty library', () => {
       { username: 'root', password, default_sensitivity: 'public' },
       'sensitivity',
     ],
-  ])('%s is 400 and names the fault', async (_, body, named) => {
+  ])('returns 400 for %s and names the property', async (_, body, named) => {
     const answer = await library.anonymous().send('/setup/complete', { method: 'POST', body });
     expect(answer.status).toBe(400);
     expect(JSON.parse(answer.text)).toEqual({ error: expect.stringContaining(named) });
@@ -46,7 +46,7 @@ describe('set-up of an empty library', () => {
     expect(await library.anonymous().ok('getSetupStatus')).toEqual({ needs_setup: true });
   });
 
-  test('answers 409 for a taken name', async () => {
+  test('returns 409 for a taken name', async () => {
     const refusal = await library
       .anonymous()
       .refused('completeSetup', { body: { username: 'MARA', password } });
@@ -83,7 +83,7 @@ describe('set-up of an empty library', () => {
   });
 
   // SETUP-1
-  test('answers 409 to everyone afterwards', async () => {
+  test('returns 409 to everyone afterwards', async () => {
     for (const visitor of [library.anonymous(), await library.join('vera', 'admin')]) {
       const body = { username: 'second', password, site_name: 'Taken over' };
       expect((await visitor.refused('completeSetup', { body })).status).toBe(409);

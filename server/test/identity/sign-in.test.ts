@@ -82,7 +82,7 @@ describe('POST /auth/login', () => {
   });
 
   // SIGNIN-2
-  test.each(['mara', 'MARA', 'mArA'])('knows the username %s without case', async (username) => {
+  test.each(['mara', 'MARA', 'mArA'])('accepts the username %s regardless of case', async (username) => {
     const answer = await signIn({ username, password });
     expect(JSON.parse(answer.text)).toMatchObject({ ref: mara.ref, username: 'Mara' });
   });
@@ -124,7 +124,7 @@ describe('POST /auth/login', () => {
 });
 
 // SIGNIN-3
-describe('every failure has the same answer', () => {
+describe('every failure returns the same response', () => {
   let reference: ReturnType<typeof comparable>;
 
   beforeAll(async () => {
@@ -137,7 +137,7 @@ describe('every failure has the same answer', () => {
     }
   });
 
-  test('a wrong password: 401 without a cookie', () => {
+  test('returns 401 without a cookie for a wrong password', () => {
     expect(reference.status).toBe(401);
     expect(JSON.parse(reference.text)).toEqual(refusal);
     expect(reference.headers.map(([name]) => name)).not.toContain('set-cookie');
@@ -192,7 +192,7 @@ describe('every failure has the same answer', () => {
     ['', 400],
     ['x'.repeat(900_000), 400],
     ['x'.repeat(1024 * 1024), 413],
-  ])('the username %j is no way in', async (username, status) => {
+  ])('refuses the username %j', async (username, status) => {
     const answer = await signIn({ username, password });
     expect(answer.status).toBe(status);
     expect(Object.keys(JSON.parse(answer.text))).toEqual(['error']);
@@ -208,7 +208,7 @@ describe('every failure has the same answer', () => {
 // SIGNIN-8
 describe('hashes of the earlier system', () => {
   // SIGNIN-8
-  test('are verified under the stored spelling of the name, whichever is typed, and renewed', async () => {
+  test('are verified with the stored spelling of the name, and renewed', async () => {
     const old = md5(plainOf('Old.Capitals')).toUpperCase();
     await addAccount('Old.Capitals', old);
     expect((await signIn({ username: 'OLD.CAPITALS', password: `${password}!` })).status).toBe(401);
@@ -285,7 +285,7 @@ describe('a session', () => {
   }
 
   // SESSION-3
-  test('is 401 after its expiry', async () => {
+  test('returns 401 after its expiry', async () => {
     const token = await session();
     await change(token, sql`expires_at = now() - interval '1 second'`);
     expect(await meWith({ cookie: `user=${token}` })).toBe(401);
@@ -328,7 +328,7 @@ describe('a session', () => {
   });
 
   // SESSION-5, USER-10
-  test('is 401 while its account is disabled', async () => {
+  test('returns 401 while its account is disabled', async () => {
     const olga = await library.join('olga');
     const setStatus = (status: Status) =>
       library.deps.db.updateTable('users').set({ status }).where('ref', '=', olga.ref).execute();
@@ -375,7 +375,7 @@ describe('a session', () => {
 
   // TOKEN-6
   test.each(['Bearer vt_pat_0123456789abcdefghijABCDEFGHIJ01', 'Bearer nonsense', 'Bearer', 'Bearer \u00ff'])(
-    'beside a header %j that is not valid is 401',
+    'returns 401 beside an invalid header %j',
     async (authorization) => {
       const token = await session();
       const headers = { cookie: `user=${token}`, authorization };

@@ -22,7 +22,7 @@ async function statements(visitor: Visitor): Promise<number[]> {
   return [first[1], second[1]];
 }
 
-test('who is asking is one statement: a session, a bearer token, a mask', async () => {
+test('a session, a token or an impersonation is resolved in one statement', async () => {
   const token = await bearer(library, mara, ['read']);
   const mask = await actAs(library, root, mara);
   for (const visitor of [mara, token, mask]) {
@@ -32,7 +32,7 @@ test('who is asking is one statement: a session, a bearer token, a mask', async 
 });
 
 // ROLE-4
-test('and one more for capabilities when roles, grants or revokes have changed since', async () => {
+test('capabilities take one more statement after roles, grants or revokes have changed', async () => {
   await mara.ok('getMe');
   await sql`insert into user_capability_grants (user_ref, capability) values (${mara.ref}, 'posts.admin')`.execute(
     library.deps.db,
@@ -41,7 +41,7 @@ test('and one more for capabilities when roles, grants or revokes have changed s
   expect((await mara.ok('getMe')).capabilities).toContain('posts.admin');
 });
 
-test('of an anonymous visitor it is one, in public mode or not', async () => {
+test('an anonymous caller takes one statement, in public mode or not', async () => {
   const visitor = library.anonymous();
   for (const isPublic of [false, true]) {
     await library.setPublicMode(isPublic);

@@ -130,7 +130,7 @@ describe('POST /auth/tokens', () => {
     expect(made).toMatchObject(body);
   });
 
-  test('refuses an anonymous visitor with 401, in public mode too', async () => {
+  test('returns 401 to anonymous callers, also in public mode', async () => {
     const body = { name: 'x', scopes: ['read'] };
     expect((await sendMint(library.anonymous(), body)).status).toBe(401);
     await library.setPublicMode(true);
@@ -139,7 +139,7 @@ describe('POST /auth/tokens', () => {
   });
 
   // TOKEN-1
-  test('refuses every bearer token with 403, even with all scopes', async () => {
+  test('returns 403 to every bearer token, even with all scopes', async () => {
     for (const account of [mara, root]) {
       const { token } = await mint(account, scopes);
       const before = await heldTokens(account.ref);
@@ -156,7 +156,7 @@ describe('POST /auth/tokens', () => {
   });
 
   // TOKEN-1
-  test('refuses an impersonating administrator with 403', async () => {
+  test('returns 403 while impersonating', async () => {
     const mask = visit(library.address, {}, root.cookie());
     await mask.ok('impersonate', { params: { ref: mara.ref }, body: {} });
     expect((await mask.ok('getMe')).ref).toBe(mara.ref);
@@ -169,7 +169,7 @@ describe('POST /auth/tokens', () => {
   });
 
   // TOKEN-3
-  test('allows 100 tokens per account, then answers 409', async () => {
+  test('allows 100 tokens per account, then returns 409', async () => {
     const many = await library.join('many');
     await addTokens(many.ref, 99);
     const { id } = await mint(many);
@@ -266,7 +266,7 @@ describe('GET /auth/tokens', () => {
     for (const { id } of shown.items) expect(own).toContain(id);
   });
 
-  test('refuses an anonymous visitor with 401', async () => {
+  test('returns 401 to anonymous callers', async () => {
     expect((await library.anonymous().refused('listTokens')).status).toBe(401);
   });
 });
@@ -283,7 +283,7 @@ describe('DELETE /auth/tokens/{id}', () => {
   });
 
   // TOKEN-8
-  test('answers 404 for a token of another account, also to administrators', async () => {
+  test('returns 404 for a token of another account, also to administrators', async () => {
     const { id, token } = await mint(mara);
     const missing = await olga.refused('deleteToken', { params: { id: unknownId } });
     expect(missing.status).toBe(404);
@@ -342,7 +342,7 @@ describe('a bearer token', () => {
   });
 
   // TOKEN-6
-  test('is 401 everywhere when invalid, even with a valid cookie', async () => {
+  test('returns 401 everywhere when invalid, even with a valid cookie', async () => {
     const { id, token } = await mint(mara);
     await mara.ok('deleteToken', { params: { id } });
     const wrong = [token, `${token}x`, token.slice(0, -1), token.toLowerCase(), token.slice(7), ''];
@@ -370,7 +370,7 @@ describe('a bearer token', () => {
     expect((await visit(library.address, { 'x-api-key': token }).send('/auth/me')).status).toBe(401);
   });
 
-  test('needs the scope `read` for public operations, in either mode', async () => {
+  test('requires the scope `read` for public operations, with public mode on and off', async () => {
     const [reader, writer] = [await mint(mara, ['read']), await mint(mara, ['posts.write'])];
     for (const enabled of [false, true]) {
       await library.setPublicMode(enabled);
@@ -395,7 +395,7 @@ describe('a bearer token', () => {
   });
 
   // TOKEN-7, USER-10
-  test('is 401 while its account is disabled', async () => {
+  test('returns 401 while its account is disabled', async () => {
     const gone = await library.join('gone');
     const { token } = await mint(gone);
     const params = { ref: gone.ref };
@@ -455,7 +455,7 @@ describe('a bearer token', () => {
 });
 
 // TOKEN-9
-describe('a token never turns into a session of its account, which could mint', () => {
+describe('a token never becomes a session, which could create tokens', () => {
   let agent: Account;
   let token: string;
 
@@ -496,7 +496,7 @@ const all: Operation[] = Object.values(operations);
 const scopeFault = /^(missing scope|this requires a session)/;
 
 // TOKEN-4
-describe('scopes, at every operation of the interface', () => {
+describe('scopes at every operation', () => {
   let held: Library;
   let chief: Account;
   const tokens = new Map<TokenScope, Visitor>();
@@ -526,7 +526,7 @@ describe('scopes, at every operation of the interface', () => {
   const sessionOnly = all.filter(({ scope }) => scope === 'session');
   const unlimited = all.filter(({ scope }) => scope === 'none');
 
-  test('these tables are not empty', () => {
+  test('the tables of operations are not empty', () => {
     expect(new Set(limited.map(({ scope }) => scope))).toEqual(
       new Set(['read', 'posts.write', 'assets.write', 'comments.write', 'fields.admin', 'admin']),
     );

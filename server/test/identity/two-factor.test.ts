@@ -148,7 +148,7 @@ const samples: { made_with: string; codes: Sample[] } = JSON.parse(
 );
 
 // TWOFACTOR-1
-describe('a code of the app', () => {
+describe('a code from the app', () => {
   test('equals that of oathtool for the same secret and time', () => {
     expect(samples.made_with).toContain('oathtool');
     expect(samples.codes.length).toBeGreaterThan(50);
@@ -297,7 +297,7 @@ describe('enrolling', () => {
   });
 
   // TWOFACTOR-3
-  test('answers 409 when it is on already', async () => {
+  test('returns 409 when two-factor is already on', async () => {
     const edda = await turnOn(await enter('edda'));
     const { account, secret, codes } = edda;
     expect((await account.refused('enrollTwoFactor')).status).toBe(409);
@@ -339,7 +339,7 @@ describe('signing in with two-factor on', () => {
   });
 
   // TWOFACTOR-4
-  test('answers 401 2fa_required without a code and counts no failure', async () => {
+  test('returns 401 2fa_required without a code and counts no failure', async () => {
     for (const code of [undefined, '   ']) {
       const answer = await signIn('gesa', code);
       expect([answer.status, answer.text]).toEqual([401, '{"error":"2fa_required"}']);
@@ -349,7 +349,7 @@ describe('signing in with two-factor on', () => {
   });
 
   // TWOFACTOR-5
-  test('answers the usual 401 to a wrong password and does not use up the code', async () => {
+  test('returns the usual 401 for a wrong password and does not use up the code', async () => {
     const recovery = gesa.codes[0];
     for (const code of [undefined, codeNow(gesa.secret), recovery]) {
       expect(await outcome('gesa', code, 'wrong')).toEqual(badCredentials);
@@ -361,7 +361,7 @@ describe('signing in with two-factor on', () => {
   });
 
   // TWOFACTOR-4
-  test('answers 401 invalid_2fa_code to a wrong code', async () => {
+  test('returns 401 invalid_2fa_code for a wrong code', async () => {
     const answer = await signIn('gesa', wrongCode(gesa.secret));
     expect([answer.status, answer.text]).toEqual([401, '{"error":"invalid_2fa_code"}']);
     expect(answer.headers.get('set-cookie')).toBeNull();
@@ -650,7 +650,7 @@ describe('DELETE /admin/users/{ref}/2fa', () => {
     await root.ok('disableTwoFactor', { body: { current_password: password } });
   });
 
-  test('answers 404 for an unknown account or one without two-factor', async () => {
+  test('returns 404 for an unknown account or one without two-factor', async () => {
     const plain = await enter('plain');
     expect((await remove(root, plain.ref))[0]).toBe(404);
     for (const ref of [999_999_999, 0, -1]) expect((await remove(root, ref))[0]).toBe(404);
@@ -667,7 +667,7 @@ describe('DELETE /admin/users/{ref}/2fa', () => {
   });
 });
 
-describe('who may change it', () => {
+describe('who may change two-factor', () => {
   let root: Account;
   let owner: Enrolled;
 
@@ -700,7 +700,7 @@ describe('who may change it', () => {
     return visit(library.address, { authorization: `Bearer ${token}` });
   }
 
-  test('not a bearer token without the scope `admin`; with `read` it may look', async () => {
+  test('refuses a bearer token without the scope `admin`; `read` shows the state', async () => {
     const bearer = await tokenOf(owner.account, [
       'read',
       'posts.write',
@@ -713,7 +713,7 @@ describe('who may change it', () => {
   });
 
   // TOKEN-10
-  test('a bearer token with `admin`, which is everything but minting tokens', async () => {
+  test('allows a bearer token with `admin`', async () => {
     const bearer = await tokenOf(await enter('scripted'), ['admin']);
     expect((await bearer.ok('enrollTwoFactor')).otpauth_url).toMatch(/^otpauth:/);
     expect(await bearer.refused('confirmTwoFactor', { body: { code: 'no' } })).toEqual({
@@ -722,14 +722,14 @@ describe('who may change it', () => {
     });
   });
 
-  test('not an impersonating administrator, who may look', async () => {
+  test('refuses an impersonating administrator, but shows the state', async () => {
     const mask = visit(library.address, {}, root.cookie());
     await mask.ok('impersonate', { params: { ref: owner.account.ref }, body: {} });
     expect(await errorsOf(mask)).toEqual(four([403, 'not allowed while acting as another user']));
     expect((await mask.ok('getTwoFactor')).confirmed).toBe(true);
   });
 
-  test('not an anonymous caller, in public mode either', async () => {
+  test('refuses anonymous callers, also in public mode', async () => {
     for (const enabled of [true, false]) {
       await library.setPublicMode(enabled);
       expect(await errorsOf(library.anonymous())).toEqual(four([401, 'sign in first']));
@@ -737,7 +737,7 @@ describe('who may change it', () => {
     }
   });
 
-  test('each account only its own', async () => {
+  test('changes only the caller’s own two-factor', async () => {
     expect((await root.ok('getTwoFactor')).enrolled).toBe(false);
     await root.ok('enrollTwoFactor');
     expect((await owner.account.ok('getTwoFactor')).recovery_codes_remaining).toBe(10);

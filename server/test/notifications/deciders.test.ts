@@ -58,7 +58,7 @@ beforeAll(async () => {
 });
 
 test.each(['share.grant', 'system.admin'] as const)(
-  'who may decide by %s is the same from both ends of the question',
+  '%s: the listed deciders are exactly the active accounts with the capability',
   async (capability) => {
     const { db } = library.deps;
     const holders = new Set(await holdersOf(db, capability));
@@ -76,7 +76,7 @@ test.each(['share.grant', 'system.admin'] as const)(
   },
 );
 
-test('an account that is not active decides nothing', async () => {
+test('an inactive account is not notified of requests', async () => {
   const { db } = library.deps;
   const [admin] = people;
   if (admin === undefined) throw new Error('nobody');

@@ -70,7 +70,7 @@ async function opening(postId: string): Promise<string[]> {
 }
 
 // NOTICE-4
-describe('who is mentioned is told of a post exactly when they may open it', () => {
+describe('a mention in a post notifies exactly the accounts that may read the post', () => {
   const all = ['stranger', 'author', 'follower', 'guest', 'boss', 'former', 'admin', 'editor', 'sacked'];
   const readers: [Visibility | 'draft', string[]][] = [
     ['public', all],
@@ -93,14 +93,14 @@ describe('who is mentioned is told of a post exactly when they may open it', () 
     expect(await opening(id)).toEqual(expected);
   });
 
-  test('in the trash, nobody', async () => {
+  test('a mention in a deleted post notifies no one', async () => {
     const { id } = await write();
     await person('author').ok('deletePost', { params: { id }, body: undefined });
     expect(await toldOf(id)).toEqual([]);
   });
 });
 
-test('however many are mentioned, three statements find who reads', async () => {
+test('three statements find the readers among any number of mentioned accounts', async () => {
   const { db } = library.deps;
   const { id } = await write({ visibility: 'followers' });
   await sql`with crowd as (

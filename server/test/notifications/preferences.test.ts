@@ -17,8 +17,8 @@ const path = '/account/notification-preferences';
 const patch = (who: Account, body: unknown) => who.send(path, { method: 'PATCH', body });
 
 // NOTICE-10
-describe('what one is told of', () => {
-  test('is all of it while nothing was chosen', async () => {
+describe('notification preferences', () => {
+  test('have every kind turned on by default', async () => {
     expect(await author.ok('getNotificationPreferences')).toEqual({
       mail_enabled: true,
       kinds: {
@@ -36,7 +36,7 @@ describe('what one is told of', () => {
   });
 
   // NOTICE-10
-  test('is changed kind by kind; absent and null leave alone', async () => {
+  test('are changed per kind; absent and null change nothing', async () => {
     const before = await author.ok('getNotificationPreferences');
     const digest = { every: 'week', hour: 0, weekday: 7 } as const;
     const like = { in_app: false, mail: 'digest' } as const;
@@ -51,7 +51,7 @@ describe('what one is told of', () => {
     expect(await author.ok('getNotificationPreferences')).toEqual(changed);
   });
 
-  test('has a clock of its own: a zone stays until another is named', async () => {
+  test('keep the time zone until another is set', async () => {
     const walker = await library.join('walker');
     const choose = (more: { time_zone?: string | null }) =>
       walker.ok('updateNotificationPreferences', {
@@ -68,7 +68,7 @@ describe('what one is told of', () => {
 
   // NOTICE-10
   test.each(['Mars/Olympus', 'Europe', '+01:00', 'FOO+3', 'Europe/Berlin ', '../etc', 'utc; drop table', ''])(
-    'the zone %j is 400 and changes nothing',
+    'return 400 for the time zone %j and change nothing',
     async (time_zone) => {
       const before = await author.ok('getNotificationPreferences');
       const body = { digest: { every: 'day', hour: 7, weekday: 1, time_zone } };
@@ -77,7 +77,7 @@ describe('what one is told of', () => {
     },
   );
 
-  test('changed by two at once is changed by both', async () => {
+  test('keep both of two concurrent changes', async () => {
     const kinds = ['comment', 'reply', 'follow', 'mention'] as const;
     const off = { in_app: true, mail: 'off' } as const;
     await Promise.all(
@@ -87,7 +87,7 @@ describe('what one is told of', () => {
     expect(kinds.map((kind) => chosen[kind].mail)).toEqual(['off', 'off', 'off', 'off']);
   });
 
-  test('is read with a token that reads, and changed with one that does everything', async () => {
+  test('require the scope `read` to read and `admin` to change them', async () => {
     const reading = await bearer(library, author, ['read']);
     await reading.ok('getNotificationPreferences');
     expect((await reading.refused('updateNotificationPreferences', { body: {} })).status).toBe(403);
@@ -95,7 +95,7 @@ describe('what one is told of', () => {
   });
 
   // NOTICE-2, NOTICE-10
-  test('a kind that is off is not told, and the next reason for the same act is', async () => {
+  test('skip a kind that is off, and use the next reason for the same event', async () => {
     const reader = await library.join('reader');
     const post = await publisher(reader)({ title: 'T' });
     const none = { in_app: false, mail: 'off' } as const;

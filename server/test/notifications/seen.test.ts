@@ -71,7 +71,7 @@ describe('a notification about what is no longer readable', () => {
   });
 
   // NOTICE-6
-  test('is 404 when marked as read', async () => {
+  test('returns 404 when marked as read', async () => {
     const post = await write({ title: 'Hidden' });
     await watcher.ok('watchPost', { params: { id: post.id } });
     await comment(root, post);
@@ -129,7 +129,7 @@ describe('a notification about what is no longer readable', () => {
   });
 
   // IDENTITY-6
-  test('has no actor when there is none to name', async () => {
+  test('has no actor if the event has none', async () => {
     const post = await write({ title: 'From afar' });
     const { id } = await comment(follower, post);
     await settle(library);
@@ -171,7 +171,7 @@ describe('the list', () => {
 });
 
 describe('callers', () => {
-  test('refuses anonymous callers, in either mode', async () => {
+  test('returns 401 to anonymous callers, with public mode on and off', async () => {
     for (const on of [false, true]) {
       await library.setPublicMode(on);
       for (const path of ['', '/unread-count'])
@@ -182,7 +182,7 @@ describe('callers', () => {
   });
 
   // NOTICE-6
-  test('needs the scope read of a token, and admin to mark as read', async () => {
+  test('requires the scope `read` of a token, and `admin` to mark as read', async () => {
     const reading = await bearer(library, author, ['read']);
     expect((await reading.ok('listNotifications', { query: {} })).items.length).toBeGreaterThan(0);
     expect(await reading.refused('readAllNotifications')).toEqual({

@@ -94,7 +94,7 @@ describe('watching a post', () => {
   });
 
   // NOTICE-7
-  test('does not restart by another comment once stopped', async () => {
+  test('does not start again with another comment once stopped', async () => {
     const post = await write({ title: 'T' });
     expect(await anna.ok('watchPost', { params: { id: post.id } })).toEqual({ watching: true });
     await comment(ben, post);
@@ -114,7 +114,7 @@ describe('watching a post', () => {
     expect(await news(library, author)).toEqual([`mention ${ben.username} T`]);
   });
 
-  test('answers 404 for an unreadable post', async () => {
+  test('returns 404 for an unreadable post', async () => {
     const { id } = await write({ visibility: 'private' });
     for (const operation of ['getWatch', 'watchPost', 'unwatchPost'] as const)
       expect((await anna.refused(operation, { params: { id } })).status).toBe(404);
@@ -142,7 +142,7 @@ describe('a mention in a post’s description', () => {
   });
 
   // NOTICE-4
-  test('is no mail address, no part of a word, and may be of a name with blanks', async () => {
+  test('is not a mail address or part of a word, and may quote a name with spaces', async () => {
     const blank = await library.join(`Ada King ${round}`);
     const post = await write({ title: 'T', description: `me@${anna.username} x@${ben.username}` });
     expect(await news(library, anna)).toEqual([]);

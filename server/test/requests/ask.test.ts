@@ -72,7 +72,7 @@ describe('POST /assets/{id}/request-access', () => {
   });
 
   // REQUEST-11, REQUEST-19
-  test('unlocks nothing, asked or granted', async () => {
+  test('gives no access to the asset, neither pending nor granted', async () => {
     await ask();
     const placeholder = { id: asset.id, restricted: true, owner_display_name: 'owner' };
     expect(await asker.ok('getAsset', { params: { id: asset.id } })).toEqual(placeholder);
@@ -118,7 +118,7 @@ describe('POST /assets/{id}/request-access', () => {
     ['system.root'],
     [' system.admin'],
     ['toString'],
-  ])('the capability %j is 400', async (capability) => {
+  ])('returns 400 for the capability %j', async (capability) => {
     expect((await ask({ capability })).status).toBe(400);
     expect(await asks()).toEqual([]);
     expect(await events()).toEqual([]);
@@ -133,7 +133,7 @@ describe('POST /assets/{id}/request-access', () => {
 // REQUEST-4
 describe('one pending request per account, asset and capability', () => {
   // REQUEST-4
-  test('answers 200 with the pending request when asked again', async () => {
+  test('returns 200 with the pending request for a repetition', async () => {
     const first = await ask({ reason: 'first' });
     for (const body of [undefined, {}, { reason: 'second' }, { capability: 'content.access.request' }]) {
       const again = await ask(body);
@@ -190,20 +190,20 @@ describe('one pending request per account, asset and capability', () => {
   });
 });
 
-describe('who may ask for what', () => {
+describe('who may request what', () => {
   // REQUEST-3
-  test('any account: viewers and administrators', async () => {
+  test('allows any account, including viewers and administrators', async () => {
     const viewer = await library.join('viewer', 'viewer');
     for (const visitor of [viewer, root]) expect((await ask({}, visitor)).status).toBe(201);
   });
 
-  test('also for assets they are shown already', async () => {
+  test('allows requests for assets that the caller may already see', async () => {
     await patch({ sensitivity: 'public' });
     expect((await ask()).status).toBe(201);
   });
 
   // REQUEST-3
-  test('not anonymous callers, in either mode', async () => {
+  test('returns 401 to anonymous callers, with public mode on and off', async () => {
     for (const on of [true, false]) {
       await library.setPublicMode(on);
       expect((await ask({}, library.anonymous())).status).toBe(401);
@@ -211,7 +211,7 @@ describe('who may ask for what', () => {
   });
 
   // REQUEST-2
-  test('not owners for their own assets', async () => {
+  test('refuses owners of the asset', async () => {
     const answer = await ask({}, owner);
     expect([answer.status, answer.text]).toEqual([400, '{"error":"the asset is yours"}']);
     const mask = visit(library.address, {}, root.cookie());
@@ -220,7 +220,7 @@ describe('who may ask for what', () => {
     expect(await asks()).toEqual([]);
   });
 
-  test('anyone for an asset without an owner', async () => {
+  test('allows any account to request an asset without an owner', async () => {
     await library.deps.db
       .updateTable('assets')
       .set({ owner_user_ref: null })
@@ -230,7 +230,7 @@ describe('who may ask for what', () => {
   });
 
   // REQUEST-3
-  test('answers the same 404 for unreadable, deleted and unknown assets', async () => {
+  test('returns the same 404 for unreadable, deleted and unknown assets', async () => {
     const { db } = library.deps;
     const draft = await owner.ok('createAsset', {
       body: { file_hash: hash, sensitivity: 'public', status: 'draft' },
@@ -254,7 +254,7 @@ describe('who may ask for what', () => {
     expect(await asks()).toMatchObject([{ state: 'pending' }]);
   });
 
-  test('a token needs the scope `admin`', async () => {
+  test('requires the scope `admin` of a token', async () => {
     const bearer = async (scope: 'read' | 'assets.write' | 'admin') => {
       const { token } = await asker.ok('createToken', { body: { name: scope, scopes: [scope] } });
       return visit(library.address, { authorization: `Bearer ${token}` });
@@ -267,7 +267,7 @@ describe('who may ask for what', () => {
     expect((await ask({}, await bearer('admin'))).status).toBe(201);
   });
 
-  test('asks as the target while impersonating; the audit event names both', async () => {
+  test('requests as the target while impersonating; the audit event names both', async () => {
     const mask = visit(library.address, {}, root.cookie());
     await mask.ok('impersonate', { params: { ref: asker.ref }, body: undefined });
     const answer = await ask({}, mask);
@@ -293,7 +293,7 @@ describe('with rate limits on', () => {
     target = (await upload(await limited.join('owner'), plainFile())).id;
   });
 
-  test('answers 429 with Retry-After to the 31st request of an account', async () => {
+  test('returns 429 with Retry-After for the 31st request of an account', async () => {
     const [eager, calm] = [await limited.join('eager'), await limited.join('calm')];
     const answers = await Promise.all(Array.from({ length: 30 }, () => ask({}, eager, target)));
     expect(answers.map(({ status }) => status).sort()).toEqual([...Array(29).fill(200), 201]);
@@ -316,7 +316,7 @@ describe('with rate limits on', () => {
   });
 
   // RATE-6
-  test('the number is a setting', async () => {
+  test('has a configurable limit', async () => {
     const strict = await openLibrary({ VITRINE_RATE_LIMITS: 'on', VITRINE_REQUEST_LIMIT: '2' });
     const { id } = await upload(await strict.join('owner'), plainFile());
     const eager = await strict.join('eager');

@@ -183,7 +183,7 @@ describe('who decides', () => {
     await library.setPublicMode(false);
   });
 
-  test('decidable_by_caller agrees in every queue', async () => {
+  test('returns decidable_by_caller accordingly in every queue', async () => {
     const pending = new Map<string, string[]>();
     for (const { make, may } of rows) pending.set((await make()).id, may);
     const wrong: string[] = [];
@@ -236,7 +236,7 @@ describe('who decides', () => {
   });
 
   // REQUEST-9
-  test('answers the same 403 for unknown requests to callers who may decide nothing', async () => {
+  test('returns the same 403 for unknown requests to callers who may decide nothing', async () => {
     const request = await askAccess();
     const path = (id: string) => `/admin/requests/${id}/decide`;
     const body = { decision: 'granted' };
@@ -251,20 +251,20 @@ describe('who decides', () => {
   });
 
   // REQUEST-9
-  test('answers 404 for unknown requests to callers who see all requests', async () => {
+  test('returns 404 for unknown requests to callers who see all requests', async () => {
     for (const who of [sharer, root]) {
       expect(await refused(who, { id: nowhere })).toEqual({ status: 404, error: 'not found' });
     }
   });
 
-  test('does not reveal to strangers that a request is decided', async () => {
+  test('does not reveal to strangers that a request was decided', async () => {
     const request = await askAccess();
     await decide(owner, request, { decision: 'denied' });
     expect(await refused(requester, request)).toEqual(refusal);
   });
 });
 
-describe('what a decision may say', () => {
+describe('the body of a decision', () => {
   const bad: [string, () => object][] = [
     ['an end long ago', () => ({ decision: 'granted', expires_at: '2020-01-01T00:00:00Z' })],
     ['an end this moment', () => ({ decision: 'granted', expires_at: new Date().toISOString() })],
@@ -435,7 +435,7 @@ describe('pending to denied', () => {
     expect(await mine(first)).toEqual({ ...denied, decidable_by_caller: false });
   });
 
-  test('lets the same be asked for and granted again', async () => {
+  test('allows the same request again', async () => {
     const first = await askAccess('jobs.read');
     await decide(sharer, first);
     const input = { params: { id: first.target_id }, body: { capability: 'jobs.read' } };
@@ -447,7 +447,7 @@ describe('pending to denied', () => {
 });
 
 // REQUEST-9
-describe('answers 409 for a decided request', () => {
+describe('returns 409 for a decided request', () => {
   const decisions = ['granted', 'denied'] as const;
   // REQUEST-9
   test.each(decisions.flatMap((first) => decisions.map((second) => [first, second] as const)))(
@@ -465,7 +465,7 @@ describe('answers 409 for a decided request', () => {
     },
   );
 
-  test('also to the person who just granted a restore', async () => {
+  test('returns 409 also to the account that granted a restore', async () => {
     const request = await askBack('post');
     await decide(deleter, request);
     expect((await refused(root, request)).status).toBe(409);
@@ -511,7 +511,7 @@ describe('answers 409 for a decided request', () => {
   });
 });
 
-describe('when the target changed meanwhile', () => {
+describe('a decision after a change of the target', () => {
   // REQUEST-18
   test('grants the appeal when its target is restored directly, and notifies', async () => {
     for (const kind of ['post', 'asset'] as const) {

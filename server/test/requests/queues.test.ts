@@ -122,7 +122,7 @@ describe('GET /account/requests/incoming', () => {
     expect(await decidable(deleter, 'listIncomingRequests')).toEqual(['appeal']);
   });
 
-  test('omits an appeal after its target was restored', async () => {
+  test('omits an appeal once its target is restored', async () => {
     const post = await publish(ann, [await newAsset(ann)]);
     const params = { id: post.id };
     await deleter.ok('deletePost', { params, body: undefined });
@@ -133,7 +133,7 @@ describe('GET /account/requests/incoming', () => {
     await library.deps.db.deleteFrom('resource_requests').where('id', '=', appeal.id).execute();
   });
 
-  test('never lists an own request for an asset that became one’s own', async () => {
+  test('never lists the caller’s own request for an asset that the caller now owns', async () => {
     const asset = await newAsset(other);
     const { id } = await ann.ok('requestAccess', { params: { id: asset.id }, body: {} });
     await library.deps.db
@@ -164,7 +164,7 @@ describe('GET /admin/requests', () => {
   });
 
   // REQUEST-16
-  test('is 403 for everyone else', async () => {
+  test('returns 403 to everyone else', async () => {
     const inTeam = await library.join('sharer of a team');
     await grant(library, inTeam, 'share.grant', await addTeam(library, 'print'));
     const manager = await library.join('manager');
@@ -180,7 +180,7 @@ describe('GET /admin/requests', () => {
 });
 
 describe('each queue', () => {
-  test('is 401 for anonymous callers and needs the scope read of a token', async () => {
+  test('returns 401 to anonymous callers and requires the scope `read` of a token', async () => {
     const script = await bearer(library, sharer, ['posts.write', 'assets.write']);
     for (const path of paths) {
       expect([path, await statusOf(library.anonymous(), path)]).toEqual([path, 401]);
@@ -208,7 +208,7 @@ describe('each queue', () => {
   });
 
   // REQUEST-17
-  test('has decidable_by_caller in every row', async () => {
+  test('returns decidable_by_caller in every row', async () => {
     for (const queue of ['listMyRequests', 'listIncomingRequests', 'listAllRequests'] as const) {
       for (const row of await items(root, queue)) expect(row).toHaveProperty('decidable_by_caller');
     }

@@ -60,9 +60,9 @@ const holds = async ({ asker }: Granted, capability: string) =>
   (await asker.ok('getMe')).capabilities?.includes(capability);
 
 // REQUEST-14
-describe('granted to expired', () => {
+describe('the expiry of a granted request', () => {
   test.each(['jobs.read', 'content.access.request'])(
-    'the grant of %s and the request it was made by are reaped together',
+    'expires the grant of %s together with its request',
     async (capability) => {
       const one = await granted(capability);
       await letRunOut(one);
@@ -111,7 +111,7 @@ describe('granted to expired', () => {
   });
 
   // REQUEST-14
-  test('expires grant and request together or not at all', async () => {
+  test('expires grant and request in one transaction', async () => {
     const one = await granted('jobs.read');
     await letRunOut(one);
     const { db } = library.deps;
@@ -137,7 +137,7 @@ describe('granted to expired', () => {
     expect(items).toMatchObject([{ actor_user_ref: null, metadata: { capability: 'jobs.read' } }]);
   });
 
-  test('answers 409 for an expired request; asking again creates another', async () => {
+  test('returns 409 for an expired request, and allows another', async () => {
     const one = await granted('jobs.read');
     await letRunOut(one);
     await sweep();

@@ -70,7 +70,7 @@ const newestFirst = (which: (n: number) => boolean) => numbers.filter(which).rev
 const isTold = (n: number) => n > 1200 && n % 2 === 1;
 const toInes = (n: number) => isTold(n) || n === 5 || n === 700;
 
-describe('a word that almost everything has', () => {
+describe('a word in almost every document', () => {
   // SEARCH-9
   test('is paginated from the newest and from the oldest post', async () => {
     expect(await found(root, { q: 'common', sort: 'newest' })).toEqual(newestFirst(() => true));
@@ -118,7 +118,7 @@ test('an empty query returns the newest items of every kind and their total', as
   expect([few.total, few.total_capped]).toEqual([602 + 3 + 1, false]);
 });
 
-describe('a word that some have', () => {
+describe('a word in some documents', () => {
   test('is found anywhere in the library', async () => {
     const isFortieth = (n: number) => n % 40 === 0;
     expect(await found(root, { q: 'fortieth', sort: 'newest' })).toEqual(newestFirst(isFortieth));

@@ -28,7 +28,7 @@ const surfaces: readonly ((visitor: Visitor, q: string) => Promise<{ status: num
 const named = (q: string) => [q.length > 40 ? `${q.slice(0, 10)}… (${q.length})` : q, q] as const;
 
 // SEARCH-11
-describe('any question', () => {
+describe('an unusual query', () => {
   test.each(
     [
       '&',
@@ -133,7 +133,7 @@ describe('any question', () => {
     for (const one of query) expect([one, (await mara.send(`/search?${one}`)).status]).toEqual([one, 400]);
   });
 
-  test('needs the scope read, with a token', async () => {
+  test('requires the scope `read` of a token', async () => {
     const wrong = await bearer(library, mara, ['posts.write']);
     const right = await bearer(library, mara, ['read']);
     expect((await wrong.send('/search?q=x')).status).toBe(403);

@@ -208,7 +208,7 @@ describe('pages', () => {
     expect([seen.length, new Set(seen).size]).toEqual([total, total]);
   });
 
-  test('without words are the newest of what there is', async () => {
+  test('list the newest items if the query is empty', async () => {
     const { items } = await ines.ok('search', { query: { kind: 'asset', limit: 2 } });
     expect(items.map(nameOf)).toEqual(['walrus  11', 'walrus  10']);
   });

@@ -113,7 +113,7 @@ describe('an asset', () => {
       { status: 'draft' },
       { anonymous: false, stranger: false, member: false, reader: false },
     ],
-  ])('that is %s (%s) is found by whoever is shown its columns', async (_, secret, fields, finds) => {
+  ])('that is %s (%s) is found only by callers who may see its columns', async (_, secret, fields, finds) => {
     // An asset can only belong to a team of its owner.
     await library.deps.db
       .insertInto('team_members')
@@ -200,7 +200,7 @@ describe('a post', () => {
     },
   );
 
-  test('is not found by a deleted comment, and by an edited one only in its new text', async () => {
+  test('is not found by a deleted comment, or by the old text of an edited one', async () => {
     const picture = await upload(mara, bytes, { title: 'picture' });
     const { id } = await publish(mara, [picture], { title: 'commented' });
     const comment = await stranger.ok('createComment', { params: { id }, body: { body: 'trombonist' } });

@@ -87,7 +87,7 @@ describe('the text of a file', () => {
     expect(await found(stranger, 'salamander')).toEqual([form.title]);
   });
 
-  test('may have as many words as a text can have', async () => {
+  test('is indexed up to its maximum length', async () => {
     const words = Array.from({ length: 60_000 }, (_, at) =>
       String.fromCodePoint(0x4e00 + (at % 20_900)),
     ).join('');

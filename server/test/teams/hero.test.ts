@@ -162,7 +162,7 @@ describe('PUT /teams/{id}/hero', () => {
     expect((await refusal(asset.id)).status).toBe(404);
   });
 
-  test('answers 404 for an unknown team', async () => {
+  test('returns 404 for an unknown team', async () => {
     const body = { asset_id: hero };
     expect((await writer.refused('setTeamHero', { params: { id: nowhere }, body })).status).toBe(404);
   });

@@ -52,7 +52,7 @@ describe('PUT /teams/{id}/members/{user_ref}', () => {
     ]);
   });
 
-  test('answers 404 for an unknown team or account, 400 for malformed ids', async () => {
+  test('returns 404 for an unknown team or account, 400 for malformed ids', async () => {
     const id = await newTeam();
     expect(await writer.refused('addTeamMember', { params: { id, user_ref: 999_999 } })).toEqual({
       status: 404,
@@ -99,7 +99,7 @@ describe('DELETE /teams/{id}/members/{user_ref}', () => {
   });
 
   // TEAM-9
-  test('members can leave; for others it is 404', async () => {
+  test('lets members leave, and returns 404 to others', async () => {
     const id = await newTeam([ann]);
     await ann.ok('removeTeamMember', { params: { id, user_ref: ann.ref } });
     expect(await refsOf(id)).toEqual([]);
@@ -118,7 +118,7 @@ describe('DELETE /teams/{id}/members/{user_ref}', () => {
   });
 
   // TEAM-9
-  test('is refused to others: strangers, other members, tokens without the scope', async () => {
+  test('refuses strangers, other members and tokens without the scope', async () => {
     const id = await newTeam([ann, ben]);
     const stranger = await arrive(library, 'stranger');
     const token = await bearer(library, ann, ['read']);
@@ -176,7 +176,7 @@ describe('GET /teams/{id}/members', () => {
     expect(await statusOf(ann, 'GET', `/teams/${id}/members?cursor=x`)).toBe(400);
   });
 
-  test('answers 404 for an unknown team', async () => {
+  test('returns 404 for an unknown team', async () => {
     expect(await statusOf(ann, 'GET', `/teams/${nowhere}/members`)).toBe(404);
   });
 });
@@ -209,7 +209,7 @@ describe('GET /auth/me/teams', () => {
     expect(await myTeams(me)).toEqual([id]);
   });
 
-  test('is 401 for anonymous callers, also in public mode', async () => {
+  test('returns 401 to anonymous callers, also in public mode', async () => {
     expect((await library.anonymous().refused('listMyTeams')).status).toBe(401);
     await library.setPublicMode(true);
     expect((await library.anonymous().refused('listMyTeams')).status).toBe(401);

@@ -90,7 +90,7 @@ describe('PUT /teams/{id}/parents/{parent_id}', () => {
     ]);
   });
 
-  test('answers 404 for unknown and deleted teams, 400 for malformed ids', async () => {
+  test('returns 404 for unknown and deleted teams, 400 for malformed ids', async () => {
     const [id, closed] = [await newTeam(), await newTeam()];
     await writer.ok('deleteTeam', { params: { id: closed } });
     for (const other of [nowhere, closed]) {
@@ -119,9 +119,9 @@ describe('PUT /teams/{id}/parents/{parent_id}', () => {
 });
 
 // TEAM-5
-describe('a cycle is 400', () => {
+describe('returns 400 for a cycle', () => {
   // TEAM-5
-  test('of one team, whatever the case of its id', async () => {
+  test('of one team, regardless of the case of its id', async () => {
     const id = await newTeam();
     const circle = { status: 400, error: 'teams would form a cycle' };
     for (const parent_id of [id, id.toUpperCase()])
@@ -129,7 +129,7 @@ describe('a cycle is 400', () => {
     expect(await parentsOf(id)).toEqual([]);
   });
 
-  test('of five teams, whichever link would close it, and changes nothing', async () => {
+  test('of five teams, at any link, without a change', async () => {
     const ring = await newTeams(5);
     const at = (i: number) => ring[i % 5] ?? nowhere;
     for (let open = 0; open < 5; open += 1) {
@@ -142,7 +142,7 @@ describe('a cycle is 400', () => {
     }
   });
 
-  test('a second path to a team is not a cycle', async () => {
+  test('unlike a second path to a team', async () => {
     const [top, left, right, bottom] = await newTeams(4);
     const pairs = [
       [left, top],
@@ -156,7 +156,7 @@ describe('a cycle is 400', () => {
   });
 
   // TEAM-5
-  test('closed by two concurrent calls: one succeeds', async () => {
+  test('and lets one of two concurrent calls that close it succeed', async () => {
     for (let round = 0; round < 10; round += 1) {
       const [one, two] = [await newTeam(), await newTeam()];
       const answers = await Promise.all([put(one, two, writer), put(two, one, root)]);
@@ -164,7 +164,7 @@ describe('a cycle is 400', () => {
     }
   });
 
-  test('closed by five concurrent calls: four succeed', async () => {
+  test('and lets four of five concurrent calls that close it succeed', async () => {
     for (let round = 0; round < 3; round += 1) {
       const ring = await newTeams(5);
       const answers = await Promise.all(ring.map((id, i) => put(id, ring[(i + 1) % 5] ?? nowhere)));
@@ -175,7 +175,7 @@ describe('a cycle is 400', () => {
 });
 
 // TEAM-5
-describe('teams are at most 20 deep', () => {
+describe('the depth limit of 20 teams', () => {
   test('accepts level 20 and refuses level 21, at either end', async () => {
     const teams = await chain(19);
     const [bottom, top, low, high] = [await newTeam(), teams[0] ?? nowhere, await newTeam(), await newTeam()];
@@ -197,7 +197,7 @@ describe('teams are at most 20 deep', () => {
     expect(await put(second[0] ?? nowhere, end)).toBe(204);
   });
 
-  test('also in concurrent calls', async () => {
+  test('applies to concurrent calls', async () => {
     const teams = await chain(19);
     const [low, high] = [await newTeam(), await newTeam()];
     const answers = await Promise.all([

@@ -172,7 +172,7 @@ describe.each(Object.entries(reaches))('%s', (_, { capability, reach }) => {
   });
 
   // ROLE-6
-  test('two grants reach the union', async () => {
+  test('two grants reach the union of their teams', async () => {
     await given(capability, 'print');
     await given(capability, 'press');
     expect(await reach()).toEqual(['posters', 'press', 'print', 'small']);
@@ -204,7 +204,7 @@ describe('teams.write in a team', () => {
     expect(await assigns()).toEqual(['posters', 'print', 'small']);
   });
 
-  test('adds to the teams of the caller', async () => {
+  test('adds these teams to the teams of the caller', async () => {
     const { db } = library.deps;
     await db
       .insertInto('team_members')
@@ -288,7 +288,7 @@ describe('a capability in a team', () => {
     expect([...(await told()).keys()]).toEqual(['teams.write']);
   });
 
-  test('gives nothing to strangers, team members and anonymous callers', async () => {
+  test('gives strangers, team members and anonymous callers nothing', async () => {
     await given('assets.admin', 'print');
     const stranger = await library.join('stranger');
     const member = await library.join('member');
@@ -318,7 +318,7 @@ describe('a capability in a team', () => {
   });
 });
 
-describe('a grant in a team ends, from one request to the next,', () => {
+describe('a grant in a team ends at the next request', () => {
   beforeEach(async () => {
     await given('assets.admin', 'print', new Date(Date.now() + 3_600_000).toISOString());
     expect(await opensDrafts()).toEqual(['posters', 'print', 'small']);
@@ -445,7 +445,7 @@ describe('the closure', () => {
     expect(await closure(teams)).toEqual(walked.sort());
   });
 
-  test('a cycle of five teams is refused, whichever link would close it, and changes nothing', async () => {
+  test('refuses a cycle of five teams at any link, without a change', async () => {
     const ring: string[] = [];
     for (let i = 0; i < 5; i += 1) ring.push(await addTeam(library, `ring ${i}`));
     const at = (i: number) => ring[i % 5] ?? '';
@@ -460,7 +460,7 @@ describe('the closure', () => {
     }
   });
 
-  test('one of two concurrent changes that would close a cycle is refused', async () => {
+  test('refuses one of two concurrent changes that would close a cycle', async () => {
     const [left, right] = [await addTeam(library, 'left'), await addTeam(library, 'right')];
     for (let round = 0; round < 10; round += 1) {
       const outcomes = await Promise.allSettled([link(left, right), link(right, left)]);

@@ -37,30 +37,23 @@ async function statements(visitor: Visitor, ask: (visitor: Visitor) => Promise<n
   return countStatements(library, () => ask(visitor));
 }
 
-test.each([1, 10, MANY])(
-  'the list of teams is one statement beside the session’s, for %i as for any',
-  async (limit) => {
-    const list = async (visitor: Visitor) =>
-      (await visitor.ok('listTeams', { query: { limit } })).items.length;
-    expect(await statements(mara, list)).toEqual([limit, 2]);
-  },
-);
+test.each([1, 10, MANY])('the list of %i teams takes one statement after the session’s', async (limit) => {
+  const list = async (visitor: Visitor) => (await visitor.ok('listTeams', { query: { limit } })).items.length;
+  expect(await statements(mara, list)).toEqual([limit, 2]);
+});
 
-test('the teams one follows are one statement beside the session’s', async () => {
+test('the list of followed teams takes one statement after the session’s', async () => {
   const list = async (visitor: Visitor) => (await visitor.ok('listFollowedTeams')).length;
   expect(await statements(mara, list)).toEqual([MANY, 2]);
   expect(await statements(otto, list)).toEqual([0, 2]);
 });
 
-test.each([1, MANY])(
-  'both queues of requests are one statement beside the session’s, for %i as for any',
-  async (limit) => {
-    const incoming = async (visitor: Visitor) =>
-      (await visitor.ok('listIncomingRequests', { query: { limit } })).items.length;
-    const all = async (visitor: Visitor) =>
-      (await visitor.ok('listAllRequests', { query: { limit } })).items.length;
-    expect(await statements(mara, incoming)).toEqual([limit, 2]);
-    expect(await statements(otto, incoming)).toEqual([0, 2]);
-    expect(await statements(root, all)).toEqual([limit, 2]);
-  },
-);
+test.each([1, MANY])('each queue of %i requests takes one statement after the session’s', async (limit) => {
+  const incoming = async (visitor: Visitor) =>
+    (await visitor.ok('listIncomingRequests', { query: { limit } })).items.length;
+  const all = async (visitor: Visitor) =>
+    (await visitor.ok('listAllRequests', { query: { limit } })).items.length;
+  expect(await statements(mara, incoming)).toEqual([limit, 2]);
+  expect(await statements(otto, incoming)).toEqual([0, 2]);
+  expect(await statements(root, all)).toEqual([limit, 2]);
+});

@@ -48,7 +48,7 @@ const eventsOf = async (id: string) => {
 
 describe('POST /teams', () => {
   // TEAM-1
-  test('answers a team: a root, without picture, origin or counts', async () => {
+  test('returns a team without parents, picture, origin or counts', async () => {
     const team = await create('Print Studio', { description: 'What goes to paper.' });
     expect(team).toStrictEqual({
       id: expect.any(String),
@@ -72,7 +72,7 @@ describe('POST /teams', () => {
     expect((await writer.ok('listMyTeams')).map((team) => team.id)).toContain(id);
   });
 
-  test('an omitted or null description is empty', async () => {
+  test('stores an empty description if it is omitted or null', async () => {
     const body = { name: 'Terse', slug: null, description: null };
     expect(await writer.ok('createTeam', { body })).toMatchObject({ slug: 'terse', description: '' });
   });
@@ -84,19 +84,19 @@ describe('POST /teams', () => {
     ['ÉTÉ 2026', 'ete-2026'],
     ['-- 3D --', '3d'],
     ['ﬁne ①', 'fine-1'],
-  ])('makes the slug of the name: %j gives %s', async (name, slug) => {
+  ])('derives the slug from the name: %j gives %s', async (name, slug) => {
     const team = await create(name);
     expect(team).toMatchObject({ name, slug });
   });
 
   test.each(['日本語', '🦊🦊', '!?', 'ж'])(
-    'a name without a Latin letter, %s, still has a slug',
+    'derives a slug from a name without Latin letters, %s',
     async (name) => {
       expect((await create(name)).slug).toMatch(/^team(-\d+)?$/);
     },
   );
 
-  test('a long name, and one that is cut inside a gap, give slugs that are slugs', async () => {
+  test('derives valid slugs from long names, also if they are cut at a space', async () => {
     for (const name of ['long '.repeat(40).trim(), `${'a'.repeat(69)} ${'b'.repeat(69)}`, 'ab'.repeat(100)]) {
       const { slug } = await create(name);
       expect(slug).toMatch(/^[a-z0-9]+(-[a-z0-9]+)*$/);
@@ -104,14 +104,14 @@ describe('POST /teams', () => {
     }
   });
 
-  test('a name twice is two teams, the second with a number in its slug; ten at once are ten', async () => {
+  test('creates another team for a repeated name, with a number in its slug, also concurrently', async () => {
     const names = await Promise.all(Array.from({ length: 10 }, () => create('Twice')));
     const slugs = Array.from({ length: 10 }, (_, i) => (i === 0 ? 'twice' : `twice-${i + 1}`));
     expect(names.map(({ slug }) => slug).sort()).toEqual(slugs.sort());
   });
 
   // TEAM-1
-  test('a slug that is taken is 409, and nothing is written', async () => {
+  test('returns 409 for an existing slug, and writes nothing', async () => {
     await create('First', { slug: 'wanted' });
     expect(await writer.refused('createTeam', { body: { name: 'Second', slug: 'wanted' } })).toEqual({
       status: 409,
@@ -120,7 +120,7 @@ describe('POST /teams', () => {
     expect(await found('Second')).toEqual([]);
   });
 
-  test('of ten that want one slug at once, one has it', async () => {
+  test('gives a slug to one of ten concurrent requests', async () => {
     const body = { name: 'Race', slug: 'raced-for' };
     const answers = await Promise.all(
       Array.from({ length: 10 }, () => statusOf(writer, 'POST', '/teams', body)),
@@ -129,7 +129,7 @@ describe('POST /teams', () => {
   });
 
   // TEAM-1
-  test('a slug is unique for its origin: a mirrored team may have that of one of ours', async () => {
+  test('allows a mirrored team the slug of a local team', async () => {
     const { id } = await create('Ours', { slug: 'shared-slug' });
     const mirrored = { slug: 'shared-slug', name: 'Theirs', origin_server_id: nowhere };
     await insertMirrored(mirrored);
@@ -144,7 +144,7 @@ describe('POST /teams', () => {
   });
 
   // TEAM-1
-  test('keeps what is just short enough', async () => {
+  test('accepts values of the maximum length', async () => {
     const body = { name: '日'.repeat(200), slug: 'x'.repeat(80), description: '🦊'.repeat(500) };
     expect(await writer.ok('createTeam', { body })).toMatchObject(body);
   });
@@ -166,7 +166,7 @@ describe('POST /teams', () => {
 });
 
 describe('PATCH /teams/{id}', () => {
-  test('changes what is given and moves updated_at on; what is absent or null stays', async () => {
+  test('changes what is given and updated_at; absent and null properties stay', async () => {
     const team = await create('Before', { description: 'as it was' });
     const params = { id: team.id };
     const renamed = await writer.ok('updateTeam', {
@@ -195,12 +195,12 @@ describe('PATCH /teams/{id}', () => {
     await writer.ok('updateTeam', { params: { id: team.id }, body: { slug: team.slug } });
   });
 
-  test('a blank name is 400', async () => {
+  test('returns 400 for a blank name', async () => {
     const { id } = await create('Patched');
     expect(await statusOf(writer, 'PATCH', `/teams/${id}`, { name: ' ' })).toBe(400);
   });
 
-  test('an unknown team is 404, a malformed id 400', async () => {
+  test('returns 404 for an unknown team, 400 for a malformed id', async () => {
     expect(await statusOf(writer, 'PATCH', `/teams/${nowhere}`, { name: 'a' })).toBe(404);
     expect(await statusOf(writer, 'PATCH', '/teams/print', { name: 'a' })).toBe(400);
   });
@@ -358,7 +358,7 @@ describe('who changes a team (teams.write, everywhere, or for it or a team above
 // TEAM-12
 describe('DELETE /teams/{id}', () => {
   // TEAM-12
-  test('closes it: read, found, changed and closed no more', async () => {
+  test('deletes the team: it can no longer be read, found, changed or deleted', async () => {
     const { id } = await create('Closing');
     await writer.ok('deleteTeam', { params: { id } });
     expect(await found('Closing')).toEqual([]);
@@ -385,7 +385,7 @@ describe('DELETE /teams/{id}', () => {
   });
 
   // TEAM-12
-  test('leaves what it owns as it was', async () => {
+  test('does not change what the team owns', async () => {
     const { id } = await create('Owner of things');
     await writer.ok('addTeamMember', { params: { id, user_ref: owner.ref } });
     const asset = await owner.ok('createAsset', {
@@ -409,7 +409,7 @@ describe('DELETE /teams/{id}', () => {
 
 describe('GET /teams and GET /teams/{id}', () => {
   // TEAM-2
-  test('require teams.read, which every role holds; anonymous callers are refused, also in public mode', async () => {
+  test('require teams.read, which every role holds, and refuse anonymous callers, also in public mode', async () => {
     const { id } = await create('For readers');
     const closedOut = await arrive(library, 'closed out');
     await library.deps.db
@@ -470,7 +470,7 @@ describe('GET /teams and GET /teams/{id}', () => {
   });
 
   // TEAM-6
-  test('the counts stand on the list only', async () => {
+  test('return counts in the list only', async () => {
     const { id } = await create('Without counts');
     const params = { id };
     await owner.ok('followTeam', { params });
@@ -491,13 +491,13 @@ describe('GET /teams and GET /teams/{id}', () => {
   });
 
   // TEAM-4
-  test('a mirrored team names its origin', async () => {
+  test('return the origin of a mirrored team', async () => {
     const id = await insertMirrored({ slug: 'mirrored', name: 'Mirrored', origin_server_id: nowhere });
     expect(await stranger.ok('getTeam', { params: { id } })).toMatchObject({ origin_server_id: nowhere });
   });
 
   // TEAM-14
-  test('q finds in name and slug, without case, and takes % _ and \\ as they are', async () => {
+  test('search name and slug with q, ignoring case, without wildcards', async () => {
     await create('Alpha 100% sure', { slug: 'q-one' });
     await create('Alpha 1000 sure', { slug: 'q-two' });
     await create('Alpha snake_case', { slug: 'q-three' });
@@ -528,7 +528,7 @@ describe('GET /teams and GET /teams/{id}', () => {
     return all;
   }
 
-  test('pages by name: 120 teams of one name, in different cases, come each once', async () => {
+  test('page by name: each of 120 teams whose names differ in case is listed once', async () => {
     const values = Array.from({ length: 120 }, (_, i) => ({
       slug: `equal-${i}`,
       name: i % 2 === 0 ? 'EQUAL names' : 'equal NAMES',
@@ -554,18 +554,18 @@ describe('GET /teams and GET /teams/{id}', () => {
     ['Cyrillic', 'ж'],
     ['Japanese', '日'],
     ['foxes', '🦊'],
-  ])('pages on after a name of 200 characters: %s', async (script, letter) => {
+  ])('continue after a name of 200 characters: %s', async (script, letter) => {
     const slug = `long-${script.toLowerCase()}`;
     for (const last of ['1', '2', '3']) await create(letter.repeat(199) + last, { slug: `${slug}-${last}` });
     expect((await pages(slug, 1)).flat().map(({ name }) => name.at(-1))).toEqual(['1', '2', '3']);
   });
 
-  test('a malformed cursor is 400', async () => {
+  test('return 400 for a malformed cursor', async () => {
     for (const cursor of ['x', 'bmFtZQ'])
       expect(await statusOf(stranger, 'GET', `/teams?cursor=${cursor}`)).toBe(400);
   });
 
-  test('an unknown team is 404, a malformed id 400', async () => {
+  test('returns 404 for an unknown team, 400 for a malformed id', async () => {
     expect(await statusOf(stranger, 'GET', `/teams/${nowhere}`)).toBe(404);
     expect(await statusOf(stranger, 'GET', '/teams/print')).toBe(400);
   });
