@@ -2,8 +2,8 @@
 import { join } from 'node:path';
 
 await import('./check-runtime.js');
-// Older runtimes lack it, and they should hear why they cannot start.
+// Imported dynamically: older versions of Node lack it, and must still print why they cannot start.
 const { enableCompileCache } = await import('node:module');
-// What was compiled once starts a third sooner the next time; where it cannot be kept, nothing is.
+// Caches compiled code, which shortens the next start by a third. Does nothing if the cache is not writable.
 enableCompileCache(join(import.meta.dirname, '../../node_modules/.cache/node'));
 await import('../src/cli.ts');

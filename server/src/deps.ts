@@ -42,7 +42,7 @@ export interface Deps {
   capabilities: CapabilityResolver;
   /** The visual encoder, or null when none is configured. */
   encoder: Encoder | null;
-  /** Originals that a peer has. */
+  /** Fetches originals from peers. */
   originals: RemoteOriginals;
   log: FastifyBaseLogger;
 }

@@ -3,7 +3,7 @@ import { refuse } from '../platform/http/refuse.ts';
 import { holds, type SignedIn } from './caller.ts';
 import type { Capabilities } from './capabilities.ts';
 
-/** Who administers whom: no one administers an account with more rights than their own. */
+/** Administrators cannot change accounts that have more rights than their own. */
 
 function holdsAll(caller: SignedIn, codes: Iterable<string>): boolean {
   if (caller.capabilities.has('system.admin')) return true;

@@ -4,8 +4,8 @@ import { live } from './live.ts';
 import { standingPost } from './posts.ts';
 
 /**
- * What this install gives to its peers (FED-1): nothing without a share in force. Predicates refer to `posts p`,
- * `assets a`, `collections c` and `federation_shares s`.
+ * What this library gives to its peers (FED-1): only what an active share covers. Predicates refer to `posts
+ * p`, `assets a`, `collections c` and `federation_shares s`.
  */
 type Predicate = RawBuilder<boolean>;
 
@@ -18,22 +18,28 @@ export interface PeerCaller {
 /** A share that was neither revoked nor has expired. */
 export const shareInForce: Predicate = sql`(s.revoked_at is null and (s.expires_at is null or s.expires_at > now()))`;
 
-/** Rows of this origin; filters what the access rules give and never adds to it. */
+/** Rows of this origin. Only narrows what the access rules allow. */
 export function fromOrigin(alias: string, origin: string): Predicate {
   const column = sql.ref(`${alias}.origin_peer_id`);
   if (origin === 'here') return sql`(${column} is null)`;
   return origin === 'peers' ? sql`(${column} is not null)` : sql`(${column} = ${origin}::uuid)`;
 }
 
-/** What was made here. What peers share with this install is never passed on. */
+/** Rows of this library. Rows of other peers are never passed on. */
 function madeHere(alias: string): Predicate {
   return sql`(${sql.ref(alias)}.origin_peer_id is null)`;
 }
 
-/** Posts that peers may be given at all: published ones made here, at least to members of the library. */
+/**
+ * Posts that may be shared with peers: published, created here, and readable at least by members of the
+ * library.
+ */
 export const federablePost: Predicate = sql`(${standingPost} and ${madeHere('p')} and p.visibility <> 'private')`;
 
-/** Shares in force of the post `p`: its own, and those of collections of its author or that contain it publicly. */
+/**
+ * Active shares of the post `p`: its own, and those of collections that belong to its author, or of any
+ * collection if the post is public.
+ */
 const sharesOfPost = sql`select s.* from federation_shares s where s.kind = 'post' and s.object_id = p.id and ${shareInForce}
   union all
   select s.* from federation_shares s join collections c on c.id = s.object_id
@@ -41,7 +47,7 @@ const sharesOfPost = sql`select s.* from federation_shares s where s.kind = 'pos
   where s.kind = 'collection' and lp.post_id = p.id and ${shareInForce} and c.deleted_at is null
     and (c.expires_at is null or c.expires_at > now()) and ${postsOfCollection}`;
 
-/** Assets that leave this install only when somebody confirmed them for a person, and encrypted for that person (FED-50). */
+/** Assets that are sent only encrypted for a person, and only after someone confirmed it (FED-50). */
 export const sensitiveAsset: Predicate = sql`(a.mature or a.sensitivity = 'restricted')`;
 
 /** Sensitive members `a` of a post `p` that its author or team may pass on. */
@@ -49,12 +55,15 @@ export const sensitiveMember: Predicate = sql`((a.deleted_at is null and a.statu
   and a.processing_status in ('ready', 'pending') and ${sensitiveAsset} and a.sensitivity in ('posts', 'public', 'restricted')
   and (a.owner_user_ref = p.author_user_ref or a.team_id = p.team_id)) is true)`;
 
-/** Shares `s` in force with a person of a peer that decrypts, for whom something was confirmed. */
+/** Active shares `s` with a person at a peer that can decrypt, for whom sensitive content was confirmed. */
 const confirmedShare: Predicate = sql`(${shareInForce} and s.target_actor is not null and cardinality(s.sensitive_assets) > 0
   and exists (select from federation_peers pe where pe.id = s.peer_id
     and pe.capabilities @> array['encryption-nacl-box-v1', 'encrypted-bytes-v1']))`;
 
-/** Returns the shares of a thing for whose persons at the peer encrypted content is meant, as rows of `federation_shares s`. */
+/**
+ * Returns the shares of an object whose recipients at the peer get its encrypted content, as rows of
+ * `federation_shares s`.
+ */
 export function confirmedShares(
   { peerId }: PeerCaller,
   kind: 'post' | 'asset',
@@ -106,7 +115,7 @@ export function assetsGivenTo(peer: PeerCaller): Predicate {
  */
 export const fieldsGiven: Predicate = sql`(d.status <> 'archived' and d.read_capability is null and d.mirrors_column is null)`;
 
-/** A reference `v.value_ref` that the peer can follow, or none. */
+/** The reference `v.value_ref` if the peer can follow it, otherwise null. */
 export function referenceGivenTo(peer: PeerCaller): Predicate {
   return sql`(v.value_ref is null or exists (select from assets a where a.id = v.value_ref and ${assetsGivenTo(peer)}))`;
 }
@@ -130,8 +139,8 @@ export const grantedAccounts: RawBuilder<unknown> = sql`(
   where g.expires_at is null or g.expires_at > now())`;
 
 /**
- * Posts of ours that a person of the peer may like: given to everyone there, or to that person (FED-74). Who belongs to a team
- * there, only the peer knows.
+ * Posts of this library that a person of the peer may like: shared with everyone there, or with that person
+ * (FED-74). Only the peer knows the members of its teams.
  */
 export function postsGivenToPerson({ peerId }: PeerCaller, person: string): Predicate {
   return sql`(${federablePost} and exists (select from (${sharesOfPost}) given
@@ -144,7 +153,10 @@ export function mayComment({ peerId }: PeerCaller, person: string): Predicate {
     and (given.target_actor is null or given.target_actor = ${person}))`;
 }
 
-/** Returns the peers that have to hear of a change to this thing of ours, as a query with the column `peer_id`. */
+/**
+ * Returns the peers that must be notified of a change to this local object, as a query with the column
+ * `peer_id`.
+ */
 export function peersToldOf(
   kind: 'post' | 'asset' | 'collection',
   id: string | RawBuilder<string>,

@@ -48,7 +48,7 @@ export function findActorNamed(db: Database, username: string): Promise<ActorRow
   return find(db, sql`lower(u.username) = lower(${username})`);
 }
 
-/** Returns whether this actor was served once and is no longer: it is 410 (AP-5). */
+/** Returns whether this actor has been withdrawn, which is reported as 410 (AP-5). */
 export async function isWithdrawn(db: Database, id: string): Promise<boolean> {
   const { rows } =
     await sql`select from activitypub_actors where id = ${id} and withdrawn_at is not null`.execute(db);
@@ -69,7 +69,9 @@ export async function createActor(tx: Tx, secretKey: string, userRef: number): P
   return row.id;
 }
 
-/** Returns the keys of an actor, also of a withdrawn one that still has to say so; null if there is none. */
+/**
+ * Returns the keys of an actor, or null if there is none. Withdrawn actors have keys, to sign their Delete.
+ */
 export async function readKeys(
   { db, secretKey }: Pick<Deps, 'db' | 'secretKey'>,
   actorId: string,

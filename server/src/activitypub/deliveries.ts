@@ -9,11 +9,14 @@ import { noteContext } from './notes.ts';
 import { postActivity } from './signing.ts';
 import { readActivityPub } from './site.ts';
 
-/** After this long an activity is given up (AP-10). */
+/** How long delivery of an activity is retried (AP-10). */
 const GIVE_UP_AFTER_MS = 3 * 24 * 3600 * 1000;
 const FIRST_WAIT_MS = 15_000;
 const LONGEST_WAIT_MS = 3 * 3600 * 1000;
-/** How long one worker alone sends to an inbox; renewed before every activity. Sending twice takes at most 60 seconds. */
+/**
+ * The lease of a worker on an inbox, renewed before every activity. Two attempts to send take at most 60
+ * seconds.
+ */
 const LEASE_SECONDS = 90;
 const RETRY_LEASE_MS = 2000;
 
@@ -113,7 +116,7 @@ async function send(deps: Deps, base: string, inbox: string, delivery: Delivery)
   } catch (error) {
     if (!(error instanceof OutboundError)) throw error;
     const status = error.status ?? 0;
-    // The inbox is gone for good, and with it whoever follows through it.
+    // The inbox is permanently gone, so its followers are removed.
     if (status === 410) {
       await sql`delete from activitypub_followers where inbox = ${inbox}`.execute(db);
       await sql`delete from activitypub_inboxes where inbox = ${inbox}`.execute(db);
@@ -135,7 +138,10 @@ async function send(deps: Deps, base: string, inbox: string, delivery: Delivery)
   }
 }
 
-/** Sends an inbox what waits for it, oldest first. An activity that cannot be delivered holds up those after it. */
+/**
+ * Sends the pending activities of an inbox, oldest first. An activity that cannot be delivered delays the
+ * later ones.
+ */
 export function deliverActivitiesJob(deps: Deps): JobHandler<'deliver-activities'> {
   const { db } = deps;
   const again = (inbox: string, waitMs: number) =>
@@ -150,7 +156,7 @@ export function deliverActivitiesJob(deps: Deps): JobHandler<'deliver-activities
     );
   return async ({ inbox }) => {
     const { site } = await readActivityPub(db, deps.config);
-    // What waits stays until it is switched on again.
+    // Pending activities are kept until ActivityPub is enabled again.
     if (site === null) return;
     if ((await next(db, inbox)) === null) return;
     if (!(await lease(db, inbox))) return again(inbox, RETRY_LEASE_MS);

@@ -16,7 +16,7 @@ import type { ActivityPubSite } from './site.ts';
 /** Posts on a page of an outbox. */
 const PAGE = 20;
 
-/** How far the clock of a sender may be off: what it signed may have waited in its queue. */
+/** The tolerated age of a signature: the activity may have waited in the sender's queue. */
 const signatureTimeWindow = { hours: 1 };
 
 async function countPosts({ db }: Deps, actorId: string): Promise<number> {
@@ -32,7 +32,10 @@ function readCursor(cursor: string): { at: string; id: string } | null {
   return uuidPattern.test(id) && !Number.isNaN(Date.parse(at)) ? { at, id } : null;
 }
 
-/** Creates what answers requests of other systems. It is loaded on the first request, since it is large (AP-1). */
+/**
+ * Creates the handler of requests from other systems. It is large, so it is loaded on the first request
+ * (AP-1).
+ */
 export function openEngine(deps: Deps, site: ActivityPubSite): Federation<Processing> {
   const { db } = deps;
   const loader = openLoader(deps);
@@ -122,7 +125,7 @@ export function openEngine(deps: Deps, site: ActivityPubSite): Federation<Proces
     .setCounter((_, id) => (uuidPattern.test(id) ? countPosts(deps, id) : 0))
     .setFirstCursor(async (_, id) => ((await known(id)) === null ? null : 'first'));
 
-  // Who follows is nobody else's business: only the number is shown.
+  // Only the number of followers is public, not their identities.
   federation
     .setFollowersDispatcher('/ap/users/{identifier}/followers', async (_, id) =>
       (await known(id)) === null ? null : { items: [] },

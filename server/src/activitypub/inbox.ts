@@ -14,7 +14,7 @@ const MOST_CHARACTERS = 500;
 /** The most followers of an account; more are not accepted. */
 const MOST_FOLLOWERS = 100_000;
 
-/** What one request leaves behind: an error of the database, after which the sender should try again. */
+/** The state of one request: a database error, after which the sender should retry. */
 export interface Processing {
   unavailable: DatabaseUnavailable | null;
 }
@@ -27,18 +27,21 @@ function usable(deps: Deps, uri: URL | null | undefined): string | null {
   return checkOutboundAddress(deps, uri.href) ? uri.href : null;
 }
 
-/** Reads what activities refer to through our loaders, never through those of the library. */
+/**
+ * Loads the objects that activities refer to with our guarded loaders, never with those of the protocol
+ * library.
+ */
 function guarded({ documentLoader, contextLoader }: Ctx) {
   return { documentLoader, contextLoader, suppressError: true } as const;
 }
 
-/** Returns who follows and where to send what they follow, from the document of the person; null if it does not fit. */
+/** Returns a follower and its inbox from the document of the person; null if the document is invalid. */
 async function followerOf(ctx: Ctx, deps: Deps, activity: Activity) {
   const actor = await activity.getActor(guarded(ctx));
   const uri = usable(deps, activity.actorId);
   if (actor === null || uri === null || actor.id?.href !== uri) return null;
   const inbox = usable(deps, actor.endpoints?.sharedInbox ?? actor.inboxId);
-  // Nobody may have what is public here sent to somebody else's inbox.
+  // Otherwise, anyone could have posts sent to an inbox of another host.
   return inbox === null || new URL(inbox).host !== new URL(uri).host ? null : { uri, inbox };
 }
 
@@ -67,7 +70,7 @@ async function follow(ctx: Ctx, deps: Deps, site: ActivityPubSite, activity: Fol
   });
 }
 
-/** Counts a like or a boost of a post that is public; it is nobody's like here (AP-13). */
+/** Counts a like or a boost of a public post. It belongs to no account of this library (AP-13). */
 async function react(
   deps: Deps,
   site: ActivityPubSite,
@@ -90,7 +93,7 @@ async function unfollow(deps: Deps, uri: string, actorId: string): Promise<void>
   await sql`delete from activitypub_followers where actor_id = ${actorId} and uri = ${uri}`.execute(deps.db);
 }
 
-/** Takes back a follow, like or boost; the sender takes back what they did and nobody else's (AP-14). */
+/** Undoes a follow, like or boost of the sender (AP-14). */
 async function undo(ctx: Ctx, deps: Deps, site: ActivityPubSite, activity: Undo): Promise<void> {
   const uri = activity.actorId?.href;
   if (uri === undefined) return;
@@ -111,7 +114,7 @@ async function undo(ctx: Ctx, deps: Deps, site: ActivityPubSite, activity: Undo)
   }
 }
 
-/** Forgets an account that is gone elsewhere, or what it boosted with (AP-14). */
+/** Removes a follower that was deleted, or a boost that was deleted (AP-14). */
 async function remove(deps: Deps, activity: Delete): Promise<void> {
   const uri = activity.actorId?.href;
   const object = activity.objectId?.href;
@@ -133,8 +136,8 @@ interface Listeners {
 }
 
 /**
- * What activities of others do here. Replies and everything else that is not listed are accepted without effect: strangers
- * cannot write into the library (AP-15).
+ * Handles incoming activities. Replies and unknown activities are accepted without effect, since strangers
+ * cannot write to the library (AP-15).
  */
 export function listen(listeners: Listeners, deps: Deps, site: ActivityPubSite): void {
   const ignore = async () => {};

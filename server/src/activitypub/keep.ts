@@ -6,12 +6,12 @@ import { wakeInboxes } from './deliveries.ts';
 import { forgetExpired } from './memory.ts';
 import { readActivityPub } from './site.ts';
 
-/** The most posts of one round; the next one continues. */
+/** Maximum number of posts per run; the next run continues. */
 const MOST_POSTS = 1000;
 
 /**
- * Finds posts that became public or ceased to be without a change of their own, as when an account is hidden or the switch
- * was off meanwhile, and inboxes whose delivery is due (AP-8).
+ * Finds posts whose visibility changed indirectly, for example because their author was hidden or ActivityPub
+ * was disabled, and inboxes whose delivery is due (AP-8).
  */
 export function keepActivityPubJob({ db, config }: Deps): JobHandler<'keep-activitypub'> {
   return async () => {

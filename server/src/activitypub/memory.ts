@@ -9,7 +9,7 @@ function secondsOf(options: KvStoreSetOptions | undefined): number {
   return options?.ttl?.total('second') ?? KEPT_DAYS * 24 * 3600;
 }
 
-/** What the protocol library remembers between requests, in our own database. */
+/** The key-value store of the protocol library, in our database. */
 export function openMemory(db: Database): KvStore {
   const set = async (key: KvKey, value: unknown, options?: KvStoreSetOptions) => {
     await sql`insert into activitypub_memory (key, value, expires_at)
@@ -21,7 +21,7 @@ export function openMemory(db: Database): KvStore {
     async get<T>(key: KvKey) {
       const { rows } = await sql<{ value: unknown }>`select value from activitypub_memory
         where key = ${JSON.stringify(key)} and (expires_at is null or expires_at > now())`.execute(db);
-      // The library reads only what it has written under the same key.
+      // The protocol library writes every value that it reads, so the type is right.
       return rows[0]?.value as T | undefined;
     },
     set,

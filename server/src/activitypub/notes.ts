@@ -7,7 +7,7 @@ import { PICTURE } from '../public/picture.ts';
 import { actorUri, followersUri, noteUri, publicAudience } from './addresses.ts';
 import type { ActivityPubSite } from './site.ts';
 
-/** The most pictures of a post that are sent. */
+/** Maximum number of pictures in a note. */
 const MOST_PICTURES = 16;
 
 interface SentPicture {
@@ -19,7 +19,7 @@ interface SentPicture {
   height: number;
 }
 
-/** A post as followers are sent it. */
+/** A post in the form that followers receive. */
 export interface NoteRow {
   id: string;
   actor_id: string;
@@ -27,7 +27,7 @@ export interface NoteRow {
   description: string;
   tags: string[];
   posted_at: string;
-  /** Whether previews of members are still to be made; the note waits for them. */
+  /** Whether previews of members are still pending; the note is sent after they are ready. */
   pending: boolean;
   pictures: SentPicture[];
 }
@@ -118,12 +118,12 @@ export const noteContext: readonly unknown[] = [
   { Hashtag: 'as:Hashtag' },
 ];
 
-/** Returns what changes when followers would see something else. */
+/** Returns a fingerprint that changes when the note changes for followers. */
 export function digestOf(note: Note): string {
   return createHash('sha256').update(JSON.stringify(note)).digest('hex');
 }
 
-/** Returns the Create of a note; `nth` tells it from an earlier one of a post that was withdrawn. */
+/** Returns the Create of a note; `nth` distinguishes it from the Create before a withdrawal. */
 export function createOf(note: Note, nth = ''): Note {
   const { attributedTo, to, cc, published } = note;
   return {

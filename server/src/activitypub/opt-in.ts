@@ -61,14 +61,14 @@ async function optIn(tx: Tx, secretKey: string, { username, allowed }: Row, user
       'other systems cannot address your username: it has characters other than a-z, 0-9, _, . and -',
     );
   const actorId = await createActor(tx, secretKey, userRef);
-  // What is public already is not news: nobody is sent it.
+  // Existing public posts count as already announced.
   await sql`insert into activitypub_posts (actor_id, post_id)
     select ${actorId}, p.id from posts p where p.author_user_ref = ${userRef} and ${followablePost}`.execute(
     tx,
   );
 }
 
-/** Ends an actor: its followers are told to remove it with all its posts, and it never returns (AP-5). */
+/** Withdraws an actor permanently, and sends a Delete to its followers (AP-5). */
 async function optOut(tx: Tx, base: string | null, actorId: string): Promise<void> {
   await sql`update activitypub_actors set withdrawn_at = now() where id = ${actorId}`.execute(tx);
   await sql`delete from activitypub_deliveries where actor_id = ${actorId}`.execute(tx);

@@ -17,7 +17,7 @@ import { type ActivityPubSite, readActivityPub } from './site.ts';
 /** The largest activity, in bytes. */
 const MOST_BYTES = 256 * 1024;
 
-/** Headers that decide about an answer; everything else of a request is not passed on. */
+/** The headers that the protocol library needs; no others are passed on. */
 const passedOn = [
   'accept',
   'content-type',
@@ -42,7 +42,7 @@ function toRequest({ url }: ActivityPubSite, request: FastifyRequest): Request {
 }
 
 async function sendResponse(reply: FastifyReply, response: Response): Promise<FastifyReply> {
-  // The library answers activities that it could not process with 500, also when the sender is at fault.
+  // The protocol library returns 500 for activities it could not process, even if they are invalid.
   reply.code(response.status === 500 ? 400 : response.status);
   for (const [name, value] of response.headers) reply.header(name, value);
   reply.header('cache-control', 'no-cache');
@@ -50,8 +50,8 @@ async function sendResponse(reply: FastifyReply, response: Response): Promise<Fa
 }
 
 /**
- * Serves what other systems on ActivityPub call: nothing unless it is switched on (AP-1). Its addresses lie below `/ap`,
- * besides the well-known ones, and outside the base path.
+ * Mounts the endpoints of ActivityPub, which return 404 unless it is enabled (AP-1). Its addresses lie below
+ * `/ap`, besides the well-known ones, and outside the base path.
  */
 export async function serveActivityPub(server: FastifyInstance, deps: Deps, budgets: Budgets): Promise<void> {
   let engine: { site: ActivityPubSite; federation: Federation<Processing> } | null = null;
@@ -63,7 +63,7 @@ export async function serveActivityPub(server: FastifyInstance, deps: Deps, budg
     return engine.federation;
   };
 
-  /** People who open such an address in a browser are shown the page. */
+  /** Browsers are redirected to the page. */
   const pageOf = async (site: ActivityPubSite, address: string): Promise<Response> => {
     const uri = address.split('?')[0] ?? '';
     const note = parseNote(site.url, uri);

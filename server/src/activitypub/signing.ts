@@ -1,7 +1,7 @@
 import type { HttpMessageSignaturesSpec } from '@fedify/fedify';
 import { getJsonWith, type OutboundDeps, OutboundError, postWith } from '../federation/outbound.ts';
 
-/** What requests of an actor are signed with. */
+/** The key that signs requests of an actor. */
 export interface RequestKey {
   keyId: URL;
   privateKey: CryptoKey;
@@ -19,7 +19,7 @@ async function signedHeaders(
   return Object.fromEntries(signed.headers);
 }
 
-/** Statuses with which systems answer a signature that they cannot read. */
+/** Statuses that systems return for an unsupported signature. */
 const unreadable = new Set([400, 401, 403]);
 
 /** Tries draft-cavage first, which every system reads, and RFC 9421 if that is refused (AP-9). Throws OutboundError. */

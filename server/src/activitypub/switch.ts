@@ -35,7 +35,7 @@ export const changeSwitch = handle(updateActivityPub, async (deps, { caller, bod
       event: 'system.activitypub.changed',
       metadata: { enabled: body.enabled },
     });
-    // Followers hear of what has changed meanwhile.
+    // Sends followers the changes that were made while it was disabled.
     if (body.enabled) await enqueue(tx, 'keep-activitypub', {}, { key: 'keep-activitypub:now' });
   });
   return { status: 200, body: await show(deps) };

@@ -51,12 +51,12 @@ function updateOf(note: Note): Note {
 }
 
 /**
- * Compares what followers were told of a post with what is public now, and queues what they have to hear: Create, Update
- * or Delete (AP-7, AP-8). Repeating it does nothing.
+ * Compares the last announced state of a post with its current public state, and queues the Create, Update or
+ * Delete that followers need (AP-7, AP-8). Idempotent.
  */
 async function tellOfPost({ db, config }: Deps, postId: string): Promise<void> {
   await db.transaction().execute(async (tx) => {
-    // Concurrent jobs of a post would both find that followers were not told.
+    // Serialises jobs of a post, which would otherwise both announce it.
     await sql`select pg_advisory_xact_lock(hashtextextended(${`activitypub ${postId}`}, 0))`.execute(tx);
     const { site } = await readActivityPub(tx, config);
     if (site === null) return;
@@ -65,7 +65,7 @@ async function tellOfPost({ db, config }: Deps, postId: string): Promise<void> {
       where post_id = ${postId}`.execute(tx);
     for (const { actor_id, withdrawn } of told)
       if (!withdrawn && actor_id !== row?.actor_id) await withdraw(tx, site, actor_id, postId);
-    // The previews of its pictures are still being made; their job tells again.
+    // Its previews are pending; the job that renders them announces the post.
     if (row === undefined || row.pending) return;
     const note = noteOf(site, row);
     const digest = digestOf(note);

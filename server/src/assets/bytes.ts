@@ -91,7 +91,7 @@ export async function unlessRemoved<T>(sent: Promise<T>, find: () => Promise<unk
   }
 }
 
-/** Originals that are at a peer until somebody asks for them. */
+/** Fetches originals from peers on demand. */
 export interface RemoteOriginals {
   /** Fetches an original into the storage; false when no peer has it. Throws when the peer cannot be reached. */
   fetch(hash: string): Promise<boolean>;

@@ -65,7 +65,7 @@ function size(bytes: number): string {
   return `${at === 0 ? bytes : (bytes / 1000 ** at).toFixed(1)} ${units[at]}`;
 }
 
-/** Prints how far it is, every two seconds. */
+/** Prints the progress every two seconds. */
 function reporting(verb: string, total: number | null): (done: CopyProgress) => void {
   let said = Date.now();
   return ({ files, bytes }) => {
@@ -75,7 +75,7 @@ function reporting(verb: string, total: number | null): (done: CopyProgress) => 
   };
 }
 
-/** Prints the files that the library had lost, and the secrets that are no part of the backup. */
+/** Prints which files are missing from the library, and which secrets the backup does not contain. */
 function printRemarks({ lost, hasOwnScrambleKey }: Manifest, print: Print): void {
   for (const { key, reason } of lost.first) print(`  lost: ${key}: ${reason}`);
   if (hasOwnScrambleKey)

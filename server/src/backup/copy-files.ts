@@ -25,7 +25,7 @@ export interface CopyProgress {
 }
 
 type Copied = Pick<Manifest, 'files' | 'lost' | 'resized'> & {
-  /** What was not in the place before. */
+  /** Files that this backup added to the target. */
   added: CopyProgress;
 };
 
@@ -49,7 +49,7 @@ export async function* inOrder<T, R>(
   const running: Promise<R>[] = [];
   for await (const item of items) {
     const one = work(item);
-    // Its turn to be awaited may come after another one has failed.
+    // Prevents an unhandled rejection if another item fails before this one is awaited.
     one.catch(() => {});
     running.push(one);
     const first = running.length < AT_ONCE ? undefined : running.shift();
@@ -93,7 +93,7 @@ function whyLost(error: unknown): string | null {
   return null;
 }
 
-/** A stored file that is not what its name says. */
+/** A stored file whose content does not match its hash. */
 class WrongContent extends Error {}
 
 async function* checked(content: AsyncIterable<Uint8Array>, sha256: string) {

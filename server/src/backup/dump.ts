@@ -8,14 +8,14 @@ import { type BackupTable, type Manifest, partName, writeCompressed } from './ma
 import type { Repository } from './repository.ts';
 import { BackupError } from './target.ts';
 
-/** What a process is doing at the moment, which means nothing in a restored library. */
+/** Tables with the transient state of processes, which a backup omits. */
 const momentary: ReadonlySet<string> = new Set(['job_workers', 'job_progress']);
 
 /** Which rows to store. `kept`: those whose files a backup has, so no upload that made no asset yet. */
 export type Extent = 'all' | 'kept';
 const kept: Readonly<Record<string, string>> = { uploads: 'where used_at is not null' };
 
-/** Makes text that reads the same under any server and session settings. */
+/** Makes the text format independent of server and session settings. */
 export const portableText = `set local client_encoding = 'UTF8'; set local datestyle = 'ISO'; set local intervalstyle = 'postgres';
   set local timezone = 'UTC'; set local extra_float_digits = 3; set local bytea_output = 'hex'; set local statement_timeout = 0;
   set local lock_timeout = 0; set local idle_in_transaction_session_timeout = 0`;
@@ -73,7 +73,7 @@ export type Dump = Pick<
   'takenAt' | 'postgres' | 'migrations' | 'tables' | 'sequences' | 'jobs' | 'hasOwnScrambleKey'
 >;
 
-/** Returns what tells this library apart, without revealing its secret; null before its first start. */
+/** Returns an identifier of this library that does not reveal its secret; null before its first start. */
 export async function readLibraryId(client: pg.ClientBase): Promise<string | null> {
   const { rows } = await client.query<{ value: unknown }>(
     "select value from settings where key = 'secret_key'",
@@ -83,7 +83,7 @@ export async function readLibraryId(client: pg.ClientBase): Promise<string | nul
   return createHmac('sha256', secret).update('vitrine backup library').digest('hex').slice(0, 32);
 }
 
-/** Throws BackupError when the database is no library, or only half of a restored one. */
+/** Throws BackupError if the database is not a library, or its restore did not finish. */
 export async function requireLibrary(client: pg.ClientBase): Promise<void> {
   if (await isRestoring(client)) throw new BackupError('this library is only partly restored');
   const { rows } = await client.query<{ whole: boolean }>(
@@ -93,8 +93,8 @@ export async function requireLibrary(client: pg.ClientBase): Promise<void> {
 }
 
 /**
- * Stores every row of one snapshot in the parts of backup `id`, and writes keys and sizes of its files to the local
- * file `filesTo`, ordered by key. Writers are not kept waiting; migrations are.
+ * Stores every row of one snapshot in the parts of backup `id`, and writes keys and sizes of its files to the
+ * local file `filesTo`, ordered by key. Blocks migrations, but not writers.
  */
 export async function dump(
   client: pg.ClientBase,
@@ -103,7 +103,7 @@ export async function dump(
   filesTo: string,
   extent: Extent,
 ): Promise<Dump> {
-  // Waits for a migration in progress before the snapshot begins.
+  // Waits for a running migration before taking the snapshot.
   await client.query('set statement_timeout = 0; set lock_timeout = 0');
   await client.query('select pg_advisory_lock_shared($1)', [MIGRATION_LOCK]);
   try {

@@ -98,8 +98,8 @@ async function correctSizes(client: pg.ClientBase, { resized }: Loadable): Promi
 type Loadable = Pick<Manifest, 'id' | 'migrations' | 'tables' | 'sequences' | 'jobs' | 'resized'>;
 
 /**
- * Creates the schema of the backup and loads all of its rows, in the caller's transaction. The database must be empty
- * but for the job queue. Throws BackupError when the backup is damaged.
+ * Creates the schema of the backup and loads all of its rows, in the caller's transaction. The database must
+ * be empty except for the job queue. Throws BackupError when the backup is damaged.
  */
 export async function load(client: pg.ClientBase, repository: Repository, manifest: Loadable): Promise<void> {
   const { id, migrations, tables, sequences } = manifest;
@@ -108,7 +108,7 @@ export async function load(client: pg.ClientBase, repository: Repository, manife
   await createSchema(client, migrations);
   const statements = await readStatements(client);
   for (const { remove } of statements) await client.query(remove);
-  // Migrations fill some tables; the backup has what became of these rows.
+  // Removes the rows that migrations inserted; the backup contains their current state.
   await client.query(`truncate ${tables.map(({ name }) => name).join(', ')}`);
   for (const { name, columns, ...expected } of tables) {
     const statement = `copy ${name} (${columns.join(', ')}) from stdin`;

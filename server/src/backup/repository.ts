@@ -9,7 +9,7 @@ const FORMAT = 1;
 
 const Header = Type.Object({
   format: Type.Integer(),
-  /** Tells libraries apart; null: it was backed up before its first start. */
+  /** Identifies the library; null if it was backed up before its first start. */
   library: Type.Union([Type.String(), Type.Null()]),
   encryption: Type.Union([
     Type.Null(),

@@ -66,7 +66,8 @@ async function restoreFiles(
 ): Promise<void> {
   const done: CopyProgress = { files: 0, bytes: 0 };
   const restored = inOrder(readFiles(repository, manifest), async (file) => {
-    // An original is in its place as a whole or not at all. Previews of another backup may differ under the same key.
+    // Skips originals, which are stored completely or not at all. Previews of another backup may differ under the
+    // same key.
     const head = file.key.startsWith('originals/') ? await storage.head(file.key) : null;
     if (head?.sizeBytes !== file.bytes) await restoreFile(repository, storage, file);
     return file.bytes;
@@ -79,8 +80,7 @@ async function restoreFiles(
 }
 
 /**
- * Ends what must not come back: sessions, since they may have been ended after the backup, and mails that were due then
- * (RUN-16).
+ * Removes sessions, which may have been ended after the backup, and mails that were pending then (RUN-16).
  */
 async function endPast(client: pg.ClientBase): Promise<void> {
   await client.query('delete from sessions');

@@ -69,7 +69,7 @@ export async function unwrapKey(wrapped: WrappedKey, passphrase: string): Promis
   }
 }
 
-/** Returns the name under which content is stored: nobody without the key can tell what it is of. */
+/** Returns the name under which content is stored. It reveals nothing about the content without the key. */
 export function sealedName(key: Buffer, name: string): string {
   return createHmac('sha256', hkdf(key, Buffer.alloc(0), 'names'))
     .update(name)
@@ -107,7 +107,7 @@ async function* pieces(source: AsyncIterable<Uint8Array>, size: number) {
   yield { piece: Buffer.concat(held), last: true };
 }
 
-/** Returns how many bytes `seal` makes of `size` bytes. */
+/** Returns the encrypted size of `size` bytes. */
 export function sealedSize(size: number): number {
   return SALT_BYTES + size + TAG_BYTES * Math.max(1, Math.ceil(size / CHUNK));
 }

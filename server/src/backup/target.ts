@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 
-/** A backup or a restore cannot go on. The message is one line for the operator. */
+/** A backup or restore failed. The message is one line for the operator. */
 export class BackupError extends Error {}
 
 /**
@@ -21,6 +21,6 @@ export interface BackupTarget {
   remove(key: string): Promise<void>;
   /** Makes everything written so far survive a power failure. */
   settle(): Promise<void>;
-  /** Keeps other processes from writing until released, and removes what a killed one left half-written. */
+  /** Locks the target against other writers until released, and removes partial files of killed processes. */
   lock(): Promise<{ release(): void }>;
 }

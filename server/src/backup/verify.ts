@@ -29,8 +29,8 @@ export async function findBackup(repository: Repository, id: string | null): Pro
 }
 
 /**
- * Reads every byte of a backup and yields a line for each damage. Yields nothing if it can be restored; files that the
- * library had lost when it was backed up are not damage.
+ * Reads every byte of a backup and yields a line for each problem. Yields nothing if it can be restored;
+ * files that the library had lost when it was backed up are not damage.
  */
 export async function* verify(repository: Repository, manifest: Manifest): AsyncIterable<string> {
   const { id, tables, jobs, files } = manifest;
@@ -43,7 +43,7 @@ export async function* verify(repository: Repository, manifest: Manifest): Async
     const damage = await whyDamaged(drain(repository.read(partName(id, name), content)));
     if (damage === null) continue;
     yield damage;
-    // The list of files says what to read next.
+    // The other files are known only from this list.
     if (name === 'files') return;
   }
   const damages = inOrder(readFiles(repository, manifest), (file) =>

@@ -77,7 +77,10 @@ async function arrange(tx: Tx, id: string, postIds: readonly string[]): Promise<
     where cp.collection_id = ${id} and cp.post_id = named.post_id`.execute(tx);
 }
 
-/** Concurrent changes of the order are serialised: each move is kept, and a list affects only the posts it names. */
+/**
+ * Concurrent changes of the order are serialised: each move takes effect, and a list affects only the posts
+ * it names.
+ */
 export const order = handle(orderCollection, async ({ db }, { caller, params, body }) => {
   const asked = arrangementOf(body);
   await db.transaction().execute(async (tx) => {

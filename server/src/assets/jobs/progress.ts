@@ -6,7 +6,7 @@ const EVERY_MS = 2000;
 
 /** Records how far a running job has come, for lists of jobs (ADMIN-12). */
 interface ProgressRecord {
-  /** Takes a fraction from 0 to 1, as often as the job likes. */
+  /** Records a fraction from 0 to 1. May be called at any rate. */
   report(part: number): void;
   /** Removes the record at the end of the job. */
   close(): Promise<void>;

@@ -21,7 +21,10 @@ export interface StoredFile {
 /** Picture types with possibly several frames or pages, which earlier versions did not count. */
 const manyFrames = ['image/gif', 'image/webp', 'image/apng', 'image/avif', 'image/tiff'];
 
-/** Returns the job that makes what a stored file lacks, the most thorough one first; null when it has everything. */
+/**
+ * Returns the job that creates the missing renditions of a stored file, the most thorough job if there are
+ * several; null if none is missing.
+ */
 export function lackingOf(file: StoredFile, rungs: readonly Rung[]): 'render' | 'transcode' | 'tiles' | null {
   const { mime, width, height, media } = file;
   if (!isRenderable(mime)) return null;

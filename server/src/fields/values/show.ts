@@ -22,7 +22,7 @@ interface Row extends ValueColumns {
   resolved_reference: NonNullable<FieldValue['resolved_reference']> | null;
 }
 
-/** The fields a list may have at most; nobody defines more. */
+/** Maximum number of fields in a list. */
 const MOST = 500;
 
 /** The terms of a value in its order, with labels. Deprecated terms still resolve (TERM-2). */
