@@ -71,6 +71,8 @@ export interface Config {
   maxFileBytes: number;
   /** Number of processes that serve; with more than one, another process runs the jobs. */
   processes: number;
+  /** The secret that a scrape of `/metrics` presents; null: there are no metrics. */
+  metricsToken: string | null;
   /** The kinds of jobs that this process runs (RUN-21); null: all. */
   jobs: readonly string[] | null;
   /** How long a stopping process keeps serving while it reports not ready, in seconds. */
@@ -133,6 +135,7 @@ const names = [
   'VITRINE_MAX_FILE_BYTES',
   'VITRINE_PROCESSES',
   'VITRINE_JOBS',
+  'VITRINE_METRICS_TOKEN',
   'VITRINE_DRAIN_SECONDS',
   'VITRINE_STOP_SECONDS',
   'VITRINE_RESERVE_BYTES',
@@ -221,6 +224,12 @@ function proxies(text: string | null): string[] {
   throw new ConfigError(
     `VITRINE_TRUSTED_PROXIES must list IP addresses and ranges such as 10.0.0.0/8, separated by commas, not ${JSON.stringify(wrong)}`,
   );
+}
+
+/** Returns a secret that nobody can guess: long, and of characters that a header may have. */
+function secretText(name: Name, text: string | null): string | null {
+  if (text === null || /^[!-~]{16,200}$/.test(text)) return text;
+  throw new ConfigError(`${name} must have 16 to 200 letters, digits and signs without blanks`);
 }
 
 /** Returns the kinds of jobs in a list; null for `all`. Which kinds exist is checked when the jobs start. */
@@ -385,6 +394,7 @@ export function readConfig(
     impersonationMinutes: number('VITRINE_IMPERSONATION_MINUTES', 30, 1, 1440),
     maxFileBytes: number('VITRINE_MAX_FILE_BYTES', 20 * 1024 ** 3, 1, Number.MAX_SAFE_INTEGER),
     processes: number('VITRINE_PROCESSES', 1, 1, 64),
+    metricsToken: secretText('VITRINE_METRICS_TOKEN', value('VITRINE_METRICS_TOKEN')),
     jobs: kindsOfJobs(value('VITRINE_JOBS') ?? 'all'),
     drainSeconds: number('VITRINE_DRAIN_SECONDS', 0, 0, 600),
     stopSeconds: number('VITRINE_STOP_SECONDS', 8, 1, 3600),

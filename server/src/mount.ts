@@ -70,6 +70,7 @@ function mount(server: FastifyInstance, { operation, run }: Bound, mounting: Mou
   server.route({
     method: operation.method,
     url: routePath(operation.path),
+    config: { operation: operation.id },
     schema: { response: jsonSchemas(operation) },
     ...(operation.raw === undefined ? {} : { bodyLimit: operation.raw.maxBytes }),
     // HTTP-30: checks the door before the body is read, so that refused callers do not upload.

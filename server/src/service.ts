@@ -20,6 +20,7 @@ import { openIdentityProviders } from './identity/providers/open.ts';
 import { openWatermarks } from './links/watermarks.ts';
 import { type DecoderOptions, openDecoders } from './media/decoding/decoders.ts';
 import { openMetadataReader } from './media/metadata/reader.ts';
+import { openMetrics } from './metrics/open.ts';
 import { mountOperations } from './mount.ts';
 import { handlers } from './operations.ts';
 import type { Listener } from './platform/database/listen.ts';
@@ -28,6 +29,7 @@ import { openUploadLimits } from './platform/http/concurrency.ts';
 import type { Departure } from './platform/http/departure.ts';
 import { openEventStreams } from './platform/http/event-streams.ts';
 import { serveHealth } from './platform/http/health.ts';
+import { serveMetrics } from './platform/http/metrics.ts';
 import { servePages, serveReference } from './platform/http/pages.ts';
 import { openRateBudgets, unlimited } from './platform/http/rate-limit.ts';
 import { openServer, sendCookie } from './platform/http/server.ts';
@@ -164,6 +166,7 @@ export async function openService(options: ServiceOptions): Promise<OpenService>
   const rates = config.rateLimits ? openRateBudgets(db, server.log) : unlimited;
   server.addHook('onClose', () => rates.close());
   const deps = await openDeps(db, storage, config, server.log, options);
+  const collect = await openMetrics(server, deps);
   const budgets = openBudgets(rates, config.limits);
   const entrance = openEntrance(deps, budgets);
   const streams = openEventStreams(listener);
@@ -180,6 +183,7 @@ export async function openService(options: ServiceOptions): Promise<OpenService>
   await serveActivityPub(server, deps, budgets);
   serveUploadOptions(server, deps);
   serveHealth(server, db, storage, departure);
+  serveMetrics(server, config.metricsToken, collect);
   serveReference(server, readVersion());
   servePublicFiles(server, deps, budgets);
   await servePages(

@@ -18,6 +18,7 @@ const base = reachableByDatabaseUser(tmpdir()) ? tmpdir() : '/var/tmp';
 const admin = { username: 'root', password: 'a long password' };
 const env = {
   VITRINE_PROCESSES: '2',
+  VITRINE_METRICS_TOKEN: 'a-token-for-prometheus',
   VITRINE_ADMIN_USERNAME: admin.username,
   VITRINE_ADMIN_PASSWORD: admin.password,
 };
@@ -95,8 +96,16 @@ describe('with VITRINE_PROCESSES', () => {
       })
       .toBe('ready');
 
-    // New connections reach either process.
     const again = await signIn(service);
+    // Whichever process answers, it adds up the requests of both.
+    const headers = { authorization: `Bearer ${env.VITRINE_METRICS_TOKEN}`, connection: 'close' };
+    for (let n = 0; n < 4; n += 1) {
+      const scraped = await (await fetch(`${service.address}/metrics`, { headers })).text();
+      const logins = scraped.match(/_count{operation="login".*} (\d+)/)?.[1];
+      expect(logins).toBe('2');
+    }
+
+    // New connections reach either process.
     await root.ok('logout');
     for (let n = 0; n < 16; n += 1) expect(await statusOf(root)).toBe(401);
 

@@ -1,0 +1,94 @@
+import { sql } from 'kysely';
+import type { Registry } from 'prom-client';
+import type { Deps } from '../deps.ts';
+
+/** A scrape gives up on the database after this time and reports the other figures. */
+const STATEMENT_TIMEOUT_MS = 2000;
+
+interface Figures {
+  jobs: { kind: string; waiting: number; running: number; failed: number }[];
+  uploads: number;
+  peerQueue: number;
+  peerQueueAge: number;
+}
+
+/** Reads the figures that the database has, in two statements that may not take long. */
+async function readFigures({ db }: Pick<Deps, 'db'>): Promise<Figures> {
+  return db.transaction().execute(async (tx) => {
+    await sql`select set_config('statement_timeout', ${String(STATEMENT_TIMEOUT_MS)}, true)`.execute(tx);
+    const { rows: jobs } = await sql<Figures['jobs'][number]>`
+      select task_identifier as kind,
+        count(*) filter (where locked_at is null and attempts < max_attempts) as waiting,
+        count(*) filter (where locked_at is not null) as running,
+        count(*) filter (where locked_at is null and attempts >= max_attempts) as failed
+      from graphile_worker.jobs group by task_identifier`.execute(tx);
+    const { rows } = await sql<Omit<Figures, 'jobs'>>`
+      select (select count(*) from uploads where used_at is null) as uploads,
+        count(*) as "peerQueue",
+        coalesce(extract(epoch from now() - min(created_at)), 0)::float8 as "peerQueueAge"
+      from federation_outbox where status = 'queued'`.execute(tx);
+    return { jobs, ...(rows[0] ?? { uploads: 0, peerQueue: 0, peerQueueAge: 0 }) };
+  });
+}
+
+/**
+ * Adds the gauges of this library, and returns what reads their figures. They are the same in every process, so the first
+ * one counts when processes are added up.
+ */
+export async function addLibraryGauges(registry: Registry, deps: Deps): Promise<() => Promise<void>> {
+  const { Gauge } = await import('prom-client');
+  const registers = [registry];
+  const shared = { registers, aggregator: 'first' } as const;
+  const jobs = new Gauge({
+    name: 'vitrine_jobs',
+    help: 'Jobs by kind that wait, run, or failed for good',
+    labelNames: ['kind', 'state'],
+    ...shared,
+  });
+  const uploads = new Gauge({
+    name: 'vitrine_uploads_unfinished',
+    help: 'Uploads without an asset',
+    ...shared,
+  });
+  const queue = new Gauge({ name: 'vitrine_peer_queue', help: 'Changes that wait for peers', ...shared });
+  const age = new Gauge({
+    name: 'vitrine_peer_queue_age_seconds',
+    help: 'Age of the oldest change that waits for a peer',
+    ...shared,
+  });
+  const free = new Gauge({
+    name: 'vitrine_storage_free_bytes',
+    help: 'Free bytes of the volume of the library',
+    ...shared,
+  });
+  const reserve = new Gauge({
+    name: 'vitrine_storage_reserve_bytes',
+    help: 'Bytes of the volume that are reserved for the database',
+    ...shared,
+  });
+  const database = new Gauge({
+    name: 'vitrine_database_up',
+    help: 'Whether the figures of the database could be read',
+    ...shared,
+  });
+  return async () => {
+    const room = await deps.storage.room();
+    free.set(room.freeBytes);
+    reserve.set(room.reserveBytes);
+    const figures = await readFigures(deps).catch((error: unknown) => {
+      deps.log.warn({ err: error }, 'the figures of the database cannot be read');
+      return null;
+    });
+    database.set(figures === null ? 0 : 1);
+    if (figures === null) return;
+    jobs.reset();
+    for (const { kind, waiting, running, failed } of figures.jobs) {
+      jobs.set({ kind, state: 'waiting' }, waiting);
+      jobs.set({ kind, state: 'running' }, running);
+      jobs.set({ kind, state: 'failed' }, failed);
+    }
+    uploads.set(figures.uploads);
+    queue.set(figures.peerQueue);
+    age.set(figures.peerQueueAge);
+  };
+}
