@@ -48,11 +48,11 @@ export interface Jobs {
   extract: { hash: string; asset: string | null };
   /** Runs the next step of a pass over the stored files. */
   'extract-stored': { run: string };
-  /** Sends a peer what waits for it, in order. */
+  /** Sends the pending changes of a peer in order. */
   deliver: { peer: string };
   /** Tells an install that the pairing has ended. */
   unpair: { url: string; since?: string; attempts?: number };
-  /** Asks a peer for the changes that never arrived here. */
+  /** Requests missed changes from a peer. */
   'catch-up': { peer: string };
   /** Fetches the renditions of bytes that a peer shares. */
   'fetch-renditions': { hash: string };
@@ -62,11 +62,11 @@ export interface Jobs {
   'use-field-values': { peer: string; code: string };
   /** Ends shares that have expired, and keeps the cache of fetched originals within its limit. */
   'keep-federation': Record<string, never>;
-  /** Sends the followers of a post's author what has changed about it. */
+  /** Sends the change of a post to the followers of its author. */
   'tell-followers': { post: string };
-  /** Sends an ActivityPub inbox what waits for it, in order. */
+  /** Sends the pending activities of an ActivityPub inbox in order. */
   'deliver-activities': { inbox: string };
-  /** Compares what followers were told with what is public, and wakes deliveries that are due. */
+  /** Announces posts whose public state has changed, and wakes deliveries that are due. */
   'keep-activitypub': Record<string, never>;
   /** Rewrites every search document in the library's language. */
   'rewrite-documents': Record<string, never>;

@@ -53,7 +53,7 @@ const ActorDocument = closed({
     }),
     { maxItems: 10 },
   ),
-  /** How the signing key came to follow earlier ones. */
+  /** The statements by which earlier keys named their successors. */
   rotations: Type.Optional(Rotations),
 });
 const actorDocument = compileLater(ActorDocument);
@@ -135,8 +135,8 @@ async function retireKey(db: Deps['db'], peerId: string, { uri, signing_key }: R
 }
 
 /**
- * Returns a person of a peer, from what is stored or, with `fresh` and for an unknown one, from their document (FED-4).
- * Throws Rejection for a person of another install.
+ * Returns a person of a peer, as stored. Reads their document if the person is unknown or `fresh` is set
+ * (FED-4). Throws Rejection for a person of another install.
  */
 export async function resolveActor(
   deps: Deps,

@@ -26,7 +26,7 @@ export async function ensureBoxKey(
   if (rows.length === 0) await addBoxKey({ db, secretKey }, userRef, 1);
 }
 
-/** Stores a new current key with this version; does nothing when another process was first. */
+/** Stores a new current key with this version, unless another process has stored it. */
 export async function addBoxKey(
   { db, secretKey }: { db: Database; secretKey: string },
   userRef: number,
@@ -39,7 +39,10 @@ export async function addBoxKey(
     from users where ref = ${userRef} on conflict do nothing`.execute(db);
 }
 
-/** Lets the current key decrypt for so many more days, and returns the latest version; 0 without any. */
+/**
+ * Sets when the current key stops decrypting, in days from now, and returns the latest version; 0 without a
+ * key.
+ */
 export async function retireBoxKeys(db: Database, userRef: number, days: number): Promise<number> {
   await sql`update federation_box_keys set retained_until = now() + make_interval(days => ${days})
     where user_ref = ${userRef} and retained_until is null`.execute(db);

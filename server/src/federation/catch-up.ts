@@ -78,13 +78,13 @@ interface Grant {
   id: string;
   uri: string;
   kind: 'post' | 'asset' | 'collection';
-  /** Of the account that the share names; null for everyone here. */
+  /** The ref of the recipient; null for everyone in this library. */
   username: string | null;
-  /** The team here that it names instead. */
+  /** The local team that receives it instead. */
   team: string | null;
 }
 
-/** Drops the grants that the peer no longer knows, and what only they covered. */
+/** Removes grants that the peer no longer has, and the objects that only they covered. */
 async function dropOthers(
   tx: Tx,
   install: Install,
@@ -106,7 +106,7 @@ async function dropOthers(
   for (const { kind, uri } of dropped) await refreshGranted(tx, source.id, kind, uri);
 }
 
-/** Drops what the peer no longer shares: it was restored from a backup in which that was not shared. */
+/** Removes what the peer no longer shares because it was restored from an older backup. */
 async function compareShares(deps: Deps, install: Install, source: Source): Promise<void> {
   const { rows } = await sql<{ now: string }>`select now() as now`.execute(deps.db);
   const shares = await sharesAt(deps, install, source);
@@ -141,7 +141,7 @@ async function catchUp(deps: Deps, install: Install, peerId: string): Promise<vo
     if (!changesAnswer.Check(answer)) return;
     if (answer.shares < (await countGrants(deps.db, peerId))) await compareShares(deps, install, source);
     if (answer.reset) {
-      // It does not know the last change that we have of it.
+      // The peer does not know the last change that we received from it.
       await compareShares(deps, install, source);
       await postSigned(deps, install, `${source.url}/federation/changes/resend`, { all: true });
       return moveTo(deps.db, peerId, answer.latest ?? { seq: 0, id: null });
@@ -161,8 +161,8 @@ async function catchUp(deps: Deps, install: Install, peerId: string): Promise<vo
 }
 
 /**
- * Asks a peer which changes it has for us, and to send those again that never arrived: because we were away for longer than it
- * tried, or because one of us was restored from a backup (FED-78).
+ * Requests the list of changes from a peer and asks it to resend the missing ones, after an outage longer
+ * than its retries or after one side was restored from a backup (FED-78).
  */
 export function catchUpJob(deps: Deps): JobHandler<'catch-up'> {
   return async ({ peer }, { log }) => {
@@ -171,7 +171,7 @@ export function catchUpJob(deps: Deps): JobHandler<'catch-up'> {
     try {
       await catchUp(deps, install, peer);
     } catch (error) {
-      // It is asked again in a few minutes.
+      // The next run retries in a few minutes.
       if (!(error instanceof OutboundError)) throw error;
       log.info({ peer, reason: error.message }, 'a peer does not list its changes');
     }

@@ -10,7 +10,7 @@ import type { Tx } from '../platform/database/pool.ts';
 import { requireInstall } from './identity.ts';
 import { Rejection } from './protocol/rejection.ts';
 
-/** Most changes, shares or ids in one request. */
+/** Maximum number of changes, shares or ids in one request. */
 export const MOST_CHANGES = 500;
 
 const Uuid = Type.String({ pattern: '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' });
@@ -28,7 +28,7 @@ const resendBody = Compile(
   ]),
 );
 
-/** A change that a peer was sent, or should have been. */
+/** A change that was sent or is due to a peer. */
 interface Change {
   seq: number;
   /** The address of its activity. */
@@ -36,9 +36,9 @@ interface Change {
 }
 
 /**
- * Lists the changes for a peer after the last one that it knows, oldest first, for a peer that was away or was restored from
- * a backup (FED-78), and how many shares are in force. `reset`: we do not know its last one, and it has to look at everything again from `latest` on. Changes
- * that still wait, and those behind them, are not listed.
+ * Lists the changes for a peer after the last one that it knows, oldest first, for a peer that was away or
+ * was restored from a backup (FED-78), and how many shares are in force. `reset`: we do not know its last
+ * one, and it has to look at everything again from `latest` on. Omits pending changes and those after them.
  */
 export async function listChanges(deps: Deps, { peerId }: PeerCaller, query: unknown) {
   if (!changesQuery.Check(query)) throw new Rejection('malformed', 'the query is not that of changes');
@@ -74,7 +74,7 @@ export async function listSharesOf(deps: Deps, { peerId }: PeerCaller, query: un
   return { shares };
 }
 
-/** Queues everything that the peer is given, with the comments of our people on it. */
+/** Queues all content shared with the peer, and the local comments on it. */
 async function sendAll(tx: Tx, peer: PeerCaller, url: string): Promise<void> {
   const { peerId } = peer;
   await sql`insert into federation_outbox (peer_id, activity, kind, object_id, actor_ref, details)
@@ -100,8 +100,8 @@ async function sendAll(tx: Tx, peer: PeerCaller, url: string): Promise<void> {
 }
 
 /**
- * Queues changes again that the peer lacks, or everything it is given. They are written anew from the current state, so what was
- * withdrawn meanwhile is not sent (FED-78).
+ * Requeues the changes that the peer lacks, or all shared content. Changes are rendered from the current
+ * state, so withdrawn content is not sent (FED-78).
  */
 export async function resendChanges(
   deps: Deps,

@@ -10,7 +10,7 @@ import { OutboundError, postSigned } from './outbound.ts';
 import { announceKey, mayPass, mustTell, mustTellAgain } from './peers/rotate.ts';
 import { renderChange } from './render.ts';
 
-/** A change that waits for a peer. */
+/** A pending change for a peer. */
 export interface OutboxRow {
   seq: number;
   peer_id: string;
@@ -21,28 +21,28 @@ export interface OutboxRow {
   actor_ref: number | null;
   details: Record<string, unknown>;
   envelope: string | null;
-  /** Envelopes that are sent before it. */
+  /** Envelopes to send before it. */
   preludes: string[];
   attempts: number;
   created_at: string;
   wait_ms: number;
 }
 
-/** After this long a change is given up (FED-21). */
+/** How long delivery of a change is retried (FED-21). */
 export const GIVE_UP_AFTER_MS = 3 * 24 * 3600 * 1000;
 const FIRST_WAIT_MS = 15_000;
 const LONGEST_WAIT_MS = 3 * 3600 * 1000;
 /**
- * How long one worker alone sends to a peer; renewed before every change, which takes at most 30 seconds to send. After a crash
- * the peer waits for the rest of it.
+ * The lease of a worker on a peer, renewed before every change, which takes at most 30 seconds to send. After
+ * a crash, delivery resumes when the lease expires.
  */
 const LEASE_SECONDS = 60;
 /** What one request may hold, as receivers accept it (FED-77). */
 const MOST_OF_BATCH = 50;
 const MOST_BATCH_BYTES = 1024 ** 2 - 2;
-/** How often a change that a peer refuses because of a key is tried again with current keys. */
+/** How often a change that was refused because of a key is retried with current keys. */
 const MOST_REPAIRS = 3;
-/** Another worker has the lease: look again after this long. */
+/** The retry delay while another worker holds the lease. */
 const RETRY_LEASE_MS = 2000;
 
 /** Returns how long to wait after this many failed attempts before the last one, in milliseconds. */
@@ -50,10 +50,10 @@ export function pauseAfter(attempts: number): number {
   return Math.min(FIRST_WAIT_MS * 2 ** attempts, LONGEST_WAIT_MS);
 }
 
-/** Reasons that a later attempt may overcome; every other rejection is final. */
+/** Rejections that are retried; all others are final. */
 const passing = new Set(['stale_request', 'peer_disabled', 'unknown_peer', 'unshared_object_pending']);
 
-/** A peer that is sent to. */
+/** The receiver of a delivery. */
 interface ConnectedPeer {
   id: string;
   url: string;
@@ -79,7 +79,7 @@ async function lease(db: Database, peerId: string): Promise<ConnectedPeer | 'tak
   return peer.taken ? 'taken' : peer;
 }
 
-/** Returns the changes that wait longest, oldest first. */
+/** Returns the oldest pending changes in order. */
 async function nextRows(db: Database, peerId: string, most: number): Promise<OutboxRow[]> {
   const { rows } =
     await sql<OutboxRow>`select seq, peer_id, activity_id, activity, kind, object_id, actor_ref, details,
@@ -96,12 +96,12 @@ async function settle(
   status: 'sent' | 'failed' | 'skipped',
   error: string | null,
 ): Promise<void> {
-  // What was sent is not kept: words that were withdrawn would stay in it.
+  // Deletes sent envelopes, because they would preserve withdrawn content.
   await sql`update federation_outbox set status = ${status}, last_error = ${error}, attempts = attempts + 1, sent_at = now(),
       envelope = case when ${status} = 'failed' then envelope end,
       preludes = case when ${status} = 'failed' then preludes else '{}' end
     where seq = ${row.seq} and status = 'queued'`.execute(db);
-  // The definitions may not have arrived, and go with what is sent next.
+  // The definitions may not have arrived, so they are sent with the next change.
   if (status === 'failed' && row.preludes.length > 0)
     await sql`delete from federation_sent_fields where peer_id = ${row.peer_id}`.execute(db);
 }
@@ -140,11 +140,11 @@ async function keptEnvelopes(
   return rendered;
 }
 
-/** Why a peer does not have an envelope; `final`: no later attempt will succeed. */
+/** Why an envelope was not delivered; `final`: retrying is pointless. */
 interface Fault {
   message: string;
   final: boolean;
-  /** How long the peer asks us to wait; null if it does not. */
+  /** The requested delay in milliseconds; null if the peer requested none. */
   retryAfterMs: number | null;
   /** In the words of the protocol, if the peer says so. */
   reason: string | null;
@@ -175,7 +175,10 @@ const BatchAnswer = Type.Object({
 });
 const batchAnswer = Compile(BatchAnswer);
 
-/** Sends envelopes in one request. Returns what became of each, or null when the peer wants them one by one. */
+/**
+ * Sends envelopes in one request. Returns the outcome of each, or null if the peer accepts only single
+ * envelopes.
+ */
 async function postBatch(
   deps: Deps,
   install: Install,
@@ -229,13 +232,16 @@ async function prepare(deps: Deps, install: Install, rows: readonly OutboxRow[])
   return prepared;
 }
 
-/** Has a change encrypted again with the keys in the documents of its recipients: the known ones no longer decrypt. */
+/** Re-encrypts a change with fresh keys of its recipients, because the stored ones no longer decrypt. */
 async function encryptAgain(db: Database, row: OutboxRow): Promise<void> {
   await sql`update federation_outbox set envelope = null, preludes = '{}' where seq = ${row.seq}`.execute(db);
   await sql`update remote_actors set fetched_at = '-infinity' where peer_id = ${row.peer_id}`.execute(db);
 }
 
-/** Records what became of one change. Returns how long to wait before the next attempt, or null when it is settled. */
+/**
+ * Records the outcome of one change. Returns how long to wait before the next attempt, or null when it is
+ * settled.
+ */
 async function record(
   db: Database,
   one: Prepared,
@@ -246,7 +252,7 @@ async function record(
     await settle(db, row, 'skipped', null);
     return null;
   }
-  // A peer that has no use for definitions is still sent what follows.
+  // A peer that does not support definitions still gets the change itself.
   const passingFault = faults.find((fault) => fault?.final === false);
   if (passingFault != null) return postpone(db, row, passingFault);
   const fault = envelope === null ? null : (faults.at(-1) ?? null);
@@ -334,8 +340,9 @@ async function tellKey(deps: Deps, install: Install, { id, url }: ConnectedPeer)
 }
 
 /**
- * Sends a peer what waits for it, oldest first, until nothing is left or one change cannot be delivered: what follows must
- * not overtake it (FED-21). A crash after sending repeats the same envelope, which the peer ignores.
+ * Sends the pending changes of a peer in order, and stops at the first that cannot be delivered, because
+ * later ones must not overtake it (FED-21). After a crash, the same envelope is sent again, which the peer
+ * ignores.
  */
 export function deliverJob(deps: Deps): JobHandler<'deliver'> {
   return async ({ peer }) => {
@@ -355,7 +362,7 @@ export function deliverJob(deps: Deps): JobHandler<'deliver'> {
     try {
       wait = await tellKey(deps, install, leased);
       if (wait !== null) return later(wait);
-      // The peer may have learnt of the current key just now.
+      // The previous call may have announced the current key.
       const own = (await readInstall(deps)) ?? install;
       for (;;) {
         const rows = await nextRows(db, peer, leased.takesBatches ? MOST_OF_BATCH : 1);

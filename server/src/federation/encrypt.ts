@@ -19,7 +19,10 @@ import { logRefused } from './rejections.ts';
 /** How long a stored encryption key is used without asking for a newer one. */
 const KEY_IS_FRESH_MS = 3600_000;
 
-/** Returns for whom the content of a change is encrypted, as addresses; null for a change that is sent plainly (FED-52). */
+/**
+ * Returns the addresses of the recipients for whom a change is encrypted; null for a change that is sent in
+ * plain text (FED-52).
+ */
 export async function recipientsOf(deps: Deps, row: OutboxRow): Promise<string[] | null> {
   if (row.activity !== 'create' && row.activity !== 'update') return null;
   const peer: PeerCaller = { kind: 'peer', peerId: row.peer_id };
@@ -34,7 +37,7 @@ export async function recipientsOf(deps: Deps, row: OutboxRow): Promise<string[]
       select c.target_actor from assets a join post_members m on m.asset_id = a.id join posts p on p.id = m.post_id,
         lateral (${confirmedShares(peer, 'post', sql`p.id`)}) c
       where a.id = ${row.object_id} and ${postsGivenTo(peer)} and ${membersGivenEncrypted(peer)}`,
-    // Comments on a post that goes or came encrypted: for its readers at the peer, or for its author there.
+    // Comments on an encrypted post are encrypted for its readers at the peer, or for its author there.
     comment: sql`${ofPost} and p.id = (select post_id from comments where id = ${row.object_id})
       union
       select r.uri from comments k join posts p on p.id = k.post_id join remote_actors r on r.ref = p.author_user_ref
@@ -50,8 +53,9 @@ export async function recipientsOf(deps: Deps, row: OutboxRow): Promise<string[]
 }
 
 /**
- * Returns a person with a current encryption key, read anew if it is `fresh` or some time has passed; the stored one when the
- * peer cannot be asked. Null for nobody, or when the keys differ from the known ones, which is logged (FED-57).
+ * Returns a person with a current encryption key. Reads it again if `fresh` is set or the stored key is old,
+ * and falls back to the stored key while the peer is unreachable. Null if there is no such person, or if the
+ * keys differ from the known ones, which is logged (FED-57).
  */
 export async function recipientAt(
   deps: Deps,

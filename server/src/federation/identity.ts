@@ -11,7 +11,7 @@ import { readSetting } from '../settings.ts';
 import { fingerprint, publicKeyPem, rawPublicKey } from './protocol/signature.ts';
 import { encryptionCapabilities, readKeyGraceDays, readSensitiveContent } from './settings.ts';
 
-/** What this install's signatures prove: requests to peers are signed with it (FED-3). */
+/** The key of this library, which signs requests to peers (FED-3). */
 interface InstallKey {
   /** 32 raw bytes. */
   publicKey: Buffer;
@@ -24,7 +24,7 @@ export interface Install {
   url: string;
   name: string;
   key: InstallKey;
-  /** Former private keys, by the addresses of peers that have not learnt of the current one. */
+  /** Former private keys by the address of the peer that still expects them. */
   former?: ReadonlyMap<string, KeyObject>;
 }
 
@@ -56,7 +56,7 @@ export async function readInstallKey({
       .values({ key: 'federation_key', value: sealed })
       .onConflict((conflict) => conflict.doNothing())
       .execute();
-    // Another process may have been first.
+    // Another process may have stored a key first.
     return readInstallKey({ db, secretKey });
   }
   const privateKey = createPrivateKey(unseal(secretKey, INSTALL_KEY_PURPOSE, Buffer.from(stored, 'base64')));

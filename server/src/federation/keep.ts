@@ -9,7 +9,7 @@ import { readInstall } from './identity.ts';
 import { purgeUngranted } from './mirror/purge.ts';
 import { objectUri } from './protocol/addresses.ts';
 
-/** Ids of received envelopes and outcomes of sent ones are kept longer than any delivery is tried. */
+/** Keeps ids of received envelopes and outcomes of sent ones longer than any delivery is retried. */
 const KEPT_DAYS = 30;
 
 /** Ends our shares that have expired, and tells the peers. */
@@ -66,14 +66,17 @@ async function expireShares(deps: Deps): Promise<void> {
   });
 }
 
-/** Purges what peers shared until a time that has passed: also when the peer does not tell. */
+/** Purges objects whose grant has expired, even if the peer does not report it. */
 async function purgeExpired({ db }: Deps): Promise<void> {
   const { rows } = await sql<{ peer_id: string }>`select distinct peer_id from federation_grants
     where expires_at <= now()`.execute(db);
   for (const { peer_id } of rows) await db.transaction().execute((tx) => purgeUngranted(tx, peer_id));
 }
 
-/** Wakes the delivery to peers with something queued or a key to learn of, in case a worker died between two attempts. */
+/**
+ * Wakes the delivery to peers with pending changes or an unannounced key, in case a worker died between two
+ * attempts.
+ */
 async function wakeAll({ db }: Deps): Promise<void> {
   await db.transaction().execute(async (tx) => {
     const { rows } = await sql<{ peer_id: string }>`select distinct peer_id from federation_outbox
@@ -89,7 +92,7 @@ async function wakeAll({ db }: Deps): Promise<void> {
   });
 }
 
-/** Uses the values of fields that have begun or ceased to mean the same, because definitions here have changed. */
+/** Updates the values of peer fields whose equivalence has changed with local definitions. */
 async function compareFields({ db }: Deps): Promise<void> {
   const { rows } = await sql<{ peer_id: string }>`select distinct peer_id from federation_fields
     where decision is null and compared_epoch <> (select epoch from fields_epoch)`.execute(db);

@@ -94,7 +94,7 @@ export async function actorDocument(
         algorithm: 'x25519',
         version,
         publicKey,
-        // The first one is taken as it is.
+        // The first key is accepted without a statement.
         ...(version > 1 ? { signature: signBoxKey(id, version, publicKey, signingKey) } : {}),
       };
     }),

@@ -11,7 +11,10 @@ import { signHttp } from './protocol/http-signature.ts';
 import { Rejection } from './protocol/rejection.ts';
 import { parseStrict } from './protocol/strict-json.ts';
 
-/** What went wrong: nothing was sent to a refused address; the other kinds say how far the request came. */
+/**
+ * The kind of failure: nothing was sent to a refused address; the others tell at which stage the request
+ * failed.
+ */
 export type OutboundFault =
   | 'unreachable'
   | 'refused_address'
@@ -27,7 +30,7 @@ export class OutboundError extends Error {
   readonly status: number | null;
   /** Why the other install refuses, in the words of the protocol, if it says so. */
   readonly reason: string | null;
-  /** How long the other install asks us to wait before the next request, in milliseconds; null if it does not. */
+  /** The delay that the other library requests before the next request, in milliseconds; null if none. */
   readonly retryAfterMs: number | null;
 
   constructor(
@@ -47,7 +50,7 @@ export class OutboundError extends Error {
   }
 }
 
-/** How patient a request is, in milliseconds. */
+/** Timeouts of a request, in milliseconds. */
 interface Patience {
   /** Until the headers of the response are here. */
   headersMs: number;
@@ -220,7 +223,7 @@ async function reasonOf(response: IncomingMessage): Promise<string | null> {
     const reason: unknown = typeof body === 'object' && body !== null ? Reflect.get(body, 'error') : null;
     return typeof reason === 'string' && /^[a-z_]{1,60}$/.test(reason) ? reason : null;
   } catch {
-    // The status says enough.
+    // The status alone is reported.
     return null;
   }
 }

@@ -13,7 +13,7 @@ import { readRefCursor, refCursorAfter } from '../platform/http/cursor.ts';
 import { cutPage, DEFAULT_LIMIT, newestFirst } from '../platform/http/page.ts';
 import { readPeer } from './peers/show.ts';
 
-/** What waits for a peer, was sent lately or was given up, newest first. */
+/** Lists pending, recently sent and abandoned changes of a peer, newest first. */
 export const list = handle(listPeerQueue, async ({ db }, { params, query }) => {
   const peer = await readPeer(db, params.id);
   const limit = query.limit ?? DEFAULT_LIMIT;
@@ -28,7 +28,7 @@ export const list = handle(listPeerQueue, async ({ db }, { params, query }) => {
   return { status: 200, body: cutPage(rows, limit, (last) => refCursorAfter(last.seq)) };
 });
 
-/** Queues again what was given up, and tries everything at once. */
+/** Requeues abandoned changes and retries all pending ones immediately. */
 export const retry = handle(retryPeerQueue, async ({ db }, { params }) => {
   const peer = await readPeer(db, params.id);
   await db.transaction().execute(async (tx) => {

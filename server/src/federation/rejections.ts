@@ -3,13 +3,13 @@ import { sql } from 'kysely';
 import type { Deps } from '../deps.ts';
 import type { Rejection } from './protocol/rejection.ts';
 
-/** Keeps the log from growing without limit under a flood of bad requests. */
+/** Limits the log under a flood of invalid requests. */
 const MOST_ROWS = 10_000;
 
-/** Those that are in the log already. */
+/** Entries that are already logged. */
 const logged = new WeakSet<Rejection>();
 
-/** What is known of a refused envelope. */
+/** The known properties of a refused envelope. */
 export interface Refused {
   peerId: string | null;
   instanceUrl: string;

@@ -65,7 +65,7 @@ interface AssetRow {
   updated_at: string;
   team: TeamRow | null;
   tracks: TrackRow[] | null;
-  /** Whether it goes only to persons for whom it was confirmed. */
+  /** Whether it is sent only to persons for whom it was confirmed. */
   secret: boolean;
 }
 
@@ -106,7 +106,7 @@ interface Rendered {
   fieldIds: readonly string[];
 }
 
-/** What objects are written for. */
+/** The receiver for which objects are rendered. */
 interface Writing {
   db: Database;
   secretKey: string;
@@ -187,7 +187,7 @@ interface PostRow {
   updated_at: string;
 }
 
-/** Returns the post as the peer is given it, or null if it is not (any more). */
+/** Returns the post in the form for the peer, or null if it is not (or no longer) shared. */
 async function postObject(writing: Writing, id: string): Promise<Rendered | null> {
   const { db, install, peer, owner } = writing;
   const { rows } = await sql<PostRow>`select p.title, p.description, p.visibility, p.tags, p.cover_asset_id,
@@ -248,7 +248,7 @@ async function collectionObject({ db, install, peer, owner }: Writing, id: strin
     items: collection.items.map((post) => objectUri(install.url, 'posts', post)),
     ...(fields.length === 0 ? {} : { fields }),
     published: collection.created_at,
-    // The list changes without the collection's own time.
+    // Changes of the list do not update the collection's own time.
     updated: new Date().toISOString(),
   };
   return { object, fieldIds };
@@ -265,7 +265,9 @@ async function assetAlone(writing: Writing, id: string): Promise<Rendered | null
   return { object: assetObject(writing, rows[0], bySubject.get(id)), fieldIds };
 }
 
-/** The address under which the peer knows a row: its own for what it shared, ours for the rest. */
+/**
+ * The address of a row for the peer: the peer's own address for its objects, a local address for all others.
+ */
 function uriOf(
   install: Install,
   kind: 'post' | 'comment',
@@ -391,13 +393,13 @@ async function bodyOf(
         where l.post_id = p.id and l.user_ref = ${row.actor_ref}) as liked
       from posts p where p.id = ${row.object_id}`.execute(db);
     const [post] = rows;
-    // It was taken back, or given again, which another change says.
+    // The like was withdrawn or repeated, which a later change reports.
     if (post === undefined || post.liked !== (row.activity === 'like')) return only(null);
     return row.activity === 'like'
       ? only({ type: 'Like', object: post.uri })
       : only({ type: 'Undo', object: { type: 'Like', actor, object: post.uri } });
   }
-  // Definitions go before what needs them, and there is nothing else.
+  // This change consists of definitions only, which are sent as preludes.
   if (row.kind === 'field') return { body: null, fieldIds: [row.object_id] };
   if (row.activity === 'delete') {
     const { rows } = await sql<{
@@ -422,19 +424,19 @@ async function bodyOf(
     const { object, fieldIds } = rendered;
     return { body: { type: row.activity === 'create' ? 'Create' : 'Update', object }, fieldIds };
   }
-  // Deleted, unpublished, or no longer for this peer.
+  // Deleted, unpublished, or no longer shared with this peer.
   const kind =
     row.kind === 'post' || row.kind === 'asset' || row.kind === 'collection' ? collections[row.kind] : null;
   return only(kind === null ? null : { type: 'Delete', object: objectUri(install.url, kind, row.object_id) });
 }
 
-/** What a change sends. */
+/** The envelopes of a change. */
 interface RenderedChange {
   /** Envelopes with the definitions that the peer lacks, before the other. */
   preludes: string[];
-  /** Null when nothing is left to say: the thing is gone or no longer shared, and a later change says so. */
+  /** Null if the object is gone or no longer shared, which a later change reports. */
   envelope: string | null;
-  /** What the preludes contain. */
+  /** The definitions in the preludes. */
   sent: readonly GivenDefinition[];
 }
 
@@ -451,7 +453,7 @@ function bringsSecret(body: object): boolean {
  * them can decrypt it.
  */
 async function sealedBody(deps: Deps, install: Install, row: OutboxRow, body: Body): Promise<Body | null> {
-  // A Delete says nothing but an address.
+  // A Delete contains only an address.
   const recipients = body.type === 'Delete' ? null : await recipientsOf(deps, row);
   // The content was read a moment earlier; a share that ended in between leaves nobody to encrypt for.
   if (recipients === null) return bringsSecret(body) ? null : body;

@@ -23,7 +23,7 @@ interface Replaced {
   userRef: number | null;
   owner: string;
   former: { publicKey: Buffer; privateKey: KeyObject };
-  /** Kept while peers may still need requests signed with it. */
+  /** Kept while peers may still expect requests signed with it. */
   formerSealed: Buffer | null;
 }
 
@@ -47,7 +47,7 @@ function record(tx: Tx, caller: SignedIn, whose: 'install' | 'person', former: B
   });
 }
 
-/** Replaces the key of this install; the peers are told by their deliveries (FED-56). */
+/** Replaces the key of this library; deliveries announce it to the peers (FED-56). */
 export const rotateInstall = handle(installContract, async (deps, { caller }) => {
   const { url } = await requireInstall(deps);
   const { secretKey } = deps;

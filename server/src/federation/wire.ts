@@ -63,7 +63,7 @@ async function signingPeer(deps: Deps, request: SignedRequest): Promise<PeerCall
   const [peer] = rows;
   if (peer === undefined) throw new Rejection('unknown_peer', 'this install is not a peer');
   request.verify(request.keyId, [peer.public_key, ...peer.former]);
-  // Only after the signature: nobody else learns who the peers are.
+  // Checked after the signature, so that the list of peers is not revealed.
   if (peer.state !== 'connected') throw new Rejection('peer_disabled', 'the pairing is not in force');
   await sql`update federation_peers set last_seen_at = now() where id = ${peer.id}
     and (last_seen_at is null or last_seen_at < now() - interval '1 minute')`.execute(deps.db);
@@ -136,7 +136,7 @@ export async function serveFederation(server: FastifyInstance, deps: Deps, budge
     await enter(request);
     return reply.header('cache-control', 'no-cache').send(instanceDocument(await install()));
   });
-  // The same address is a page for people.
+  // Browsers get the page at the same address.
   server.get<{ Params: { username: string } }>('/users/:username', async (request, reply) => {
     if (!wantsDocument(request)) return reply.callNotFound();
     await enter(request);
@@ -153,7 +153,7 @@ export async function serveFederation(server: FastifyInstance, deps: Deps, budge
       { parseAs: 'buffer', bodyLimit: MOST_BYTES },
       (_, body, done) => done(null, body),
     );
-    // These are from installs that are no peers yet, or whose key is not known yet.
+    // These come from libraries that are not peers yet, or whose key is unknown.
     scope.post('/federation/peers/offer', async (request, reply) => {
       await enter(request);
       return answer(request, reply, (signed) => receiveOffer(deps, signed));

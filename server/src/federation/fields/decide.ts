@@ -94,7 +94,10 @@ interface Offer {
   instance_url: string;
 }
 
-/** Locks an offer after its peer, as the receipt of an envelope does; throws 404 for an unknown one. */
+/**
+ * Locks a peer and then its offer, in the order in which envelopes are received; throws 404 for an unknown
+ * offer.
+ */
 async function lockOffer(tx: Tx, peerId: string, code: string): Promise<Offer> {
   await sql`select from federation_peers where id = ${peerId} for no key update`.execute(tx);
   const { rows } = await sql<Offer>`select f.offered, pe.instance_url from federation_fields f
@@ -135,7 +138,7 @@ async function targetOf(
   return adoptDefinition(tx, caller, offered, { code: body.code ?? code, isNew: body.code != null });
 }
 
-/** Decides what becomes of a peer's field (FED-63). Values follow in a job. */
+/** Decides how a peer's field is used (FED-63). A job then updates its values. */
 export const decide = handle(decidePeerField, async ({ db }, { caller, params, body }) => {
   if (body.field_id != null && body.decision !== 'map') throw refuse(400, 'field_id goes with map');
   if (body.code != null && body.decision !== 'adopt') throw refuse(400, 'code goes with adopt');

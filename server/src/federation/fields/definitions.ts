@@ -7,7 +7,7 @@ import { constraintsOf } from '../../fields/values/rules.ts';
 import type { Database } from '../../platform/database/pool.ts';
 import type { AaFieldDefinition, AaTerm } from '../protocol/field-definitions.ts';
 
-/** Longer vocabularies are sent up to this term; values carry the labels of the terms that they name. */
+/** Maximum number of terms sent with a vocabulary. Values include the labels of their terms. */
 const MOST_TERMS = 2000;
 /** Of the definitions in one envelope, which has at most a megabyte. */
 export const MOST_BYTES = 500_000;
@@ -46,7 +46,9 @@ function defaultOf({ default_value: value }: FieldDefinition): AaFieldDefinition
   };
 }
 
-/** Returns a definition in the form of the protocol, without what concerns one library only (FED-60). */
+/**
+ * Returns a definition in the form of the protocol, without properties that are local to a library (FED-60).
+ */
 export function wireDefinition(field: FieldDefinition): AaFieldDefinition {
   const { values } = field.options;
   return {
@@ -91,7 +93,7 @@ function fitted(definition: AaFieldDefinition): AaFieldDefinition {
   return shorter;
 }
 
-/** A definition on its way to a peer. */
+/** A definition to send to a peer. */
 export interface GivenDefinition {
   fieldId: string;
   definition: AaFieldDefinition;
@@ -99,7 +101,7 @@ export interface GivenDefinition {
   digest: string;
 }
 
-/** Returns those of these fields that peers are given, as they are sent. */
+/** Returns the definitions of those fields that may be sent to peers. */
 export async function readGivenDefinitions(db: Database, ids: readonly string[]): Promise<GivenDefinition[]> {
   if (ids.length === 0) return [];
   const fields = await showFields(db, sql`(d.id = any(${[...ids]}::uuid[]) and ${fieldsGiven})`, {

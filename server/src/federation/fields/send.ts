@@ -56,7 +56,7 @@ function wireValue(installUrl: string, row: Row): AaFieldValue | null {
   }
 }
 
-/** The values of several subjects as a peer is given them, and the fields they belong to. */
+/** The values of several subjects in the form for a peer, and their fields. */
 export interface GivenValues {
   bySubject: ReadonlyMap<string, AaFieldValue[]>;
   fieldIds: readonly string[];
@@ -106,7 +106,7 @@ export async function readGivenValues(
   return { bySubject, fieldIds: [...fieldIds] };
 }
 
-/** Definitions that travel in one envelope. */
+/** Definitions that are sent in one envelope. */
 export interface DefinitionsObject {
   type: 'aa:FieldDefinitions';
   attributedTo: string;
@@ -149,7 +149,7 @@ export async function missingDefinitions(
   return { objects, sent };
 }
 
-/** Remembers what the peer has been sent, in the statement that keeps the envelopes for every attempt. */
+/** Records which definitions were sent, in the statement that stores the envelopes for retries. */
 export async function rememberSent(
   db: Database,
   peerId: string,

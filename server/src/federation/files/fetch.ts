@@ -84,7 +84,7 @@ export function fetchRenditionsJob(deps: Deps): JobHandler<'fetch-renditions'> {
         path = await download(deps, install, origin, { size: url.size, variant: key });
       } catch (error) {
         if (!(error instanceof OutboundError) || error.retryAfterMs === null) throw error;
-        // The peer is busy; what it asks for does not count as an attempt (FED-76).
+        // The peer is busy; a delay that it requests does not count as an attempt (FED-76).
         const runAt = new Date(Date.now() + error.retryAfterMs).toISOString();
         return enqueue(deps.db, 'fetch-renditions', { hash }, { key: `fetch-renditions:${hash}`, runAt });
       }
@@ -106,7 +106,7 @@ export function fetchRenditionsJob(deps: Deps): JobHandler<'fetch-renditions'> {
   };
 }
 
-/** The originals that are being fetched in this process, so that many viewers cause one download. */
+/** Downloads in progress in this process, so that concurrent viewers share one download. */
 export function openRemoteOriginals(deps: () => Deps) {
   const running = new Map<string, Promise<boolean>>();
   const fetchOne = async (hash: string): Promise<boolean> => {
@@ -127,7 +127,10 @@ export function openRemoteOriginals(deps: () => Deps) {
     return true;
   };
   return {
-    /** Fetches an original from the peer that has it; false when no peer does (FED-42). Throws 503 when it cannot be had. */
+    /**
+     * Fetches an original from its peer; returns false if no peer has it (FED-42). Throws 503 if the
+     * download fails.
+     */
     fetch(hash: string): Promise<boolean> {
       const known = running.get(hash);
       if (known !== undefined) return known;

@@ -17,13 +17,13 @@ import { Rejection } from '../protocol/rejection.ts';
 import { applyComment, deleteComment } from './comment.ts';
 import { applyLike, applyUnlike } from './like.ts';
 
-/** Who sent an envelope, and what it takes to apply it. */
+/** The sender of an envelope and the context for applying it. */
 export interface Receipt {
   install: Install;
   sender: PeerCaller & { url: string };
-  /** Who acts, and whose key signed. */
+  /** The actor, whose key signed the envelope. */
   actor: RemoteActor;
-  /** Whom the object belongs to. */
+  /** The owner of the object. */
   owner: RemoteActor;
   /** The accounts here that the envelope was encrypted for; null if it was plain. */
   recipients: number[] | null;
@@ -33,7 +33,7 @@ const kinds = ['post', 'asset', 'collection'] as const;
 type Share = Extract<Activity, { type: 'aa:Share' }>;
 type Unshare = Extract<Activity, { type: 'aa:Unshare' }>;
 
-/** Returns the kind of the shared thing; throws Rejection for one that this install knows no use for. */
+/** Returns the kind of the shared object; throws Rejection for an unsupported kind. */
 function sharedKind(uri: string, objectKind: string): 'post' | 'asset' | 'collection' {
   const kind = kinds.find((one) => one === objectKind);
   if (kind === undefined || parseObjectUri(uri) === null)
@@ -41,7 +41,7 @@ function sharedKind(uri: string, objectKind: string): 'post' | 'asset' | 'collec
   return kind;
 }
 
-/** Whom a share is for: an account, a team of this library, or everyone here. */
+/** The recipient of a share: an account, a team, or everyone in this library. */
 interface Target {
   userRef: number | null;
   teamId: string | null;
@@ -58,7 +58,10 @@ async function ownTeamAt(tx: Tx, install: Install, uri: string): Promise<string>
   return rows[0].id;
 }
 
-/** Returns whom a share is for; throws Rejection when this install or the account or team is not meant or not here. */
+/**
+ * Returns the recipient of a share; throws Rejection if it is not for this library, or its account or team
+ * does not exist.
+ */
 async function targetOf(tx: Tx, { install }: Receipt, share: Share | Unshare): Promise<Target> {
   if (share.target_peer !== install.url)
     throw new Rejection('unknown_object', 'the share is for another install');
@@ -112,7 +115,9 @@ async function applyUnshare(tx: Tx, receipt: Receipt, share: Unshare): Promise<v
   });
 }
 
-/** Applies what the peer says of its own post, asset or collection; throws Rejection unless a share covers it. */
+/**
+ * Applies a change of the peer's own post, asset or collection; throws Rejection unless a share covers it.
+ */
 async function applyObject(
   tx: Tx,
   receipt: Receipt,
@@ -150,7 +155,7 @@ async function applyObject(
   }
 }
 
-/** Applies a verified envelope in its transaction; throws Rejection, and then nothing of it is kept. */
+/** Applies a verified envelope in its transaction. Throws Rejection, which rolls the transaction back. */
 export async function apply(tx: Tx, receipt: Receipt, activity: Activity): Promise<void> {
   switch (activity.type) {
     case 'aa:Share':

@@ -34,7 +34,7 @@ async function decrypt(deps: Deps, install: Install, envelope: EncryptedEnvelope
   for (const { actor, username } of here) {
     const account = accounts.get(username);
     if (account === undefined || recipients.includes(account.ref)) continue;
-    // Everyone is sent the same; that each can decrypt it is for the sender to care about.
+    // All recipients get the same content, so decrypting it for one of them is enough.
     content ??= decryptFor(actor, account.keys, envelope.encrypted);
     recipients.push(account.ref);
   }
@@ -43,7 +43,7 @@ async function decrypt(deps: Deps, install: Install, envelope: EncryptedEnvelope
   return { envelope: readDecrypted(envelope, content), recipients };
 }
 
-/** Returns the assets that an activity brings. */
+/** Returns the assets that an activity contains. */
 function assetsOf(activity: Activity): AaAsset[] {
   if (activity.type !== 'Create' && activity.type !== 'Update') return [];
   const { object } = activity;

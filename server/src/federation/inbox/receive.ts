@@ -10,7 +10,7 @@ import { logRefused } from '../rejections.ts';
 import { apply } from './apply.ts';
 import { openEnvelope } from './decrypt.ts';
 
-/** What became of an envelope: it took effect, or was known already. */
+/** The outcome of an envelope: applied, or a duplicate. */
 export interface Received {
   status: 'accepted' | 'replayed';
 }
@@ -73,7 +73,7 @@ async function receive(deps: Deps, install: Install, sender: Sender, value: unkn
   const { envelope: opened, recipients } = await openEnvelope(deps, install, envelope);
   const owner = await ownerOf(deps, install, sender, opened, actor);
   return deps.db.transaction().execute(async (tx) => {
-    // Serialises the envelopes of a peer: they build on each other.
+    // Serialises the envelopes of a peer, which depend on each other.
     const { rows } =
       await sql`select from federation_peers where id = ${sender.peerId} and state = 'connected' for no key update`.execute(
         tx,
@@ -120,7 +120,7 @@ export async function receiveOne(deps: Deps, sender: Sender, value: unknown): Pr
   return receiveLogged(deps, await requireInstall(deps), sender, value);
 }
 
-/** Receives envelopes in their order; each is refused by itself. */
+/** Receives envelopes in order; a rejection affects only its own envelope. */
 export async function receiveBatch(deps: Deps, sender: Sender, value: unknown) {
   if (!Array.isArray(value) || value.length > MOST_OF_BATCH) {
     throw new Rejection('malformed', `a batch is a list of at most ${MOST_OF_BATCH} envelopes`);

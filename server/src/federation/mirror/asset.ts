@@ -11,7 +11,7 @@ import { setRecipients } from './recipients.ts';
 import { receiveSubtitles } from './subtitles.ts';
 import { mirrorTeam } from './team.ts';
 
-/** Types of renditions that are mirrored: what browsers show without running anything of it. */
+/** Types of renditions that are mirrored: those that browsers display without executing content. */
 const shownTypes =
   /^(?:image\/(?:webp|avif|jpeg|png|gif)|video\/(?:mp4|webm|mp2t)|audio\/(?:mp4|mpeg|ogg|webm|wav)|text\/(?:vtt|plain)|application\/(?:vnd\.apple\.mpegurl|json))$/;
 
@@ -65,7 +65,7 @@ async function storeFileOf(tx: Tx, peerId: string, asset: AaAsset): Promise<Mirr
   return file;
 }
 
-/** Has a job release the bytes that an asset had, if they differ from its current ones. */
+/** Enqueues the release of an asset's previous bytes, if they differ from the current ones. */
 async function releaseEarlier(tx: Tx, assetId: string, key: string): Promise<void> {
   const { rows } = await sql<{ file_hash: string }>`select file_hash from assets
     where id = ${assetId} and file_hash <> ${key}`.execute(tx);
@@ -74,7 +74,7 @@ async function releaseEarlier(tx: Tx, assetId: string, key: string): Promise<voi
   }
 }
 
-/** What an asset arrived in. */
+/** The object that contained the asset. */
 export interface Arrival {
   /** The address of the post, or of the asset when it came by itself. */
   uri: string;

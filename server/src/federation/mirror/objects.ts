@@ -23,7 +23,7 @@ export async function findMirrored(
   return rows[0] ?? null;
 }
 
-/** Remembers which local row mirrors an address, and in which version. */
+/** Records which local row mirrors an address, and its version. */
 export async function rememberMirrored(
   tx: Tx,
   peerId: string,
@@ -37,7 +37,7 @@ export async function rememberMirrored(
     on conflict (uri) do update set version = excluded.version`.execute(tx);
 }
 
-/** Throws Rejection unless the address is at the peer: nobody speaks for the things of others. */
+/** Throws Rejection unless the address belongs to the peer, which may change only its own objects. */
 export function checkAtPeer(uri: string, peerUrl: string): void {
   if (parseObjectUri(uri)?.base !== peerUrl)
     throw new Rejection('unknown_object', 'the object belongs to another install');

@@ -48,7 +48,7 @@ async function idsOf(tx: Tx, query: ReturnType<typeof sql<{ id: string }>>): Pro
   return rows.map(({ id }) => id);
 }
 
-/** Removes what mirrors this address of a peer, if anything does: its origin has deleted or withdrawn it. */
+/** Removes the mirror of this address, if any, after its origin has deleted or withdrawn the object. */
 export async function removeMirrored(tx: Tx, peerId: string, uri: string): Promise<void> {
   const { rows } = await sql<{ kind: string; local_id: string }>`select kind, local_id from federated_objects
     where uri = ${uri} and peer_id = ${peerId} for update`.execute(tx);
@@ -64,8 +64,8 @@ const granted = sql`exists (select from federation_grants g where g.peer_id = o.
   and (g.expires_at is null or g.expires_at > now()))`;
 
 /**
- * Removes what this install holds of a peer without a grant that covers it (FED-33): collections and posts by their own
- * grant, posts by that of a collection too, assets by their own or as a part of a post that remains.
+ * Removes mirrored objects of a peer that no grant covers (FED-33): collections and posts by their own grant,
+ * posts by that of a collection too, assets by their own or as a part of a post that remains.
  */
 export async function purgeUngranted(tx: Tx, peerId: string): Promise<void> {
   await sql`delete from federation_grants where peer_id = ${peerId} and expires_at <= now()`.execute(tx);

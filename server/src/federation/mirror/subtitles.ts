@@ -4,7 +4,7 @@ import { enqueue, enqueueAll } from '../../job-table.ts';
 import type { Tx } from '../../platform/database/pool.ts';
 import type { AaSubtitle } from '../protocol/objects.ts';
 
-/** Text beyond this is no subtitles of anything that people watch. */
+/** Maximum size, larger than any real subtitles. */
 const MOST_BYTES = 20_000_000;
 
 interface Wanted {

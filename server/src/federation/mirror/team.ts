@@ -12,7 +12,7 @@ export async function mirrorTeam(
   if (team === undefined) return null;
   const known = await findMirrored(tx, peerId, 'team', team.id);
   if (known !== null && Date.parse(known.version) > Date.parse(team.updated)) return known.local_id;
-  // A slug that another team there had before: that one is renamed there too, and says so later.
+  // Another team of the peer had this slug; it was renamed, and its own update will follow.
   await sql`update teams set slug = left(slug, 43) || '-' || id where origin_server_id = ${peerId} and slug = ${team.slug}
     and id is distinct from ${known?.local_id ?? null}::uuid`.execute(tx);
   const { rows } =

@@ -11,7 +11,7 @@ import { fingerprint } from '../protocol/signature.ts';
 import type { SignedRequest } from '../wire.ts';
 import { type FoundInstance, InstanceDocument, readInstance, readInstanceAt } from './instance.ts';
 
-/** How far the clock of a peer may be from ours. */
+/** The tolerated clock difference to a peer. */
 const CLOCK_TOLERANCE_MS = 5 * 60_000;
 
 const Handshake = closed({

@@ -69,7 +69,7 @@ async function tellFirst(deps: Deps, own: Install, peer: LockedPeer): Promise<vo
   try {
     await announceKey(deps, own, peer.instance_url);
   } catch (error) {
-    // The step itself shows whether the peer takes part.
+    // Whether the peer accepts shows in the response to the step itself.
     if (!(error instanceof OutboundError)) throw error;
   }
 }

@@ -42,8 +42,8 @@ export async function rememberTold(db: Database, install: Install, peerUrl: stri
 }
 
 /**
- * Has a peer told again of the key of this install: one that was restored from a backup has pinned a former key. Returns false
- * when no key was ever replaced, or it is to be told already.
+ * Schedules another announcement of the current key to a peer, which has pinned a former key if it was
+ * restored from a backup. Returns false if no key was ever replaced, or an announcement is already pending.
  */
 export async function mustTellAgain(db: Database, peerId: string): Promise<boolean> {
   const { rows } = await sql`update federation_peers set told_key = null
@@ -67,7 +67,7 @@ export async function announceKey(deps: Deps, install: Install, peerUrl: string)
   await rememberTold(deps.db, install, peerUrl);
 }
 
-/** Whether a failure may pass: the peer did not respond, or not as itself. */
+/** Whether a failure is temporary: no response, or not one of the peer itself. */
 export function mayPass(error: OutboundError): boolean {
   return error.status === null || error.status >= 500 || error.status === 429;
 }

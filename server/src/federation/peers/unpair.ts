@@ -12,7 +12,7 @@ async function sendUnpair(deps: Deps, install: Install, url: string): Promise<vo
     await send();
   } catch (error) {
     if (!(error instanceof OutboundError) || error.reason !== 'sig_invalid') throw error;
-    // It may not have learnt of the current key before the pairing ended.
+    // The peer may still expect a former key.
     await announceKey(deps, install, url);
     await send();
   }
@@ -32,7 +32,7 @@ export function unpairJob(deps: Deps): JobHandler<'unpair'> {
     try {
       await sendUnpair(deps, install, url);
     } catch (error) {
-      // It has forgotten us already.
+      // The peer has already ended the pairing.
       if (!(error instanceof OutboundError)) throw error;
       if (error.status === 403 || error.status === 404) return;
       if (Date.now() - Date.parse(since) > GIVE_UP_AFTER_MS) return;

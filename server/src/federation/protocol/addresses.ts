@@ -60,7 +60,7 @@ export function objectUri(base: string, kind: ObjectKind, id: string): string {
   return `${base}/${kind}/${id}`;
 }
 
-/** Returns install, kind and id of the address of an object, or null. */
+/** Returns install, kind and id from the address of an object, or null. */
 export function parseObjectUri(text: string): { base: string; kind: ObjectKind; id: string } | null {
   const [, base, name, id] = match(objectPattern, text) ?? [];
   const kind = objectKinds.find((one) => one === name);

@@ -50,7 +50,7 @@ export function openBox(
   }
 }
 
-/** Somebody who can decrypt. */
+/** A recipient of encrypted content. */
 export interface Recipient {
   /** Their address. */
   actor: string;
@@ -59,8 +59,8 @@ export interface Recipient {
 }
 
 /**
- * Encrypts the properties of an activity for each recipient, with one ephemeral key for all and a nonce for each (protocol
- * §6.3). `ephemeral` and `nonceOf` are given by tests alone.
+ * Encrypts the properties of an activity for each recipient, with one ephemeral key for all and a nonce for
+ * each (protocol §6.3). `ephemeral` and `nonceOf` are set only by tests.
  */
 export function encryptFor(
   recipients: readonly Recipient[],

@@ -1,4 +1,4 @@
-/** What is not JSON: it has no canonical form. */
+/** A value that is not JSON and therefore has no canonical form. */
 export class NotCanonical extends Error {}
 
 function text(value: string): string {

@@ -19,14 +19,14 @@ import { encryptionCapabilities, readKeyGraceDays, readSensitiveContent } from '
 
 type Kind = 'post' | 'asset' | 'collection';
 
-/** What sharing a thing would pass on. */
+/** The sensitive content that a share would include. */
 interface Contents {
   sensitive: SensitiveAsset[];
   /** Whether anything remains without the sensitive assets. */
   hasOther: boolean;
 }
 
-/** Returns the restricted and mature assets that a share of a thing could pass on; collections pass on none. */
+/** Returns the restricted and mature assets that a share could include; collections include none. */
 export async function readContents(db: Database, kind: Kind, id: string): Promise<Contents> {
   if (kind === 'collection') return { sensitive: [], hasOther: true };
   const columns = sql`a.id as asset_id, a.title, a.sensitivity = 'restricted' as restricted, a.mature`;
@@ -54,7 +54,7 @@ function named(assets: readonly SensitiveAsset[]): string {
     : names.join(', ');
 }
 
-/** A share that somebody asks for, with a peer or with one person there. */
+/** A requested share with a peer or with one person there. */
 export interface Wish {
   kind: Kind;
   id: string;
@@ -125,7 +125,7 @@ export async function confirmSensitive(
   if (sensitive.length === 0 || (confirm === false && hasOther)) return [];
   const found = await obstacle(deps, install, wish, sensitive);
   const assets = sensitive.map(({ asset_id }) => asset_id);
-  // A library that never sends such content leaves it out.
+  // A library that never sends sensitive content omits it.
   if (found?.why === 'never' && hasOther && confirm !== true) return [];
   await deps.db.transaction().execute((tx) =>
     recordEvent(tx, caller, {
@@ -143,7 +143,7 @@ export async function confirmSensitive(
   return assets;
 }
 
-/** Sends nothing sensitive any more, and has peers drop what they were sent (FED-50). */
+/** Stops sending sensitive content, and withdraws from peers what was sent (FED-50). */
 async function withdrawAll(tx: Tx, caller: SignedIn): Promise<void> {
   const { rows } = await sql<{
     kind: 'post' | 'asset';

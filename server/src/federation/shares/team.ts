@@ -10,7 +10,7 @@ import { type Install, TEAM_SHARES } from '../identity.ts';
 import { getJson, OutboundError } from '../outbound.ts';
 import { objectUri, parseObjectUri } from '../protocol/addresses.ts';
 
-/** What a peer is told of a team by its slug: enough to address a share to it. */
+/** The document of a team for peers, which they need to share something with it. */
 const TeamDocument = closed({
   '@context': Type.Literal('https://artist-alley.org/protocol/v1'),
   type: Type.Literal('aa:Workspace'),
