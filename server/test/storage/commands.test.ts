@@ -148,7 +148,7 @@ test('check names missing, wrong and orphaned objects, and changed content when 
   expect(thorough).toMatchObject({ missing: 1, wrong: 3, orphans: 1 });
   expect(thorough.lines).toContain(`WRONG    ${keyOf(changed)}: its content has changed`);
 
-  const { code, output } = await run('check');
+  const { code, output } = await command('check');
   expect(code).toBe(1);
   expect(output).toContain(`MISSING  ${keyOf(missing)}`);
   expect(output).toMatch(/missing: 1, wrong: 2, orphans: 0 /);
@@ -307,6 +307,13 @@ test.each([
   [['gc', '--grace', 'soon'], '--grace takes a number of hours'],
 ])('%j is refused', async (args, message) => {
   await expect(command(...args)).rejects.toThrow(new ConfigError(message));
+});
+
+test('a wrong argument is one line and exit code 1 for an operator', async () => {
+  expect(await run('gc', '--grace', 'soon')).toEqual({
+    code: 1,
+    output: '--grace takes a number of hours\n',
+  });
 });
 
 test('move needs a bucket', async () => {
