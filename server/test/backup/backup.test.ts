@@ -9,7 +9,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { restoreCommand } from '../../src/backup/command.ts';
 import { listBackups } from '../../src/backup/manifest.ts';
 import { findBackup } from '../../src/backup/verify.ts';
-import { migrate } from '../../src/platform/database/migrate.ts';
+import { createJobQueue, migrate } from '../../src/platform/database/migrate.ts';
 import { originalKey, renditionsPrefix } from '../../src/platform/storage/object-key.ts';
 import { isOutOfRoom } from '../../src/platform/storage/room.ts';
 import { sweep } from '../../src/sweep/stored-files.ts';
@@ -121,8 +121,9 @@ function observeSnapshot(pool: pg.Pool, observe: (client: pg.PoolClient) => Prom
 }
 
 describe('a backup', () => {
-  // RUN-13, RUN-14
-  test('restores every row and every file', async () => {
+  // RUN-13, RUN-14, RUN-16
+  test('restores every row and file, but neither sessions nor mails that were due', async () => {
+    await sql`select graphile_worker.add_job('mail-notification', '{"id": "x"}')`.execute(library.deps.db);
     const before = await rowsOf(library.database.pool);
     const directory = await scratch.directory();
     const { manifest } = await backUp(library, directory);
@@ -133,6 +134,13 @@ describe('a backup', () => {
     await restoreLatest(repository, machine);
     expect(await rowsOf(machine.pool)).toEqual(before);
     expect(await filesOf(machine.storage)).toEqual(await filesOf(library.deps.storage));
+    const count = async (pool: pg.Pool, query: string) => (await pool.query(query)).rowCount;
+    const mails = `select from graphile_worker._private_jobs j join graphile_worker._private_tasks t on t.id = j.task_id
+      where t.identifier like 'mail-%'`;
+    for (const query of [mails, 'select from sessions']) {
+      expect(await count(library.database.pool, query)).toBeGreaterThan(0);
+      expect(await count(machine.pool, query)).toBe(0);
+    }
     // A restored library goes on: ids continue, triggers and constraints are there again.
     const { rows } = await machine.pool.query<{ ref: number }>(
       `insert into users (username, role_id) select 'nova', id from roles limit 1 returning ref`,
@@ -369,23 +377,6 @@ describe('a restore', () => {
       (await machine.pool.query('select from pg_tables where schemaname = $1', ['public'])).rowCount,
     ).toBe(0);
   });
-
-  // RUN-16
-  test('brings back neither sessions nor mails that were due', async () => {
-    const { db } = library.deps;
-    await sql`select graphile_worker.add_job('mail-notification', '{"id": "x"}')`.execute(db);
-    const directory = await scratch.directory();
-    await backUp(library, directory);
-    const machine = await newMachine();
-    await restoreLatest(await openBackups(directory), machine);
-    const count = async (pool: pg.Pool, query: string) => (await pool.query(query)).rowCount;
-    const mails = `select from graphile_worker._private_jobs j join graphile_worker._private_tasks t on t.id = j.task_id
-      where t.identifier like 'mail-%'`;
-    expect(await count(library.database.pool, mails)).toBeGreaterThan(0);
-    expect(await count(library.database.pool, 'select from sessions')).toBeGreaterThan(0);
-    expect(await count(machine.pool, mails)).toBe(0);
-    expect(await count(machine.pool, 'select from sessions')).toBe(0);
-  });
 });
 
 /** The command as an operator runs it, on a library of this test. */
@@ -408,6 +399,13 @@ async function killAt(child: ChildProcess, isReached: () => boolean): Promise<bo
   return exited;
 }
 
+/** How many sessions of this database wait for a lock on a table. */
+async function countWaiting(pool: pg.Pool): Promise<number> {
+  const { rowCount } = await pool.query(`select from pg_locks where not granted and locktype = 'relation'
+    and database = (select oid from pg_database where datname = current_database())`);
+  return rowCount ?? 0;
+}
+
 const contains = (directory: string, pattern: RegExp) =>
   existsSync(directory) &&
   readdirSync(directory, { recursive: true }).some((path) => pattern.test(String(path)));
@@ -417,12 +415,21 @@ describe('a kill', () => {
   test('in the middle of a backup leaves no backup, and the next one cleans up', async () => {
     const directory = await scratch.directory();
     const env = { VITRINE_DATA: library.config.dataDir, DATABASE_URL: library.databaseUrl };
-    let killed = 0;
-    for (const step of [/tables\/assets$/, /files\/..\/\w{64}$/]) {
-      const died = await killAt(run(['backup', directory], env), () => contains(directory, step));
-      killed += died ? 1 : 0;
+    // While it reads the rows of a table that is locked.
+    const holder = await library.database.pool.connect();
+    await holder.query('begin; lock table whiteboards in access exclusive mode');
+    const child = run(['backup', directory], env);
+    await expect.poll(() => countWaiting(library.database.pool), { timeout: 60_000 }).toBeGreaterThan(0);
+    expect(contains(directory, /tables\/assets$/)).toBe(true);
+    expect(await killAt(child, () => true)).toBe(true);
+    await holder.query('rollback');
+    holder.release();
+    // While it copies files; one that was faster than the kill is tried again.
+    for (let died = false; !died; ) {
+      await rm(join(directory, 'files'), { recursive: true, force: true });
+      died = await killAt(run(['backup', directory], env), () => contains(directory, /files\/..\/\w{64}$/));
+      if (!died) await rm(join(directory, 'backups'), { recursive: true });
     }
-    expect(killed).toBe(2);
     const repository = await openBackups(directory);
     const found = await listBackups(repository);
     expect(found.complete).toEqual([]);
@@ -445,22 +452,21 @@ describe('a kill', () => {
     const dataDir = await scratch.directory();
     const env = { VITRINE_DATA: dataDir, DATABASE_URL: urlOf(settingsOfMachine(machine)) };
     const root = join(dataDir, 'library');
-    // With the first files; and then in the transaction that loads the rows, when another session waits for its end.
+    // With the first files; and then in the transaction that loads the rows.
     expect(await killAt(run(['restore', directory], env), () => contains(root, /renditions\/.*\.\w+$/))).toBe(
       true,
     );
     await expect(migrate(machine.pool)).rejects.toThrow(
       'this library is only partly restored; run vitrine restore again',
     );
-    let loading = false;
-    const watch = setInterval(async () => {
-      const { rowCount } = await machine.pool.query(
-        "select from pg_stat_activity where datname = current_database() and query like 'copy %'",
-      );
-      loading ||= (rowCount ?? 0) > 0;
-    }, 5);
-    expect(await killAt(run(['restore', directory], env), () => loading)).toBe(true);
-    clearInterval(watch);
+    await createJobQueue(machine.pool);
+    const holder = await machine.pool.connect();
+    await holder.query('begin; lock table graphile_worker._private_tasks in access exclusive mode');
+    const child = run(['restore', directory], env);
+    await expect.poll(() => countWaiting(machine.pool), { timeout: 60_000 }).toBeGreaterThan(0);
+    expect(await killAt(child, () => true)).toBe(true);
+    await holder.query('rollback');
+    holder.release();
     await expect(migrate(machine.pool)).rejects.toThrow(/only partly restored/);
     await expect(
       backUp({ ...library, database: machine.database }, await scratch.directory()),

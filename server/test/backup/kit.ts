@@ -214,7 +214,7 @@ export async function fill(library: Library): Promise<{ root: Account; mara: Acc
   await storeSample(library, subtitlesKey, 'subtitles', 'file_hash');
   await storeSample(library, logoKey, 'logos', 'hash');
   // A value that is larger than any buffer on its way.
-  await sql`update files set exif = jsonb_build_object('huge', repeat(md5(random()::text), 300000))
+  await sql`update files set exif = jsonb_build_object('huge', repeat(md5(random()::text), 60000))
     where hash = (select file_hash from assets where id = ${picture.id})`.execute(db);
   // A pending job.
   await upload(mara, await jpeg(80, 60, { seed: 3 }), {}, 'pending.jpg');

@@ -17,18 +17,18 @@ export async function mayRemoveFiles(tx: Tx): Promise<boolean> {
 
 /**
  * Forbids removing files for as long as this connection lives, after removals in progress have ended. Returns false
- * when another backup holds the lock.
+ * when another backup holds the lock for more than five seconds.
  */
 export async function forbidRemoval(client: pg.ClientBase): Promise<boolean> {
-  // A second backup fails at once; removals in progress take moments, and may be waited for.
-  const other = await client.query<{ held: boolean }>(
-    `select exists (select from pg_locks where locktype = 'advisory' and objsubid = 1 and mode = 'ExclusiveLock' and granted
-       and classid = 0 and objid = $1 and database = (select oid from pg_database where datname = current_database())) as held`,
-    [REMOVAL_LOCK],
-  );
-  if (other.rows[0]?.held === true) return false;
-  await client.query('select pg_advisory_lock($1)', [REMOVAL_LOCK]);
-  return true;
+  await client.query("set lock_timeout = '5s'");
+  try {
+    await client.query('select pg_advisory_lock($1)', [REMOVAL_LOCK]);
+    return true;
+  } catch (error) {
+    // lock_not_available
+    if (error instanceof Error && 'code' in error && error.code === '55P03') return false;
+    throw error;
+  }
 }
 
 /** Allows removing files again. */
