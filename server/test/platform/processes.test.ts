@@ -120,6 +120,7 @@ describe('with VITRINE_PROCESSES', () => {
     expect(last.filter(isAlive)).toEqual([]);
   });
 
+  // RUN-21
   test('jobs run where VITRINE_JOBS assigns them, and no process outlives the one that was started', async () => {
     const clone = await cloneTemplate();
     try {

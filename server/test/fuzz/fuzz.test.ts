@@ -1,0 +1,135 @@
+import type { Operation } from '@vitrine/contract/operation';
+import { basePath, operations } from '@vitrine/contract/operations';
+import { beforeAll, expect, test } from 'vitest';
+import { startSession } from '../../src/identity/sessions.ts';
+import { holdAnswer, textOf } from '../support/client.ts';
+import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
+import { jpeg, plainFile } from '../support/pictures.ts';
+import { addTeam } from '../support/teams.ts';
+import { type Found, harvest, randomFrom, requestFor } from './requests.ts';
+
+/** Many more by hand: `FUZZ_REQUESTS=100000 FUZZ_SEED=7 npm run fuzz`. */
+const REQUESTS = Number(process.env.FUZZ_REQUESTS ?? 600);
+const SEED = Number(process.env.FUZZ_SEED ?? 20_261_123);
+const AT_ONCE = 8;
+/** Jobs run after this many requests. */
+const ROUND = 300;
+/** No request of this size may take longer, even on a busy machine. */
+const MOST_MS = 20_000;
+
+/** Uploads are no JSON. */
+const all = Object.values(operations).filter(
+  (operation: Operation) => operation.tus !== true && operation.form !== 'only',
+);
+
+let library: Library;
+const accounts = new Map<string, Account>();
+let readToken = '';
+
+beforeAll(async () => {
+  library = await openLibrary();
+  for (const [name, role] of [
+    ['admin', 'admin'],
+    ['member', 'member'],
+    ['viewer', 'viewer'],
+    ['other', 'member'],
+  ] as const)
+    accounts.set(name, await library.join(name, role));
+  const [admin, member] = [accounts.get('admin'), accounts.get('member')];
+  if (admin === undefined || member === undefined) throw new Error('nobody is there');
+  await addTeam(library, 'crew', [member]);
+  const assets = [await upload(member, await jpeg(20, 20)), await upload(member, plainFile('a text'))];
+  await publish(member, assets, { title: 'Quay', visibility: 'public', tags: ['harbour'] });
+  readToken = (await admin.ok('createToken', { body: { name: 'fuzz', scopes: ['read'] } })).token;
+});
+
+/** Somebody with what they present, and how they sign in again when their session has ended. */
+interface Caller {
+  headers: Record<string, string>;
+  renew(): Promise<void>;
+}
+
+function callersOf(): Caller[] {
+  const signedIn = (name: string): Caller => ({
+    headers: {},
+    async renew() {
+      const userRef = accounts.get(name)?.ref ?? 0;
+      const session = { userRef, days: 30, address: '127.0.0.1', userAgent: 'fuzz' };
+      this.headers = { cookie: `user=${await startSession(library.deps.db, session)}` };
+    },
+  });
+  const fixed = (headers: Record<string, string>): Caller => ({ headers, renew: async () => {} });
+  const [admin, member] = [signedIn('admin'), signedIn('member')];
+  return [
+    fixed({}),
+    fixed({ authorization: `Bearer ${readToken}` }),
+    signedIn('viewer'),
+    admin,
+    member,
+    admin,
+    member,
+  ];
+}
+
+// HTTP-1, HTTP-2
+test('no sequence of requests meets a fault, an undeclared answer or an endless wait', async () => {
+  const random = randomFrom(SEED);
+  const own = new Set([...accounts.values()].slice(0, 3).map(({ ref }) => ref));
+  const found: Found = { ids: [], refs: [accounts.get('other')?.ref ?? 0], texts: [] };
+  const faults: string[] = [];
+  const statuses = new Map<number, number>();
+  let left = REQUESTS;
+  let slowest = 0;
+
+  const callers = callersOf();
+  const sendOne = async () => {
+    const operation = all[Math.floor(random() * all.length)];
+    const caller = callers[Math.floor(random() * callers.length)];
+    if (operation === undefined || caller === undefined) return;
+    const { method, path, headers, body } = requestFor(operation, found, random);
+    const url = library.address + basePath + path;
+    const began = performance.now();
+    const response = await fetch(url, {
+      method,
+      headers: { ...headers, ...caller.headers },
+      ...(body === undefined ? {} : { body }),
+    });
+    const text = await textOf(response);
+    const took = performance.now() - began;
+    slowest = Math.max(slowest, took);
+    if (response.status === 401) await caller.renew();
+    statuses.set(response.status, (statuses.get(response.status) ?? 0) + 1);
+    const said = `${operation.id}: ${response.status} in ${took.toFixed(0)} ms to ${method} ${path.slice(0, 300)} ${body?.slice(0, 500) ?? ''}`;
+    if (response.status >= 500 && response.status !== 501) faults.push(`${said} ${text.slice(0, 200)}`);
+    else if (took > MOST_MS) faults.push(said);
+    else if (response.headers.get('content-type')?.includes('json') === true) {
+      try {
+        holdAnswer(method, url, response.status, text);
+      } catch (error) {
+        faults.push(`${said} ${String(error).slice(0, 500)}`);
+      }
+      if (response.ok) harvest(found, text, own, random);
+    }
+  };
+  const lane = async (round: { left: number }) => {
+    while (round.left > 0) {
+      round.left -= 1;
+      await sendOne();
+    }
+  };
+  while (left > 0) {
+    const round = { left: Math.min(ROUND, left) };
+    left -= round.left;
+    await Promise.all(Array.from({ length: AT_ONCE }, () => lane(round)));
+    if (left > 0) await library.runJobs();
+    if (left > 0 && left % 9000 === 0) {
+      const { rss } = process.memoryUsage();
+      console.log(`${left} left, ${faults.length} faults, ${(rss / 1e6).toFixed(0)} MB`);
+    }
+  }
+  if (process.env.FUZZ_REQUESTS !== undefined)
+    console.log([...statuses].sort(), `slowest ${slowest.toFixed(0)} ms`);
+  expect(faults, `FUZZ_SEED=${SEED}`).toEqual([]);
+  // Requests that nothing accepts would prove little.
+  expect((statuses.get(200) ?? 0) / REQUESTS).toBeGreaterThan(0.05);
+}, 30_000_000);
