@@ -2,7 +2,7 @@ import { type Operation, renewsSession } from '@vitrine/contract/operation';
 import type { FastifyRequest } from 'fastify';
 import type { Caller } from './access/caller.ts';
 import { admit } from './access/door.ts';
-import { type Wanted, wantedBy } from './assets/served.ts';
+import { requestedBytes, type Wanted } from './assets/served.ts';
 import type { Budgets } from './budgets.ts';
 import type { Deps } from './deps.ts';
 import { authenticate, bearerOf, callerBehind } from './identity/authenticate.ts';
@@ -64,7 +64,7 @@ export function openEntrance(deps: Deps, budgets: Budgets): Entrance {
       if (bearer === null) checkOrigin(request.method, request.headers, ownAddress);
     };
     const cookieToken = request.cookies.user ?? null;
-    const wanted = bearer === null ? wantedBy(operation, request.params) : null;
+    const wanted = bearer === null ? requestedBytes(operation, request.params) : null;
     const found =
       wanted === null
         ? authenticate(auth, { cookieToken, bearer }, inspect)

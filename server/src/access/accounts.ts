@@ -19,7 +19,7 @@ export function checkMayWriteAccounts(caller: SignedIn): void {
  * Throws 403 on the caller's own account: password and second factor are changed with the current password, also by
  * administrators.
  */
-export function checkSomebodyElse(caller: SignedIn, userRef: number): void {
+export function checkNotSelf(caller: SignedIn, userRef: number): void {
   if (userRef === caller.ref) throw refuse(403, 'change your own password with the current one');
 }
 

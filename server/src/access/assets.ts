@@ -167,7 +167,7 @@ export function assignableTeams(caller: Caller): Predicate {
 }
 
 /** Assets that an account may use as its avatar: its own, if public. */
-export function portraits(ownerRef: number): Predicate {
+export function avatarCandidates(ownerRef: number): Predicate {
   return sql`(a.deleted_at is null and a.owner_user_ref = ${ownerRef} and a.status = 'active'
     and a.sensitivity = 'public' and not a.mature and exists (select from files f where f.hash = a.file_hash
       and (f.renditions ? 'col' or (a.processing_status = 'pending' and f.mime like 'image/%'))))`;

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../platform/database/pool.ts';
-import { type AccountRow, chosenSights, type SignedIn } from './caller.ts';
+import { type AccountRow, type SignedIn, viewingPreferences } from './caller.ts';
 import { type Capabilities, loadCapabilitiesOf } from './capabilities.ts';
 
 interface Row extends AccountRow {
@@ -42,6 +42,6 @@ function callerFrom(row: Row, held: Capabilities | undefined): SignedIn {
     sessionId: null,
     token: null,
     impersonator: null,
-    ...chosenSights(row),
+    ...viewingPreferences(row),
   };
 }

@@ -44,7 +44,7 @@ export interface AccountRow {
 }
 
 /** The account's viewing choices for rules: mature content also needs the install's switch. */
-export function chosenSights({
+export function viewingPreferences({
   fullname,
   email,
   preferences,
@@ -58,7 +58,7 @@ export function chosenSights({
 }
 
 /** Whether every rule about what may be seen answers the same for both. */
-export function actsAlike(one: Caller, other: Caller): boolean {
+export function hasSameAccess(one: Caller, other: Caller): boolean {
   if (one.kind === 'anonymous' || other.kind === 'anonymous') return one.kind === other.kind;
   return (
     one.ref === other.ref &&

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import { passedOn, postsOfCollection } from './links.ts';
 import { live } from './live.ts';
-import { standingPost } from './posts.ts';
+import { publishedPost } from './posts.ts';
 
 /**
  * What this library gives to its peers (FED-1): only what an active share covers. Predicates refer to `posts
@@ -34,7 +34,7 @@ function madeHere(alias: string): Predicate {
  * Posts that may be shared with peers: published, created here, and readable at least by members of the
  * library.
  */
-export const federablePost: Predicate = sql`(${standingPost} and ${madeHere('p')} and p.visibility <> 'private')`;
+export const federablePost: Predicate = sql`(${publishedPost} and ${madeHere('p')} and p.visibility <> 'private')`;
 
 /**
  * Active shares of the post `p`: its own, and those of collections that belong to its author, or of any

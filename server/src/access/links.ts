@@ -5,7 +5,7 @@ import type { Caller, SignedIn } from './caller.ts';
 import { editableCollections } from './collections.ts';
 import { checkScope } from './door.ts';
 import { live } from './live.ts';
-import { editablePosts, standingPost } from './posts.ts';
+import { editablePosts, publishedPost } from './posts.ts';
 
 /**
  * What a share link shows, and who manages it (LINK-1). Predicates refer to `posts p`, `assets a`, `collections c` and
@@ -54,19 +54,19 @@ export function mayDownload({ allowDownload }: LinkVisitor): boolean {
  * edit it. Refers to the target's row by its alias.
  */
 export function liveTarget(kind: TargetKind, creator: SignedIn): Predicate {
-  if (kind === 'post') return sql`(${standingPost} and ${editablePosts(creator)})`;
+  if (kind === 'post') return sql`(${publishedPost} and ${editablePosts(creator)})`;
   if (kind === 'asset') return sql`(not a.mature and ${editableAssets(creator)})`;
   return sql`((c.expires_at is null or c.expires_at > now()) and ${editableCollections(creator)})`;
 }
 
 /** Posts of a collection `c` that its links show: published, and either by its owner or public. */
-export const postsOfCollection: Predicate = sql`(${standingPost}
+export const postsOfCollection: Predicate = sql`(${publishedPost}
   and (p.visibility = 'public' or p.author_user_ref = c.owner_user_ref))`;
 
 /** Posts that a link to this target shows. */
 export function linkedPosts({ kind, id }: LinkVisitor['target']): Predicate {
   if (kind === 'asset') return sql`false`;
-  if (kind === 'post') return sql`(p.id = ${id} and ${standingPost})`;
+  if (kind === 'post') return sql`(p.id = ${id} and ${publishedPost})`;
   return sql`exists (select from collection_posts lp join collections c on c.id = lp.collection_id
     where lp.collection_id = ${id} and lp.post_id = p.id and ${postsOfCollection})`;
 }

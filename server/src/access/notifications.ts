@@ -20,7 +20,7 @@ export const notificationTargets: RawBuilder<unknown> = sql`
   left join lateral (select * from users au where au.ref = n.actor_user_ref offset 0) au on true`;
 
 /** Likes in a notification that still exist: `notified_likes nl`, `post_likes k`. */
-export const standingLikes: RawBuilder<unknown> = sql`notified_likes nl join post_likes k
+export const existingLikes: RawBuilder<unknown> = sql`notified_likes nl join post_likes k
   on k.post_id = nl.post_id and k.user_ref = nl.actor_user_ref where nl.notification_id = n.id`;
 
 /** The caller's own notifications about targets they may read now. */
@@ -31,7 +31,7 @@ export function visibleNotifications(caller: SignedIn): RawBuilder<boolean> {
     when 'request_decided' then q.requester_user_ref = ${caller.ref}
     when 'follow' then ${disclosedIdentity(caller, 'au')} and exists (select from user_follows f
       where f.follower_user_ref = n.actor_user_ref and f.followed_user_ref = n.user_ref)
-    when 'like' then ${readablePosts(caller)} and exists (select from ${standingLikes})
+    when 'like' then ${readablePosts(caller)} and exists (select from ${existingLikes})
     else ${readablePosts(caller)} and (n.comment_id is null or ${liveComment}) end) is true)`;
 }
 

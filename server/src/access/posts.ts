@@ -13,7 +13,7 @@ export type Predicate = RawBuilder<boolean>;
 export const livePost: Predicate = live('p');
 
 /** POST-7: what any shared surface may show: neither deleted posts nor drafts. */
-export const standingPost: Predicate = sql`(${livePost} and not p.draft)`;
+export const publishedPost: Predicate = sql`(${livePost} and not p.draft)`;
 
 /** POST-3: the author and `posts.admin` read any post that is not deleted, including drafts. */
 function readsEverything(caller: Caller): boolean {
@@ -71,7 +71,7 @@ export function editablePosts(caller: Caller): Predicate {
 
 /** Posts on shared surfaces: readable and published, also for authors and administrators (POST-7). */
 export function listedPosts(caller: Caller): Predicate {
-  if (caller.kind === 'user' && readsEverything(caller)) return standingPost;
+  if (caller.kind === 'user' && readsEverything(caller)) return publishedPost;
   if (caller.kind === 'user') {
     return sql`(p.deleted_at is null and not p.draft
       and (p.author_user_ref = ${caller.ref} or ${published(caller)}${orAdministeredTeams(caller)}))`;

@@ -7,7 +7,7 @@ import { feedKeeps, hidesRestricted } from './feed.ts';
 import { appliesToAsset, filterableFields, holdsCode, readableFields } from './field-values.ts';
 import { disclosedIdentity } from './identities.ts';
 import { listedPosts } from './posts.ts';
-import { onNewestPost, onShownAsset, taggedPosts, worthAsking } from './tags.ts';
+import { isOnNewestPost, onShownAsset, possibleTags, taggedPosts } from './tags.ts';
 
 /**
  * Search finds what the caller may read: rows by the rule of their kind, and of their words those that the caller may
@@ -25,7 +25,7 @@ function searchablePosts(caller: Caller): Predicate {
 
 /** Tags on something that the caller reads; a name alone is not found. */
 function searchableTags(caller: Caller): Predicate {
-  return sql`(${worthAsking(caller)} and (${onShownAsset(caller)} or ${onNewestPost(caller)} or ${taggedPosts(caller, 1)} > 0))`;
+  return sql`(${possibleTags(caller)} and (${onShownAsset(caller)} or ${isOnNewestPost(caller)} or ${taggedPosts(caller, 1)} > 0))`;
 }
 
 /** Rows of this kind that the caller may find. Assets are found by their columns, so these must be shown (SEARCH-2). */
@@ -66,7 +66,7 @@ export function searchedCollectionValues(caller: Caller): Predicate {
 }
 
 /** File names are as visible as the bytes. */
-export const toldFileName = servedAssets;
+export const readableFileName = servedAssets;
 
 /** Values of `fields d` that are words of an asset `a` which the caller is shown (FIELD-11). */
 export function searchedValues(caller: Caller): Predicate {

@@ -16,7 +16,7 @@ const name = sql<string>`t.name collate "default"`;
  * A superset of the caller's tags, which saves time and decides nothing. Anonymous callers see only public things, so
  * names never used on one can be skipped.
  */
-export function worthAsking(caller: Caller): Predicate {
+export function possibleTags(caller: Caller): Predicate {
   return caller.kind === 'anonymous' ? sql`t.seen_in_public` : sql`true`;
 }
 
@@ -33,7 +33,7 @@ const NEWEST = 1000;
  * Whether one of the caller's newest listed posts has the tag. Computed once per statement; answers for frequent tags,
  * which are expensive to check one by one. The others are checked by `taggedPosts`.
  */
-export function onNewestPost(caller: Caller): Predicate {
+export function isOnNewestPost(caller: Caller): Predicate {
   return sql`(${name} in (select unnest(p.tags) from (
     select p.tags from posts p where ${listedPosts(caller)} order by p.posted_at desc, p.id desc limit ${NEWEST}) p))`;
 }

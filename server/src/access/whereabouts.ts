@@ -72,7 +72,7 @@ function whereListedPosts(caller: Caller): Predicate | null {
 }
 
 /** Superset of what a search may find of a kind; null where it would exclude nothing. */
-export function whereaboutsOf(caller: Caller, kind: SearchKind): Predicate | null {
+export function searchCandidates(caller: Caller, kind: SearchKind): Predicate | null {
   if (kind === 'asset') return whereShownAssets(caller);
   if (kind === 'post') return whereListedPosts(caller);
   return null;

@@ -42,7 +42,7 @@ export const showStorage = handle(getStorage, async (deps) => ({
 }));
 
 /** Does not enqueue another count while one is running. */
-export const askToCount = handle(countStorage, async (deps) => {
+export const requestStorageCount = handle(countStorage, async (deps) => {
   if (!(await isCounting(deps.db))) await enqueue(deps.db, 'count-storage', {}, { key: JOB_KEY });
   return { status: 202, body: await readOverview(deps) };
 });

@@ -60,7 +60,7 @@ export async function hasOriginal(storage: Storage, hash: string, sizeBytes: num
 }
 
 /** Returns whether another asset may use an original: its size and, for small files, its content are right. */
-export async function isSound(storage: Storage, { hash, size_bytes }: KnownFile): Promise<boolean> {
+export async function isIntact(storage: Storage, { hash, size_bytes }: KnownFile): Promise<boolean> {
   if (!(await hasOriginal(storage, hash, size_bytes))) return false;
   if (size_bytes > HASHED_BYTES) return true;
   try {

@@ -1,7 +1,7 @@
 import type { Operation } from '@vitrine/contract/operation';
 import { type CompiledQuery, sql } from 'kysely';
 import { servedAssets } from '../access/assets.ts';
-import { actsAlike, type Caller } from '../access/caller.ts';
+import { type Caller, hasSameAccess } from '../access/caller.ts';
 import type { CredentialRow } from '../identity/credential.ts';
 import { hashToken, sessionLookup } from '../identity/sessions.ts';
 import { gather } from '../platform/database/gather.ts';
@@ -89,7 +89,7 @@ const uuid = /^[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}$/i;
 const plainKey = /^[\w.-]{1,100}$/;
 
 /** What a request for bytes is about; null for other operations, and for parameters that may fail validation. */
-export function wantedBy(operation: Operation, params: unknown): Wanted | null {
+export function requestedBytes(operation: Operation, params: unknown): Wanted | null {
   if (operation.serves === undefined || typeof params !== 'object' || params === null) return null;
   const { id, key, name }: { id?: unknown; key?: unknown; name?: unknown } = params;
   if (typeof id !== 'string' || !uuid.test(id)) return null;
@@ -169,7 +169,7 @@ export function openServedAssets(db: Database): ServedAssets {
   return {
     readWith: readTogether,
     settle(token, caller, { expected, wanted, served }) {
-      if (expected !== null && actsAlike(expected, caller)) {
+      if (expected !== null && hasSameAccess(expected, caller)) {
         settled.set(caller, { wanted, served });
         return;
       }

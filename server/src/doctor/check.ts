@@ -4,7 +4,7 @@ import type { Database } from '../platform/database/pool.ts';
 import type { Storage } from '../platform/storage/storage.ts';
 
 /** What the doctor needs for its checks. */
-export interface Patient {
+export interface DoctorDeps {
   db: Database;
   storage: Storage;
   config: Config;
@@ -18,7 +18,7 @@ export type Finding = Pick<Check, 'status' | 'detail' | 'remedy'>;
 export interface Examination {
   code: string;
   title: string;
-  look(patient: Patient): Promise<Finding>;
+  look(deps: DoctorDeps): Promise<Finding>;
 }
 
 export function fine(detail: string): Finding {

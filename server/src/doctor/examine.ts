@@ -1,5 +1,5 @@
 import type { Check } from '@vitrine/contract/doctor';
-import { type Examination, type Finding, type Patient, problem } from './check.ts';
+import { type DoctorDeps, type Examination, type Finding, problem } from './check.ts';
 import { databaseExaminations } from './database.ts';
 import { jobExaminations } from './jobs.ts';
 import { programExaminations } from './programs.ts';
@@ -27,10 +27,10 @@ function afterAWhile(): { finding: Promise<Finding>; cancel(): void } {
 }
 
 /** A check that fails is reported as a problem and does not stop the others. */
-async function lookAt(examination: Examination, patient: Patient): Promise<Finding> {
+async function lookAt(examination: Examination, deps: DoctorDeps): Promise<Finding> {
   const patience = afterAWhile();
   try {
-    return await Promise.race([examination.look(patient), patience.finding]);
+    return await Promise.race([examination.look(deps), patience.finding]);
   } catch (error) {
     const why = error instanceof Error && error.message !== '' ? error.message : String(error);
     return problem(`it could not be looked at: ${why}`, 'See the log.');
@@ -40,11 +40,11 @@ async function lookAt(examination: Examination, patient: Patient): Promise<Findi
 }
 
 /** Runs all checks one by one, so that a busy library keeps connections for its users. */
-export async function examineAll(patient: Patient): Promise<Check[]> {
+export async function examineAll(deps: DoctorDeps): Promise<Check[]> {
   const checks: Check[] = [];
   for (const examination of examinations) {
     const { code, title } = examination;
-    checks.push({ code, title, ...(await lookAt(examination, patient)) });
+    checks.push({ code, title, ...(await lookAt(examination, deps)) });
   }
   return checks;
 }

@@ -6,7 +6,7 @@ import pLimit from 'p-limit';
 import { readDisk } from '../admin/storage.ts';
 import { damagedRenditions, hasOriginal, type KnownFile } from '../assets/repair.ts';
 import { originalKey } from '../platform/storage/object-key.ts';
-import { type Examination, type Finding, fine, type Patient, problem, several, warning } from './check.ts';
+import { type DoctorDeps, type Examination, type Finding, fine, problem, several, warning } from './check.ts';
 
 const GIB = 1024 ** 3;
 /** Number of files checked on the disk. */
@@ -80,7 +80,7 @@ const bucket: Examination = {
  * Returns files from a random start, wrapping around, so that every file is checked at some time and small libraries
  * completely.
  */
-async function sample({ db }: Pick<Patient, 'db'>): Promise<KnownFile[]> {
+async function sample({ db }: Pick<DoctorDeps, 'db'>): Promise<KnownFile[]> {
   const from = randomBytes(32).toString('hex');
   const { rows } = await sql<KnownFile>`
     (select hash, size_bytes, mime, renditions from files where hash >= ${from} order by hash limit ${SAMPLE})
@@ -91,7 +91,7 @@ async function sample({ db }: Pick<Patient, 'db'>): Promise<KnownFile[]> {
 }
 
 /** Returns which files of some bytes are missing or have another size. */
-async function lossOf({ storage }: Pick<Patient, 'storage'>, file: KnownFile) {
+async function lossOf({ storage }: Pick<DoctorDeps, 'storage'>, file: KnownFile) {
   return {
     hash: file.hash,
     original: !(await hasOriginal(storage, file.hash, file.size_bytes)),

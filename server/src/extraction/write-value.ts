@@ -2,7 +2,7 @@ import { mostOptions, type SetBy } from '@vitrine/contract/field-values';
 import { mostCharacters } from '@vitrine/contract/limits';
 import { sql } from 'kysely';
 import { shortened, titleFrom } from '../assets/insert.ts';
-import { cleanHtml, htmlOf, saysNothing } from '../fields/values/rich-text.ts';
+import { cleanHtml, hasNoText, htmlOf } from '../fields/values/rich-text.ts';
 import { type Definition, definitionColumns, faultOf, isOpen } from '../fields/values/rules.ts';
 import {
   definitionsFor,
@@ -106,7 +106,7 @@ async function fitted(tx: Tx, field: Definition, found: Found): Promise<TypedVal
       return text.trim() === '' ? null : { kind: 'text', text: shortened(text, mostCharacters[field.type]) };
     case 'rich_text': {
       const html = cleanHtml(htmlOf(shortened(text, mostCharacters.rich_text / 8)));
-      return saysNothing(html) ? null : { kind: 'text', text: html };
+      return hasNoText(html) ? null : { kind: 'text', text: html };
     }
     case 'number': {
       const num = typeof found === 'number' ? found : single.trim() === '' ? Number.NaN : Number(single);

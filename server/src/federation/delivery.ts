@@ -7,7 +7,12 @@ import type { Database } from '../platform/database/pool.ts';
 import { rememberSent } from './fields/send.ts';
 import { type Install, readInstall } from './identity.ts';
 import { OutboundError, postSigned } from './outbound.ts';
-import { announceKey, mayPass, mustTell, mustTellAgain } from './peers/rotate.ts';
+import {
+  announceKey,
+  isTemporaryFailure,
+  needsKeyAnnouncement,
+  scheduleKeyAnnouncement,
+} from './peers/rotate.ts';
 import { renderChange } from './render.ts';
 
 /** A pending change for a peer. */
@@ -263,7 +268,7 @@ async function record(
   if (
     fault?.reason === 'sig_invalid' &&
     row.attempts < MOST_REPAIRS &&
-    (await mustTellAgain(db, row.peer_id))
+    (await scheduleKeyAnnouncement(db, row.peer_id))
   )
     return postpone(db, row, fault);
   if (fault === null) await settle(db, row, 'sent', null);
@@ -324,7 +329,7 @@ async function send(
  * null to go on: a peer that refuses it is sent what waits, which it accepts until the former key expires.
  */
 async function tellKey(deps: Deps, install: Install, { id, url }: ConnectedPeer): Promise<number | null> {
-  if (!(await mustTell(deps.db, install, id))) return null;
+  if (!(await needsKeyAnnouncement(deps.db, install, id))) return null;
   const [row] = await nextRows(deps.db, id, 1);
   if (row !== undefined && row.wait_ms > 0) return row.wait_ms;
   try {
@@ -334,7 +339,7 @@ async function tellKey(deps: Deps, install: Install, { id, url }: ConnectedPeer)
     if (!(error instanceof OutboundError)) throw error;
     const message = `it has not accepted the new key of this library: ${error.message}`;
     await sql`update federation_peers set last_error = ${message} where id = ${id}`.execute(deps.db);
-    if (!mayPass(error)) return null;
+    if (!isTemporaryFailure(error)) return null;
     return row === undefined ? LONGEST_WAIT_MS : postpone(deps.db, row, { ...faultOf(error), message });
   }
 }

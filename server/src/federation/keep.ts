@@ -3,7 +3,7 @@ import type { Deps } from '../deps.ts';
 import { enqueueAll, type JobHandler } from '../job-table.ts';
 import { tellPeer, wakeDelivery } from '../outbox/enqueue.ts';
 import { catchUpWithAll } from './catch-up.ts';
-import { compareOffered, useAgain } from './fields/offered.ts';
+import { compareOffered, enqueueFieldValues } from './fields/offered.ts';
 import { trimFetched } from './files/fetch.ts';
 import { readInstall } from './identity.ts';
 import { purgeUngranted } from './mirror/purge.ts';
@@ -105,7 +105,7 @@ async function compareFields({ db }: Deps): Promise<void> {
       };
       const before = await read();
       await compareOffered(tx, peer_id);
-      await useAgain(tx, peer_id, [...before.symmetricDifference(await read())]);
+      await enqueueFieldValues(tx, peer_id, [...before.symmetricDifference(await read())]);
     });
   }
 }

@@ -6,7 +6,7 @@ import { lockEditable } from '../assets/edit.ts';
 import { checkOpen, lockCollection } from '../collections/lock.ts';
 import { readHistory, showValues } from '../fields/values/show.ts';
 import type { Subject } from '../fields/values/store.ts';
-import { clearValue, type Target, theOne, writeValue } from '../fields/values/write.ts';
+import { clearValue, onlyValue, type Target, writeValue } from '../fields/values/write.ts';
 import { type Handler, handle } from '../handle.ts';
 import { tellPeers } from '../outbox/enqueue.ts';
 import type { Database, Tx } from '../platform/database/pool.ts';
@@ -46,7 +46,7 @@ function set(kind: Kind): Handler<typeof contract.setAssetFieldValue> {
       const target = await lock(tx, caller, subjectOf(kind, params.id));
       await writeValue(tx, caller, target, params.field_id, body);
       await tellPeers(tx, { activity: 'update', kind, objectId: target.subject.id, actorRef: caller.ref });
-      return theOne(await showValues(tx, caller, target.subject, params.field_id));
+      return onlyValue(await showValues(tx, caller, target.subject, params.field_id));
     });
     return { status: 200, body: shown };
   };

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { CompiledQuery, sql } from 'kysely';
 import type { Database } from '../platform/database/pool.ts';
-import { type CredentialRow, noteUseAfter, switchesAndAccount } from './credential.ts';
+import { type CredentialRow, recordUseAfter, switchesAndAccount } from './credential.ts';
 import { hashToken } from './sessions.ts';
 
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
@@ -19,7 +19,7 @@ export function newAccessToken(): string {
 const findAccessTokenSql = `
   select ${switchesAndAccount}, null as session_id, t.id as token_id, t.scopes, false as impersonation,
     false as expired, null as impersonator_ref, null as impersonator_username,
-    coalesce(t.last_used_at < now() - ${noteUseAfter}, true) as stale
+    coalesce(t.last_used_at < now() - ${recordUseAfter}, true) as stale
   from access_epoch e
   join access_tokens t on t.token_hash = $1 and (t.expires_at is null or t.expires_at > now())
   join users u on u.ref = t.user_ref and u.status = 'active'`;

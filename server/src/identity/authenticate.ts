@@ -1,5 +1,5 @@
 import type { FastifyBaseLogger } from 'fastify';
-import { type Caller, chosenSights } from '../access/caller.ts';
+import { type Caller, viewingPreferences } from '../access/caller.ts';
 import type { Capabilities, CapabilityResolver } from '../access/capabilities.ts';
 import { mayStillImpersonate } from '../access/impersonation.ts';
 import type { Database } from '../platform/database/pool.ts';
@@ -119,7 +119,7 @@ export async function callerBehind(
       row.impersonator_ref === null || row.impersonator_username === null
         ? null
         : { ref: row.impersonator_ref, username: row.impersonator_username },
-    ...chosenSights(row),
+    ...viewingPreferences(row),
   };
   return { caller, publicMode, renewed: row.stale && row.session_id !== null && !row.impersonation };
 }

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { changePassword, resetPassword } from '@vitrine/contract/users';
 import { sql } from 'kysely';
-import { checkSomebodyElse } from '../access/accounts.ts';
+import { checkNotSelf } from '../access/accounts.ts';
 import { administered } from '../access/administered.ts';
 import type { SignedIn } from '../access/caller.ts';
 import { recordEvent } from '../audit/record.ts';
@@ -60,7 +60,7 @@ function temporaryPassword(): string {
 }
 
 export const resetUserPassword = handle(resetPassword, async (deps, { caller, params }) => {
-  checkSomebodyElse(caller, params.ref);
+  checkNotSelf(caller, params.ref);
   const { ref } = await administered(deps.db, caller, params.ref);
   const account = await deps.db
     .selectFrom('users')

@@ -31,4 +31,4 @@ export const switchesAndAccount = `
   e.epoch, u.ref, u.username, u.fullname, u.email, u.preferences`;
 
 /** Minimum age of the recorded last use before the next one is recorded. */
-export const noteUseAfter = `interval '5 minutes'`;
+export const recordUseAfter = `interval '5 minutes'`;

@@ -1,7 +1,7 @@
 import { hash, randomBytes } from 'node:crypto';
 import { CompiledQuery, type RawBuilder, sql } from 'kysely';
 import type { Database } from '../platform/database/pool.ts';
-import { type CredentialRow, noteUseAfter, switchesAndAccount } from './credential.ts';
+import { type CredentialRow, recordUseAfter, switchesAndAccount } from './credential.ts';
 
 /** A session token: 256 random bits. Only its SHA-256 is stored. */
 function newToken(): string {
@@ -77,7 +77,7 @@ const sessionSql = (tokenHash: string) => `
   select ${switchesAndAccount}, s.id as session_id, null as token_id, null as scopes,
     s.impersonator_user_ref is not null as impersonation, coalesce(s.expires_at <= now(), false) as expired,
     i.ref as impersonator_ref, i.username as impersonator_username,
-    coalesce(s.last_used_at < now() - ${noteUseAfter}, false) as stale
+    coalesce(s.last_used_at < now() - ${recordUseAfter}, false) as stale
   from access_epoch e
   left join sessions s on s.token_hash = ${tokenHash} and (s.expires_at > now() or s.impersonator_user_ref is not null)
   left join users u on u.ref = s.user_ref and u.status = 'active'

@@ -51,7 +51,7 @@ export const mint = handle(createToken, async ({ db }, { caller, body }) => {
   return { status: 201, body: { ...row, token } };
 });
 
-export const takeBack = handle(deleteToken, async ({ db }, { caller, params }) => {
+export const revokeToken = handle(deleteToken, async ({ db }, { caller, params }) => {
   await db.transaction().execute(async (tx) => {
     const { numDeletedRows } = await tx
       .deleteFrom('access_tokens')

@@ -8,7 +8,7 @@ import {
   type TwoFactorState,
 } from '@vitrine/contract/two-factor';
 import { sql } from 'kysely';
-import { checkSomebodyElse } from '../access/accounts.ts';
+import { checkNotSelf } from '../access/accounts.ts';
 import { administered } from '../access/administered.ts';
 import type { SignedIn } from '../access/caller.ts';
 import { recordEvent } from '../audit/record.ts';
@@ -100,7 +100,7 @@ export const renewRecovery = handle(renewRecoveryCodes, async (deps, { caller, b
 
 /** Removes the second factor of an account whose owner lost app and codes. */
 export const removeForUser = handle(removeUserTwoFactor, async ({ db }, { caller, params }) => {
-  checkSomebodyElse(caller, params.ref);
+  checkNotSelf(caller, params.ref);
   const { ref } = await administered(db, caller, params.ref);
   if (!(await db.transaction().execute((tx) => remove(tx, caller, ref)))) throw notFound();
   return { status: 204 };

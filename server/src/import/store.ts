@@ -9,7 +9,7 @@ import { hashOf, hasOriginal } from '../assets/repair.ts';
 import type { Deps } from '../deps.ts';
 import { keysOf } from '../media/ladder.ts';
 import type { Database } from '../platform/database/pool.ts';
-import { attachSidecar, firstThatPlays, prepareSidecar } from '../subtitles/sidecars.ts';
+import { attachSidecar, firstPlayable, prepareSidecar } from '../subtitles/sidecars.ts';
 import { MOST_SUBTITLE_BYTES } from '../subtitles/store.ts';
 import type { FoundFile } from './walk.ts';
 
@@ -36,7 +36,7 @@ export async function attachFound(
   file: FoundFile,
   targets: readonly { assetId: string; lang: string }[],
 ): Promise<string | null> {
-  const target = await firstThatPlays(deps.db, targets);
+  const target = await firstPlayable(deps.db, targets);
   if (target === null) return null;
   const { size } = await stat(file.path);
   if (size > MOST_SUBTITLE_BYTES) return null;

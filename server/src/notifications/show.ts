@@ -4,9 +4,9 @@ import { type RawBuilder, sql } from 'kysely';
 import type { SignedIn } from '../access/caller.ts';
 import { identityJson } from '../access/identities.ts';
 import {
+  existingLikes,
   notificationTargets,
   requestTitle,
-  standingLikes,
   visibleNotifications,
 } from '../access/notifications.ts';
 import type { Database } from '../platform/database/pool.ts';
@@ -72,10 +72,10 @@ export async function showNotifications(
   const { rows } = await sql<Row>`
     select n.id, n.kind, ${identityJson(caller, 'au')} as actor,
       case when n.kind = 'like' then (select ${identityJson(caller, 'lu')} from users lu where lu.ref = (
-        select x.user_ref from (select k.user_ref from ${standingLikes} limit ${MOST_ACTORS}) x
+        select x.user_ref from (select k.user_ref from ${existingLikes} limit ${MOST_ACTORS}) x
         order by x.user_ref = n.actor_user_ref desc limit 1)) end as like_actor,
       case when n.kind = 'like' then (
-        select count(*) from (select from ${standingLikes} limit ${MOST_ACTORS}) x) else 1 end as actor_count,
+        select count(*) from (select from ${existingLikes} limit ${MOST_ACTORS}) x) else 1 end as actor_count,
       n.post_id, p.title as post_title, n.comment_id, c.parent_id, left(c.body, ${EXCERPT}) as excerpt,
       n.request_id, q.target_kind, q.target_id, q.requested_capability, q.state,
       ${requestTitle(caller)} as request_title, n.read_at is not null as read, n.happened_at

@@ -38,9 +38,10 @@ function page(siteName: string, body: string) {
 }
 
 /** Programs that open every address in a mail must not unsubscribe: that takes a press of the button. */
-export const askToUnsubscribe = handle(askUnsubscribe, async ({ db, secretKey }, { query }) => {
+export const showUnsubscribeForm = handle(askUnsubscribe, async ({ db, secretKey }, { query }) => {
   accountOf(secretKey, query.token);
-  const form = '<form method="post"><p>Have no more mail from here?</p><button>Turn mail off</button></form>';
+  const form =
+    '<form method="post"><p>Stop all mail from this library?</p><button>Turn mail off</button></form>';
   return page(await readSiteName(db), form);
 });
 

@@ -8,7 +8,7 @@ import {
 import { sql } from 'kysely';
 import type { Caller } from '../access/caller.ts';
 import { feedKeeps, hidesRestricted } from '../access/feed.ts';
-import { listedPosts, readablePosts, standingPost } from '../access/posts.ts';
+import { listedPosts, publishedPost, readablePosts } from '../access/posts.ts';
 import { recordEvent } from '../audit/record.ts';
 import { handle } from '../handle.ts';
 import type { Database, Tx } from '../platform/database/pool.ts';
@@ -44,7 +44,7 @@ interface Place {
 async function lockRail(tx: Tx): Promise<Place[]> {
   await sql`select pg_advisory_xact_lock(7431010)`.execute(tx);
   const { rows } = await sql<Place>`
-    select r.post_id, ${standingPost} as live
+    select r.post_id, ${publishedPost} as live
     from featured_posts r join posts p on p.id = r.post_id order by r.position, p.id`.execute(tx);
   return rows;
 }

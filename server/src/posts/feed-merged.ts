@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import { standingPost } from '../access/posts.ts';
+import { publishedPost } from '../access/posts.ts';
 
 /** How many candidates are read, in multiples of the page; more when too few of them may be listed. */
 const STEPS = [2, 40] as const;
@@ -36,7 +36,7 @@ export function mergedFeed({ lists: { column, keys }, rule, way, after, most }: 
   const backwards = sql`c.at ${turned}, c.id ${turned}`;
   /** Candidates of one list; drafts and the trash are in no feed. */
   const ofList = (from: RawBuilder<boolean>, many: RawBuilder<unknown>) =>
-    sql`(select p.posted_at as at, p.id from posts p where ${column} = l.key and ${standingPost} and ${from}
+    sql`(select p.posted_at as at, p.id from posts p where ${column} = l.key and ${publishedPost} and ${from}
       order by p.posted_at ${direction}, p.id ${direction} limit ${many})`;
   const listed = (candidates: RawBuilder<unknown>, many: RawBuilder<unknown>) =>
     sql`select c.at, c.id from ${candidates} c
@@ -74,7 +74,7 @@ export function mergedFeed({ lists: { column, keys }, rule, way, after, most }: 
   });
   parts.push(
     sql`others as materialized (${listed(
-      sql`(select p.posted_at as at, p.id from posts p where ${column} in (select key from lists) and ${standingPost}
+      sql`(select p.posted_at as at, p.id from posts p where ${column} in (select key from lists) and ${publishedPost}
         and ${from} order by p.posted_at ${direction}, p.id ${direction} offset 0)`,
       left,
     )})`,

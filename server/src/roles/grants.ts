@@ -176,7 +176,7 @@ export const revoke = handle(revokeCapability, ({ db }, { caller, params, body }
   put(db, revokes, caller, params.ref, body),
 );
 
-export const takeGrant = handle(removeGrant, async ({ db }, { caller, params, body }) => {
+export const revokeGrant = handle(removeGrant, async ({ db }, { caller, params, body }) => {
   await remove(db, grants, caller, params.ref, body);
   return { status: 204 };
 });

@@ -161,7 +161,7 @@ function withGates(
 }
 
 /** `pg_trgm.word_similarity_threshold` while names are compared. */
-export const LIKENESS = '0.5';
+export const SIMILARITY_THRESHOLD = '0.5';
 
 /** Shorter words are similar to too many others. */
 const SHORTEST_LIKENED = 4;
@@ -179,9 +179,9 @@ function likened({ terms }: Question): readonly string[] | null {
 
 /**
  * Matches documents whose names have words similar to every wanted one, and none of the unwanted words: for misspelt
- * queries. Null where there is nothing to compare. Requires a transaction that has set `LIKENESS`.
+ * queries. Null where there is nothing to compare. Requires a transaction that has set `SIMILARITY_THRESHOLD`.
  */
-export function likenessOf(caller: Caller, kind: SearchKind, question: Question): Matching | null {
+export function similarityMatching(caller: Caller, kind: SearchKind, question: Question): Matching | null {
   const words = likened(question);
   if (words === null) return null;
   const { table } = documentsOf[kind];
@@ -204,7 +204,7 @@ export function likenessOf(caller: Caller, kind: SearchKind, question: Question)
         : sql`(ts_match_vq(${column}, ${unwanted}) and (not ${behind.any} or ts_match_vq(${behind.open}, ${unwanted})))`;
   return {
     likely: sql`(${sql.join(
-      similarities.map((similarity) => sql`${similarity} >= ${LIKENESS}::float4`),
+      similarities.map((similarity) => sql`${similarity} >= ${SIMILARITY_THRESHOLD}::float4`),
       sql` and `,
     )})`,
     gathered: (also) =>

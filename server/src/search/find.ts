@@ -4,7 +4,12 @@ import type { Caller } from '../access/caller.ts';
 import { searchable } from '../access/search.ts';
 import type { Database } from '../platform/database/pool.ts';
 import { refuse } from '../platform/http/refuse.ts';
-import { LIKENESS, likenessOf, type Matching, matchingOf } from '../search-index/matching.ts';
+import {
+  type Matching,
+  matchingOf,
+  SIMILARITY_THRESHOLD,
+  similarityMatching,
+} from '../search-index/matching.ts';
 import { hasWords, type Question } from '../search-index/question.ts';
 import { type Narrowing, type Source, sources } from '../search-index/sources.ts';
 import { type InOrder, inOrder } from './in-order.ts';
@@ -98,7 +103,7 @@ function likenedOf(
     const source = sources[kind];
     const narrowed = source.narrow(narrowing);
     if (narrowed === null) return [];
-    const matching = likenessOf(caller, kind, question);
+    const matching = similarityMatching(caller, kind, question);
     if (matching === null) return [null];
     const found = plain.filter((hit) => hit.kind === kind).map((hit) => hit.id);
     const others = sql<boolean>`not ${source.id}::text = any(${found}::text[])`;
@@ -329,7 +334,9 @@ export async function find(
   const likened = likenedOf(caller, search, question, few);
   if (likened === null || likened.length === 0) return cut(page, limit);
   return db.transaction().execute(async (tx) => {
-    await sql`select set_config('pg_trgm.word_similarity_threshold', ${LIKENESS}, true)`.execute(tx);
+    await sql`select set_config('pg_trgm.word_similarity_threshold', ${SIMILARITY_THRESHOLD}, true)`.execute(
+      tx,
+    );
     return cut(await readPage(tx, caller, likened, few, search, place, limit + 1), limit);
   });
 }

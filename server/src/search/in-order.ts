@@ -2,7 +2,7 @@ import type { SearchKind } from '@vitrine/contract/search';
 import { type RawBuilder, sql } from 'kysely';
 import type { Caller } from '../access/caller.ts';
 import { searchable } from '../access/search.ts';
-import { whereaboutsOf } from '../access/whereabouts.ts';
+import { searchCandidates } from '../access/whereabouts.ts';
 import { documentsOf, type Matching } from '../search-index/matching.ts';
 import { sources } from '../search-index/sources.ts';
 
@@ -102,7 +102,7 @@ export function inOrder(name: string, wanted: Wanted): InOrder {
   const left = (plan: string) =>
     sql`(select case when plan = ${sql.lit(plan)} then ${most} - found else 0 end from ${sql.table(looked)})`;
 
-  const whereabouts = whereaboutsOf(caller, kind);
+  const whereabouts = searchCandidates(caller, kind);
   const within = [...(whereabouts === null ? [] : [whereabouts]), ...narrowed];
   const before = [
     sql`${sql.table(walked)} as materialized (

@@ -7,7 +7,7 @@ import { readableCollections } from '../access/collections.ts';
 import { liveComment } from '../access/comments.ts';
 import { hidesRestricted } from '../access/feed.ts';
 import { disclosedIdentity, identityJson } from '../access/identities.ts';
-import { searchedCollectionValues, searchedValues, toldFileName } from '../access/search.ts';
+import { readableFileName, searchedCollectionValues, searchedValues } from '../access/search.ts';
 import { type AssetRow, assetColumns, assetJoins, shownAsset } from '../assets/show.ts';
 import { showCollections } from '../collections/show.ts';
 import { plainText } from '../fields/values/rich-text.ts';
@@ -72,7 +72,7 @@ async function readAsides(
   }
   if (assets.length > 0) {
     parts.push(sql`select a.id, 'file_name' as source, null as code, null as label, a.file_name as text from assets a
-      where a.id = any(${assets}::uuid[]) and ${toldFileName(caller)}`);
+      where a.id = any(${assets}::uuid[]) and ${readableFileName(caller)}`);
   }
   if (assets.length > 0) {
     parts.push(sql`select a.id, 'field' as source, d.code, d.label, ${wordsOfValue}

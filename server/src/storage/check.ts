@@ -132,9 +132,9 @@ async function checkPart(
     report.bytes += sizeBytes;
     const listed = objects.get(key);
     objects.delete(key);
-    const isSound = listed?.sizeBytes === sizeBytes;
-    if (isSound && !content) return;
-    const found = isSound ? listed : await deps.storage.head(key);
+    const isIntact = listed?.sizeBytes === sizeBytes;
+    if (isIntact && !content) return;
+    const found = isIntact ? listed : await deps.storage.head(key);
     const isMissed = async () => {
       const rows = await expectedOf(deps, /\/([0-9a-f]{64})/.exec(key)?.[1] ?? '');
       return rows.some((row) => row.key === key && row.sizeBytes === sizeBytes);

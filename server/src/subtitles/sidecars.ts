@@ -44,7 +44,7 @@ async function findTarget(
 }
 
 /** Returns the first of these assets that plays; null when none does. */
-export async function firstThatPlays(db: Database, targets: readonly Target[]): Promise<Target | null> {
+export async function firstPlayable(db: Database, targets: readonly Target[]): Promise<Target | null> {
   if (targets.length === 0) return null;
   const ids = targets.map(({ assetId }) => assetId);
   const { rows } = await sql<{ id: string }>`

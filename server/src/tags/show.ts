@@ -1,7 +1,7 @@
 import { COUNTED_POSTS, type Tag } from '@vitrine/contract/tags';
 import { type RawBuilder, sql } from 'kysely';
 import type { Caller } from '../access/caller.ts';
-import { onShownAsset, taggedPosts, worthAsking } from '../access/tags.ts';
+import { onShownAsset, possibleTags, taggedPosts } from '../access/tags.ts';
 import type { Database } from '../platform/database/pool.ts';
 
 function followedBy(caller: Caller): RawBuilder<boolean> {
@@ -23,7 +23,7 @@ export async function showTags(
   const { rows } = await sql<{ tag: string; n: number; followed: boolean }>`
     select t.name as tag, c.n, ${followedBy(caller)} as followed
     from tags t cross join lateral (select ${taggedPosts(caller, COUNTED_POSTS + 1)} as n offset 0) c
-    where ${worthAsking(caller)} and ${which} and (c.n > 0 or ${onShownAsset(caller)})
+    where ${possibleTags(caller)} and ${which} and (c.n > 0 or ${onShownAsset(caller)})
     order by t.folded, t.name limit ${limit}`.execute(db);
   return rows.map(({ tag, n, followed }) => ({
     tag,

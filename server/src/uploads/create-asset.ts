@@ -3,7 +3,7 @@ import type { SignedIn } from '../access/caller.ts';
 import { checkFields } from '../assets/edit.ts';
 import { insertAsset, lockFile, stageFile, storeFile } from '../assets/insert.ts';
 import { baseName, discard, type Received, receive } from '../assets/receive.ts';
-import { findKnownFile, isSound, repairRenditions } from '../assets/repair.ts';
+import { findKnownFile, isIntact, repairRenditions } from '../assets/repair.ts';
 import { showAsset } from '../assets/show.ts';
 import type { Deps } from '../deps.ts';
 import { type FormPart, handleForm } from '../handle.ts';
@@ -177,7 +177,7 @@ async function createFromHash(
       .executeTakeFirst();
     const file = await findKnownFile(tx, file_hash);
     if (known === undefined || file === null) throw refuse(404, 'you have not uploaded that file');
-    if (!(await isSound(storage, file)))
+    if (!(await isIntact(storage, file)))
       throw refuse(409, 'the stored file is damaged; upload the file itself to repair it');
     await repairRenditions(tx, storage, file);
     const id = await insertAsset(tx, {

@@ -37,14 +37,14 @@ interface TakenUpload {
   fileName: string;
 }
 
-export type Taking = { kind: 'taken'; upload: TakenUpload } | { kind: 'used'; assetId: string };
+export type UploadClaim = { kind: 'taken'; upload: TakenUpload } | { kind: 'used'; assetId: string };
 
 /**
  * Returns the bytes of a finished upload, or the asset that was created from it earlier, so that clients can retry.
  * Throws a 404 for an upload of another account, and a 409 for one that is incomplete or whose asset has been
  * deleted. The caller discards `received`.
  */
-export async function takeUpload(deps: Deps, caller: SignedIn, id: string): Promise<Taking> {
+export async function takeUpload(deps: Deps, caller: SignedIn, id: string): Promise<UploadClaim> {
   const { db, storage, uploads } = deps;
   let row = await readUpload(db, caller, id, false);
   if (row.used) {

@@ -3,7 +3,7 @@ import { updateUser } from '@vitrine/contract/users';
 import { sql } from 'kysely';
 import { checkMayWriteAccounts } from '../access/accounts.ts';
 import { administered } from '../access/administered.ts';
-import { portraits } from '../access/assets.ts';
+import { avatarCandidates } from '../access/assets.ts';
 import type { SignedIn } from '../access/caller.ts';
 import { recordEvent } from '../audit/record.ts';
 import { handle } from '../handle.ts';
@@ -42,7 +42,7 @@ function changesOf(edit: Edit) {
 /** The avatar is visible to everyone who sees the name, so the picture must be public. */
 async function checkAvatar(tx: Tx, userRef: number, assetId: string): Promise<void> {
   const { rows } =
-    await sql`select from assets a where a.id = ${assetId} and ${portraits(userRef)} for share of a`.execute(
+    await sql`select from assets a where a.id = ${assetId} and ${avatarCandidates(userRef)} for share of a`.execute(
       tx,
     );
   if (rows.length === 0) throw refuse(404, 'asset not found');

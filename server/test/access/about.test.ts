@@ -4,7 +4,7 @@ import { readableAssets } from '../../src/access/assets.ts';
 import type { Anonymous } from '../../src/access/caller.ts';
 import { callerOf } from '../../src/access/caller-of.ts';
 import { searchable } from '../../src/access/search.ts';
-import { readableParts, whereaboutsOf } from '../../src/access/whereabouts.ts';
+import { readableParts, searchCandidates } from '../../src/access/whereabouts.ts';
 import { sources } from '../../src/search-index/sources.ts';
 import { type EncoderProcess, startEncoder } from '../support/encoder.ts';
 import { type About, openAbout } from './about.ts';
@@ -95,7 +95,7 @@ describe('search', patient, () => {
       const caller = ref === null ? anonymous : await callerOf(db, ref);
       if (caller === null) continue;
       for (const kind of ['asset', 'post'] as const) {
-        const whereabouts = whereaboutsOf(caller, kind) ?? sql<boolean>`true`;
+        const whereabouts = searchCandidates(caller, kind) ?? sql<boolean>`true`;
         const { rows } = await sql<{ all: number; missed: number }>`
           select count(*) as all, count(*) filter (where (${whereabouts}) is not true) as missed
           from ${sources[kind].from} where ${searchable(caller, kind)}`.execute(db);

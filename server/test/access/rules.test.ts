@@ -1,6 +1,6 @@
 import type { Capability } from '@vitrine/contract/capabilities';
 import { describe, expect, test } from 'vitest';
-import { checkMayWriteAccounts, checkSomebodyElse } from '../../src/access/accounts.ts';
+import { checkMayWriteAccounts, checkNotSelf } from '../../src/access/accounts.ts';
 import type { Caller, SignedIn } from '../../src/access/caller.ts';
 import {
   readerOfNames,
@@ -100,7 +100,7 @@ test('full names are never shown to anonymous callers', () => {
 // USER-11
 test('accounts cannot use the administrators’ operations for their own password and second factor', () => {
   for (const caller of [signedIn([]), signedIn(['users.write']), signedIn(['system.admin'])]) {
-    expect(outcome(() => checkSomebodyElse(caller, caller.ref))).toBe(403);
-    expect(outcome(() => checkSomebodyElse(caller, OTHER))).toBe('fine');
+    expect(outcome(() => checkNotSelf(caller, caller.ref))).toBe(403);
+    expect(outcome(() => checkNotSelf(caller, OTHER))).toBe('fine');
   }
 });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { fromLibrary } from '../../src/media/stills/source.ts';
-import { blamingFile } from '../../src/media/stills/still.ts';
+import { asFileFault } from '../../src/media/stills/still.ts';
 import { pdf } from './documents.ts';
 import { obj, torus } from './models.ts';
 import { docx, zip } from './packages.ts';
@@ -66,7 +66,7 @@ describe('a library that is not installed', () => {
   });
 
   test.each([
-    ['blamingFile', (read: () => Promise<unknown>) => blamingFile('damaged', read)],
+    ['asFileFault', (read: () => Promise<unknown>) => asFileFault('damaged', read)],
     ['fromLibrary', (read: () => Promise<unknown>) => fromLibrary(read)],
   ])('is a fault of the machine also where all other errors are blamed on the file: %s', async (_, blame) => {
     const lack = () => import('a-package-that-is-not-installed' as string);

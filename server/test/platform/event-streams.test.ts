@@ -2,7 +2,11 @@ import { createServer, type Server } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, test } from 'vitest';
 import type { Listener } from '../../src/platform/database/listen.ts';
-import { type EventStreams, type Look, openEventStreams } from '../../src/platform/http/event-streams.ts';
+import {
+  type EventStreams,
+  openEventStreams,
+  type ReadStreamState,
+} from '../../src/platform/http/event-streams.ts';
 
 const opened: { server: Server; streams: EventStreams }[] = [];
 
@@ -15,7 +19,7 @@ afterEach(async () => {
 });
 
 /** A server of one stream, whose account is called out by `say`. */
-async function serve(look: Look, heartbeatMs: number) {
+async function serve(readState: ReadStreamState, heartbeatMs: number) {
   let heard: ((word: string | null) => void) | null = null;
   const listener: Listener = {
     hear(_, told) {
@@ -29,7 +33,7 @@ async function serve(look: Look, heartbeatMs: number) {
   };
   const streams = openEventStreams(listener, heartbeatMs);
   const server = createServer((_, response) => {
-    streams.open(7, look, response).pipe(response);
+    streams.open(7, readState, response).pipe(response);
   });
   opened.push({ server, streams });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

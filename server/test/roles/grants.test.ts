@@ -223,7 +223,7 @@ describe.each(kinds)('POST and DELETE /admin/users/{ref}/$kind', ({ kind, put: p
 // ROLE-3, ROLE-4
 describe('what counts, from one request to the next', () => {
   const about = { capability: 'system.config.read' } as const;
-  const takeBack = (operation: Remove, body: CapabilityChange) =>
+  const revokeToken = (operation: Remove, body: CapabilityChange) =>
     root.ok(operation, { params: { ref: mara.ref }, body });
 
   test('a grant takes effect at once and ends at its expiry', async () => {
@@ -231,7 +231,7 @@ describe('what counts, from one request to the next', () => {
     await put('grantCapability', about);
     expect(await held()).toContain('system.config.read');
     await mara.ok('getPublicMode');
-    await takeBack('removeGrant', about);
+    await revokeToken('removeGrant', about);
     expect((await mara.refused('getPublicMode')).status).toBe(403);
   });
 
@@ -245,9 +245,9 @@ describe('what counts, from one request to the next', () => {
     }
     await put('grantCapability', about);
     expect((await mara.refused('getPublicMode')).status).toBe(403);
-    await takeBack('removeRevoke', about);
+    await revokeToken('removeRevoke', about);
     await mara.ok('getPublicMode');
-    await takeBack('removeRevoke', { capability: 'posts.comment' });
+    await revokeToken('removeRevoke', { capability: 'posts.comment' });
     expect(await held()).toContain('posts.comment');
   });
 

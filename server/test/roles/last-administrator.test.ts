@@ -35,7 +35,7 @@ const setStatus = (by: Account, whose: Account, status: Status): Promise<Outcome
   by.send(`/admin/users/${whose.ref}/status`, { method: 'PUT', body: { status } });
 const grant = (by: Account, whose: Account, expires_at?: string): Promise<Outcome> =>
   by.send(`/admin/users/${whose.ref}/grants`, { method: 'POST', body: { ...give, expires_at } });
-const takeGrant = (by: Account, whose: Account): Promise<Outcome> =>
+const revokeGrant = (by: Account, whose: Account): Promise<Outcome> =>
   by.send(`/admin/users/${whose.ref}/grants`, { method: 'DELETE', body: give });
 const revoke = (by: Account, whose: Account, expires_at?: string): Promise<Outcome> =>
   by.send(`/admin/users/${whose.ref}/revokes`, { method: 'POST', body: { ...give, expires_at } });
@@ -83,7 +83,7 @@ describe('the last `system.admin` cannot be lost', () => {
     expect((await grant(root, vice)).status).toBe(201);
     expect((await setRole(vice, root, member)).status).toBe(204);
     expect(await isAdministrator(root)).toBe(false);
-    await expectKept(await takeGrant(vice, vice), vice);
+    await expectKept(await revokeGrant(vice, vice), vice);
     await expectKept(await grant(vice, vice, inAnHour()), vice);
     await expectKept(await revoke(vice, vice), vice);
     await expectKept(await setStatus(vice, vice, 'disabled'), vice);

@@ -17,7 +17,7 @@ import { notFound, refuse } from '../../platform/http/refuse.ts';
 import type { AaFieldDefinition } from '../protocol/field-definitions.ts';
 import { adoptDefinition } from './adopt.ts';
 import { differencesOf } from './compare.ts';
-import { compareOffered, useAgain } from './offered.ts';
+import { compareOffered, enqueueFieldValues } from './offered.ts';
 import { takes } from './use.ts';
 
 interface Row {
@@ -154,7 +154,7 @@ export const decide = handle(decidePeerField, async ({ db }, { caller, params, b
       ...(fieldId === null ? {} : { target: { kind: 'field', id: fieldId } }),
       metadata: { instance_url: offer.instance_url, code },
     });
-    await useAgain(tx, id, [code]);
+    await enqueueFieldValues(tx, id, [code]);
     return readOffer(tx, id, code);
   });
   return { status: 200, body: shown };
@@ -168,7 +168,7 @@ export const reset = handle(resetPeerField, async ({ db }, { caller, params }) =
         compared_epoch = 0 where peer_id = ${id} and code = ${code}`.execute(tx);
     await compareOffered(tx, id);
     await recordEvent(tx, caller, { event: 'federation.field.reset', metadata: { instance_url, code } });
-    await useAgain(tx, id, [code]);
+    await enqueueFieldValues(tx, id, [code]);
   });
   return { status: 204 };
 });

@@ -52,7 +52,7 @@ export async function receiveDefinitions(
     returning code`.execute(tx);
   if (rows.length === 0) return;
   await compareOffered(tx, peerId);
-  await useAgain(
+  await enqueueFieldValues(
     tx,
     peerId,
     rows.map(({ code }) => code),
@@ -60,7 +60,7 @@ export async function receiveDefinitions(
 }
 
 /** Enqueues using the values of these fields again, after what they mean here has changed. */
-export async function useAgain(tx: Tx, peerId: string, codes: readonly string[]): Promise<void> {
+export async function enqueueFieldValues(tx: Tx, peerId: string, codes: readonly string[]): Promise<void> {
   for (const code of codes)
     await enqueue(
       tx,

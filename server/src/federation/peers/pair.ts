@@ -14,7 +14,7 @@ import { leavePeer } from '../mirror/purge.ts';
 import { OutboundError, postSigned } from '../outbound.ts';
 import { fingerprint } from '../protocol/signature.ts';
 import { readInstanceAt } from './instance.ts';
-import { announceKey, mustTell, rememberTold } from './rotate.ts';
+import { announceKey, needsKeyAnnouncement, recordAnnouncedKey } from './rotate.ts';
 import { readPeer } from './show.ts';
 
 /** A peer's row, read under its lock. */
@@ -65,7 +65,7 @@ export const add = handle(addPeer, async (deps, { caller, body }) => {
 
 /** A peer that pinned a former key of this library learns of the current one first; it may not know the library at all. */
 async function tellFirst(deps: Deps, own: Install, peer: LockedPeer): Promise<void> {
-  if (!(await mustTell(deps.db, own, peer.id))) return;
+  if (!(await needsKeyAnnouncement(deps.db, own, peer.id))) return;
   try {
     await announceKey(deps, own, peer.instance_url);
   } catch (error) {
@@ -92,7 +92,7 @@ async function sendHandshake(deps: Deps, own: Install, peer: LockedPeer): Promis
       `${peer.instance_url}/federation/peers/${step}`,
       body,
     );
-    await rememberTold(deps.db, own, peer.instance_url);
+    await recordAnnouncedKey(deps.db, own, peer.instance_url);
     const state = typeof answer === 'object' && answer !== null ? Reflect.get(answer, 'state') : null;
     return state === 'connected' ? 'connected' : 'pending';
   } catch (error) {

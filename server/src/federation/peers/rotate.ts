@@ -27,7 +27,7 @@ const Announcement = closed({
 const announcement = Compile(Announcement);
 
 /** Whether the key of this install that a peer has pinned may be a former one. */
-export async function mustTell(db: Database, install: Install, peerId: string): Promise<boolean> {
+export async function needsKeyAnnouncement(db: Database, install: Install, peerId: string): Promise<boolean> {
   const { rows } = await sql`select from federation_peers where id = ${peerId}
     and told_key is distinct from ${install.key.publicKey}
     and exists (select from federation_rotations where user_ref is null)`.execute(db);
@@ -35,7 +35,7 @@ export async function mustTell(db: Database, install: Install, peerId: string): 
 }
 
 /** Remembers which key of this install a peer has pinned. */
-export async function rememberTold(db: Database, install: Install, peerUrl: string): Promise<void> {
+export async function recordAnnouncedKey(db: Database, install: Install, peerUrl: string): Promise<void> {
   await sql`update federation_peers set told_key = ${install.key.publicKey} where instance_url = ${peerUrl}`.execute(
     db,
   );
@@ -45,7 +45,7 @@ export async function rememberTold(db: Database, install: Install, peerUrl: stri
  * Schedules another announcement of the current key to a peer, which has pinned a former key if it was
  * restored from a backup. Returns false if no key was ever replaced, or an announcement is already pending.
  */
-export async function mustTellAgain(db: Database, peerId: string): Promise<boolean> {
+export async function scheduleKeyAnnouncement(db: Database, peerId: string): Promise<boolean> {
   const { rows } = await sql`update federation_peers set told_key = null
     where id = ${peerId} and told_key is not null and exists (select from federation_rotations where user_ref is null)
     returning id`.execute(db);
@@ -64,11 +64,11 @@ export async function announceKey(deps: Deps, install: Install, peerUrl: string)
     published: new Date().toISOString(),
   };
   await postSigned(deps, { ...install, former: new Map() }, `${peerUrl}/federation/peers/rotate`, body);
-  await rememberTold(deps.db, install, peerUrl);
+  await recordAnnouncedKey(deps.db, install, peerUrl);
 }
 
 /** Whether a failure is temporary: no response, or not one of the peer itself. */
-export function mayPass(error: OutboundError): boolean {
+export function isTemporaryFailure(error: OutboundError): boolean {
   return error.status === null || error.status >= 500 || error.status === 429;
 }
 

@@ -55,7 +55,7 @@ function named(assets: readonly SensitiveAsset[]): string {
 }
 
 /** A requested share with a peer or with one person there. */
-export interface Wish {
+export interface ShareRequest {
   kind: Kind;
   id: string;
   peer: { id: string; instance_url: string; display_name: string };
@@ -64,7 +64,7 @@ export interface Wish {
 }
 
 /** Returns whether the peer decrypts; asks it again when it did not say so, since it may have been updated. */
-async function canDecrypt(deps: Deps, peer: Wish['peer']): Promise<boolean> {
+async function canDecrypt(deps: Deps, peer: ShareRequest['peer']): Promise<boolean> {
   const read = async () => {
     const { rows } = await sql<{ capable: boolean }>`
       select capabilities @> ${[...encryptionCapabilities]}::text[] as capable from federation_peers
@@ -79,8 +79,13 @@ async function canDecrypt(deps: Deps, peer: Wish['peer']): Promise<boolean> {
 }
 
 /** Returns why the sensitive assets cannot go along, as a word for the audit log and a text; null if they can. */
-async function obstacle(deps: Deps, install: Install, wish: Wish, assets: readonly SensitiveAsset[]) {
-  const { peer, person } = wish;
+async function obstacle(
+  deps: Deps,
+  install: Install,
+  wanted: ShareRequest,
+  assets: readonly SensitiveAsset[],
+) {
+  const { peer, person } = wanted;
   if ((await readSensitiveContent(deps.db)) === 'never')
     return { why: 'never', text: `restricted and mature content stays in this library: ${named(assets)}` };
   if (person === null)
@@ -98,7 +103,7 @@ async function obstacle(deps: Deps, install: Install, wish: Wish, assets: readon
   });
   if (found?.box_key == null)
     return { why: 'no_key', text: `${person} has no key that content can be encrypted for` };
-  if (wish.confirm !== true)
+  if (wanted.confirm !== true)
     return {
       why: 'unconfirmed',
       text: `sharing restricted and mature content needs a second confirmation (confirm_sensitive): ${named(assets)}`,
@@ -115,15 +120,15 @@ export async function confirmSensitive(
   deps: Deps,
   caller: SignedIn,
   install: Install,
-  wish: Wish,
+  wanted: ShareRequest,
 ): Promise<string[]> {
-  const { kind, id, peer, person, confirm } = wish;
+  const { kind, id, peer, person, confirm } = wanted;
   const { sensitive, hasOther } = await deps.db.transaction().execute(async (tx) => {
     await lockTarget[kind](tx, caller, id);
     return readContents(tx, kind, id);
   });
   if (sensitive.length === 0 || (confirm === false && hasOther)) return [];
-  const found = await obstacle(deps, install, wish, sensitive);
+  const found = await obstacle(deps, install, wanted, sensitive);
   const assets = sensitive.map(({ asset_id }) => asset_id);
   // A library that never sends sensitive content omits it.
   if (found?.why === 'never' && hasOther && confirm !== true) return [];

@@ -86,7 +86,7 @@ export function textIn(html: string): string {
 }
 
 /** Whether the HTML contains no visible text. */
-export function saysNothing(html: string): boolean {
+export function hasNoText(html: string): boolean {
   return textIn(html).trim() === '';
 }
 

@@ -51,7 +51,7 @@ export interface Wanted {
  * The lock on a definition until the transaction ends: `share` prevents archiving it, `terms` also prevents others
  * from adding terms.
  */
-export type Hold = 'share' | 'terms';
+export type DefinitionLock = 'share' | 'terms';
 
 /**
  * Locks the definitions that the caller may know of, in the order of their ids so that two callers cannot deadlock.
@@ -61,7 +61,7 @@ export async function holdDefinitions(
   caller: SignedIn,
   subject: Subject,
   wanted: Wanted,
-  hold: Hold,
+  hold: DefinitionLock,
 ): Promise<CallersDefinition[]> {
   const { rows } = await sql<CallersDefinition>`
     select ${definitionColumns(subject)}, ${writableFields(caller, subject.kind)} as writable, d.write_capability

@@ -3,7 +3,7 @@ import type { FieldType } from '@vitrine/contract/fields';
 import { mostCharacters } from '@vitrine/contract/limits';
 import { refuse } from '../../platform/http/refuse.ts';
 import { hasVocabulary } from '../vocabulary/terms.ts';
-import { cleanHtml, saysNothing } from './rich-text.ts';
+import { cleanHtml, hasNoText } from './rich-text.ts';
 
 /** A value of one of the five stored kinds (VALUE-1). */
 export type TypedValue =
@@ -117,7 +117,7 @@ function textOf({ code, type }: Typed, text: string): TypedValue {
   if (type !== 'rich_text') return { kind: 'text', text };
   const html = cleanHtml(text);
   if (html.length > 2 * most) throw refuse(400, `${code} is longer than ${most} characters`);
-  if (saysNothing(html)) throw refuse(400, `${code}: no text is left after sanitising`);
+  if (hasNoText(html)) throw refuse(400, `${code}: no text is left after sanitising`);
   return { kind: 'text', text: html };
 }
 

@@ -21,7 +21,7 @@ import { type CurrentValue, readCurrentValue, type Stored, type Subject, storeVa
 import { readGiven, type TypedValue, termsOf, withTerms } from './typed-value.ts';
 
 /** A value to write, and the current one. */
-export interface Meant {
+export interface ValueWithTerms {
   field: Definition;
   value: TypedValue;
   before: TypedValue | null;
@@ -42,7 +42,7 @@ export async function createsTerms(tx: Tx, meant: readonly Naming[]): Promise<bo
 }
 
 /** Throws a 422 when the text names a term that cannot be chosen. A value may keep a term that it has. */
-function checkChoosable({ field, before }: Meant, text: string, match: Exclude<Match, null>): void {
+function checkChoosable({ field, before }: ValueWithTerms, text: string, match: Exclude<Match, null>): void {
   const kept = before !== null && termsOf(field, before).includes(match.value);
   if (kept) return;
   if (match.status !== 'active') throw refuse(422, `${field.code}: the term ${text} is ${match.status}`);
@@ -54,7 +54,11 @@ function checkChoosable({ field, before }: Meant, text: string, match: Exclude<M
  * Resolves the terms that values name to slugs (TERM-3, TERM-7). An unknown term is 422, or is created in an open
  * vocabulary if the caller may extend it; the caller of this function holds the lock for that.
  */
-export async function resolveTerms(tx: Tx, caller: Caller, meant: readonly Meant[]): Promise<TypedValue[]> {
+export async function resolveTerms(
+  tx: Tx,
+  caller: Caller,
+  meant: readonly ValueWithTerms[],
+): Promise<TypedValue[]> {
   const named = meant.flatMap((one) =>
     termsOf(one.field, one.value).map((text) => ({ fieldId: one.field.id, text })),
   );
@@ -96,7 +100,7 @@ function checkMayExtend(caller: Caller, field: Definition, unknown: readonly str
 export async function checkReferences(
   tx: Tx,
   caller: Caller,
-  meant: readonly Omit<Meant, 'before'>[],
+  meant: readonly Omit<ValueWithTerms, 'before'>[],
 ): Promise<void> {
   const refs = meant.flatMap(({ field, value }) => (value.kind === 'ref' ? [{ field, ref: value.ref }] : []));
   if (refs.length === 0) return;
@@ -164,7 +168,7 @@ export async function writeValue(
   if (field.mirrors_column !== null) return writeColumn(tx, target, field, value, body);
   const current = await readCurrentValue(tx, subject, field.id);
   checkPrecondition(body, current);
-  const meant: Meant = { field, value, before: current.stored?.value ?? null };
+  const meant: ValueWithTerms = { field, value, before: current.stored?.value ?? null };
   await checkReferences(tx, caller, [meant]);
   const [after = value] = await resolveTerms(tx, caller, [meant]);
   checkItems(field, after);
@@ -266,7 +270,7 @@ export async function clearValue(
 }
 
 /** Returns the value just written; 409 when the caller can no longer see the asset that it names. */
-export function theOne(values: readonly FieldValue[]): FieldValue {
+export function onlyValue(values: readonly FieldValue[]): FieldValue {
   const [value] = values;
   if (value === undefined) throw refuse(409, 'it has changed; reload it');
   return value;

@@ -4,7 +4,7 @@ import { openDatabase } from '../../platform/database/open.ts';
 import type { Database } from '../../platform/database/pool.ts';
 import { readSetting } from '../../settings.ts';
 import { readCsv } from './csv.ts';
-import { importUsers, type Tally } from './import.ts';
+import { type ImportCounts, importUsers } from './import.ts';
 import { readMysql } from './mysql.ts';
 import { readMysqlAddress } from './mysql-address.ts';
 import type { SourceRow } from './source.ts';
@@ -100,8 +100,8 @@ async function warnAboutKey(db: Database, config: Config, output: Output): Promi
   }
 }
 
-function printTally(tally: Tally, orders: Orders, output: Output): void {
-  const { imported, kept, refused, withoutPassword, statuses, groups } = tally;
+function printCounts(counts: ImportCounts, orders: Orders, output: Output): void {
+  const { imported, kept, refused, withoutPassword, statuses, groups } = counts;
   const verb = orders.dryRun ? 'would be imported' : 'imported';
   output.log(`${imported} ${verb}, ${kept} kept, ${refused} refused`);
   if (imported > 0) {
@@ -121,17 +121,17 @@ function printTally(tally: Tally, orders: Orders, output: Output): void {
 async function importInto(
   { db, config, output }: { db: Database; config: Config; output: Output },
   orders: Orders,
-): Promise<Tally> {
+): Promise<ImportCounts> {
   const roleIds = await readRoleIds(db, orders.roleOfGroup.values());
   await warnAboutKey(db, config, output);
-  const tally = await importUsers(db, orders.rows, {
+  const counts = await importUsers(db, orders.rows, {
     ...orders,
     roleIds,
     now: new Date(),
     say: (line) => output.log(line),
   });
-  printTally(tally, orders, output);
-  return tally;
+  printCounts(counts, orders, output);
+  return counts;
 }
 
 /**

@@ -9,7 +9,7 @@ const BATCH = 500;
 /** Maximum number of kept accounts that are reported by name; on a second run, every account is kept. */
 const KEPT_SHOWN = 20;
 
-export interface Tally {
+export interface ImportCounts {
   imported: number;
   kept: number;
   refused: number;
@@ -38,9 +38,9 @@ export async function importUsers(
   db: Database,
   rows: AsyncIterable<SourceRow>,
   options: ImportOptions,
-): Promise<Tally> {
+): Promise<ImportCounts> {
   const { source, dryRun, roleOfGroup, roleIds, now, say } = options;
-  const tally: Tally = {
+  const counts: ImportCounts = {
     imported: 0,
     kept: 0,
     refused: 0,
@@ -50,7 +50,7 @@ export async function importUsers(
   };
   const seen: SeenNames = new Map();
   const refuse = (place: string, reason: string) => {
-    tally.refused += 1;
+    counts.refused += 1;
     say(`${place}: ${reason}`);
   };
   const roleOf = (group: string) => roleOfGroup.get(group) ?? 'member';
@@ -60,17 +60,17 @@ export async function importUsers(
     for (const [at, { place, user, remarks }] of batch.entries()) {
       const fate = fates[at];
       const name = JSON.stringify(user.username);
-      const group = tally.groups.get(user.group) ?? { role: roleOf(user.group), users: 0 };
-      tally.groups.set(user.group, group);
+      const group = counts.groups.get(user.group) ?? { role: roleOf(user.group), users: 0 };
+      counts.groups.set(user.group, group);
       if (fate?.kind === 'repeated') {
         refuse(place, `${name} is the same name as in ${fate.sameAs}`);
       } else if (fate?.kind === 'kept') {
-        tally.kept += 1;
-        if (tally.kept <= KEPT_SHOWN) say(`${place}: ${name} is there already and kept as it is`);
+        counts.kept += 1;
+        if (counts.kept <= KEPT_SHOWN) say(`${place}: ${name} is there already and kept as it is`);
       } else {
-        tally.imported += 1;
-        if (user.passwordHash === null) tally.withoutPassword += 1;
-        tally.statuses.set(user.status, (tally.statuses.get(user.status) ?? 0) + 1);
+        counts.imported += 1;
+        if (user.passwordHash === null) counts.withoutPassword += 1;
+        counts.statuses.set(user.status, (counts.statuses.get(user.status) ?? 0) + 1);
         group.users += 1;
         for (const remark of remarks) say(`${place}: ${name} ${remark}`);
       }
@@ -94,6 +94,6 @@ export async function importUsers(
     }
   }
   if (batch.length > 0) await store(batch);
-  if (tally.kept > KEPT_SHOWN) say(`and ${tally.kept - KEPT_SHOWN} more are there already`);
-  return tally;
+  if (counts.kept > KEPT_SHOWN) say(`and ${counts.kept - KEPT_SHOWN} more are there already`);
+  return counts;
 }

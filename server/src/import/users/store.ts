@@ -10,7 +10,7 @@ export interface Candidate {
 }
 
 /** The outcome for a candidate; `sameAs` is the place of the earlier imported row with the same name. */
-export type Fate = { kind: 'imported' } | { kind: 'kept' } | { kind: 'repeated'; sameAs: string };
+export type ImportOutcome = { kind: 'imported' } | { kind: 'kept' } | { kind: 'repeated'; sameAs: string };
 
 /** Serialises the batches of concurrent imports, which could otherwise deadlock. */
 const IMPORT_LOCK = 7_431_020;
@@ -58,7 +58,7 @@ export async function storeBatch(
   db: Database,
   candidates: readonly Candidate[],
   options: { seen: SeenNames; source: 'csv' | 'mysql'; dryRun: boolean },
-): Promise<Fate[]> {
+): Promise<ImportOutcome[]> {
   const { seen, source, dryRun } = options;
   return db.transaction().execute(async (tx) => {
     await sql`select pg_advisory_xact_lock(${IMPORT_LOCK})`.execute(tx);
@@ -67,7 +67,7 @@ export async function storeBatch(
       candidates.map(({ user }) => user.username),
     );
     const fresh: Candidate[] = [];
-    const fates = candidates.map((candidate, at): Fate & { folded: string } => {
+    const outcomes = candidates.map((candidate, at): ImportOutcome & { folded: string } => {
       const { folded, taken } = names[at] ?? { folded: candidate.user.username, taken: true };
       const sameAs = seen.get(folded);
       if (sameAs !== undefined) return { kind: 'repeated', sameAs, folded };
@@ -76,13 +76,14 @@ export async function storeBatch(
       fresh.push(candidate);
       return { kind: 'imported', folded };
     });
-    if (dryRun || fresh.length === 0) return fates;
+    if (dryRun || fresh.length === 0) return outcomes;
     const inserted = await insertUsers(tx, fresh);
     // Another transaction may have taken a name since it was looked up.
-    const settled = fates.map(
-      (fate): Fate => (fate.kind === 'imported' && !inserted.has(fate.folded) ? { kind: 'kept' } : fate),
+    const settled = outcomes.map(
+      (outcome): ImportOutcome =>
+        outcome.kind === 'imported' && !inserted.has(outcome.folded) ? { kind: 'kept' } : outcome,
     );
-    const kept = settled.filter((fate) => fate.kind === 'kept').length;
+    const kept = settled.filter((outcome) => outcome.kind === 'kept').length;
     const metadata = { source, imported: inserted.size, kept };
     if (inserted.size > 0) await recordEvent(tx, null, { event: 'users.imported', metadata });
     return settled;

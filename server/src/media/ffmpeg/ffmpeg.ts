@@ -36,7 +36,7 @@ export interface Probe {
 }
 
 /** Selects a frame. */
-interface FrameWish {
+interface FrameRequest {
   atSeconds: number;
   /** Filters that scale an upright frame to `width` x `height` pixels. */
   filter: string;
@@ -50,7 +50,7 @@ interface FrameWish {
 }
 
 /** Selects frames at equal intervals, each the last one at or before the middle of its interval. */
-export interface FramesWish extends Omit<FrameWish, 'atSeconds'> {
+export interface FramesRequest extends Omit<FrameRequest, 'atSeconds'> {
   count: number;
   /** In seconds. */
   interval: number;
@@ -59,7 +59,7 @@ export interface FramesWish extends Omit<FrameWish, 'atSeconds'> {
 }
 
 /** Returns the FFmpeg filter that selects these frames, for timestamps that start at 0. */
-export function intervalFilter({ interval }: Pick<FramesWish, 'interval'>): string {
+export function intervalFilter({ interval }: Pick<FramesRequest, 'interval'>): string {
   return `fps=fps=1/${interval}:start_time=${interval / 2}:round=up`;
 }
 
@@ -91,12 +91,12 @@ export interface Ffmpeg {
   /** Returns the end of the last packet of any stream, in seconds. Reads the whole file without decoding it. */
   findDuration(source: Source): Promise<number>;
   /** Returns the pixels of a frame as RGB with 8 bits per channel; null if there is none at or after that moment. */
-  frame(source: Source, stream: VideoStream, wish: FrameWish): Promise<Buffer | null>;
+  frame(source: Source, stream: VideoStream, wish: FrameRequest): Promise<Buffer | null>;
   /**
    * Yields the pixels of up to `count` frames, as `frame` does, in one pass over the file. Inexact frames are keyframes,
    * which are the only ones decoded. Ends when the signal is aborted.
    */
-  frames(source: Source, stream: VideoStream, wish: FramesWish): AsyncIterable<Buffer>;
+  frames(source: Source, stream: VideoStream, wish: FramesRequest): AsyncIterable<Buffer>;
   /** Returns the bytes of the attached picture in this stream, in its own format; null if there is none. */
   cover(source: Source, index: number): Promise<Buffer | null>;
   /** Returns the audio as signed 16-bit mono samples at `SAMPLE_RATE`. */
@@ -131,7 +131,7 @@ export function shownSize(
 }
 
 /** Returns a plausible frame rate, or null. */
-export function saneRate(num: number, den: number): { num: number; den: number } | null {
+export function plausibleFrameRate(num: number, den: number): { num: number; den: number } | null {
   const rate = num / den;
   return Number.isFinite(rate) && rate > 0 && rate <= 1000 ? { num, den } : null;
 }

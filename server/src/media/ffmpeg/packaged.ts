@@ -3,13 +3,13 @@ import { BrokenFile, NotDrawable } from '../stills/still.ts';
 import { demuxerOf } from './demuxers.ts';
 import {
   type Ffmpeg,
-  type FramesWish,
+  type FramesRequest,
   intervalFilter,
   type Output,
   type Probe,
+  plausibleFrameRate,
   SAMPLE_RATE,
   type Source,
-  saneRate,
   shownSize,
 } from './ffmpeg.ts';
 
@@ -176,8 +176,8 @@ export async function packagedFfmpeg(): Promise<Ffmpeg> {
                 opened.turnOf(moving).rotation,
               ),
               frameRate:
-                saneRate(moving.avgFrameRate.num, moving.avgFrameRate.den) ??
-                saneRate(moving.rFrameRate.num, moving.rFrameRate.den),
+                plausibleFrameRate(moving.avgFrameRate.num, moving.avgFrameRate.den) ??
+                plausibleFrameRate(moving.rFrameRate.num, moving.rFrameRate.den),
               hdr: hdr.get(moving.codecpar.colorTrc) ?? null,
               interlaced: interlaced.includes(Number(moving.codecpar.toJSON().fieldOrder ?? 0)),
             },
@@ -195,7 +195,7 @@ export async function packagedFfmpeg(): Promise<Ffmpeg> {
   async function* framesAtIntervals(
     source: Source,
     index: number,
-    { count, interval, filter: description, width, height, exact, signal }: FramesWish,
+    { count, interval, filter: description, width, height, exact, signal }: FramesRequest,
   ): AsyncGenerator<Buffer> {
     const closing: (() => unknown)[] = [];
     try {

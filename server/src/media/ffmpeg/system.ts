@@ -8,9 +8,9 @@ import {
   intervalFilter,
   type Output,
   type Probe,
+  plausibleFrameRate,
   SAMPLE_RATE,
   type Source,
-  saneRate,
   shownSize,
 } from './ffmpeg.ts';
 import type { Program } from './program.ts';
@@ -146,7 +146,8 @@ function readProbe(described: { format?: { duration?: string }; streams?: Probed
             codec: moving.codec_name ?? '',
             ...shownSize({ width: moving.width ?? 0, height: moving.height ?? 0 }, aspect / over, rotation),
             frameRate:
-              saneRate(...fraction(moving.avg_frame_rate)) ?? saneRate(...fraction(moving.r_frame_rate)),
+              plausibleFrameRate(...fraction(moving.avg_frame_rate)) ??
+              plausibleFrameRate(...fraction(moving.r_frame_rate)),
             hdr: hdrOf.get(moving.color_transfer ?? '') ?? null,
             interlaced: ['tt', 'bb', 'tb', 'bt'].includes(moving.field_order ?? ''),
           },

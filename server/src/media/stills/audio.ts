@@ -4,7 +4,7 @@ import { drawWaveform, measure, type Waveform } from '../audio/waveform.ts';
 import type { Ffmpeg, Probe, Source } from '../ffmpeg/ffmpeg.ts';
 import { sniff } from '../sniff.ts';
 import { sharp } from '../tuned-sharp.ts';
-import { BrokenFile, type MadeFile, type Still, unlessBroken } from './still.ts';
+import { BrokenFile, type MadeFile, nullIfBroken, type Still } from './still.ts';
 
 /** Pixel limit of an album cover. */
 const MOST_COVER_PIXELS = 100_000_000;
@@ -19,7 +19,7 @@ async function findCover(
   outDir: string,
 ): Promise<Still['picture']> {
   if (cover === null) return null;
-  const bytes = await unlessBroken(player.cover(source, cover.index));
+  const bytes = await nullIfBroken(player.cover(source, cover.index));
   if (bytes === null) return null;
   const path = join(outDir, 'cover');
   await writeFile(path, bytes);

@@ -3,7 +3,7 @@ import { create, type Font } from 'fontkit';
 import { measure, pathOf } from '../typesetting/faces.ts';
 import { type Line, lineOf, outline } from '../typesetting/outlines.ts';
 import { drawSheet } from '../typesetting/sheet.ts';
-import { BrokenFile, blamingFile, NotDrawable, type Still, type StillMaker } from './still.ts';
+import { asFileFault, BrokenFile, NotDrawable, type Still, type StillMaker } from './still.ts';
 
 /** Size limit; the largest fonts, with all Chinese characters in many weights, have half of this. */
 const MOST_BYTES = 128 * 1024 ** 2;
@@ -163,5 +163,5 @@ export const fontStill: StillMaker = async ({ path }, outDir) => {
   const { size } = await stat(path);
   if (size > MOST_BYTES) throw new NotDrawable(`a font of ${size} bytes is more than is rendered`);
   const bytes = await readFile(path);
-  return blamingFile('the font is damaged', () => drawSpecimen(openFont(bytes), outDir));
+  return asFileFault('the font is damaged', () => drawSpecimen(openFont(bytes), outDir));
 };

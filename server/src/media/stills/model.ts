@@ -6,7 +6,7 @@ import { openGlb, openGltf, surfacesOf, unpack, writeGlb } from '../models/gltf.
 import { drawSurfaces } from '../models/rasteriser.ts';
 import type { Surface } from '../models/surface.ts';
 import { sharp } from '../tuned-sharp.ts';
-import { blamingFile, type MadeFile, NotDrawable, type Still, type StillMaker } from './still.ts';
+import { asFileFault, type MadeFile, NotDrawable, type Still, type StillMaker } from './still.ts';
 
 /** A larger file has no previews. */
 const MOST_BYTES = 256 * 1024 ** 2;
@@ -93,7 +93,7 @@ export const modelStill: StillMaker = async ({ path, mime }, outDir) => {
   const { size } = await stat(path);
   if (size > MOST_BYTES) throw new NotDrawable(`a model of ${size} bytes is more than is rendered`);
   const bytes = await readFile(path);
-  return blamingFile('the model is damaged', async () => {
+  return asFileFault('the model is damaged', async () => {
     const { document, glb, isZUp } = await openModel(bytes, mime);
     const surfaces = await surfacesOf(document);
     const shown = isZUp

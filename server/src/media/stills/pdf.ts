@@ -5,7 +5,7 @@ import { isFaultOfTheMachine, loadLibrary } from '../faults.ts';
 import type { Shape } from '../ladder.ts';
 import { webp } from '../raster.ts';
 import { sharp } from '../tuned-sharp.ts';
-import { BrokenFile, blamingFile, type MadeFile, NotDrawable, type Still, type StillMaker } from './still.ts';
+import { asFileFault, BrokenFile, type MadeFile, NotDrawable, type Still, type StillMaker } from './still.ts';
 
 /** A larger document has no previews, because it is held in memory twice. */
 const MOST_BYTES = 400 * 1024 ** 2;
@@ -112,7 +112,7 @@ async function drawPages(
  * all pages. Throws NotDrawable for a PDF that is encrypted or too large, and BrokenFile for a damaged one.
  */
 export const pdfStill: StillMaker = ({ path }, outDir, report = () => {}) =>
-  blamingFile('the PDF is damaged', () => drawPdf(path, outDir, report));
+  asFileFault('the PDF is damaged', () => drawPdf(path, outDir, report));
 
 async function drawPdf(path: string, outDir: string, report: (part: number) => void): Promise<Still> {
   const document = await openDocument(path);

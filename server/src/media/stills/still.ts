@@ -57,7 +57,7 @@ export class NotDrawable extends Error {}
 export class BrokenFile extends Error {}
 
 /** Resolves to the result of `made`, or to null if it rejects with BrokenFile. */
-export async function unlessBroken<T>(made: Promise<T>): Promise<T | null> {
+export async function nullIfBroken<T>(made: Promise<T>): Promise<T | null> {
   try {
     return await made;
   } catch (error) {
@@ -70,7 +70,7 @@ export async function unlessBroken<T>(made: Promise<T>): Promise<T | null> {
  * Runs code that reads an untrusted file. Parsers throw all kinds of errors for a damaged file, so any error except
  * those above and faults of the machine becomes a BrokenFile with this reason.
  */
-export async function blamingFile<T>(reason: string, read: () => Promise<T>): Promise<T> {
+export async function asFileFault<T>(reason: string, read: () => Promise<T>): Promise<T> {
   try {
     return await read();
   } catch (error) {

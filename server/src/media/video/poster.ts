@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Ffmpeg, Source, VideoStream } from '../ffmpeg/ffmpeg.ts';
 import { contain } from '../ladder.ts';
-import { BrokenFile, type MadeFile, unlessBroken } from '../stills/still.ts';
+import { BrokenFile, type MadeFile, nullIfBroken } from '../stills/still.ts';
 import { sharp } from '../tuned-sharp.ts';
 import { pictureFilters } from './filters.ts';
 import { type Tiles, timeOfTile } from './sprites.ts';
@@ -47,8 +47,8 @@ export async function makePoster(
     ffmpeg.frame(source, video, { atSeconds: seconds, filter, ...shape, exact });
   // The file may end earlier than declared, or be damaged at that moment.
   const pixels =
-    (await unlessBroken(at(atSeconds, true))) ??
-    (await unlessBroken(at(atSeconds, false))) ??
+    (await nullIfBroken(at(atSeconds, true))) ??
+    (await nullIfBroken(at(atSeconds, false))) ??
     (await at(0, true));
   if (pixels === null) throw new BrokenFile('it has no frame that can be decoded');
   const frame = () => sharp(pixels, { raw: { ...shape, channels: 3 } });

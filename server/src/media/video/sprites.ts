@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import pLimit from 'p-limit';
 import type { Ffmpeg, Source, VideoStream } from '../ffmpeg/ffmpeg.ts';
 import { contain, type Shape } from '../ladder.ts';
-import { type MadeFile, unlessBroken } from '../stills/still.ts';
+import { type MadeFile, nullIfBroken } from '../stills/still.ts';
 import { sharp } from '../tuned-sharp.ts';
 import { pictureFilters } from './filters.ts';
 
@@ -34,7 +34,7 @@ export function timeOfTile(tiles: Pick<Tiles, 'interval'>, index: number): numbe
   return (index + 0.5) * tiles.interval;
 }
 
-interface Wish extends Shape {
+interface SpriteOptions extends Shape {
   count: number;
   interval: number;
   filter: string;
@@ -53,18 +53,18 @@ async function takeInOnePass(
   ffmpeg: Ffmpeg,
   source: Source,
   video: VideoStream,
-  wish: Wish & { exact: boolean },
+  options: SpriteOptions & { exact: boolean },
 ): Promise<Buffer[] | null> {
   const signal = AbortSignal.timeout(MOST_PASS_MS);
   const taken: Buffer[] = [];
   const take = async () => {
-    for await (const pixels of ffmpeg.frames(source, video, { ...wish, signal })) {
+    for await (const pixels of ffmpeg.frames(source, video, { ...options, signal })) {
       taken.push(pixels);
-      wish.report(taken.length / wish.count);
+      options.report(taken.length / options.count);
     }
   };
   // A file that is damaged somewhere has the frames before that.
-  await unlessBroken(take());
+  await nullIfBroken(take());
   return signal.aborted ? null : taken;
 }
 
@@ -73,7 +73,7 @@ async function takeBySeeking(
   ffmpeg: Ffmpeg,
   source: Source,
   video: VideoStream,
-  { count, interval, report, ...wish }: Wish,
+  { count, interval, report, ...options }: SpriteOptions,
 ): Promise<(Buffer | null)[] | null> {
   const deadline = performance.now() + MOST_SEEKING_MS;
   const limit = pLimit(2);
@@ -81,10 +81,10 @@ async function takeBySeeking(
     if (performance.now() > deadline) return null;
     report(index / count);
     const atSeconds = timeOfTile({ interval }, index);
-    return ffmpeg.frame(source, video, { ...wish, atSeconds, exact: false });
+    return ffmpeg.frame(source, video, { ...options, atSeconds, exact: false });
   };
   const taken = await Promise.all(
-    Array.from({ length: count }, (_, index) => limit(() => unlessBroken(take(index)))),
+    Array.from({ length: count }, (_, index) => limit(() => nullIfBroken(take(index)))),
   );
   return performance.now() > deadline ? null : taken;
 }
@@ -107,13 +107,13 @@ export async function takeTiles(
   const count = Math.min(MOST_TILES, Math.max(1, Math.round(durationSeconds)));
   const interval = durationSeconds / count;
   const filter = await pictureFilters(ffmpeg, video, shape, 'rgb24');
-  const wish = { count, interval, filter, ...shape, report };
+  const options = { count, interval, filter, ...shape, report };
   // Decodes every frame if keyframes are probably farther apart than tiles.
   const exact = interval < 5 && isCheap(video, durationSeconds);
   const { size } = await stat(source.path);
   const isRead = size <= mostPassBytes && durationSeconds > 0;
-  const inOnePass = isRead ? await takeInOnePass(ffmpeg, source, video, { ...wish, exact }) : null;
-  const taken = inOnePass ?? (await takeBySeeking(ffmpeg, source, video, wish));
+  const inOnePass = isRead ? await takeInOnePass(ffmpeg, source, video, { ...options, exact }) : null;
+  const taken = inOnePass ?? (await takeBySeeking(ffmpeg, source, video, options));
   let last = taken?.find((tile) => tile !== null) ?? null;
   if (taken === null || last === null) return null;
   const pixels: Buffer[] = [];

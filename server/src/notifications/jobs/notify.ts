@@ -2,7 +2,7 @@ import type { NotificationKind } from '@vitrine/contract/notifications';
 import { type RawBuilder, sql } from 'kysely';
 import { liveComment } from '../../access/comments.ts';
 import { live } from '../../access/live.ts';
-import { livePost, standingPost } from '../../access/posts.ts';
+import { livePost, publishedPost } from '../../access/posts.ts';
 import { decidersOf } from '../../access/requests.ts';
 import type { Deps } from '../../deps.ts';
 import type { JobHandler } from '../../job-table.ts';
@@ -37,7 +37,7 @@ const deliver = sql`called as materialized (
     (select count(*) from recipients) as seen, (select max(user_ref) from recipients) as last`;
 
 /** Recipients except the actor, with their choices for this kind. */
-const wantedBy = (kind: NotificationKind, actor: number | null) => sql`
+const recipientsOfKind = (kind: NotificationKind, actor: number | null) => sql`
   select r.user_ref, w.in_app, w.mail from recipients r
     join users u on u.ref = r.user_ref left join notification_preferences np on np.user_ref = u.ref,
     lateral (select ${chosenColumns(kind)}) w
@@ -60,7 +60,7 @@ async function notify(db: Database, act: string, notice: Notice): Promise<Progre
         in_app, mail)
       select w.user_ref, ${kind}, ${act}, ${actor}, ${post}::uuid, ${comment}::uuid, ${request}::uuid,
         coalesce(${at}::timestamptz, now()), w.in_app, w.mail
-      from (${wantedBy(kind, actor)}) w
+      from (${recipientsOfKind(kind, actor)}) w
       on conflict (user_ref, act) where act is not null do nothing
       returning id, user_ref, in_app, mail, true as fresh),
     ${deliver}`.execute(db);
@@ -136,7 +136,7 @@ async function notifyOfEdit(db: Database, id: string): Promise<void> {
 /** Notifies accounts mentioned in the description of a published post, once per post. */
 async function notifyOfPost(db: Database, id: string, actor: number): Promise<void> {
   const { rows } = await sql<{ description: string }>`
-    select p.description from posts p where p.id = ${id} and ${standingPost}`.execute(db);
+    select p.description from posts p where p.id = ${id} and ${publishedPost}`.execute(db);
   const recipients = accounts(await mentionedReaders(db, rows[0]?.description ?? '', id));
   await notify(db, `post:${id}`, { kind: 'mention', actor, post: id, recipients });
 }
@@ -151,7 +151,7 @@ async function notifyOfLike(db: Database, post: string, actor: number): Promise<
         select from notified_likes nl where nl.post_id = p.id and nl.actor_user_ref = ${actor})),
     told as (
       insert into notifications (user_ref, kind, actor_user_ref, post_id, in_app, mail)
-      select w.user_ref, 'like', ${actor}, ${post}::uuid, w.in_app, w.mail from (${wantedBy('like', actor)}) w
+      select w.user_ref, 'like', ${actor}, ${post}::uuid, w.in_app, w.mail from (${recipientsOfKind('like', actor)}) w
       on conflict (user_ref, post_id) where kind = 'like' and read_at is null
         do update set happened_at = now(), actor_user_ref = excluded.actor_user_ref
       returning id, user_ref, in_app, mail, xmax = 0 as fresh),

@@ -12,12 +12,12 @@ export interface StreamState {
 }
 
 /** Reads the current state; null when the stream must end. */
-export type Look = () => Promise<StreamState | null>;
+export type ReadStreamState = () => Promise<StreamState | null>;
 
 /** The open event streams of this process. Their state is in the database, so any process may serve them. */
 export interface EventStreams {
   /** Opens an account's stream, which ends with its response; throws 429 when the account has too many. */
-  open(accountRef: number, look: Look, response: ServerResponse): Readable;
+  open(accountRef: number, readState: ReadStreamState, response: ServerResponse): Readable;
   /** Ends every stream and announces when to reconnect, so that the server can stop. */
   close(): void;
 }
@@ -31,10 +31,10 @@ const RETRY_MS = 3000;
 /** When readers of a stopping server reconnect; randomised, so that they do not all reconnect at once. */
 const RECONNECT_AFTER_MS = { least: 1000, most: 5000 };
 /** Delay before a stream retries while the database is not available. */
-const LOOK_AGAIN_MS = 1000;
+const CHECK_AGAIN_MS = 1000;
 
 interface Open {
-  look(): void;
+  refresh(): void;
   /** Ends the stream, after writing these last lines if given. */
   end(lastWords?: string): void;
 }
@@ -47,7 +47,7 @@ function farewell(): string {
 }
 
 /** Creates a stream that reads its state on opening, on request and with each heartbeat, one read at a time. */
-function openStream(look: Look, ended: (stream: Open) => void, heartbeatMs: number) {
+function openStream(readState: ReadStreamState, ended: (stream: Open) => void, heartbeatMs: number) {
   const body = new PassThrough();
   let version = '';
   let busy = false;
@@ -55,7 +55,7 @@ function openStream(look: Look, ended: (stream: Open) => void, heartbeatMs: numb
   let over = false;
 
   const stream: Open = {
-    look: () => {
+    refresh: () => {
       asked = true;
       if (!busy) void lookUntilQuiet();
     },
@@ -74,10 +74,10 @@ function openStream(look: Look, ended: (stream: Open) => void, heartbeatMs: numb
       asked = false;
       // An error ends the stream: the browser reconnects and then gets the reason. While the database is not available,
       // reconnecting would be refused and the browser would give up, so the stream retries.
-      const state = await look().catch((error: unknown) =>
+      const state = await readState().catch((error: unknown) =>
         error instanceof DatabaseUnavailable ? 'later' : null,
       );
-      if (state === 'later') setTimeout(stream.look, LOOK_AGAIN_MS).unref();
+      if (state === 'later') setTimeout(stream.refresh, CHECK_AGAIN_MS).unref();
       else if (state === null) stream.end();
       else if (!over && state.version !== version) {
         version = state.version;
@@ -91,12 +91,12 @@ function openStream(look: Look, ended: (stream: Open) => void, heartbeatMs: numb
     // A reader that no longer drains is gone, even if its connection looks open.
     if (body.writableNeedDrain) return stream.end();
     body.write(': still here\n\n');
-    stream.look();
+    stream.refresh();
   }, heartbeatMs);
   heartbeat.unref();
   body.on('error', () => stream.end());
   body.write(`retry: ${RETRY_MS}\n\n`);
-  stream.look();
+  stream.refresh();
   return { body, stream };
 }
 
@@ -107,11 +107,11 @@ export function openEventStreams(listener: Listener, heartbeatMs = HEARTBEAT_MS)
 
   const heard = (word: string | null) => {
     const refs = word === null ? [...accounts.keys()] : word.split(',').map(Number);
-    for (const ref of refs) for (const stream of accounts.get(ref) ?? []) stream.look();
+    for (const ref of refs) for (const stream of accounts.get(ref) ?? []) stream.refresh();
   };
 
   return {
-    open(accountRef, look, response) {
+    open(accountRef, readState, response) {
       const those = accounts.get(accountRef) ?? new Set();
       if (those.size >= MOST_OF_AN_ACCOUNT)
         throw refuse(429, 'too many event streams', { 'retry-after': '30' });
@@ -121,7 +121,7 @@ export function openEventStreams(listener: Listener, heartbeatMs = HEARTBEAT_MS)
         those.delete(stream);
         if (those.size === 0 && accounts.get(accountRef) === those) accounts.delete(accountRef);
       };
-      const { body, stream } = openStream(look, ended, heartbeatMs);
+      const { body, stream } = openStream(readState, ended, heartbeatMs);
       accounts.set(accountRef, those.add(stream));
       response.once('close', () => stream.end());
       if (closed) stream.end(farewell());

@@ -64,7 +64,7 @@ export function persistentPool(pool: pg.Pool, stopping: AbortSignal, log: Fastif
 }
 
 /** Waits until the database answers, or rejects when `stopping` is aborted first. */
-export async function untilAnswering(pool: pg.Pool, stopping: AbortSignal): Promise<void> {
+export async function waitForDatabase(pool: pg.Pool, stopping: AbortSignal): Promise<void> {
   for (;;) {
     await sleep(AGAIN_AFTER_MS, undefined, { signal: stopping });
     const answers = await pool.query('select 1').then(

@@ -6,7 +6,7 @@ import type pg from 'pg';
 import { DatabaseUnavailable } from '../database/unavailable.ts';
 import { type FlagRule, limitFlags } from './limit-flags.ts';
 import { claimLiveness } from './liveness.ts';
-import { persistentPool, untilAnswering } from './persistent-pool.ts';
+import { persistentPool, waitForDatabase } from './persistent-pool.ts';
 import { openQueuePool } from './queue-pool.ts';
 
 interface JobContext {
@@ -61,7 +61,7 @@ function taskList({ handlers, pool, log }: Omit<WorkerOptions, 'crontab'>, stopp
           if (!(error instanceof DatabaseUnavailable) || losses > MOST_LOSSES || stopping.aborted)
             throw error;
           context.log.warn({ reason: error.message }, 'the job is run again when the database is back');
-          await untilAnswering(pool, stopping);
+          await waitForDatabase(pool, stopping);
         }
       }
     };
