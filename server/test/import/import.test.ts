@@ -253,14 +253,10 @@ describe('vitrine import DIR', () => {
   test.each([
     ['an unknown user', () => [pictures, '--user', 'nobody'], /^no user nobody$/],
     ['no directory', () => [], /^say which directory/],
-    ['a file for a directory', () => [join(pictures, 'first.jpg')], /first\.jpg is not a directory$/],
-    [
-      'a sensitivity that is none',
-      () => [pictures, '--sensitivity', 'team'],
-      /^--sensitivity is posts, org, /,
-    ],
-    ['an option that is none', () => [pictures, '--frobnicate'], /--frobnicate/],
-  ])('%s is one line and exit code 1', async (_, args, line) => {
+    ['a file instead of a directory', () => [join(pictures, 'first.jpg')], /first\.jpg is not a directory$/],
+    ['an unknown sensitivity', () => [pictures, '--sensitivity', 'team'], /^--sensitivity is posts, org, /],
+    ['an unknown option', () => [pictures, '--frobnicate'], /--frobnicate/],
+  ])('prints one line and exits with 1 for %s', async (_, args, line) => {
     const { code, lines, errors } = await vitrine('import', ...args()).ended;
     expect(errors.trimEnd().split('\n')).toHaveLength(1);
     expect(errors.trimEnd()).toMatch(line);
