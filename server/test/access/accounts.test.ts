@@ -55,7 +55,7 @@ async function give(name: string, given: Given): Promise<void> {
 }
 
 beforeAll(async () => {
-  library = await openLibrary();
+  library = await openLibrary({}, { planOnce: true });
   const { db } = library.deps;
   for (const slug of ['above', 'team', 'below', 'elsewhere', 'gone']) {
     const row = await db

@@ -71,6 +71,13 @@ export async function closeLibraries(): Promise<void> {
   for (const library of opened.splice(0)) await library.close();
 }
 
+/**
+ * For tests that send thousands of reads: PostgreSQL plans a statement once per connection, and there are fewer
+ * connections. Planning takes most of the time of such a test.
+ */
+const plansOnce = { connections: 3, defaults: { plan_cache_mode: 'force_generic_plan' } };
+const usualPlans = { connections: 6, defaults: {} };
+
 /** Opens a library that closes after the file's tests. `env` are settings over the tests' own. */
 export async function openLibrary(
   env: Record<string, string> = {},
@@ -79,9 +86,11 @@ export async function openLibrary(
     decoding,
     timeouts = usualTimeouts,
     webDir,
-  }: Pick<ServiceOptions, 'hashing' | 'decoding' | 'timeouts' | 'webDir'> = {},
+    planOnce = false,
+  }: Pick<ServiceOptions, 'hashing' | 'decoding' | 'timeouts' | 'webDir'> & { planOnce?: boolean } = {},
 ): Promise<Library> {
-  const { settings, url, drop } = await cloneTemplate();
+  const { connections, defaults } = planOnce ? plansOnce : usualPlans;
+  const { settings, url, drop } = await cloneTemplate(defaults);
   const dataDir = await mkdtemp(join(tmpdir(), 'vitrine-library-'));
   const own = {
     VITRINE_DATA: dataDir,
@@ -92,7 +101,7 @@ export async function openLibrary(
     VITRINE_RESERVE_BYTES: '0',
   };
   const config = readConfig({ ...own, ...env }, dataDir);
-  const database = openPool(settings, 6);
+  const database = openPool(settings, connections);
   const storage = await openStorage(join(config.dataDir, 'library'), config.reserveBytes, config.s3);
   const { ffmpeg, libreoffice, ghostscript } = config;
   const isUsual = decoding === undefined && ffmpeg === null && libreoffice === null && ghostscript === null;
