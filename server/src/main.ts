@@ -76,6 +76,7 @@ export async function startServing(
       listener: database.listener,
       storage,
       config,
+      hasSiblings: sharesPort,
     });
     const { deps } = service;
     server = service.server;

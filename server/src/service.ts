@@ -138,6 +138,8 @@ export interface ServiceOptions {
   media?: Pick<Deps, 'decoders' | 'metadata'>;
   /** Time limits of clients; defaults to the usual ones. */
   timeouts?: Timeouts;
+  /** Whether other processes serve the same port. */
+  hasSiblings?: boolean;
   /** Directory of the built web app; defaults to that of this repository. */
   webDir?: string;
 }
@@ -166,7 +168,7 @@ export async function openService(options: ServiceOptions): Promise<OpenService>
   const rates = config.rateLimits ? openRateBudgets(db, server.log) : unlimited;
   server.addHook('onClose', () => rates.close());
   const deps = await openDeps(db, storage, config, server.log, options);
-  const collect = await openMetrics(server, deps);
+  const collect = await openMetrics(server, deps, options.hasSiblings ?? false);
   const budgets = openBudgets(rates, config.limits);
   const entrance = openEntrance(deps, budgets);
   const streams = openEventStreams(listener);

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import type { Registry } from 'prom-client';
 import type { Deps } from '../deps.ts';
@@ -31,14 +32,11 @@ async function readFigures({ db }: Pick<Deps, 'db'>): Promise<Figures> {
   });
 }
 
-/**
- * Adds the gauges of this library, and returns what reads their figures. They are the same in every process, so the first
- * one counts when processes are added up.
- */
-export async function addLibraryGauges(registry: Registry, deps: Deps): Promise<() => Promise<void>> {
-  const { Gauge } = await import('prom-client');
-  const registers = [registry];
-  const shared = { registers, aggregator: 'first' } as const;
+/** Opens the gauges of this library, which are the same whichever process reports them, and what reads their figures. */
+export async function openLibraryGauges(deps: Deps): Promise<{ registry: Registry; read(): Promise<void> }> {
+  const { Gauge, Registry } = await import('prom-client');
+  const registry = new Registry();
+  const shared = { registers: [registry] };
   const jobs = new Gauge({
     name: 'vitrine_jobs',
     help: 'Jobs by kind that wait, run, or failed for good',
@@ -71,14 +69,19 @@ export async function addLibraryGauges(registry: Registry, deps: Deps): Promise<
     help: 'Whether the figures of the database could be read',
     ...shared,
   });
-  return async () => {
-    const room = await deps.storage.room();
-    free.set(room.freeBytes);
-    reserve.set(room.reserveBytes);
-    const figures = await readFigures(deps).catch((error: unknown) => {
-      deps.log.warn({ err: error }, 'the figures of the database cannot be read');
-      return null;
-    });
+  const unread = (error: unknown) => {
+    deps.log.warn({ err: error }, 'figures for the metrics cannot be read');
+    return null;
+  };
+  const read = async () => {
+    const room = await deps.storage.room().catch(unread);
+    free.set(room?.freeBytes ?? Number.NaN);
+    reserve.set(room?.reserveBytes ?? Number.NaN);
+    // Waiting for a connection may take longer than a scrape.
+    const figures = await Promise.race([
+      readFigures(deps).catch(unread),
+      sleep(2 * STATEMENT_TIMEOUT_MS, null, { ref: false }),
+    ]);
     database.set(figures === null ? 0 : 1);
     if (figures === null) return;
     jobs.reset();
@@ -91,4 +94,5 @@ export async function addLibraryGauges(registry: Registry, deps: Deps): Promise<
     queue.set(figures.peerQueue);
     age.set(figures.peerQueueAge);
   };
+  return { registry, read };
 }

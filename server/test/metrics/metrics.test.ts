@@ -85,6 +85,7 @@ describe('GET /metrics', () => {
       const text = await (await scrape()).text();
       expect(valueIn(text, 'vitrine_database_up')).toBe(0);
       expect(valueIn(text, 'process_resident_memory_bytes')).toBeGreaterThan(1_000_000);
+      expect(valueIn(text, 'vitrine_storage_free_bytes')).toBeGreaterThan(1_000_000);
     } finally {
       await sql`alter table elsewhere rename to federation_outbox`.execute(db);
     }

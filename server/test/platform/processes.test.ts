@@ -97,12 +97,18 @@ describe('with VITRINE_PROCESSES', () => {
       .toBe('ready');
 
     const again = await signIn(service);
-    // Whichever process answers, it adds up the requests of both.
+    // Whichever process answers, it reports all of them.
     const headers = { authorization: `Bearer ${env.VITRINE_METRICS_TOKEN}`, connection: 'close' };
     for (let n = 0; n < 4; n += 1) {
       const scraped = await (await fetch(`${service.address}/metrics`, { headers })).text();
-      const logins = scraped.match(/_count{operation="login".*} (\d+)/)?.[1];
-      expect(logins).toBe('2');
+      const logins = [...scraped.matchAll(/_count{operation="login".*} (\d+)/g)].map(([, count]) =>
+        Number(count),
+      );
+      expect(logins.reduce((sum, count) => sum + count)).toBe(2);
+      const reporting = new Set(
+        [...scraped.matchAll(/^process_resident_memory_bytes{process="(\d+)"}/gm)].map(([, pid]) => pid),
+      );
+      expect(reporting).toEqual(new Set([service.child.pid, ...pids].map(String)));
     }
 
     // New connections reach either process.
