@@ -46,8 +46,11 @@ export const decoderKinds = {
     timeoutMs: 240_000,
     memoryBytes: atMost(3072 * MB),
   },
-  /** Streams of a video. A long one takes hours; the default time limit is for a video of unknown duration. */
-  transcode: { workers: 1, spare: 1, timeoutMs: 3_600_000, memoryBytes: atMost(4096 * MB) },
+  /**
+   * Streams of a video. A long one takes hours, in which pages must not get slower; the default time limit is for a video of
+   * unknown duration.
+   */
+  transcode: { workers: 1, spare: 1, timeoutMs: 3_600_000, memoryBytes: atMost(4096 * MB), niceness: 19 },
   /** Tiles of large pictures. They are made in the background, because a gigapixel takes minutes. */
   tiles: { workers: 1, spare: 1, timeoutMs: 600_000, memoryBytes: atMost(2048 * MB), niceness: 19 },
   /** Images that an HTTP request waits for: logos and queries of visual search. */
