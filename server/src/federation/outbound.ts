@@ -133,8 +133,10 @@ interface Wanted {
   totalMs: number;
 }
 
-function asOutboundError(error: Error): OutboundError {
+/** Returns the failure of a connection as the OutboundError that it is for the caller. */
+export function asOutboundError(error: unknown): OutboundError {
   if (error instanceof OutboundError) return error;
+  if (!(error instanceof Error)) return new OutboundError('it cannot be read');
   const code = 'code' in error && typeof error.code === 'string' ? error.code : error.message;
   return new OutboundError(`it cannot be reached (${code})`, { fault: 'unreachable' });
 }
@@ -211,7 +213,7 @@ async function bodyOf(response: IncomingMessage, mostBytes: number): Promise<Buf
     }
   } catch (error) {
     response.destroy();
-    throw asOutboundError(error instanceof Error ? error : new Error('unknown'));
+    throw asOutboundError(error);
   }
   return Buffer.concat(chunks);
 }

@@ -47,6 +47,14 @@ async function* pieces(source: AsyncIterable<Buffer>, size: number) {
 }
 
 /**
+ * Names what is encrypted: an original, or a rendition of it, from an offset of the plain bytes on. A peer that answers
+ * with other bytes than those asked for is noticed at the first chunk.
+ */
+export function labelOf(hash: string, variant: string | null, offset: number): string {
+  return `${hash} ${variant ?? ''}${offset === 0 ? '' : ` ${offset}`}`;
+}
+
+/**
  * Encrypts the bytes of a file: 16 bytes of salt, then chunks of 64 KiB, each with AES-256-GCM and its tag of 16 bytes.
  * `label` names what is encrypted; the other side must use the same.
  */

@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { Readable } from 'node:stream';
+import { setTimeout } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { lockFile } from '../../assets/insert.ts';
 import { discard, receive } from '../../assets/receive.ts';
@@ -9,9 +11,9 @@ import { originalKey, renditionKey } from '../../platform/storage/object-key.ts'
 import { mayRemoveFiles } from '../../platform/storage/removal.ts';
 import { requireRoom } from '../../platform/storage/room.ts';
 import { type Install, readInstall } from '../identity.ts';
-import { getBytes, OutboundError } from '../outbound.ts';
+import { asOutboundError, getBytes, OutboundError } from '../outbound.ts';
 import type { AaRendition } from '../protocol/objects.ts';
-import { decryptBytes } from './encrypted-bytes.ts';
+import { decryptBytes, labelOf } from './encrypted-bytes.ts';
 
 interface Origin {
   instance_url: string;
@@ -38,20 +40,60 @@ interface Wanted {
   variant: string | null;
 }
 
-/** Opens bytes of a peer, decrypted if it encrypts them. */
-async function openBytes(deps: Deps, install: Install, origin: Origin, variant: string | null) {
-  const { instance_url: url, origin_hash: hash, origin_key: key } = origin;
+/** Opens bytes of a peer from an offset on, decrypted if it encrypts them. */
+async function openBytes(
+  deps: Deps,
+  install: Install,
+  { instance_url: url, origin_hash: hash, origin_key: key }: Origin,
+  variant: string | null,
+  offset: number,
+): Promise<Readable> {
   const query = new URLSearchParams();
   if (variant !== null) query.set('variant', variant);
   if (key !== null) query.set('encrypted', '1');
-  const rest = query.size === 0 ? '' : `?${query}`;
-  const bytes = await getBytes(deps, install, `${url}/assets/${hash}/bytes${rest}`);
-  return key === null ? bytes : decryptBytes(bytes, key, `${hash} ${variant ?? ''}`);
+  if (key !== null && offset > 0) query.set('offset', String(offset));
+  const address = `${url}/assets/${hash}/bytes${query.size === 0 ? '' : `?${query}`}`;
+  if (key === null) return getBytes(deps, install, address, offset === 0 ? null : { start: offset });
+  return decryptBytes(await getBytes(deps, install, address), key, labelOf(hash, variant, offset));
+}
+
+/** How often one download continues, and how often in a row without a new byte. */
+const MOST_RESUMPTIONS = 100;
+const MOST_IN_VAIN = 4;
+const PAUSE_MS = 200;
+
+/**
+ * Reads bytes to their end: after an interruption, opens them again where they stopped. Fails with OutboundError when the
+ * peer refuses or does not return.
+ */
+function resumed(openFrom: (offset: number) => Promise<Readable>, size: number): Readable {
+  async function* run() {
+    let offset = 0;
+    let inVain = 0;
+    for (let attempt = 0; ; attempt += 1) {
+      const start = offset;
+      try {
+        for await (const chunk of await openFrom(start)) {
+          offset += chunk.length;
+          yield chunk;
+        }
+        return;
+      } catch (thrown) {
+        const error = asOutboundError(thrown);
+        inVain = offset === start ? inVain + 1 : 0;
+        const hopeless = offset === 0 || offset >= size || inVain > MOST_IN_VAIN;
+        if (hopeless || error.fault === 'status' || attempt === MOST_RESUMPTIONS) throw error;
+        await setTimeout(PAUSE_MS * 2 ** inVain);
+      }
+    }
+  }
+  return Readable.from(run(), { objectMode: false });
 }
 
 /**
  * Downloads bytes of a known length to a file, and returns its path; throws OutboundError when they differ. Originals must
- * have the hash they are named by.
+ * have the hash they are named by, and continue after an interruption (FED-44); renditions may have been made again
+ * meanwhile, and start over.
  */
 async function download(
   deps: Deps,
@@ -61,7 +103,9 @@ async function download(
 ): Promise<string> {
   await requireRoom(deps.storage, size);
   const hash = variant === null ? origin.origin_hash : null;
-  const received = await receive(await openBytes(deps, install, origin, variant), deps.storage, size);
+  const openFrom = (offset: number) => openBytes(deps, install, origin, variant, offset);
+  const bytes = variant === null ? resumed(openFrom, size) : await openFrom(0);
+  const received = await receive(bytes, deps.storage, size);
   if (received.sizeBytes === size && (hash === null || received.hash === hash)) return received.path;
   await discard(received.path);
   throw new OutboundError('the peer sends other bytes than it announced');

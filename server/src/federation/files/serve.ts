@@ -8,7 +8,7 @@ import { sandboxPolicy } from '../../platform/http/security-headers.ts';
 import { originalKey, subtitlesKey } from '../../platform/storage/object-key.ts';
 import { isText } from '../../subtitles/tracks.ts';
 import { Rejection } from '../protocol/rejection.ts';
-import { bytesKey, encryptBytes, encryptedSize } from './encrypted-bytes.ts';
+import { bytesKey, encryptBytes, encryptedSize, labelOf } from './encrypted-bytes.ts';
 
 interface Row {
   size_bytes: number;
@@ -59,10 +59,16 @@ function streamOf(body: Readable | Buffer): Readable {
   return Buffer.isBuffer(body) ? Readable.from([body]) : body;
 }
 
+/** Returns the offset of the plain bytes from which a peer continues an encrypted download; 0 without one. */
+function offsetIn(wanted: unknown, sizeBytes: number): number {
+  const offset = typeof wanted === 'string' && /^[0-9]{1,15}$/.test(wanted) ? Number(wanted) : 0;
+  return offset < sizeBytes ? offset : 0;
+}
+
 /**
  * Sends a peer an original by its hash or, with `variant`, a rendition of it (FED-40). Every request is checked against the
  * shares in force; bytes that are not shared and bytes that do not exist look the same. With `encrypted` they are encrypted
- * (FED-54), as a whole; restricted and mature content is not served without.
+ * (FED-54), from `offset` on; restricted and mature content is not served without.
  */
 export async function sendBytes(
   deps: Deps,
@@ -93,10 +99,14 @@ export async function sendBytes(
     throw new Rejection('unshared_object', 'these bytes are not shared with this peer');
   }
   const object = file.rendition ?? { object: originalKey(hash), type: file.mime, bytes: file.size_bytes };
+  const offset = encrypted ? offsetIn(parameter('offset'), object.bytes) : 0;
+  const headers: Record<string, string | string[] | undefined> = encrypted
+    ? // A range of encrypted bytes means nothing to the peer, since each response is encrypted anew.
+      { range: offset === 0 ? undefined : `bytes=${offset}-` }
+    : request.headers;
   const sent = await send(
     deps,
-    // Each response is encrypted anew, so parts of two do not fit together.
-    { header: (name) => (encrypted ? undefined : [request.headers[name] ?? []].flat()[0]) },
+    { header: (name) => [headers[name] ?? []].flat()[0] },
     {
       object: object.object,
       type: object.type,
@@ -110,9 +120,9 @@ export async function sendBytes(
     const key = bytesKey(deps.secretKey, peer.peerId, hash);
     return reply
       .header('content-type', 'application/octet-stream')
-      .header('content-length', String(encryptedSize(object.bytes)))
+      .header('content-length', String(encryptedSize(object.bytes - offset)))
       .header('cache-control', 'private, no-store')
-      .send(encryptBytes(streamOf(sent.body), key, `${hash} ${variant ?? ''}`));
+      .send(encryptBytes(streamOf(sent.body), key, labelOf(hash, variant, offset)));
   }
   return reply
     .code(sent.status)
