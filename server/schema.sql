@@ -1137,10 +1137,15 @@ create table comments (
   deleted_by_user_ref bigint,
   reply_count bigint not null default 0,
   remote_actor_ref bigint,
+  relayed_for text,
+  relayed_library text,
   constraint comments_pkey PRIMARY KEY (id),
   constraint comments_parent_id_fkey FOREIGN KEY (parent_id) REFERENCES comments(id) ON DELETE CASCADE,
   constraint comments_post_id_fkey FOREIGN KEY (post_id) REFERENCES posts(id) ON DELETE CASCADE,
-  constraint comments_remote_actor_ref_fkey FOREIGN KEY (remote_actor_ref) REFERENCES remote_actors(ref)
+  constraint comments_remote_actor_ref_fkey FOREIGN KEY (remote_actor_ref) REFERENCES remote_actors(ref),
+  constraint comments_check CHECK (((relayed_for IS NULL) = (relayed_library IS NULL))),
+  constraint comments_relayed_for_check CHECK ((char_length(relayed_for) <= 500)),
+  constraint comments_relayed_library_check CHECK ((char_length(relayed_library) <= 200))
 );
 CREATE INDEX comments_author ON public.comments USING btree (author_user_ref);
 CREATE INDEX comments_by_remote_actor ON public.comments USING btree (remote_actor_ref) WHERE (remote_actor_ref IS NOT NULL);

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { Origin } from './federation.ts';
 import { GivenValues } from './field-values.ts';
 import { PostAuthor } from './identity.ts';
 import { noContent, operation } from './operation.ts';
@@ -43,6 +44,8 @@ export const Collection = closed({
   item_count: Count,
   /** After this time only the owner can open it. */
   expires_at: nullable(Timestamp),
+  /** Absent for collections made here. */
+  origin: Type.Optional(Origin),
   created_at: Timestamp,
   /** Changes when the collection itself is edited. */
   updated_at: Timestamp,

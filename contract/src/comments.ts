@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { Origin } from './federation.ts';
 import { PostAuthor } from './identity.ts';
 import { noContent, operation } from './operation.ts';
 import { Count, closed, nullable, page, pageQuery, Timestamp, Uuid } from './values.ts';
@@ -22,6 +23,8 @@ const record = {
   edited_at: nullable(Timestamp),
   author: Type.Optional(PostAuthor),
   remote_display_name: Type.Optional(nullable(Type.String())),
+  /** The library it was written at; absent for comments made here. */
+  origin: Type.Optional(Origin),
   like_count: Count,
   liked: Type.Boolean(),
   reply_count: Count,

@@ -56,9 +56,9 @@ export function identityJson(caller: Caller, alias: string): RawBuilder<unknown>
  * Where a mirrored row with the column `origin_peer_id` comes from, with the name of the person there; null for what was made
  * here.
  */
-export function originJson(alias: string): RawBuilder<unknown> {
+export function originJson(alias: 'a' | 'c' | 'p'): RawBuilder<unknown> {
   const row = sql.ref(alias);
-  const person = alias === 'a' ? sql`a.owner_user_ref` : sql`p.author_user_ref`;
+  const person = alias === 'p' ? sql`p.author_user_ref` : sql`${row}.owner_user_ref`;
   return sql`case when ${row}.origin_peer_id is not null then (select json_build_object('peer_id', op.id,
     'display_name', op.display_name, 'instance_url', op.instance_url, 'author', (select ra.display_name from remote_actors ra
       where ra.ref = ${person}))

@@ -1,11 +1,12 @@
 import type { Collection } from '@vitrine/contract/collections';
+import type { Origin } from '@vitrine/contract/federation';
 import type { PostAuthor } from '@vitrine/contract/identity';
 import { countedPosts } from '@vitrine/contract/limits';
 import { type RawBuilder, sql } from 'kysely';
 import { servedAssets, shownAssets } from '../access/assets.ts';
 import type { Caller } from '../access/caller.ts';
 import { collectedPosts, readableCollections } from '../access/collections.ts';
-import { identityJson } from '../access/identities.ts';
+import { identityJson, originJson } from '../access/identities.ts';
 import type { Columns, Database } from '../platform/database/pool.ts';
 import { notFound } from '../platform/http/refuse.ts';
 
@@ -29,6 +30,7 @@ interface Row
     | 'updated_at'
   > {
   owner: PostAuthor | null;
+  origin: Origin | null;
   covers: Collection['covers'] | null;
   item_count: number;
 }
@@ -82,12 +84,13 @@ function chosenCover(caller: Caller): RawBuilder<string | null> {
 }
 
 /** A focal point belongs to the picture for which it was set, and is returned while that one comes first. */
-function show({ owner, cover_focal_asset_id, ...row }: Row): Collection {
+function show({ owner, origin, cover_focal_asset_id, ...row }: Row): Collection {
   const covers = row.covers ?? [];
   const keepsFocal = cover_focal_asset_id !== null && covers[0]?.asset_id === cover_focal_asset_id;
   return {
     ...row,
     ...(owner === null ? {} : { owner }),
+    ...(origin === null ? {} : { origin }),
     covers,
     cover_focal_x: keepsFocal ? row.cover_focal_x : null,
     cover_focal_y: keepsFocal ? row.cover_focal_y : null,
@@ -108,7 +111,8 @@ export async function showCollections(
   const { rows } = await sql<Row>`
     select c.id, c.owner_user_ref, ${identityJson(caller, 'u')} as owner, c.name, c.description, c.visibility,
       ${chosenCover(caller)} as cover_post_id, c.cover_focal_x, c.cover_focal_y, c.cover_focal_asset_id,
-      ${coversJson(caller)} as covers, ${itemCount(caller, counted)} as item_count, c.expires_at, c.created_at, c.updated_at
+      ${coversJson(caller)} as covers, ${itemCount(caller, counted)} as item_count, c.expires_at,
+      ${originJson('c')} as origin, c.created_at, c.updated_at
     from (select c.* from collections c where ${which} ${rest}) c
       left join users u on u.ref = c.owner_user_ref
     order by c.created_at desc, c.id desc`.execute(db);

@@ -74,7 +74,7 @@ export async function listSharesOf(deps: Deps, { peerId }: PeerCaller, query: un
   return { shares };
 }
 
-/** Queues all content shared with the peer, and the local comments on it. */
+/** Queues all content shared with the peer, and the comments on it that the peer has not written. */
 async function sendAll(tx: Tx, peer: PeerCaller, url: string): Promise<void> {
   const { peerId } = peer;
   await sql`insert into federation_outbox (peer_id, activity, kind, object_id, actor_ref, details)
@@ -94,8 +94,9 @@ async function sendAll(tx: Tx, peer: PeerCaller, url: string): Promise<void> {
   );
   for (const { object_id, by } of rows) await tellPeerOfCollection(tx, peerId, object_id, by);
   await sql`insert into federation_outbox (peer_id, activity, kind, object_id, actor_ref)
-    select ${peerId}, 'create', 'comment', c.id, c.author_user_ref from comments c join posts p on p.id = c.post_id
-    where ${postsGivenTo(peer)} and ${liveComment} and c.author_user_ref is not null
+    select ${peerId}, 'create', 'comment', c.id, coalesce(c.author_user_ref, p.author_user_ref)
+    from comments c join posts p on p.id = c.post_id left join remote_actors ra on ra.ref = c.remote_actor_ref
+    where ${postsGivenTo(peer)} and ${liveComment} and (c.author_user_ref is not null or ra.peer_id <> ${peerId})
     order by c.created_at, c.id`.execute(tx);
 }
 

@@ -8,6 +8,7 @@ import { seal, unseal } from '../identity/seal.ts';
 import type { Database } from '../platform/database/pool.ts';
 import { refuse } from '../platform/http/refuse.ts';
 import { readSetting } from '../settings.ts';
+import { parseInstanceUrl } from './protocol/addresses.ts';
 import { fingerprint, publicKeyPem, rawPublicKey } from './protocol/signature.ts';
 import { encryptionCapabilities, readKeyGraceDays, readSensitiveContent } from './settings.ts';
 
@@ -35,8 +36,17 @@ export const INSTALL_KEY_PURPOSE = 'federation install key';
 /** Peers with this capability understand shares with a team. */
 export const TEAM_SHARES = 'team-shares-v1';
 
+/** Peers with this capability take comments that persons of other peers wrote on our posts. */
+export const RELAYED_COMMENTS = 'relayed-comments-v1';
+
 /** What an install can do beyond the envelope, as peers learn it when they pair. */
-const capabilities = ['batched-inbox-v1', 'changes-v1', TEAM_SHARES, ...encryptionCapabilities];
+const capabilities = [
+  'batched-inbox-v1',
+  'changes-v1',
+  TEAM_SHARES,
+  RELAYED_COMMENTS,
+  ...encryptionCapabilities,
+];
 
 /** Returns the key of this install, generated at the first start and kept sealed. */
 export async function readInstallKey({
@@ -89,19 +99,27 @@ async function readFormer(
   return new Map(former);
 }
 
-/** Returns this install, or null while it has no public address: then nothing federates. */
+/** Returns the address that peers know an install by, in its one spelling: null for one with a path or without TLS. */
+function instanceUrlOf(baseUrl: string | null): string | null {
+  return baseUrl === null ? null : parseInstanceUrl(baseUrl);
+}
+
+/** Returns this install, or null while it has no public address that peers can use: then nothing federates (FED-2). */
 export async function readInstall(deps: IdentityDeps): Promise<Install | null> {
-  const { base_url: url, site_name: name } = await readSite(deps);
+  const { base_url, site_name: name } = await readSite(deps);
+  const url = instanceUrlOf(base_url);
   if (url === null) return null;
   const key = await readInstallKey(deps);
   return { url, name, key, former: await readFormer(deps, key.publicKey) };
 }
 
-/** Returns this install; throws 409 while it has no public address. */
+/** Returns this install; throws 409 while it has no public address that peers can use. */
 export async function requireInstall(deps: IdentityDeps): Promise<Install> {
   const install = await readInstall(deps);
-  if (install === null) throw refuse(409, 'set the public address of this library first');
-  return install;
+  if (install !== null) return install;
+  const { base_url } = await readSite(deps);
+  if (base_url === null) throw refuse(409, 'set the public address of this library first');
+  throw refuse(409, `peers need a public address with https and without a path, and this is ${base_url}`);
 }
 
 /** Returns the document at `/federation/instance`. */
@@ -125,7 +143,7 @@ export async function showFederation(deps: IdentityDeps) {
   const { rows } = await sql<{ until: string }>`select retained_until as until from federation_rotations
     where user_ref is null and retained_until > now() order by id desc limit 1`.execute(deps.db);
   return {
-    instance_url: base_url,
+    instance_url: instanceUrlOf(base_url),
     display_name: site_name,
     fingerprint: fingerprint(publicKey),
     sensitive_content: await readSensitiveContent(deps.db),

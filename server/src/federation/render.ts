@@ -20,7 +20,7 @@ import { encryptForPersons, recipientsOf } from './encrypt.ts';
 import type { GivenDefinition } from './fields/definitions.ts';
 import { freshActivityUri, missingDefinitions, readGivenValues } from './fields/send.ts';
 import { bytesKey } from './files/encrypted-bytes.ts';
-import type { Install } from './identity.ts';
+import { type Install, RELAYED_COMMENTS } from './identity.ts';
 import { type ActorKeys, readActorKeys } from './keys.ts';
 import { actorUri, casUri, commentUri, objectUri } from './protocol/addresses.ts';
 import type { AaFieldValue } from './protocol/objects.ts';
@@ -266,10 +266,12 @@ async function assetAlone(writing: Writing, id: string): Promise<Rendered | null
 }
 
 /**
- * The address of a row for the peer: the peer's own address for its objects, a local address for all others.
+ * The address of a row for a peer: the peer's own address for its objects, ours for all others, also for comments of
+ * another peer, which the receiver knows from us.
  */
 function uriOf(
   install: Install,
+  { peerId }: PeerCaller,
   kind: 'post' | 'comment',
   id: RawBuilder<unknown>,
   postId: RawBuilder<unknown>,
@@ -278,14 +280,21 @@ function uriOf(
     kind === 'post'
       ? sql`${`${install.url}/posts/`} || ${id}`
       : sql`${`${install.url}/posts/`} || ${postId} || '#comment-' || ${id}`;
-  return sql`coalesce((select o.uri from federated_objects o where o.kind = ${kind} and o.local_id = ${id}), ${own})`;
+  return sql`coalesce((select o.uri from federated_objects o where o.kind = ${kind} and o.local_id = ${id}
+    and o.peer_id = ${peerId}), ${own})`;
 }
 
+/** Whether the peer takes comments of other peers. */
+async function takesRelayed(db: Database, { peerId }: PeerCaller): Promise<boolean> {
+  const { rows } = await sql`select from federation_peers where id = ${peerId}
+    and ${RELAYED_COMMENTS} = any(capabilities)`.execute(db);
+  return rows.length > 0;
+}
+
+/** Returns the comment in the form for the peer; null if it is gone, or by another peer and this one takes none of those. */
 async function commentObject(
-  db: Database,
-  install: Install,
+  { db, install, peer, owner }: Writing,
   keys: ActorKeys,
-  owner: string,
   id: string,
 ): Promise<Rendered | null> {
   const { rows } = await sql<{
@@ -295,17 +304,26 @@ async function commentObject(
     parent_uri: string | null;
     created_at: string;
     edited_at: string | null;
-  }>`select c.body, c.post_id, c.created_at, c.edited_at,
-      ${uriOf(install, 'post', sql`c.post_id`, sql`c.post_id`)} as post_uri,
-      case when c.parent_id is not null then ${uriOf(install, 'comment', sql`c.parent_id`, sql`c.post_id`)} end as parent_uri
-    from comments c where c.id = ${id} and ${liveComment} and c.remote_actor_ref is null`.execute(db);
+    remote_name: string | null;
+    written_by: string | null;
+    written_at: string | null;
+  }>`select c.body, c.post_id, c.created_at, c.edited_at, c.remote_display_name as remote_name, ra.uri as written_by,
+      pe.display_name as written_at,
+      ${uriOf(install, peer, 'post', sql`c.post_id`, sql`c.post_id`)} as post_uri,
+      case when c.parent_id is not null then ${uriOf(install, peer, 'comment', sql`c.parent_id`, sql`c.post_id`)} end as parent_uri
+    from comments c left join remote_actors ra on ra.ref = c.remote_actor_ref
+      left join federation_peers pe on pe.id = ra.peer_id
+    where c.id = ${id} and ${liveComment} and ra.peer_id is distinct from ${peer.peerId}::uuid`.execute(db);
   const [comment] = rows;
   if (comment === undefined) return null;
+  const { written_by, written_at } = comment;
+  if (written_by !== null && !(await takesRelayed(db, peer))) return null;
   const object = {
     type: 'Note',
     id: commentUri(install.url, comment.post_id, id),
     attributedTo: owner,
-    attributedToName: keys.displayName,
+    attributedToName: comment.remote_name ?? keys.displayName,
+    ...(written_by === null ? {} : { onBehalfOf: { id: written_by, library: written_at ?? '' } }),
     content: comment.body,
     inReplyTo: comment.parent_uri ?? comment.post_uri,
     published: comment.created_at,
@@ -389,7 +407,7 @@ async function bodyOf(
   if (row.activity === 'share' || row.activity === 'unshare') return only(await shareBody(db, row));
   if (row.activity === 'like' || row.activity === 'unlike') {
     const { rows } = await sql<{ uri: string; liked: boolean }>`
-      select ${uriOf(install, 'post', sql`p.id`, sql`p.id`)} as uri, exists (select from post_likes l
+      select ${uriOf(install, peer, 'post', sql`p.id`, sql`p.id`)} as uri, exists (select from post_likes l
         where l.post_id = p.id and l.user_ref = ${row.actor_ref}) as liked
       from posts p where p.id = ${row.object_id}`.execute(db);
     const [post] = rows;
@@ -404,7 +422,7 @@ async function bodyOf(
   if (row.activity === 'delete') {
     const { rows } = await sql<{
       uri: string;
-    }>`select ${uriOf(install, 'comment', sql`c.id`, sql`c.post_id`)} as uri
+    }>`select ${uriOf(install, peer, 'comment', sql`c.id`, sql`c.post_id`)} as uri
       from comments c where c.id = ${row.object_id}`.execute(db);
     return only(rows[0] === undefined ? null : { type: 'Delete', object: rows[0].uri });
   }
@@ -418,7 +436,7 @@ async function bodyOf(
         : row.kind === 'asset'
           ? await assetAlone(writing, row.object_id)
           : row.kind === 'comment'
-            ? await commentObject(db, install, signer, actor, row.object_id)
+            ? await commentObject({ ...writing, owner: actor }, signer, row.object_id)
             : null;
   if (rendered !== null) {
     const { object, fieldIds } = rendered;

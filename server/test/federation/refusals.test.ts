@@ -4,6 +4,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { readInstall } from '../../src/federation/identity.ts';
 import { getBytes, getJson, OutboundError, postSigned } from '../../src/federation/outbound.ts';
 import { unseal } from '../../src/identity/seal.ts';
+import { writeSetting } from '../../src/settings.ts';
 import { type Account, publish, upload } from '../support/library.ts';
 import { jpeg } from '../support/pictures.ts';
 import { type Install, openInstall, pair, settle } from './installs.ts';
@@ -85,13 +86,23 @@ async function sharedPost(scope: 'view' | 'comment' = 'view') {
 }
 
 // FED-2
-test('a library without a public address has no wire endpoints and pairs with nobody', async () => {
+test('a library without an address that peers can use has no wire endpoints and pairs with nobody', async () => {
   const library = await openInstall('Unaddressed');
-  await sql`delete from settings where key = 'base_url'`.execute(library.database.db);
-  expect((await fetch(`${library.address}/federation/instance`)).status).toBe(404);
-  expect(await library.root.refused('addPeer', { body: { address: harbour.address } })).toMatchObject({
-    status: 409,
-  });
+  const { db } = library.database;
+  const addresses = {
+    none: 'set the public address of this library first',
+    'https://harbour.example/media': 'peers need a public address with https and without a path',
+    'http://harbour.example': 'peers need a public address with https and without a path',
+  };
+  for (const [address, reason] of Object.entries(addresses)) {
+    await writeSetting(db, 'base_url', address === 'none' ? null : address);
+    expect((await fetch(`${library.address}/federation/instance`)).status).toBe(404);
+    expect(await library.root.ok('getFederation')).toMatchObject({ instance_url: null });
+    const refused = await library.root.refused('addPeer', { body: { address: harbour.address } });
+    expect(refused).toMatchObject({ status: 409, error: expect.stringContaining(reason) });
+  }
+  await writeSetting(db, 'base_url', 'HTTPS://Harbour.Example:443/');
+  expect(await library.root.ok('getFederation')).toMatchObject({ instance_url: 'https://harbour.example' });
 });
 
 describe('pairing', () => {

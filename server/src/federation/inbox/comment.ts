@@ -2,9 +2,10 @@ import { sql } from 'kysely';
 import { liveComment } from '../../access/comments.ts';
 import { mayComment } from '../../access/federation.ts';
 import { announce } from '../../notifications/announce.ts';
+import { tellPeersOnPost } from '../../outbox/enqueue.ts';
 import type { Tx } from '../../platform/database/pool.ts';
-import { findMirrored, rememberMirrored } from '../mirror/objects.ts';
-import { parseCommentUri } from '../protocol/addresses.ts';
+import { findMirrored, type Mirrored, rememberMirrored } from '../mirror/objects.ts';
+import { objectUri, parseActorUri, parseCommentUri } from '../protocol/addresses.ts';
 import type { AaNote } from '../protocol/objects.ts';
 import { Rejection } from '../protocol/rejection.ts';
 import type { Receipt } from './apply.ts';
@@ -24,7 +25,10 @@ async function placeOf(
   uri: string,
 ): Promise<{ post: string; parent: string | null }> {
   const parent = await commentAt(tx, receipt, uri);
-  if (parent === null) return { post: uri, parent: null };
+  // A reply to a comment that was written before the post was shared stands by itself.
+  const at = parseCommentUri(uri);
+  if (parent === null)
+    return { post: at === null ? uri : objectUri(at.base, 'posts', at.post), parent: null };
   const { rows } = await sql<{ id: string; post_uri: string }>`
     select coalesce(c.parent_id, c.id) as id, coalesce(o.uri, ${receipt.install.url} || '/posts/' || c.post_id) as post_uri
     from comments c left join federated_objects o on o.kind = 'post' and o.local_id = c.post_id
@@ -33,26 +37,59 @@ async function placeOf(
   return { post: rows[0].post_uri, parent: rows[0].id };
 }
 
-/** Stores a comment by a person of the peer, or changes its text (FED-32). */
-export async function applyComment(tx: Tx, receipt: Receipt, note: AaNote): Promise<void> {
+/** A comment of a peer on a post of ours, which other peers may have, too. */
+interface Relayed {
+  activity: 'create' | 'update' | 'delete';
+  comment: string;
+}
+
+/** Passes a comment of a peer on to the other peers that have the post, if the post is ours (FED-36). */
+async function relay(tx: Tx, { sender }: Receipt, { activity, comment }: Relayed): Promise<void> {
+  const { rows } = await sql<{ id: string; author: number }>`select p.id, p.author_user_ref as author
+    from comments c join posts p on p.id = c.post_id where c.id = ${comment} and p.origin_peer_id is null`.execute(
+    tx,
+  );
+  for (const { id, author } of rows) {
+    const change = { activity, kind: 'comment', objectId: comment, actorRef: author } as const;
+    await tellPeersOnPost(tx, id, change, sender.peerId);
+  }
+}
+
+/** Changes the text of a comment that is here, if its author is the one who changed it there. */
+async function editComment(tx: Tx, receipt: Receipt, known: Mirrored, note: AaNote): Promise<void> {
   const { sender, actor } = receipt;
+  if (known.version > note.updated) return;
+  const comment = known.local_id;
+  // Whoever passes comments on for others may change accounts meanwhile.
+  const author = sql`case when c.relayed_for is null then c.remote_actor_ref = ${actor.ref}
+    else c.relayed_for = ${note.onBehalfOf?.id ?? null} end`;
+  const { numAffectedRows } =
+    await sql`update comments c set body = ${note.content}, edited_at = ${note.updated}
+    where c.id = ${comment} and ${author} and ${liveComment} and c.body <> ${note.content}`.execute(tx);
+  await rememberMirrored(tx, sender.peerId, 'comment', note.id, comment, note.updated);
+  if (numAffectedRows === 0n) return;
+  await announce(tx, { what: 'comment_edited', comment });
+  await relay(tx, receipt, { activity: 'update', comment });
+}
+
+/**
+ * Stores a comment by a person of the peer or, on the peer's own posts, of another library for whom the peer passes it on
+ * (FED-36), or changes its text (FED-32).
+ */
+export async function applyComment(tx: Tx, receipt: Receipt, note: AaNote): Promise<void> {
+  const { install, sender, actor } = receipt;
+  const { onBehalfOf } = note;
   if (parseCommentUri(note.id)?.base !== sender.url || note.attributedTo !== actor.uri) {
     throw new Rejection('unknown_object', 'the comment belongs to someone else');
   }
   const known = await findMirrored(tx, sender.peerId, 'comment', note.id);
-  if (known !== null) {
-    if (known.version > note.updated) return;
-    const { numAffectedRows } =
-      await sql`update comments c set body = ${note.content}, edited_at = ${note.updated}
-      where c.id = ${known.local_id} and c.remote_actor_ref = ${actor.ref} and ${liveComment} and c.body <> ${note.content}`.execute(
-        tx,
-      );
-    await rememberMirrored(tx, sender.peerId, 'comment', note.id, known.local_id, note.updated);
-    if (numAffectedRows === 1n) await announce(tx, { what: 'comment_edited', comment: known.local_id });
-    return;
-  }
+  if (known !== null) return editComment(tx, receipt, known, note);
+  if (onBehalfOf !== undefined && parseActorUri(onBehalfOf.id)?.base === install.url)
+    throw new Rejection('unknown_actor', 'comments of this library come from nowhere else');
   const place = await placeOf(tx, receipt, note.inReplyTo);
   const post = await postAt(tx, receipt, place.post);
+  if (post.ours && onBehalfOf !== undefined)
+    throw new Rejection('unknown_actor', 'only the library of a post passes comments on');
   if (post.ours) {
     const { rows } = await sql<{
       allowed: boolean;
@@ -62,17 +99,22 @@ export async function applyComment(tx: Tx, receipt: Receipt, note: AaNote): Prom
       throw new Rejection('unshared_object', 'the share does not allow comments');
   }
   const { rows } = await sql<{ id: string }>`
-    insert into comments (post_id, parent_id, remote_actor_ref, remote_display_name, body, created_at)
-    values (${post.id}, ${place.parent}, ${actor.ref}, ${actor.display_name}, ${note.content},
-      least(${note.published}::timestamptz, now())) returning id`.execute(tx);
+    insert into comments (post_id, parent_id, remote_actor_ref, remote_display_name, relayed_for, relayed_library, body,
+      created_at)
+    values (${post.id}, ${place.parent}, ${actor.ref},
+      ${onBehalfOf === undefined ? actor.display_name : note.attributedToName}, ${onBehalfOf?.id ?? null},
+      ${onBehalfOf?.library ?? null}, ${note.content}, least(${note.published}::timestamptz, now()))
+    returning id`.execute(tx);
   const id = rows[0]?.id;
   if (id === undefined) throw new Error('a comment of a peer was not stored');
   await rememberMirrored(tx, sender.peerId, 'comment', note.id, id, note.updated);
   await announce(tx, { what: 'comment', comment: id, answers: place.parent });
+  if (post.ours) await relay(tx, receipt, { activity: 'create', comment: id });
 }
 
 /** Removes a comment of the peer with its replies; returns false when the address is not one of a comment. */
-export async function deleteComment(tx: Tx, { sender, install }: Receipt, uri: string): Promise<boolean> {
+export async function deleteComment(tx: Tx, receipt: Receipt, uri: string): Promise<boolean> {
+  const { sender, install } = receipt;
   const at = parseCommentUri(uri);
   if (at === null) return false;
   const mirrored = await findMirrored(tx, sender.peerId, 'comment', uri);
@@ -88,6 +130,7 @@ export async function deleteComment(tx: Tx, { sender, install }: Receipt, uri: s
     await sql`update comments c set deleted_at = now() where (c.id = ${id} or c.parent_id = ${id}) and ${liveComment}`.execute(
       tx,
     );
+    await relay(tx, receipt, { activity: 'delete', comment: id });
   }
   return true;
 }

@@ -184,6 +184,8 @@ const Note = closed({
   id: CommentUri,
   /** For readers who cannot ask the install of the person. */
   attributedToName: text(200),
+  /** The person of a third install who wrote it, and the name of that library, when the library of the post passes it on. */
+  onBehalfOf: Type.Optional(closed({ id: ActorUri, library: text(200) })),
   content: Type.String({ minLength: 1, maxLength: 10_000, pattern: '\\S' }),
   /** The post, or the comment that is replied to. */
   inReplyTo: PostOrCommentUri,
@@ -218,6 +220,12 @@ function checkOrigin(object: { id: string; attributedTo: string; team?: AaWorksp
   if (object.team === undefined) return;
   if (parseObjectUri(object.team.id)?.base !== base)
     throw new Rejection('malformed', 'team belongs to another install than the object');
+}
+
+/** A comment that is passed on was written at another install than the one that passes it on. */
+function checkRelayed({ id, onBehalfOf }: AaNote): void {
+  if (onBehalfOf !== undefined && parseActorUri(onBehalfOf.id)?.base === parseCommentUri(id)?.base)
+    throw new Rejection('malformed', 'onBehalfOf belongs to the install of the comment');
 }
 
 function readAsset(asset: WireAsset): AaAsset {
@@ -264,7 +272,12 @@ export function readObject(value: unknown): AaObject {
       // As for assets.
       return object as AaCollection;
     }
-    case 'Note':
+    case 'Note': {
+      const object = checks[type](value);
+      checkOrigin(object);
+      checkRelayed(object);
+      return object;
+    }
     case 'aa:Workspace': {
       const object = checks[type](value);
       checkOrigin(object);

@@ -244,6 +244,8 @@ interface CommentsTable {
   deleted_by_user_ref: number | null;
   reply_count: Generated<number>;
   remote_actor_ref: number | null;
+  relayed_for: string | null;
+  relayed_library: string | null;
 }
 
 interface ExtractionRunsTable {
