@@ -8,6 +8,7 @@ export default defineConfig({
       'web/test/**/*.test.ts',
       'server/test/access/rules.test.ts',
       'server/test/federation/protocol/{addresses,box,canonical,envelope,http-signature,signature,strict-json}.test.ts',
+      'server/test/deploy/deploy.test.ts',
       'server/test/fields/{condition,pattern,vocabulary}.test.ts',
       'server/test/media/{exif,ladder,sniff,text-formats}.test.ts',
       'server/test/notifications/wording.test.ts',

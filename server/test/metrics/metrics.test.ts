@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -90,6 +90,21 @@ describe('GET /metrics', () => {
       await sql`alter table elsewhere rename to federation_outbox`.execute(db);
     }
     expect(valueIn(await (await scrape()).text(), 'vitrine_database_up')).toBe(1);
+  });
+
+  test('has, with the paths of health, every path that deployment files request', async () => {
+    const files = await readdir(join(root, 'deploy'), { recursive: true, withFileTypes: true });
+    const texts = files
+      .filter((file) => file.isFile())
+      .map((file) => readFile(join(file.parentPath, file.name), 'utf8'));
+    const text = (await Promise.all(texts)).join('\n');
+    const asked = text.matchAll(/(?:^ *path: |httpchk GET |127\.0\.0\.1:8420)(\/\w+)/gm);
+    const paths = new Set([...asked].map(([, path]) => path));
+    expect(paths).toEqual(new Set(['/healthz', '/readyz', '/metrics']));
+    for (const path of paths) {
+      const response = await fetch(library.address + path, { headers: { authorization: `Bearer ${token}` } });
+      expect(response.status).toBe(200);
+    }
   });
 
   test.each(['deploy/grafana/vitrine.json', 'deploy/prometheus/alerts.yml'])(

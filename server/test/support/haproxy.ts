@@ -15,18 +15,15 @@ export interface HaProxy {
   stop(): Promise<void>;
 }
 
-/** The backend that docs/operations.md recommends, with these servers and faster checks. */
-async function documentedBackend(servers: readonly string[]): Promise<string> {
-  const text = await readFile(join(import.meta.dirname, '../../../docs/operations.md'), 'utf8');
-  const block = /^HAProxy's part for several/m.exec(text);
-  const backend = /\n\n((?: {4}.*\n)+)/.exec(text.slice(block?.index ?? text.length))?.[1];
-  if (backend === undefined)
-    throw new Error('docs/operations.md has no HAProxy configuration for several processes');
+/** The backend of deploy/proxy/haproxy.cfg, with these servers and faster checks. */
+async function deployedBackend(servers: readonly string[]): Promise<string> {
+  const text = await readFile(join(import.meta.dirname, '../../../deploy/proxy/haproxy.cfg'), 'utf8');
+  const backend = text.slice(text.indexOf('\nbackend vitrine\n'));
   const lines = backend.split('\n').filter((line) => !/^ +server /.test(line));
   return [...lines, ...servers].join('\n').replace('inter 1s', 'inter 200ms');
 }
 
-/** Starts HAProxy in front of processes at these ports, as docs/operations.md configures it but for faster checks. */
+/** Starts HAProxy in front of processes at these ports, as deploy/ configures it but for faster checks. */
 export async function startHaProxy(ports: readonly number[]): Promise<HaProxy> {
   if (haproxy === null) throw new Error('HAProxy is not installed');
   const [port, statsPort] = [await freePort(), await freePort()];
@@ -44,7 +41,7 @@ export async function startHaProxy(ports: readonly number[]): Promise<HaProxy> {
 frontend library
   bind 127.0.0.1:${port}
   default_backend vitrine
-${await documentedBackend(servers)}
+${await deployedBackend(servers)}
 frontend stats
   bind 127.0.0.1:${statsPort}
   stats enable

@@ -3,7 +3,9 @@ import { existsSync } from 'node:fs';
 import { createServer } from 'node:net';
 
 /** Where Debian installs `program`, or null where it is not installed; a user's PATH often lacks /usr/sbin. */
-export function findProgram(program: 'haproxy' | 'pgbouncer'): string | null {
+export function findProgram(
+  program: 'caddy' | 'haproxy' | 'helm' | 'nginx' | 'pgbouncer' | 'systemd-analyze',
+): string | null {
   const places = [...(process.env.PATH ?? '').split(':'), '/usr/sbin'];
   const found = places.map((place) => `${place}/${program}`).find((path) => existsSync(path));
   return found !== undefined && spawnSync(found, ['-v']).error === undefined ? found : null;
