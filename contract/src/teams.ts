@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { Origin } from './federation.ts';
 import { PostAuthor } from './identity.ts';
 import { noContent, operation } from './operation.ts';
 import { Count, closed, NameOnOneLine, nullable, page, pageQuery, Ref, Timestamp, Uuid } from './values.ts';
@@ -11,6 +12,8 @@ export const Team = closed({
   description: Type.String({ maxLength: 500 }),
   /** Null for a team of this library (TEAM-4). */
   origin_server_id: nullable(Uuid),
+  /** The library of a mirrored team. */
+  origin: Type.Optional(Origin),
   /** Absent while the chosen picture is not eligible. */
   hero_asset_id: Type.Optional(Uuid),
   /** Direct parents; empty for root teams. */

@@ -59,10 +59,17 @@ export function identityJson(caller: Caller, alias: string): RawBuilder<unknown>
 export function originJson(alias: 'a' | 'c' | 'p'): RawBuilder<unknown> {
   const row = sql.ref(alias);
   const person = alias === 'p' ? sql`p.author_user_ref` : sql`${row}.owner_user_ref`;
-  return sql`case when ${row}.origin_peer_id is not null then (select json_build_object('peer_id', op.id,
-    'display_name', op.display_name, 'instance_url', op.instance_url, 'author', (select ra.display_name from remote_actors ra
-      where ra.ref = ${person}))
-    from federation_peers op where op.id = ${row}.origin_peer_id) end`;
+  return originAt(
+    sql`${row}.origin_peer_id`,
+    sql`(select ra.display_name from remote_actors ra where ra.ref = ${person})`,
+  );
+}
+
+/** The peer with this id as an origin; null without an id. */
+export function originAt(peerId: RawBuilder<unknown>, author: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`case when ${peerId} is not null then (select json_build_object('peer_id', op.id,
+    'display_name', op.display_name, 'instance_url', op.instance_url, 'author', ${author})
+    from federation_peers op where op.id = ${peerId}) end`;
 }
 
 /** The owner's name on a placeholder, or null when the identity is hidden. */

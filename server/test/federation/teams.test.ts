@@ -51,6 +51,7 @@ describe('a shared post of a team', () => {
       slug: 'lighting',
       description: 'Everything about light',
       origin_server_id: peers.peerOfOther,
+      origin: { display_name: 'Harbour', instance_url: harbour.address, author: null },
       parents: [],
     });
     expect(seen).not.toHaveProperty('hero_asset_id');

@@ -11,11 +11,18 @@ export function readOrigin(params: Pick<URLSearchParams, 'get'>): { origin?: Ori
   return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(origin) ? { origin } : {};
 }
 
+/** Names a peer, with its host if another peer has the same name. */
+export function peerLabel({ id, display_name, instance_url }: Peer, peers: readonly Peer[]): string {
+  const namesake = peers.some((other) => other.id !== id && other.display_name === display_name);
+  return namesake ? `${display_name} (${new URL(instance_url).host})` : display_name;
+}
+
 /** Names an origin filter; a peer that is not connected has no name. */
 export function originLabel(origin: OriginFilter, peers: readonly Peer[]): string {
   if (origin === 'here') return 'This library';
   if (origin === 'peers') return 'Other libraries';
-  return peers.find(({ id }) => id === origin)?.display_name ?? 'Another library';
+  const peer = peers.find(({ id }) => id === origin);
+  return peer === undefined ? 'Another library' : peerLabel(peer, peers);
 }
 
 /** Returns the choices of an origin filter: none without peers, unless a filter is set. */
