@@ -262,3 +262,37 @@ test('an administrator replaces the key of the library, and the other one follow
   await ann.getByRole('button', { name: 'Replace my keys' }).click();
   await ann.getByText('Your keys are replaced').waitFor();
 });
+
+// FED-34, FED-64
+test('a collection, a team and a file of another library name it and offer no changes, not even to administrators', async () => {
+  const team = await call(ann, 'POST', '/teams', { name: 'Lighting', slug: 'lighting' });
+  const asset_id = await uploadReady(ann, await jpeg(200, 150), { title: 'Lamp', sensitivity: 'posts' });
+  const lit = await call(ann, 'POST', '/posts', {
+    title: 'Lamps',
+    team_id: team.id,
+    members: [{ asset_id }],
+  });
+  const collection = await call(ann, 'POST', '/collections', { name: 'Harbour lights' });
+  await call(ann, 'PUT', `/collections/${collection.id}/posts/${lit.id}`);
+  const [peer] = (await call(ann, 'GET', '/admin/peers')).items;
+  await call(ann, 'PUT', `/collections/${collection.id}/peers/${peer.id}`, { scope: 'view' });
+  const arrived = async () =>
+    (await call(ben, 'GET', '/posts')).items.find(({ title }: { title: string }) => title === 'Lamps');
+  await expect.poll(arrived, { timeout: 20_000 }).toBeDefined();
+  const mirrored = await arrived();
+  const [shelf] = (await call(ben, 'GET', '/collections')).items;
+  const pages = {
+    [`/collections/${shelf.id}`]: 'Harbour lights',
+    [`/teams/${mirrored.team_id}`]: 'Lighting',
+    [`/assets/${mirrored.members[0].asset_id}`]: 'Lamp',
+  };
+  for (const [address, name] of Object.entries(pages)) {
+    await ben.goto(address);
+    await ben.getByRole('heading', { level: 1, name }).waitFor();
+    await ben.getByText('shared from Harbour', { exact: false }).waitFor();
+    const offered = ben
+      .getByRole('main')
+      .getByRole('button', { name: /^(Edit|Arrange|Share|Cover|Delete|Picture|Place|Close|Move)/ });
+    expect(await offered.allTextContents()).toEqual([]);
+  }
+});

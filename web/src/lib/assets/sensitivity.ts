@@ -20,9 +20,9 @@ export function sensitivityChoices(asset: ShownAsset): readonly Sensitivity[] {
     : ['posts', 'org', 'public', 'restricted'];
 }
 
-/** ASSET-12: the sensitivity is present only for people who may change the asset. */
+/** ASSET-12: the sensitivity is present only for its owner and administrators. What a peer shares is changed there. */
 export function mayChange(asset: ShownAsset): boolean {
-  return asset.sensitivity !== undefined;
+  return asset.sensitivity !== undefined && asset.origin === undefined;
 }
 
 /** Describes who sees a file, as far as the viewer may know. People who may change it know everything. */

@@ -60,9 +60,10 @@ export function patchOf(before: CollectionEdit, edit: CollectionEdit, now: Date)
 }
 
 /**
- * Returns whether to show actions that change a collection: to its owner and to administrators. The service checks
- * again.
+ * Returns whether to show actions that change a collection: to its owner and to administrators, unless it comes from
+ * another library. The service checks again.
  */
 export function mayEdit(collection: Collection, user: SessionUser | null): boolean {
-  return user !== null && (collection.owner_user_ref === user.ref || holds(user, 'system.admin'));
+  if (user === null || collection.origin !== undefined) return false;
+  return collection.owner_user_ref === user.ref || holds(user, 'system.admin');
 }
