@@ -12,6 +12,11 @@ import { findProgram } from './media/program.ts';
 import { DATABASE_UID, reachableByDatabaseUser } from './platform/database/database-user.ts';
 import { type MailServer, readMailServer, readSender, type Sender } from './platform/mail/address.ts';
 import { readS3Settings, type S3Settings, s3SettingNames } from './platform/storage/s3-settings.ts';
+import {
+  readTracingSettings,
+  type TracingSettings,
+  tracingSettingNames,
+} from './platform/tracing/settings.ts';
 
 /** All settings of the process (SETTING-1). Passed as a value; never read on import. */
 export interface Config {
@@ -96,6 +101,8 @@ export interface Config {
   identityProviders: readonly ProviderSettings[];
   /** The bucket for files; null: they are in the data directory. */
   s3: S3Settings | null;
+  /** Where traces go; null: nothing is traced. */
+  tracing: TracingSettings | null;
 }
 
 /** An invalid setting, which stops the start; its message is the one line to print. */
@@ -147,6 +154,7 @@ const names = [
   'VITRINE_BACKUP_PASSPHRASE',
   ...providerSettingNames,
   ...s3SettingNames,
+  ...tracingSettingNames,
 ] as const;
 type Name = (typeof names)[number];
 
@@ -420,5 +428,6 @@ export function readConfig(
       refusal: (message) => new ConfigError(message),
     }),
     s3: readS3Settings({ value, refusal: (message) => new ConfigError(message) }),
+    tracing: readTracingSettings({ value, refusal: (message) => new ConfigError(message) }),
   };
 }

@@ -11,6 +11,7 @@ import { decodingJobs, forbiddenTurns } from './media/decoding/turns.ts';
 import { type OpenDatabase, openDatabase } from './platform/database/open.ts';
 import { startWorker, type Worker } from './platform/jobs/worker.ts';
 import { openStorage } from './platform/storage/open.ts';
+import { openTracing, type Tracing } from './platform/tracing/open.ts';
 import { type OpenService, openDeps, openService } from './service.ts';
 
 /** A process that runs until it is stopped or loses its database. */
@@ -38,6 +39,7 @@ export async function startWorkerFor(
   deps: Deps,
   database: OpenDatabase,
   kinds: readonly string[] | null = null,
+  tracing: Tracing | null = null,
 ): Promise<Worker> {
   const assigned = assignedJobs(jobHandlers(deps), kinds);
   await countStorageOnce(deps.db);
@@ -48,6 +50,7 @@ export async function startWorkerFor(
     ...assigned,
     concurrency: availableParallelism() + decodingJobs,
     forbidFlags: forbiddenTurns,
+    tracing,
     log: deps.log,
   });
 }
@@ -67,6 +70,7 @@ export async function startServing(
   config: Config,
   { join, jobs, sharesPort }: Part = { join: false, jobs: true, sharesPort: false },
 ): Promise<Running> {
+  const tracing = await openTracing(config.tracing);
   const database = await openDatabase(config, { join, log: (message) => console.error(message) });
   let server: OpenService['server'] | null = null;
   try {
@@ -76,13 +80,14 @@ export async function startServing(
       listener: database.listener,
       storage,
       config,
+      tracing,
       hasSiblings: sharesPort,
     });
     const { deps } = service;
     server = service.server;
     const url = await listen(service.server, config, sharesPort);
-    const worker = jobs ? await startWorkerFor(deps, database, config.jobs) : null;
-    return { url, deps, database, stop: () => stopAll(worker, service, deps, database) };
+    const worker = jobs ? await startWorkerFor(deps, database, config.jobs, tracing) : null;
+    return { url, deps, database, stop: () => stopAll({ worker, service, deps, database, tracing }) };
   } catch (error) {
     // The server may already be listening, and would keep a process without jobs alive.
     await server?.close();
@@ -93,12 +98,18 @@ export async function startServing(
 
 /** Runs jobs only, beside processes that serve. */
 export async function startWorking(config: Config, { join }: Pick<Part, 'join'>): Promise<Running> {
+  const tracing = await openTracing(config.tracing);
   const database = await openDatabase(config, { join, log: (message) => console.error(message) });
   const storage = await openLibraryStorage(config);
   const log = pino({ level: config.logLevel });
   const deps = await openDeps(database.db, storage, config, log);
-  const worker = await startWorkerFor(deps, database, config.jobs);
-  return { url: null, deps, database, stop: () => stopAll(worker, null, deps, database) };
+  const worker = await startWorkerFor(deps, database, config.jobs, tracing);
+  return {
+    url: null,
+    deps,
+    database,
+    stop: () => stopAll({ worker, service: null, deps, database, tracing }),
+  };
 }
 
 /** Converts an error of listening to the setting to change; returns any other unchanged. */
@@ -150,12 +161,19 @@ async function within(ms: number, work: Promise<unknown>): Promise<boolean> {
  * Stops everything in order. No new jobs start; running ones may finish within the time of requests. An unfinished one
  * returns to the queue when this process is gone (platform/jobs/liveness.ts).
  */
-async function stopAll(
-  worker: Worker | null,
-  service: OpenService | null,
-  { config, decoders, metadata, log }: Deps,
-  database: OpenDatabase,
-): Promise<void> {
+async function stopAll({
+  worker,
+  service,
+  deps: { config, decoders, metadata, log },
+  database,
+  tracing,
+}: {
+  worker: Worker | null;
+  service: OpenService | null;
+  deps: Deps;
+  database: OpenDatabase;
+  tracing: Tracing | null;
+}): Promise<void> {
   const drainSeconds = service === null ? 0 : config.drainSeconds;
   const limit = performance.now() + (drainSeconds + config.stopSeconds) * 1000;
   const jobs = (worker?.stop() ?? Promise.resolve()).catch((error: unknown) =>
@@ -168,6 +186,7 @@ async function stopAll(
   if (!finished) log.warn('jobs under way did not finish in time; they are given back');
   await decoded;
   await metadata.close();
+  await tracing?.close();
   const closed = database.close();
   if (finished) await closed;
   else await within(CLOSE_WITHIN_MS, closed);

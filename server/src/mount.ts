@@ -14,6 +14,7 @@ import { refuseMethods } from './platform/http/methods.ts';
 import { refuse } from './platform/http/refuse.ts';
 import { unlistedHeaders } from './platform/http/security-headers.ts';
 import { hasBody, isFilePart, isForm } from './platform/http/slow-requests.ts';
+import { activeSpan } from './platform/tracing/active-span.ts';
 
 export interface Mounting {
   deps: Deps;
@@ -82,6 +83,7 @@ function mount(server: FastifyInstance, { operation, run }: Bound, mounting: Mou
       if (hasBody(request.raw)) await nextTurn();
       const isComplete = operation.method === 'GET' || request.raw.complete;
       const caller = await mounting.enter(operation, request);
+      activeSpan.getStore()?.set({ 'vitrine.caller': caller.kind });
       if (isComplete) settled.set(request, caller);
       if (operation.raw !== undefined || isForm(request.raw) || isFilePart(request.raw)) {
         const ref = caller.kind === 'user' ? caller.ref : null;

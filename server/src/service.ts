@@ -36,6 +36,7 @@ import { openServer, sendCookie } from './platform/http/server.ts';
 import { type Timeouts, usualTimeouts } from './platform/http/slow-requests.ts';
 import { openSmallObjects } from './platform/storage/small-objects.ts';
 import type { Storage } from './platform/storage/storage.ts';
+import type { Tracing } from './platform/tracing/open.ts';
 import { publicHeads, servePublicFiles } from './public/serve.ts';
 import { readSetting } from './settings.ts';
 import { openUploadBytes } from './uploads/bytes.ts';
@@ -136,6 +137,8 @@ export interface ServiceOptions {
   decoding?: DecoderOptions;
   /** Open decoders and metadata reader to use, which the caller closes. Defaults to new ones. */
   media?: Pick<Deps, 'decoders' | 'metadata'>;
+  /** What traces requests; null: nothing is traced. */
+  tracing?: Tracing | null;
   /** Time limits of clients; defaults to the usual ones. */
   timeouts?: Timeouts;
   /** Whether other processes serve the same port. */
@@ -155,12 +158,14 @@ export interface OpenService {
 export async function openService(options: ServiceOptions): Promise<OpenService> {
   const { db, listener, storage, config } = options;
   const departure: Departure = { announced: false };
+  const tracing = options.tracing ?? null;
   const server = await openServer({
     logLevel: config.logLevel,
     strictTransport: config.baseUrl?.startsWith('https:') ?? false,
     maxFileBytes: config.maxFileBytes,
     trustedProxies: config.trustedProxies,
     departure,
+    tracing,
     stopWithinMs: config.stopSeconds * 1000,
     connectionsPerAddress: config.concurrency.connectionsPerAddress,
     timeouts: options.timeouts ?? usualTimeouts,
@@ -184,7 +189,10 @@ export async function openService(options: ServiceOptions): Promise<OpenService>
   await serveFederation(server, deps, budgets);
   await serveActivityPub(server, deps, budgets);
   serveUploadOptions(server, deps);
-  serveHealth(server, db, storage, departure);
+  serveHealth(server, db, storage, departure, {
+    metrics: config.metricsToken === null ? 'off' : 'on',
+    traces: tracing === null ? 'off' : 'on',
+  });
   serveMetrics(server, config.metricsToken, collect);
   serveReference(server, readVersion());
   servePublicFiles(server, deps, budgets);

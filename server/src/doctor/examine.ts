@@ -5,6 +5,7 @@ import { jobExaminations } from './jobs.ts';
 import { programExaminations } from './programs.ts';
 import { siteExaminations } from './site.ts';
 import { storageExaminations } from './storage.ts';
+import { telemetryExaminations } from './telemetry.ts';
 
 /** Timeout of one check. */
 const PATIENCE_MS = 10_000;
@@ -15,6 +16,7 @@ const examinations: readonly Examination[] = [
   ...jobExaminations,
   ...siteExaminations,
   ...programExaminations,
+  ...telemetryExaminations,
 ];
 
 function afterAWhile(): { finding: Promise<Finding>; cancel(): void } {

@@ -49,7 +49,7 @@ interface Compose {
 describe('files in deploy/', () => {
   test('name settings that exist and that the README lists', async () => {
     const text = [...files.values()].join('\n');
-    const names = new Set(text.match(/\b(?:VITRINE_[A-Z0-9_]*[A-Z0-9]|DATABASE_URL)\b/g));
+    const names = new Set(text.match(/\b(?:(?:VITRINE|OTEL)_[A-Z0-9_]*[A-Z0-9]|DATABASE_URL)\b/g));
     expect(names.size).toBeGreaterThan(10);
     const readme = await readFile(join(root, 'README.md'), 'utf8');
     for (const name of names) {

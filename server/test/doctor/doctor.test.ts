@@ -24,6 +24,7 @@ import { callersBefore, outcomeOf } from '../appearance/callers.ts';
 import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
 import { jpeg, plainText } from '../support/pictures.ts';
 import { bin } from '../support/process.ts';
+import { freePort } from '../support/programs.ts';
 
 const GIB = 1024 ** 3;
 
@@ -55,6 +56,17 @@ async function askWith(code: string, config: Partial<Config>, searchPath = ''): 
   const { db, storage } = library.deps;
   return found(await examineAll({ db, storage, config: { ...library.config, ...config }, searchPath }), code);
 }
+
+// RUN-26
+test('warns when the collector of traces does not answer', async () => {
+  const host = `127.0.0.1:${await freePort()}`;
+  const tracing = { url: `http://${host}/v1/traces`, headers: {}, serviceName: 'vitrine', share: 1 };
+  expect(await askWith('traces', { tracing })).toMatchObject({
+    status: 'warning',
+    detail: `traces are lost: ${host} does not answer`,
+  });
+  expect(await ask('traces')).toMatchObject({ status: 'ok', detail: expect.stringMatching(/^off/) });
+});
 
 describe('every check', () => {
   // ADMIN-7

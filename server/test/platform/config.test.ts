@@ -39,6 +39,18 @@ const bucket = {
   VITRINE_S3_SECRET_ACCESS_KEY: 'a secret',
 };
 
+// RUN-24
+test('settings of traces name what is wrong, and never a secret', () => {
+  const OTEL_EXPORTER_OTLP_ENDPOINT = 'http://127.0.0.1:4318';
+  expect(refusalOf({ OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4318' })).toMatch(
+    /^OTEL_EXPORTER_OTLP_ENDPOINT/,
+  );
+  expect(refusalOf({ OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_TRACES_SAMPLER_ARG: '2' })).toMatch(/from 0 to 1$/);
+  const refusal = refusalOf({ OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_EXPORTER_OTLP_HEADERS: 'the-secret' });
+  expect(refusal).toMatch(/^OTEL_EXPORTER_OTLP_HEADERS must be a list/);
+  expect(refusal).not.toContain('the-secret');
+});
+
 // STORAGE-1
 describe('settings of a bucket', () => {
   test('need a bucket and both parts of the key', () => {
@@ -138,6 +150,7 @@ describe('settings', () => {
       federation: { privateAddresses: false, cacheBytes: 10_737_418_240 },
       mail: { server: null, from: null },
       backupPassphrase: null,
+      tracing: null,
       identityProviders: [],
       s3: null,
     });
@@ -190,6 +203,10 @@ describe('settings', () => {
         DATABASE_URL: 'postgres://vitrine@localhost/vitrine',
         VITRINE_DATABASE_POOLING: 'transaction',
         VITRINE_DATABASE_DIRECT_URL: 'postgres://vitrine@db/vitrine',
+        OTEL_EXPORTER_OTLP_ENDPOINT: 'https://collector.example/otlp/',
+        OTEL_EXPORTER_OTLP_HEADERS: 'x-key=a%20b, x-team=two',
+        OTEL_SERVICE_NAME: 'pictures',
+        OTEL_TRACES_SAMPLER_ARG: '0.1',
       }),
     ).toEqual({
       host: '0.0.0.0',
@@ -244,6 +261,12 @@ describe('settings', () => {
         from: { address: 'library@example.org', name: 'The Library' },
       },
       s3: null,
+      tracing: {
+        url: 'https://collector.example/otlp/v1/traces',
+        headers: { 'x-key': 'a b', 'x-team': 'two' },
+        serviceName: 'pictures',
+        share: 0.1,
+      },
       identityProviders: [{ name: 'oidc' }],
     });
   });

@@ -1,39 +1,67 @@
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { type RequestOptions, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { basePath } from '@vitrine/contract/operations';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { visit } from '../support/client.ts';
 import { type Clone, cloneTemplate } from '../support/clone.ts';
-import { password } from '../support/library.ts';
+import { type Collector, startCollector } from '../support/collector.ts';
+import { password, upload } from '../support/library.ts';
+import { plainFile } from '../support/pictures.ts';
 import { type ServiceProcess, startProcess } from '../support/process.ts';
 
-describe('the log', () => {
+describe('the log and the traces', () => {
   let directory: string;
   let database: Clone;
   let service: ServiceProcess;
+  let collector: Collector;
 
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), 'vitrine-log-'));
     await chmod(directory, 0o755);
     database = await cloneTemplate();
+    collector = await startCollector();
     service = await startProcess(directory, {
       DATABASE_URL: database.url,
       VITRINE_LOG_LEVEL: 'trace',
       VITRINE_ADMIN_USERNAME: 'root',
       VITRINE_ADMIN_PASSWORD: password,
       VITRINE_SCRAMBLE_KEY: 'secret-scramble-key',
+      VITRINE_TRUSTED_PROXIES: '127.0.0.2',
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.address,
+      OTEL_EXPORTER_OTLP_HEADERS: 'x-key=of%20the%20collector',
     });
   });
 
   afterAll(async () => {
     service.child.kill('SIGTERM');
     await service.exited;
+    await collector.close();
     await database.drop();
     await rm(directory, { recursive: true, force: true });
   });
 
-  // RUN-10
+  const entriesOf = (output: string) =>
+    output
+      .split('\n')
+      .filter((line) => line.startsWith('{'))
+      .map((line): Record<string, unknown> => JSON.parse(line));
+
+  /** Sends a request, with its body once the service asks for it, and returns the id of the request. */
+  const requestIdOf = (options: RequestOptions, body = '') =>
+    new Promise<string>((resolve, reject) => {
+      const { hostname: host, port } = new URL(service.address);
+      const sent = request({ host, port, ...options }, (response) => {
+        response.resume();
+        response.on('end', () => resolve(String(response.headers['x-request-id'])));
+      });
+      sent.on('error', reject);
+      if (body === '') sent.end();
+      else sent.on('continue', () => sent.end(body)).flushHeaders();
+    });
+
+  // RUN-10, RUN-24
   test('records each request with its id and without secrets', async () => {
     const visitor = visit(service.address);
     await visitor.ok('login', { body: { username: 'root', password } });
@@ -58,10 +86,107 @@ describe('the log', () => {
         req: expect.objectContaining({ method: 'GET', path: `${basePath}/posts` }),
       }),
     );
+    // The spans of the last request are the last to arrive.
+    await collector.find(({ name }) => name === 'logout');
+    const spans = collector.spans.map((span) => JSON.stringify(span));
     const secrets = [token, password, encodeURIComponent(password)];
-    expect(secrets.filter((secret) => service.output().includes(secret))).toEqual([]);
-    expect(lines.filter((line) => line.includes('secret-'))).toEqual([]);
+    const said = [service.output(), ...spans];
+    expect(secrets.filter((secret) => said.some((text) => text.includes(secret)))).toEqual([]);
+    expect([...lines, ...spans].filter((line) => line.includes('secret-'))).toEqual([]);
     // Only what was said at every level proves that it was left out on purpose.
     expect(entries.length).toBeGreaterThan(15);
+  });
+
+  // RUN-24
+  test('traces a request to its statements and to the job that it enqueues', async () => {
+    const visitor = visit(service.address);
+    await visitor.ok('login', { body: { username: 'root', password } });
+    // The service has read the head before it gets the body.
+    const signIn = await requestIdOf(
+      {
+        method: 'POST',
+        path: `${basePath}/auth/login`,
+        headers: { 'content-type': 'application/json', expect: '100-continue' },
+      },
+      JSON.stringify({ username: 'root', password }),
+    );
+    const { id } = await upload(visitor, plainFile('traced'));
+    const shown = await visitor.send(`/assets/${id}`);
+
+    const span = await collector.find(
+      ({ attributes }) => attributes['vitrine.request_id'] === shown.headers.get('x-request-id'),
+    );
+    expect(span).toMatchObject({
+      name: 'getAsset',
+      attributes: {
+        'http.request.method': 'GET',
+        'http.route': `${basePath}/assets/:id`,
+        'http.response.status_code': 200,
+        'vitrine.caller': 'user',
+      },
+    });
+    expect(JSON.stringify(span)).not.toContain(id);
+    const statement = await collector.find(({ parentSpanId }) => parentSpanId === span.spanId);
+    expect(statement).toMatchObject({
+      traceId: span.traceId,
+      attributes: { 'db.system.name': 'postgresql' },
+    });
+    expect(statement.attributes['db.query.text']).toMatch(/\$1/);
+
+    // After its body was read, too.
+    const signedIn = await collector.find(({ attributes }) => attributes['vitrine.request_id'] === signIn);
+    await collector.find(
+      ({ parentSpanId, attributes }) =>
+        parentSpanId === signedIn.spanId &&
+        /insert into "?sessions/.test(String(attributes['db.query.text'])),
+    );
+
+    const created = await collector.find(({ name }) => name === 'createAsset');
+    const job = await collector.find(
+      ({ name, links }) => name.startsWith('job ') && links?.[0]?.traceId === created.traceId,
+    );
+    expect(job.links?.[0]?.spanId).toBe(created.spanId);
+    expect(job.traceId).not.toBe(created.traceId);
+    await collector.find(({ parentSpanId }) => parentSpanId === job.spanId);
+    expect(collector.headers()['x-key']).toBe('of the collector');
+
+    const ids = { trace_id: span.traceId, span_id: span.spanId, reqId: shown.headers.get('x-request-id') };
+    const lines = entriesOf(service.output()).filter((entry) => entry.reqId === ids.reqId);
+    expect(lines).toEqual([expect.objectContaining(ids), expect.objectContaining(ids)]);
+  });
+
+  // RUN-25
+  test('takes part in the trace of a trusted proxy alone', async () => {
+    const given = 'a'.repeat(32);
+    const spanOf = async (localAddress: string, traceparent: string) => {
+      const requestId = await requestIdOf({
+        localAddress,
+        headers: { traceparent },
+        path: `${basePath}/appearance`,
+      });
+      return collector.find(({ attributes }) => attributes['vitrine.request_id'] === requestId);
+    };
+    const [trusted, foreign, malformed] = await Promise.all([
+      spanOf('127.0.0.2', `00-${given}-${'b'.repeat(16)}-01`),
+      spanOf('127.0.0.1', `00-${given}-${'b'.repeat(16)}-01`),
+      spanOf('127.0.0.2', 'nonsense'),
+    ]);
+    expect(trusted).toMatchObject({ traceId: given, parentSpanId: 'b'.repeat(16) });
+    expect(foreign.traceId).not.toBe(given);
+    expect(malformed.traceId).toMatch(/^[0-9a-f]{32}$/);
+  });
+
+  // RUN-26
+  test('/readyz and the doctor report the telemetry', async () => {
+    const ready = await fetch(`${service.address}/readyz`);
+    expect(await ready.json()).toMatchObject({ telemetry: { metrics: 'off', traces: 'on' } });
+    const visitor = visit(service.address);
+    await visitor.ok('login', { body: { username: 'root', password } });
+    const { checks } = await visitor.ok('getDoctor');
+    const { host } = new URL(collector.address);
+    expect(checks.find(({ code }) => code === 'traces')).toMatchObject({
+      status: 'ok',
+      detail: `traces go to ${host}`,
+    });
   });
 });

@@ -234,6 +234,7 @@ test('every listening socket sends the headers', async () => {
     connectionsPerAddress: 100,
     timeouts: usualTimeouts,
     departure: { announced: false },
+    tracing: null,
     stopWithinMs: 1000,
   });
   await server.listen({ host: 'localhost', port: 0 });

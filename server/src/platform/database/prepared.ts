@@ -9,6 +9,7 @@ import {
   type QueryResult,
 } from 'kysely';
 import type pg from 'pg';
+import { activeSpan, failureOf } from '../tracing/active-span.ts';
 import { asUnavailable, DatabaseUnavailable } from './unavailable.ts';
 import type { WatchedPool } from './watch.ts';
 
@@ -98,6 +99,30 @@ function sharedSenderOver(client: pg.PoolClient, settings: string): Sender {
   };
 }
 
+/** The most characters of a statement that a trace has. */
+const MOST_TEXT = 4000;
+
+/** Runs a statement as a span of the work in progress, if that is traced: with its text, and without its parameters. */
+function traced<T>(text: string, run: () => Promise<T>): Promise<T> {
+  const parent = activeSpan.getStore();
+  if (parent === undefined) return run();
+  const name = /\w+/.exec(text)?.[0].toLowerCase() ?? 'statement';
+  const span = parent.startCall(name, {
+    'db.system.name': 'postgresql',
+    'db.query.text': text.slice(0, MOST_TEXT),
+  });
+  return run().then(
+    (result) => {
+      span.end();
+      return result;
+    },
+    (error: unknown) => {
+      span.end(failureOf(error));
+      throw error;
+    },
+  );
+}
+
 /** Wraps a sender as Kysely's connection; a lost connection is reported as DatabaseUnavailable. */
 function connectionOver(client: pg.PoolClient, sender: Sender): PooledConnection {
   let lost = false;
@@ -107,9 +132,9 @@ function connectionOver(client: pg.PoolClient, sender: Sender): PooledConnection
     throw failure;
   };
   return {
-    executeQuery: (query) => sender.executeQuery<never>(query).catch(rethrow),
-    begin: (isolationLevel) => sender.begin(isolationLevel).catch(rethrow),
-    end: (how) => sender.end(how).catch(rethrow),
+    executeQuery: (query) => traced(query.sql, () => sender.executeQuery<never>(query)).catch(rethrow),
+    begin: (isolationLevel) => traced('begin', () => sender.begin(isolationLevel)).catch(rethrow),
+    end: (how) => traced(how, () => sender.end(how)).catch(rethrow),
     streamQuery() {
       throw new Error('lists are read by keyset, never streamed through a cursor');
     },

@@ -33,8 +33,8 @@ const namedRanges: Record<string, readonly string[]> = {
   uniquelocal: ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7'],
 };
 
-/** Builds a block list from addresses, CIDR ranges and names of ranges. */
-function listOf(ranges: readonly string[]): BlockList {
+/** Returns whether an address is in one of these addresses, CIDR ranges and named ranges. */
+export function addressList(ranges: readonly string[]): (address: string) => boolean {
   const list = new BlockList();
   for (const range of ranges.flatMap((entry) => namedRanges[entry] ?? [entry])) {
     const [address = '', bits] = range.split('/');
@@ -42,7 +42,7 @@ function listOf(ranges: readonly string[]): BlockList {
     if (bits === undefined) list.addAddress(address, family);
     else list.addSubnet(address, Number(bits), family);
   }
-  return list;
+  return (address) => address !== '' && list.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
 }
 
 /**
@@ -55,12 +55,12 @@ export function limitConnections(
   perAddress: number,
   exempt: readonly string[],
 ): (request: IncomingMessage) => void {
-  const exempted = listOf(exempt);
+  const isExempt = addressList(exempt);
   const open = openCounter();
   const tooMany = new WeakSet<object>();
   server.prependListener('connection', (socket) => {
     const address = socket.remoteAddress ?? '';
-    if (address !== '' && exempted.check(address, isIPv6(address) ? 'ipv6' : 'ipv4')) return;
+    if (isExempt(address)) return;
     open.add(address, 1);
     socket.once('close', () => open.add(address, -1));
     const over = open.of(address) - perAddress;

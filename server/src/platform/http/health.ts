@@ -22,15 +22,22 @@ async function outcomeOf(
   }
 }
 
+/** Which telemetry this process has. */
+export interface Telemetry {
+  metrics: 'on' | 'off';
+  traces: 'on' | 'off';
+}
+
 /**
  * `GET /healthz`: the process is up. `GET /readyz`: database, storage and jobs work, files can be stored, and the
- * process was not asked to stop (HTTP-33); the response has the outcome of each check.
+ * process was not asked to stop (HTTP-33); the response has the outcome of each check and the telemetry in use.
  */
 export function serveHealth(
   server: FastifyInstance,
   db: Database,
   storage: Storage,
   departure: Departure,
+  telemetry: Telemetry,
 ): void {
   server.get('/healthz', async () => ({ status: 'ok' }));
   server.get('/readyz', async (request, reply) => {
@@ -46,8 +53,8 @@ export function serveHealth(
       }),
     ]);
     const checks = { database, storage: disk };
-    if (database === 'ok' && disk === 'ok') return { status: 'ready', checks };
-    return reply.code(503).header('retry-after', '2').send({ error: 'not ready', checks });
+    if (database === 'ok' && disk === 'ok') return { status: 'ready', checks, telemetry };
+    return reply.code(503).header('retry-after', '2').send({ error: 'not ready', checks, telemetry });
   });
   for (const path of ['/healthz', '/readyz']) refuseMethods(server, path, ['GET']);
 }

@@ -2,6 +2,7 @@ import cookie from '@fastify/cookie';
 import multipart from '@fastify/multipart';
 import compileWriter from 'fast-json-stringify';
 import Fastify, { type FastifyInstance, type FastifyReply } from 'fastify';
+import type { Tracing } from '../tracing/open.ts';
 import type { ScopedCookie, SessionCookie } from './answer.ts';
 import { clientAddress } from './client-address.ts';
 import { limitConnections } from './concurrency.ts';
@@ -10,6 +11,7 @@ import { refuse } from './refuse.ts';
 import { brokenRequestAnswer, renderErrors, sendFault } from './render-error.ts';
 import { responseWith, securityHeaders } from './security-headers.ts';
 import { boundSlowRequests, isHalfSent, type Timeouts } from './slow-requests.ts';
+import { traceRequests } from './trace-requests.ts';
 
 export interface HttpOptions {
   logLevel: string;
@@ -19,6 +21,8 @@ export interface HttpOptions {
   /** Addresses and CIDR ranges of proxies whose `X-Forwarded-*` headers count. */
   trustedProxies: readonly string[];
   departure: Departure;
+  /** Null: requests are not traced. */
+  tracing: Tracing | null;
   /** How long requests in progress may take to finish when the server closes. */
   stopWithinMs: number;
   /** Open connections per address, except trusted proxies. */
@@ -50,7 +54,9 @@ export async function openServer(options: HttpOptions): Promise<FastifyInstance>
   const { timeouts } = options;
   const headers = securityHeaders(options.strictTransport);
   const slow = boundSlowRequests(timeouts);
+  const traced = options.tracing === null ? null : traceRequests(options.tracing, options.trustedProxies);
   const server = Fastify({
+    ...(traced === null ? {} : { childLoggerFactory: traced.childLoggerFactory }),
     http: {
       ServerResponse: responseWith(headers, slow.watch),
       headersTimeout: timeouts.headMs,
@@ -81,6 +87,7 @@ export async function openServer(options: HttpOptions): Promise<FastifyInstance>
     frameworkErrors: sendFault,
     clientErrorHandler: brokenRequestAnswer(headers, timeouts.lingerMs),
   });
+  traced?.follow(server);
   const { connectionsPerAddress, trustedProxies } = options;
   const checkConnection = limitConnections(server.server, connectionsPerAddress, trustedProxies);
   server.addHook('onRequest', async ({ raw }) => {

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Database } from '../database/pool.ts';
+import { activeSpan } from '../tracing/active-span.ts';
 
 export interface JobOptions {
   /** Pending jobs with the same key are one job. */
@@ -25,7 +26,11 @@ export async function addJobs(
   jobs: readonly ({ payload: object } & JobOptions)[],
 ): Promise<void> {
   if (jobs.length === 0) return;
-  const payloads = jobs.map(({ payload }) => JSON.stringify(payload));
+  // The worker removes it again, and links the job to the work that enqueued it.
+  const traceparent = activeSpan.getStore()?.traceparent;
+  const payloads = jobs.map(({ payload }) =>
+    JSON.stringify(traceparent === undefined ? payload : { ...payload, traceparent }),
+  );
   const times = jobs.map(({ runAt }) => runAt ?? null);
   const priorities = jobs.map(({ priority }) => priority ?? 0);
   const flags = jobs.map((job) => (job.flags === undefined ? null : JSON.stringify(job.flags)));

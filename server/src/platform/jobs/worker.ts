@@ -4,6 +4,8 @@ import type { FastifyBaseLogger } from 'fastify';
 import { Logger, type Runner, run, runOnce, type TaskList, type WorkerEvents } from 'graphile-worker';
 import type pg from 'pg';
 import { DatabaseUnavailable } from '../database/unavailable.ts';
+import { activeSpan, failureOf } from '../tracing/active-span.ts';
+import type { Tracing } from '../tracing/open.ts';
 import { type FlagRule, limitFlags } from './limit-flags.ts';
 import { claimLiveness } from './liveness.ts';
 import { persistentPool, waitForDatabase } from './persistent-pool.ts';
@@ -31,6 +33,8 @@ export interface WorkerOptions {
   crontab: string;
   /** Which jobs must not start yet; they do not block those behind them. */
   forbidFlags?: FlagRule;
+  /** What traces jobs; null: nothing is traced. */
+  tracing?: Tracing | null;
 }
 
 export interface Worker {
@@ -42,28 +46,57 @@ export interface Worker {
 const MOST_LOSSES = 10;
 const RESTART_AFTER_MS = 1000;
 
+/** Separates what the handler expects from the trace that `addJobs` added to it. */
+function withoutTrace(stored: unknown): { payload: unknown; traceparent: string | undefined } {
+  if (typeof stored !== 'object' || stored === null || !('traceparent' in stored))
+    return { payload: stored, traceparent: undefined };
+  const { traceparent, ...payload } = stored;
+  return { payload, traceparent: typeof traceparent === 'string' ? traceparent : undefined };
+}
+
 /** Adapts the handlers for graphile-worker. A job that loses the database runs again when the database is back. */
-function taskList({ handlers, pool, log }: Omit<WorkerOptions, 'crontab'>, stopping: AbortSignal): TaskList {
+function taskList(
+  { handlers, pool, log, tracing = null }: Omit<WorkerOptions, 'crontab'>,
+  stopping: AbortSignal,
+): TaskList {
+  const perform = async (payload: unknown, handler: Task<never>, context: JobContext): Promise<void> => {
+    for (let losses = 1; ; losses += 1) {
+      try {
+        // What enqueues jobs is typed, so a payload is what its handler expects.
+        return await handler(payload as never, context);
+      } catch (error) {
+        if (!(error instanceof DatabaseUnavailable) || losses > MOST_LOSSES || stopping.aborted) throw error;
+        context.log.warn({ reason: error.message }, 'the job is run again when the database is back');
+        await waitForDatabase(pool, stopping);
+      }
+    }
+  };
   const task =
     (name: string, handler: Task<never>): TaskList[string] =>
-    async (payload, helpers) => {
+    async (stored, helpers) => {
       const { id, attempts, max_attempts } = helpers.job;
+      const { payload, traceparent } = withoutTrace(stored);
+      const span = tracing?.startJob(name, traceparent) ?? null;
       const context = {
         jobId: id,
         lastAttempt: attempts >= max_attempts,
-        log: log.child({ job: name, jobId: id }),
+        log: log.child({
+          job: name,
+          jobId: id,
+          ...(span && { trace_id: span.traceId, span_id: span.spanId }),
+        }),
       };
-      for (let losses = 1; ; losses += 1) {
-        try {
-          // What enqueues jobs is typed, so a payload is what its handler expects.
-          return await handler(payload as never, context);
-        } catch (error) {
-          if (!(error instanceof DatabaseUnavailable) || losses > MOST_LOSSES || stopping.aborted)
+      if (span === null) return perform(payload, handler, context);
+      span.set({ 'vitrine.job_id': id, 'vitrine.job_attempt': attempts });
+      return activeSpan.run(span, () =>
+        perform(payload, handler, context).then(
+          () => span.end(),
+          (error: unknown) => {
+            span.end(failureOf(error));
             throw error;
-          context.log.warn({ reason: error.message }, 'the job is run again when the database is back');
-          await waitForDatabase(pool, stopping);
-        }
-      }
+          },
+        ),
+      );
     };
   return Object.fromEntries(Object.entries(handlers).map(([name, handler]) => [name, task(name, handler)]));
 }

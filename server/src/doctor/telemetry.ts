@@ -1,0 +1,46 @@
+import { type Examination, type Finding, fine, warning } from './check.ts';
+
+/** How long a collector may take to answer. */
+const ANSWER_WITHIN_MS = 3000;
+
+const remedy =
+  'Check OTEL_EXPORTER_OTLP_ENDPOINT and OTEL_EXPORTER_OTLP_HEADERS, and that the collector takes OTLP over HTTP.';
+
+/** Sends a collector an export without spans, which it must accept. */
+async function askCollector({
+  url,
+  headers,
+}: {
+  url: string;
+  headers: Readonly<Record<string, string>>;
+}): Promise<Finding> {
+  const { host } = new URL(url);
+  const asked = await fetch(url, {
+    method: 'POST',
+    headers: { ...headers, 'content-type': 'application/json' },
+    body: JSON.stringify({ resourceSpans: [] }),
+    signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
+  }).catch(() => null);
+  await asked?.body?.cancel();
+  if (asked === null) return warning(`traces are lost: ${host} does not answer`, remedy);
+  if (!asked.ok) return warning(`traces are lost: ${host} refuses them with ${asked.status}`, remedy);
+  return fine(`traces go to ${host}`);
+}
+
+const traces: Examination = {
+  code: 'traces',
+  title: 'Traces',
+  look: async ({ config }) =>
+    config.tracing === null
+      ? fine('off: OTEL_EXPORTER_OTLP_ENDPOINT is not set')
+      : askCollector(config.tracing),
+};
+
+const metrics: Examination = {
+  code: 'metrics',
+  title: 'Metrics',
+  look: async ({ config }) =>
+    fine(config.metricsToken === null ? 'off: VITRINE_METRICS_TOKEN is not set' : 'on, at /metrics'),
+};
+
+export const telemetryExaminations = [metrics, traces];

@@ -1,0 +1,27 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+
+export type Attributes = Readonly<Record<string, string | number | boolean>>;
+
+/** A piece of work in a trace: a request, a job or a statement. */
+export interface ActiveSpan {
+  /** In hex, as log lines have them. */
+  readonly traceId: string;
+  readonly spanId: string;
+  /** Names this span to others, as W3C Trace Context writes it. */
+  readonly traceparent: string;
+  /** Starts a part of this work, done by another service. */
+  startCall(name: string, attributes: Attributes): ActiveSpan;
+  rename(name: string): void;
+  set(attributes: Attributes): void;
+  /** Ends the work. `failure` names an error, without values that it may contain. */
+  end(failure?: string): void;
+}
+
+/** The span of the work in progress. Empty while tracing is off, so that every look at it costs next to nothing. */
+export const activeSpan = new AsyncLocalStorage<ActiveSpan>();
+
+/** Returns the name of an error for a span: its code or its class. Messages may contain values of callers. */
+export function failureOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'unknown';
+  return 'code' in error && typeof error.code === 'string' ? error.code : error.name;
+}
