@@ -4,6 +4,7 @@ import { BackupError } from './backup/target.ts';
 import { type Config, ConfigError, readConfig } from './config.ts';
 import { LibraryInUse } from './platform/database/instance-lock.ts';
 import { DatabaseUnusable } from './platform/database/unusable.ts';
+import { StorageUnavailable } from './platform/storage/storage.ts';
 
 const usage = `vitrine <command>
 
@@ -15,7 +16,8 @@ const usage = `vitrine <command>
   doctor           say what is wrong with the library and how to mend it; exit code 1 when there is a problem
                    [--bytes]: read every stored file and name what is lost
                    [--bytes --repair]: render missing and damaged previews again  [--after HASH]: go on from there
-  backup DIR       add a backup to DIR; the library may be running   [--keep N] [--key-file FILE]
+  backup DIR       add a backup to DIR, or to a bucket (s3://BUCKET/PREFIX); the library may be running
+                   [--keep N] [--key-file FILE]
   backup list DIR, backup verify DIR
                    list the backups in DIR; read every byte of one   [--at ID] [--key-file FILE]
   restore DIR      restore a backup into an empty library            [--data NEW] [--at ID] [--key-file FILE]
@@ -155,7 +157,8 @@ try {
     error instanceof ConfigError ||
     error instanceof LibraryInUse ||
     error instanceof DatabaseUnusable ||
-    error instanceof BackupError;
+    error instanceof BackupError ||
+    error instanceof StorageUnavailable;
   console.error(isTold ? error.message : error);
   process.exitCode = 1;
   exitSoon();

@@ -11,7 +11,14 @@ import { locateProgram } from './media/ffmpeg/program.ts';
 import { findProgram } from './media/program.ts';
 import { DATABASE_UID, reachableByDatabaseUser } from './platform/database/database-user.ts';
 import { type MailServer, readMailServer, readSender, type Sender } from './platform/mail/address.ts';
-import { readS3Settings, type S3Settings, s3SettingNames } from './platform/storage/s3-settings.ts';
+import {
+  type BackupS3Settings,
+  backupS3SettingNames,
+  readBackupS3Settings,
+  readS3Settings,
+  type S3Settings,
+  s3SettingNames,
+} from './platform/storage/s3-settings.ts';
 import {
   readTracingSettings,
   type TracingSettings,
@@ -101,6 +108,8 @@ export interface Config {
   identityProviders: readonly ProviderSettings[];
   /** The bucket for files; null: they are in the data directory. */
   s3: S3Settings | null;
+  /** The service of buckets for backups; null: that of `s3`. */
+  backupS3: BackupS3Settings | null;
   /** Where traces go; null: nothing is traced. */
   tracing: TracingSettings | null;
 }
@@ -154,6 +163,7 @@ const names = [
   'VITRINE_BACKUP_PASSPHRASE',
   ...providerSettingNames,
   ...s3SettingNames,
+  ...backupS3SettingNames,
   ...tracingSettingNames,
 ] as const;
 type Name = (typeof names)[number];
@@ -428,6 +438,7 @@ export function readConfig(
       refusal: (message) => new ConfigError(message),
     }),
     s3: readS3Settings({ value, refusal: (message) => new ConfigError(message) }),
+    backupS3: readBackupS3Settings({ value, refusal: (message) => new ConfigError(message) }),
     tracing: readTracingSettings({ value, refusal: (message) => new ConfigError(message) }),
   };
 }

@@ -8,8 +8,8 @@ import { openLibraryStorage } from '../main.ts';
 import { type OpenDatabase, openDatabase } from '../platform/database/open.ts';
 import type { CopyProgress } from './copy-files.ts';
 import { createBackup } from './create.ts';
-import { openDirectory } from './directory.ts';
 import { listBackups, type Manifest, readManifest } from './manifest.ts';
+import { openPlace } from './place.ts';
 import { openRepository, type Repository } from './repository.ts';
 import { requireKnownVersion, restoreBackup } from './restore.ts';
 import { findBackup, verify } from './verify.ts';
@@ -91,7 +91,7 @@ async function backUp(config: Config, args: string[], print: Print): Promise<num
   if (config.databaseUrl === null && !existsSync(join(config.dataDir, 'postgres'))) {
     throw new ConfigError(`there is no library in ${config.dataDir}; set VITRINE_DATA to where it is`);
   }
-  const target = await openDirectory(directory, true);
+  const target = await openPlace(config, directory, true);
   const database = await openDatabase(config, { join: true, migrate: false, log: () => {} });
   try {
     const { manifest, added, removed } = await createBackup(
@@ -121,7 +121,7 @@ async function openExisting(
   keyFile: string | undefined,
 ): Promise<Repository> {
   const passphrase = await readPassphrase(config, keyFile);
-  return openRepository(await openDirectory(directory, false), passphrase);
+  return openRepository(await openPlace(config, directory, false), passphrase);
 }
 
 async function list(config: Config, args: string[], print: Print): Promise<number> {

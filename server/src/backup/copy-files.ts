@@ -134,7 +134,7 @@ async function copyOne(
     const file = { key, bytes: size, modifiedAt, sha256 };
     if (known === null && (await repository.has(fileName(sha256), size))) return { file, isNew: false };
     const content = checked(await storage.get(key, size), sha256);
-    await repository.write(fileName(sha256), content);
+    await repository.write(fileName(sha256), content, size);
     return { file, isNew: true };
   } catch (error) {
     const why = error instanceof WrongContent ? 'its content has changed' : whyLost(error);

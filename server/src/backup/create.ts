@@ -95,6 +95,6 @@ export async function createBackup(
   } finally {
     // The session has settings of its own by now.
     client.release(true);
-    lock.release();
+    await lock.release();
   }
 }

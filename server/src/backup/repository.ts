@@ -36,8 +36,8 @@ export interface Content {
 /** All backups in one place. Names are of the content before encryption. */
 export interface Repository {
   target: BackupTarget;
-  /** Stores content and returns its size and hash. With `expected`, content that differs is not stored: BackupError. */
-  write(name: string, content: AsyncIterable<Uint8Array>, expected?: Content): Promise<Content>;
+  /** Stores content, of about `sizeBytes` if that is known, and returns its size and hash. */
+  write(name: string, content: AsyncIterable<Uint8Array>, sizeBytes?: number): Promise<Content>;
   /** Reads content. Throws BackupError at the end when it is not the expected one, or was changed. */
   read(name: string, expected: Content | null): AsyncIterable<Uint8Array>;
   /** Returns whether content of this size is stored. */
@@ -64,8 +64,8 @@ async function* counted(content: AsyncIterable<Uint8Array>, done: (found: Conten
   done({ bytes, sha256: hash.digest('hex') });
 }
 
-function check(name: string, found: Content, expected: Content | null | undefined): void {
-  if (expected === null || expected === undefined) return;
+function check(name: string, found: Content, expected: Content | null): void {
+  if (expected === null) return;
   if (found.bytes !== expected.bytes) {
     throw new BackupError(`${name} is damaged: it has ${found.bytes} of ${expected.bytes} bytes`);
   }
@@ -85,13 +85,12 @@ function openWith(target: BackupTarget, key: Buffer | null): Repository {
   return {
     target,
     keyOf,
-    async write(name, content, expected) {
+    async write(name, content, sizeBytes) {
       let found: Content = { bytes: 0, sha256: '' };
       const plain = counted(content, (its) => {
-        check(name, its, expected);
         found = its;
       });
-      await target.write(keyOf(name), key === null ? plain : seal(plain, key, name));
+      await target.write(keyOf(name), key === null ? plain : seal(plain, key, name), sizeBytes);
       return found;
     },
     async *read(name, expected) {

@@ -10,8 +10,11 @@ export class BackupError extends Error {}
 export interface BackupTarget {
   /** Its name in messages. */
   readonly place: string;
-  /** Stores the content, replacing an earlier one. Durable after `settle`. Throws BackupError when there is no room. */
-  write(key: string, content: AsyncIterable<Uint8Array>): Promise<void>;
+  /**
+   * Stores the content, of about `sizeBytes` if that is known, replacing an earlier one. Durable after `settle`. Throws
+   * BackupError when there is no room.
+   */
+  write(key: string, content: AsyncIterable<Uint8Array>, sizeBytes?: number): Promise<void>;
   /** Opens the content. Throws BackupError when there is none. */
   read(key: string): Promise<Readable>;
   /** Returns the number of bytes, or null when there is no such content. */
@@ -19,8 +22,8 @@ export interface BackupTarget {
   /** Lists the keys that begin with this directory, which ends with `/`, in no particular order. */
   list(directory: string): AsyncIterable<string>;
   remove(key: string): Promise<void>;
-  /** Makes everything written so far survive a power failure. */
+  /** Makes everything written so far survive a power failure. Throws BackupError when the lock was lost meanwhile. */
   settle(): Promise<void>;
   /** Locks the target against other writers until released, and removes partial files of killed processes. */
-  lock(): Promise<{ release(): void }>;
+  lock(): Promise<{ release(): void | Promise<void> }>;
 }

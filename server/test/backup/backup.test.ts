@@ -5,15 +5,25 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import type pg from 'pg';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { restoreCommand } from '../../src/backup/command.ts';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { openBucketTarget } from '../../src/backup/bucket.ts';
+import { backupCommand, restoreCommand } from '../../src/backup/command.ts';
 import { listBackups } from '../../src/backup/manifest.ts';
 import { findBackup } from '../../src/backup/verify.ts';
 import { createJobQueue, migrate } from '../../src/platform/database/migrate.ts';
 import { originalKey, renditionsPrefix } from '../../src/platform/storage/object-key.ts';
 import { isOutOfRoom } from '../../src/platform/storage/room.ts';
+import { openBucket } from '../../src/platform/storage/s3-bucket.ts';
+import { StorageUnavailable } from '../../src/platform/storage/storage.ts';
 import { sweep } from '../../src/sweep/stored-files.ts';
 import { releaseBytes } from '../../src/trash/jobs/purge.ts';
+import {
+  type BucketService,
+  namedService,
+  openBucket as openTestBucket,
+  startService,
+  type TestBucket,
+} from '../support/bucket.ts';
 import { urlOf } from '../support/clone.ts';
 import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
 import { jpeg, plainFile } from '../support/pictures.ts';
@@ -478,5 +488,118 @@ describe('a kill', () => {
     const stored = Object.keys(await filesOf(library.deps.storage));
     for (const key of stored) await (await open(join(root, key))).close();
     await migrate(machine.pool);
+  });
+});
+
+// RUN-27
+describe('a backup in a bucket', () => {
+  let service: BucketService;
+  let bucket: TestBucket;
+  const buckets: TestBucket[] = [];
+
+  beforeAll(async () => {
+    service = namedService ?? (await startService());
+  });
+  beforeEach(async () => {
+    bucket = await openTestBucket(service);
+    buckets.push(bucket);
+  });
+  afterAll(async () => {
+    for (const one of buckets) await one.close();
+    await service.stop();
+  });
+
+  const targetIn = ({ settings }: TestBucket, leaseMs?: number) =>
+    openBucketTarget(
+      openBucket({ ...settings, prefix: 'studio/' }),
+      's3://test/studio',
+      leaseMs === undefined ? {} : { leaseMs },
+    );
+
+  test('is made and restored by the commands, encrypted, with only new files', async () => {
+    const { endpoint, accessKeyId, secretAccessKey } = bucket.settings;
+    const config = {
+      ...library.config,
+      databaseUrl: library.databaseUrl,
+      backupPassphrase: 'grey heron over the weir',
+      backupS3: { endpoint, accessKeyId, secretAccessKey, region: 'us-east-1', forcePathStyle: true },
+    };
+    const place = `s3://${bucket.settings.bucket}/studio`;
+    const printed: string[] = [];
+    const print = (line: string) => printed.push(line);
+    expect(await backupCommand(config, [place], print)).toBe(0);
+    expect(await backupCommand(config, [place, '--keep', '1'], print)).toBe(0);
+    expect(printed[1]).toMatch(/; new: 0 files of 0 bytes$/);
+    expect(printed[2]).toMatch(/^removed: /);
+    expect(await backupCommand(config, ['verify', place], print)).toBe(0);
+    const keys = await Array.fromAsync(targetIn(bucket).list(''));
+    expect(keys.filter((key) => !/^(vitrine-backup\.json|files\/|backups\/)/.test(key))).toEqual([]);
+    expect(keys.filter((key) => /users|assets/.test(key))).toEqual([]);
+    expect(
+      new Set(keys.filter((key) => key.startsWith('backups/')).map((key) => key.split('/')[1])).size,
+    ).toBe(1);
+
+    const machine = await newMachine();
+    const dataDir = await scratch.directory();
+    const empty = { ...config, databaseUrl: urlOf(settingsOfMachine(machine)), dataDir };
+    expect(await restoreCommand(empty, [place], print)).toBe(0);
+    expect(await rowsOf(machine.pool)).toEqual(await rowsOf(library.database.pool));
+    const stored = Object.keys(await filesOf(library.deps.storage));
+    for (const key of stored) await (await open(join(dataDir, 'library', key))).close();
+
+    await expect(backupCommand({ ...config, backupS3: null }, [place], print)).rejects.toThrow(
+      'needs VITRINE_BACKUP_S3_ACCESS_KEY_ID',
+    );
+    await expect(backupCommand(config, ['s3://No/Bucket'], print)).rejects.toThrow('is no place in a bucket');
+  });
+
+  test('that loses the bucket fails and leaves earlier backups whole', async () => {
+    const target = targetIn(bucket);
+    const first = await backUp(library, target);
+    await upload(mara, plainFile('only in the second backup'), {}, 'second.bin');
+    const failing = backUp(library, target, { progress: () => bucket.setFault('gone') });
+    await expect(failing).rejects.toThrow(StorageUnavailable);
+    bucket.setFault('none');
+    const repository = await openBackups(target);
+    const found = await listBackups(repository);
+    expect(found).toEqual({ complete: [first.manifest.id], incomplete: [expect.any(String)] });
+    expect(await damagesOf(repository)).toEqual([]);
+    // The name of the writer that failed is still there, and counts for a while.
+    await expect(backUp(library, target)).rejects.toThrow(/another backup is writing/);
+    const impatient = targetIn(bucket, 1000);
+    await expect
+      .poll(() => backUp(library, impatient).then(() => 'done', String), { timeout: 30_000 })
+      .toBe('done');
+    expect((await listBackups(repository)).incomplete).toEqual([]);
+    expect(await damagesOf(repository)).toEqual([]);
+  });
+
+  test('refuses a second writer', async () => {
+    const lock = await targetIn(bucket).lock();
+    await expect(backUp(library, targetIn(bucket))).rejects.toThrow(
+      'another backup is writing to s3://test/studio, or was killed in the last 5 minutes',
+    );
+    await lock.release();
+    await backUp(library, targetIn(bucket));
+  });
+
+  test('stores large content in parts, and nothing of content that fails', async () => {
+    const target = targetIn(bucket);
+    const chunk = Buffer.alloc(1024 * 1024, 'a piece of a large table ');
+    const content = async function* (chunks: number, failure?: Error) {
+      for (let n = 0; n < chunks; n += 1) yield chunk;
+      if (failure !== undefined) throw failure;
+    };
+    await target.write('files/large', content(20));
+    expect(await target.size('files/large')).toBe(20 * chunk.length);
+    const read = Buffer.concat(await Array.fromAsync(await target.read('files/large')));
+    expect(read.equals(Buffer.concat(Array.from({ length: 20 }, () => chunk)))).toBe(true);
+    expect(bucket.requests.filter((asked) => /^PUT .*partNumber=/.test(asked))).toHaveLength(3);
+    for (const chunks of [3, 20]) {
+      const failing = target.write('files/failed', content(chunks, new Error('it was damaged')));
+      await expect(failing).rejects.toThrow('it was damaged');
+      expect(await target.size('files/failed')).toBeNull();
+    }
+    await expect(target.read('files/failed')).rejects.toThrow('s3://test/studio/files/failed is missing');
   });
 });

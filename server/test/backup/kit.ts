@@ -9,6 +9,7 @@ import { type BackupOptions, createBackup } from '../../src/backup/create.ts';
 import { openDirectory } from '../../src/backup/directory.ts';
 import { openRepository, type Repository } from '../../src/backup/repository.ts';
 import { restoreBackup } from '../../src/backup/restore.ts';
+import type { BackupTarget } from '../../src/backup/target.ts';
 import { findBackup, verify } from '../../src/backup/verify.ts';
 import { type DatabasePool, openPool } from '../../src/platform/database/pool.ts';
 import { openDiskStorage } from '../../src/platform/storage/disk.ts';
@@ -73,13 +74,13 @@ export async function emptyMachine(directory: string): Promise<EmptyMachine> {
   };
 }
 
-/** Backs a library up into a directory. */
+/** Backs a library up into a directory, or another place. */
 export async function backUp(
   library: Pick<Library, 'database' | 'deps'>,
-  directory: string,
+  place: string | BackupTarget,
   options: Partial<BackupOptions> = {},
 ) {
-  const target = await openDirectory(directory, true);
+  const target = typeof place === 'string' ? await openDirectory(place, true) : place;
   return createBackup(library.database.pool, library.deps.storage, target, {
     version: '1.0.0',
     passphrase: null,
@@ -90,8 +91,11 @@ export async function backUp(
   });
 }
 
-export async function openBackups(directory: string, passphrase: string | null = null): Promise<Repository> {
-  return openRepository(await openDirectory(directory, false), passphrase);
+export async function openBackups(
+  place: string | BackupTarget,
+  passphrase: string | null = null,
+): Promise<Repository> {
+  return openRepository(typeof place === 'string' ? await openDirectory(place, false) : place, passphrase);
 }
 
 /** Returns the damages of the latest backup. */

@@ -68,6 +68,9 @@ describe('settings of a bucket', () => {
       expect(refusalOf({ ...bucket, [name]: '' })).toMatch(new RegExp(`^${name} is missing`));
     }
     expect(refusalOf({ VITRINE_S3_REGION: 'eu-central-1' })).toMatch(/^VITRINE_S3_BUCKET is missing/);
+    expect(refusalOf({ VITRINE_BACKUP_S3_REGION: 'eu-central-1' })).toMatch(
+      /^VITRINE_BACKUP_S3_ACCESS_KEY_ID is missing: VITRINE_BACKUP_S3_REGION is set/,
+    );
   });
 
   test('name an endpoint of another provider, a prefix and the direction', () => {
@@ -151,6 +154,7 @@ describe('settings', () => {
       mail: { server: null, from: null },
       backupPassphrase: null,
       tracing: null,
+      backupS3: null,
       identityProviders: [],
       s3: null,
     });
@@ -203,6 +207,9 @@ describe('settings', () => {
         DATABASE_URL: 'postgres://vitrine@localhost/vitrine',
         VITRINE_DATABASE_POOLING: 'transaction',
         VITRINE_DATABASE_DIRECT_URL: 'postgres://vitrine@db/vitrine',
+        VITRINE_BACKUP_S3_ENDPOINT: 'https://s3.example',
+        VITRINE_BACKUP_S3_ACCESS_KEY_ID: 'key',
+        VITRINE_BACKUP_S3_SECRET_ACCESS_KEY: 'a secret',
         OTEL_EXPORTER_OTLP_ENDPOINT: 'https://collector.example/otlp/',
         OTEL_EXPORTER_OTLP_HEADERS: 'x-key=a%20b, x-team=two',
         OTEL_SERVICE_NAME: 'pictures',
@@ -261,6 +268,13 @@ describe('settings', () => {
         from: { address: 'library@example.org', name: 'The Library' },
       },
       s3: null,
+      backupS3: expect.objectContaining({
+        endpoint: 'https://s3.example',
+        region: 'us-east-1',
+        accessKeyId: 'key',
+        secretAccessKey: 'a secret',
+        forcePathStyle: true,
+      }),
       tracing: {
         url: 'https://collector.example/otlp/v1/traces',
         headers: { 'x-key': 'a b', 'x-team': 'two' },

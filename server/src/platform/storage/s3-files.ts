@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
+import { Readable } from 'node:stream';
 import { PutObjectCommand, type S3Client } from '@aws-sdk/client-s3';
 import { Upload } from '@aws-sdk/lib-storage';
 
@@ -54,25 +55,82 @@ export async function sendFile(client: S3Client, file: Outgoing): Promise<string
   const { size } = await stat(path);
   const params = { Bucket, Key, ...(file.onlyIfAbsent ? { IfNoneMatch: '*' } : {}) };
   if (size <= PART_BYTES) {
-    const Body = await readFile(path);
-    const command = new PutObjectCommand({ ...params, Body, ContentMD5: md5(Body).toString('base64') });
-    return (await client.send(command, { abortSignal: signal })).ETag ?? '';
+    return sendWhole(client, { ...params, Body: await readFile(path) }, signal);
   }
+  const Body = createReadStream(path, { highWaterMark: MIB });
+  return sendParts(
+    client,
+    { ...params, Body },
+    { partSize: partBytes(size), queueSize: PARTS_AT_ONCE },
+    signal,
+  );
+}
+
+/**
+ * Sends content, a large one in parts, which are removed when sending fails. `sizeBytes` is about its size, if that is
+ * known; otherwise it can have up to 80 GB.
+ */
+export async function sendStream(
+  client: S3Client,
+  {
+    content,
+    sizeBytes,
+    bucket: Bucket,
+    name: Key,
+    signal,
+  }: Omit<Outgoing, 'path' | 'onlyIfAbsent'> & {
+    content: AsyncIterable<Uint8Array>;
+    sizeBytes: number | null;
+  },
+): Promise<void> {
+  const chunks = content[Symbol.asyncIterator]();
+  const first: Uint8Array[] = [];
+  let bytes = 0;
+  while (bytes <= PART_BYTES) {
+    const { done, value } = await chunks.next();
+    if (done === true) {
+      await sendWhole(client, { Bucket, Key, Body: Buffer.concat(first) }, signal);
+      return;
+    }
+    first.push(value);
+    bytes += value.length;
+  }
+  const all = async function* () {
+    yield* first.splice(0);
+    yield* { [Symbol.asyncIterator]: () => chunks };
+  };
+  const Body = Readable.from(all(), { objectMode: false });
+  await sendParts(
+    client,
+    { Bucket, Key, Body },
+    { partSize: partBytes(sizeBytes ?? 0), queueSize: 1 },
+    signal,
+  );
+}
+
+async function sendWhole(
+  client: S3Client,
+  params: { Bucket: string; Key: string; Body: Buffer; IfNoneMatch?: string },
+  signal: AbortSignal,
+): Promise<string> {
+  const command = new PutObjectCommand({ ...params, ContentMD5: md5(params.Body).toString('base64') });
+  return (await client.send(command, { abortSignal: signal })).ETag ?? '';
+}
+
+async function sendParts(
+  client: S3Client,
+  params: { Bucket: string; Key: string; Body: Readable; IfNoneMatch?: string },
+  parts: { partSize: number; queueSize: number },
+  signal: AbortSignal,
+): Promise<string> {
   const abortController = new AbortController();
   const stop = () => abortController.abort();
   signal.addEventListener('abort', stop, { once: true });
-  const Body = createReadStream(path, { highWaterMark: MIB });
   try {
-    const upload = new Upload({
-      client,
-      params: { ...params, Body },
-      partSize: partBytes(size),
-      queueSize: PARTS_AT_ONCE,
-      abortController,
-    });
+    const upload = new Upload({ client, params, ...parts, abortController });
     return (await upload.done()).ETag ?? '';
   } finally {
     signal.removeEventListener('abort', stop);
-    Body.destroy();
+    params.Body.destroy();
   }
 }

@@ -27,6 +27,22 @@ export const s3SettingNames = [
 ] as const;
 type Name = (typeof s3SettingNames)[number];
 
+/** The settings of a bucket for backups, whose name is part of the command. */
+export const backupS3SettingNames = [
+  'VITRINE_BACKUP_S3_ENDPOINT',
+  'VITRINE_BACKUP_S3_REGION',
+  'VITRINE_BACKUP_S3_ACCESS_KEY_ID',
+  'VITRINE_BACKUP_S3_SECRET_ACCESS_KEY',
+  'VITRINE_BACKUP_S3_FORCE_PATH_STYLE',
+] as const;
+type BackupName = (typeof backupS3SettingNames)[number];
+
+/** The service of a bucket for backups, and its key. */
+export type BackupS3Settings = Pick<
+  S3Settings,
+  'endpoint' | 'region' | 'accessKeyId' | 'secretAccessKey' | 'forcePathStyle'
+>;
+
 interface SettingsSource {
   /** The value; null when unset. */
   value(name: Name): string | null;
@@ -92,4 +108,27 @@ export function readS3Settings(source: SettingsSource): S3Settings | null {
     forcePathStyle: isOn(source, 'VITRINE_S3_FORCE_PATH_STYLE', endpoint !== null),
     writes: isOn(source, 'VITRINE_S3_WRITES', true),
   };
+}
+
+/** Returns the settings of buckets for backups, or null when none is set. Throws as `readS3Settings`. */
+export function readBackupS3Settings({
+  value,
+  refusal,
+}: {
+  value(name: BackupName): string | null;
+  refusal(message: string): Error;
+}): BackupS3Settings | null {
+  const names = new Map<string, BackupName>(
+    backupS3SettingNames.map((name) => [name.replace('_BACKUP', ''), name]),
+  );
+  const given = backupS3SettingNames.some((name) => value(name) !== null);
+  return readS3Settings({
+    value(name) {
+      const own = names.get(name);
+      if (own !== undefined) return value(own);
+      // The command names the bucket.
+      return given && name === 'VITRINE_S3_BUCKET' ? 'named-later' : null;
+    },
+    refusal: (message) => refusal(message.replaceAll('VITRINE_S3_', 'VITRINE_BACKUP_S3_')),
+  });
 }

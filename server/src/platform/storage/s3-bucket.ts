@@ -1,0 +1,291 @@
+import { Readable } from 'node:stream';
+import {
+  AbortMultipartUploadCommand,
+  DeleteObjectCommand,
+  GetObjectCommand,
+  HeadBucketCommand,
+  HeadObjectCommand,
+  ListMultipartUploadsCommand,
+  type ListMultipartUploadsCommandInput,
+  paginateListObjectsV2,
+  S3Client,
+} from '@aws-sdk/client-s3';
+import { etagOf, sendFile, sendStream } from './s3-files.ts';
+import { readSteadily } from './s3-reading.ts';
+import { retryStrategy } from './s3-retries.ts';
+import type { S3Settings } from './s3-settings.ts';
+import { DamagedObject, NoSuchObject, StorageUnavailable, type StoredObject } from './storage.ts';
+
+const CONNECT_MS = 3_000;
+/** How long a request without a body may take, attempts included. */
+const ANSWER_MS = 20_000;
+const READY_MS = 3_000;
+/** How long a service may be silent while a file is sent. */
+const SILENT_MS = 30_000;
+/** How long sending one file may take. */
+const SENDING_MS = 6 * 3600 * 1000;
+/** Readers that wait for slow clients keep a connection each. */
+const MOST_CONNECTIONS = 1_000;
+
+export interface BucketObject extends StoredObject {
+  etag: string;
+}
+
+/**
+ * The objects of a bucket below the prefix of its settings. Every failure of the service, after some attempts, is
+ * StorageUnavailable. Objects are visible when they are complete.
+ */
+export interface Bucket {
+  /** Returns what is known of an object; null when there is none. */
+  find(key: string): Promise<BucketObject | null>;
+  /**
+   * Reads an object or a range of it, and resolves with its total size too. Rejects with NoSuchObject, or with DamagedObject
+   * when it does not have `sizeBytes` bytes; null: any size.
+   */
+  read(
+    key: string,
+    range: { start: number; end: number } | null,
+    sizeBytes: number | null,
+  ): Promise<{ stream: Readable; total: number }>;
+  /** Sends a local file unless the bucket has it, and returns the ETag of the object. */
+  sendUnlessThere(path: string, key: string): Promise<string>;
+  /**
+   * Sends content of about this size; null: unknown, and at most 80 GB. Fails with the error of the content, if that fails;
+   * then nothing is stored.
+   */
+  send(key: string, content: AsyncIterable<Uint8Array>, sizeBytes: number | null): Promise<void>;
+  checkReady(): Promise<void>;
+  delete(key: string): Promise<void>;
+  /** Lists the objects whose keys begin with this. */
+  list(beginning: string): AsyncIterable<StoredObject>;
+  /** Removes parts of files that never arrived completely and began before `olderThan`. Returns how many files. */
+  removeUnfinished(olderThan: number): Promise<number>;
+}
+
+function statusOf(error: unknown): number | null {
+  if (!(error instanceof Error) || !('$metadata' in error)) return null;
+  const { $metadata } = error;
+  const status =
+    typeof $metadata === 'object' && $metadata !== null && 'httpStatusCode' in $metadata
+      ? $metadata.httpStatusCode
+      : null;
+  return typeof status === 'number' ? status : null;
+}
+
+/** Describes a failure without its request, whose headers contain the signature. */
+function describe(error: unknown): string {
+  if (!(error instanceof Error)) return 'unknown error';
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : error.name;
+  const status = statusOf(error);
+  return status === null ? code : `${code} (${status})`;
+}
+
+function unavailable(what: string, error: unknown): StorageUnavailable {
+  return error instanceof StorageUnavailable ? error : new StorageUnavailable(`${what}: ${describe(error)}`);
+}
+
+function openClient({
+  endpoint,
+  region,
+  forcePathStyle,
+  accessKeyId,
+  secretAccessKey,
+}: S3Settings): S3Client {
+  const agent = { keepAlive: true, maxSockets: MOST_CONNECTIONS };
+  return new S3Client({
+    region,
+    ...(endpoint === null ? {} : { endpoint }),
+    forcePathStyle,
+    credentials: { accessKeyId, secretAccessKey },
+    // Many services do not know the newer checksums.
+    requestChecksumCalculation: 'WHEN_REQUIRED',
+    responseChecksumValidation: 'WHEN_REQUIRED',
+    retryStrategy,
+    requestHandler: {
+      connectionTimeout: CONNECT_MS,
+      socketTimeout: SILENT_MS,
+      httpAgent: agent,
+      httpsAgent: agent,
+    },
+  });
+}
+
+/** Opens a bucket, without a request. Sending one file takes at most `sendingMs`. */
+export function openBucket(settings: S3Settings, { sendingMs = SENDING_MS } = {}): Bucket {
+  const client = openClient(settings);
+  const { bucket: Bucket, prefix } = settings;
+  const nameOf = (key: string) => `${prefix}${key}`;
+  let knowsConditions = true;
+
+  /** Limits the time until the response begins, not that of its body. */
+  const within = async <T>(send: (limit: { abortSignal: AbortSignal }) => Promise<T>): Promise<T> => {
+    const stop = new AbortController();
+    const timer = setTimeout(() => stop.abort(), ANSWER_MS);
+    try {
+      return await send({ abortSignal: stop.signal });
+    } finally {
+      clearTimeout(timer);
+    }
+  };
+
+  const find = async (key: string): Promise<BucketObject | null> => {
+    try {
+      const head = await within((limit) =>
+        client.send(new HeadObjectCommand({ Bucket, Key: nameOf(key) }), limit),
+      );
+      const { ContentLength = 0, LastModified, ETag = '' } = head;
+      return { key, sizeBytes: ContentLength, modifiedAt: LastModified?.getTime() ?? 0, etag: ETag };
+    } catch (error) {
+      if (statusOf(error) === 404) return null;
+      throw unavailable(`look for ${key}`, error);
+    }
+  };
+
+  /** Opens the bytes from `start`, of the object with this ETag if one is given. */
+  const open = async (key: string, start: number, end: number | null, etag?: string) => {
+    const Range = start === 0 && end === null ? undefined : `bytes=${start}-${end ?? ''}`;
+    try {
+      const command = new GetObjectCommand({
+        Bucket,
+        Key: nameOf(key),
+        ...(Range === undefined ? {} : { Range }),
+        ...(etag === undefined ? {} : { IfMatch: etag }),
+      });
+      const {
+        Body,
+        ContentLength = 0,
+        ContentRange,
+        ETag,
+      } = await within((limit) => client.send(command, limit));
+      if (!(Body instanceof Readable)) throw new Error('the response has no body');
+      const total = ContentRange === undefined ? ContentLength : Number(ContentRange.split('/')[1]);
+      return { body: Body, total, etag: ETag };
+    } catch (error) {
+      const status = statusOf(error);
+      if (status === 404) throw new NoSuchObject(key);
+      if (status === 416) throw new DamagedObject(key, 'it is too short');
+      if (status === 412) throw new DamagedObject(key, 'it was replaced while it was read');
+      throw unavailable(`read ${key}`, error);
+    }
+  };
+
+  const read = async (
+    key: string,
+    range: { start: number; end: number } | null,
+    sizeBytes: number | null,
+  ) => {
+    const { body, total, etag } = await open(key, range?.start ?? 0, range?.end ?? null);
+    // Without a listener, an aborted body would end the process.
+    body.on('error', () => {});
+    if (sizeBytes !== null && total !== sizeBytes) {
+      body.destroy();
+      throw new DamagedObject(key, `it has ${total} of ${sizeBytes} bytes`);
+    }
+    const { start, end } = range ?? { start: 0, end: total - 1 };
+    const stream = readSteadily(body, { start, end }, async (position) => {
+      const again = await open(key, position, end, etag);
+      again.body.on('error', () => {});
+      return again.body;
+    });
+    return { stream, total };
+  };
+
+  /** Sends a file unless the bucket has it, and returns the ETag of the object. */
+  const sendUnlessThere = async (path: string, key: string): Promise<string> => {
+    for (const onlyIfAbsent of [true, false]) {
+      const found = await find(key);
+      if (found !== null && found.etag === (await etagOf(path))) return found.etag;
+      const signal = AbortSignal.timeout(sendingMs);
+      const isConditional = onlyIfAbsent && found === null && knowsConditions;
+      try {
+        const name = nameOf(key);
+        return await sendFile(client, { path, bucket: Bucket, name, onlyIfAbsent: isConditional, signal });
+      } catch (error) {
+        const status = statusOf(error);
+        if (isConditional && status === 501) knowsConditions = false;
+        // 412 and 409: another process has just sent it.
+        else if (!isConditional || (status !== 412 && status !== 409))
+          throw unavailable(`store ${key}`, error);
+      }
+    }
+    throw new StorageUnavailable(`store ${key}: it changes all the time`);
+  };
+
+  return {
+    find,
+    read,
+    sendUnlessThere,
+    async send(key, content, sizeBytes) {
+      let failure: unknown = null;
+      const chunks = content[Symbol.asyncIterator]();
+      const next = () =>
+        chunks.next().catch((error: unknown) => {
+          failure = error;
+          throw error;
+        });
+      const stop = async () => {
+        await chunks.return?.();
+        return { done: true, value: undefined } as const;
+      };
+      const watched = { [Symbol.asyncIterator]: () => ({ next, return: stop }) };
+      try {
+        const signal = AbortSignal.timeout(sendingMs);
+        await sendStream(client, { content: watched, sizeBytes, bucket: Bucket, name: nameOf(key), signal });
+      } catch (error) {
+        throw failure ?? unavailable(`store ${key}`, error);
+      }
+    },
+    async checkReady() {
+      try {
+        await client.send(new HeadBucketCommand({ Bucket }), { abortSignal: AbortSignal.timeout(READY_MS) });
+      } catch (error) {
+        throw unavailable(`reach the bucket ${Bucket}`, error);
+      }
+    },
+    async delete(key) {
+      try {
+        await within((limit) => client.send(new DeleteObjectCommand({ Bucket, Key: nameOf(key) }), limit));
+      } catch (error) {
+        if (statusOf(error) !== 404) throw unavailable(`delete ${key}`, error);
+      }
+    },
+    async *list(beginning) {
+      const pages = paginateListObjectsV2({ client }, { Bucket, Prefix: nameOf(beginning) });
+      try {
+        for await (const { Contents = [] } of pages) {
+          for (const { Key = '', Size = 0, LastModified } of Contents) {
+            const key = Key.slice(prefix.length);
+            yield { key, sizeBytes: Size, modifiedAt: LastModified?.getTime() ?? 0 };
+          }
+        }
+      } catch (error) {
+        throw unavailable(`list ${beginning}`, error);
+      }
+    },
+    async removeUnfinished(olderThan) {
+      // Younger ones may still be being sent.
+      const before = Math.min(olderThan, Date.now() - sendingMs);
+      let removed = 0;
+      let after: Pick<ListMultipartUploadsCommandInput, 'KeyMarker' | 'UploadIdMarker'> = {};
+      try {
+        for (;;) {
+          const command = new ListMultipartUploadsCommand({ Bucket, Prefix: prefix, ...after });
+          const page = await within((limit) => client.send(command, limit));
+          for (const { Key = '', UploadId, Initiated } of page.Uploads ?? []) {
+            if (!Key.startsWith(prefix) || Initiated === undefined || Initiated.getTime() >= before) continue;
+            const abort = new AbortMultipartUploadCommand({ Bucket, Key, UploadId });
+            await within((limit) => client.send(abort, limit));
+            removed += 1;
+          }
+          if (page.IsTruncated !== true) break;
+          after = { KeyMarker: page.NextKeyMarker, UploadIdMarker: page.NextUploadIdMarker };
+        }
+      } catch (error) {
+        // Some services have no such list.
+        if (![400, 405, 501].includes(statusOf(error) ?? 0))
+          throw unavailable('remove unfinished uploads', error);
+      }
+      return removed;
+    },
+  };
+}
