@@ -26,7 +26,7 @@ export function openBucketTarget(bucket: Bucket, place: string, { leaseMs = LEAS
 
   return {
     place,
-    write: (key, content, sizeBytes = null) => bucket.send(key, content, sizeBytes),
+    write: (key, content, sizeBytes) => bucket.send(key, content, sizeBytes ?? null),
     async read(key) {
       try {
         const { stream } = await bucket.read(key, null, null);
