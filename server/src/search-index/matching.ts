@@ -3,7 +3,7 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Caller } from '../access/caller.ts';
 import { openGates, readableWords } from '../access/search.ts';
 import type { Database } from '../platform/database/pool.ts';
-import { hasWords, type Question, readQuestion, readTerms } from './question.ts';
+import { conjunction, hasWords, isLiteral, type Question, readQuestion, readTerms } from './question.ts';
 
 interface Documents {
   /** The table of its documents, and their key. */
@@ -74,8 +74,7 @@ function behindGates(
 
 /** Returns a tsquery as text, evaluated once per statement. */
 function wholeOf({ wanted, unwanted }: Question): RawBuilder<unknown> {
-  const parts = [wanted, unwanted].filter((part) => part !== '');
-  return sql`${parts.map((part) => `( ${part} )`).join(' & ')}::tsquery`;
+  return sql`${conjunction([wanted, unwanted])}::tsquery`;
 }
 
 /** Returns how documents of a kind match a query with words. */
@@ -171,15 +170,18 @@ const LONGEST_LIKENED = 100;
 /** Returns the words to compare with names; null where comparing would find too much or nothing intended. */
 function likened({ terms }: Question): readonly string[] | null {
   const wanted = terms.filter((term) => !term.unwanted);
-  const words = wanted.map((term) => term.text.slice(0, LONGEST_LIKENED));
+  const correctable = wanted.filter((term) => !isLiteral(term));
+  const words = correctable.map((term) => term.text.slice(0, LONGEST_LIKENED));
   // Quoted text is meant literally.
-  const isPlain = wanted.every((term) => !term.exact && [...term.text].length >= SHORTEST_LIKENED);
+  const isPlain =
+    wanted.every((term) => !term.exact) &&
+    correctable.every((term) => [...term.text].length >= SHORTEST_LIKENED);
   return isPlain && words.length > 0 && words.length <= MOST_LIKENED ? words : null;
 }
 
 /**
  * Matches documents whose names have words similar to every wanted one, and none of the unwanted words: for misspelt
- * queries. Null where there is nothing to compare. Requires a transaction that has set `SIMILARITY_THRESHOLD`.
+ * queries. Words with digits must be present as written (SEARCH-19). Null where there is nothing to compare. Requires a transaction that has set `SIMILARITY_THRESHOLD`.
  */
 export function similarityMatching(caller: Caller, kind: SearchKind, question: Question): Matching | null {
   const words = likened(question);
@@ -194,14 +196,16 @@ export function similarityMatching(caller: Caller, kind: SearchKind, question: Q
   const similarities = texts.map((text) => sql`word_similarity(${text}, ${names})`);
   const alike = texts.map((text) => sql`${text} <% ${names}`);
   const column = sql.ref(columns.document);
-  const unwanted = sql`${question.unwanted}::tsquery`;
-  const behind = question.unwanted === '' ? null : behindGates(caller, kind);
+  const rest = conjunction([question.literal, question.unwanted]);
+  const restQuery = sql`${rest}::tsquery`;
+  const behind = rest === '' ? null : behindGates(caller, kind);
+  const own = sql<boolean>`ts_match_vq(${column}, ${restQuery})`;
   const allowed: RawBuilder<boolean> =
-    question.unwanted === ''
+    rest === ''
       ? sql`true`
       : behind === null
-        ? sql`ts_match_vq(${column}, ${unwanted})`
-        : sql`(ts_match_vq(${column}, ${unwanted}) and (not ${behind.any} or ts_match_vq(${behind.open}, ${unwanted})))`;
+        ? own
+        : sql`(case when ${behind.any} then ts_match_vq(${column} || ${behind.open}, ${restQuery}) else ${own} end)`;
   return {
     likely: sql`(${sql.join(
       similarities.map((similarity) => sql`${similarity} >= ${SIMILARITY_THRESHOLD}::float4`),

@@ -48,6 +48,13 @@ export interface Question {
   either: string;
   /** A tsquery for each wanted part that contains a word. */
   each: string[];
+  /** The wanted words that are not corrected. */
+  literal: string;
+}
+
+/** Whether a word is never corrected: one with a digit names something else when a character differs (SEARCH-19). */
+export function isLiteral({ text }: Term): boolean {
+  return /\p{N}/u.test(text);
 }
 
 /** Parses a query in the library's language, in one statement; null without a query. */
@@ -57,20 +64,35 @@ export async function readQuestion(
   words: Words = 'all',
 ): Promise<Question | null> {
   if (terms.length === 0) return null;
-  const { rows } = await sql<Omit<Question, 'terms' | 'words'>>`
+  const { rows } = await sql<
+    Pick<Question, 'wanted' | 'unwanted' | 'either'> & { parts: { query: string; literal: boolean }[] }
+  >`
     with given as (select ${terms.map((term) => term.text)}::text[] as words,
       ${terms.map((term) => term.unwanted)}::boolean[] as unwanted,
-      ${terms.map((term) => term.beginning)}::boolean[] as beginnings, ${words === 'titles' ? 'A' : ''}::text as labels)
-    select q.wanted::text, q.unwanted::text, q.either::text, coalesce((select json_agg(one.wanted::text order by t.place)
-        from unnest(g.words, g.unwanted, g.beginnings) with ordinality t (word, is_unwanted, is_beginning, place)
+      ${terms.map((term) => term.beginning)}::boolean[] as beginnings,
+      ${terms.map(isLiteral)}::boolean[] as literals, ${words === 'titles' ? 'A' : ''}::text as labels)
+    select q.wanted::text, q.unwanted::text, q.either::text, coalesce((
+        select json_agg(json_build_object('query', one.wanted::text, 'literal', t.is_literal) order by t.place)
+        from unnest(g.words, g.unwanted, g.beginnings, g.literals)
+          with ordinality t (word, is_unwanted, is_beginning, is_literal, place)
         cross join lateral search_question(array[t.word], array[t.is_unwanted], array[t.is_beginning], g.labels) one
-        where numnode(one.wanted) > 0), '[]') as each
+        where numnode(one.wanted) > 0), '[]') as parts
     from given g cross join lateral search_question(g.words, g.unwanted, g.beginnings, g.labels) q`.execute(
     db,
   );
   const [row] = rows;
   if (row === undefined) throw new Error('a function answers its row');
-  return { terms, words, ...row };
+  const { parts, ...queries } = row;
+  const literal = parts.filter((part) => part.literal).map(({ query }) => query);
+  return { terms, words, ...queries, each: parts.map(({ query }) => query), literal: conjunction(literal) };
+}
+
+/** Returns a tsquery as text for documents that match all of these; empty for none. */
+export function conjunction(queries: readonly string[]): string {
+  return queries
+    .filter((query) => query !== '')
+    .map((query) => `( ${query} )`)
+    .join(' & ');
 }
 
 /** Returns whether it contains any word, wanted or not. */

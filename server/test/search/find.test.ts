@@ -98,6 +98,19 @@ describe('words', () => {
     expect(await found(ines, 'lighthuose -lighthouse')).toEqual([]);
   });
 
+  // SEARCH-19
+  test('with digits are matched as written or as a prefix, and never corrected', async () => {
+    await asset('windmill 77771');
+    await asset('SCAN_0042v2');
+    expect(await found(ines, '77777')).toEqual([]);
+    expect(await found(ines, 'SCAN_0043v2')).toEqual([]);
+    expect(await found(ines, '7777')).toEqual(['asset windmill 77771']);
+    expect(await found(ines, 'scan_0042')).toEqual(['asset SCAN_0042v2']);
+    // The other words are corrected as usual.
+    expect(await found(ines, 'windmlil 77771')).toEqual(['asset windmill 77771']);
+    expect(await found(ines, 'windmlil 77772')).toEqual([]);
+  });
+
   test('are highlighted in rich text without markup', async () => {
     const picture = await asset('lettered');
     const field = await define(library, 'rich_text');
