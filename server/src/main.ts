@@ -8,8 +8,9 @@ import { type Config, ConfigError } from './config.ts';
 import type { Deps } from './deps.ts';
 import { assignedJobs, jobHandlers } from './jobs.ts';
 import { decodingJobs, forbiddenTurns } from './media/decoding/turns.ts';
+import { openProcessMetrics, type ProcessMetrics } from './metrics/process.ts';
 import { type OpenDatabase, openDatabase } from './platform/database/open.ts';
-import { startWorker, type Worker } from './platform/jobs/worker.ts';
+import { startWorker, type Worker, type WorkerOptions } from './platform/jobs/worker.ts';
 import { openStorage } from './platform/storage/open.ts';
 import { openTracing, type Tracing } from './platform/tracing/open.ts';
 import { type OpenService, openDeps, openService } from './service.ts';
@@ -20,6 +21,8 @@ export interface Running {
   url: string | null;
   deps: Deps;
   database: OpenDatabase;
+  /** Null unless a token for metrics is configured. */
+  metrics: ProcessMetrics | null;
   stop(): Promise<void>;
 }
 
@@ -39,7 +42,7 @@ export async function startWorkerFor(
   deps: Deps,
   database: OpenDatabase,
   kinds: readonly string[] | null = null,
-  tracing: Tracing | null = null,
+  telemetry: Pick<WorkerOptions, 'tracing' | 'observe'> = {},
 ): Promise<Worker> {
   const assigned = assignedJobs(jobHandlers(deps), kinds);
   await countStorageOnce(deps.db);
@@ -50,7 +53,7 @@ export async function startWorkerFor(
     ...assigned,
     concurrency: availableParallelism() + decodingJobs,
     forbidFlags: forbiddenTurns,
-    tracing,
+    ...telemetry,
     log: deps.log,
   });
 }
@@ -80,14 +83,22 @@ export async function startServing(
       listener: database.listener,
       storage,
       config,
+      activity: database.activity,
       tracing,
       hasSiblings: sharesPort,
     });
-    const { deps } = service;
+    const { deps, metrics } = service;
+    const observe = metrics?.observeJob ?? null;
     server = service.server;
     const url = await listen(service.server, config, sharesPort);
-    const worker = jobs ? await startWorkerFor(deps, database, config.jobs, tracing) : null;
-    return { url, deps, database, stop: () => stopAll({ worker, service, deps, database, tracing }) };
+    const worker = jobs ? await startWorkerFor(deps, database, config.jobs, { tracing, observe }) : null;
+    return {
+      url,
+      deps,
+      database,
+      metrics,
+      stop: () => stopAll({ worker, service, deps, database, tracing }),
+    };
   } catch (error) {
     // The server may already be listening, and would keep a process without jobs alive.
     await server?.close();
@@ -103,11 +114,14 @@ export async function startWorking(config: Config, { join }: Pick<Part, 'join'>)
   const storage = await openLibraryStorage(config);
   const log = pino({ level: config.logLevel });
   const deps = await openDeps(database.db, storage, config, log);
-  const worker = await startWorkerFor(deps, database, config.jobs, tracing);
+  const metrics = config.metricsToken === null ? null : await openProcessMetrics(deps, database.activity);
+  const observe = metrics?.observeJob ?? null;
+  const worker = await startWorkerFor(deps, database, config.jobs, { tracing, observe });
   return {
     url: null,
     deps,
     database,
+    metrics,
     stop: () => stopAll({ worker, service: null, deps, database, tracing }),
   };
 }

@@ -4,7 +4,6 @@ import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Config, ConfigError } from './config.ts';
 import { type Running, startServing, startWorking, whyNotListening } from './main.ts';
-import { openProcessRegistry } from './metrics/process.ts';
 import { answerCollections } from './metrics/siblings.ts';
 
 /** A process that ends is replaced after this time, and after twice the previous time if it did not last. */
@@ -77,7 +76,7 @@ export async function startProcesses(config: Config): Promise<Running> {
   const jobs = await startWorking(config, { join: false });
   const { log } = jobs.deps;
   const children = new Set<ChildProcess>();
-  const metrics = config.metricsToken === null ? null : await openProcessRegistry(jobs.deps);
+  const { metrics } = jobs;
   const stopping = new AbortController();
 
   /** Starts a child, and another one when it has ended; `waited` is the wait before this one. */
@@ -85,7 +84,7 @@ export async function startProcesses(config: Config): Promise<Running> {
     const { child, listening } = startChild(port);
     const began = performance.now();
     children.add(child);
-    if (metrics !== null) answerCollections(child, children, metrics);
+    if (metrics !== null) answerCollections(child, children, metrics.registry);
     child.once('exit', (code, signal) => {
       children.delete(child);
       if (stopping.signal.aborted) return;

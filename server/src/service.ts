@@ -20,9 +20,10 @@ import { openIdentityProviders } from './identity/providers/open.ts';
 import { openWatermarks } from './links/watermarks.ts';
 import { type DecoderOptions, openDecoders } from './media/decoding/decoders.ts';
 import { openMetadataReader } from './media/metadata/reader.ts';
-import { openMetrics } from './metrics/open.ts';
+import { openMetrics, type ServiceMetrics } from './metrics/open.ts';
 import { mountOperations } from './mount.ts';
 import { handlers } from './operations.ts';
+import type { PoolActivity } from './platform/database/activity.ts';
 import type { Listener } from './platform/database/listen.ts';
 import type { Database } from './platform/database/pool.ts';
 import { openUploadLimits } from './platform/http/concurrency.ts';
@@ -131,6 +132,8 @@ export interface ServiceOptions {
   listener: Listener;
   storage: Storage;
   config: Config;
+  /** The statements and connections of `db`, for metrics; null: they are not measured. */
+  activity?: PoolActivity | null;
   /** How passwords are hashed; defaults to the usual cost. */
   hashing?: Hashing;
   /** How untrusted bytes are decoded; defaults to the usual limits. */
@@ -150,6 +153,8 @@ export interface ServiceOptions {
 export interface OpenService {
   server: FastifyInstance;
   deps: Deps;
+  /** Null unless a token for metrics is configured. */
+  metrics: ServiceMetrics | null;
   /** Announces that the server is about to close: readiness fails, and responses close their connections. */
   announceStop(): void;
 }
@@ -173,10 +178,11 @@ export async function openService(options: ServiceOptions): Promise<OpenService>
   const rates = config.rateLimits ? openRateBudgets(db, server.log) : unlimited;
   server.addHook('onClose', () => rates.close());
   const deps = await openDeps(db, storage, config, server.log, options);
-  const collect = await openMetrics(server, deps, options.hasSiblings ?? false);
+  const metrics = await openMetrics(server, deps, options.activity ?? null, options.hasSiblings ?? false);
   const budgets = openBudgets(rates, config.limits);
   const entrance = openEntrance(deps, budgets);
   const streams = openEventStreams(listener);
+  metrics?.count(streams);
   // Event streams do not end by themselves; the server would wait for them.
   server.addHook('preClose', async () => streams.close());
   mountOperations(server, Object.values(handlers), {
@@ -193,7 +199,7 @@ export async function openService(options: ServiceOptions): Promise<OpenService>
     metrics: config.metricsToken === null ? 'off' : 'on',
     traces: tracing === null ? 'off' : 'on',
   });
-  serveMetrics(server, config.metricsToken, collect);
+  serveMetrics(server, config.metricsToken, metrics?.collect ?? null);
   serveReference(server, readVersion());
   servePublicFiles(server, deps, budgets);
   await servePages(
@@ -206,6 +212,7 @@ export async function openService(options: ServiceOptions): Promise<OpenService>
   return {
     server,
     deps,
+    metrics,
     announceStop() {
       departure.announced = true;
     },

@@ -19,7 +19,7 @@ export async function readDisk(directory: string): Promise<{ free_bytes: number;
 /**
  * Returns the figures of the last count; null before the first, and when another version stored them in another form.
  */
-async function readCount(db: Database): Promise<StorageCount | null> {
+export async function readStorageCount(db: Database): Promise<StorageCount | null> {
   const kept = await readSetting(db, 'storage_count');
   return Check(StorageCount, kept) ? kept : null;
 }
@@ -33,7 +33,7 @@ async function isCounting(db: Database): Promise<boolean> {
 async function readOverview({ db, config }: Pick<Deps, 'db' | 'config'>) {
   // Read before the figures: otherwise a count that ends in between would return old figures with no count pending.
   const counting = await isCounting(db);
-  return { counted: await readCount(db), counting, disk: await readDisk(config.dataDir) };
+  return { counted: await readStorageCount(db), counting, disk: await readDisk(config.dataDir) };
 }
 
 export const showStorage = handle(getStorage, async (deps) => ({
@@ -49,5 +49,5 @@ export const requestStorageCount = handle(countStorage, async (deps) => {
 
 /** Enqueues the first count of a library; later ones run on a schedule. */
 export async function countStorageOnce(db: Database): Promise<void> {
-  if ((await readCount(db)) === null) await enqueue(db, 'count-storage', {}, { key: JOB_KEY });
+  if ((await readStorageCount(db)) === null) await enqueue(db, 'count-storage', {}, { key: JOB_KEY });
 }

@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { StorageCount } from '@vitrine/contract/storage';
 import { sql } from 'kysely';
 import type { Registry } from 'prom-client';
+import { readStorageCount } from '../admin/storage.ts';
 import type { Deps } from '../deps.ts';
 
 /** A scrape gives up on the database after this time and reports the other figures. */
@@ -11,9 +13,11 @@ interface Figures {
   uploads: number;
   peerQueue: number;
   peerQueueAge: number;
+  /** Null before the first count. */
+  stored: StorageCount | null;
 }
 
-/** Reads the figures that the database has, in two statements that may not take long. */
+/** Reads the figures that the database has, in three statements that may not take long. */
 async function readFigures({ db }: Pick<Deps, 'db'>): Promise<Figures> {
   return db.transaction().execute(async (tx) => {
     await sql`select set_config('statement_timeout', ${String(STATEMENT_TIMEOUT_MS)}, true)`.execute(tx);
@@ -23,12 +27,13 @@ async function readFigures({ db }: Pick<Deps, 'db'>): Promise<Figures> {
         count(*) filter (where locked_at is not null) as running,
         count(*) filter (where locked_at is null and attempts >= max_attempts) as failed
       from graphile_worker.jobs group by task_identifier`.execute(tx);
-    const { rows } = await sql<Omit<Figures, 'jobs'>>`
+    const { rows } = await sql<Omit<Figures, 'jobs' | 'stored'>>`
       select (select count(*) from uploads where used_at is null) as uploads,
         count(*) as "peerQueue",
         coalesce(extract(epoch from now() - min(created_at)), 0)::float8 as "peerQueueAge"
       from federation_outbox where status = 'queued'`.execute(tx);
-    return { jobs, ...(rows[0] ?? { uploads: 0, peerQueue: 0, peerQueueAge: 0 }) };
+    const stored = await readStorageCount(tx);
+    return { jobs, stored, ...(rows[0] ?? { uploads: 0, peerQueue: 0, peerQueueAge: 0 }) };
   });
 }
 
@@ -52,6 +57,12 @@ export async function openLibraryGauges(deps: Deps): Promise<{ registry: Registr
   const age = new Gauge({
     name: 'vitrine_peer_queue_age_seconds',
     help: 'Age of the oldest change that waits for a peer',
+    ...shared,
+  });
+  const used = new Gauge({
+    name: 'vitrine_storage_used_bytes',
+    help: 'Bytes of stored files at the last count, every six hours',
+    labelNames: ['kind'],
     ...shared,
   });
   const free = new Gauge({
@@ -89,6 +100,12 @@ export async function openLibraryGauges(deps: Deps): Promise<{ registry: Registr
       jobs.set({ kind, state: 'waiting' }, waiting);
       jobs.set({ kind, state: 'running' }, running);
       jobs.set({ kind, state: 'failed' }, failed);
+    }
+    if (figures.stored !== null) {
+      const { files, renditions, subtitles } = figures.stored;
+      used.set({ kind: 'originals' }, files.bytes);
+      used.set({ kind: 'renditions' }, renditions.bytes);
+      used.set({ kind: 'subtitles' }, subtitles?.bytes ?? 0);
     }
     uploads.set(figures.uploads);
     queue.set(figures.peerQueue);

@@ -1,30 +1,55 @@
 import type { FastifyInstance } from 'fastify';
 import type { Deps } from '../deps.ts';
+import type { PoolActivity } from '../platform/database/activity.ts';
+import type { EventStreams } from '../platform/http/event-streams.ts';
 import { type Collect, countRequests } from '../platform/http/metrics.ts';
 import { openLibraryGauges } from './library.ts';
-import { openProcessRegistry } from './process.ts';
+import { openProcessMetrics, type ProcessMetrics } from './process.ts';
 import { collectOthers, reportToParent } from './siblings.ts';
 
+/** The metrics of a serving process. */
+export interface ServiceMetrics extends ProcessMetrics {
+  /** Returns all metrics of this library on this machine. */
+  collect: Collect;
+  /** Reports the number of open event streams. */
+  count(streams: EventStreams): void;
+}
+
 /**
- * Counts the requests of a server, and returns what collects all metrics of this library on this machine; null, at no
- * cost, unless a token for them is configured. Call it before routes are added. `hasSiblings`: other processes serve the
- * same port, and their parent collects their figures.
+ * Counts the requests of a server, and opens all other metrics; null, at no cost, unless a token for them is configured. Call
+ * it before routes are added. `hasSiblings`: other processes serve the same port, and their parent collects their
+ * figures.
  */
 export async function openMetrics(
   server: FastifyInstance,
   deps: Deps,
+  activity: PoolActivity | null,
   hasSiblings: boolean,
-): Promise<Collect | null> {
+): Promise<ServiceMetrics | null> {
   if (deps.config.metricsToken === null) return null;
-  const { AggregatorRegistry } = await import('prom-client');
-  const registry = await openProcessRegistry(deps);
+  const { AggregatorRegistry, Gauge } = await import('prom-client');
+  const metrics = await openProcessMetrics(deps, activity);
+  const { registry } = metrics;
   await countRequests(server, registry);
   const library = await openLibraryGauges(deps);
   if (hasSiblings) reportToParent(registry);
-  return async () => {
-    const [others] = await Promise.all([hasSiblings ? collectOthers() : [], library.read()]);
-    const own = await Promise.all([registry.getMetricsAsJSON(), library.registry.getMetricsAsJSON()]);
-    const all = AggregatorRegistry.aggregate([...own, ...others]);
-    return { contentType: registry.contentType, text: await all.metrics() };
+  return {
+    ...metrics,
+    async collect() {
+      const [others] = await Promise.all([hasSiblings ? collectOthers() : [], library.read()]);
+      const own = await Promise.all([registry.getMetricsAsJSON(), library.registry.getMetricsAsJSON()]);
+      const all = AggregatorRegistry.aggregate([...own, ...others]);
+      return { contentType: registry.contentType, text: await all.metrics() };
+    },
+    count(streams) {
+      new Gauge({
+        name: 'vitrine_event_streams',
+        help: 'Open event streams',
+        registers: [registry],
+        collect() {
+          this.set(streams.count());
+        },
+      });
+    },
   };
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
-import { jpeg } from '../support/pictures.ts';
+import { jpeg, plainFile } from '../support/pictures.ts';
 
 const token = 'a-token-for-prometheus';
 const root = join(import.meta.dirname, '../../..');
@@ -32,7 +32,7 @@ function valueIn(text: string, name: string, labels: Record<string, string> = {}
   return line === undefined ? undefined : Number(line.split(' ').at(-1));
 }
 
-// RUN-22
+// RUN-22, RUN-28
 describe('GET /metrics', () => {
   test('is 404 without a configured token', async () => {
     const plain = await openLibrary();
@@ -76,6 +76,66 @@ describe('GET /metrics', () => {
     await library.runJobs();
     const after = await (await scrape()).text();
     expect(valueIn(after, 'vitrine_jobs', { kind: 'render', state: 'waiting' })).toBeUndefined();
+  });
+
+  test('measures statements, connections, jobs and what clients send', async () => {
+    const bytes = await jpeg(40, 40, { seed: 5 });
+    const before = valueIn(await (await scrape()).text(), 'vitrine_received_bytes_total', {
+      operation: 'createAsset',
+    });
+    await upload(admin, bytes);
+    await library.runJobs();
+    const text = await (await scrape()).text();
+    const received = valueIn(text, 'vitrine_received_bytes_total', { operation: 'createAsset' });
+    // The form and its head are a few hundred bytes.
+    expect((received ?? 0) - (before ?? 0)).toBeGreaterThan(bytes.length);
+    expect((received ?? 0) - (before ?? 0)).toBeLessThan(bytes.length + 4000);
+    const job = { kind: 'render', outcome: 'done' };
+    expect(valueIn(text, 'vitrine_job_duration_seconds_count', job)).toBeGreaterThan(0);
+    for (const statement of ['select', 'insert', 'commit'])
+      expect(valueIn(text, 'vitrine_statement_duration_seconds_count', { statement })).toBeGreaterThan(0);
+    const states = ['used', 'idle', 'unopened'];
+    const connections = states.map(
+      (state) => valueIn(text, 'vitrine_database_connections', { state }) ?? Number.NaN,
+    );
+    expect(connections.reduce((sum, one) => sum + one, 0)).toBe(library.database.pool.options.max);
+    expect(valueIn(text, 'vitrine_database_waiting')).toBe(0);
+  });
+
+  test('counts callers that wait for a connection', async () => {
+    const { pool } = library.database;
+    const held = await Promise.all(Array.from({ length: pool.options.max }, () => pool.connect()));
+    const asked = admin.send('/auth/me');
+    const waiting = async () => {
+      await expect.poll(() => pool.waitingCount).toBeGreaterThan(0);
+      return library.database.activity.connections();
+    };
+    expect(await waiting()).toEqual({ open: held.length, idle: 0, most: held.length, waiting: 1 });
+    for (const client of held) client.release();
+    expect((await asked).status).toBe(200);
+  });
+
+  test('counts open event streams', async () => {
+    const streams = async () => valueIn(await (await scrape()).text(), 'vitrine_event_streams');
+    const stop = new AbortController();
+    await fetch(`${library.address}/api/v1/events`, {
+      headers: { cookie: `user=${admin.cookie()}` },
+      signal: stop.signal,
+    });
+    expect(await streams()).toBe(1);
+    stop.abort();
+    await expect.poll(streams).toBe(0);
+  });
+
+  test('reports the bytes of stored files at the last count', async () => {
+    await upload(admin, plainFile('counted'), {}, 'counted.bin');
+    await admin.ok('countStorage');
+    await library.runJobs();
+    const text = await (await scrape()).text();
+    const used = valueIn(text, 'vitrine_storage_used_bytes', { kind: 'originals' });
+    const { counted } = await admin.ok('getStorage');
+    expect(used).toBe(counted?.files.bytes);
+    expect(used).toBeGreaterThan(0);
   });
 
   test('reports the process when the database cannot be read', async () => {

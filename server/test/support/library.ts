@@ -105,11 +105,12 @@ export async function openLibrary(
   const storage = await openStorage(join(config.dataDir, 'library'), config.reserveBytes, config.s3);
   const { ffmpeg, libreoffice, ghostscript } = config;
   const isUsual = decoding === undefined && ffmpeg === null && libreoffice === null && ghostscript === null;
-  const { server, deps } = await openService({
+  const { server, deps, metrics } = await openService({
     db: database.db,
     listener: database.listener,
     storage,
     config,
+    activity: database.activity,
     hashing,
     ...(isUsual ? { media: sharedMedia() } : {}),
     ...(decoding === undefined ? {} : { decoding }),
@@ -141,6 +142,7 @@ export async function openLibrary(
         handlers: jobHandlers(deps),
         concurrency: 2,
         forbidFlags: forbiddenTurns,
+        observe: metrics?.observeJob ?? null,
         log: server.log,
       }),
     async close() {

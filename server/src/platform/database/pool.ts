@@ -1,5 +1,6 @@
 import { Kysely, type SelectType, type Transaction } from 'kysely';
 import pg from 'pg';
+import { activityOf, type PoolActivity } from './activity.ts';
 import { type Listener, openListener } from './listen.ts';
 import { preparedPostgres, sharedPostgres } from './prepared.ts';
 import type { Tables } from './tables.ts';
@@ -40,6 +41,8 @@ export interface DatabasePool {
   pool: pg.Pool;
   /** One connection besides the pool's, opened with the first subscription. */
   listener: Listener;
+  /** The statements and connections of `db`. */
+  activity: PoolActivity;
   close(): Promise<void>;
 }
 
@@ -87,10 +90,12 @@ export function openPool(settings: pg.PoolConfig, connections: number, log: Log 
     reportState(log, answers);
     if (!answers) listener.reconnect();
   });
+  const activity = activityOf(pool);
   return {
-    db: new Kysely<Tables>({ dialect: preparedPostgres(watched) }),
+    db: new Kysely<Tables>({ dialect: preparedPostgres(watched, activity) }),
     pool,
     listener,
+    activity,
     async close() {
       await watched.close();
       await listener.close();
@@ -120,10 +125,12 @@ export function openPoolerPool(
   const shared = createPool(pipelined, connections.pooler);
   const watched = watchPool(shared, pooler, (answers) => reportState(log, answers));
   const settings = Object.entries(sessionSettings).map(([name, value]) => `set local ${name} = '${value}'`);
+  const activity = activityOf(shared);
   return {
     ...session,
     shared,
-    db: new Kysely<Tables>({ dialect: sharedPostgres(watched, settings.join('; ')) }),
+    activity,
+    db: new Kysely<Tables>({ dialect: sharedPostgres(watched, activity, settings.join('; ')) }),
     async close() {
       await session.close();
       await watched.close();

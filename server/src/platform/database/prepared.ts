@@ -10,6 +10,7 @@ import {
 } from 'kysely';
 import type pg from 'pg';
 import { activeSpan, failureOf } from '../tracing/active-span.ts';
+import type { PoolActivity } from './activity.ts';
 import { asUnavailable, DatabaseUnavailable } from './unavailable.ts';
 import type { WatchedPool } from './watch.ts';
 
@@ -102,29 +103,36 @@ function sharedSenderOver(client: pg.PoolClient, settings: string): Sender {
 /** The most characters of a statement that a trace has. */
 const MOST_TEXT = 4000;
 
-/** Runs a statement as a span of the work in progress, if that is traced: with its text, and without its parameters. */
-function traced<T>(text: string, run: () => Promise<T>): Promise<T> {
+/**
+ * Runs a statement: as a span of the work in progress, if that is traced, with its text and without its parameters; and
+ * measured, if someone observes the statements of the pool.
+ */
+function followed<T>({ observe }: PoolActivity, text: string, run: () => Promise<T>): Promise<T> {
   const parent = activeSpan.getStore();
-  if (parent === undefined) return run();
-  const name = /\w+/.exec(text)?.[0].toLowerCase() ?? 'statement';
-  const span = parent.startCall(name, {
+  if (parent === undefined && observe === null) return run();
+  const span = parent?.startCall(/\w+/.exec(text)?.[0].toLowerCase() ?? 'statement', {
     'db.system.name': 'postgresql',
     'db.query.text': text.slice(0, MOST_TEXT),
   });
+  const began = performance.now();
+  const end = (failure?: string) => {
+    observe?.(text, (performance.now() - began) / 1000);
+    span?.end(failure);
+  };
   return run().then(
     (result) => {
-      span.end();
+      end();
       return result;
     },
     (error: unknown) => {
-      span.end(failureOf(error));
+      end(failureOf(error));
       throw error;
     },
   );
 }
 
 /** Wraps a sender as Kysely's connection; a lost connection is reported as DatabaseUnavailable. */
-function connectionOver(client: pg.PoolClient, sender: Sender): PooledConnection {
+function connectionOver(client: pg.PoolClient, sender: Sender, activity: PoolActivity): PooledConnection {
   let lost = false;
   const rethrow = (error: unknown): never => {
     const failure = asUnavailable(error);
@@ -132,9 +140,10 @@ function connectionOver(client: pg.PoolClient, sender: Sender): PooledConnection
     throw failure;
   };
   return {
-    executeQuery: (query) => traced(query.sql, () => sender.executeQuery<never>(query)).catch(rethrow),
-    begin: (isolationLevel) => traced('begin', () => sender.begin(isolationLevel)).catch(rethrow),
-    end: (how) => traced(how, () => sender.end(how)).catch(rethrow),
+    executeQuery: (query) =>
+      followed(activity, query.sql, () => sender.executeQuery<never>(query)).catch(rethrow),
+    begin: (isolationLevel) => followed(activity, 'begin', () => sender.begin(isolationLevel)).catch(rethrow),
+    end: (how) => followed(activity, how, () => sender.end(how)).catch(rethrow),
     streamQuery() {
       throw new Error('lists are read by keyset, never streamed through a cursor');
     },
@@ -144,13 +153,17 @@ function connectionOver(client: pg.PoolClient, sender: Sender): PooledConnection
 }
 
 /** Creates Kysely's PostgreSQL dialect over the pool's connections. */
-function dialectOver({ pool, connect }: WatchedPool, senderOf: (client: pg.PoolClient) => Sender): Dialect {
+function dialectOver(
+  { pool, connect }: WatchedPool,
+  activity: PoolActivity,
+  senderOf: (client: pg.PoolClient) => Sender,
+): Dialect {
   const held = new WeakMap<DatabaseConnection, PooledConnection>();
   const driver: Driver = {
     async init() {},
     async acquireConnection() {
       const client = await connect();
-      const connection = connectionOver(client, senderOf(client));
+      const connection = connectionOver(client, senderOf(client), activity);
       held.set(connection, connection);
       return connection;
     },
@@ -179,15 +192,15 @@ function dialectOver({ pool, connect }: WatchedPool, senderOf: (client: pg.PoolC
 }
 
 /** Creates Kysely's dialect over a pool whose connections keep their server session; prepares every statement. */
-export function preparedPostgres(watched: WatchedPool): Dialect {
+export function preparedPostgres(watched: WatchedPool, activity: PoolActivity): Dialect {
   const nameOf = statementNames(500);
-  return dialectOver(watched, (client) => senderOver(client, nameOf));
+  return dialectOver(watched, activity, (client) => senderOver(client, nameOf));
 }
 
 /**
  * Creates Kysely's dialect over a pool behind a transaction pooler, such as PgBouncer with `pool_mode = transaction`.
  * `settings` are the `set local` statements that begin every transaction. The pool's clients must be pipelined.
  */
-export function sharedPostgres(watched: WatchedPool, settings: string): Dialect {
-  return dialectOver(watched, (client) => sharedSenderOver(client, settings));
+export function sharedPostgres(watched: WatchedPool, activity: PoolActivity, settings: string): Dialect {
+  return dialectOver(watched, activity, (client) => sharedSenderOver(client, settings));
 }

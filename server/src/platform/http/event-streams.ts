@@ -18,6 +18,8 @@ export type ReadStreamState = () => Promise<StreamState | null>;
 export interface EventStreams {
   /** Opens an account's stream, which ends with its response; throws 429 when the account has too many. */
   open(accountRef: number, readState: ReadStreamState, response: ServerResponse): Readable;
+  /** Returns the number of open streams. */
+  count(): number;
   /** Ends every stream and announces when to reconnect, so that the server can stop. */
   close(): void;
 }
@@ -127,6 +129,7 @@ export function openEventStreams(listener: Listener, heartbeatMs = HEARTBEAT_MS)
       if (closed) stream.end(farewell());
       return body;
     },
+    count: () => [...accounts.values()].reduce((sum, those) => sum + those.size, 0),
     close() {
       closed = true;
       stopHearing?.();

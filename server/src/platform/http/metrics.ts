@@ -1,4 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
+import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import type { Registry } from 'prom-client';
 import { refuseMethods } from './methods.ts';
@@ -16,7 +17,7 @@ const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 60];
 
 /** Counts requests and their durations by operation, never by address: the number of addresses has no bound. */
 export async function countRequests(server: FastifyInstance, registry: Registry): Promise<void> {
-  const { Gauge, Histogram } = await import('prom-client');
+  const { Counter, Gauge, Histogram } = await import('prom-client');
   const durations = new Histogram({
     name: 'vitrine_request_duration_seconds',
     help: 'Duration of requests by operation, method and status',
@@ -29,9 +30,23 @@ export async function countRequests(server: FastifyInstance, registry: Registry)
     help: 'Requests in progress, event streams included',
     registers: [registry],
   });
-  server.addHook('onRequest', async (_, reply) => {
+  const received = new Counter({
+    name: 'vitrine_received_bytes_total',
+    help: 'Bytes that clients sent, by operation: uploads, and the heads of all requests',
+    labelNames: ['operation'],
+    registers: [registry],
+  });
+  /** By connection: the bytes of its earlier requests. */
+  const counted = new WeakMap<Socket, number>();
+  server.addHook('onRequest', async (request, reply) => {
     running.inc();
-    reply.raw.once('close', () => running.dec());
+    const { socket } = request.raw;
+    reply.raw.once('close', () => {
+      running.dec();
+      const operation = request.routeOptions.config.operation ?? 'other';
+      received.inc({ operation }, socket.bytesRead - (counted.get(socket) ?? 0));
+      counted.set(socket, socket.bytesRead);
+    });
   });
   server.addHook('onResponse', async (request, reply) => {
     const operation = request.routeOptions.config.operation ?? 'other';

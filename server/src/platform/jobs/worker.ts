@@ -19,6 +19,9 @@ interface JobContext {
   log: FastifyBaseLogger;
 }
 
+/** Called after each attempt of a job with its duration in seconds. */
+export type ObserveJob = (kind: string, seconds: number, failed: boolean) => void;
+
 /** What runs a job. */
 export type Task<Payload> = (payload: Payload, context: JobContext) => Promise<void>;
 
@@ -35,6 +38,8 @@ export interface WorkerOptions {
   forbidFlags?: FlagRule;
   /** What traces jobs; null: nothing is traced. */
   tracing?: Tracing | null;
+  /** Null: jobs are not measured. */
+  observe?: ObserveJob | null;
 }
 
 export interface Worker {
@@ -56,7 +61,7 @@ function withoutTrace(stored: unknown): { payload: unknown; traceparent: string 
 
 /** Adapts the handlers for graphile-worker. A job that loses the database runs again when the database is back. */
 function taskList(
-  { handlers, pool, log, tracing = null }: Omit<WorkerOptions, 'crontab'>,
+  { handlers, pool, log, tracing = null, observe = null }: Omit<WorkerOptions, 'crontab'>,
   stopping: AbortSignal,
 ): TaskList {
   const perform = async (payload: unknown, handler: Task<never>, context: JobContext): Promise<void> => {
@@ -86,17 +91,21 @@ function taskList(
           ...(span && { trace_id: span.traceId, span_id: span.spanId }),
         }),
       };
-      if (span === null) return perform(payload, handler, context);
-      span.set({ 'vitrine.job_id': id, 'vitrine.job_attempt': attempts });
-      return activeSpan.run(span, () =>
+      span?.set({ 'vitrine.job_id': id, 'vitrine.job_attempt': attempts });
+      const began = performance.now();
+      const end = (failure?: string) => {
+        observe?.(name, (performance.now() - began) / 1000, failure !== undefined);
+        span?.end(failure);
+      };
+      const work = () =>
         perform(payload, handler, context).then(
-          () => span.end(),
+          () => end(),
           (error: unknown) => {
-            span.end(failureOf(error));
+            end(failureOf(error));
             throw error;
           },
-        ),
-      );
+        );
+      return span === null ? work() : activeSpan.run(span, work);
     };
   return Object.fromEntries(Object.entries(handlers).map(([name, handler]) => [name, task(name, handler)]));
 }
