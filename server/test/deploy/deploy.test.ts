@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { readConfig } from '../../src/config.ts';
 import { makeCertificate } from '../support/directory.ts';
-import { findProgram } from '../support/programs.ts';
+import { findProgram, freePort } from '../support/programs.ts';
 
 const run = promisify(execFile);
 const root = join(import.meta.dirname, '../../..');
@@ -174,7 +174,10 @@ describe('files in deploy/', () => {
     const { key, cert } = await makeCertificate(['DNS:localhost']);
     await writeFile(join(scratch, 'nginx.pem'), cert);
     await writeFile(join(scratch, 'nginx.key'), key);
-    const text = textOf('proxy/nginx.conf').replaceAll('/etc/nginx/vitrine', join(scratch, 'nginx'));
+    const text = textOf('proxy/nginx.conf')
+      .replaceAll('/etc/nginx/vitrine', join(scratch, 'nginx'))
+      // nginx binds the port even when it only checks, which needs root below 1024.
+      .replace('listen 443', `listen 127.0.0.1:${await freePort()}`);
     const places = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
     const temporary = places.map((place) => `${place}_temp_path ${scratch}/${place};`).join(' ');
     const log = 'error_log stderr;';

@@ -13,7 +13,7 @@ interface OtlpSpan {
   status: { code?: number };
 }
 
-export interface ReceivedSpan extends Omit<OtlpSpan, 'attributes'> {
+interface ReceivedSpan extends Omit<OtlpSpan, 'attributes'> {
   attributes: Readonly<Record<string, string | number | boolean | undefined>>;
 }
 

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 
 /** Called after each statement with its text and its duration in seconds. */
-export type ObserveStatement = (text: string, seconds: number) => void;
+type ObserveStatement = (text: string, seconds: number) => void;
 
 /** What a pool does, for metrics. */
 export interface PoolActivity {

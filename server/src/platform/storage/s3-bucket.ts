@@ -27,7 +27,7 @@ const SENDING_MS = 6 * 3600 * 1000;
 /** Readers that wait for slow clients keep a connection each. */
 const MOST_CONNECTIONS = 1_000;
 
-export interface BucketObject extends StoredObject {
+interface BucketObject extends StoredObject {
   etag: string;
 }
 
