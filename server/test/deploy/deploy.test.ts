@@ -125,12 +125,13 @@ describe('files in deploy/', () => {
     const text = textOf('Dockerfile');
     expect(validate(text).map(({ message }) => message)).toEqual([]);
     expect(/^USER (\d+)/m.exec(text)?.[1]).toBe('10001');
-    expect(textOf('helm/vitrine/templates/deployment.yaml')).toContain('runAsUser: 10001');
+    expect(textOf('helm/vitrine/templates/_names.tpl')).toContain('runAsUser: 10001');
     expect(existsSync(join(root, 'deploy/vitrine'))).toBe(true);
   });
 
   test('keep Kubernetes from setting variables that would be read as settings', () => {
-    expect(textOf('helm/vitrine/templates/deployment.yaml')).toContain('enableServiceLinks: false');
+    for (const name of ['deployment', 'backup'])
+      expect(textOf(`helm/vitrine/templates/${name}.yaml`)).toContain('enableServiceLinks: false');
     expect(() => settings({ VITRINE_SERVICE_HOST: '10.0.0.1' })).toThrow('unknown setting');
   });
 
@@ -199,12 +200,18 @@ describe('files in deploy/', () => {
   const helm = findProgram('helm');
   test.skipIf(helm === null)('are a Helm chart (skipped without helm)', async () => {
     const chart = join(root, 'deploy/helm/vitrine');
-    const values = ['secret.existing=vitrine', 'ingress.enabled=true', 'serviceMonitor.enabled=true'];
+    const values = [
+      'secret.existing=vitrine',
+      'ingress.enabled=true',
+      'serviceMonitor.enabled=true',
+      'backup.enabled=true',
+    ];
     const given = values.flatMap((value) => ['--set', value]);
     await run(helm ?? '', ['lint', '--strict', chart, ...given]);
     const { stdout } = await run(helm ?? '', ['template', 'pictures', chart, ...given]);
     const objects = parseAllDocuments(stdout).map((document) => document.toJS() as { kind: string });
     expect(objects.map(({ kind }) => kind).sort()).toEqual([
+      'CronJob',
       'Deployment',
       'Ingress',
       'PersistentVolumeClaim',
