@@ -26,7 +26,8 @@ function baseOf(site: PublicSite, request: FastifyRequest): string {
  */
 function sendChecked(request: FastifyRequest, reply: FastifyReply, type: string, text: string): FastifyReply {
   const etag = `"${createHash('sha256').update(text).digest('base64url')}"`;
-  reply.header('etag', etag).header('cache-control', 'no-cache').header('vary', 'Host');
+  // Weak, because the text may be sent compressed.
+  reply.header('etag', `W/${etag}`).header('cache-control', 'no-cache').header('vary', 'Host');
   if (hasCurrent(request.headers['if-none-match'], etag)) return reply.code(304).send();
   return reply.type(type).send(text);
 }

@@ -5,6 +5,7 @@ import Fastify, { type FastifyInstance, type FastifyReply } from 'fastify';
 import type { Tracing } from '../tracing/open.ts';
 import type { ScopedCookie, SessionCookie } from './answer.ts';
 import { clientAddress } from './client-address.ts';
+import { compressResponses } from './compress.ts';
 import { limitConnections } from './concurrency.ts';
 import { type Departure, departInOrder } from './departure.ts';
 import { refuse } from './refuse.ts';
@@ -129,6 +130,7 @@ export async function openServer(options: HttpOptions): Promise<FastifyInstance>
     if (isHalfSent(request.raw)) reply.header('connection', 'close');
     reply.header('x-request-id', request.id);
   });
+  compressResponses(server);
   await server.register(cookie);
   await server.register(multipart, {
     limits: { fileSize: options.maxFileBytes, files: 2, fields: 100, fieldSize: JSON_BYTES, parts: 110 },

@@ -1,0 +1,66 @@
+import { promisify } from 'node:util';
+import { brotliCompress, constants, gzip, zstdCompress } from 'node:zlib';
+import { negotiate } from '@fastify/accept-negotiator';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+
+const asGzip = promisify(gzip);
+const asBrotli = promisify(brotliCompress);
+const asZstd = promisify(zstdCompress);
+
+/** Each at its cheapest useful level. They run in the thread pool, so that other requests do not wait. */
+const encoders = {
+  zstd: (body: Buffer) => asZstd(body, { params: { [constants.ZSTD_c_compressionLevel]: 1 } }),
+  br: (body: Buffer) => asBrotli(body, { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } }),
+  gzip: (body: Buffer) => asGzip(body, { level: 1 }),
+};
+
+/** Cheapest first; used unless the client prefers another one. */
+const supported = ['zstd', 'br', 'gzip'] as const;
+
+/** A smaller body fits into one packet either way. Bytes. */
+const SMALLEST = 1024;
+
+/** Images, video and archives are compressed already. */
+const compressible =
+  /^(?:text\/(?!event-stream)|application\/(?:json|xml|javascript|[\w.-]+\+(?:json|xml))|image\/svg\+xml)/;
+
+/**
+ * Whether the body of a response may be compressed for clients that accept it (HTTP-39). Bytes that are served in
+ * ranges stay as stored, because ranges count the bytes that are sent.
+ */
+function isCompressible(request: FastifyRequest, reply: FastifyReply): boolean {
+  // Responses to other methods are small, and the only ones with credentials (HTTP-40).
+  if (request.method !== 'GET' && request.method !== 'HEAD') return false;
+  if (!compressible.test(String(reply.getHeader('content-type') ?? ''))) return false;
+  return !['content-encoding', 'content-range', 'accept-ranges'].some((name) => reply.hasHeader(name));
+}
+
+/** Whether another site may have caused the request, and could learn from the length of the response (HTTP-40). */
+function isFromElsewhere({ headers }: FastifyRequest): boolean {
+  const site = headers['sec-fetch-site'];
+  return site === 'cross-site' || site === 'same-site';
+}
+
+function varyByEncoding(reply: FastifyReply): void {
+  const vary = reply.getHeader('vary');
+  reply.header('vary', vary === undefined ? 'Accept-Encoding' : `${vary}, Accept-Encoding`);
+}
+
+/** Compresses the responses whose bodies are in memory and worth it (HTTP-39). Streams are sent as they are. */
+export function compressResponses(server: FastifyInstance): void {
+  server.addHook('onSend', async (request, reply, payload) => {
+    if (typeof payload !== 'string' && !Buffer.isBuffer(payload)) return payload;
+    if (payload.length < SMALLEST || !isCompressible(request, reply)) return payload;
+    varyByEncoding(reply);
+    if (isFromElsewhere(request)) return payload;
+    const accepted = negotiate(String(request.headers['accept-encoding'] ?? ''), [...supported]);
+    const encoding = supported.find((one) => one === accepted);
+    if (encoding === undefined) return payload;
+    // Other bytes than those that a strong tag names.
+    const etag = reply.getHeader('etag');
+    if (typeof etag === 'string' && !etag.startsWith('W/')) reply.header('etag', `W/${etag}`);
+    const compressed = await encoders[encoding](Buffer.from(payload));
+    reply.header('content-encoding', encoding).header('content-length', compressed.length);
+    return compressed;
+  });
+}
