@@ -2,6 +2,7 @@ import type { FastifyBaseLogger } from 'fastify';
 import type { CapabilityResolver } from './access/capabilities.ts';
 import type { RemoteOriginals } from './assets/bytes.ts';
 import type { ServedAssets } from './assets/served.ts';
+import type { AssetTexts } from './assets/texts.ts';
 import type { Config } from './config.ts';
 import type { Passwords } from './identity/password.ts';
 import type { IdentityProviders } from './identity/provider.ts';
@@ -12,6 +13,7 @@ import type { MetadataReader } from './media/metadata/reader.ts';
 import type { Database } from './platform/database/pool.ts';
 import type { SmallObjects } from './platform/storage/small-objects.ts';
 import type { Storage } from './platform/storage/storage.ts';
+import type { PostTexts } from './posts/write-page.ts';
 import type { UploadBytes } from './uploads/bytes.ts';
 import type { Encoder } from './visual/encoder.ts';
 
@@ -23,6 +25,9 @@ export interface Deps {
   small: SmallObjects;
   /** Reads the bytes that callers may get. */
   served: ServedAssets;
+  /** Assets and posts as text, for the feed. */
+  texts: AssetTexts;
+  postTexts: PostTexts;
   config: Config;
   /** Returns the current preview ladder; a cached one may be a moment old. */
   readonly ladder: readonly Rung[];

@@ -6,7 +6,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller } from './access/caller.ts';
 import type { Deps } from './deps.ts';
 import type { Bound, HttpFacts } from './handle.ts';
-import type { ScopedCookie, SessionCookie } from './platform/http/answer.ts';
+import { JsonText, type ScopedCookie, type SessionCookie } from './platform/http/answer.ts';
 import { clientAddress } from './platform/http/client-address.ts';
 import type { UploadLimits } from './platform/http/concurrency.ts';
 import type { EventStreams } from './platform/http/event-streams.ts';
@@ -112,6 +112,8 @@ function mount(server: FastifyInstance, { operation, run }: Bound, mounting: Mou
         answer.body.destroy();
         return reply.send(Readable.from([]));
       }
+      if (answer.body instanceof JsonText)
+        return reply.header('content-type', 'application/json; charset=utf-8').send(answer.body.text);
       return reply.send(answer.body ?? undefined);
     },
   });

@@ -6,6 +6,7 @@ import { serveActivityPub } from './activitypub/routes.ts';
 import { readVersion } from './admin/build-info.ts';
 import { followLadder } from './assets/previews/ladder.ts';
 import { openServedAssets } from './assets/served.ts';
+import { openAssetTexts } from './assets/texts.ts';
 import { openBudgets } from './budgets.ts';
 import type { Config } from './config.ts';
 import type { Deps } from './deps.ts';
@@ -38,6 +39,7 @@ import { type Timeouts, usualTimeouts } from './platform/http/slow-requests.ts';
 import { openSmallObjects } from './platform/storage/small-objects.ts';
 import type { Storage } from './platform/storage/storage.ts';
 import type { Tracing } from './platform/tracing/open.ts';
+import { openPostTexts } from './posts/write-page.ts';
 import { publicHeads, servePublicFiles } from './public/serve.ts';
 import { readSetting } from './settings.ts';
 import { openUploadBytes } from './uploads/bytes.ts';
@@ -108,6 +110,8 @@ export async function openDeps(
     storage,
     small: openSmallObjects(storage),
     served: openServedAssets(db),
+    texts: openAssetTexts(),
+    postTexts: openPostTexts(),
     config,
     get ladder() {
       return previews.current().rungs;

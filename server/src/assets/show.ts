@@ -97,11 +97,41 @@ function withheld(row: AssetRow): WithheldAsset {
   return { id: row.asset_id, restricted: true, ...name };
 }
 
-/** ASSET-4: the asset with its columns. */
-export function shownAsset(caller: Caller, row: AssetRow): ShownAsset {
-  const details = row.tag_details ?? [];
+/** What decides about the parts of an asset that depend on the caller. */
+export type DecisiveRow = Pick<
+  AssetRow,
+  | 'owner_user_ref'
+  | 'asset_team_id'
+  | 'mature'
+  | 'sensitivity'
+  | 'asset_deleted_at'
+  | 'has_col'
+  | 'has_ladder'
+  | 'has_cues'
+  | 'card_fields'
+>;
+
+type CallersPart = Pick<
+  ShownAsset,
+  'sensitivity' | 'preview_available' | 'ladder_available' | 'scrub_available' | 'card_fields'
+>;
+
+/** The parts of an asset that depend on the caller: what they may see of its settings, bytes and values. */
+export function callersPart(caller: Caller, row: DecisiveRow): CallersPart {
   const place = { ownerRef: row.owner_user_ref, teamId: row.asset_team_id };
   const served = row.asset_deleted_at === null && servesAsset(caller, { ...place, mature: row.mature });
+  return {
+    ...(maySeeSensitivity(caller, place) ? { sensitivity: row.sensitivity } : {}),
+    preview_available: served && row.has_col,
+    ladder_available: served && row.has_ladder,
+    scrub_available: served && row.has_cues,
+    ...(row.card_fields === null ? {} : { card_fields: row.card_fields }),
+  };
+}
+
+/** The parts of an asset that are the same for every caller of a kind, signed in or not. */
+export function commonPart(row: AssetRow): Omit<ShownAsset, keyof CallersPart> {
+  const details = row.tag_details ?? [];
   return {
     id: row.asset_id,
     restricted: false,
@@ -111,7 +141,6 @@ export function shownAsset(caller: Caller, row: AssetRow): ShownAsset {
     owner_user_ref: row.owner_user_ref,
     ...(row.owner === null ? {} : { owner: row.owner }),
     status: row.status,
-    ...(maySeeSensitivity(caller, place) ? { sensitivity: row.sensitivity } : {}),
     mature: row.mature,
     ai_provenance: row.asset_ai_provenance,
     file_hash: row.file_hash,
@@ -124,22 +153,23 @@ export function shownAsset(caller: Caller, row: AssetRow): ShownAsset {
     ...(row.asset_team_id === null ? {} : { team_id: row.asset_team_id }),
     ...(row.origin === null ? {} : { origin: row.origin }),
     processing_status: row.processing_status,
-    preview_available: served && row.has_col,
-    ladder_available: served && row.has_ladder,
-    scrub_available: served && row.has_cues,
     anonymously_visible: row.anonymously_visible,
     // The blurhash stands for a picture that is not served; a withheld asset has none.
     thumbhash: row.thumbhash,
     pixel_width: row.pixel_width,
     pixel_height: row.pixel_height,
     subtitle_tracks: row.subtitle_tracks ?? [],
-    ...(row.card_fields === null ? {} : { card_fields: row.card_fields }),
     created_at: row.asset_created_at,
     updated_at: row.asset_updated_at,
     ...(row.asset_deleted_at === null
       ? {}
       : { deleted_at: row.asset_deleted_at, deleted_reason: row.asset_deleted_reason }),
   };
+}
+
+/** ASSET-4: the asset with its columns. */
+export function shownAsset(caller: Caller, row: AssetRow): ShownAsset {
+  return { ...commonPart(row), ...callersPart(caller, row) };
 }
 
 /** Returns the asset with its columns or as a placeholder, by the field rule. */

@@ -1,3 +1,4 @@
+import type { AnswerOf } from '@vitrine/contract/operation';
 import { type FeedQuery, listPosts } from '@vitrine/contract/posts';
 import { type RawBuilder, sql } from 'kysely';
 import { liveAsset } from '../access/assets.ts';
@@ -9,11 +10,12 @@ import { listedDrafts, listedPosts, listedPostsAndTrash, postsLikedBy } from '..
 import { liveTeam } from '../access/teams.ts';
 import { handle } from '../handle.ts';
 import type { Database } from '../platform/database/pool.ts';
+import { JsonText } from '../platform/http/answer.ts';
 import { cursorAfter, readCursor, readNumberCursor } from '../platform/http/cursor.ts';
 import { cutPage, DEFAULT_LIMIT } from '../platform/http/page.ts';
 import { matchingRows } from '../search-index/matching.ts';
 import { type Lists, mergedFeed } from './feed-merged.ts';
-import { showPosts } from './show.ts';
+import { writePosts } from './write-page.ts';
 
 interface FeedRow {
   id: string;
@@ -152,15 +154,12 @@ async function feedRows(db: Database, caller: Caller, query: FeedQuery, limit: n
 }
 
 /** Reads the feed in three statements: a full page as long as there are more posts (FEED-1, FEED-6). */
-export const feed = handle(listPosts, async ({ db, ladder }, { caller, query }) => {
+export const feed = handle(listPosts, async (deps, { caller, query }) => {
   const limit = query.limit ?? DEFAULT_LIMIT;
-  const rows = await feedRows(db, caller, query, limit);
+  const rows = await feedRows(deps.db, caller, query, limit);
   const page = cutPage(rows, limit, (last) => cursorAfter({ at: last.key, id: last.id }));
-  const items = await showPosts(
-    db,
-    caller,
-    page.items.map((row) => row.id),
-    { ladder, keepRestricted: !hidesRestricted(caller) },
-  );
-  return { status: 200, body: { items, next_cursor: page.next_cursor } };
+  const ids = page.items.map((row) => row.id);
+  const items = await writePosts(deps, caller, ids, !hidesRestricted(caller));
+  const text = `{"items":${items},"next_cursor":${JSON.stringify(page.next_cursor)}}`;
+  return { status: 200, body: new JsonText<AnswerOf<typeof listPosts>>(text) };
 });

@@ -2,7 +2,7 @@ import type { CommentPreview } from '@vitrine/contract/comments';
 import type { Origin } from '@vitrine/contract/federation';
 import type { PostAuthor } from '@vitrine/contract/identity';
 import type { Post, PostMember } from '@vitrine/contract/posts';
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { liveAsset } from '../access/assets.ts';
 import type { Caller } from '../access/caller.ts';
 import { liveComment } from '../access/comments.ts';
@@ -12,13 +12,13 @@ import type { Rung } from '../media/ladder.ts';
 import type { Columns, Database } from '../platform/database/pool.ts';
 
 /** POST-33. */
-const COMMENTS_SHOWN = 3;
+export const COMMENTS_SHOWN = 3;
 
 interface PreviewRow extends Columns<'comments', 'id' | 'body' | 'created_at' | 'remote_display_name'> {
   author: PostAuthor | null;
 }
 
-interface PostRow
+export interface PostRow
   extends Columns<
     'posts',
     | 'id'
@@ -45,7 +45,7 @@ interface PostRow
     | 'deleted_reason'
   > {
   author: PostAuthor | null;
-  ai_provenance: Post['ai_provenance'];
+  cover_provenance: Provenance[] | null;
   liked: boolean;
   comments: PreviewRow[] | null;
   origin: Origin | null;
@@ -56,33 +56,35 @@ interface MemberRow extends AssetRow {
   sort_order: number;
 }
 
-/** POST-29, over live members and live cover pictures. Null is undeclared. */
-const derivedProvenance = sql`(
-  select case
-    when bool_or(c.ai_provenance = 'generated') then 'generated'
-    when bool_or(c.ai_provenance = 'assisted') then 'assisted'
-    when count(*) > 0 and count(*) = count(*) filter (where c.ai_provenance = 'none') then 'none'
-  end
-  from (
-    select a.ai_provenance from post_members m join assets a on a.id = m.asset_id
-    where m.post_id = p.id and ${liveAsset}
-    union all
-    select a.ai_provenance from assets a
-    where a.id in (p.cover_asset_id, p.cover_thumbnail_asset_id) and ${liveAsset}
-  ) c)`;
+/** The provenance of the live cover pictures of a post `p`, which need not be members. */
+export const coverProvenance = sql`case when coalesce(p.cover_asset_id, p.cover_thumbnail_asset_id) is not null then array(
+  select a.ai_provenance from assets a where a.id in (p.cover_asset_id, p.cover_thumbnail_asset_id) and ${liveAsset}) end`;
 
-function likedBy(caller: Caller) {
+/** The cover thumbnail of a post `p`, unless it is in the trash. */
+export const liveThumbnail = sql`case when p.cover_thumbnail_asset_id is not null then (
+  select a.id from assets a where a.id = p.cover_thumbnail_asset_id and ${liveAsset}) end`;
+
+type Provenance = NonNullable<Post['ai_provenance']> | null;
+
+/** POST-29, over live members and live cover pictures, also withheld ones. Null is undeclared. */
+function provenanceOf(declared: readonly Provenance[]): Provenance {
+  if (declared.includes('generated')) return 'generated';
+  if (declared.includes('assisted')) return 'assisted';
+  return declared.length > 0 && declared.every((one) => one === 'none') ? 'none' : null;
+}
+
+/** Whether the caller likes a post `p`. */
+export function likedBy(caller: Caller) {
   return caller.kind === 'anonymous'
     ? sql`false`
     : sql`exists (select from post_likes l where l.post_id = p.id and l.user_ref = ${caller.ref})`;
 }
 
-async function readPosts(db: Database, caller: Caller, ids: readonly string[]): Promise<PostRow[]> {
-  const { rows } = await sql<PostRow>`
-    select p.id, p.author_user_ref, ${identityJson(caller, 'u')} as author, p.title, p.description, p.visibility,
-      p.cover_asset_id, (select a.id from assets a where a.id = p.cover_thumbnail_asset_id and ${liveAsset})
-        as cover_thumbnail_asset_id, p.cover_focal_x, p.cover_focal_y, p.cover_focal_asset_id, p.draft, p.comments_enabled,
-      p.state_id, ${derivedProvenance} as ai_provenance, p.posted_at, p.like_count, ${likedBy(caller)} as liked,
+/** Columns of PostRow for `posts p` and its author `users u`. */
+export function postColumns(caller: Caller): RawBuilder<PostRow> {
+  return sql`p.id, p.author_user_ref, ${identityJson(caller, 'u')} as author, p.title, p.description, p.visibility,
+      p.cover_asset_id, ${liveThumbnail} as cover_thumbnail_asset_id, p.cover_focal_x, p.cover_focal_y, p.cover_focal_asset_id, p.draft, p.comments_enabled,
+      p.state_id, ${coverProvenance} as cover_provenance, p.posted_at, p.like_count, ${likedBy(caller)} as liked,
       p.comment_count, p.tags, p.team_id, ${originJson('p')} as origin, p.created_at, p.updated_at, p.deleted_at, p.deleted_reason,
       case when p.comment_count > 0 then (
         select json_agg(r) from (
@@ -90,7 +92,11 @@ async function readPosts(db: Database, caller: Caller, ids: readonly string[]): 
           from comments c left join users cu on cu.ref = c.author_user_ref
           where c.post_id = p.id and c.parent_id is null and ${liveComment}
           order by c.created_at desc, c.id desc limit ${COMMENTS_SHOWN}
-        ) r) end as comments
+        ) r) end as comments`;
+}
+
+async function readPosts(db: Database, caller: Caller, ids: readonly string[]): Promise<PostRow[]> {
+  const { rows } = await sql<PostRow>`select ${postColumns(caller)}
     from posts p left join users u on u.ref = p.author_user_ref
     where p.id = any(${ids}::uuid[])`.execute(db);
   return rows;
@@ -111,15 +117,21 @@ async function readMembers(
   return rows;
 }
 
-/** POST-21: the asset with its columns, or a placeholder with exactly its allowed keys. */
+/** POST-21: exactly the allowed keys of a withheld member. */
+export function placeholder({
+  asset_id,
+  sort_order,
+  owner_name,
+}: Pick<MemberRow, 'asset_id' | 'sort_order' | 'owner_name'>): PostMember {
+  const name = owner_name === null ? {} : { owner_display_name: owner_name };
+  return { asset_id, sort_order, restricted: true, ...name };
+}
+
+/** POST-21: the asset with its columns, or a placeholder. */
 function showMember(caller: Caller, row: MemberRow): PostMember {
-  const place = { asset_id: row.asset_id, sort_order: row.sort_order };
-  if (row.shown) return { ...place, restricted: false, asset: shownAsset(caller, row) };
-  return {
-    ...place,
-    restricted: true,
-    ...(row.owner_name === null ? {} : { owner_display_name: row.owner_name }),
-  };
+  if (!row.shown) return placeholder(row);
+  const { asset_id, sort_order } = row;
+  return { asset_id, sort_order, restricted: false, asset: shownAsset(caller, row) };
 }
 
 /** PostgreSQL writes times in JSON with `+00:00`; the API uses `Z`. */
@@ -133,21 +145,50 @@ function showComment(row: PreviewRow): CommentPreview {
   };
 }
 
-/** POST-26: returns the cover among these members, and its focal point, which belongs to that picture only. */
-function coverOf(row: PostRow, members: PostMember[]) {
-  const first = members[0]?.asset_id ?? null;
-  const chosen = members.some((member) => member.asset_id === row.cover_asset_id)
-    ? row.cover_asset_id
-    : first;
-  const keepsFocal = chosen !== null && chosen === row.cover_focal_asset_id;
+/** What the parts of a post depend on that are not the same for every caller. */
+export type DecisivePost = Pick<
+  PostRow,
+  | 'cover_asset_id'
+  | 'cover_thumbnail_asset_id'
+  | 'cover_focal_x'
+  | 'cover_focal_y'
+  | 'cover_focal_asset_id'
+  | 'cover_provenance'
+  | 'liked'
+>;
+
+/** A live member as it counts for the parts of its post. */
+export interface CountedMember {
+  asset_id: string;
+  asset_ai_provenance: Provenance;
+}
+
+/**
+ * The parts of a post that depend on the caller or its members. `given` are the members in the response: the cover is one
+ * of them (POST-26), and a focal point belongs to that picture only.
+ */
+export function callersPost(
+  row: DecisivePost,
+  given: readonly { asset_id: string }[],
+  members: readonly CountedMember[],
+) {
+  const first = given[0]?.asset_id ?? null;
+  const isGiven = given.some(({ asset_id }) => asset_id === row.cover_asset_id);
+  const cover = isGiven ? row.cover_asset_id : first;
+  const keepsFocal = cover !== null && cover === row.cover_focal_asset_id;
+  const declared = members.map(({ asset_ai_provenance }) => asset_ai_provenance);
   return {
-    cover_asset_id: chosen,
+    cover_asset_id: cover,
     cover_focal_x: keepsFocal ? row.cover_focal_x : null,
     cover_focal_y: keepsFocal ? row.cover_focal_y : null,
+    cover_thumbnail_asset_id: row.cover_thumbnail_asset_id,
+    ai_provenance: provenanceOf([...declared, ...(row.cover_provenance ?? [])]),
+    liked: row.liked,
   };
 }
 
-function showPost(row: PostRow, members: PostMember[]): Post {
+/** The parts of a post that are the same for every caller of a kind, signed in or not. */
+export function commonPost(row: PostRow) {
   const comments = row.comments ?? [];
   return {
     id: row.id,
@@ -156,19 +197,14 @@ function showPost(row: PostRow, members: PostMember[]): Post {
     title: row.title,
     description: row.description,
     visibility: row.visibility,
-    ...coverOf(row, members),
-    cover_thumbnail_asset_id: row.cover_thumbnail_asset_id,
     draft: row.draft,
     comments_enabled: row.comments_enabled,
     state_id: row.state_id,
-    ai_provenance: row.ai_provenance ?? null,
     posted_at: row.posted_at,
     like_count: row.like_count,
-    liked: row.liked,
     comment_count: row.comment_count,
     ...(comments.length === 0 ? {} : { comments_preview: comments.map(showComment) }),
     tags: row.tags,
-    members,
     ...(row.team_id === null ? {} : { team_id: row.team_id }),
     ...(row.origin === null ? {} : { origin: row.origin }),
     created_at: row.created_at,
@@ -198,14 +234,13 @@ export async function showPosts(
     readPosts(db, caller, ids),
     readMembers(db, caller, ladder, ids),
   ]);
-  const members = new Map<string, PostMember[]>();
-  for (const row of memberRows) {
-    if (!row.shown && !keepRestricted) continue;
-    const member = showMember(caller, row);
-    const list = members.get(row.post_id);
-    if (list === undefined) members.set(row.post_id, [member]);
-    else list.push(member);
-  }
-  const shown = new Map(posts.map((row) => [row.id, showPost(row, members.get(row.id) ?? [])]));
+  const membersOf = Map.groupBy(memberRows, ({ post_id }) => post_id);
+  const show = (row: PostRow): Post => {
+    const own = membersOf.get(row.id) ?? [];
+    const given = own.filter(({ shown }) => shown || keepRestricted);
+    const members = given.map((member) => showMember(caller, member));
+    return { ...commonPost(row), ...callersPost(row, given, own), members };
+  };
+  const shown = new Map(posts.map((row) => [row.id, show(row)]));
   return ids.flatMap((id) => shown.get(id) ?? []);
 }

@@ -23,6 +23,17 @@ interface Extras<O extends Operation> {
   scopedCookie?: O['cookie'] extends string ? ScopedCookie : never;
 }
 
+/** A body that is JSON text already, in the form of `T`. */
+export class JsonText<T> {
+  readonly text: string;
+  /** Never set: it ties the text to its type. */
+  declare readonly of: T;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
 type AnswerBody<R extends ResponseBody> = R extends NoContent
   ? { body?: undefined }
   : R extends Bytes
@@ -30,7 +41,7 @@ type AnswerBody<R extends ResponseBody> = R extends NoContent
     : R extends EventStream
       ? { body: Readable }
       : R extends TSchema
-        ? { body: Static<R> }
+        ? { body: Static<R> | JsonText<Static<R>> }
         : never;
 
 /** A response of a handler: a status that its operation declares, with that status's body. */

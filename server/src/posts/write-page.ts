@@ -1,0 +1,187 @@
+import { type RawBuilder, sql } from 'kysely';
+import { LRUCache } from 'lru-cache';
+import { liveAsset, shownAssets } from '../access/assets.ts';
+import type { Caller } from '../access/caller.ts';
+import { liveComment } from '../access/comments.ts';
+import { ownerName } from '../access/identities.ts';
+import { assetJoins } from '../assets/show.ts';
+import {
+  type FullRow,
+  fullColumns,
+  keptText,
+  type VersionRow,
+  versionColumn,
+  writtenText,
+} from '../assets/texts.ts';
+import type { Deps } from '../deps.ts';
+import { cardColumn } from '../fields/values/show.ts';
+import type { Database } from '../platform/database/pool.ts';
+import {
+  COMMENTS_SHOWN,
+  type CountedMember,
+  callersPost,
+  commonPost,
+  coverProvenance,
+  type DecisivePost,
+  likedBy,
+  liveThumbnail,
+  type PostRow,
+  placeholder,
+  postColumns,
+} from './show.ts';
+
+/** About as many bytes, since most texts are ASCII. */
+const MOST_CHARACTERS = 16 * 1024 * 1024;
+
+/** The part of a post that is the same for every caller of a kind, as JSON without the closing brace. */
+interface Kept {
+  version: string;
+  text: string;
+}
+
+/** Posts as text without their members, the most recently used ones, within a bound of memory. */
+export type PostTexts = LRUCache<string, Kept>;
+
+export function openPostTexts(mostCharacters = MOST_CHARACTERS): PostTexts {
+  return new LRUCache({ maxSize: mostCharacters, sizeCalculation: ({ text }) => text.length + 200 });
+}
+
+type Keeping = Pick<Deps, 'db' | 'texts' | 'postTexts' | 'ladder'>;
+
+/**
+ * The version of everything that commonPost shows of a post `p` of the author `users u`; null for mirrored posts (see
+ * assets/texts.ts).
+ */
+const postVersion: RawBuilder<string | null> = sql`case when p.origin_peer_id is null then
+  concat_ws('.', p.xmin, coalesce(u.xmin::text, '-'), case when p.comment_count > 0 then (
+    select bit_xor(hash_record_extended((c.id, c.row_version, cu.xmin::text), 0)) from (
+      select c.id, c.author_user_ref, c.xmin::text as row_version from comments c
+      where c.post_id = p.id and c.parent_id is null and ${liveComment}
+      order by c.created_at desc, c.id desc limit ${sql.lit(COMMENTS_SHOWN)}
+    ) c left join users cu on cu.ref = c.author_user_ref) end) end`;
+
+interface PostVersion extends DecisivePost {
+  id: string;
+  version: string | null;
+}
+
+interface MemberVersion extends VersionRow, CountedMember {
+  post_id: string;
+  sort_order: number;
+  shown: boolean;
+  owner_name: string | null;
+}
+
+async function readPostVersions(
+  db: Database,
+  caller: Caller,
+  ids: readonly string[],
+): Promise<PostVersion[]> {
+  const { rows } = await sql<PostVersion>`
+    select p.id, ${postVersion} as version, p.cover_asset_id, ${liveThumbnail} as cover_thumbnail_asset_id, p.cover_focal_x,
+      p.cover_focal_y, p.cover_focal_asset_id, ${coverProvenance} as cover_provenance, ${likedBy(caller)} as liked
+    from posts p left join users u on u.ref = p.author_user_ref
+    where p.id = any(${ids}::uuid[])`.execute(db);
+  return rows;
+}
+
+/** Returns the live members of these posts in order, each with what decides about it and its version. */
+async function readMemberVersions(
+  db: Database,
+  caller: Caller,
+  ids: readonly string[],
+): Promise<MemberVersion[]> {
+  const { rows } = await sql<MemberVersion>`
+    select m.post_id, m.sort_order, a.id as asset_id, ${shownAssets(caller)} as shown, ${ownerName(caller, 'o')} as owner_name,
+      a.ai_provenance as asset_ai_provenance, ${cardColumn(caller)} as card_fields, ${versionColumn}
+    from post_members m join assets a on a.id = m.asset_id ${assetJoins}
+    where m.post_id = any(${ids}::uuid[]) and ${liveAsset}
+    order by m.post_id, m.sort_order, m.asset_id`.execute(db);
+  return rows;
+}
+
+/** Returns the common parts of these posts by id: kept texts of their present version, and the others in one statement. */
+async function textsOfPosts(
+  { db, postTexts }: Keeping,
+  caller: Caller,
+  posts: readonly PostVersion[],
+): Promise<Map<string, string>> {
+  const found = new Map<string, string>();
+  const missing: string[] = [];
+  for (const { id, version } of posts) {
+    const kept = version === null ? undefined : postTexts.get(`${caller.kind} ${id}`);
+    if (kept !== undefined && kept.version === version) found.set(id, kept.text);
+    else missing.push(id);
+  }
+  if (missing.length === 0) return found;
+  const { rows } = await sql<PostRow & { version: string | null }>`
+    select ${postColumns(caller)}, ${postVersion} as version from posts p left join users u on u.ref = p.author_user_ref
+    where p.id = any(${missing}::uuid[])`.execute(db);
+  for (const row of rows) {
+    const text = JSON.stringify(commonPost(row)).slice(0, -1);
+    if (row.version !== null) postTexts.set(`${caller.kind} ${row.id}`, { version: row.version, text });
+    found.set(row.id, text);
+  }
+  return found;
+}
+
+/** Returns the shown assets of these members as JSON, by id. An asset that is withheld by now is left out. */
+async function textsOfAssets(
+  { db, texts, ladder }: Keeping,
+  caller: Caller,
+  members: readonly MemberVersion[],
+): Promise<Map<string, string>> {
+  const found = new Map<string, string>();
+  const missing: string[] = [];
+  for (const member of members) {
+    if (!member.shown) continue;
+    const text = keptText(texts, caller, ladder, member);
+    if (text === null) missing.push(member.asset_id);
+    else found.set(member.asset_id, text);
+  }
+  if (missing.length === 0) return found;
+  const { rows } = await sql<FullRow>`select ${fullColumns(caller, ladder)} from assets a ${assetJoins}
+    where a.id = any(${missing}::uuid[]) and ${liveAsset}`.execute(db);
+  for (const row of rows) if (row.shown) found.set(row.asset_id, writtenText(texts, caller, ladder, row));
+  return found;
+}
+
+function writeMember(member: MemberVersion, asset: string | undefined): string {
+  if (asset === undefined) return JSON.stringify(placeholder(member));
+  const { asset_id, sort_order } = member;
+  return `{"asset_id":"${asset_id}","sort_order":${sort_order},"restricted":false,"asset":${asset}}`;
+}
+
+/**
+ * As showPosts, but returns the list as JSON, and writes only what has changed since it was last written: in two statements,
+ * and one more each for posts and assets without a kept text.
+ */
+export async function writePosts(
+  deps: Keeping,
+  caller: Caller,
+  ids: readonly string[],
+  keepRestricted: boolean,
+): Promise<string> {
+  if (ids.length === 0) return '[]';
+  const [posts, members] = await Promise.all([
+    readPostVersions(deps.db, caller, ids),
+    readMemberVersions(deps.db, caller, ids),
+  ]);
+  const [texts, assets] = await Promise.all([
+    textsOfPosts(deps, caller, posts),
+    textsOfAssets(deps, caller, members),
+  ]);
+  const membersOf = Map.groupBy(members, ({ post_id }) => post_id);
+  const written = new Map<string, string>();
+  for (const post of posts) {
+    const text = texts.get(post.id);
+    // It was deleted between the two statements.
+    if (text === undefined) continue;
+    const own = membersOf.get(post.id) ?? [];
+    const given = own.filter(({ asset_id }) => keepRestricted || assets.has(asset_id));
+    const rest = JSON.stringify(callersPost(post, given, own)).slice(1, -1);
+    const shown = given.map((member) => writeMember(member, assets.get(member.asset_id)));
+    written.set(post.id, `${text},${rest},"members":[${shown.join(',')}]}`);
+  }
+  return `[${ids.flatMap((id) => written.get(id) ?? []).join(',')}]`;
+}
