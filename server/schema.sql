@@ -629,9 +629,27 @@ CREATE OR REPLACE FUNCTION public.write_documents_of_comments()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
+declare
+  language regconfig := (search_languages())[1];
+  told uuid[];
+  outgrown uuid[];
 begin
   if tg_op = 'INSERT' then
-    perform write_post_documents(array(select distinct post_id from new_rows where deleted_at is null));
+    told := array(select distinct post_id from new_rows where deleted_at is null);
+    perform from post_documents where post_id = any(told) order by post_id for update;
+    -- Adds the words of new comments, and writes the document anew with every hundredth: it keeps words of the newest
+    -- 1,000 comments and of at most 99 more.
+    outgrown := array(
+      select p.id from posts p
+        join (select post_id, count(*) as n from new_rows where deleted_at is null group by post_id) c on c.post_id = p.id
+      where p.comment_count / 100 <> (p.comment_count - c.n) / 100);
+    update post_documents d set document = with_text(language, d.document, added.words)
+    from (select post_id, string_agg(body, ' ') as words from new_rows
+      where deleted_at is null and post_id <> all(outgrown) group by post_id) added
+    where d.post_id = added.post_id;
+    if cardinality(outgrown) > 0 then
+      perform write_post_documents(outgrown);
+    end if;
   elsif tg_op = 'DELETE' then
     perform write_post_documents(array(select distinct post_id from old_rows where deleted_at is null));
   else
@@ -1150,7 +1168,7 @@ create table comments (
 CREATE INDEX comments_author ON public.comments USING btree (author_user_ref);
 CREATE INDEX comments_by_remote_actor ON public.comments USING btree (remote_actor_ref) WHERE (remote_actor_ref IS NOT NULL);
 CREATE INDEX comments_parent ON public.comments USING btree (parent_id, created_at DESC, id DESC) WHERE ((parent_id IS NOT NULL) AND (deleted_at IS NULL));
-CREATE INDEX comments_post ON public.comments USING btree (post_id);
+CREATE INDEX comments_post ON public.comments USING btree (post_id, created_at DESC, id DESC);
 CREATE INDEX comments_replies ON public.comments USING btree (parent_id) WHERE (parent_id IS NOT NULL);
 CREATE INDEX comments_roots ON public.comments USING btree (post_id, created_at DESC, id DESC) WHERE ((parent_id IS NULL) AND (deleted_at IS NULL));
 CREATE TRIGGER comments_counted_anew AFTER UPDATE ON public.comments REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT WHEN ((pg_trigger_depth() = 0)) EXECUTE FUNCTION count_comments();

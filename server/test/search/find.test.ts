@@ -1,4 +1,5 @@
 import type { SearchHit, SearchPage, SearchQuery } from '@vitrine/contract/search';
+import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { define } from '../fields/values/fields.ts';
 import { arrive } from '../posts/people.ts';
@@ -109,6 +110,28 @@ describe('words', () => {
     // The other words are corrected as usual.
     expect(await found(ines, 'windmlil 77771')).toEqual(['asset windmill 77771']);
     expect(await found(ines, 'windmlil 77772')).toEqual([]);
+  });
+
+  // SEARCH-20
+  test('of a post are those of its newest 1,000 comments, and of up to 99 more', async () => {
+    const post = await publish(mara, [await asset('much discussed')], { title: 'much discussed' });
+    // The oldest of the newest thousand has a word of its own.
+    await sql`insert into comments (post_id, author_user_ref, body, created_at)
+      select ${post.id}, ${mara.ref}, case n when 1000 then 'quagga' else 'and ' || n end, now() - make_interval(secs => n)
+      from generate_series(1, 1098) n`.execute(library.deps.db);
+    const comment = (body: string) => ines.ok('createComment', { params: { id: post.id }, body: { body } });
+    const finds = async (q: string) => (await found(ines, q, { kind: 'post' })).length === 1;
+    expect(await finds('quagga')).toBe(true);
+    const added = await comment('okapi');
+    expect([await finds('okapi'), await finds('quagga')]).toEqual([true, true]);
+    await comment('aardvark');
+    expect([await finds('aardvark'), await finds('okapi'), await finds('quagga')]).toEqual([
+      true,
+      true,
+      false,
+    ]);
+    await ines.ok('deleteComment', { params: { id: added.id } });
+    expect([await finds('aardvark'), await finds('okapi')]).toEqual([true, false]);
   });
 
   test('are highlighted in rich text without markup', async () => {
