@@ -1,6 +1,6 @@
 import { deliverActivitiesJob } from './activitypub/deliveries.ts';
 import { keepActivityPubJob } from './activitypub/keep.ts';
-import { tellFollowersJob } from './activitypub/tell.ts';
+import { notifyFollowersJob } from './activitypub/tell.ts';
 import { countStorageJob } from './admin/jobs/count-storage.ts';
 import { releaseLogoJob } from './appearance/logo.ts';
 import { renderJob } from './assets/jobs/render.ts';
@@ -60,7 +60,7 @@ export function jobHandlers(deps: Deps): JobHandlers {
     'use-field-values': useFieldValuesJob(deps),
     'catch-up': catchUpJob(deps),
     'keep-federation': keepFederationJob(deps),
-    'tell-followers': tellFollowersJob(deps),
+    'tell-followers': notifyFollowersJob(deps),
     'deliver-activities': deliverActivitiesJob(deps),
     'keep-activitypub': keepActivityPubJob(deps),
   };

@@ -28,8 +28,8 @@ import type { PoolActivity } from './platform/database/activity.ts';
 import type { Listener } from './platform/database/listen.ts';
 import type { Database } from './platform/database/pool.ts';
 import { openUploadLimits } from './platform/http/concurrency.ts';
-import type { Departure } from './platform/http/departure.ts';
 import { openEventStreams } from './platform/http/event-streams.ts';
+import type { StopState } from './platform/http/graceful-stop.ts';
 import { serveHealth } from './platform/http/health.ts';
 import { serveMetrics } from './platform/http/metrics.ts';
 import { servePages, serveReference } from './platform/http/pages.ts';
@@ -166,14 +166,14 @@ export interface OpenService {
 /** Creates the service over an open database, ready to listen. */
 export async function openService(options: ServiceOptions): Promise<OpenService> {
   const { db, listener, storage, config } = options;
-  const departure: Departure = { announced: false };
+  const stop: StopState = { announced: false };
   const tracing = options.tracing ?? null;
   const server = await openServer({
     logLevel: config.logLevel,
     strictTransport: config.baseUrl?.startsWith('https:') ?? false,
     maxFileBytes: config.maxFileBytes,
     trustedProxies: config.trustedProxies,
-    departure,
+    stop,
     tracing,
     stopWithinMs: config.stopSeconds * 1000,
     connectionsPerAddress: config.concurrency.connectionsPerAddress,
@@ -199,7 +199,7 @@ export async function openService(options: ServiceOptions): Promise<OpenService>
   await serveFederation(server, deps, budgets);
   await serveActivityPub(server, deps, budgets);
   serveUploadOptions(server, deps);
-  serveHealth(server, db, storage, departure, {
+  serveHealth(server, db, storage, stop, {
     metrics: config.metricsToken === null ? 'off' : 'on',
     traces: tracing === null ? 'off' : 'on',
   });
@@ -218,7 +218,7 @@ export async function openService(options: ServiceOptions): Promise<OpenService>
     deps,
     metrics,
     announceStop() {
-      departure.announced = true;
+      stop.announced = true;
     },
   };
 }

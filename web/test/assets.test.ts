@@ -8,9 +8,9 @@ import {
   ownAssets,
   readAssetFilter,
 } from '#lib/assets/asset-filter.ts';
-import { isVeiled, whyVeiled } from '#lib/assets/mature.ts';
+import { explainBlur, isVeiled } from '#lib/assets/mature.ts';
 import { keyInWords, metadataFacts } from '#lib/assets/metadata.ts';
-import { mayChange, seenBy, sensitivityChoices } from '#lib/assets/sensitivity.ts';
+import { audienceText, mayChange, sensitivityChoices } from '#lib/assets/sensitivity.ts';
 import { sourceOf, suggesterOf } from '#lib/assets/tag-source.ts';
 import { addressOf, deletedBy, readScope } from '#lib/trash/words.ts';
 import { assetOf } from './samples.ts';
@@ -108,7 +108,7 @@ describe('who sees an asset', () => {
     [{ sensitivity: 'public', anonymously_visible: true, mature: true }, /chose to see mature content/],
     [{}, /^You, and others it is shared with/],
   ] as const)('%j', (given, words) => {
-    expect(seenBy(assetOf('a', given))).toMatch(words);
+    expect(audienceText(assetOf('a', given))).toMatch(words);
   });
 
   it('offers team visibility only in a team', () => {
@@ -148,9 +148,9 @@ describe('a mature picture', () => {
       capabilities_status: 'resolved',
       impersonated_by: null,
     };
-    expect(whyVeiled(user)).toMatchObject({ choosable: true });
-    expect(whyVeiled({ ...user, mature_content_allowed: false })).toMatchObject({ choosable: false });
-    expect(whyVeiled(null)).toMatchObject({ choosable: false });
+    expect(explainBlur(user)).toMatchObject({ choosable: true });
+    expect(explainBlur({ ...user, mature_content_allowed: false })).toMatchObject({ choosable: false });
+    expect(explainBlur(null)).toMatchObject({ choosable: false });
   });
 });
 

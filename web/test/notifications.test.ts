@@ -3,7 +3,7 @@ import type { Notification } from '@vitrine/contract/notifications';
 import { describe, expect, it } from 'vitest';
 import { commentIn, findComment } from '#lib/comments/find.ts';
 import { completed, matching, mentionDraftAt, mentionOf, piecesOf } from '#lib/comments/mentions.ts';
-import { peopleIn, together } from '#lib/comments/people.ts';
+import { participantsFirst, peopleIn } from '#lib/comments/people.ts';
 import { draftOf, encryptionInWords, smtpAddress } from '#lib/mail/smtp-address.ts';
 import { hourChoices, zoneChoices } from '#lib/notifications/choice-words.ts';
 import { byPeriod } from '#lib/notifications/days.ts';
@@ -305,8 +305,8 @@ describe('who can be mentioned', () => {
 
   it('are participants first, then other members, without duplicates or the user', () => {
     const [ann, otto, mara] = [person(1, 'ann'), person(2, 'otto'), person(3, 'mara')];
-    expect(together([otto], [ann, otto, mara], 3)).toEqual([otto, ann]);
-    expect(together([], [ann], undefined)).toEqual([ann]);
+    expect(participantsFirst([otto], [ann, otto, mara], 3)).toEqual([otto, ann]);
+    expect(participantsFirst([], [ann], undefined)).toEqual([ann]);
   });
 });
 

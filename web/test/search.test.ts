@@ -1,22 +1,22 @@
 import { describe, expect, it } from 'vitest';
 import { type Conditions, readConditions, rowsOf, withRow, writeConditions } from '#lib/search/conditions.ts';
-import { distance, meant } from '#lib/search/did-you-mean.ts';
-import { nameMatch, otherMatch, piecesOf } from '#lib/search/marks.ts';
 import {
-  askedOf,
-  emptyQuestion,
+  criteriaOf,
   filterCount,
   hasCriteria,
-  type Question,
-  questionOf,
-  readQuestion,
+  noCriteria,
+  readCriteria,
+  type SearchCriteria,
+  savedQueryOf,
   searchAddress,
-} from '#lib/search/question.ts';
+} from '#lib/search/criteria.ts';
+import { distance, meant } from '#lib/search/did-you-mean.ts';
+import { nameMatch, otherMatch, piecesOf } from '#lib/search/marks.ts';
 import { leadsTo } from '#lib/search/suggestions.ts';
 import { countInWords, totalInWords } from '#lib/search/words.ts';
 
 const team = '0198c3a0-0000-7000-8000-000000000001';
-const whole: Question = {
+const whole: SearchCriteria = {
   q: 'red "old harbour" -night & 50%',
   kind: 'asset',
   type: 3,
@@ -27,19 +27,19 @@ const whole: Question = {
   sort: 'oldest',
 };
 
-const ask = (search: string) => readQuestion(new URLSearchParams(search));
+const ask = (search: string) => readCriteria(new URLSearchParams(search));
 
 describe('a search in the URL', () => {
   it('survives a round trip, also through saved searches', () => {
     expect(ask(searchAddress(whole).split('?')[1] ?? '')).toEqual(whole);
-    expect(questionOf(askedOf(whole))).toEqual(whole);
-    expect(questionOf(askedOf(emptyQuestion))).toEqual(emptyQuestion);
-    expect(searchAddress(emptyQuestion)).toBe('/search');
+    expect(criteriaOf(savedQueryOf(whole))).toEqual(whole);
+    expect(criteriaOf(savedQueryOf(noCriteria))).toEqual(noCriteria);
+    expect(searchAddress(noCriteria)).toBe('/search');
   });
 
   it('drops only invalid parts', () => {
     expect(ask('q=%20sea%20&kind=cat&type=-1&owner=1e99&team=x&sort=up&tag=&filter=')).toEqual({
-      ...emptyQuestion,
+      ...noCriteria,
       q: 'sea',
     });
   });

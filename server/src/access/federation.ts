@@ -157,7 +157,7 @@ export function mayComment({ peerId }: PeerCaller, person: string): Predicate {
  * Returns the peers that must be notified of a change to this local object, as a query with the column
  * `peer_id`.
  */
-export function peersToldOf(
+export function peersToNotify(
   kind: 'post' | 'asset' | 'collection',
   id: string | RawBuilder<string>,
 ): RawBuilder<{ peer_id: string }> {

@@ -78,6 +78,6 @@ async function tellOfPost({ db, config }: Deps, postId: string): Promise<void> {
   });
 }
 
-export function tellFollowersJob(deps: Deps): JobHandler<'tell-followers'> {
+export function notifyFollowersJob(deps: Deps): JobHandler<'tell-followers'> {
   return ({ post }) => tellOfPost(deps, post);
 }

@@ -81,7 +81,7 @@ export async function send(deps: Bytes, http: Pick<HttpFacts, 'header'>, sending
 }
 
 /** Reports 404 when the asset was removed while its bytes were being opened; otherwise they are damaged. */
-export async function unlessRemoved<T>(sent: Promise<T>, find: () => Promise<unknown>): Promise<T> {
+export async function notFoundIfRemoved<T>(sent: Promise<T>, find: () => Promise<unknown>): Promise<T> {
   try {
     return await sent;
   } catch (error) {
@@ -118,7 +118,7 @@ export const file = handle(getAssetFile, async (deps, { caller, params, query, h
     if (!(error instanceof NoSuchObject) || !(await deps.originals.fetch(row.file_hash))) throw error;
     return send(deps, http, original);
   });
-  return unlessRemoved(sent, find);
+  return notFoundIfRemoved(sent, find);
 });
 
 interface WantedRendition {
@@ -148,7 +148,7 @@ async function sendRendition(deps: Deps, http: HttpFacts, { caller, id, key, ver
       ...(caller.kind === 'anonymous' ? { 'cross-origin-resource-policy': 'cross-origin' } : {}),
     },
   });
-  return unlessRemoved(sent, find);
+  return notFoundIfRemoved(sent, find);
 }
 
 /** Sends a rendition by its key. */

@@ -8,7 +8,7 @@ import type { Database, Tx } from '../platform/database/pool.ts';
 const MOST_TURNS = 1000;
 
 /** The owner key of files that are processed without a requester. */
-export const NOBODY = 'nobody';
+export const NO_OWNER = 'nobody';
 
 /**
  * Returns how many files of this owner wait to be rendered. Used as a job's priority, it interleaves the owners fairly.
@@ -36,7 +36,7 @@ export async function enqueueRender(
     again,
   }: { hash: string; mime: string; ownerRef: number | null; runAt?: string; again?: true },
 ): Promise<void> {
-  const owner = ownerRef === null ? NOBODY : String(ownerRef);
+  const owner = ownerRef === null ? NO_OWNER : String(ownerRef);
   const options = {
     // Another owner of the same bytes must not move this job into another turn.
     key: `render:${hash}:${owner}`,
@@ -75,7 +75,7 @@ const AFTER_ALL = 10_000;
  */
 export async function enqueueTiles(
   tx: Database,
-  { hash, owner = NOBODY, runAt }: { hash: string; owner?: string | undefined; runAt?: string },
+  { hash, owner = NO_OWNER, runAt }: { hash: string; owner?: string | undefined; runAt?: string },
 ): Promise<void> {
   const options = {
     key: `tiles:${hash}`,
@@ -94,14 +94,14 @@ export interface StoredWork {
 }
 
 const storedKeys = {
-  render: (hash: string) => `render:${hash}:${NOBODY}`,
-  transcode: (hash: string) => `transcode:${hash}:${NOBODY}`,
+  render: (hash: string) => `render:${hash}:${NO_OWNER}`,
+  transcode: (hash: string) => `transcode:${hash}:${NO_OWNER}`,
   tiles: (hash: string) => `tiles:${hash}`,
 };
 
 /** Returns the keys of the jobs that process a stored file, as an SQL array; `hash` is an expression. */
 export function backfillKeys(hash: RawBuilder<unknown>): RawBuilder<string[]> {
-  return sql`array['render:' || ${hash} || ':' || ${NOBODY}::text, 'transcode:' || ${hash} || ':' || ${NOBODY}::text, 'tiles:' || ${hash}]`;
+  return sql`array['render:' || ${hash} || ':' || ${NO_OWNER}::text, 'transcode:' || ${hash} || ':' || ${NO_OWNER}::text, 'tiles:' || ${hash}]`;
 }
 
 /**
@@ -113,13 +113,13 @@ export async function enqueueBackfill(tx: Tx, works: readonly StoredWork[]): Pro
   const optionsOf = ({ job, hash, mime }: StoredWork) => ({
     key: storedKeys[job](hash),
     priority: AFTER_ALL,
-    flags: turnFlags(job === 'render' ? previewKind(mime) : job, NOBODY),
+    flags: turnFlags(job === 'render' ? previewKind(mime) : job, NO_OWNER),
   });
   await enqueueAll(
     tx,
     'render',
     of('render').map((work) => ({
-      payload: { hash: work.hash, owner: NOBODY, again: true },
+      payload: { hash: work.hash, owner: NO_OWNER, again: true },
       ...optionsOf(work),
     })),
   );
@@ -131,7 +131,7 @@ export async function enqueueBackfill(tx: Tx, works: readonly StoredWork[]): Pro
     await enqueueAll(
       tx,
       job,
-      of(job).map((work) => ({ payload: { hash: work.hash, owner: NOBODY }, ...optionsOf(work) })),
+      of(job).map((work) => ({ payload: { hash: work.hash, owner: NO_OWNER }, ...optionsOf(work) })),
     );
   }
 }
@@ -147,7 +147,7 @@ export async function enqueueExtract(
   const options = {
     key: asset === null ? `extract-again:${hash}` : `extract:${asset}`,
     priority: await countWaiting(tx, ownerRef),
-    flags: turnFlags('metadata', ownerRef === null ? NOBODY : String(ownerRef)),
+    flags: turnFlags('metadata', ownerRef === null ? NO_OWNER : String(ownerRef)),
   };
   await enqueue(tx, 'extract', { hash, asset }, options);
 }

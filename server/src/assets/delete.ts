@@ -2,7 +2,7 @@ import { deleteAsset } from '@vitrine/contract/assets';
 import { sql } from 'kysely';
 import { recordEvent } from '../audit/record.ts';
 import { handle } from '../handle.ts';
-import { tellPeers } from '../outbox/enqueue.ts';
+import { notifyPeers } from '../outbox/enqueue.ts';
 import { lockEditable } from './edit.ts';
 
 /**
@@ -22,7 +22,7 @@ export const remove = handle(deleteAsset, async ({ db }, { caller, params, body 
       .set({ avatar_asset_id: null })
       .where('avatar_asset_id', '=', asset.id)
       .execute();
-    await tellPeers(tx, { activity: 'update', kind: 'asset', objectId: asset.id, actorRef: caller.ref });
+    await notifyPeers(tx, { activity: 'update', kind: 'asset', objectId: asset.id, actorRef: caller.ref });
     await recordEvent(tx, caller, {
       event: 'asset.deleted',
       target: { kind: 'asset', id: asset.id },

@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { editableAssets, readableAssets } from '../access/assets.ts';
 import type { SignedIn } from '../access/caller.ts';
 import { handle } from '../handle.ts';
-import { tellPeers, tellPeersOfMember } from '../outbox/enqueue.ts';
+import { notifyPeers, notifyPeersOfMember } from '../outbox/enqueue.ts';
 import type { Tx } from '../platform/database/pool.ts';
 import { notFound, refuse } from '../platform/http/refuse.ts';
 import { asksForChange, checkUnchanged, nextUpdatedAt } from '../platform/http/unchanged.ts';
@@ -88,8 +88,8 @@ export const edit = handle(updateAsset, async ({ db, ladder }, { caller, params,
       .where('id', '=', asset.id)
       .execute();
     if (body.tags != null) await replaceTags(tx, asset.id, body.tags);
-    await tellPeers(tx, { activity: 'update', kind: 'asset', objectId: asset.id, actorRef: caller.ref });
-    if (body.sensitivity != null || body.mature != null) await tellPeersOfMember(tx, asset.id, caller.ref);
+    await notifyPeers(tx, { activity: 'update', kind: 'asset', objectId: asset.id, actorRef: caller.ref });
+    if (body.sensitivity != null || body.mature != null) await notifyPeersOfMember(tx, asset.id, caller.ref);
   });
   const shown = await showAsset(db, caller, ladder, params.id);
   if (shown === null || shown.restricted) throw notFound();

@@ -7,7 +7,7 @@ import { isOfTranscode } from '../media/transcode.ts';
 import type { Database, Tx } from '../platform/database/pool.ts';
 import { originalKey } from '../platform/storage/object-key.ts';
 import { DamagedObject, NoSuchObject, type Storage } from '../platform/storage/storage.ts';
-import { enqueueExtract, enqueueRender, enqueueTranscode, NOBODY } from './decoding-jobs.ts';
+import { enqueueExtract, enqueueRender, enqueueTranscode, NO_OWNER } from './decoding-jobs.ts';
 
 /** The database's record of stored bytes. */
 export interface KnownFile {
@@ -96,7 +96,7 @@ export async function repairRenditions(tx: Tx, storage: Storage, file: KnownFile
     tx,
   );
   if (drawn.length > 0) await enqueueRender(tx, { ...file, ownerRef: null, again: true });
-  if (encoded.length > 0) await enqueueTranscode(tx, { hash: file.hash, owner: NOBODY });
+  if (encoded.length > 0) await enqueueTranscode(tx, { hash: file.hash, owner: NO_OWNER });
   return damaged;
 }
 
@@ -108,7 +108,7 @@ export async function retryTranscode(tx: Tx, hash: string): Promise<void> {
     .where('file_hash', '=', hash)
     .where('state', '=', 'failed')
     .executeTakeFirst();
-  if (failed !== undefined) await enqueueTranscode(tx, { hash, owner: NOBODY });
+  if (failed !== undefined) await enqueueTranscode(tx, { hash, owner: NO_OWNER });
 }
 
 /**

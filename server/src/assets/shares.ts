@@ -1,6 +1,6 @@
 import * as contract from '@vitrine/contract/shares';
 import { handle } from '../handle.ts';
-import { checkAhead } from '../platform/http/moments.ts';
+import { checkInFuture } from '../platform/http/moments.ts';
 import {
   getShare,
   listShares,
@@ -29,7 +29,7 @@ export const get = handle(contract.getAssetShare, async ({ db }, { caller, param
 
 export const put = handle(contract.putAssetShare, async ({ db }, { caller, params, body }) => {
   const expiresAt = body?.expires_at ?? null;
-  checkAhead('expires_at', expiresAt);
+  checkInFuture('expires_at', expiresAt);
   const { created, share } = await putShare(db, caller, asset, params.id, params.user_ref, expiresAt);
   return created ? { status: 201 as const, body: share } : { status: 200 as const, body: share };
 });

@@ -10,7 +10,7 @@ import type { Database } from '../platform/database/pool.ts';
 import { hasCurrent } from '../platform/http/etag.ts';
 import { notFound } from '../platform/http/refuse.ts';
 import { sandboxPolicy } from '../platform/http/security-headers.ts';
-import { unlessRemoved } from './bytes.ts';
+import { notFoundIfRemoved } from './bytes.ts';
 
 /** A pack of tiles, as in `files.renditions`; `type` is that of each tile. */
 export interface KeptTiles {
@@ -96,7 +96,7 @@ export async function sendTile(
       headers: { ...headers, 'content-type': type, 'content-length': length },
     } as const;
   };
-  return unlessRemoved(read(), find);
+  return notFoundIfRemoved(read(), find);
 }
 
 /** Sends one tile, under the content rule; no access, no tiles and no such tile are the same 404 (FILE-3). */

@@ -2,7 +2,7 @@ import { type CollectionCreate, createCollection } from '@vitrine/contract/colle
 import { checkRequired, seedValues } from '../fields/values/seed.ts';
 import { handle } from '../handle.ts';
 import type { Tx } from '../platform/database/pool.ts';
-import { checkAhead } from '../platform/http/moments.ts';
+import { checkInFuture } from '../platform/http/moments.ts';
 import { showCollection } from './show.ts';
 
 /** Creates an empty collection and returns its id. */
@@ -22,7 +22,7 @@ async function insertCollection(tx: Tx, ownerRef: number, body: CollectionCreate
 }
 
 export const create = handle(createCollection, async ({ db }, { caller, body }) => {
-  checkAhead('expires_at', body.expires_at ?? null);
+  checkInFuture('expires_at', body.expires_at ?? null);
   const collection = await db.transaction().execute(async (tx) => {
     const id = await insertCollection(tx, caller.ref, body);
     const subject = { kind: 'collection', id } as const;

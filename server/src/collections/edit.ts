@@ -3,9 +3,9 @@ import { sql } from 'kysely';
 import type { SignedIn } from '../access/caller.ts';
 import { arrangedPosts } from '../access/collections.ts';
 import { handle } from '../handle.ts';
-import { tellPeers } from '../outbox/enqueue.ts';
+import { notifyPeers } from '../outbox/enqueue.ts';
 import type { Tx } from '../platform/database/pool.ts';
-import { checkAhead } from '../platform/http/moments.ts';
+import { checkInFuture } from '../platform/http/moments.ts';
 import { refuse } from '../platform/http/refuse.ts';
 import { asksForChange, checkUnchanged, nextUpdatedAt } from '../platform/http/unchanged.ts';
 import { type LockedCollection, lockCollection } from './lock.ts';
@@ -26,7 +26,7 @@ function checkShape(body: CollectionUpdate): void {
   if ((body.cover_focal_x == null) !== (body.cover_focal_y == null)) {
     throw refuse(400, 'cover_focal_x and cover_focal_y are set together or not at all');
   }
-  checkAhead('expires_at', body.expires_at ?? null);
+  checkInFuture('expires_at', body.expires_at ?? null);
 }
 
 /** Throws 400 unless the cover is one of the collection's posts that the caller reads. */
@@ -78,7 +78,7 @@ export const edit = handle(updateCollection, async ({ db }, { caller, params, bo
       })
       .where('id', '=', locked.id)
       .execute();
-    await tellPeers(tx, {
+    await notifyPeers(tx, {
       activity: 'update',
       kind: 'collection',
       objectId: locked.id,

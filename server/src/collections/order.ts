@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import type { SignedIn } from '../access/caller.ts';
 import { arrangedPosts } from '../access/collections.ts';
 import { handle } from '../handle.ts';
-import { tellPeers } from '../outbox/enqueue.ts';
+import { notifyPeers } from '../outbox/enqueue.ts';
 import type { Tx } from '../platform/database/pool.ts';
 import { refuse } from '../platform/http/refuse.ts';
 import { lockCollection } from './lock.ts';
@@ -85,7 +85,7 @@ export const order = handle(orderCollection, async ({ db }, { caller, params, bo
   const asked = arrangementOf(body);
   await db.transaction().execute(async (tx) => {
     const { id } = await lockCollection(tx, caller, params.id);
-    await tellPeers(tx, { activity: 'update', kind: 'collection', objectId: id, actorRef: caller.ref });
+    await notifyPeers(tx, { activity: 'update', kind: 'collection', objectId: id, actorRef: caller.ref });
     if (asked.kind === 'arrange') {
       await checkPlaced(tx, caller, id, asked.postIds);
       await arrange(tx, id, asked.postIds);

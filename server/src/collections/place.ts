@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import type { SignedIn } from '../access/caller.ts';
 import { arrangedPosts } from '../access/collections.ts';
 import { handle } from '../handle.ts';
-import { tellPeers } from '../outbox/enqueue.ts';
+import { notifyPeers } from '../outbox/enqueue.ts';
 import type { Tx } from '../platform/database/pool.ts';
 import { notFound, refuse } from '../platform/http/refuse.ts';
 import { lockCollection } from './lock.ts';
@@ -39,8 +39,13 @@ export const add = handle(addToCollection, async ({ db }, { caller, params }) =>
       where p.id = ${params.post_id} and ${arrangedPosts(caller)} for key share of p`.execute(tx);
     if (rows.length === 0) throw notFound();
     await placeLast(tx, caller, id, params.post_id);
-    await tellPeers(tx, { activity: 'update', kind: 'collection', objectId: id, actorRef: caller.ref });
-    await tellPeers(tx, { activity: 'create', kind: 'post', objectId: params.post_id, actorRef: caller.ref });
+    await notifyPeers(tx, { activity: 'update', kind: 'collection', objectId: id, actorRef: caller.ref });
+    await notifyPeers(tx, {
+      activity: 'create',
+      kind: 'post',
+      objectId: params.post_id,
+      actorRef: caller.ref,
+    });
   });
   return { status: 204 };
 });
@@ -60,7 +65,7 @@ export const remove = handle(removeFromCollection, async ({ db }, { caller, para
       .where('id', '=', id)
       .where('cover_post_id', '=', params.post_id)
       .execute();
-    await tellPeers(tx, { activity: 'update', kind: 'collection', objectId: id, actorRef: caller.ref });
+    await notifyPeers(tx, { activity: 'update', kind: 'collection', objectId: id, actorRef: caller.ref });
   });
   return { status: 204 };
 });

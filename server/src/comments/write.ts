@@ -8,7 +8,7 @@ import { recordEvent } from '../audit/record.ts';
 import { handle } from '../handle.ts';
 import { announce } from '../notifications/announce.ts';
 import { watchAsCommenter } from '../notifications/watch.ts';
-import { tellPeersOnPost } from '../outbox/enqueue.ts';
+import { notifyPeersOfActivity } from '../outbox/enqueue.ts';
 import type { Database, Tx } from '../platform/database/pool.ts';
 import { notFound, refuse } from '../platform/http/refuse.ts';
 import { type CommentRow, commentColumns, showComment } from './show.ts';
@@ -48,7 +48,7 @@ export const create = handle(createComment, async ({ db }, { caller, params, bod
       .executeTakeFirstOrThrow();
     await watchAsCommenter(tx, caller.ref, params.id);
     await announce(tx, { what: 'comment', comment: id, answers: body.parent_id ?? null });
-    await tellPeersOnPost(tx, params.id, {
+    await notifyPeersOfActivity(tx, params.id, {
       activity: 'create',
       kind: 'comment',
       objectId: id,
@@ -90,7 +90,7 @@ export const edit = handle(updateComment, async ({ db }, { caller, params, body 
         .where('id', '=', params.id)
         .execute();
       await announce(tx, { what: 'comment_edited', comment: params.id });
-      await tellPeersOnPost(tx, postId, {
+      await notifyPeersOfActivity(tx, postId, {
         activity: 'update',
         kind: 'comment',
         objectId: params.id,
@@ -108,7 +108,7 @@ export const remove = handle(deleteComment, async ({ db }, { caller, params }) =
     const { postId, authorRef } = await lockComment(tx, caller, params.id, deletableComments(caller));
     await sql`update comments c set deleted_at = now(), deleted_by_user_ref = ${caller.ref}
       where (c.id = ${params.id} or c.parent_id = ${params.id}) and ${liveComment}`.execute(tx);
-    await tellPeersOnPost(tx, postId, {
+    await notifyPeersOfActivity(tx, postId, {
       activity: 'delete',
       kind: 'comment',
       objectId: params.id,

@@ -21,7 +21,7 @@ export interface Examination {
   look(deps: DoctorDeps): Promise<Finding>;
 }
 
-export function fine(detail: string): Finding {
+export function passed(detail: string): Finding {
   return { status: 'ok', detail, remedy: null };
 }
 

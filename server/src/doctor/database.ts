@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { sql } from 'kysely';
 import { isAccount, otherProcessesOf } from '../platform/database/database-user.ts';
 import { knownMigrations } from '../platform/database/migrate.ts';
-import { type Examination, type Finding, fine, problem, warning } from './check.ts';
+import { type Examination, type Finding, passed, problem, warning } from './check.ts';
 
 const OLDEST_POSTGRES = 15;
 
@@ -11,7 +11,7 @@ const OLDEST_POSTGRES = 15;
 export function judgeDatabaseVersion(number: number): Finding {
   const [major, minor] = [Math.floor(number / 10_000), number % 10_000];
   return major >= OLDEST_POSTGRES
-    ? fine(`PostgreSQL ${major}.${minor}`)
+    ? passed(`PostgreSQL ${major}.${minor}`)
     : problem(
         `PostgreSQL ${major}.${minor} is too old`,
         `Move the database to PostgreSQL ${OLDEST_POSTGRES} or newer.`,
@@ -44,7 +44,7 @@ export function judgeDurability(settings: Readonly<Record<string, string>>): Fin
       'Set synchronous_commit = on in postgresql.conf.',
     );
   }
-  return fine('every acknowledged change is on the disk');
+  return passed('every acknowledged change is on the disk');
 }
 
 const durability: Examination = {
@@ -60,7 +60,7 @@ const durability: Examination = {
 export function judgeConnections(used: number, most: number): Finding {
   const detail = `${used} of ${most} connections are in use`;
   return used < most * 0.8
-    ? fine(detail)
+    ? passed(detail)
     : warning(detail, 'Raise max_connections in postgresql.conf, or run fewer processes against it.');
 }
 
@@ -95,7 +95,7 @@ const migrations: Examination = {
         'Restart Vitrine: it brings the database up to its version when it starts.',
       );
     }
-    return fine('the database fits this version');
+    return passed('the database fits this version');
   },
 };
 
@@ -105,7 +105,7 @@ export function judgeClock(ahead: number): Finding {
   const detail = `the clocks of Vitrine and its database are ${seconds.toFixed(1)} s apart`;
   const remedy = 'Let both machines take their time from the network (NTP).';
   if (seconds > 60) return problem(detail, remedy);
-  return seconds > 5 ? warning(detail, remedy) : fine('Vitrine and its database tell the same time');
+  return seconds > 5 ? warning(detail, remedy) : passed('Vitrine and its database tell the same time');
 }
 
 const clock: Examination = {
@@ -122,7 +122,7 @@ const clock: Examination = {
 
 /** The user of PostgreSQL when Vitrine runs as root: `uid` has an account, or `others` are its other processes. */
 export function judgeDatabaseUser(uid: number, hasAccount: boolean, others: readonly number[]): Finding {
-  if (!hasAccount && others.length === 0) return fine(`PostgreSQL has uid ${uid} to itself`);
+  if (!hasAccount && others.length === 0) return passed(`PostgreSQL has uid ${uid} to itself`);
   const why = others.length === 0 ? 'which is an account of this system' : `as does process ${others[0]}`;
   return warning(
     `PostgreSQL runs as uid ${uid}, ${why}: other programs of that uid can read the database's files`,
@@ -135,9 +135,9 @@ const databaseUser: Examination = {
   title: 'User of the database',
   async look({ config }) {
     const cluster = await stat(join(config.dataDir, 'postgres')).catch(() => null);
-    if (config.databaseUrl !== null || cluster === null) return fine('PostgreSQL is a server of its own');
+    if (config.databaseUrl !== null || cluster === null) return passed('PostgreSQL is a server of its own');
     const { uid } = cluster;
-    if (uid === process.getuid?.()) return fine('PostgreSQL runs as the user of Vitrine');
+    if (uid === process.getuid?.()) return passed('PostgreSQL runs as the user of Vitrine');
     return judgeDatabaseUser(uid, isAccount(uid), await otherProcessesOf(uid));
   },
 };

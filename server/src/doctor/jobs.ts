@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { jobInState } from '../admin/job-list.ts';
 import { countLiveWorkers } from '../platform/jobs/liveness.ts';
-import { type Examination, type Finding, fine, problem, several, warning } from './check.ts';
+import { type Examination, type Finding, passed, problem, several, warning } from './check.ts';
 
 const MOST_COUNTED = 10_000;
 
@@ -13,7 +13,7 @@ const failedJobs: Examination = {
       select j.task_identifier as name, count(*) as n from (
         select j.task_identifier from graphile_worker.jobs j where ${jobInState.failed} limit ${MOST_COUNTED}) j
       group by 1 order by 2 desc`.execute(db);
-    if (rows.length === 0) return fine('no job has failed');
+    if (rows.length === 0) return passed('no job has failed');
     const named = rows.map(({ name, n }) => `${n} ${name}`).join(', ');
     return warning(
       `jobs that were given up: ${named}`,
@@ -24,7 +24,7 @@ const failedJobs: Examination = {
 
 /** How long the oldest due job has waited, in minutes. */
 export function judgeWaiting(minutes: number): Finding {
-  if (minutes < 10) return fine('no job that is due waits for long');
+  if (minutes < 10) return passed('no job that is due waits for long');
   const detail = `a job that is due has waited for ${several(Math.round(minutes), 'minute')}`;
   const remedy =
     'Long work (an import, say) takes its time. Otherwise see that a worker runs, and its log; `vitrine worker` adds one.';
@@ -47,7 +47,7 @@ const workers: Examination = {
   title: 'Workers',
   async look({ db }) {
     const live = await countLiveWorkers(db);
-    if (live > 0) return fine(`${several(live, 'process', 'processes')} at work`);
+    if (live > 0) return passed(`${several(live, 'process', 'processes')} at work`);
     return problem(
       'no process works on jobs: uploads get no previews, and nothing is tidied up',
       'Start Vitrine (`vitrine start` has a worker inside) or `vitrine worker`.',

@@ -1,12 +1,12 @@
 import { access, constants } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
-import { type Examination, type Finding, fine, problem, warning } from './check.ts';
+import { type Examination, type Finding, passed, problem, warning } from './check.ts';
 
 const OLDEST_NODE = 24;
 
 export function judgeNode(version: string): Finding {
   return Number(version.split('.')[0]) >= OLDEST_NODE
-    ? fine(`Node ${version}`)
+    ? passed(`Node ${version}`)
     : problem(
         `Node ${version} is too old`,
         `Run \`npm ci\` with install scripts on, which brings Node ${OLDEST_NODE}.`,
@@ -38,7 +38,7 @@ function program(code: string, title: string, name: string, without: string): Ex
     title,
     async look({ searchPath }) {
       const path = await find(name, searchPath);
-      return path === null ? warning(without, `Install ${name} (\`apt install ${name}\`).`) : fine(path);
+      return path === null ? warning(without, `Install ${name} (\`apt install ${name}\`).`) : passed(path);
     },
   };
 }
@@ -68,7 +68,7 @@ const heic: Examination = {
     const { sharp } = await import('../media/tuned-sharp.ts');
     const native = sharp.format.heif?.input.fileSuffix?.includes('.heic') === true;
     return native || hasHeicReader()
-      ? fine('pictures of iPhones get previews')
+      ? passed('pictures of iPhones get previews')
       : warning(
           'not read: pictures in HEIC are kept without previews',
           'Nothing to install yet; their originals are safe and are rendered when a version reads them.',

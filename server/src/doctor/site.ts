@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { administers } from '../access/accounts.ts';
 import { readablePosts } from '../access/posts.ts';
 import { readSetting, readSwitches } from '../settings.ts';
-import { type Examination, type Finding, fine, problem, several, warning } from './check.ts';
+import { type Examination, type Finding, passed, problem, several, warning } from './check.ts';
 
 const MOST_COUNTED = 100_000;
 const NAMED = 5;
@@ -20,7 +20,7 @@ export function judgeAddress(address: string | null, publicMode: boolean): Findi
     );
   }
   const { protocol, hostname } = new URL(address);
-  if (protocol === 'https:' || isThisMachine(hostname)) return fine(address);
+  if (protocol === 'https:' || isThisMachine(hostname)) return passed(address);
   const detail = `${address} is not https: anybody on the way can read passwords and take over sessions`;
   const remedy = 'Put a server with a certificate in front, and make the public address an https one.';
   return publicMode ? problem(detail, remedy) : warning(detail, remedy);
@@ -40,14 +40,14 @@ const publicMode: Examination = {
   code: 'public_mode',
   title: 'Public mode',
   async look({ db }) {
-    if (!(await readSwitches(db)).publicMode) return fine('off: everybody has to sign in');
+    if (!(await readSwitches(db)).publicMode) return passed('off: everybody has to sign in');
     const { rows } = await sql<{ n: number }>`select count(*) as n from (
       select from posts p where ${readablePosts({ kind: 'anonymous' })} limit ${MOST_COUNTED + 1}) x`.execute(
       db,
     );
     const n = rows[0]?.n ?? 0;
     const posts = n > MOST_COUNTED ? `more than ${MOST_COUNTED} posts` : several(n, 'post');
-    return fine(`on: anybody may look at ${posts}`);
+    return passed(`on: anybody may look at ${posts}`);
   },
 };
 
@@ -62,7 +62,7 @@ const keys: Examination = {
     if (config.scrambleKey === null && !kept)
       return problem('the scramble key is gone: no password can be checked', remedy);
     if (!sealing) return problem('the secret key is gone: second factors cannot be checked', remedy);
-    return fine(
+    return passed(
       config.scrambleKey === null
         ? 'kept in the database, and so in its backups'
         : 'the scramble key is VITRINE_SCRAMBLE_KEY; keep it with your backups',
@@ -80,7 +80,7 @@ const secondFactors: Examination = {
         select from two_factor f where f.user_ref = u.ref and f.confirmed_at is not null)
       order by u.username limit ${NAMED}`.execute(db);
     const [first] = rows;
-    if (first === undefined) return fine('every administrator has one');
+    if (first === undefined) return passed('every administrator has one');
     const names = rows.map(({ username }) => username).join(', ');
     const more = first.n > rows.length ? ` and ${first.n - rows.length} more` : '';
     return warning(
@@ -95,14 +95,14 @@ const rateLimits: Examination = {
   title: 'Rate limits',
   look: async ({ config }) =>
     config.rateLimits
-      ? fine('on')
+      ? passed('on')
       : warning('off: passwords can be tried without end', 'Remove VITRINE_RATE_LIMITS=off.'),
 };
 
 /** Whether messages leave the library; only a test message shows whether they arrive. */
 function judgeMail(isSetUp: boolean): Finding {
   return isSetUp
-    ? fine('set up')
+    ? passed('set up')
     : warning(
         'not set up: nothing is sent by e-mail',
         'Name a mail server under Mail, or in the environment, and send a test message.',

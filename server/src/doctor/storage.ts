@@ -6,7 +6,15 @@ import pLimit from 'p-limit';
 import { readDisk } from '../admin/storage.ts';
 import { damagedRenditions, hasOriginal, type KnownFile } from '../assets/repair.ts';
 import { originalKey } from '../platform/storage/object-key.ts';
-import { type DoctorDeps, type Examination, type Finding, fine, problem, several, warning } from './check.ts';
+import {
+  type DoctorDeps,
+  type Examination,
+  type Finding,
+  passed,
+  problem,
+  several,
+  warning,
+} from './check.ts';
 
 const GIB = 1024 ** 3;
 /** Number of files checked on the disk. */
@@ -23,7 +31,7 @@ export function judgeDisk({ free_bytes, total_bytes }: { free_bytes: number; tot
   const detail = `${gib(free_bytes)} of ${gib(total_bytes)} are free`;
   const remedy = 'Make room on the volume of the data directory, or move it to a larger one.';
   if (free_bytes < GIB) return problem(detail, remedy);
-  return free_bytes < 5 * GIB || free_bytes < total_bytes * 0.05 ? warning(detail, remedy) : fine(detail);
+  return free_bytes < 5 * GIB || free_bytes < total_bytes * 0.05 ? warning(detail, remedy) : passed(detail);
 }
 
 const diskSpace: Examination = {
@@ -54,7 +62,7 @@ const dataDirectory: Examination = {
         `chmod 700 ${library}`,
       );
     }
-    return fine(`${config.dataDir} can be written to, and is closed to other users`);
+    return passed(`${config.dataDir} can be written to, and is closed to other users`);
   },
 };
 
@@ -63,7 +71,7 @@ const bucket: Examination = {
   title: 'Bucket',
   async look({ config, storage }) {
     const { s3 } = config;
-    if (s3 === null) return fine('files are stored in the data directory');
+    if (s3 === null) return passed('files are stored in the data directory');
     try {
       await storage.checkReady();
     } catch (error) {
@@ -72,7 +80,7 @@ const bucket: Examination = {
         'Check the service and the settings VITRINE_S3_*. Meanwhile uploads are refused, and jobs wait.',
       );
     }
-    return fine(`${JSON.stringify(s3.bucket)} can be used`);
+    return passed(`${JSON.stringify(s3.bucket)} can be used`);
   },
 };
 
@@ -122,7 +130,7 @@ const filesOnDisk: Examination = {
         'Run `vitrine doctor --bytes --repair`, which renders them again.',
       );
     }
-    return fine(files.length === 0 ? 'there are none yet' : `all ${looked} are there`);
+    return passed(files.length === 0 ? 'there are none yet' : `all ${looked} are there`);
   },
 };
 

@@ -1,4 +1,4 @@
-import { type Examination, type Finding, fine, warning } from './check.ts';
+import { type Examination, type Finding, passed, warning } from './check.ts';
 
 /** How long a collector may take to answer. */
 const ANSWER_WITHIN_MS = 3000;
@@ -24,7 +24,7 @@ async function askCollector({
   await asked?.body?.cancel();
   if (asked === null) return warning(`traces are lost: ${host} does not answer`, remedy);
   if (!asked.ok) return warning(`traces are lost: ${host} refuses them with ${asked.status}`, remedy);
-  return fine(`traces go to ${host}`);
+  return passed(`traces go to ${host}`);
 }
 
 const traces: Examination = {
@@ -32,7 +32,7 @@ const traces: Examination = {
   title: 'Traces',
   look: async ({ config }) =>
     config.tracing === null
-      ? fine('off: OTEL_EXPORTER_OTLP_ENDPOINT is not set')
+      ? passed('off: OTEL_EXPORTER_OTLP_ENDPOINT is not set')
       : askCollector(config.tracing),
 };
 
@@ -40,7 +40,7 @@ const metrics: Examination = {
   code: 'metrics',
   title: 'Metrics',
   look: async ({ config }) =>
-    fine(config.metricsToken === null ? 'off: VITRINE_METRICS_TOKEN is not set' : 'on, at /metrics'),
+    passed(config.metricsToken === null ? 'off: VITRINE_METRICS_TOKEN is not set' : 'on, at /metrics'),
 };
 
 export const telemetryExaminations = [metrics, traces];

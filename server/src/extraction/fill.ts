@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { FoundSources, Origin } from '../media/metadata/source.ts';
-import { tellPeers } from '../outbox/enqueue.ts';
+import { notifyPeers } from '../outbox/enqueue.ts';
 import type { Columns, Database } from '../platform/database/pool.ts';
 import { offerFor } from './offer.ts';
 import { fits, type WiredField } from './wiring.ts';
@@ -66,7 +66,7 @@ async function fillAsset(
       if (outcome === 'written') written += 1;
     }
     if (written > 0)
-      await tellPeers(tx, { activity: 'update', kind: 'asset', objectId: asset.id, actorRef: null });
+      await notifyPeers(tx, { activity: 'update', kind: 'asset', objectId: asset.id, actorRef: null });
     return written;
   });
 }

@@ -5,7 +5,7 @@ import { Compile } from 'typebox/compile';
 import { liveComment } from '../access/comments.ts';
 import { type PeerCaller, postsGivenTo, shareInForce } from '../access/federation.ts';
 import type { Deps } from '../deps.ts';
-import { tellPeerOfCollection, wakeDelivery } from '../outbox/enqueue.ts';
+import { notifyPeerOfCollection, wakeDelivery } from '../outbox/enqueue.ts';
 import type { Tx } from '../platform/database/pool.ts';
 import { requireInstall } from './identity.ts';
 import { Rejection } from './protocol/rejection.ts';
@@ -92,7 +92,7 @@ async function sendAll(tx: Tx, peer: PeerCaller, url: string): Promise<void> {
     from federation_shares s where s.peer_id = ${peerId} and s.kind = 'collection' and ${shareInForce}`.execute(
     tx,
   );
-  for (const { object_id, by } of rows) await tellPeerOfCollection(tx, peerId, object_id, by);
+  for (const { object_id, by } of rows) await notifyPeerOfCollection(tx, peerId, object_id, by);
   await sql`insert into federation_outbox (peer_id, activity, kind, object_id, actor_ref)
     select ${peerId}, 'create', 'comment', c.id, coalesce(c.author_user_ref, p.author_user_ref)
     from comments c join posts p on p.id = c.post_id left join remote_actors ra on ra.ref = c.remote_actor_ref

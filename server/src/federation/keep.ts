@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Deps } from '../deps.ts';
 import { enqueueAll, type JobHandler } from '../job-table.ts';
-import { tellPeer, wakeDelivery } from '../outbox/enqueue.ts';
+import { notifyPeer, wakeDelivery } from '../outbox/enqueue.ts';
 import { catchUpWithAll } from './catch-up.ts';
 import { compareOffered, enqueueFieldValues } from './fields/offered.ts';
 import { trimFetched } from './files/fetch.ts';
@@ -54,9 +54,9 @@ async function expireShares(deps: Deps): Promise<void> {
         actorRef: granted_by_user_ref,
         details,
       };
-      await tellPeer(tx, peer_id, change);
+      await notifyPeer(tx, peer_id, change);
       if (encrypted)
-        await tellPeer(tx, peer_id, {
+        await notifyPeer(tx, peer_id, {
           activity: 'update',
           kind,
           objectId: object_id,

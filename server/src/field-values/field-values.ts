@@ -8,7 +8,7 @@ import { readHistory, showValues } from '../fields/values/show.ts';
 import type { Subject } from '../fields/values/store.ts';
 import { clearValue, onlyValue, type Target, writeValue } from '../fields/values/write.ts';
 import { type Handler, handle } from '../handle.ts';
-import { tellPeers } from '../outbox/enqueue.ts';
+import { notifyPeers } from '../outbox/enqueue.ts';
 import type { Database, Tx } from '../platform/database/pool.ts';
 import { notFound } from '../platform/http/refuse.ts';
 
@@ -45,7 +45,7 @@ function set(kind: Kind): Handler<typeof contract.setAssetFieldValue> {
     const shown = await db.transaction().execute(async (tx) => {
       const target = await lock(tx, caller, subjectOf(kind, params.id));
       await writeValue(tx, caller, target, params.field_id, body);
-      await tellPeers(tx, { activity: 'update', kind, objectId: target.subject.id, actorRef: caller.ref });
+      await notifyPeers(tx, { activity: 'update', kind, objectId: target.subject.id, actorRef: caller.ref });
       return onlyValue(await showValues(tx, caller, target.subject, params.field_id));
     });
     return { status: 200, body: shown };
@@ -57,7 +57,7 @@ function clear(kind: Kind): Handler<typeof contract.clearAssetFieldValue> {
     await db.transaction().execute(async (tx) => {
       const target = await lock(tx, caller, subjectOf(kind, params.id));
       await clearValue(tx, caller, target, params.field_id, body ?? {});
-      await tellPeers(tx, { activity: 'update', kind, objectId: target.subject.id, actorRef: caller.ref });
+      await notifyPeers(tx, { activity: 'update', kind, objectId: target.subject.id, actorRef: caller.ref });
     });
     return { status: 204 };
   };

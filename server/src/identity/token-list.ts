@@ -2,7 +2,7 @@ import { createToken, deleteToken, listTokens, type Token } from '@vitrine/contr
 import { sql } from 'kysely';
 import { recordEvent } from '../audit/record.ts';
 import { handle } from '../handle.ts';
-import { checkAhead } from '../platform/http/moments.ts';
+import { checkInFuture } from '../platform/http/moments.ts';
 import { newestFirst } from '../platform/http/page.ts';
 import { notFound, refuse } from '../platform/http/refuse.ts';
 import { newAccessToken } from './access-tokens.ts';
@@ -27,7 +27,7 @@ export const tokens = handle(listTokens, async ({ db }, { caller, query }) => {
  */
 export const mint = handle(createToken, async ({ db }, { caller, body }) => {
   const expiresAt = body.expires_at ?? null;
-  checkAhead('expires_at', expiresAt);
+  checkInFuture('expires_at', expiresAt);
   const token = newAccessToken();
   const row = await db.transaction().execute(async (tx) => {
     // One at a time: concurrent calls could otherwise both pass the limit.

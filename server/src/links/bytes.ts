@@ -7,7 +7,7 @@ import {
   mayDownloadOriginals,
   maySeeUnmarked,
 } from '../access/links.ts';
-import { disposition, isInert, send, unlessRemoved } from '../assets/bytes.ts';
+import { disposition, isInert, notFoundIfRemoved, send } from '../assets/bytes.ts';
 import type { Deps } from '../deps.ts';
 import { type HttpFacts, handle } from '../handle.ts';
 import { keysOf } from '../media/ladder.ts';
@@ -65,7 +65,7 @@ export const file = handle(getLinkFile, async (deps, { params, query, http }) =>
       'content-disposition': disposition(inline ? 'inline' : 'attachment', row.file_name),
     },
   });
-  return unlessRemoved(sent, find);
+  return notFoundIfRemoved(sent, find);
 });
 
 /** Sends a rendition, with the link's watermark if any: then only pictures of the ladder are available. */
@@ -97,7 +97,7 @@ async function sendRendition(
       ...(download ? { 'content-disposition': disposition('attachment', name) } : {}),
     },
   });
-  return unlessRemoved(sent, find);
+  return notFoundIfRemoved(sent, find);
 }
 
 /** Sends a rendition by its key. */

@@ -18,7 +18,7 @@ import { type HttpFacts, handle } from '../handle.ts';
 import { randomToken } from '../identity/access-tokens.ts';
 import { hashToken } from '../identity/sessions.ts';
 import type { Tx } from '../platform/database/pool.ts';
-import { checkAhead } from '../platform/http/moments.ts';
+import { checkInFuture } from '../platform/http/moments.ts';
 import { refuse } from '../platform/http/refuse.ts';
 import { lockEditable as lockPost } from '../posts/edit.ts';
 import { type LinkRow, linkColumns } from './show.ts';
@@ -77,7 +77,7 @@ async function makeLink(
   terms: ShareLinkCreate,
   http: HttpFacts,
 ): Promise<NewShareLink> {
-  checkAhead('expires_at', terms.expires_at ?? null);
+  checkInFuture('expires_at', terms.expires_at ?? null);
   const linkId = randomUUID();
   const token = randomToken();
   const passwordHash = terms.password == null ? null : await hashLinkPassword(deps, linkId, terms.password);

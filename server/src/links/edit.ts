@@ -6,7 +6,7 @@ import { recordEvent } from '../audit/record.ts';
 import type { Deps } from '../deps.ts';
 import { handle } from '../handle.ts';
 import type { Tx } from '../platform/database/pool.ts';
-import { checkAhead } from '../platform/http/moments.ts';
+import { checkInFuture } from '../platform/http/moments.ts';
 import { notFound, refuse } from '../platform/http/refuse.ts';
 import { type LinkRow, linkColumns } from './show.ts';
 import { countOmitted } from './target.ts';
@@ -30,7 +30,7 @@ async function changesOf(deps: Deps, linkId: string, body: ShareLinkUpdate) {
     if (body[`clear_${name}`] === true && body[name] != null)
       throw refuse(400, `clear_${name} and ${name} exclude each other`);
   }
-  checkAhead('expires_at', body.expires_at ?? null);
+  checkInFuture('expires_at', body.expires_at ?? null);
   return {
     ...(body.label == null ? {} : { label: body.label.trim() }),
     ...(body.expires_at == null ? {} : { expires_at: body.expires_at }),

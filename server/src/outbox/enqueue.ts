@@ -1,8 +1,8 @@
 import { type RawBuilder, sql } from 'kysely';
-import { peersToldOf } from '../access/federation.ts';
+import { peersToNotify } from '../access/federation.ts';
 import { enqueueAll } from '../job-table.ts';
 import type { Tx } from '../platform/database/pool.ts';
-import { tellFollowers, tellFollowersOfAsset, tellFollowersOfFile } from './followers.ts';
+import { notifyFollowers, notifyFollowersOfAsset, notifyFollowersOfFile } from './followers.ts';
 
 /** A change that peers may have to hear of. */
 export interface Change {
@@ -39,25 +39,25 @@ async function write(tx: Tx, change: Change, peers: RawBuilder<unknown>): Promis
  * Records that a post, asset or collection of ours has changed, for every peer it is shared with and for followers, in the
  * transaction of the change (FED-20, AP-8). What peers share with this install is theirs to change, and nothing is recorded for it.
  */
-export async function tellPeers(
+export async function notifyPeers(
   tx: Tx,
   change: Change & { kind: 'post' | 'asset' | 'collection' },
 ): Promise<void> {
-  await write(tx, change, peersToldOf(change.kind, change.objectId));
-  if (change.kind === 'post') await tellFollowers(tx, change.objectId);
-  if (change.kind === 'asset') await tellFollowersOfAsset(tx, change.objectId);
+  await write(tx, change, peersToNotify(change.kind, change.objectId));
+  if (change.kind === 'post') await notifyFollowers(tx, change.objectId);
+  if (change.kind === 'asset') await notifyFollowersOfAsset(tx, change.objectId);
 }
 
 /**
  * Records that bytes have other renditions or facts, for every peer that an asset with them is shared with, in the name of
  * its owner, and for followers.
  */
-export async function tellPeersOfFile(tx: Tx, hash: string): Promise<void> {
-  await tellFollowersOfFile(tx, hash);
+export async function notifyPeersOfFile(tx: Tx, hash: string): Promise<void> {
+  await notifyFollowersOfFile(tx, hash);
   const { rows } = await sql<{ peer_id: string }>`
     insert into federation_outbox (peer_id, activity, kind, object_id, actor_ref)
     select distinct told.peer_id, 'update', 'asset', a.id, a.owner_user_ref
-    from assets a, lateral (${peersToldOf('asset', sql`a.id`)}) told
+    from assets a, lateral (${peersToNotify('asset', sql`a.id`)}) told
       join federation_peers pe on pe.id = told.peer_id and pe.state in ('connected', 'disabled')
     where a.file_hash = ${hash} and a.deleted_at is null and a.origin_peer_id is null
     returning peer_id`.execute(tx);
@@ -71,11 +71,11 @@ export async function tellPeersOfFile(tx: Tx, hash: string): Promise<void> {
  * Records the posts that contain an asset, for every peer they are shared with: who is given the asset has changed, and
  * with it the members that the posts have there.
  */
-export async function tellPeersOfMember(tx: Tx, assetId: string, actorRef: number): Promise<void> {
+export async function notifyPeersOfMember(tx: Tx, assetId: string, actorRef: number): Promise<void> {
   const { rows } = await sql<{ peer_id: string }>`
     insert into federation_outbox (peer_id, activity, kind, object_id, actor_ref)
     select distinct told.peer_id, 'update', 'post', m.post_id, ${actorRef}::bigint
-    from post_members m, lateral (${peersToldOf('post', sql`m.post_id`)}) told
+    from post_members m, lateral (${peersToNotify('post', sql`m.post_id`)}) told
       join federation_peers pe on pe.id = told.peer_id and pe.state in ('connected', 'disabled')
     where m.asset_id = ${assetId}
     returning peer_id`.execute(tx);
@@ -89,7 +89,7 @@ export async function tellPeersOfMember(tx: Tx, assetId: string, actorRef: numbe
  * Records a comment or like on a post: for the peer the post comes from, or for every peer the post is shared with but the
  * one that the comment came from.
  */
-export async function tellPeersOnPost(
+export async function notifyPeersOfActivity(
   tx: Tx,
   postId: string,
   change: Change & { kind: 'post' | 'comment' },
@@ -97,18 +97,18 @@ export async function tellPeersOnPost(
 ): Promise<void> {
   const peers = sql`select told.peer_id from (
       select p.origin_peer_id as peer_id from posts p where p.id = ${postId} and p.origin_peer_id is not null
-      union ${peersToldOf('post', postId)}) told
+      union ${peersToNotify('post', postId)}) told
     where told.peer_id is distinct from ${exceptPeer}::uuid`;
   await write(tx, change, peers);
 }
 
 /** Records a change for one peer, whether or not anything is shared with it. */
-export async function tellPeer(tx: Tx, peerId: string, change: Change): Promise<void> {
+export async function notifyPeer(tx: Tx, peerId: string, change: Change): Promise<void> {
   await write(tx, change, sql`select ${peerId}::uuid as peer_id`);
 }
 
 /** Records every post of a collection for a peer that the collection is shared with, in their order. */
-export async function tellPeerOfCollection(
+export async function notifyPeerOfCollection(
   tx: Tx,
   peerId: string,
   collectionId: string,
@@ -120,7 +120,7 @@ export async function tellPeerOfCollection(
 }
 
 /** Records a changed definition for the peers that have it; a peer is sent it again only if it would differ. */
-export async function tellPeersOfField(tx: Tx, fieldId: string, actorRef: number): Promise<void> {
+export async function notifyPeersOfField(tx: Tx, fieldId: string, actorRef: number): Promise<void> {
   const change: Change = { activity: 'update', kind: 'field', objectId: fieldId, actorRef };
   await write(tx, change, sql`select s.peer_id from federation_sent_fields s where s.field_id = ${fieldId}`);
 }
@@ -129,14 +129,14 @@ export async function tellPeersOfField(tx: Tx, fieldId: string, actorRef: number
  * Records every shared asset and collection with a value of this field as changed: peers that have the field are given
  * other values of it, or none any more.
  */
-export async function tellPeersOfValues(tx: Tx, fieldId: string, actorRef: number): Promise<void> {
+export async function notifyPeersOfValues(tx: Tx, fieldId: string, actorRef: number): Promise<void> {
   const { rows: known } =
     await sql`select from federation_sent_fields where field_id = ${fieldId} limit 1`.execute(tx);
   if (known.length === 0) return;
   const told = (kind: 'asset' | 'collection') => sql`
     select told.peer_id, ${kind} as kind, ${sql.ref(`v.${kind}_id`)} as object_id
     from ${sql.table(`${kind}_field_values`)} v,
-      lateral (${peersToldOf(kind, sql.ref(`v.${kind}_id`))}) told
+      lateral (${peersToNotify(kind, sql.ref(`v.${kind}_id`))}) told
     where v.field_id = ${fieldId}`;
   const { rows } = await sql<{ peer_id: string }>`
     insert into federation_outbox (peer_id, activity, kind, object_id, actor_ref)
@@ -151,9 +151,9 @@ export async function tellPeersOfValues(tx: Tx, fieldId: string, actorRef: numbe
 }
 
 /** Records every shared post and asset of a team as changed, since they name the team. */
-export async function tellPeersOfTeam(tx: Tx, teamId: string, actorRef: number): Promise<void> {
+export async function notifyPeersOfTeam(tx: Tx, teamId: string, actorRef: number): Promise<void> {
   const told = (kind: 'post' | 'asset') => sql`select told.peer_id, ${kind} as kind, x.id as object_id
-    from ${sql.table(`${kind}s`)} x, lateral (${peersToldOf(kind, sql.ref('x.id'))}) told
+    from ${sql.table(`${kind}s`)} x, lateral (${peersToNotify(kind, sql.ref('x.id'))}) told
     where x.team_id = ${teamId} and x.origin_peer_id is null`;
   const { rows } = await sql<{ peer_id: string }>`
     insert into federation_outbox (peer_id, activity, kind, object_id, actor_ref)

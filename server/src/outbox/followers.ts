@@ -13,17 +13,17 @@ async function queue(tx: Tx, posts: RawBuilder<unknown>): Promise<void> {
 }
 
 /** Records in the transaction of a change to a post that its followers may have to hear of it (AP-8). */
-export async function tellFollowers(tx: Tx, postId: string): Promise<void> {
+export async function notifyFollowers(tx: Tx, postId: string): Promise<void> {
   await queue(tx, sql`select ${postId}::uuid as post_id`);
 }
 
 /** The same for the posts that contain an asset. */
-export async function tellFollowersOfAsset(tx: Tx, assetId: string): Promise<void> {
+export async function notifyFollowersOfAsset(tx: Tx, assetId: string): Promise<void> {
   await queue(tx, sql`select m.post_id from post_members m where m.asset_id = ${assetId}`);
 }
 
 /** The same for the posts that contain an asset with these bytes. */
-export async function tellFollowersOfFile(tx: Tx, hash: string): Promise<void> {
+export async function notifyFollowersOfFile(tx: Tx, hash: string): Promise<void> {
   await queue(
     tx,
     sql`select m.post_id from assets a join post_members m on m.asset_id = a.id where a.file_hash = ${hash}`,

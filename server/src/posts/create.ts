@@ -7,7 +7,7 @@ import { lockCollection } from '../collections/lock.ts';
 import { placeLast } from '../collections/place.ts';
 import { handle } from '../handle.ts';
 import { announce } from '../notifications/announce.ts';
-import { tellFollowers } from '../outbox/followers.ts';
+import { notifyFollowers } from '../outbox/followers.ts';
 import type { Tx } from '../platform/database/pool.ts';
 import { refuse } from '../platform/http/refuse.ts';
 import { checkAssignable } from '../teams/assignable.ts';
@@ -65,7 +65,7 @@ export const create = handle(createPost, async ({ db, ladder }, { caller, body }
     }
     if (body.draft !== true) {
       await announce(tx, { what: 'post', post: id, actor: caller.ref });
-      await tellFollowers(tx, id);
+      await notifyFollowers(tx, id);
     }
     return id;
   });

@@ -5,7 +5,7 @@ import type { SignedIn } from '../access/caller.ts';
 import { editablePosts, readablePosts } from '../access/posts.ts';
 import { handle } from '../handle.ts';
 import { announce } from '../notifications/announce.ts';
-import { tellPeers } from '../outbox/enqueue.ts';
+import { notifyPeers } from '../outbox/enqueue.ts';
 import type { Tx } from '../platform/database/pool.ts';
 import { notFound, refuse } from '../platform/http/refuse.ts';
 import { asksForChange, checkUnchanged, nextUpdatedAt } from '../platform/http/unchanged.ts';
@@ -210,7 +210,7 @@ export const edit = handle(updatePost, async ({ db, ladder }, { caller, params, 
     }
     if (asksForChange(body)) {
       await change(tx, caller, body, locked);
-      await tellPeers(tx, { activity: 'update', kind: 'post', objectId: locked.id, actorRef: caller.ref });
+      await notifyPeers(tx, { activity: 'update', kind: 'post', objectId: locked.id, actorRef: caller.ref });
     }
     // Refuses an edit that would make the post unreadable for its editor.
     const edited = await readPost(tx, caller, ladder, params.id);

@@ -4,7 +4,7 @@ import type { Caller } from '../access/caller.ts';
 import { readablePosts } from '../access/posts.ts';
 import { handle } from '../handle.ts';
 import { announce } from '../notifications/announce.ts';
-import { tellPeersOnPost } from '../outbox/enqueue.ts';
+import { notifyPeersOfActivity } from '../outbox/enqueue.ts';
 import type { Database } from '../platform/database/pool.ts';
 import { notFound } from '../platform/http/refuse.ts';
 
@@ -36,7 +36,7 @@ export const like = handle(likePost, async ({ db }, { caller, params }) => {
       .executeTakeFirst();
     if (liked === 1n) {
       await announce(tx, { what: 'like', post: params.id, actor: caller.ref });
-      await tellPeersOnPost(tx, params.id, {
+      await notifyPeersOfActivity(tx, params.id, {
         activity: 'like',
         kind: 'post',
         objectId: params.id,
@@ -57,7 +57,7 @@ export const unlike = handle(unlikePost, async ({ db }, { caller, params }) => {
       .where('user_ref', '=', caller.ref)
       .executeTakeFirst();
     if (unliked === 1n) {
-      await tellPeersOnPost(tx, params.id, {
+      await notifyPeersOfActivity(tx, params.id, {
         activity: 'unlike',
         kind: 'post',
         objectId: params.id,

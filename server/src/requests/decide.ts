@@ -5,13 +5,15 @@ import { decidableRequests, RESTORE_MARKER, seesEveryRequest } from '../access/r
 import { handle } from '../handle.ts';
 import { enqueue } from '../job-table.ts';
 import type { Columns, Tx } from '../platform/database/pool.ts';
-import { checkAhead } from '../platform/http/moments.ts';
+import { checkInFuture } from '../platform/http/moments.ts';
 import { notFound, refuse } from '../platform/http/refuse.ts';
+import { type PendingRequest, recordDecision } from '../trash/record-decision.ts';
 import { restoreThing } from '../trash/restore.ts';
-import { settle, type Waiting } from '../trash/settle.ts';
 import { showRequests } from './show.ts';
 
-interface Pending extends Waiting, Columns<'resource_requests', 'target_kind' | 'target_id' | 'state'> {
+interface Pending
+  extends PendingRequest,
+    Columns<'resource_requests', 'target_kind' | 'target_id' | 'state'> {
   decidable: boolean;
 }
 
@@ -65,12 +67,12 @@ export const decide = handle(decideRequest, async ({ db }, { caller, params, bod
   const expiresAt = body.expires_at ?? null;
   const decided = await db.transaction().execute(async (tx) => {
     const request = await lockPending(tx, caller, params.id);
-    checkAhead('expires_at', expiresAt);
+    checkInFuture('expires_at', expiresAt);
     if (expiresAt !== null && request.requested_capability === RESTORE_MARKER) {
       throw refuse(400, 'a restore does not expire');
     }
     if (body.decision === 'granted') await carryOut(tx, caller, request, expiresAt);
-    await settle(tx, caller, request, body.decision, body.reason ?? null);
+    await recordDecision(tx, caller, request, body.decision, body.reason ?? null);
     const [shown] = await showRequests(tx, caller, sql`q.id = ${params.id}`);
     if (shown === undefined) throw new Error('the request just decided is not there');
     return shown;

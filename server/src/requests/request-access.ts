@@ -5,7 +5,7 @@ import { readableAssets } from '../access/assets.ts';
 import { ACCESS_MARKER, RESTORE_MARKER } from '../access/requests.ts';
 import { handle } from '../handle.ts';
 import { notFound, refuse } from '../platform/http/refuse.ts';
-import { ask } from './ask.ts';
+import { createRequest } from './create-request.ts';
 
 /** The requested code: the marker by default, or any real capability. */
 function checkedCode(code: string): string {
@@ -27,7 +27,7 @@ export const request = handle(requestAccess, async ({ db }, { caller, params, bo
     const asset = rows[0];
     if (asset === undefined) throw notFound();
     if (asset.own) throw refuse(400, 'the asset is yours');
-    const { created, request } = await ask(tx, caller, {
+    const { created, request } = await createRequest(tx, caller, {
       kind: 'asset',
       id: params.id,
       capability,

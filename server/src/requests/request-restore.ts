@@ -4,7 +4,7 @@ import { RESTORE_MARKER } from '../access/requests.ts';
 import { mayRestore, ownTrash } from '../access/trash.ts';
 import { handle } from '../handle.ts';
 import { notFound, refuse } from '../platform/http/refuse.ts';
-import { ask } from './ask.ts';
+import { createRequest } from './create-request.ts';
 
 const owned = {
   post: { table: sql.table('posts'), owner: 'author_user_ref' },
@@ -23,7 +23,7 @@ export const appeal = handle(requestRestore, async ({ db }, { caller, params, bo
     const row = rows[0];
     if (row === undefined) throw notFound();
     if (mayRestore(caller, row.deleted_by_user_ref)) throw refuse(409, 'you may restore it yourself');
-    const { created, request } = await ask(tx, caller, {
+    const { created, request } = await createRequest(tx, caller, {
       kind: params.kind,
       id: params.id,
       capability: RESTORE_MARKER,

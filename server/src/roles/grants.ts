@@ -17,7 +17,7 @@ import { ownTeam } from '../access/teams.ts';
 import { recordEvent } from '../audit/record.ts';
 import { handle } from '../handle.ts';
 import type { Database, Tx } from '../platform/database/pool.ts';
-import { checkAhead } from '../platform/http/moments.ts';
+import { checkInFuture } from '../platform/http/moments.ts';
 import { notFound, refuse } from '../platform/http/refuse.ts';
 import { keepingAnAdministrator } from './last-administrator.ts';
 
@@ -102,7 +102,7 @@ async function checkTeam(tx: Tx, teamId: string | null): Promise<void> {
 async function put(db: Database, kind: Kind, asked: SignedIn, userRef: number, change: CapabilityChange) {
   const teamId = change.team_id ?? null;
   const expiresAt = change.expires_at ?? null;
-  checkAhead('expires_at', expiresAt);
+  checkInFuture('expires_at', expiresAt);
   return keepingAnAdministrator(db, asked, async (tx, caller) => {
     const { ref } = await administered(tx, caller, userRef);
     checkMayGive(caller, [change.capability]);

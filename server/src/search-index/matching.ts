@@ -3,7 +3,7 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Caller } from '../access/caller.ts';
 import { openGates, readableWords } from '../access/search.ts';
 import type { Database } from '../platform/database/pool.ts';
-import { conjunction, hasWords, isLiteral, type Question, readQuestion, readTerms } from './question.ts';
+import { conjunction, hasWords, isLiteral, type ParsedQuery, parseQuery, readTerms } from './parsed-query.ts';
 
 interface Documents {
   /** The table of its documents, and their key. */
@@ -73,16 +73,16 @@ function behindGates(
 }
 
 /** Returns a tsquery as text, evaluated once per statement. */
-function wholeOf({ wanted, unwanted }: Question): RawBuilder<unknown> {
+function wholeOf({ wanted, unwanted }: ParsedQuery): RawBuilder<unknown> {
   return sql`${conjunction([wanted, unwanted])}::tsquery`;
 }
 
 /** Returns how documents of a kind match a query with words. */
-export function matchingOf(caller: Caller, kind: SearchKind, question: Question): Matching {
+export function matchingOf(caller: Caller, kind: SearchKind, parsed: ParsedQuery): Matching {
   const { table, key, gated, timed } = documentsOf[kind];
-  const whole = wholeOf(question);
+  const whole = wholeOf(parsed);
   const column = sql.ref(readableWords(caller, kind).document);
-  const areTitles = question.words === 'titles';
+  const areTitles = parsed.words === 'titles';
   // Titles have an index of their own: the other finds a word, but not its position.
   const indexed = areTitles && timed ? sql`ts_filter(${column}, '{a}')` : column;
   // The function behind `@@`, which uses no index.
@@ -93,11 +93,11 @@ export function matchingOf(caller: Caller, kind: SearchKind, question: Question)
   // may be of any length, and must not lower the rank of a title.
   const length = sql`(ln(greatest(length(ts_filter(${column}, '{a,b,c}')), 1) + 1) / ln(2))`;
   const rankOf = (document: RawBuilder<unknown>): RawBuilder<number> =>
-    question.wanted === ''
+    parsed.wanted === ''
       ? sql`0::float8`
       : timed
-        ? sql`(ts_rank('{0.1,0.3,0.6,1.0}', ${document}, ${question.wanted}::tsquery) / ${length})::float8`
-        : sql`ts_rank('{0.1,0.3,0.6,1.0}', ${document}, ${question.wanted}::tsquery, 1)::float8`;
+        ? sql`(ts_rank('{0.1,0.3,0.6,1.0}', ${document}, ${parsed.wanted}::tsquery) / ${length})::float8`
+        : sql`ts_rank('{0.1,0.3,0.6,1.0}', ${document}, ${parsed.wanted}::tsquery, 1)::float8`;
   // No title is gated.
   const behind = areTitles ? null : behindGates(caller, kind);
   if (behind === null || gated === null) {
@@ -105,10 +105,10 @@ export function matchingOf(caller: Caller, kind: SearchKind, question: Question)
   }
   const document = sql`(case when ${behind.any} then ${column} || ${behind.open} else ${column} end)`;
   const matches = sql<boolean>`(not ${behind.any} or ts_match_vq(${column} || ${behind.open}, ${whole}))`;
-  if (question.wanted === '') return { likely: own, gathered: withWords, matches, rank: rankOf(document) };
+  if (parsed.wanted === '') return { likely: own, gathered: withWords, matches, rank: rankOf(document) };
   // Gated words may match a part of the query. Considers all gates, regardless of the caller; `matches` considers the
   // open ones.
-  const added = sql<boolean>`coalesce((select ts_match_vq(${column} || tsvector_of_all(g.document), ${question.wanted}::tsquery)
+  const added = sql<boolean>`coalesce((select ts_match_vq(${column} || tsvector_of_all(g.document), ${parsed.wanted}::tsquery)
     from ${sql.table(gated)} g where ${sql.ref(`g.${key}`)} = ${sql.ref(`d.${key}`)} having count(*) > 0), false)`;
   const likely = sql<boolean>`(${own} or ${added})`;
   return {
@@ -117,7 +117,7 @@ export function matchingOf(caller: Caller, kind: SearchKind, question: Question)
       sql.join(
         [
           withWords(also),
-          ...withGates(gated, key, question, column).map(
+          ...withGates(gated, key, parsed, column).map(
             (such) =>
               sql`select ${keyAndTime(kind)} from ${sql.table(table)} d where ${such} and ${also} and ${likely}`,
           ),
@@ -140,7 +140,7 @@ const PARTS_APART = 2;
 function withGates(
   gated: string,
   key: string,
-  { each, either }: Question,
+  { each, either }: ParsedQuery,
   column: RawBuilder<unknown>,
 ): RawBuilder<boolean>[] {
   const behind = (part: string) => sql<boolean>`${sql.ref(`d.${key}`)} in (
@@ -168,7 +168,7 @@ const MOST_LIKENED = 8;
 const LONGEST_LIKENED = 100;
 
 /** Returns the words to compare with names; null where comparing would find too much or nothing intended. */
-function likened({ terms }: Question): readonly string[] | null {
+function likened({ terms }: ParsedQuery): readonly string[] | null {
   const wanted = terms.filter((term) => !term.unwanted);
   const correctable = wanted.filter((term) => !isLiteral(term));
   const words = correctable.map((term) => term.text.slice(0, LONGEST_LIKENED));
@@ -183,8 +183,8 @@ function likened({ terms }: Question): readonly string[] | null {
  * Matches documents whose names have words similar to every wanted one, and none of the unwanted words: for misspelt
  * queries. Words with digits must be present as written (SEARCH-19). Null where there is nothing to compare. Requires a transaction that has set `SIMILARITY_THRESHOLD`.
  */
-export function similarityMatching(caller: Caller, kind: SearchKind, question: Question): Matching | null {
-  const words = likened(question);
+export function similarityMatching(caller: Caller, kind: SearchKind, parsed: ParsedQuery): Matching | null {
+  const words = likened(parsed);
   if (words === null) return null;
   const { table } = documentsOf[kind];
   const columns = readableWords(caller, kind);
@@ -196,7 +196,7 @@ export function similarityMatching(caller: Caller, kind: SearchKind, question: Q
   const similarities = texts.map((text) => sql`word_similarity(${text}, ${names})`);
   const alike = texts.map((text) => sql`${text} <% ${names}`);
   const column = sql.ref(columns.document);
-  const rest = conjunction([question.literal, question.unwanted]);
+  const rest = conjunction([parsed.literal, parsed.unwanted]);
   const restQuery = sql`${rest}::tsquery`;
   const behind = rest === '' ? null : behindGates(caller, kind);
   const own = sql<boolean>`ts_match_vq(${column}, ${restQuery})`;
@@ -230,11 +230,11 @@ export async function matchingRows(
   kind: 'post' | 'asset',
   q: string | undefined,
 ): Promise<RawBuilder<boolean> | null> {
-  const question = await readQuestion(db, readTerms(q ?? ''));
-  if (question === null) return null;
-  if (!hasWords(question)) return sql`false`;
+  const parsed = await parseQuery(db, readTerms(q ?? ''));
+  if (parsed === null) return null;
+  if (!hasWords(parsed)) return sql`false`;
   const { table, key, row } = documentsOf[kind];
-  const matching = matchingOf(caller, kind, question);
+  const matching = matchingOf(caller, kind, parsed);
   const { likely, gathered } = matching;
   const { rows } = await sql<{
     common: boolean;

@@ -10,7 +10,7 @@ import {
   SIMILARITY_THRESHOLD,
   similarityMatching,
 } from '../search-index/matching.ts';
-import { hasWords, type Question } from '../search-index/question.ts';
+import { hasWords, type ParsedQuery } from '../search-index/parsed-query.ts';
 import { type Narrowing, type Source, sources } from '../search-index/sources.ts';
 import { type InOrder, inOrder } from './in-order.ts';
 
@@ -60,7 +60,7 @@ export function readPlace(cursor: string | undefined): Place | null {
 export interface Search {
   kinds: readonly SearchKind[];
   /** Null when the request has only filters. */
-  question: Question | null;
+  parsed: ParsedQuery | null;
   narrowing: Narrowing;
   order: Order;
   /** Whether facets are requested. */
@@ -78,13 +78,13 @@ interface Sought {
 }
 
 /** Returns the kinds to which the filters can apply. */
-function soughtOf(caller: Caller, { kinds, question, narrowing }: Search): Sought[] {
-  if (question !== null && !hasWords(question)) return [];
+function soughtOf(caller: Caller, { kinds, parsed, narrowing }: Search): Sought[] {
+  if (parsed !== null && !hasWords(parsed)) return [];
   return kinds.flatMap((kind): Sought[] => {
     const source = sources[kind];
     const narrowed = source.narrow(narrowing);
     if (narrowed === null) return [];
-    const matching = question === null ? null : matchingOf(caller, kind, question);
+    const matching = parsed === null ? null : matchingOf(caller, kind, parsed);
     return [{ kind, source, narrowed, matching, fuzzy: false }];
   });
 }
@@ -96,14 +96,14 @@ function soughtOf(caller: Caller, { kinds, question, narrowing }: Search): Sough
 function likenedOf(
   caller: Caller,
   { kinds, narrowing }: Search,
-  question: Question,
+  parsed: ParsedQuery,
   plain: readonly Hit[],
 ): Sought[] | null {
   const likened = kinds.flatMap((kind): (Sought | null)[] => {
     const source = sources[kind];
     const narrowed = source.narrow(narrowing);
     if (narrowed === null) return [];
-    const matching = similarityMatching(caller, kind, question);
+    const matching = similarityMatching(caller, kind, parsed);
     if (matching === null) return [null];
     const found = plain.filter((hit) => hit.kind === kind).map((hit) => hit.id);
     const others = sql<boolean>`not ${source.id}::text = any(${found}::text[])`;
@@ -326,12 +326,12 @@ export async function find(
   place: Place | null,
   limit: number,
 ): Promise<FoundPage> {
-  const { question } = search;
+  const { parsed } = search;
   const sought = soughtOf(caller, search);
   const page = await readPage(db, caller, sought, [], search, place, limit + 1);
   const { few } = page;
-  if (question === null || few === null) return cut(page, limit);
-  const likened = likenedOf(caller, search, question, few);
+  if (parsed === null || few === null) return cut(page, limit);
+  const likened = likenedOf(caller, search, parsed, few);
   if (likened === null || likened.length === 0) return cut(page, limit);
   return db.transaction().execute(async (tx) => {
     await sql`select set_config('pg_trgm.word_similarity_threshold', ${SIMILARITY_THRESHOLD}, true)`.execute(

@@ -1,8 +1,8 @@
 import type { Highlight } from '@vitrine/contract/search';
-import type { Question } from '../search-index/question.ts';
+import type { ParsedQuery } from '../search-index/parsed-query.ts';
 
 /** How the words of a query appear in a text. */
-export interface Marks {
+export interface HighlightTerms {
   /** Words as in the documents; `beginning` also marks longer words. */
   lexemes: readonly { text: string; beginning: boolean }[];
   /** Parts of scripts without spaces, folded. */
@@ -22,14 +22,14 @@ function fold(text: string): string {
   return text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
 }
 
-export function marksOf(question: Question, stemmed: boolean): Marks {
-  const lexemes = [...question.either.matchAll(/'((?:[^']|'')*)'(:[*A-D]*)?/g)].map(
+export function marksOf(parsed: ParsedQuery, stemmed: boolean): HighlightTerms {
+  const lexemes = [...parsed.either.matchAll(/'((?:[^']|'')*)'(:[*A-D]*)?/g)].map(
     ([, text = '', suffix = '']) => ({
       text: text.replaceAll("''", "'"),
       beginning: suffix.includes('*') || (stemmed && text.length > 2),
     }),
   );
-  const wanted = question.terms.filter((term) => !term.unwanted).map((term) => fold(term.text));
+  const wanted = parsed.terms.filter((term) => !term.unwanted).map((term) => fold(term.text));
   return {
     lexemes: lexemes.filter(({ text }) => !unspaced.test(text)),
     runs: wanted.flatMap((text) => text.split(/[^\p{L}\p{N}]+/u)).filter((run) => unspaced.test(run)),
@@ -42,7 +42,7 @@ interface Span {
 }
 
 /** Returns the positions of the marks in a text, in order and without overlaps. */
-function findMarks(text: string, { lexemes, runs }: Marks): Span[] {
+function findMarks(text: string, { lexemes, runs }: HighlightTerms): Span[] {
   const spans: Span[] = [];
   for (const match of text.matchAll(/[\p{L}\p{M}\p{N}]+/gu)) {
     const word = fold(match[0]);
@@ -78,7 +78,7 @@ function whole(text: string, at: number): number {
 export function highlight(
   origin: Omit<Highlight, 'text' | 'ranges'>,
   text: string,
-  marks: Marks,
+  marks: HighlightTerms,
 ): Highlight | null {
   const spans = findMarks(text, marks);
   const [first] = spans;

@@ -3,7 +3,7 @@ import { findFilters } from '../fields/values/filter.ts';
 import { handle } from '../handle.ts';
 import { DEFAULT_LIMIT } from '../platform/http/page.ts';
 import { readLanguage } from '../search-index/language.ts';
-import { type Question, readQuestion, readTerms } from '../search-index/question.ts';
+import { type ParsedQuery, parseQuery, readTerms } from '../search-index/parsed-query.ts';
 import { readFacets } from './facets.ts';
 import { find, type Order, readPlace } from './find.ts';
 import { marksOf } from './highlight.ts';
@@ -17,8 +17,8 @@ function kindsOf({ kind, filter }: SearchQuery): readonly SearchKind[] {
 }
 
 /** Without words, all hits are equally relevant. */
-function orderOf({ sort = 'relevance' }: SearchQuery, question: Question | null): Order {
-  return sort === 'relevance' && (question === null || question.wanted === '') ? 'newest' : sort;
+function orderOf({ sort = 'relevance' }: SearchQuery, parsed: ParsedQuery | null): Order {
+  return sort === 'relevance' && (parsed === null || parsed.wanted === '') ? 'newest' : sort;
 }
 
 /** `GET /search` (SEARCH-1): a fixed number of statements. */
@@ -27,7 +27,7 @@ export const search = handle(searchOperation, async ({ db, ladder }, { caller, q
   const place = readPlace(query.cursor);
   const kinds = kindsOf(query);
   const fields = await findFilters(db, caller, query.filter ?? []);
-  const question = await readQuestion(db, readTerms(query.q ?? ''));
+  const parsed = await parseQuery(db, readTerms(query.q ?? ''));
   const { tag, asset_type, team_id, origin, owner_ref } = query;
   const narrowing = {
     fields,
@@ -37,15 +37,15 @@ export const search = handle(searchOperation, async ({ db, ladder }, { caller, q
     ...(origin === undefined ? {} : { origin }),
     ...(owner_ref === undefined ? {} : { owner_ref }),
   };
-  const order = orderOf(query, question);
+  const order = orderOf(query, parsed);
   const page = await find(
     db,
     caller,
-    { kinds, question, narrowing, order, divided: query.facets === true },
+    { kinds, parsed, narrowing, order, divided: query.facets === true },
     place,
     limit,
   );
-  const marks = question === null ? null : marksOf(question, (await readLanguage(db)) !== 'simple');
+  const marks = parsed === null ? null : marksOf(parsed, (await readLanguage(db)) !== 'simple');
   const [items, facets] = await Promise.all([
     showHits(db, caller, page.hits, { ladder, marks }),
     query.facets === true ? readFacets(db, caller, page.division) : null,

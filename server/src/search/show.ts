@@ -16,7 +16,7 @@ import type { Database } from '../platform/database/pool.ts';
 import { showPosts } from '../posts/show.ts';
 import { showTags } from '../tags/show.ts';
 import type { Hit } from './find.ts';
-import { highlight, type Marks } from './highlight.ts';
+import { type HighlightTerms, highlight } from './highlight.ts';
 
 /** Number of a post's newest comments that are scanned for a highlight. */
 const COMMENTS_READ = 50;
@@ -93,7 +93,7 @@ async function readAsides(
 
 type Text = [origin: Omit<Highlight, 'text' | 'ranges'>, text: string];
 
-function highlightsOf(texts: readonly Text[], marks: Marks | null): Highlight[] {
+function highlightsOf(texts: readonly Text[], marks: HighlightTerms | null): Highlight[] {
   if (marks === null) return [];
   return texts.flatMap(([origin, text]) => highlight(origin, text, marks) ?? []).slice(0, 10);
 }
@@ -106,7 +106,7 @@ export async function showHits(
   db: Database,
   caller: Caller,
   hits: readonly Hit[],
-  { ladder, marks }: { ladder: readonly Rung[]; marks: Marks | null },
+  { ladder, marks }: { ladder: readonly Rung[]; marks: HighlightTerms | null },
 ): Promise<SearchHit[]> {
   const ids = (kind: SearchKind) => hits.filter((hit) => hit.kind === kind).map((hit) => hit.id);
   const keepRestricted = !hidesRestricted(caller);

@@ -7,7 +7,7 @@ import { searchable } from '../access/search.ts';
 import { handle } from '../handle.ts';
 import type { Database } from '../platform/database/pool.ts';
 import { type Matching, matchesRow, matchingOf } from '../search-index/matching.ts';
-import { type Question, readQuestion, readTerms } from '../search-index/question.ts';
+import { type ParsedQuery, parseQuery, readTerms } from '../search-index/parsed-query.ts';
 import { sources } from '../search-index/sources.ts';
 import { type InOrder, inOrder } from './in-order.ts';
 
@@ -52,10 +52,10 @@ function amongNewest(caller: Caller, kind: 'post' | 'asset', matching: Matching)
   return { before: [], rows };
 }
 
-function suggestionsOf(caller: Caller, kind: SearchKind, question: Question, isShort: boolean): InOrder {
+function suggestionsOf(caller: Caller, kind: SearchKind, parsed: ParsedQuery, isShort: boolean): InOrder {
   const { from, id } = sources[kind];
   const text = textOf[kind](caller);
-  const matching = matchingOf(caller, kind, question);
+  const matching = matchingOf(caller, kind, parsed);
   const named = sql<boolean>`${text} <> ''`;
   const part =
     isShort && (kind === 'post' || kind === 'asset')
@@ -101,11 +101,11 @@ function arrange(rows: readonly Row[]): Row[] {
 
 async function readSuggestions(db: Database, caller: Caller, q: string): Promise<Row[]> {
   const terms = readTerms(q, 1).filter((term) => !term.unwanted);
-  const question = await readQuestion(db, terms, 'titles');
-  if (question === null || question.wanted === '') return [];
+  const parsed = await parseQuery(db, terms, 'titles');
+  if (parsed === null || parsed.wanted === '') return [];
   const last = terms.at(-1)?.text ?? '';
   const isShort = terms.length === 1 && last.length <= SHORT && /^[\p{ASCII}]*$/u.test(last);
-  const parts = places.map(([kind]) => suggestionsOf(caller, kind, question, isShort));
+  const parts = places.map(([kind]) => suggestionsOf(caller, kind, parsed, isShort));
   const before = parts.flatMap((part) => part.before);
   const { rows } = await sql<Row>`with ${sql.join(before, sql`, `)} ${sql.join(
     parts.map((part) => part.rows),

@@ -5,7 +5,7 @@ import { type Config, ConfigError } from '../config.ts';
 import { openLibraryStorage } from '../main.ts';
 import { openDatabase } from '../platform/database/open.ts';
 import type { Database } from '../platform/database/pool.ts';
-import { openSides } from '../platform/storage/open.ts';
+import { openDiskAndBucket } from '../platform/storage/open.ts';
 import { isStorageOutage } from '../platform/storage/room.ts';
 import { findOrphans, removeOrphans } from '../sweep/orphans.ts';
 import { checkStorage } from './check.ts';
@@ -90,7 +90,11 @@ async function runCheck({ db, config, signal, print, progress }: Run, chosen: Ar
 
 async function runMove({ db, config, signal, print, progress }: Run): Promise<number> {
   if (config.s3 === null) throw new ConfigError('VITRINE_S3_BUCKET is not set: files have only one place');
-  const { disk, bucket } = await openSides(join(config.dataDir, 'library'), config.reserveBytes, config.s3);
+  const { disk, bucket } = await openDiskAndBucket(
+    join(config.dataDir, 'library'),
+    config.reserveBytes,
+    config.s3,
+  );
   const direction = config.s3.writes ? { from: disk, to: bucket } : { from: bucket, to: disk };
   print(`moving files to the ${config.s3.writes ? 'bucket' : 'disk'}, where new ones go`);
   const { moved, bytes, left } = await moveStorage(db, direction, {

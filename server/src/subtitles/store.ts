@@ -10,7 +10,7 @@ import { trackJson } from '../assets/show.ts';
 import type { Deps } from '../deps.ts';
 import { enqueue } from '../job-table.ts';
 import { DecodingStopped } from '../media/decoding/process.ts';
-import { tellPeers } from '../outbox/enqueue.ts';
+import { notifyPeers } from '../outbox/enqueue.ts';
 import type { Tx } from '../platform/database/pool.ts';
 import { nextUpdatedAt } from '../platform/http/unchanged.ts';
 import { subtitlesKey } from '../platform/storage/object-key.ts';
@@ -116,6 +116,6 @@ export async function removeSubtitles(tx: Tx, assetId: string, lang: string): Pr
 
 /** An asset's response contains its tracks, so a change of tracks changes the asset. */
 async function touch(tx: Tx, assetId: string): Promise<void> {
-  await tellPeers(tx, { activity: 'update', kind: 'asset', objectId: assetId, actorRef: null });
+  await notifyPeers(tx, { activity: 'update', kind: 'asset', objectId: assetId, actorRef: null });
   await tx.updateTable('assets').set({ updated_at: nextUpdatedAt }).where('id', '=', assetId).execute();
 }

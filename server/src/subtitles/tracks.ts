@@ -2,7 +2,7 @@ import { canonicalLanguage } from '@vitrine/contract/sidecars';
 import * as contract from '@vitrine/contract/subtitles';
 import { type RawBuilder, sql } from 'kysely';
 import { servedAssets } from '../access/assets.ts';
-import { send, unlessRemoved } from '../assets/bytes.ts';
+import { notFoundIfRemoved, send } from '../assets/bytes.ts';
 import { lockEditable } from '../assets/edit.ts';
 import { discard, type Received, receive } from '../assets/receive.ts';
 import type { Deps } from '../deps.ts';
@@ -131,7 +131,7 @@ export async function sendTrack(
     immutable: isImmutable(row.file_hash),
     headers: { 'content-security-policy': sandboxPolicy },
   });
-  return unlessRemoved(sent, find);
+  return notFoundIfRemoved(sent, find);
 }
 
 /** `GET /assets/{id}/subtitles/{lang}`: WebVTT; no access, no asset and no track are the same 404. */

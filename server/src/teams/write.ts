@@ -6,7 +6,7 @@ import { choosableHero, liveTeam, writableTeams } from '../access/teams.ts';
 import { recordEvent } from '../audit/record.ts';
 import { refreshTeamAudience } from '../federation/audience/refresh.ts';
 import { handle } from '../handle.ts';
-import { tellPeersOfTeam } from '../outbox/enqueue.ts';
+import { notifyPeersOfTeam } from '../outbox/enqueue.ts';
 import type { Database, Tx } from '../platform/database/pool.ts';
 import { notFound, refuse } from '../platform/http/refuse.ts';
 import { asksForChange, nextUpdatedAt } from '../platform/http/unchanged.ts';
@@ -98,7 +98,7 @@ export const edit = handle(updateTeam, async ({ db }, { caller, params, body }) 
       })
       .where('id', '=', params.id)
       .execute();
-    await tellPeersOfTeam(tx, params.id, caller.ref);
+    await notifyPeersOfTeam(tx, params.id, caller.ref);
     await recordEvent(tx, caller, { event: 'team.updated', target: { kind: 'team', id: params.id } });
     return showTeam(tx, params.id);
   });
@@ -115,7 +115,7 @@ export const close = handle(deleteTeam, async ({ db }, { caller, params }) => {
       .where('id', '=', params.id)
       .execute();
     await refreshTeamAudience(tx, params.id);
-    await tellPeersOfTeam(tx, params.id, caller.ref);
+    await notifyPeersOfTeam(tx, params.id, caller.ref);
     await recordEvent(tx, caller, { event: 'team.deleted', target: { kind: 'team', id: params.id } });
   });
   return { status: 204 };

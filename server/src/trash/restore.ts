@@ -5,10 +5,10 @@ import { trashed } from '../access/live.ts';
 import { checkMayRestore } from '../access/trash.ts';
 import { recordEvent } from '../audit/record.ts';
 import { handle } from '../handle.ts';
-import { tellPeers } from '../outbox/enqueue.ts';
+import { notifyPeers } from '../outbox/enqueue.ts';
 import type { Tx } from '../platform/database/pool.ts';
 import { notFound } from '../platform/http/refuse.ts';
-import { lockAppeals, settle } from './settle.ts';
+import { lockRestoreRequests, recordDecision } from './record-decision.ts';
 
 type Kind = 'post' | 'asset' | 'collection';
 
@@ -31,7 +31,7 @@ export async function restoreThing(tx: Tx, caller: SignedIn, kind: Kind, id: str
   checkMayRestore(caller, row.deleted_by_user_ref);
   await sql`update ${tables[kind]} set deleted_at = null, deleted_reason = null, deleted_by_user_ref = null
     where id = ${id}`.execute(tx);
-  await tellPeers(tx, { activity: 'create', kind, objectId: id, actorRef: caller.ref });
+  await notifyPeers(tx, { activity: 'create', kind, objectId: id, actorRef: caller.ref });
   await recordEvent(tx, caller, { event: `admin.${kind}.restored`, target: { kind, id } });
 }
 
@@ -40,9 +40,9 @@ export async function restoreThing(tx: Tx, caller: SignedIn, kind: Kind, id: str
  * them. A request left pending would block another one after the next delete.
  */
 async function restoreAsked(tx: Tx, caller: SignedIn, kind: Kind, id: string): Promise<void> {
-  const appeals = await lockAppeals(tx, kind, id);
+  const appeals = await lockRestoreRequests(tx, kind, id);
   await restoreThing(tx, caller, kind, id);
-  for (const appeal of appeals) await settle(tx, caller, appeal, 'granted', null);
+  for (const appeal of appeals) await recordDecision(tx, caller, appeal, 'granted', null);
 }
 
 export const restoreDeletedPost = handle(restorePost, async ({ db }, { caller, params }) => {

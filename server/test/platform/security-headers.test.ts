@@ -233,7 +233,7 @@ test('every listening socket sends the headers', async () => {
     trustedProxies: [],
     connectionsPerAddress: 100,
     timeouts: usualTimeouts,
-    departure: { announced: false },
+    stop: { announced: false },
     tracing: null,
     stopWithinMs: 1000,
   });

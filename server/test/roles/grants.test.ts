@@ -6,7 +6,7 @@ import type { Visitor } from '../support/client.ts';
 import { type Account, type Library, openLibrary } from '../support/library.ts';
 import { addTeam } from '../support/teams.ts';
 
-const NOBODY = 999_999;
+const UNKNOWN_USER = 999_999;
 const HOUR = 3_600_000;
 const inAnHour = () => new Date(Date.now() + HOUR).toISOString();
 
@@ -161,7 +161,7 @@ describe.each(kinds)('POST and DELETE /admin/users/{ref}/$kind', ({ kind, put: p
     for (const team_id of [gone, '00000000-0000-4000-8000-00000000aaaa']) {
       expect(await refusal(putting, { capability: 'posts.admin', team_id })).toBe(404);
     }
-    const params = { ref: NOBODY };
+    const params = { ref: UNKNOWN_USER };
     const body = { capability: 'posts.admin' } as const;
     expect((await root.refused(putting, { params, body })).status).toBe(404);
     expect((await root.refused(remove, { params, body })).status).toBe(404);

@@ -4,7 +4,7 @@ import type { Visitor } from '../support/client.ts';
 import { type Account, type Library, openLibrary } from '../support/library.ts';
 import { bearer, grant } from '../support/people.ts';
 
-const NOBODY = 999_999;
+const UNKNOWN_USER = 999_999;
 const roleIds = {
   admin: '00000000-0000-4000-8000-000000000101',
   member: '00000000-0000-4000-8000-000000000102',
@@ -160,7 +160,7 @@ describe('GET /auth/me/capabilities', () => {
       expires_at,
     });
     expect(await root.ok('getUserCapabilities', { params })).toEqual(answer);
-    expect((await root.refused('getUserCapabilities', { params: { ref: NOBODY } })).status).toBe(404);
+    expect((await root.refused('getUserCapabilities', { params: { ref: UNKNOWN_USER } })).status).toBe(404);
   });
 });
 
@@ -201,7 +201,7 @@ describe('PUT /auth/users/{ref}/role', () => {
   test('answers 404 for an unknown role or account, 400 for a malformed one', async () => {
     const petra = await library.join('petra');
     expect(await roleRefused(root, petra, '00000000-0000-4000-8000-00000000aaaa')).toBe(404);
-    expect(await roleRefused(root, { ref: NOBODY }, roleIds.viewer)).toBe(404);
+    expect(await roleRefused(root, { ref: UNKNOWN_USER }, roleIds.viewer)).toBe(404);
     expect(await roleRefused(root, petra, 'viewer')).toBe(400);
     for (const body of [{}, { role_id: null }, { role: 'viewer' }, { role_id: roleIds.viewer, note: 'x' }]) {
       expect((await root.send(`/auth/users/${petra.ref}/role`, { method: 'PUT', body })).status).toBe(400);

@@ -8,7 +8,7 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { ConfigError } from '../../src/config.ts';
 import { originalKey, renditionKey } from '../../src/platform/storage/object-key.ts';
-import { openSides, type Sides } from '../../src/platform/storage/open.ts';
+import { type DiskAndBucket, openDiskAndBucket } from '../../src/platform/storage/open.ts';
 import type { Storage } from '../../src/platform/storage/storage.ts';
 import { type CheckReport, checkStorage } from '../../src/storage/check.ts';
 import { storageCommand } from '../../src/storage/command.ts';
@@ -33,14 +33,14 @@ let service: BucketService;
 let bucket: TestBucket;
 let library: Library;
 let mara: Account;
-let sides: Sides;
+let sides: DiskAndBucket;
 
 beforeAll(async () => {
   service = namedService ?? (await startService());
   bucket = await openBucket(service);
   library = await openLibrary(bucket.env);
   mara = await library.join('mara');
-  sides = await openSides(join(library.config.dataDir, 'library'), 0, bucket.settings);
+  sides = await openDiskAndBucket(join(library.config.dataDir, 'library'), 0, bucket.settings);
 });
 
 afterAll(async () => {

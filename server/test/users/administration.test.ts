@@ -6,7 +6,7 @@ import { type Account, type Library, openLibrary, password } from '../support/li
 import { bearer, grant } from '../support/people.ts';
 import { countStatements } from '../support/statements.ts';
 
-const NOBODY = 999_999;
+const UNKNOWN_USER = 999_999;
 
 let library: Library;
 /** Everything. */
@@ -421,7 +421,9 @@ describe('PUT /admin/users/{ref}/status', () => {
     const body = { status: 'disabled' as const };
     expect((await manager.refused('setUserStatus', { params: { ref: root.ref }, body })).status).toBe(403);
     expect((await root.ok('getMe')).ref).toBe(root.ref);
-    expect((await manager.refused('setUserStatus', { params: { ref: NOBODY }, body })).status).toBe(404);
+    expect((await manager.refused('setUserStatus', { params: { ref: UNKNOWN_USER }, body })).status).toBe(
+      404,
+    );
   });
 });
 
@@ -469,7 +471,7 @@ describe('POST /admin/users/{ref}/reset-password', () => {
   test('answers 403 for an account that may do more, 404 for an unknown one, 409 for a directory’s', async () => {
     expect((await manager.refused('resetPassword', { params: { ref: root.ref } })).status).toBe(403);
     expect(await signsIn('root', password)).toBe(200);
-    expect((await manager.refused('resetPassword', { params: { ref: NOBODY } })).status).toBe(404);
+    expect((await manager.refused('resetPassword', { params: { ref: UNKNOWN_USER } })).status).toBe(404);
     await library.deps.db
       .updateTable('users')
       .set({ provider: 'ldap', provider_subject: vera.username })

@@ -8,7 +8,7 @@ import { jpeg, plainFile } from '../support/pictures.ts';
 
 type Edit = BodyOf<typeof updateUser>;
 
-const NOBODY = 999_999;
+const UNKNOWN_USER = 999_999;
 
 let library: Library;
 let mara: Account;
@@ -112,7 +112,7 @@ describe('a profile', () => {
     await setColumns(mara, { hide_from_anonymous: true });
     await library.setPublicMode(true);
     const nobody = library.anonymous();
-    const missing = comparable(await nobody.send(`/users/${NOBODY}`));
+    const missing = comparable(await nobody.send(`/users/${UNKNOWN_USER}`));
     expect(missing.status).toBe(404);
     expect(comparable(await nobody.send(`/users/${mara.ref}`))).toEqual(missing);
     expect(comparable(await nobody.send('/users/by-username/Mara'))).toEqual(missing);
@@ -125,7 +125,7 @@ describe('a profile', () => {
   test('is 401 for anonymous callers with public mode off, existing or not', async () => {
     const nobody = library.anonymous();
     const answers = await Promise.all(
-      [`/users/${mara.ref}`, `/users/${NOBODY}`, '/users/by-username/mara', '/users/by-username/x'].map(
+      [`/users/${mara.ref}`, `/users/${UNKNOWN_USER}`, '/users/by-username/mara', '/users/by-username/x'].map(
         async (path) => comparable(await nobody.send(path)),
       ),
     );
@@ -252,10 +252,10 @@ describe('PATCH /users/{ref}', () => {
       status: 403,
       error: 'missing capability users.write',
     });
-    expect(await editRefused(manager, { ref: NOBODY }, { bio: 'x' })).toBe(403);
+    expect(await editRefused(manager, { ref: UNKNOWN_USER }, { bio: 'x' })).toBe(403);
     await grant(library, manager, 'users.write');
     expect((await edit(manager, mara, { bio: 'Written for her.' })).bio).toBe('Written for her.');
-    expect(await editRefused(manager, { ref: NOBODY }, { bio: 'x' })).toBe(404);
+    expect(await editRefused(manager, { ref: UNKNOWN_USER }, { bio: 'x' })).toBe(404);
   });
 
   // ROLE-10
@@ -398,8 +398,8 @@ describe('following', () => {
 
   test('oneself is 400, and nobody at all is 404', async () => {
     expect((await ines.refused('followUser', { params: { ref: ines.ref } })).status).toBe(400);
-    expect((await ines.refused('followUser', { params: { ref: NOBODY } })).status).toBe(404);
-    expect((await ines.refused('unfollowUser', { params: { ref: NOBODY } })).status).toBe(404);
+    expect((await ines.refused('followUser', { params: { ref: UNKNOWN_USER } })).status).toBe(404);
+    expect((await ines.refused('unfollowUser', { params: { ref: UNKNOWN_USER } })).status).toBe(404);
     expect(await counts(ines)).toEqual([0, 0]);
   });
 

@@ -9,14 +9,14 @@ import { isTiled, MAKERS_VERSION, previewKind } from '../../media/renderable.ts'
 import { exceedsLadder } from '../../media/tiles/geometry.ts';
 import { TILES } from '../../media/tiles/pack.ts';
 import { isOfTranscode, isTranscoded } from '../../media/transcode.ts';
-import { tellPeersOfFile } from '../../outbox/enqueue.ts';
+import { notifyPeersOfFile } from '../../outbox/enqueue.ts';
 import type { Database, Tx } from '../../platform/database/pool.ts';
 import { DatabaseUnavailable } from '../../platform/database/unavailable.ts';
 import { nextUpdatedAt } from '../../platform/http/unchanged.ts';
 import { originalKey } from '../../platform/storage/object-key.ts';
 import { hasRoom, isStorageOutage } from '../../platform/storage/room.ts';
 import type { Storage } from '../../platform/storage/storage.ts';
-import { enqueueRender, enqueueTiles, enqueueTranscode, NOBODY } from '../decoding-jobs.ts';
+import { enqueueRender, enqueueTiles, enqueueTranscode, NO_OWNER } from '../decoding-jobs.ts';
 import { lockFile } from '../insert.ts';
 import { keepFiles, stageFiles } from '../keep-renditions.ts';
 import { readLadder } from '../previews/ladder.ts';
@@ -229,13 +229,13 @@ export function renderJob(deps: RenderDeps, everyMs?: number): JobHandler<'rende
         if (!(await isKnown(tx, hash))) return;
         await keepRendering(tx, deps, { hash, version, moment }, rendering);
         if (isTranscoded(file.mime, rendering.facts) && !(await hasTranscoded(tx, hash)))
-          await enqueueTranscode(tx, { hash, owner: owner ?? NOBODY });
+          await enqueueTranscode(tx, { hash, owner: owner ?? NO_OWNER });
         if (outcome.outcome === 'rendered' && deps.encoder !== null)
           await enqueue(tx, 'encode', { hash }, { key: `encode:${hash}` });
         await tileWhatIsLarge(tx, rungs, hash, owner);
         if (outcome.outcome === 'broken') await settle(tx, hash, 'failed', outcome.reason);
         else await settle(tx, hash, 'ready', outcome.outcome === 'unsupported' ? outcome.reason : null);
-        await tellPeersOfFile(tx, hash);
+        await notifyPeersOfFile(tx, hash);
       });
       if (outcome.outcome !== 'rendered') log.info({ hash, ...outcome }, 'nothing was rendered');
     } catch (error) {

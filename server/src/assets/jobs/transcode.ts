@@ -5,7 +5,7 @@ import type { Deps } from '../../deps.ts';
 import type { JobHandler } from '../../job-table.ts';
 import { DecodingStopped } from '../../media/decoding/process.ts';
 import { transcodeLimit } from '../../media/transcode.ts';
-import { tellPeersOfFile } from '../../outbox/enqueue.ts';
+import { notifyPeersOfFile } from '../../outbox/enqueue.ts';
 import type { Database } from '../../platform/database/pool.ts';
 import { DatabaseUnavailable } from '../../platform/database/unavailable.ts';
 import { originalKey } from '../../platform/storage/object-key.ts';
@@ -121,7 +121,7 @@ export function transcodeJob({ db, storage, decoders }: TranscodeDeps): JobHandl
         await sql`update files set renditions = renditions || ${JSON.stringify(renditions)}::jsonb
           where hash = ${hash}`.execute(tx);
         await settle(tx, hash, 'done', null);
-        await tellPeersOfFile(tx, hash);
+        await notifyPeersOfFile(tx, hash);
       });
     } catch (error) {
       if (error instanceof DecodingStopped) {

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { liveComment } from '../../access/comments.ts';
 import { mayComment } from '../../access/federation.ts';
 import { announce } from '../../notifications/announce.ts';
-import { tellPeersOnPost } from '../../outbox/enqueue.ts';
+import { notifyPeersOfActivity } from '../../outbox/enqueue.ts';
 import type { Tx } from '../../platform/database/pool.ts';
 import { findMirrored, type Mirrored, rememberMirrored } from '../mirror/objects.ts';
 import { objectUri, parseActorUri, parseCommentUri } from '../protocol/addresses.ts';
@@ -51,7 +51,7 @@ async function relay(tx: Tx, { sender }: Receipt, { activity, comment }: Relayed
   );
   for (const { id, author } of rows) {
     const change = { activity, kind: 'comment', objectId: comment, actorRef: author } as const;
-    await tellPeersOnPost(tx, id, change, sender.peerId);
+    await notifyPeersOfActivity(tx, id, change, sender.peerId);
   }
 }
 

@@ -8,7 +8,7 @@ import { recordEvent } from '../../audit/record.ts';
 import type { Deps } from '../../deps.ts';
 import { handle } from '../../handle.ts';
 import { lockTarget } from '../../links/create.ts';
-import { tellPeer } from '../../outbox/enqueue.ts';
+import { notifyPeer } from '../../outbox/enqueue.ts';
 import type { Database, Tx } from '../../platform/database/pool.ts';
 import { refuse } from '../../platform/http/refuse.ts';
 import { writeSetting } from '../../settings.ts';
@@ -165,7 +165,7 @@ async function withdrawAll(tx: Tx, caller: SignedIn): Promise<void> {
       target: { kind, id: object_id },
       metadata: { person: target_actor },
     });
-    await tellPeer(tx, peer_id, { activity: 'update', kind, objectId: object_id, actorRef: caller.ref });
+    await notifyPeer(tx, peer_id, { activity: 'update', kind, objectId: object_id, actorRef: caller.ref });
   }
 }
 

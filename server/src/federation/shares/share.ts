@@ -7,9 +7,9 @@ import { recordEvent } from '../../audit/record.ts';
 import type { Deps } from '../../deps.ts';
 import { handle } from '../../handle.ts';
 import { lockTarget } from '../../links/create.ts';
-import { tellPeer, tellPeerOfCollection } from '../../outbox/enqueue.ts';
+import { notifyPeer, notifyPeerOfCollection } from '../../outbox/enqueue.ts';
 import type { Database, Tx } from '../../platform/database/pool.ts';
-import { checkAhead } from '../../platform/http/moments.ts';
+import { checkInFuture } from '../../platform/http/moments.ts';
 import { notFound, refuse } from '../../platform/http/refuse.ts';
 import { resolveActor } from '../actors.ts';
 import { type Install, requireInstall } from '../identity.ts';
@@ -113,7 +113,7 @@ interface Wanted {
 async function putShare(deps: Deps, caller: SignedIn, { kind, id, peerId, body }: Wanted) {
   const install = await requireInstall(deps);
   const peer = await connectedPeer(deps.db, peerId);
-  checkAhead('expires_at', body.expires_at ?? null);
+  checkInFuture('expires_at', body.expires_at ?? null);
   if (body.person != null && body.team != null) throw refuse(400, 'person and team exclude each other');
   const person = await personAt(deps, install, peer, body.person ?? null);
   const team = body.team == null ? null : await teamAt(deps, install, peer, body.team);
@@ -156,9 +156,9 @@ async function putShare(deps: Deps, caller: SignedIn, { kind, id, peerId, body }
       scope,
       ...(body.expires_at == null ? {} : { expires_at: body.expires_at }),
     };
-    await tellPeer(tx, peer.id, { ...change, activity: 'share', details });
-    await tellPeer(tx, peer.id, { ...change, activity: 'create' });
-    if (kind === 'collection') await tellPeerOfCollection(tx, peer.id, id, caller.ref);
+    await notifyPeer(tx, peer.id, { ...change, activity: 'share', details });
+    await notifyPeer(tx, peer.id, { ...change, activity: 'create' });
+    if (kind === 'collection') await notifyPeerOfCollection(tx, peer.id, id, caller.ref);
     const [shown] = await readShares(tx, kind, id, sql`and s.id = ${share.id}`);
     const [one] = shown?.shares ?? [];
     if (one === undefined) throw notFound();
@@ -203,7 +203,7 @@ async function removeShares(
         target: { kind, id },
         metadata: { instance_url, person: target_actor, team: target_team },
       });
-      await tellPeer(tx, peerId, {
+      await notifyPeer(tx, peerId, {
         activity: 'unshare',
         kind,
         objectId: id,
@@ -218,7 +218,7 @@ async function removeShares(
       });
       // Others at the peer keep the thing, without what was encrypted for this person.
       if (encrypted)
-        await tellPeer(tx, peerId, { activity: 'update', kind, objectId: id, actorRef: caller.ref });
+        await notifyPeer(tx, peerId, { activity: 'update', kind, objectId: id, actorRef: caller.ref });
     }
   });
 }

@@ -169,7 +169,7 @@ export async function checkGivenDefault(
 }
 
 /** Throws a 400 when the field's default or a team's override conflicts with new options or terms. */
-export async function checkDefaultsStand(tx: Tx, field: Defaulted): Promise<void> {
+export async function checkDefaultsRemainValid(tx: Tx, field: Defaulted): Promise<void> {
   const { rows } = await sql<{ default_value: DefaultValue; name: string }>`
     select o.default_value, t.name from field_default_overrides o join teams t on t.id = o.team_id
     where o.field_id = ${field.id} order by t.name`.execute(tx);

@@ -13,13 +13,13 @@ import type { SignedIn } from '../../access/caller.ts';
 import { recordEvent } from '../../audit/record.ts';
 import type { Deps } from '../../deps.ts';
 import { handle } from '../../handle.ts';
-import { tellPeersOfField, tellPeersOfValues } from '../../outbox/enqueue.ts';
+import { notifyPeersOfField, notifyPeersOfValues } from '../../outbox/enqueue.ts';
 import type { Database, Tx } from '../../platform/database/pool.ts';
 import { notFound, refuse } from '../../platform/http/refuse.ts';
 import { asksForChange, checkUnchanged, nextUpdatedAt } from '../../platform/http/unchanged.ts';
 import { replaceVocabulary } from '../vocabulary/terms.ts';
 import { type Controller, checkCondition } from './condition.ts';
-import { checkDefaultsStand, checkGivenDefault } from './defaults.ts';
+import { checkDefaultsRemainValid, checkGivenDefault } from './defaults.ts';
 import { checkFlags } from './flags.ts';
 import { readOptions } from './options.ts';
 import { showFields } from './read.ts';
@@ -248,14 +248,14 @@ export async function changeDefinition(
   if (body.clear_default === true) field.default_value = null;
   else if (body.default_value != null)
     field.default_value = await checkGivenDefault(tx, caller, field, body.default_value);
-  if (body.options != null) await checkDefaultsStand(tx, field);
+  if (body.options != null) await checkDefaultsRemainValid(tx, field);
   await writeColumns(tx, field);
   const isSearched = body.options != null || searched.some((name) => field[name] !== before[name]);
   await (isSearched ? fieldChanged(tx, field.id) : definitionChanged(tx));
-  await tellPeersOfField(tx, field.id, caller.ref);
+  await notifyPeersOfField(tx, field.id, caller.ref);
   // FED-60: peers have no values that not everyone may read.
   if (field.read_capability !== before.read_capability || field.status !== before.status)
-    await tellPeersOfValues(tx, field.id, caller.ref);
+    await notifyPeersOfValues(tx, field.id, caller.ref);
   await recordEvent(tx, caller, {
     event: 'field.updated',
     target: { kind: 'field', id: field.id },
@@ -297,7 +297,7 @@ export const archive = handle(archiveField, async ({ db }, { caller, params }) =
       .where('id', '=', field.id)
       .execute();
     await fieldChanged(tx, field.id);
-    await tellPeersOfValues(tx, field.id, caller.ref);
+    await notifyPeersOfValues(tx, field.id, caller.ref);
     await recordEvent(tx, caller, {
       event: 'field.archived',
       target: { kind: 'field', id: field.id },

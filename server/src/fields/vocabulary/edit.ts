@@ -2,11 +2,11 @@ import { addFieldTerms, type Term, updateFieldTerm } from '@vitrine/contract/voc
 import { sql } from 'kysely';
 import { recordEvent } from '../../audit/record.ts';
 import { handle } from '../../handle.ts';
-import { tellPeersOfField } from '../../outbox/enqueue.ts';
+import { notifyPeersOfField } from '../../outbox/enqueue.ts';
 import type { Database, Tx } from '../../platform/database/pool.ts';
 import { notFound, refuse } from '../../platform/http/refuse.ts';
 import { asksForChange, nextUpdatedAt } from '../../platform/http/unchanged.ts';
-import { checkDefaultsStand } from '../definitions/defaults.ts';
+import { checkDefaultsRemainValid } from '../definitions/defaults.ts';
 import {
   definitionChanged,
   fieldChanged,
@@ -89,7 +89,7 @@ export const add = handle(addFieldTerms, async ({ db }, { caller, params, body }
     const size = (await countVocabulary(tx, field.id)) + entries.length;
     if (size > MOST_TERMS) throw refuse(400, `terms: more than ${MOST_TERMS}`);
     await appendTerms(tx, field.id, entries);
-    if (entries.some(({ parent }) => parent !== null)) await checkDefaultsStand(tx, field);
+    if (entries.some(({ parent }) => parent !== null)) await checkDefaultsRemainValid(tx, field);
     await touch(tx, field.id);
     await recordEvent(tx, caller, {
       event: 'field.terms.added',
@@ -221,12 +221,12 @@ export const change = handle(updateFieldTerm, async ({ db }, { caller, params, b
       .execute();
     if (isPlaced) await moveBelow(tx, field, term, body.parent ?? null);
     if (body.position != null) await place(tx, field.id, value, body.position);
-    if (isPlaced || status !== term.status) await checkDefaultsStand(tx, field);
+    if (isPlaced || status !== term.status) await checkDefaultsRemainValid(tx, field);
     await touch(tx, field.id);
     // Search documents contain names only, not positions or statuses.
     const isSearched = label !== term.label || aliases !== null;
     await (isSearched ? fieldChanged(tx, field.id) : definitionChanged(tx));
-    await tellPeersOfField(tx, field.id, caller.ref);
+    await notifyPeersOfField(tx, field.id, caller.ref);
     await recordEvent(tx, caller, {
       event: 'field.term.updated',
       target: { kind: 'field', id: field.id },

@@ -33,7 +33,7 @@ export function showTerm({ value, label, path, status, replaced_by, aliases }: T
   };
 }
 
-interface Question {
+interface TermListQuery {
   fieldId: string;
   /** In the form of `termKey`; empty lists all terms. */
   key: string;
@@ -48,7 +48,7 @@ interface Offered {
 }
 
 /** Lists terms of a status by label, from an index, and counts them. */
-async function offerAll(db: Database, { fieldId, status, limit }: Question): Promise<Offered> {
+async function offerAll(db: Database, { fieldId, status, limit }: TermListQuery): Promise<Offered> {
   const which = sql`t.field_id = ${fieldId} and ${status}`;
   const { rows } = await sql<TermRow & { matched: number }>`
     select ${termColumns}, (select count(*) from field_terms t where ${which}) as matched
@@ -62,7 +62,7 @@ async function offerAll(db: Database, { fieldId, status, limit }: Question): Pro
  */
 async function offerMatching(
   db: Database,
-  { fieldId, key, match, status, limit }: Question,
+  { fieldId, key, match, status, limit }: TermListQuery,
 ): Promise<Offered> {
   const prefix = prefixPattern(key);
   const pattern = match === 'prefix' ? prefix : containsPattern(key);

@@ -5,7 +5,7 @@ import type { SignedIn } from '../../access/caller.ts';
 import { shownDefinitions } from '../../access/fields.ts';
 import { recordEvent } from '../../audit/record.ts';
 import { handle } from '../../handle.ts';
-import { tellPeersOfField, tellPeersOfValues } from '../../outbox/enqueue.ts';
+import { notifyPeersOfField, notifyPeersOfValues } from '../../outbox/enqueue.ts';
 import type { Tx } from '../../platform/database/pool.ts';
 import { refuse } from '../../platform/http/refuse.ts';
 import { nextUpdatedAt } from '../../platform/http/unchanged.ts';
@@ -239,8 +239,8 @@ export const merge = handle(mergeFieldTerms, async ({ db }, { caller, params, bo
     await moveConditions(tx, conditions);
     await bury(tx, the);
     await tx.updateTable('fields').set({ updated_at: nextUpdatedAt }).where('id', '=', field.id).execute();
-    await tellPeersOfField(tx, field.id, caller.ref);
-    await tellPeersOfValues(tx, field.id, caller.ref);
+    await notifyPeersOfField(tx, field.id, caller.ref);
+    await notifyPeersOfValues(tx, field.id, caller.ref);
     await recordEvent(tx, caller, {
       event: 'field.terms.merged',
       target: { kind: 'field', id: field.id },

@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import type { Database } from '../database/pool.ts';
 import { hasRoom } from '../storage/room.ts';
 import type { Storage } from '../storage/storage.ts';
-import type { Departure } from './departure.ts';
+import type { StopState } from './graceful-stop.ts';
 import { refuseMethods } from './methods.ts';
 import { refuse } from './refuse.ts';
 
@@ -36,12 +36,12 @@ export function serveHealth(
   server: FastifyInstance,
   db: Database,
   storage: Storage,
-  departure: Departure,
+  stop: StopState,
   telemetry: Telemetry,
 ): void {
   server.get('/healthz', async () => ({ status: 'ok' }));
   server.get('/readyz', async (request, reply) => {
-    if (departure.announced) throw refuse(503, 'shutting down');
+    if (stop.announced) throw refuse(503, 'shutting down');
     const [database, disk] = await Promise.all([
       outcomeOf(request, 'database', async () => {
         await sql`select from graphile_worker.jobs limit 1`.execute(db);

@@ -7,7 +7,7 @@ import type { ScopedCookie, SessionCookie } from './answer.ts';
 import { clientAddress } from './client-address.ts';
 import { compressResponses } from './compress.ts';
 import { limitConnections } from './concurrency.ts';
-import { type Departure, departInOrder } from './departure.ts';
+import { type StopState, stopGracefully } from './graceful-stop.ts';
 import { refuse } from './refuse.ts';
 import { brokenRequestAnswer, renderErrors, sendFault } from './render-error.ts';
 import { responseWith, securityHeaders } from './security-headers.ts';
@@ -21,7 +21,7 @@ export interface HttpOptions {
   maxFileBytes: number;
   /** Addresses and CIDR ranges of proxies whose `X-Forwarded-*` headers count. */
   trustedProxies: readonly string[];
-  departure: Departure;
+  stop: StopState;
   /** Null: requests are not traced. */
   tracing: Tracing | null;
   /** How long requests in progress may take to finish when the server closes. */
@@ -82,7 +82,7 @@ export async function openServer(options: HttpOptions): Promise<FastifyInstance>
     exposeHeadRoutes: true,
     forceCloseConnections: 'idle',
     routerOptions: { maxParamLength: 16_384, ignoreTrailingSlash: true },
-    // Requests that arrive while the server closes get a normal response (departure.ts).
+    // Requests that arrive while the server closes get a normal response (graceful-stop.ts).
     return503OnClosing: false,
     // Malformed addresses never reach a handler.
     frameworkErrors: sendFault,
@@ -98,7 +98,7 @@ export async function openServer(options: HttpOptions): Promise<FastifyInstance>
   server.addHook('preParsing', async ({ raw }) => slow.check(raw));
   renderErrors(server);
   server.setSerializerCompiler(writerOf);
-  departInOrder(server, options.departure, options.stopWithinMs);
+  stopGracefully(server, options.stop, options.stopWithinMs);
   server.removeAllContentTypeParsers();
   const parseJson = server.getDefaultJsonParser('error', 'error');
   server.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {

@@ -4,13 +4,17 @@ import type { S3Settings } from './s3-settings.ts';
 import type { Storage } from './storage.ts';
 
 /** Both places of a library that has a bucket. */
-export interface Sides {
+export interface DiskAndBucket {
   disk: Storage;
   bucket: Storage;
 }
 
 /** Opens the directory and the bucket of a library separately. */
-export async function openSides(root: string, reserveBytes: number, s3: S3Settings): Promise<Sides> {
+export async function openDiskAndBucket(
+  root: string,
+  reserveBytes: number,
+  s3: S3Settings,
+): Promise<DiskAndBucket> {
   const disk = await openDiskStorage(root, reserveBytes);
   // Only libraries with a bucket load the client.
   const { openS3Storage } = await import('./s3.ts');
@@ -27,6 +31,6 @@ export async function openStorage(
   s3: S3Settings | null,
 ): Promise<Storage> {
   if (s3 === null) return openDiskStorage(root, reserveBytes);
-  const { disk, bucket } = await openSides(root, reserveBytes, s3);
+  const { disk, bucket } = await openDiskAndBucket(root, reserveBytes, s3);
   return s3.writes ? joinStorages(bucket, disk) : joinStorages(disk, bucket);
 }

@@ -8,7 +8,10 @@ export function isVeiled(asset: ShownAsset): boolean {
 }
 
 /** Explains why a picture is blurred, and whether the reader's preferences can change that. */
-export function whyVeiled(user: SessionUser | null): { readonly text: string; readonly choosable: boolean } {
+export function explainBlur(user: SessionUser | null): {
+  readonly text: string;
+  readonly choosable: boolean;
+} {
   if (user === null) {
     return {
       text: 'It is marked as mature, which visitors without an account cannot see.',

@@ -26,7 +26,7 @@ export function mayChange(asset: ShownAsset): boolean {
 }
 
 /** Describes who sees a file, as far as the viewer may know. People who may change it know everything. */
-export function seenBy(asset: ShownAsset): string {
+export function audienceText(asset: ShownAsset): string {
   const rated = asset.mature ? ' The picture itself is shown to people who chose to see mature content.' : '';
   if (asset.anonymously_visible)
     return `Everyone who signs in, and visitors while public mode is on.${rated}`;

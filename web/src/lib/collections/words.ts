@@ -1,5 +1,5 @@
 /** The note shown wherever others may see fewer posts of a collection. */
-export const eachSeesTheirs = 'People see only those of its posts that they may see anyway.';
+export const partialPostsNote = 'People see only those of its posts that they may see anyway.';
 
 /** Describes the number of posts; counting stops at `most`. */
 export function postsInWords(count: number, most: number): string {

@@ -9,7 +9,7 @@ interface Written {
 }
 
 /** Returns participants before other people of the library, without duplicates and without the reader. */
-export function together(
+export function participantsFirst(
   here: readonly Mentionable[],
   known: readonly Mentionable[],
   ownRef: number | undefined,

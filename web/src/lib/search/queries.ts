@@ -7,7 +7,7 @@ import type { Highlight, SearchHit, SearchKind } from '@vitrine/contract/search'
 import type { Tag } from '@vitrine/contract/tags';
 import { byCursor, pageParams } from '#lib/paging.ts';
 import type { Service } from '#lib/service.ts';
-import { askedOf, type Question, without } from './question.ts';
+import { type SearchCriteria, savedQueryOf, without } from './criteria.ts';
 
 /** A page of hits of one kind. */
 export interface FoundPage<T> {
@@ -24,13 +24,16 @@ type Take<T> = (hit: SearchHit) => readonly [key: string, item: T] | undefined;
 
 async function readPage<T>(
   { client }: Service,
-  question: Question,
+  criteria: SearchCriteria,
   kind: SearchKind,
   take: Take<T>,
   turn: { limit: number; cursor?: string },
   signal: AbortSignal,
 ): Promise<FoundPage<T>> {
-  const page = await client.call('search', { query: { ...askedOf({ ...question, kind }), ...turn }, signal });
+  const page = await client.call('search', {
+    query: { ...savedQueryOf({ ...criteria, kind }), ...turn },
+    signal,
+  });
   const items: T[] = [];
   const matches: Record<string, readonly Highlight[]> = {};
   for (const hit of page.items) {
@@ -46,14 +49,14 @@ async function readPage<T>(
 // The keys are below those of the lists of each kind, so that likes and processed pictures are updated here too.
 
 /** Searches posts. */
-export function foundPostsQuery(service: Service, question: Question, limit: number) {
+export function foundPostsQuery(service: Service, criteria: SearchCriteria, limit: number) {
   return infiniteQueryOptions({
-    queryKey: ['feed', { search: { ...question, kind: 'post' }, limit }],
+    queryKey: ['feed', { search: { ...criteria, kind: 'post' }, limit }],
     ...byCursor,
     queryFn: ({ pageParam, signal }) =>
       readPage<Post>(
         service,
-        question,
+        criteria,
         'post',
         (hit) => (hit.kind === 'post' ? [hit.post.id, hit.post] : undefined),
         pageParams(pageParam, limit),
@@ -63,14 +66,14 @@ export function foundPostsQuery(service: Service, question: Question, limit: num
 }
 
 /** Searches assets. */
-export function foundAssetsQuery(service: Service, question: Question, limit: number) {
+export function foundAssetsQuery(service: Service, criteria: SearchCriteria, limit: number) {
   return infiniteQueryOptions({
-    queryKey: ['assets', { search: { ...question, kind: 'asset' }, limit }],
+    queryKey: ['assets', { search: { ...criteria, kind: 'asset' }, limit }],
     ...byCursor,
     queryFn: ({ pageParam, signal }) =>
       readPage<Asset>(
         service,
-        question,
+        criteria,
         'asset',
         (hit) => (hit.kind === 'asset' ? [hit.asset.id, hit.asset] : undefined),
         pageParams(pageParam, limit),
@@ -80,14 +83,14 @@ export function foundAssetsQuery(service: Service, question: Question, limit: nu
 }
 
 /** Searches collections. */
-export function foundCollectionsQuery(service: Service, question: Question, limit: number) {
+export function foundCollectionsQuery(service: Service, criteria: SearchCriteria, limit: number) {
   return infiniteQueryOptions({
-    queryKey: ['search', 'collection', question, limit],
+    queryKey: ['search', 'collection', criteria, limit],
     ...byCursor,
     queryFn: ({ pageParam, signal }) =>
       readPage<Collection>(
         service,
-        question,
+        criteria,
         'collection',
         (hit) => (hit.kind === 'collection' ? [hit.collection.id, hit.collection] : undefined),
         pageParams(pageParam, limit),
@@ -97,14 +100,14 @@ export function foundCollectionsQuery(service: Service, question: Question, limi
 }
 
 /** Searches people. */
-export function foundPeopleQuery(service: Service, question: Question, limit: number) {
+export function foundPeopleQuery(service: Service, criteria: SearchCriteria, limit: number) {
   return infiniteQueryOptions({
-    queryKey: ['search', 'user', question, limit],
+    queryKey: ['search', 'user', criteria, limit],
     ...byCursor,
     queryFn: ({ pageParam, signal }) =>
       readPage<PostAuthor>(
         service,
-        question,
+        criteria,
         'user',
         (hit) => (hit.kind === 'user' ? [String(hit.user.ref), hit.user] : undefined),
         pageParams(pageParam, limit),
@@ -114,14 +117,14 @@ export function foundPeopleQuery(service: Service, question: Question, limit: nu
 }
 
 /** Searches tags. */
-export function foundTagsQuery(service: Service, question: Question, limit: number) {
+export function foundTagsQuery(service: Service, criteria: SearchCriteria, limit: number) {
   return infiniteQueryOptions({
-    queryKey: ['search', 'tag', question, limit],
+    queryKey: ['search', 'tag', criteria, limit],
     ...byCursor,
     queryFn: ({ pageParam, signal }) =>
       readPage<Tag>(
         service,
-        question,
+        criteria,
         'tag',
         (hit) => (hit.kind === 'tag' ? [hit.tag.tag, hit.tag] : undefined),
         pageParams(pageParam, limit),
@@ -131,8 +134,8 @@ export function foundTagsQuery(service: Service, question: Question, limit: numb
 }
 
 /** Reads the number of hits, the facets and the first hits of each kind. */
-export function overviewQuery({ client }: Service, question: Question) {
-  const asked = askedOf(without(question, 'sort'));
+export function overviewQuery({ client }: Service, criteria: SearchCriteria) {
+  const asked = savedQueryOf(without(criteria, 'sort'));
   return queryOptions({
     queryKey: ['search', 'overview', asked],
     queryFn: ({ signal }) => client.call('search', { query: { ...asked, facets: true, limit: 12 }, signal }),

@@ -1,5 +1,5 @@
 import type { Highlight, SearchKind } from '@vitrine/contract/search';
-import type { Sort } from './question.ts';
+import type { Sort } from './criteria.ts';
 
 /** Plural labels of the kinds. */
 export const kindWords: Readonly<Record<SearchKind, string>> = {

@@ -2,7 +2,7 @@ import { queryOptions } from '@tanstack/svelte-query';
 import type { Service } from '#lib/service.ts';
 
 /** The query: a file of the visitor, or an asset of the library. */
-export type PictureQuestion =
+export type ImageCriteria =
   | { readonly file: File; readonly assetId?: undefined }
   | { readonly file?: undefined; readonly assetId: string };
 
@@ -17,8 +17,8 @@ function numberOf(file: File): number {
 }
 
 /** Finds similar pictures, nearest first. */
-export function likeQuery({ client }: Service, question: PictureQuestion) {
-  const { file, assetId } = question;
+export function likeQuery({ client }: Service, criteria: ImageCriteria) {
+  const { file, assetId } = criteria;
   return queryOptions({
     queryKey: ['like', assetId ?? numberOf(file)],
     queryFn: ({ signal }) => {

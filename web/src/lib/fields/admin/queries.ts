@@ -23,14 +23,14 @@ export function definitionQuery({ client }: Service, id: string) {
   });
 }
 
-export interface TermQuestion {
+export interface TermFilter {
   readonly q: string;
   readonly status: TermStatus | 'any';
   readonly limit: number;
 }
 
 /** Lists matching terms of a vocabulary, best matches first. */
-export function termsQuery({ client }: Service, id: string, { q, status, limit }: TermQuestion) {
+export function termsQuery({ client }: Service, id: string, { q, status, limit }: TermFilter) {
   return queryOptions({
     queryKey: ['field', id, 'terms', q, status, limit],
     queryFn: ({ signal }) =>

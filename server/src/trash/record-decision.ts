@@ -7,13 +7,16 @@ import { announce } from '../notifications/announce.ts';
 import type { Columns, Tx } from '../platform/database/pool.ts';
 
 /** A pending request, read under its lock. */
-export type Waiting = Columns<'resource_requests', 'id' | 'requester_user_ref' | 'requested_capability'>;
+export type PendingRequest = Columns<
+  'resource_requests',
+  'id' | 'requester_user_ref' | 'requested_capability'
+>;
 
 /** Records the decision on a request, and notifies the requester (REQUEST-13). */
-export async function settle(
+export async function recordDecision(
   tx: Tx,
   caller: SignedIn,
-  { id, requester_user_ref, requested_capability }: Waiting,
+  { id, requester_user_ref, requested_capability }: PendingRequest,
   decision: 'granted' | 'denied',
   reason: string | null,
 ): Promise<void> {
@@ -28,12 +31,12 @@ export async function settle(
 }
 
 /** Locks the pending restore requests of a thing, before the thing itself, as deciding one of them does. */
-export async function lockAppeals(
+export async function lockRestoreRequests(
   tx: Tx,
   kind: ResourceRequest['target_kind'],
   targetId: string,
-): Promise<Waiting[]> {
-  const { rows } = await sql<Waiting>`
+): Promise<PendingRequest[]> {
+  const { rows } = await sql<PendingRequest>`
     select q.id, q.requester_user_ref, q.requested_capability from resource_requests q
     where q.target_kind = ${kind} and q.target_id = ${targetId}
       and q.requested_capability = ${RESTORE_MARKER} and q.state = 'pending'

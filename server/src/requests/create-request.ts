@@ -6,7 +6,7 @@ import { announce } from '../notifications/announce.ts';
 import type { Tx } from '../platform/database/pool.ts';
 import { showRequests } from './show.ts';
 
-export interface Ask {
+export interface RequestDraft {
   kind: ResourceRequest['target_kind'];
   id: string;
   capability: string;
@@ -17,10 +17,10 @@ export interface Ask {
  * Creates a request, or finds the pending one for the same triple (REQUEST-4). Concurrent calls create one request;
  * `created` tells whether this call did.
  */
-export async function ask(
+export async function createRequest(
   tx: Tx,
   caller: SignedIn,
-  { kind, id, capability, reason }: Ask,
+  { kind, id, capability, reason }: RequestDraft,
 ): Promise<{ created: boolean; request: ResourceRequest }> {
   const same = sql<boolean>`q.requester_user_ref = ${caller.ref} and q.target_kind = ${kind}
     and q.target_id = ${id} and q.requested_capability = ${capability} and q.state = 'pending'`;

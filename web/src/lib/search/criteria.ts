@@ -5,7 +5,7 @@ import { readOrigin } from '#lib/federation/origin.ts';
 export type Sort = NonNullable<SavedQuery['sort']>;
 
 /** A search, as encoded in the address of the search page. */
-export interface Question {
+export interface SearchCriteria {
   readonly q: string;
   readonly kind?: SearchKind;
   readonly type?: number;
@@ -21,7 +21,7 @@ export interface Question {
 export const kinds: readonly SearchKind[] = ['post', 'asset', 'collection', 'user', 'tag'];
 const sorts: readonly Sort[] = ['relevance', 'newest', 'oldest'];
 
-export const emptyQuestion: Question = { q: '', tags: [], filters: [] };
+export const noCriteria: SearchCriteria = { q: '', tags: [], filters: [] };
 
 /** The limits of the service. */
 const most = { words: 1000, tags: 10, filters: 20, filter: 10_000 } as const;
@@ -32,7 +32,7 @@ function wholeNumber(text: string | null): number | undefined {
 }
 
 /** Returns the search in an address; ignores invalid parts. */
-export function readQuestion(params: Pick<URLSearchParams, 'get' | 'getAll'>): Question {
+export function readCriteria(params: Pick<URLSearchParams, 'get' | 'getAll'>): SearchCriteria {
   const kind = kinds.find((one) => one === params.get('kind'));
   const sort = sorts.find((one) => one === params.get('sort'));
   const type = wholeNumber(params.get('type'));
@@ -54,7 +54,17 @@ export function readQuestion(params: Pick<URLSearchParams, 'get' | 'getAll'>): Q
 }
 
 /** Returns the address of the search page for a search. */
-export function searchAddress({ q, kind, type, tags, team, origin, owner, filters, sort }: Question): string {
+export function searchAddress({
+  q,
+  kind,
+  type,
+  tags,
+  team,
+  origin,
+  owner,
+  filters,
+  sort,
+}: SearchCriteria): string {
   const params = new URLSearchParams();
   if (q.trim() !== '') params.set('q', q.trim());
   if (kind !== undefined) params.set('kind', kind);
@@ -70,7 +80,17 @@ export function searchAddress({ q, kind, type, tags, team, origin, owner, filter
 }
 
 /** Returns the query for the service, which is also what a saved search stores. */
-export function askedOf({ q, kind, type, tags, team, origin, owner, filters, sort }: Question): SavedQuery {
+export function savedQueryOf({
+  q,
+  kind,
+  type,
+  tags,
+  team,
+  origin,
+  owner,
+  filters,
+  sort,
+}: SearchCriteria): SavedQuery {
   return {
     ...(q === '' ? {} : { q }),
     ...(kind === undefined ? {} : { kind }),
@@ -85,7 +105,7 @@ export function askedOf({ q, kind, type, tags, team, origin, owner, filters, sor
 }
 
 /** Returns the search of a saved one. */
-export function questionOf(asked: SavedQuery): Question {
+export function criteriaOf(asked: SavedQuery): SearchCriteria {
   const { q = '', kind, asset_type, tag = [], team_id, origin, owner_ref, filter = [], sort } = asked;
   return {
     q,
@@ -101,21 +121,21 @@ export function questionOf(asked: SavedQuery): Question {
 }
 
 /** Returns the number of filters besides the words. */
-export function filterCount({ type, tags, team, origin, owner, filters }: Question): number {
+export function filterCount({ type, tags, team, origin, owner, filters }: SearchCriteria): number {
   const single = [type, team, origin, owner].filter((one) => one !== undefined).length;
   return single + tags.length + filters.length;
 }
 
 /** Returns whether the search is not empty. */
-export function hasCriteria(question: Question): boolean {
-  return question.q !== '' || filterCount(question) > 0;
+export function hasCriteria(criteria: SearchCriteria): boolean {
+  return criteria.q !== '' || filterCount(criteria) > 0;
 }
 
 /** Returns the search without one of its parts. */
 export function without(
-  question: Question,
+  criteria: SearchCriteria,
   part: 'kind' | 'type' | 'team' | 'origin' | 'owner' | 'sort',
-): Question {
-  const { [part]: _, ...rest } = question;
+): SearchCriteria {
+  const { [part]: _, ...rest } = criteria;
   return rest;
 }

@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 
 /** Whether this process was asked to stop. Set once; readiness and responses depend on it. */
-export interface Departure {
+export interface StopState {
   announced: boolean;
 }
 
@@ -34,17 +34,17 @@ function clearConnections(server: Server, sockets: ReadonlySet<Socket>, limitMs:
  * Lets the server stop without failing requests: once the stop is announced every response closes its connection, and
  * when the server closes, requests in progress finish within `limitMs`.
  */
-export function departInOrder(server: FastifyInstance, departure: Departure, limitMs: number): void {
+export function stopGracefully(server: FastifyInstance, stop: StopState, limitMs: number): void {
   const sockets = new Set<Socket>();
   server.server.on('connection', (socket) => {
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
   });
   server.addHook('onSend', async (_, reply) => {
-    if (departure.announced) reply.header('connection', 'close');
+    if (stop.announced) reply.header('connection', 'close');
   });
   server.addHook('preClose', async () => {
-    departure.announced = true;
+    stop.announced = true;
     clearConnections(server.server, sockets, limitMs);
     // Right after the event loop has read its sockets, no connection with an unread request looks idle.
     await nextTurn();

@@ -39,7 +39,7 @@ export function readTerms(text: string, shortestBeginning = SHORTEST_BEGINNING):
 export type Words = 'all' | 'titles';
 
 /** A query for PostgreSQL; each property is a tsquery as text, empty without words. */
-export interface Question {
+export interface ParsedQuery {
   terms: readonly Term[];
   words: Words;
   wanted: string;
@@ -58,14 +58,14 @@ export function isLiteral({ text }: Term): boolean {
 }
 
 /** Parses a query in the library's language, in one statement; null without a query. */
-export async function readQuestion(
+export async function parseQuery(
   db: Database,
   terms: readonly Term[],
   words: Words = 'all',
-): Promise<Question | null> {
+): Promise<ParsedQuery | null> {
   if (terms.length === 0) return null;
   const { rows } = await sql<
-    Pick<Question, 'wanted' | 'unwanted' | 'either'> & { parts: { query: string; literal: boolean }[] }
+    Pick<ParsedQuery, 'wanted' | 'unwanted' | 'either'> & { parts: { query: string; literal: boolean }[] }
   >`
     with given as (select ${terms.map((term) => term.text)}::text[] as words,
       ${terms.map((term) => term.unwanted)}::boolean[] as unwanted,
@@ -96,6 +96,6 @@ export function conjunction(queries: readonly string[]): string {
 }
 
 /** Returns whether it contains any word, wanted or not. */
-export function hasWords({ wanted, unwanted }: Question): boolean {
+export function hasWords({ wanted, unwanted }: ParsedQuery): boolean {
   return wanted !== '' || unwanted !== '';
 }
