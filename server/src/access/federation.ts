@@ -74,8 +74,8 @@ export function confirmedShares(
 }
 
 /**
- * Sensitive members `a` of a post `p` that go to the peer, encrypted: those that were confirmed for every person there who
- * gets encrypted content of the post, since all of them get the same.
+ * Sensitive members `a` of a post `p` that go to the peer, encrypted: those that were confirmed for every person there
+ * who gets encrypted content of the post, since all of them get the same.
  */
 export function membersGivenEncrypted(peer: PeerCaller): Predicate {
   const confirmed = confirmedShares(peer, 'post', sql`p.id`);
@@ -110,8 +110,8 @@ export function assetsGivenTo(peer: PeerCaller): Predicate {
 }
 
 /**
- * Fields `d` whose definitions and values peers are given: those that everyone who sees the subject may read. A mirrored
- * column is no value of its own.
+ * Fields `d` whose definitions and values peers are given: those that everyone who sees the subject may read. A
+ * mirrored column is no value of its own.
  */
 export const fieldsGiven: Predicate = sql`(d.status <> 'archived' and d.read_capability is null and d.mirrors_column is null)`;
 
@@ -128,8 +128,8 @@ export function collectionsGivenTo({ peerId }: PeerCaller): Predicate {
 }
 
 /**
- * What peers share with this install, for `from` and `join`: a row for everyone here (`for_all`), or one for each account: the
- * person that is named, or the present members of the team (FED-65).
+ * What peers share with this install, for `from` and `join`: a row for everyone here (`for_all`), or one for each
+ * account: the person that is named, or the present members of the team (FED-65).
  */
 export const grantedAccounts: RawBuilder<unknown> = sql`(
   select g.peer_id, g.uri, g.scope, g.target_user_ref is null and g.target_team_id is null as for_all,
@@ -147,7 +147,7 @@ export function postsGivenToPerson({ peerId }: PeerCaller, person: string): Pred
     where given.peer_id = ${peerId} and (given.target_actor is null or given.target_actor = ${person})))`;
 }
 
-/** Whether the person of the peer may comment on a post of ours: a share that includes them says so. */
+/** Whether the person of the peer may comment on a local post: a share that includes them must allow it. */
 export function mayComment({ peerId }: PeerCaller, person: string): Predicate {
   return sql`exists (select from (${sharesOfPost}) given where given.peer_id = ${peerId} and given.scope = 'comment'
     and (given.target_actor is null or given.target_actor = ${person}))`;

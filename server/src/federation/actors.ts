@@ -66,7 +66,7 @@ async function findActor(db: Deps['db'], uri: string): Promise<RemoteActor | nul
   return rows[0] ?? null;
 }
 
-/** Reads the document of a person at a peer; throws Rejection when there is none or it does not fit its address. */
+/** Reads the document of a person at a peer; throws Rejection if it is missing or does not match its address. */
 async function fetchActor(
   deps: Deps,
   install: Install,

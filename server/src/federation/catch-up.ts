@@ -59,7 +59,7 @@ async function moveTo(db: Deps['db'], peerId: string, { seq, id }: { seq: number
   );
 }
 
-/** Returns the shares in force that the peer names, as `object person`; null when it names them wrongly. */
+/** Returns the shares in force that the peer names, as `object person`; null if its list is malformed. */
 async function sharesAt(deps: Deps, install: Install, { url }: Source): Promise<Set<string> | null> {
   const found = new Set<string>();
   let after = '';
@@ -123,7 +123,7 @@ async function countGrants(db: Deps['db'], peerId: string): Promise<number> {
   return rows[0]?.grants ?? 0;
 }
 
-/** Returns which of these changes neither took effect here nor were refused. */
+/** Returns the changes among these that were neither applied nor rejected here. */
 async function missingOf(db: Deps['db'], ids: readonly string[]): Promise<Set<string>> {
   const { rows } = await sql<{ id: string }>`select x.id from unnest(${ids}::text[]) x (id)
     where not exists (select from federation_inbox i where i.activity_uri = x.id)

@@ -42,7 +42,7 @@ const LONGEST_WAIT_MS = 3 * 3600 * 1000;
  * a crash, delivery resumes when the lease expires.
  */
 const LEASE_SECONDS = 60;
-/** What one request may hold, as receivers accept it (FED-77). */
+/** Limits of one request that receivers accept (FED-77). */
 const MOST_OF_BATCH = 50;
 const MOST_BATCH_BYTES = 1024 ** 2 - 2;
 /** How often a change that was refused because of a key is retried with current keys. */
@@ -129,7 +129,10 @@ async function postpone(
   return wait;
 }
 
-/** Returns the envelopes of a change: every attempt sends the same bytes, so that the peer recognises what it has already. */
+/**
+ * Returns the envelopes of a change: every attempt sends the same bytes, so that the peer recognises what it has
+ * already.
+ */
 async function keptEnvelopes(
   deps: Deps,
   install: Install,
@@ -151,7 +154,7 @@ interface Fault {
   final: boolean;
   /** The requested delay in milliseconds; null if the peer requested none. */
   retryAfterMs: number | null;
-  /** In the words of the protocol, if the peer says so. */
+  /** The protocol's reason code, if the peer sent one. */
   reason: string | null;
 }
 
@@ -161,7 +164,7 @@ function faultOf(error: OutboundError): Fault {
   return { message, final: refused && !passing.has(reason ?? ''), retryAfterMs, reason };
 }
 
-/** Sends one envelope. Returns null once the peer has it. */
+/** Sends one envelope. Returns null if the peer accepted it. */
 async function post(deps: Deps, install: Install, peer: ConnectedPeer, text: string): Promise<Fault | null> {
   await renewLease(deps.db, peer.id);
   try {
@@ -212,7 +215,7 @@ async function postBatch(
   );
 }
 
-/** A change with its envelopes: first the definitions that it needs, then its own, if it has any. */
+/** A change with its envelopes: the definitions that it needs, followed by its own envelope, if any. */
 interface Prepared {
   row: OutboxRow;
   preludes: readonly string[];
@@ -221,7 +224,7 @@ interface Prepared {
 
 const textsOf = ({ preludes, envelope }: Prepared) => [...preludes, ...(envelope === null ? [] : [envelope])];
 
-/** Writes the envelopes of the changes that fit into one request, at least of the first (FED-77). */
+/** Renders the envelopes of as many changes as fit into one request, but at least one change (FED-77). */
 async function prepare(deps: Deps, install: Install, rows: readonly OutboxRow[]): Promise<Prepared[]> {
   const prepared: Prepared[] = [];
   let count = 0;
@@ -292,8 +295,8 @@ async function sendSingly(
 }
 
 /**
- * Sends changes in their order, in one request if the peer takes several. Returns how long to wait before the next attempt,
- * or null when all that were sent are settled.
+ * Sends changes in order, in one request if the peer accepts batches. Returns how long to wait before the next attempt,
+ * or null if no change has to be retried.
  */
 async function send(
   deps: Deps,
@@ -325,10 +328,15 @@ async function send(
 }
 
 /**
- * Tells a peer of a new key of this install before anything else (FED-56). Returns how long to wait before the next attempt, or
- * null to go on: a peer that refuses it is sent what waits, which it accepts until the former key expires.
+ * Announces a new key of this install to a peer before sending anything else (FED-56). Returns how long to wait before
+ * the next attempt, or null to continue: a peer that rejects the key still accepts pending changes until the former key
+ * expires.
  */
-async function tellKey(deps: Deps, install: Install, { id, url }: ConnectedPeer): Promise<number | null> {
+async function announceNewKey(
+  deps: Deps,
+  install: Install,
+  { id, url }: ConnectedPeer,
+): Promise<number | null> {
   if (!(await needsKeyAnnouncement(deps.db, install, id))) return null;
   const [row] = await nextRows(deps.db, id, 1);
   if (row !== undefined && row.wait_ms > 0) return row.wait_ms;
@@ -365,7 +373,7 @@ export function deliverJob(deps: Deps): JobHandler<'deliver'> {
     if (leased === 'taken') return later(RETRY_LEASE_MS);
     let wait: number | null = null;
     try {
-      wait = await tellKey(deps, install, leased);
+      wait = await announceNewKey(deps, install, leased);
       if (wait !== null) return later(wait);
       // The previous call may have announced the current key.
       const own = (await readInstall(deps)) ?? install;

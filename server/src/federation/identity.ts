@@ -19,7 +19,7 @@ interface InstallKey {
   privateKey: KeyObject;
 }
 
-/** This install as its peers know it. */
+/** This install as known to its peers. */
 export interface Install {
   /** The public address, without a trailing slash. */
   url: string;
@@ -39,7 +39,7 @@ export const TEAM_SHARES = 'team-shares-v1';
 /** Peers with this capability take comments that persons of other peers wrote on our posts. */
 export const RELAYED_COMMENTS = 'relayed-comments-v1';
 
-/** What an install can do beyond the envelope, as peers learn it when they pair. */
+/** Optional capabilities of an install, which peers read when they pair. */
 const capabilities = [
   'batched-inbox-v1',
   'changes-v1',
@@ -74,7 +74,7 @@ export async function readInstallKey({
 }
 
 /**
- * Returns with which former key requests to a peer are signed, for those that have not confirmed the current one: while a
+ * Returns the former keys that sign requests to peers that have not confirmed the current one, while a
  * former key is in its grace period (FED-56).
  */
 async function readFormer(
@@ -99,7 +99,7 @@ async function readFormer(
   return new Map(former);
 }
 
-/** Returns the address that peers know an install by, in its one spelling: null for one with a path or without TLS. */
+/** Returns the canonical address of an install for peers; null for one with a path or without TLS. */
 function instanceUrlOf(baseUrl: string | null): string | null {
   return baseUrl === null ? null : parseInstanceUrl(baseUrl);
 }
@@ -136,7 +136,7 @@ export function instanceDocument({ url, name, key }: Install) {
   };
 }
 
-/** Returns what administrators see of this install as a part of federation. */
+/** Returns the federation settings and identity of this install for administrators. */
 export async function showFederation(deps: IdentityDeps) {
   const { base_url, site_name } = await readSite(deps);
   const { publicKey } = await readInstallKey(deps);

@@ -12,7 +12,7 @@ import { objectUri } from './protocol/addresses.ts';
 /** Keeps ids of received envelopes and outcomes of sent ones longer than any delivery is retried. */
 const KEPT_DAYS = 30;
 
-/** Ends our shares that have expired, and tells the peers. */
+/** Ends our expired shares and notifies the peers. */
 async function expireShares(deps: Deps): Promise<void> {
   const install = await readInstall(deps);
   if (install === null) return;
@@ -110,7 +110,10 @@ async function compareFields({ db }: Deps): Promise<void> {
   }
 }
 
-/** Fetches renditions whose job has failed for good, as when the peer was away for longer than its attempts. */
+/**
+ * Fetches renditions whose job has failed permanently, for example because the peer was unreachable during all
+ * attempts.
+ */
 async function fetchMissing({ db }: Deps): Promise<void> {
   const { rows } = await sql<{ hash: string }>`select f.hash from files f
       join federation_peers pe on pe.id = f.origin_peer_id and pe.state = 'connected'
@@ -121,7 +124,9 @@ async function fetchMissing({ db }: Deps): Promise<void> {
   await enqueueAll(db, 'fetch-renditions', jobs);
 }
 
-/** Deletes former keys whose grace period has ended (FED-56, FED-57). The statements remain, for peers that were away. */
+/**
+ * Deletes former keys whose grace period has ended (FED-56, FED-57). The statements remain, for peers that were away.
+ */
 async function forgetKeys({ db }: Deps): Promise<void> {
   await sql`update federation_rotations set previous_sealed = null
     where previous_sealed is not null and retained_until <= now()`.execute(db);

@@ -9,7 +9,7 @@ import { signBoxKey } from './protocol/rotation.ts';
 import { publicKeyPem, rawPublicKey } from './protocol/signature.ts';
 import { readRotations } from './statements.ts';
 
-/** A person who takes part, with the keys that sign their envelopes (FED-4). The raw public key has 32 bytes. */
+/** A federated person with the keys that sign their envelopes (FED-4). The raw public key has 32 bytes. */
 export interface ActorKeys {
   username: string;
   displayName: string;
@@ -33,7 +33,7 @@ const keysOfUsers = sql`select u.ref, u.username, coalesce(nullif(trim(u.display
     k.signing_public, k.signing_sealed
   from users u join federation_keys k on k.user_ref = u.ref`;
 
-/** Returns the keys of an account, generated when it first takes part; null for an account that does not exist. */
+/** Returns the keys of an account, generated at its first federated action; null if the account does not exist. */
 export async function readActorKeys({ db, secretKey }: KeyDeps, userRef: number): Promise<ActorKeys | null> {
   const read = () => sql<Row>`${keysOfUsers} where u.ref = ${userRef}`.execute(db);
   let row = (await read()).rows[0];
@@ -55,8 +55,8 @@ export async function readActorKeys({ db, secretKey }: KeyDeps, userRef: number)
 }
 
 /**
- * Returns the document of a person, or null. A connected peer may ask for every active account, to share something with
- * them; others learn only of people who have taken part already.
+ * Returns the document of a person, or null. A connected peer may read that of every active account, to share something
+ * with them; other installs can read only those of people who already have keys.
  */
 export async function actorDocument(
   deps: KeyDeps,

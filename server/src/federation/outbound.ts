@@ -12,7 +12,7 @@ import { Rejection } from './protocol/rejection.ts';
 import { parseStrict } from './protocol/strict-json.ts';
 
 /**
- * The kind of failure: nothing was sent to a refused address; the others tell at which stage the request
+ * The kind of failure: nothing was sent to a refused address; the others name the stage at which the request
  * failed.
  */
 export type OutboundFault =
@@ -26,9 +26,9 @@ export type OutboundFault =
 /** A request to another install that did not succeed. */
 export class OutboundError extends Error {
   readonly fault: OutboundFault;
-  /** Of the response; null without one. */
+  /** The status of the response; null without one. */
   readonly status: number | null;
-  /** Why the other install refuses, in the words of the protocol, if it says so. */
+  /** The protocol's reason code of a refusal, if the other install sent one. */
   readonly reason: string | null;
   /** The delay that the other library requests before the next request, in milliseconds; null if none. */
   readonly retryAfterMs: number | null;
@@ -52,19 +52,19 @@ export class OutboundError extends Error {
 
 /** Timeouts of a request, in milliseconds. */
 interface Patience {
-  /** Until the headers of the response are here. */
+  /** Until the headers of the response have arrived. */
   headersMs: number;
   /** Between two parts of the response. */
   idleMs: number;
-  /** For a JSON response as a whole. */
+  /** For a complete JSON response. */
   totalMs: number;
-  /** For bytes of files as a whole: a peer that sends them a few at a time must not hold a connection for ever. */
+  /** For a complete file: a peer that sends a few bytes at a time must not hold a connection for ever. */
   bytesTotalMs: number;
 }
 
 const usual: Patience = { headersMs: 15_000, idleMs: 15_000, totalMs: 30_000, bytesTotalMs: 6 * 3600_000 };
 
-/** `patience` overrides the usual one. */
+/** `patience` overrides the default timeouts. */
 export interface OutboundDeps {
   config: Pick<Config, 'federation'>;
   patience?: Partial<Patience>;
@@ -74,7 +74,7 @@ export interface OutboundDeps {
 const MOST_JSON_BYTES = 1024 ** 2;
 const MOST_REFUSAL_BYTES = 16 * 1024;
 
-/** Ranges of a private network. Link-local addresses are never allowed: those of cloud metadata are among them. */
+/** Ranges of private networks. Link-local addresses are never allowed, because cloud metadata services use them. */
 const privateRanges = new Set(['private', 'uniqueLocal', 'loopback', 'carrierGradeNat']);
 
 /** Returns whether requests may go to this IP address. */
@@ -115,7 +115,7 @@ function checkUrl(address: string, privateAddresses: boolean): URL {
     parseInstanceUrl(url.origin) !== url.origin
   )
     throw new OutboundError('that is not an address of an install', { fault: 'refused_address' });
-  // Addresses are not looked up.
+  // IP addresses need no lookup.
   const host = url.hostname.replace(/^\[|\]$/g, '');
   if (isIP(host) !== 0 && !isAllowedAddress(host, privateAddresses)) throw refusedAddress(host);
   return url;
@@ -133,7 +133,7 @@ interface Wanted {
   totalMs: number;
 }
 
-/** Returns the failure of a connection as the OutboundError that it is for the caller. */
+/** Converts a connection failure to an OutboundError. */
 export function asOutboundError(error: unknown): OutboundError {
   if (error instanceof OutboundError) return error;
   if (!(error instanceof Error)) return new OutboundError('it cannot be read');
@@ -165,7 +165,7 @@ function headersOf({ method, install, accept, body, headers }: Wanted, url: URL)
   };
 }
 
-/** Sends a request and returns the response once its headers are here. Redirects are not followed. */
+/** Sends a request and returns the response once its headers have arrived. Does not follow redirects. */
 function open(deps: OutboundDeps, wanted: Wanted): Promise<IncomingMessage> {
   const { privateAddresses } = deps.config.federation;
   const patience = { ...usual, ...deps.patience };
@@ -281,8 +281,8 @@ export async function getJson(
 }
 
 /**
- * Reads a JSON document with headers that the caller has signed. Reads no redirects, no compressed responses, and at most
- * a mebibyte. Throws OutboundError.
+ * Reads a JSON document with headers that the caller has signed. Accepts no redirects, no compressed responses, and at
+ * most a mebibyte. Throws OutboundError.
  */
 export async function getJsonWith(
   deps: OutboundDeps,
@@ -306,7 +306,7 @@ export async function getJsonWith(
 
 /**
  * Sends a body with headers that the caller has signed, and ignores what the response says. Throws OutboundError unless
- * the status is one of success.
+ * the status is 2xx.
  */
 export async function postWith(
   deps: OutboundDeps,
@@ -343,8 +343,8 @@ export async function postSigned(
 }
 
 /**
- * Opens bytes of another install with a signed request: all of them, or those from an offset on. The stream fails when the
- * peer is too slow or breaks off; its length is for the caller to check. Throws OutboundError.
+ * Opens bytes of another install with a signed request: all of them, or those from an offset on. The stream fails when
+ * the peer is too slow or breaks off; its length is for the caller to check. Throws OutboundError.
  */
 export async function getBytes(
   deps: OutboundDeps,

@@ -65,7 +65,7 @@ interface AssetRow {
   updated_at: string;
   team: TeamRow | null;
   tracks: TrackRow[] | null;
-  /** Whether it is sent only to persons for whom it was confirmed. */
+  /** Whether it is sent only to persons for whom sending it was confirmed. */
   secret: boolean;
 }
 
@@ -86,7 +86,7 @@ const assetColumns = sql`a.id, a.title, a.description, a.file_hash, a.file_name,
   array(select t.value from asset_tags t where t.asset_id = a.id order by t.position) as tags, ${teamOf('a')} as team,
   ${textTracks} as tracks`;
 
-/** Facts about the file that every install shows. */
+/** Facts about the file that peers receive. */
 const sharedFacts = [
   'duration_seconds',
   'frame_rate',
@@ -248,7 +248,7 @@ async function collectionObject({ db, install, peer, owner }: Writing, id: strin
     items: collection.items.map((post) => objectUri(install.url, 'posts', post)),
     ...(fields.length === 0 ? {} : { fields }),
     published: collection.created_at,
-    // Changes of the list do not update the collection's own time.
+    // Adding or removing posts does not update the collection's own time.
     updated: new Date().toISOString(),
   };
   return { object, fieldIds };
@@ -284,14 +284,17 @@ function uriOf(
     and o.peer_id = ${peerId}), ${own})`;
 }
 
-/** Whether the peer takes comments of other peers. */
+/** Whether the peer accepts relayed comments of other peers. */
 async function takesRelayed(db: Database, { peerId }: PeerCaller): Promise<boolean> {
   const { rows } = await sql`select from federation_peers where id = ${peerId}
     and ${RELAYED_COMMENTS} = any(capabilities)`.execute(db);
   return rows.length > 0;
 }
 
-/** Returns the comment in the form for the peer; null if it is gone, or by another peer and this one takes none of those. */
+/**
+ * Returns the comment in the form for the peer; null if it is gone, or by another peer and this one does not accept
+ * relayed comments.
+ */
 async function commentObject(
   { db, install, peer, owner }: Writing,
   keys: ActorKeys,
@@ -333,8 +336,8 @@ async function commentObject(
 }
 
 /**
- * The account that signs: the one that acted, else the one that shared the thing with the peer. Likes and comments are by
- * nobody else; null when their account is gone.
+ * The account that signs: the one that acted, else the one that shared the thing with the peer. Likes and comments are
+ * by no other account; null if that account is gone.
  */
 async function signerOf(deps: Deps, row: OutboxRow): Promise<ActorKeys | null> {
   const acted = row.actor_ref === null ? null : await readActorKeys(deps, row.actor_ref);
@@ -372,8 +375,8 @@ interface Body {
 }
 
 /**
- * Returns what a share or its end says, from the share as it is now: a change may be sent again long after it was made. Null
- * when a later change says something else.
+ * Returns the content of a share or of its end from the current state, because a change may be sent long after it was
+ * made. Null if a later change supersedes it.
  */
 async function shareBody(
   db: Database,
@@ -393,7 +396,7 @@ async function shareBody(
   return { type: 'aa:Share', ...terms, scope: share.scope, ...expiry };
 }
 
-/** Returns the body of an activity and the fields of its values; null when there is nothing to say any more. */
+/** Returns the body of an activity and the fields of its values; null if the change is obsolete. */
 async function bodyOf(
   deps: Deps,
   install: Install,

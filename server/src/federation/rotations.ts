@@ -27,7 +27,9 @@ interface Replaced {
   formerSealed: Buffer | null;
 }
 
-/** Generates a key that follows the former one, and stores the statement; returns the key as PEM and raw public bytes. */
+/**
+ * Generates a key that follows the former one, and stores the statement; returns the key as PEM and raw public bytes.
+ */
 async function succeed(tx: Tx, { userRef, owner, former, formerSealed }: Replaced) {
   const { privateKey } = generateKeyPairSync('ed25519');
   const publicKey = rawPublicKey(privateKey);
@@ -79,7 +81,7 @@ export const rotateInstall = handle(installContract, async (deps, { caller }) =>
   return { status: 200, body: await showFederation(deps) };
 });
 
-/** Signs envelopes that wait with the next key: their receivers may learn of it before they arrive. */
+/** Signs pending envelopes with the next key, because receivers may learn of that key before the envelopes arrive. */
 async function signAgain(tx: Tx, actor: string, privateKey: KeyObject): Promise<void> {
   const { rows } = await sql<{ seq: number; envelope: string | null; preludes: string[] }>`
     select seq, envelope, preludes from federation_outbox

@@ -2,7 +2,7 @@ import type { SensitiveContent } from '@vitrine/contract/federation';
 import type { Database } from '../platform/database/pool.ts';
 import { readSetting } from '../settings.ts';
 
-/** What peers must be able to do before restricted and mature content is sent to them (FED-51). */
+/** The capabilities that a peer needs to receive restricted and mature content (FED-51). */
 export const encryptionCapabilities = ['encryption-nacl-box-v1', 'encrypted-bytes-v1'] as const;
 
 /** How long a former key is accepted, in days, unless configured (FED-56). */

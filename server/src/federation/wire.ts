@@ -52,7 +52,10 @@ function signedRequest(request: FastifyRequest, own: Install): SignedRequest {
   };
 }
 
-/** Returns the peer that signed a request, by its pinned key or a former one in its grace period; throws Rejection (FED-3). */
+/**
+ * Returns the peer that signed a request, by its pinned key or a former one in its grace period; throws Rejection
+ * (FED-3).
+ */
 async function signingPeer(deps: Deps, request: SignedRequest): Promise<PeerCaller & { url: string }> {
   const url = /^(.*)\/federation\/instance#main-key$/.exec(request.keyId)?.[1] ?? '';
   const { rows } = await sql<{ id: string; state: string; public_key: Buffer; former: Buffer[] }>`
@@ -82,15 +85,15 @@ const statusOf: Partial<Record<Rejection['reason'], number>> = {
   unshared_object: 403,
 };
 
-/** Whether a request asks for the document of a person and not for the page about them. */
+/** Returns whether a request asks for the document of a person rather than their page. */
 function wantsDocument({ headers }: FastifyRequest): boolean {
   const accept = headers.accept ?? '';
   return /application\/(?:activity\+)?json/.test(accept) && !accept.includes('text/html');
 }
 
 /**
- * Serves what other installs call (FED-2), at the addresses of the protocol: not below the base path, and only for requests
- * that a peer has signed, except the documents about this install and its people.
+ * Mounts the routes that other installs call (FED-2), at the addresses of the protocol: not below the base path, and
+ * only for requests signed by a peer, except the documents about this install and its people.
  */
 export async function serveFederation(server: FastifyInstance, deps: Deps, budgets: Budgets): Promise<void> {
   const enter = (request: FastifyRequest) => budgets.spendOnEntry({}, clientAddress(request), null);

@@ -3,7 +3,7 @@ import { grantedAccounts } from '../../access/federation.ts';
 import type { Tx } from '../../platform/database/pool.ts';
 
 /**
- * Gives mirrored posts the audience of their grants (FED-31): everyone here, or the persons and the
+ * Sets the audience of mirrored posts from their grants (FED-31): everyone here, or the persons and the
  * members of the teams that they name. A post is public here
  * only if it is public at the peer and this install accepts that; `comments_enabled` needs the scope `comment`.
  */
@@ -36,7 +36,7 @@ export async function refreshAudience(tx: Tx, peerId: string, postIds: readonly 
     where p.id = x.post_id and pe.id = p.origin_peer_id`.execute(tx);
 }
 
-/** Gives an asset that was shared by itself the audience of its grants: everyone here, or the persons they name. */
+/** Sets the audience of an individually shared asset from its grants: everyone here, or the persons they name. */
 export async function refreshAssetAudience(tx: Tx, peerId: string, uri: string): Promise<void> {
   await sql`with given as (
       select o.local_id, g.for_all, g.user_ref from federated_objects o
@@ -57,7 +57,7 @@ export async function refreshAssetAudience(tx: Tx, peerId: string, uri: string):
   );
 }
 
-/** Gives a mirrored collection the audience of its grants, and its posts theirs. */
+/** Sets the audience of a mirrored collection and of its posts from their grants. */
 export async function refreshCollectionAudience(tx: Tx, peerId: string, uri: string): Promise<void> {
   await sql`with given as (
       select o.local_id, g.for_all, g.user_ref from federated_objects o
@@ -86,7 +86,7 @@ export async function refreshCollectionAudience(tx: Tx, peerId: string, uri: str
   );
 }
 
-/** Gives a mirrored thing the audience of its grants after they have changed. */
+/** Updates the audience of a mirrored object after its grants have changed. */
 export async function refreshGranted(
   tx: Tx,
   peerId: string,
@@ -105,8 +105,8 @@ export async function refreshGranted(
 }
 
 /**
- * Gives everything that peers share with this team to its present members (FED-65). Call it in the transaction that changes
- * the members or closes the team, under the lock of the team.
+ * Gives everything that peers share with this team to its present members (FED-65). Call it in the transaction that
+ * changes the members or closes the team, under the lock of the team.
  */
 export async function refreshTeamAudience(tx: Tx, teamId: string): Promise<void> {
   const { rows } = await sql<{ peer_id: string; kind: 'post' | 'asset' | 'collection'; uri: string }>`

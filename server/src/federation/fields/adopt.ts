@@ -16,7 +16,7 @@ function slugsOf(terms: readonly AaTerm[] = []): string[] {
   return terms.flatMap(({ value, children }) => [value, ...slugsOf(children)]);
 }
 
-/** Returns the terms of a document without those that are known, whose narrower terms move up. */
+/** Returns the terms of a document without the known ones; narrower terms of known ones move up. */
 function without(terms: readonly Written[], known: ReadonlySet<string>): Written[] {
   return terms.flatMap((term) => {
     if (typeof term === 'string') return known.has(term) ? [] : [term];
@@ -26,7 +26,9 @@ function without(terms: readonly Written[], known: ReadonlySet<string>): Written
   });
 }
 
-/** Returns the options of a peer's field; terms and free keys that only ours has are kept, since values may use them. */
+/**
+ * Returns the options of a peer's field; terms and free keys that only ours has are kept, since values may use them.
+ */
 function adoptedOptions(own: FieldDefinition | null, theirs: AaFieldDefinition): FieldOptions {
   const { values, ...constraints } = theirs.options;
   const names: readonly string[] = constraintNames[theirs.field_type];
@@ -64,8 +66,8 @@ function changesOf(own: FieldDefinition | null, theirs: AaFieldDefinition): Fiel
 }
 
 /**
- * Takes over the definition of a peer as the field with this code, which is created if there is none (FED-63); returns its
- * id. Throws 409 when the field here has another type, and 400 when the properties do not go together.
+ * Takes over the definition of a peer as the field with this code, which is created if there is none (FED-63); returns
+ * its id. Throws 409 if the field here has another type, and 400 if the properties conflict.
  */
 export async function adoptDefinition(
   tx: Tx,

@@ -8,11 +8,11 @@ interface Difference {
   property: string;
   ours: string | null;
   theirs: string | null;
-  /** Whether values would mean something else: then nothing is used without a decision (FED-61). */
+  /** Whether the difference changes the meaning of values, so that they are not used without a decision (FED-61). */
   decisive: boolean;
 }
 
-/** A term where it stands. */
+/** A term with its place in the hierarchy. */
 interface Placed {
   value: string;
   label: string;
@@ -27,7 +27,7 @@ function placedTerms(terms: readonly AaTerm[] = [], parent: string | null = null
   ]);
 }
 
-/** How many terms a difference names. */
+/** Maximum number of terms that a difference names. */
 const NAMED = 20;
 
 function inWords(terms: readonly Placed[]): string | null {
@@ -92,11 +92,11 @@ const shown = [
   'display_condition',
   'default_value',
 ] as const;
-/** Constraints that say which values there are; lengths only limit what people type. */
+/** Constraints that define the valid values; lengths only limit input. */
 const decisiveOptions = ['min', 'max', 'step', 'integer', 'min_items', 'max_items'] as const;
 const options = [...decisiveOptions, 'min_length', 'max_length'] as const;
 
-/** JSON with the same text for the same value, whatever the order of its keys. */
+/** Returns JSON that is independent of the order of keys. */
 function textOf(value: unknown): string | null {
   if (value === null || value === undefined) return null;
   if (typeof value === 'string') return value;
@@ -114,7 +114,7 @@ function pair(property: string, ours: unknown, theirs: unknown, isDecisive: bool
 export function differencesOf(own: FieldDefinition, theirs: AaFieldDefinition): Difference[] {
   const ours = wireDefinition(own);
   const standing: Difference[] = [
-    // Such a field takes no values of peers.
+    // Values of peers are never stored in such a field.
     ...(own.status === 'archived'
       ? [{ property: 'status', ours: 'archived', theirs: 'active', decisive: true }]
       : []),
@@ -139,7 +139,7 @@ export function differencesOf(own: FieldDefinition, theirs: AaFieldDefinition): 
   return found.toSorted((a, b) => Number(b.decisive) - Number(a.decisive));
 }
 
-/** Whether values of the peer mean the same in the field here. */
+/** Whether the peer's values have the same meaning in the field here. */
 export function agrees(own: FieldDefinition | undefined, theirs: AaFieldDefinition): boolean {
   return own !== undefined && !differencesOf(own, theirs).some((one) => one.decisive);
 }

@@ -107,7 +107,7 @@ async function lockOffer(tx: Tx, peerId: string, code: string): Promise<Offer> {
   return rows[0];
 }
 
-/** Returns the field here that values are mapped to; throws 409 when it cannot have them. */
+/** Returns the field here that values are mapped to; throws 409 if it cannot store them. */
 async function mappedField(
   tx: Tx,
   code: string,
@@ -125,7 +125,7 @@ async function mappedField(
   return field.id;
 }
 
-/** Returns the field that takes the values by this decision; null when none does. */
+/** Returns the field that receives the values under this decision; null if none. */
 async function targetOf(
   tx: Tx,
   caller: SignedIn,

@@ -9,7 +9,7 @@ import type { AaFieldDefinition, AaTerm } from '../protocol/field-definitions.ts
 
 /** Maximum number of terms sent with a vocabulary. Values include the labels of their terms. */
 const MOST_TERMS = 2000;
-/** Of the definitions in one envelope, which has at most a megabyte. */
+/** Size limit of the definitions in one envelope, which may have a megabyte. */
 export const MOST_BYTES = 500_000;
 
 /** The terms that may be chosen, without their history. */
@@ -77,7 +77,7 @@ export function wireDefinition(field: FieldDefinition): AaFieldDefinition {
   };
 }
 
-/** How long a definition is in bytes. */
+/** Returns the size of a definition in bytes. */
 export function sizeOf(definition: AaFieldDefinition): number {
   return Buffer.byteLength(JSON.stringify(definition));
 }
@@ -97,7 +97,7 @@ function fitted(definition: AaFieldDefinition): AaFieldDefinition {
 export interface GivenDefinition {
   fieldId: string;
   definition: AaFieldDefinition;
-  /** Changes with every property that is sent. */
+  /** Hash that changes with every property that is sent. */
   digest: string;
 }
 

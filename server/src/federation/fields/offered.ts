@@ -59,7 +59,7 @@ export async function receiveDefinitions(
   );
 }
 
-/** Enqueues using the values of these fields again, after what they mean here has changed. */
+/** Enqueues another use of the values of these fields after their meaning here has changed. */
 export async function enqueueFieldValues(tx: Tx, peerId: string, codes: readonly string[]): Promise<void> {
   for (const code of codes)
     await enqueue(

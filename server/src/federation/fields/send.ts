@@ -9,10 +9,10 @@ import type { AaFieldDefinition } from '../protocol/field-definitions.ts';
 import type { AaFieldValue } from '../protocol/objects.ts';
 import { type GivenDefinition, MOST_BYTES, readGivenDefinitions, sizeOf } from './definitions.ts';
 
-/** Per subject, as the protocol allows. */
+/** Maximum per subject in the protocol. */
 const MOST_VALUES = 200;
 const LONGEST_TEXT = 100_000;
-/** Of all values in one envelope, so that it stays below the limit of a megabyte. */
+/** Size limit of all values in one envelope, which may have a megabyte. */
 const MOST_VALUE_BYTES = 400_000;
 
 interface Row extends ValueColumns {
@@ -69,8 +69,8 @@ const columns = sql`d.id as field_id, d.code, d.label, d.type, v.value_text, v.v
     left join field_terms t on t.field_id = d.id and t.value = x.value) end as terms`;
 
 /**
- * Returns the values of assets or collections as the peer is given them, in field order (FED-60). Values past the limits of
- * an envelope are left out. One statement.
+ * Returns the values of assets or collections in the form for the peer, in field order (FED-60). Values past the limits
+ * of an envelope are left out. One statement.
  */
 export async function readGivenValues(
   db: Database,
@@ -115,8 +115,8 @@ export interface DefinitionsObject {
 }
 
 /**
- * Returns the definitions among these that the peer does not have in their present form, as objects that fit into an
- * envelope each, and what has to be remembered once they are delivered (FED-60).
+ * Returns the definitions among these of which the peer lacks the current version, as objects that fit into an
+ * envelope each, and what to record once they are delivered (FED-60).
  */
 export async function missingDefinitions(
   db: Database,
@@ -163,7 +163,7 @@ export async function rememberSent(
     on conflict (peer_id, field_id) do update set digest = excluded.digest`.execute(db);
 }
 
-/** The id of an activity that has no row of its own in the outbox. */
+/** The id of an activity without its own row in the outbox. */
 export function freshActivityUri(installUrl: string): string {
   return `${installUrl}/activities/${randomUUID()}`;
 }

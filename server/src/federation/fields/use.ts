@@ -10,7 +10,7 @@ import { Refusal } from '../../platform/http/refuse.ts';
 import type { AaFieldValue } from '../protocol/objects.ts';
 import { compareOffered } from './offered.ts';
 
-/** What the protocol calls a type, and the types here that take its values. */
+/** The protocol's name of a type, and the types here that can store its values. */
 const takenBy: Readonly<Record<AaFieldValue['type'], readonly Definition['type'][]>> = {
   text: ['text', 'longtext'],
   longtext: ['longtext', 'text'],
@@ -25,7 +25,7 @@ const takenBy: Readonly<Record<AaFieldValue['type'], readonly Definition['type']
   reference: ['reference'],
 };
 
-/** Whether a field of our type can take values of this type of a peer. */
+/** Returns whether a field of our type can store a peer's values of this type. */
 export function takes(ours: Definition['type'], theirs: AaFieldValue['type']): boolean {
   return takenBy[theirs].includes(ours);
 }
@@ -33,7 +33,7 @@ export function takes(ours: Definition['type'], theirs: AaFieldValue['type']): b
 interface ReceivedValue {
   code: string;
   value: AaFieldValue;
-  /** The field that takes the value. */
+  /** The field that receives the value. */
   field_id: string;
 }
 
@@ -112,14 +112,14 @@ async function extend(
   return made === null ? null : new Map([...known, ...made]);
 }
 
-/** Returns the mirror of an asset that a value refers to; null when it is not here. */
+/** Returns the mirror of an asset that a value refers to; null if it is not mirrored. */
 async function referenceValue(tx: Tx, peerId: string, uri: string): Promise<TypedValue | null> {
   const { rows } = await sql<{ id: string }>`select local_id as id from federated_objects
     where uri = ${uri} and kind = 'asset' and peer_id = ${peerId}`.execute(tx);
   return rows[0] === undefined ? null : { kind: 'ref', ref: rows[0].id };
 }
 
-/** Returns what a peer's value is in the field here; null when the field cannot have it. */
+/** Converts a peer's value to the field here; null if the field cannot store it. */
 async function fitted(
   tx: Tx,
   peerId: string,
@@ -136,8 +136,9 @@ async function fitted(
 }
 
 /**
- * Makes the values of a mirrored asset or collection those of its origin that this library uses (FED-62): of fields that
- * mean the same here or that the operator has decided about. Writers hold the row of the subject.
+ * Replaces the values of a mirrored asset or collection by those of its origin that this library uses (FED-62): of
+ * fields that have the same meaning here or about which the operator has decided. The caller holds the lock of the
+ * subject's row.
  */
 async function useValues(tx: Tx, peerId: string, uri: string, subject: Subject): Promise<void> {
   await compareOffered(tx, peerId);
@@ -156,7 +157,7 @@ async function useValues(tx: Tx, peerId: string, uri: string, subject: Subject):
   const wanted = new Map<string, TypedValue>();
   for (const { field_id, value } of rows) {
     const field = byId.get(field_id);
-    // Of two fields of the peer for one of ours, the first has a value.
+    // If two of the peer's fields map to one of ours, the first one wins.
     if (field === undefined || wanted.has(field_id)) continue;
     const fit = await fitted(tx, peerId, field, value);
     if (fit !== null) wanted.set(field_id, fit);
@@ -194,7 +195,7 @@ export async function receiveValues(
   await useValues(tx, peerId, uri, subject);
 }
 
-/** Mirrored things per transaction. */
+/** Mirrored objects per transaction. */
 const BATCH = 100;
 
 /** Uses the values of a peer's field again for everything that has one, after a decision or a change of its meaning. */
@@ -203,7 +204,7 @@ export function useFieldValuesJob({ db }: Deps): JobHandler<'use-field-values'> 
     let after = '';
     for (;;) {
       const last = await db.transaction().execute(async (tx) => {
-        // In the order of receiving: the peer, the thing, its values.
+        // Locks in the order of receiving: the peer, the object, its values.
         await sql`select from federation_peers where id = ${peer} for no key update`.execute(tx);
         const { rows } = await sql<{ uri: string; kind: 'asset' | 'collection'; local_id: string }>`
           select o.uri, o.kind, o.local_id from federated_values v join federated_objects o on o.uri = v.uri

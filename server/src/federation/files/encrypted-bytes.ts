@@ -15,12 +15,12 @@ export function bytesKey(secretKey: string, peerId: string, hash: string): Buffe
   return Buffer.from(hkdfSync('sha256', secretKey, '', `vitrine federation bytes ${peerId} ${hash}`, 32));
 }
 
-/** Returns how many bytes encryptBytes makes of `size` bytes. */
+/** Returns the number of bytes that encryptBytes produces for `size` bytes. */
 export function encryptedSize(size: number): number {
   return SALT_BYTES + size + TAG_BYTES * Math.max(1, Math.ceil(size / CHUNK));
 }
 
-/** Each response has a key of its own, so no pair of key and nonce is used twice. */
+/** Each response has its own key, so that no pair of key and nonce is used twice. */
 function responseKey(key: Uint8Array, salt: Uint8Array): Buffer {
   return Buffer.from(hkdfSync('sha256', key, salt, 'vitrine federation response', 32));
 }
@@ -47,8 +47,8 @@ async function* pieces(source: AsyncIterable<Buffer>, size: number) {
 }
 
 /**
- * Names what is encrypted: an original, or a rendition of it, from an offset of the plain bytes on. A peer that answers
- * with other bytes than those asked for is noticed at the first chunk.
+ * Returns the label of what is encrypted: an original or a rendition, from an offset of the plain bytes on. If a peer
+ * sends other bytes than those requested, the first chunk fails.
  */
 export function labelOf(hash: string, variant: string | null, offset: number): string {
   return `${hash} ${variant ?? ''}${offset === 0 ? '' : ` ${offset}`}`;
@@ -86,7 +86,7 @@ function openChunk(key: Uint8Array, nonce: Uint8Array, label: string, chunk: Buf
 }
 
 /**
- * Decrypts what encryptBytes made. The stream fails with OutboundError when a byte was changed or the end is missing.
+ * Decrypts the output of encryptBytes. The stream fails with OutboundError if a byte was changed or the end is missing.
  */
 export function decryptBytes(source: Readable, key: Uint8Array, label: string): Readable {
   async function* run() {
@@ -102,7 +102,7 @@ export function decryptBytes(source: Readable, key: Uint8Array, label: string): 
   return Readable.from(run(), { objectMode: false });
 }
 
-/** Hands over the salt at the beginning and yields the rest. */
+/** Passes the leading salt to the callback and yields the rest. */
 async function* withoutSalt(source: AsyncIterable<Buffer>, onSalt: (salt: Buffer) => void) {
   let head: Buffer | null = Buffer.alloc(0);
   for await (const chunk of source) {

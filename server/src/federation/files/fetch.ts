@@ -21,7 +21,7 @@ interface Origin {
   size_bytes: number;
   renditions: Record<string, { bytes: number }>;
   origin_renditions: Record<string, AaRendition>;
-  /** With which the peer encrypts the bytes; null: it sends them plain. */
+  /** The key with which the peer encrypts the bytes; null if it sends them plain. */
   origin_key: Buffer | null;
 }
 
@@ -34,7 +34,7 @@ async function originOf(db: Deps['db'], hash: string): Promise<Origin | null> {
   return rows[0] ?? null;
 }
 
-/** What is downloaded: an original or, with `variant`, a rendition of it. */
+/** The file to download: an original or, with `variant`, a rendition of it. */
 interface Wanted {
   size: number;
   variant: string | null;
@@ -57,14 +57,14 @@ async function openBytes(
   return decryptBytes(await getBytes(deps, install, address), key, labelOf(hash, variant, offset));
 }
 
-/** How often one download continues, and how often in a row without a new byte. */
+/** Maximum number of resumptions of one download, in total and in a row without a new byte. */
 const MOST_RESUMPTIONS = 100;
 const MOST_IN_VAIN = 4;
 const PAUSE_MS = 200;
 
 /**
- * Reads bytes to their end: after an interruption, opens them again where they stopped. Fails with OutboundError when the
- * peer refuses or does not return.
+ * Reads bytes to their end and resumes after an interruption. Fails with OutboundError if the
+ * peer refuses or stays unreachable.
  */
 function resumed(openFrom: (offset: number) => Promise<Readable>, size: number): Readable {
   async function* run() {
@@ -91,9 +91,9 @@ function resumed(openFrom: (offset: number) => Promise<Readable>, size: number):
 }
 
 /**
- * Downloads bytes of a known length to a file, and returns its path; throws OutboundError when they differ. Originals must
- * have the hash they are named by, and continue after an interruption (FED-44); renditions may have been made again
- * meanwhile, and start over.
+ * Downloads bytes of a known length to a file, and returns its path; throws OutboundError when they differ. Originals
+ * must have the hash they are named by, and continue after an interruption (FED-44); renditions may have been made
+ * again meanwhile, and start over.
  */
 async function download(
   deps: Deps,
@@ -190,7 +190,7 @@ export function openRemoteOriginals(deps: () => Deps) {
   };
 }
 
-/** Removes the fetched originals that were fetched longest ago while they take more room than allowed (FED-43). */
+/** Removes the oldest fetched originals until the rest fits into the allowed space (FED-43). */
 export async function trimFetched({ db, storage, config }: Deps): Promise<void> {
   for (;;) {
     const { rows } = await sql<{ hash: string }>`

@@ -16,7 +16,7 @@ interface Row {
   rendition: { object: string; type: string; bytes: number } | null;
 }
 
-/** Subtitles that the peer is given with an asset. */
+/** The subtitles of an asset that the peer receives. */
 interface Track {
   hash: string;
   size_bytes: number;
@@ -66,9 +66,9 @@ function offsetIn(wanted: unknown, sizeBytes: number): number {
 }
 
 /**
- * Sends a peer an original by its hash or, with `variant`, a rendition of it (FED-40). Every request is checked against the
- * shares in force; bytes that are not shared and bytes that do not exist look the same. With `encrypted` they are encrypted
- * (FED-54), from `offset` on; restricted and mature content is not served without.
+ * Sends a peer an original by its hash or, with `variant`, a rendition of it (FED-40). Every request is checked against
+ * the shares in force; bytes that are not shared and bytes that do not exist look the same. With `encrypted` they are
+ * encrypted (FED-54), from `offset` on; restricted and mature content is not served without.
  */
 export async function sendBytes(
   deps: Deps,

@@ -28,7 +28,7 @@ const missing = (db: Deps['db'] | Tx, asset: string) =>
     where w.asset_id = ${asset} and not exists (select from subtitles s where s.asset_id = w.asset_id
       and s.lang = w.lang and s.file_hash = w.file_hash and s.label = w.label) order by w.lang`.execute(db);
 
-/** Whether the file begins as WebVTT does. */
+/** Returns whether the file has the signature of WebVTT. */
 async function isWebVtt(path: string): Promise<boolean> {
   const file = await open(path);
   try {
@@ -39,7 +39,10 @@ async function isWebVtt(path: string): Promise<boolean> {
   }
 }
 
-/** Downloads subtitles to a file, and returns its path; throws OutboundError when the bytes are not those that were named. */
+/**
+ * Downloads subtitles to a file, and returns its path; throws OutboundError when the bytes are not those that were
+ * named.
+ */
 async function download(deps: Deps, install: Install, wanted: Missing): Promise<string> {
   const { file_hash: hash, size_bytes: size, instance_url: url } = wanted;
   await requireRoom(deps.storage, size);

@@ -18,14 +18,14 @@ async function commentAt(tx: Tx, { install, sender }: Receipt, uri: string): Pro
   return (await findMirrored(tx, sender.peerId, 'comment', uri))?.local_id ?? null;
 }
 
-/** Returns the post and the root of a reply; throws Rejection when the comment it answers is gone. */
+/** Returns the post and the root of a reply; throws Rejection if the comment that it replies to is gone. */
 async function placeOf(
   tx: Tx,
   receipt: Receipt,
   uri: string,
 ): Promise<{ post: string; parent: string | null }> {
   const parent = await commentAt(tx, receipt, uri);
-  // A reply to a comment that was written before the post was shared stands by itself.
+  // A reply to a comment from before the post was shared becomes a root.
   const at = parseCommentUri(uri);
   if (parent === null)
     return { post: at === null ? uri : objectUri(at.base, 'posts', at.post), parent: null };
@@ -37,7 +37,7 @@ async function placeOf(
   return { post: rows[0].post_uri, parent: rows[0].id };
 }
 
-/** A comment of a peer on a post of ours, which other peers may have, too. */
+/** A comment of a peer on a local post, which may also be shared with other peers. */
 interface Relayed {
   activity: 'create' | 'update' | 'delete';
   comment: string;
@@ -55,12 +55,12 @@ async function relay(tx: Tx, { sender }: Receipt, { activity, comment }: Relayed
   }
 }
 
-/** Changes the text of a comment that is here, if its author is the one who changed it there. */
+/** Changes the text of a mirrored comment if the actor is its author. */
 async function editComment(tx: Tx, receipt: Receipt, known: Mirrored, note: AaNote): Promise<void> {
   const { sender, actor } = receipt;
   if (known.version > note.updated) return;
   const comment = known.local_id;
-  // Whoever passes comments on for others may change accounts meanwhile.
+  // A peer that relays comments may change the relayed account meanwhile.
   const author = sql`case when c.relayed_for is null then c.remote_actor_ref = ${actor.ref}
     else c.relayed_for = ${note.onBehalfOf?.id ?? null} end`;
   const { numAffectedRows } =
@@ -73,8 +73,8 @@ async function editComment(tx: Tx, receipt: Receipt, known: Mirrored, note: AaNo
 }
 
 /**
- * Stores a comment by a person of the peer or, on the peer's own posts, of another library for whom the peer passes it on
- * (FED-36), or changes its text (FED-32).
+ * Stores a comment by a person of the peer or, on the peer's own posts, a relayed comment by a person of another
+ * library (FED-36), or changes its text (FED-32).
  */
 export async function applyComment(tx: Tx, receipt: Receipt, note: AaNote): Promise<void> {
   const { install, sender, actor } = receipt;
@@ -112,13 +112,13 @@ export async function applyComment(tx: Tx, receipt: Receipt, note: AaNote): Prom
   if (post.ours) await relay(tx, receipt, { activity: 'create', comment: id });
 }
 
-/** Removes a comment of the peer with its replies; returns false when the address is not one of a comment. */
+/** Removes a comment of the peer with its replies; returns false if the address is not that of a comment. */
 export async function deleteComment(tx: Tx, receipt: Receipt, uri: string): Promise<boolean> {
   const { sender, install } = receipt;
   const at = parseCommentUri(uri);
   if (at === null) return false;
   const mirrored = await findMirrored(tx, sender.peerId, 'comment', uri);
-  // The peer may also remove comments of ours from its own posts.
+  // The peer may also remove our comments from its own posts.
   const { rows } =
     mirrored !== null
       ? { rows: [{ id: mirrored.local_id }] }

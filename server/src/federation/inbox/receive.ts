@@ -17,12 +17,12 @@ export interface Received {
 
 type Sender = PeerCaller & { url: string };
 
-/** Most envelopes of one batch. */
+/** Maximum number of envelopes in one batch. */
 const MOST_OF_BATCH = 50;
 
 /**
- * Verifies the envelope with the key of its actor or a former one in its grace period; if none fits, with the key in their
- * document (§5.3).
+ * Verifies the envelope with the key of its actor or a former one in its grace period; if none fits, with the key in
+ * their document (§5.3).
  */
 async function verifiedActor(
   deps: Deps,
@@ -44,7 +44,7 @@ async function verifiedActor(
   return fresh;
 }
 
-/** Returns the person that the object of an envelope belongs to: often, but not always, the one who acts. */
+/** Returns the owner of the object of an envelope: often, but not always, the actor. */
 async function ownerOf(
   deps: Deps,
   install: Install,
@@ -60,8 +60,8 @@ async function ownerOf(
 }
 
 /**
- * Verifies one envelope and applies it with its id in one transaction (FED-22): a replay, also of an envelope whose first
- * delivery was cut off, changes nothing. Throws Rejection.
+ * Verifies one envelope and applies it with its id in one transaction (FED-22). A replay, even of an envelope whose
+ * first delivery was interrupted, changes nothing. Throws Rejection.
  */
 async function receive(deps: Deps, install: Install, sender: Sender, value: unknown): Promise<Received> {
   const envelope = readEnvelope(value);

@@ -24,15 +24,15 @@ const assetTypeOf: Readonly<Record<string, number>> = {
   font: 6,
 };
 
-/** The bytes of a mirrored asset, and whether all their renditions are here. */
+/** The bytes of a mirrored asset, and whether all their renditions have been fetched. */
 interface MirroredFile {
   key: string;
   complete: boolean;
 }
 
 /**
- * Stores what the peer says of bytes. They are kept under a random key, never under the hash that the peer names: that hash
- * would give the readers of the mirror a private file of this library or of another peer (FED-70).
+ * Stores the peer's description of bytes. They are stored under a random key, never under the hash that the peer names:
+ * that hash would give the readers of the mirror a private file of this library or of another peer (FED-70).
  */
 async function storeFileOf(tx: Tx, peerId: string, asset: AaAsset): Promise<MirroredFile> {
   const { hash, contentType, size } = asset.url;

@@ -5,7 +5,7 @@ import { Rejection } from '../protocol/rejection.ts';
 
 export type MirroredKind = 'post' | 'asset' | 'collection' | 'comment' | 'team';
 
-/** A mirrored row and the version that is stored of it. */
+/** A mirrored row and its stored version. */
 export interface Mirrored {
   local_id: string;
   version: string;
@@ -43,7 +43,7 @@ export function checkAtPeer(uri: string, peerUrl: string): void {
     throw new Rejection('unknown_object', 'the object belongs to another install');
 }
 
-/** Returns whether a grant of the peer covers this address, itself or through a collection. */
+/** Returns whether a grant of the peer covers this address, directly or through a collection. */
 export async function isGranted(tx: Tx, peerId: string, uri: string): Promise<boolean> {
   const { rows } = await sql<{ granted: boolean }>`select exists (
       select from federation_grants g where g.peer_id = ${peerId} and g.uri = ${uri}

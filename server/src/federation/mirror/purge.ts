@@ -65,7 +65,7 @@ const granted = sql`exists (select from federation_grants g where g.peer_id = o.
 
 /**
  * Removes mirrored objects of a peer that no grant covers (FED-33): collections and posts by their own grant,
- * posts by that of a collection too, assets by their own or as a part of a post that remains.
+ * posts also by that of a collection, assets also as members of a remaining post.
  */
 export async function purgeUngranted(tx: Tx, peerId: string): Promise<void> {
   await sql`delete from federation_grants where peer_id = ${peerId} and expires_at <= now()`.execute(tx);
@@ -102,8 +102,8 @@ export async function purgeUngranted(tx: Tx, peerId: string): Promise<void> {
 }
 
 /**
- * Removes everything that came from a peer but its people's comments on posts of ours, which belong to those posts, and
- * cancels and revokes everything that goes there (FED-14).
+ * Removes everything received from a peer except comments by its people on local posts, which belong to those posts,
+ * and cancels pending changes and revokes shares to the peer (FED-14).
  */
 export async function leavePeer(tx: Tx, peerId: string): Promise<void> {
   await sql`update federation_outbox set status = 'cancelled' where peer_id = ${peerId} and status = 'queued'`.execute(

@@ -14,8 +14,8 @@ async function refresh(tx: Tx, which: RawBuilder<unknown>): Promise<void> {
 }
 
 /**
- * Gives an asset that arrived encrypted to the persons it was encrypted for (FED-55), as far as the object it arrived in is
- * shared with them by name. Nobody for one that arrived plain.
+ * Gives an asset that arrived encrypted to the persons it was encrypted for (FED-55), as far as the object it arrived
+ * in is shared with them by name. Does nothing for one that arrived plain.
  */
 export async function setRecipients(
   tx: Tx,
@@ -33,7 +33,10 @@ export async function setRecipients(
   await refresh(tx, sql`a.id = ${assetId}`);
 }
 
-/** Withdraws assets from persons when the object they arrived in is no longer shared with them, or no longer contains them. */
+/**
+ * Withdraws assets from persons when the object they arrived in is no longer shared with them, or no longer contains
+ * them.
+ */
 export async function dropRecipients(tx: Tx, peerId: string): Promise<void> {
   const { rows } = await sql<{ asset_id: string }>`
     delete from federated_recipients r using assets a

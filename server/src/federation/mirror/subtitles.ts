@@ -29,8 +29,8 @@ function wantedOf({ lang, label, url, source_format, confidence }: AaSubtitle): 
 }
 
 /**
- * Notes which subtitles the origin of a mirrored asset has, removes others, and has a job fetch what is missing (FED-66). A
- * hash is never taken as proof: it would give the readers of the mirror private subtitles of this library.
+ * Stores which subtitles the origin of a mirrored asset has, removes others, and enqueues a fetch of missing ones
+ * (FED-66). A hash does not prove possession: it could give readers of the mirror private subtitles of this library.
  */
 export async function receiveSubtitles(
   tx: Tx,

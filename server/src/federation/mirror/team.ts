@@ -3,7 +3,10 @@ import type { Tx } from '../../platform/database/pool.ts';
 import type { AaWorkspace } from '../protocol/objects.ts';
 import { findMirrored, rememberMirrored } from './objects.ts';
 
-/** Creates or updates the mirror of a team that a shared thing names, and returns its id; null when it names none (FED-64). */
+/**
+ * Creates or updates the mirror of the team that a shared object names, and returns its id; null if it names none
+ * (FED-64).
+ */
 export async function mirrorTeam(
   tx: Tx,
   peerId: string,
@@ -29,7 +32,7 @@ export async function mirrorTeam(
   return id;
 }
 
-/** Removes the mirrored teams of a peer that nothing here names any more. */
+/** Removes the mirrored teams of a peer that no object names any more. */
 export async function removeUnnamedTeams(tx: Tx, peerId: string): Promise<void> {
   await sql`with gone as (
       delete from teams t where t.origin_server_id = ${peerId} and not exists (select from posts p where p.team_id = t.id)

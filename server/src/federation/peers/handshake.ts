@@ -49,8 +49,8 @@ interface KnownPeer {
 }
 
 /**
- * Another install asks to be paired (FED-10). Its key is the one that it serves at its own address. A repeated offer, also by
- * a peer that was restored from a backup, changes nothing but the nonce; one with another key is refused.
+ * Receives an offer to pair (FED-10). Its key must be the one that the sender serves at its own address. A repeated
+ * offer, even by a peer that was restored from a backup, changes only the nonce; one with another key is refused.
  */
 export async function receiveOffer(deps: Deps, request: SignedRequest): Promise<{ state: string }> {
   const offer = readHandshake(request, 'aa:Offer');
@@ -76,7 +76,7 @@ export async function receiveOffer(deps: Deps, request: SignedRequest): Promise<
     if (peer === undefined || !peer.public_key.equals(offer.publicKey)) {
       throw new Rejection('unknown_key', 'the address is known with another key');
     }
-    // Both sides may have begun at once: an offer to us is then also the consent of the other side.
+    // Both sides may have offered at once; then the offer is also the acceptance of the other side.
     const agreed = peer.state === 'pending_outbound' && peer.accepted_here;
     const state = agreed ? 'connected' : peer.state;
     await sql`update federation_peers set state = ${state}, accepted_there_at = coalesce(accepted_there_at, now()),
@@ -93,7 +93,7 @@ export async function receiveOffer(deps: Deps, request: SignedRequest): Promise<
   });
 }
 
-/** The other side has accepted what we offered (FED-11): with the key that was pinned and the nonce of the offer. */
+/** Receives the acceptance of our offer (FED-11), which must have the pinned key and the nonce of the offer. */
 export async function receiveConfirm(deps: Deps, request: SignedRequest): Promise<{ state: string }> {
   const confirm = readHandshake(request, 'aa:Confirm');
   return deps.db.transaction().execute(async (tx) => {
@@ -113,7 +113,10 @@ export async function receiveConfirm(deps: Deps, request: SignedRequest): Promis
   });
 }
 
-/** The peer ended the pairing (FED-14): everything it shared is purged, and what was shared with it is revoked. */
+/**
+ * Receives the end of the pairing (FED-14): purges everything that the peer shared, and revokes what was shared with
+ * it.
+ */
 export async function receiveUnpair(deps: Deps, peerId: string): Promise<{ state: string }> {
   await deps.db.transaction().execute(async (tx) => {
     await leavePeer(tx, peerId);

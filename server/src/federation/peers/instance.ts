@@ -33,7 +33,7 @@ export interface FoundInstance {
 
 const document = compileLater(InstanceDocument);
 
-/** Reads an instance document; null unless it is well-formed and consistent in itself. */
+/** Reads an instance document; null unless it is well-formed and consistent. */
 export function readInstance(value: unknown): FoundInstance | null {
   if (!document().Check(value)) return null;
   const found: Static<typeof InstanceDocument> = value;
@@ -47,7 +47,7 @@ export function readInstance(value: unknown): FoundInstance | null {
 }
 
 /**
- * Asks the install at this address who it is (FED-10). Throws 400 for an address that cannot be one, and 422 when there is
+ * Reads the instance document at this address (FED-10). Throws 400 for an invalid address, and 422 if there is
  * no install or it claims another address.
  */
 export async function readInstanceAt(deps: Pick<Deps, 'config'>, address: string): Promise<FoundInstance> {

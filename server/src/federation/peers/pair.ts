@@ -63,13 +63,15 @@ export const add = handle(addPeer, async (deps, { caller, body }) => {
   return { status: 201, body: await readPeer(deps.db, id) };
 });
 
-/** A peer that pinned a former key of this library learns of the current one first; it may not know the library at all. */
-async function tellFirst(deps: Deps, own: Install, peer: LockedPeer): Promise<void> {
+/**
+ * Announces the current key first, since the peer may have pinned a former one; it may not know this library at all.
+ */
+async function announceKeyFirst(deps: Deps, own: Install, peer: LockedPeer): Promise<void> {
   if (!(await needsKeyAnnouncement(deps.db, own, peer.id))) return;
   try {
     await announceKey(deps, own, peer.instance_url);
   } catch (error) {
-    // Whether the peer accepts shows in the response to the step itself.
+    // The response to the step itself shows whether the peer accepts the key.
     if (!(error instanceof OutboundError)) throw error;
   }
 }
@@ -85,7 +87,7 @@ async function sendHandshake(deps: Deps, own: Install, peer: LockedPeer): Promis
     published: new Date().toISOString(),
   };
   try {
-    await tellFirst(deps, own, peer);
+    await announceKeyFirst(deps, own, peer);
     const answer = await postSigned(
       deps,
       { ...own, former: new Map() },
@@ -127,7 +129,7 @@ export const accept = handle(acceptPeer, async (deps, { caller, params }) => {
   });
   if (peer.state === 'pending_inbound' || peer.state === 'pending_outbound') {
     const answer = await sendHandshake(deps, own, peer);
-    // An offer is accepted by the other administrator later; a confirmation ends the pairing on both sides.
+    // The other administrator accepts an offer later; a confirmation completes the pairing on both sides.
     if (peer.state === 'pending_inbound' || answer === 'connected') {
       await sql`update federation_peers set state = 'connected', last_error = null, last_seen_at = now(),
           accepted_there_at = coalesce(accepted_there_at, now()), updated_at = now()

@@ -67,7 +67,7 @@ export async function announceKey(deps: Deps, install: Install, peerUrl: string)
   await recordAnnouncedKey(deps.db, install, peerUrl);
 }
 
-/** Whether a failure is temporary: no response, or not one of the peer itself. */
+/** Returns whether a failure is temporary: no response, or one that does not come from the peer itself. */
 export function isTemporaryFailure(error: OutboundError): boolean {
   return error.status === null || error.status >= 500 || error.status === 429;
 }
@@ -84,8 +84,8 @@ async function pinnedPeer(db: Database, url: string): Promise<PinnedPeer | null>
 }
 
 /**
- * A peer has replaced its key (FED-56). Only statements that lead from the pinned key count; then requests with the former
- * key are accepted until the grace period ends. A repeated announcement changes nothing. Throws Rejection.
+ * Receives a new key of a peer (FED-56). Only statements that lead from the pinned key count; requests with the former
+ * key are then accepted until the grace period ends. A repeated announcement changes nothing. Throws Rejection.
  */
 export async function receiveRotation(deps: Deps, request: SignedRequest): Promise<{ state: string }> {
   const body = request.json();

@@ -19,8 +19,8 @@ async function sendUnpair(deps: Deps, install: Install, url: string): Promise<vo
 }
 
 /**
- * Tells an install that the pairing has ended, for up to three days (FED-14). An install that was paired again meanwhile is
- * told nothing: that would end the new pairing.
+ * Notifies an install that the pairing has ended, for up to three days (FED-14). Stops if the install was paired again
+ * meanwhile, because the notice would end the new pairing.
  */
 export function unpairJob(deps: Deps): JobHandler<'unpair'> {
   return async ({ url, since = new Date().toISOString(), attempts = 0 }) => {

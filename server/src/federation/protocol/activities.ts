@@ -30,7 +30,7 @@ const shared = {
   target_peer: InstanceUrl,
   /** Absent or null: everyone at the peer. */
   target_user: Type.Optional(nullable(ActorUri)),
-  /** Besides the document: a team there; its members are meant. */
+  /** Extension of the protocol: the members of a team at the peer. */
   target_team: Type.Optional(nullable(objectUriOf('workspaces'))),
 };
 const share = {
@@ -46,7 +46,7 @@ type Unshare = Static<typeof Unshare>;
 const comment = { 'aa:comment': Type.Optional(text(10_000)) };
 const review = { object: objectUriOf('assets', 'posts'), ...comment, 'aa:reviewedAt': Type.Optional(Time) };
 
-/** A like inside the activity that undoes it, or only what was liked. */
+/** A like inside the activity that undoes it, or only the liked object. */
 const UndoneLike = closed({
   type: Type.Literal('Like'),
   id: Type.Optional(ActivityUri),
@@ -101,7 +101,7 @@ interface Read {
   'aa:Unshare': Omit<Unshare, 'target_user' | 'target_team'> & { target_user?: string; target_team?: string };
 }
 
-/** What an activity says, by its type. */
+/** The content of an activity, by its type. */
 export type Activity = {
   [T in ActivityType]: { type: T } & (T extends keyof Read ? Read[T] : Plain<T>);
 }[ActivityType];
@@ -110,7 +110,7 @@ export function isActivityType(type: string): type is ActivityType {
   return Object.hasOwn(bodies, type);
 }
 
-/** Checks what the schema cannot: that the parts fit together. Null and absent mean the same. */
+/** Checks what the schema cannot: that the parts are consistent. Null is the same as absent. */
 function readShare<S extends Share | Unshare>(body: S) {
   const {
     object,
@@ -147,7 +147,7 @@ export function readActivity(type: ActivityType, body: object): Activity {
     case 'Update':
       return { type, object: readObject(object) };
     case 'Undo':
-      // The schema allows the like or what was liked.
+      // The schema allows either the like or the liked object.
       return {
         type,
         object: {

@@ -1,7 +1,7 @@
 /** The longest address of anything that is stored. */
 export const mostUriCharacters = 500;
 
-/** What an address of an object can name. Comments are parts of their post. */
+/** The kinds of objects that have addresses. The address of a comment is a part of that of its post. */
 const objectKinds = ['posts', 'assets', 'collections', 'workspaces', 'brand_kits'] as const;
 export type ObjectKind = (typeof objectKinds)[number];
 
@@ -15,15 +15,15 @@ const actorPattern = new RegExp(`^(${BASE})/users/([^/?#]+)$`);
 const commentPattern = new RegExp(`^(${BASE})/posts/(${UUID})#comment-(${UUID})$`);
 const namePattern = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/;
 
-/** Returns whether a host name, as URL has it, means this machine. */
+/** Returns whether a host name in the form of URL is this machine. */
 function isLoopbackName(hostname: string): boolean {
   return /^(localhost|.+\.localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname);
 }
 
 /**
- * Returns the address of an install in its normal form, without a trailing slash, or null for what cannot be one: https with
- * a host in lower case and perhaps a port, and nothing else. Plain http is for this machine only, and requests to it are
- * refused unless private addresses are allowed.
+ * Returns the address of an install in its normal form, without a trailing slash, or null for what cannot be one: https
+ * with a host in lower case and perhaps a port, and nothing else. Plain http is for this machine only, and requests to
+ * it are refused unless private addresses are allowed.
  */
 export function parseInstanceUrl(text: string): string | null {
   if (text.length > mostUriCharacters || !/^https?:\/\/[^/?#@\\\s]+\/?$/i.test(text) || !URL.canParse(text))
@@ -34,7 +34,7 @@ export function parseInstanceUrl(text: string): string | null {
   return `${protocol}//${host}`;
 }
 
-/** Whether this is the address of an install exactly as it is written in other addresses. */
+/** Returns whether this is the address of an install in its normal form. */
 function isBase(text: string | undefined): text is string {
   return text !== undefined && text === parseInstanceUrl(text);
 }

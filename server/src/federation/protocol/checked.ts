@@ -3,8 +3,9 @@ import { compileLater } from '../../platform/http/compile-later.ts';
 import { Rejection } from './rejection.ts';
 
 /**
- * Returns a function that returns a value with the types of the schema or throws a Rejection: `unknown_field` for a property
- * that the schema does not have, `malformed` for everything else. `name` is what the value is called in the detail.
+ * Returns a function that returns a value with the types of the schema or throws a Rejection: `unknown_field` for a
+ * property that the schema does not have, `malformed` for everything else. `name` is the name of the value in the
+ * detail.
  */
 export function checked<S extends TSchema>(schema: S, name: string): (value: unknown) => Static<S> {
   const compiled = compileLater(schema);

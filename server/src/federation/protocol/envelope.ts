@@ -49,15 +49,15 @@ const checks = new Map(
   ]),
 );
 
-/** What every envelope says in the clear. */
+/** The properties that every envelope has in plain text. */
 interface Header {
   id: string;
   actor: string;
-  /** As the sender wrote it. */
+  /** In the sender's form. */
   published: string;
   to: string[];
   cc: string[];
-  /** What was received, for verifyEnvelope: the signature covers all of it. */
+  /** The envelope as received, for verifyEnvelope: the signature covers all of it. */
   received: object;
 }
 
@@ -96,7 +96,7 @@ function checkSignature(signature: unknown): void {
     throw new Rejection('unsupported_algorithm', 'the signature is not Ed25519');
 }
 
-/** The properties of a checked envelope; the rest is what its type adds. */
+/** The properties of a checked envelope; the others depend on its type. */
 interface CheckedHeader {
   '@context': string;
   type: string;
@@ -109,8 +109,8 @@ interface CheckedHeader {
 }
 
 /**
- * Reads an envelope that came from a peer and was parsed strictly. Throws Rejection unless it has exactly the properties of
- * its type, and its id, actor and key belong together. Verify the signature next, with verifyEnvelope.
+ * Reads an envelope that came from a peer and was parsed strictly. Throws Rejection unless it has exactly the
+ * properties of its type, and its id, actor and key belong together. Verify the signature next, with verifyEnvelope.
  */
 export function readEnvelope(value: unknown): Envelope {
   if (!isObject(value)) throw new Rejection('malformed', 'the envelope is no object');
@@ -120,7 +120,7 @@ export function readEnvelope(value: unknown): Envelope {
   const check = checksOf(value.type);
   checkSignature(value.signature);
   const isEncrypted = Object.hasOwn(value, 'encrypted');
-  // Both schemas have these properties; they differ in the rest.
+  // Both schemas have these properties.
   const {
     '@context': _,
     type: __,
@@ -143,8 +143,8 @@ export function readEnvelope(value: unknown): Envelope {
 }
 
 /**
- * Returns the envelope with its activity, from what `encrypted` was decrypted to. Throws Rejection when the content is not
- * that of the type the envelope states.
+ * Returns the envelope with its activity, from what `encrypted` was decrypted to. Throws Rejection when the content is
+ * not that of the type the envelope states.
  */
 export function readDecrypted(envelope: EncryptedEnvelope, content: unknown): PlainEnvelope {
   const { activityType, encrypted: _, type: __, ...header } = envelope;

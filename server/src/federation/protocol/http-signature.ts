@@ -5,17 +5,17 @@ import { publicKeyOf } from './signature.ts';
 /** A request whose signature is made or checked. */
 export interface RequestParts {
   method: string;
-  /** Path and query, as they stand in the first line of the request. */
+  /** Path and query, exactly as in the request line. */
   path: string;
-  /** By their names in lower case. */
+  /** Headers by lower-case name. */
   headers: Readonly<Record<string, string | string[] | undefined>>;
   /** The exact bytes; empty without a body. */
   body: Buffer;
   /** Milliseconds since 1970. */
   now: number;
   /**
-   * Host and port under which this install is known. Without this check, one peer could pass on what another one sent to
-   * it.
+   * Host and port under which this install is known. Without this check, one peer could pass on what another one sent
+   * to it.
    */
   host?: string;
 }
@@ -31,7 +31,7 @@ export interface HttpSignature {
   expires: string | undefined;
 }
 
-/** How far the clocks of two installs may differ. */
+/** The tolerated difference between the clocks of two installs. */
 const CLOCK_TOLERANCE_MS = 5 * 60_000;
 const SIGNATURE_BYTES = 64;
 const MOST_HEADER_CHARACTERS = 4000;
@@ -89,7 +89,10 @@ function signedValue(
   return Array.isArray(value) ? value.join(', ') : value?.trim();
 }
 
-/** Returns the text that a signature covers (draft-cavage-http-signatures-12, 2.3); throws Rejection if a part is absent. */
+/**
+ * Returns the text that a signature covers (draft-cavage-http-signatures-12, 2.3); throws Rejection if a part is
+ * absent.
+ */
 export function signingString(
   parts: RequestParts,
   signature: Pick<HttpSignature, 'covered' | 'created' | 'expires'>,
@@ -128,8 +131,8 @@ function checkDate(parts: RequestParts, { created, expires }: HttpSignature): vo
 }
 
 /**
- * Checks that a request was signed with one of these raw Ed25519 keys, that the signature covers everything it must, that the
- * digest is that of the body and the date is now. Throws Rejection.
+ * Checks that a request was signed with one of these raw Ed25519 keys, that the signature covers everything it must,
+ * that the digest is that of the body and the date is within the tolerance. Throws Rejection.
  */
 export function checkHttpSignature(
   parts: RequestParts,

@@ -24,7 +24,7 @@ const Count = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
 const Seconds = Type.Number({ minimum: 0, maximum: 1e9 });
 const Focus = closed({ x: Fraction, y: Fraction });
 
-/** Whom an object belongs to, and its times. The receiver keeps the version with the latest `updated`. */
+/** The owner and times of an object. The receiver keeps the version with the latest `updated`. */
 const common = { attributedTo: ActorUri, published: Time, updated: Time };
 
 const Workspace = closed({
@@ -49,7 +49,7 @@ function fieldOf<const T extends readonly FieldType[], V extends Parameters<type
   return closed({ ...described, type: Type.Enum([...types]), value });
 }
 
-/** A value with what a reader needs who does not have the definition; terms carry their labels. */
+/** A value that is readable without the definition; terms include their labels. */
 const FieldValue = Type.Union([
   fieldOf(['text', 'longtext', 'rich_text'], text(100_000)),
   fieldOf(['number'], Type.Number()),
@@ -112,7 +112,7 @@ const Asset = closed({
     pattern: '^(?!\\.\\.?$)[^/\\\\\\u0000-\\u001f\\u007f]+$',
   }),
   url: CasUri,
-  /** With which the sender encrypts the bytes and renditions; in encrypted envelopes only. */
+  /** The key with which the sender encrypts the bytes and renditions; only in encrypted envelopes. */
   contentKey: Type.Optional(Base64Url.key),
   width: Type.Optional(Pixels),
   height: Type.Optional(Pixels),
@@ -151,7 +151,7 @@ const Post = closed({
   content: text(20_000),
   visibility: Visibility,
   tags: Tags,
-  /** In their order; only those that the receiver may have. */
+  /** In order; only those that the receiver may have. */
   members: Type.Array(Asset, { maxItems: 200 }),
   cover: Type.Optional(objectUriOf('assets')),
   coverThumbnail: Type.Optional(objectUriOf('assets')),
@@ -173,7 +173,7 @@ const Collection = closed({
   cover: Type.Optional(objectUriOf('posts')),
   coverFocus: Type.Optional(Focus),
   fields: Type.Optional(FieldValues),
-  /** The posts that the receiver may have, in their order. They are sent on their own. */
+  /** The posts that the receiver may have, in order. They are sent separately. */
   items: Type.Array(objectUriOf('posts'), { maxItems: 10_000, uniqueItems: true }),
 });
 export type AaCollection = Omit<Static<typeof Collection>, 'fields'> & { fields?: AaFieldValue[] };
@@ -182,9 +182,9 @@ const Note = closed({
   ...common,
   type: Type.Literal('Note'),
   id: CommentUri,
-  /** For readers who cannot ask the install of the person. */
+  /** For receivers that cannot reach the install of the person. */
   attributedToName: text(200),
-  /** The person of a third install who wrote it, and the name of that library, when the library of the post passes it on. */
+  /** The author at a third install and the name of that library, if the library of the post relays the comment. */
   onBehalfOf: Type.Optional(closed({ id: ActorUri, library: text(200) })),
   content: Type.String({ minLength: 1, maxLength: 10_000, pattern: '\\S' }),
   /** The post, or the comment that is replied to. */
@@ -222,7 +222,7 @@ function checkOrigin(object: { id: string; attributedTo: string; team?: AaWorksp
     throw new Rejection('malformed', 'team belongs to another install than the object');
 }
 
-/** A comment that is passed on was written at another install than the one that passes it on. */
+/** A relayed comment must be from another install than the one that relays it. */
 function checkRelayed({ id, onBehalfOf }: AaNote): void {
   if (onBehalfOf !== undefined && parseActorUri(onBehalfOf.id)?.base === parseCommentUri(id)?.base)
     throw new Rejection('malformed', 'onBehalfOf belongs to the install of the comment');
@@ -269,7 +269,7 @@ export function readObject(value: unknown): AaObject {
     case 'aa:Collection': {
       const object = checks[type](value);
       checkOrigin(object);
-      // As for assets.
+      // The schema has checked it.
       return object as AaCollection;
     }
     case 'Note': {

@@ -9,17 +9,17 @@ export const rejectionReasons = [
   'unsigned',
   /** The envelope has no `signature`, or it lacks `type`, `publicKey` or `value`. */
   'envelope_sig_missing',
-  /** The signature is of another kind than Ed25519, or the request's algorithm is not `hs2019`. */
+  /** The signature is not Ed25519, or the request's algorithm is not `hs2019`. */
   'unsupported_algorithm',
   /** The signature is not 64 bytes of unpadded base64url. */
   'sig_malformed',
-  /** The signature, or the digest of a request, does not fit what was signed. */
+  /** The signature, or the digest of a request, does not match the signed content. */
   'sig_invalid',
   /** The key that signed is not a known key of the sender. */
   'unknown_key',
   /** A property that the protocol does not define, in the envelope or in its object. */
   'unknown_field',
-  /** `actor` is nobody whom the peer knows. */
+  /** `actor` is not a person that the peer knows. */
   'unknown_actor',
   /** The sender is not a peer. */
   'unknown_peer',
@@ -31,7 +31,7 @@ export const rejectionReasons = [
   'unshared_object',
   /** The envelope is plain where it must be encrypted. */
   'encryption_required',
-  /** The envelope is encrypted for nobody here who can decrypt. */
+  /** No recipient of the encrypted envelope can decrypt it here. */
   'encryption_not_supported',
   /** The decrypted content is not that of an activity of this type. */
   'plaintext_type_mismatch',
@@ -43,11 +43,11 @@ export const rejectionReasons = [
   'decrypt_failed',
   /** Not strict JSON, or a property is missing or has a value that the protocol does not allow. */
   'malformed',
-  /** A known type of activity or object that this install has no use for, or an unknown one. */
+  /** An unknown type of activity or object, or one that this install does not support. */
   'unsupported_type',
   /** More bytes than an envelope or batch may have. */
   'too_large',
-  /** The actor may not do this to the object, such as commenting where comments are closed. */
+  /** The actor may not do this, such as comment on a post whose comments are closed. */
   'forbidden',
 ] as const;
 

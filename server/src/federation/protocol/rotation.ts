@@ -6,10 +6,12 @@ import { PROTOCOL } from './envelope.ts';
 import { decodeBase64Url, publicKeyOf } from './signature.ts';
 import { Base64Url, Time } from './values.ts';
 
-/** Most statements of one owner that are sent and read: the latest. */
+/** Maximum number of statements of one owner that are sent and read, latest first. */
 export const MOST_ROTATIONS = 100;
 
-/** A statement, signed with the former signing key, that another key follows it (FED-56); bytes are unpadded base64url. */
+/**
+ * A statement, signed with the former signing key, that another key follows it (FED-56); bytes are unpadded base64url.
+ */
 export const Rotation = closed({
   previous: Base64Url.key,
   next: Base64Url.key,
@@ -19,7 +21,7 @@ export const Rotation = closed({
 export type Rotation = Static<typeof Rotation>;
 export const Rotations = Type.Array(Rotation, { maxItems: MOST_ROTATIONS });
 
-/** Returns what a statement signs: it names its owner, so that it counts for no one else. */
+/** Returns the text that a statement signs. It names the owner, so that it is invalid for anyone else. */
 function statement(owner: string, { previous, next, published }: Omit<Rotation, 'signature'>): Buffer {
   return Buffer.from(
     canonicalJson({ '@context': PROTOCOL, type: 'aa:KeyRotation', owner, previous, next, published }),
@@ -52,9 +54,9 @@ function holds(owner: string, rotation: Rotation): boolean {
 }
 
 /**
- * Returns the key that follows the pinned one at the end of an owner's statements, in their order: each is signed with the
- * key that the one before it names. Returns the pinned key when nothing follows it, and null when it is not among them or a
- * statement does not hold.
+ * Returns the key that follows the pinned one at the end of an owner's statements, in their order: each is signed with
+ * the key that the one before it names. Returns the pinned key when nothing follows it, and null when it is not among
+ * them or a statement is invalid.
  */
 export function followRotations(
   owner: string,

@@ -37,7 +37,7 @@ export function parsePublicKeyPem(text: string): Buffer | null {
   return fits ? der.subarray(prefix.length) : null;
 }
 
-/** Returns what people compare: the SHA-256 of the raw key, in lower-case hex. */
+/** Returns the fingerprint that administrators compare: the SHA-256 of the raw key, in lower-case hex. */
 export function fingerprint(raw: Uint8Array): string {
   return createHash('sha256').update(raw).digest('hex');
 }
@@ -49,8 +49,8 @@ export function decodeBase64Url(text: string): Buffer | null {
 }
 
 /**
- * Returns the bytes that the signature of an envelope covers: its canonical JSON without `signature`, and without `to` and
- * `cc` when they are empty.
+ * Returns the bytes that the signature of an envelope covers: its canonical JSON without `signature`, and without `to`
+ * and `cc` when they are empty.
  */
 export function signedBytes(envelope: object): Buffer {
   const isEmpty = (value: unknown) => Array.isArray(value) && value.length === 0;
@@ -67,8 +67,8 @@ export function signEnvelope<E extends object>(envelope: E, keyUri: string, priv
 }
 
 /**
- * Verifies the signature of an envelope, as it was received, with the actor's raw public key. Throws Rejection unless it has
- * a well-formed signature that fits.
+ * Verifies the signature of an envelope, as it was received, with the actor's raw public key. Throws Rejection unless
+ * it has a well-formed, valid signature.
  */
 export function verifyEnvelope(envelope: object, rawKey: Uint8Array): void {
   const signature: unknown = Reflect.get(envelope, 'signature');

@@ -2,7 +2,7 @@ import { Rejection } from './rejection.ts';
 
 /** The largest body of a request: a batch of envelopes, in bytes. */
 const MOST_BYTES = 1024 ** 2;
-/** How deep objects and arrays may be nested. */
+/** Maximum nesting depth of objects and arrays. */
 const DEEPEST = 32;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
@@ -11,7 +11,7 @@ function malformed(detail: string): Rejection {
   return new Rejection('malformed', detail);
 }
 
-/** Refuses what different parsers read differently, or what PostgreSQL cannot store. */
+/** Refuses text that parsers interpret differently or that PostgreSQL cannot store. */
 function checkText(value: string): void {
   if (!value.isWellFormed()) throw malformed('a string contains half of a surrogate pair');
   if (value.includes('\0')) throw malformed('a string contains a NUL character');
@@ -25,7 +25,7 @@ function checkNumber(token: string): void {
 
 const [QUOTE, BACKSLASH, OPEN_BRACE, OPEN_BRACKET, CLOSE_BRACE, CLOSE_BRACKET] = Buffer.from('"\\{[}]');
 
-/** Refuses deep nesting before anything is built from it. */
+/** Refuses deep nesting before parsing. */
 function checkDepth(bytes: Uint8Array): void {
   let depth = 0;
   let inString = false;
@@ -72,9 +72,9 @@ function checkTokens(json: string): void {
 }
 
 /**
- * Parses JSON that must mean the same to every reader, since signatures cover what was read. Throws Rejection for invalid
- * UTF-8, repeated names, numbers that a double cannot hold, unpaired surrogates, NUL, nesting deeper than 32, and, as
- * `too_large`, more than a megabyte.
+ * Parses JSON that must mean the same to every reader, since signatures cover what was read. Throws Rejection for
+ * invalid UTF-8, repeated names, numbers that a double cannot hold, unpaired surrogates, NUL, nesting deeper than 32,
+ * and, as `too_large`, more than a megabyte.
  */
 export function parseStrict(bytes: Uint8Array): unknown {
   if (bytes.length > MOST_BYTES) throw new Rejection('too_large', 'the body has more than a megabyte');

@@ -53,7 +53,7 @@ export function objectOrActorUri(...kinds: readonly ObjectKind[]) {
   });
 }
 
-/** Text of at most so many characters. */
+/** Text of at most this many characters. */
 export function text(maxLength: number) {
   return Type.String({ maxLength });
 }

@@ -63,7 +63,10 @@ export interface ShareRequest {
   confirm: boolean | null;
 }
 
-/** Returns whether the peer decrypts; asks it again when it did not say so, since it may have been updated. */
+/**
+ * Returns whether the peer supports encryption; reads its instance document again if not, since it may have been
+ * updated.
+ */
 async function canDecrypt(deps: Deps, peer: ShareRequest['peer']): Promise<boolean> {
   const read = async () => {
     const { rows } = await sql<{ capable: boolean }>`
@@ -78,7 +81,7 @@ async function canDecrypt(deps: Deps, peer: ShareRequest['peer']): Promise<boole
   return read();
 }
 
-/** Returns why the sensitive assets cannot go along, as a word for the audit log and a text; null if they can. */
+/** Returns why the sensitive assets cannot be included, as a code for the audit log and a text; null if they can. */
 async function obstacle(
   deps: Deps,
   install: Install,
@@ -112,9 +115,9 @@ async function obstacle(
 }
 
 /**
- * Returns the restricted and mature assets that go along with a share, encrypted for the person: none unless the library
- * allows it, the peer can decrypt and somebody confirmed it (FED-50). Throws 409 when they cannot go along and were asked
- * for, or nothing would remain without them; every answer is audited.
+ * Returns the restricted and mature assets that a share includes, encrypted for the person: none unless the library
+ * allows it, the peer supports encryption and the caller confirmed it (FED-50). Throws 409 if they were requested and
+ * cannot be included, or if nothing would remain without them; every decision is audited.
  */
 export async function confirmSensitive(
   deps: Deps,

@@ -32,7 +32,7 @@ interface SharingPeer extends ConnectedPeer {
   capabilities: string[];
 }
 
-/** Returns a peer that things can be shared with, or throws 404. */
+/** Returns a peer that objects can be shared with, or throws 404. */
 async function connectedPeer(db: Database, id: string): Promise<SharingPeer> {
   const { rows } =
     await sql<SharingPeer>`select id, display_name, instance_url, capabilities from federation_peers
@@ -46,7 +46,7 @@ const shareColumns = sql`s.id, s.target_actor as person,
   s.granted_at, cardinality(s.sensitive_assets) > 0 as encrypted, not exists (select from federation_outbox o where o.peer_id = s.peer_id and o.object_id = s.object_id
     and o.status in ('queued', 'failed')) as delivered`;
 
-/** Returns the shares in force of a thing, by peer, for its editors. */
+/** Returns the active shares of an object by peer, for its editors. */
 async function readShares(
   db: Database,
   kind: Kind,
@@ -67,7 +67,7 @@ async function readShares(
   }));
 }
 
-/** Throws 409 unless the thing may leave this install: nothing of a draft does, and nothing that a peer shared. */
+/** Throws 409 for objects that cannot be shared with peers: drafts, and objects that a peer shared. */
 async function checkFederable(tx: Tx, kind: Kind, id: string): Promise<void> {
   const table = sql.table(collections[kind]);
   const rule = kind === 'post' ? federablePost : sql`(p.origin_peer_id is null)`;
@@ -109,7 +109,10 @@ interface Wanted {
   body: PeerShareCreate;
 }
 
-/** Shares a thing with a peer or a person there, or changes the terms; the peer is told in the same transaction. */
+/**
+ * Shares an object with a peer or a person there, or changes the terms; records the change for the peer in the same
+ * transaction.
+ */
 async function putShare(deps: Deps, caller: SignedIn, { kind, id, peerId, body }: Wanted) {
   const install = await requireInstall(deps);
   const peer = await connectedPeer(deps.db, peerId);
@@ -174,7 +177,7 @@ interface Unwanted {
   team?: string | undefined;
 }
 
-/** Withdraws the shares of a thing with a peer, or with one person or team there; throws 404 when there is none. */
+/** Withdraws the shares of an object with a peer, or with one person or team there; throws 404 if there is none. */
 async function removeShares(
   deps: Deps,
   caller: SignedIn,
@@ -216,7 +219,7 @@ async function removeShares(
           ...(target_team === null ? {} : { target_team }),
         },
       });
-      // Others at the peer keep the thing, without what was encrypted for this person.
+      // Others at the peer keep the object, without what was encrypted for this person.
       if (encrypted)
         await notifyPeer(tx, peerId, { activity: 'update', kind, objectId: id, actorRef: caller.ref });
     }

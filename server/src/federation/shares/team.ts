@@ -41,7 +41,10 @@ export interface TargetTeam {
   name: string;
 }
 
-/** Returns the team at a peer with this slug; throws 422 when there is none, 409 when the peer has no use for it. */
+/**
+ * Returns the team at a peer with this slug; throws 422 if it does not exist, 409 if the peer does not support shares
+ * with teams.
+ */
 export async function teamAt(
   deps: Deps,
   install: Install,
