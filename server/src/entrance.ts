@@ -7,6 +7,8 @@ import type { Budgets } from './budgets.ts';
 import type { Deps } from './deps.ts';
 import { authenticate, bearerOf, callerBehind } from './identity/authenticate.ts';
 import type { CredentialRow } from './identity/credential.ts';
+import { findSession } from './identity/sessions.ts';
+import { gather } from './platform/database/gather.ts';
 import type { SessionCookie } from './platform/http/answer.ts';
 import { clientAddress } from './platform/http/client-address.ts';
 import { checkOrigin } from './platform/http/origin.ts';
@@ -39,6 +41,12 @@ export function openEntrance(deps: Deps, budgets: Budgets): Entrance {
   const auth = { db, capabilities, sessionDays: config.sessionDays, log };
   const httpsRequests = new WeakSet<FastifyRequest>();
   const renewals = new WeakMap<FastifyRequest, SessionCookie>();
+  /** Waiting requests of the same session share the statement, which starts after each of them came. */
+  const readSession = gather(async (cookieToken: string | null, requests: readonly Operation[]) => {
+    const row = await findSession(db, cookieToken);
+    // One of the requests records the use of the session for all.
+    return requests.map((_, at) => (at === 0 ? row : { ...row, stale: false }));
+  });
   /**
    * Authenticates a session and, in the same statement, reads the bytes of the request, which the handler finds in
    * `served`.
@@ -65,11 +73,12 @@ export function openEntrance(deps: Deps, budgets: Budgets): Entrance {
     };
     const cookieToken = request.cookies.user ?? null;
     const wanted = bearer === null ? requestedBytes(operation, request.params) : null;
-    const found =
-      wanted === null
-        ? authenticate(auth, { cookieToken, bearer }, inspect)
-        : authenticateWith(wanted, cookieToken, inspect);
-    return found.catch(async (error: unknown) => {
+    const authenticated = async () => {
+      if (wanted !== null) return authenticateWith(wanted, cookieToken, inspect);
+      if (bearer !== null) return authenticate(auth, { cookieToken, bearer }, inspect);
+      return callerBehind(auth, await readSession(cookieToken, operation), inspect);
+    };
+    return authenticated().catch(async (error: unknown) => {
       if (!(error instanceof Refusal)) throw error;
       await onRefusal();
       // An expired impersonation must not block the sign-in page.

@@ -31,6 +31,19 @@ test('a session, a token or an impersonation is resolved in one statement', asyn
   }
 });
 
+test('concurrent requests of a session share statements, and see what changed before they were sent', async () => {
+  const askTogether = () => Promise.all(Array.from({ length: 40 }, () => mara.ok('getMe')));
+  const [answers, count] = await countStatements(library, askTogether);
+  expect(new Set(answers.map(({ username }) => username))).toEqual(new Set(['mara']));
+  expect(count).toBeLessThan(40);
+  // The statements of these requests may have begun when the account is renamed; later requests do not share them.
+  const before = askTogether();
+  await sql`update users set fullname = 'Mara Renamed' where ref = ${mara.ref}`.execute(library.deps.db);
+  const after = await askTogether();
+  await before;
+  expect(new Set(after.map(({ fullname }) => fullname))).toEqual(new Set(['Mara Renamed']));
+});
+
 // ROLE-4
 test('capabilities take one more statement after roles, grants or revokes have changed', async () => {
   await mara.ok('getMe');
