@@ -201,7 +201,7 @@ describe('the trash', () => {
     restorable: false,
   } as const;
 
-  it('says who deleted an item', () => {
+  it('names the account that deleted an item', () => {
     expect(deletedBy(item, 4, undefined)).toBe('by you');
     expect(deletedBy(item, 5, 'Ana')).toBe('by Ana');
     expect(deletedBy(item, 5, null)).toBe('by someone');

@@ -20,7 +20,7 @@ describe('the square crop of a cover', () => {
     expect(movedFocal(1, null, 0.2, 0.2)).toEqual({ x: 0.5, y: 0.5 });
   });
 
-  it('moves away from an edge at once after a focal point beyond it', () => {
+  it('moves away from an edge immediately after a focal point beyond it', () => {
     expect(movedFocal(2, { x: 1, y: 0 }, -0.05, 0)).toEqual({ x: 0.7, y: 0.5 });
   });
 

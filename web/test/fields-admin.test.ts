@@ -23,7 +23,7 @@ import {
 import { fieldOf } from './samples.ts';
 
 describe('the list of fields', () => {
-  it('goes by subject, tab and group, each where its first field stands', () => {
+  it('is by subject, tab and group, each at the position of its first field', () => {
     const subjects = arrange([
       fieldOf('late', { display_order: 300, display_group: 'Rights' }),
       fieldOf('season', { subject_kind: 'collection', display_order: 1 }),
@@ -64,7 +64,7 @@ describe('the list of fields', () => {
     expect(found(fields, '')).toHaveLength(2);
   });
 
-  it('writes one order where a number lies between the neighbours, else counts the group anew', () => {
+  it('writes one order if a number fits between the neighbours, otherwise renumbers the group', () => {
     const [a, b, c] = [
       fieldOf('a', { display_order: 10 }),
       fieldOf('b', { display_order: 20 }),
@@ -90,7 +90,7 @@ describe('the list of fields', () => {
 });
 
 describe('refusals', () => {
-  it('stand beside the control they are about, in the names people see', () => {
+  it('are shown beside their control, with visible names', () => {
     const text = 'Show_on_card and read_capability exclude each other: everyone sees cards.';
     const refusal = refusalOf(text);
     expect(refusal.about('show_on_card')).toBe(

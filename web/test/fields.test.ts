@@ -109,7 +109,7 @@ describe('values of a form', () => {
     expect(sentOf('text', ' a ')).toEqual({ kind: 'value', members: { value_text: ' a ' } });
   });
 
-  it.each(['12a', '1,2,3', '1e999', '--1', '.'])('says so when %s is no number', (typed) => {
+  it.each(['12a', '1,2,3', '1e999', '--1', '.'])('rejects %s, which is not a number', (typed) => {
     expect(sentOf('number', typed)).toEqual({ kind: 'problem', text: 'This is not a number.' });
   });
 

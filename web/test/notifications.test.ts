@@ -79,7 +79,7 @@ describe('a notification', () => {
     expect(placeOf(told(given))).toBe(place);
   });
 
-  it('from an unknown actor is from somebody', () => {
+  it('from an unknown actor has a generic name', () => {
     const { actor: _, ...without } = told({ kind: 'follow' });
     expect(sentenceOf(without)[0]).toEqual({ text: 'Someone' });
     expect(placeOf(without)).toBe('/notifications');

@@ -55,7 +55,7 @@ export async function isWithdrawn(db: Database, id: string): Promise<boolean> {
   return rows.length > 0;
 }
 
-/** Creates an actor with keys of its own and returns its id. */
+/** Creates an actor with new keys and returns its id. */
 export async function createActor(tx: Tx, secretKey: string, userRef: number): Promise<string> {
   const { publicKey, privateKey } = await generate('rsa', { modulusLength: 2048 });
   const pem = publicKey.export({ type: 'spki', format: 'pem' }).toString();
@@ -70,7 +70,7 @@ export async function createActor(tx: Tx, secretKey: string, userRef: number): P
 }
 
 /**
- * Returns the keys of an actor, or null if there is none. Withdrawn actors have keys, to sign their Delete.
+ * Returns the keys of an actor, or null if it does not exist. Withdrawn actors keep their keys to sign their Delete.
  */
 export async function readKeys(
   { db, secretKey }: Pick<Deps, 'db' | 'secretKey'>,

@@ -114,7 +114,7 @@ async function undo(ctx: Ctx, deps: Deps, site: ActivityPubSite, activity: Undo)
   }
 }
 
-/** Removes a follower that was deleted, or a boost that was deleted (AP-14). */
+/** Removes a deleted follower or a deleted boost (AP-14). */
 async function remove(deps: Deps, activity: Delete): Promise<void> {
   const uri = activity.actorId?.href;
   const object = activity.objectId?.href;

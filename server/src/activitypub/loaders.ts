@@ -12,12 +12,12 @@ function known(url: string) {
   return Object.hasOwn(preloadedContexts, url) ? remote(url, preloadedContexts[url]) : null;
 }
 
-/** Reads documents of other systems through the same guard as every request to another install. */
+/** Reads documents of other systems through the guard that all outbound requests pass. */
 export function openLoader(deps: OutboundDeps): DocumentLoader {
   return async (url) => known(url) ?? remote(url, await getJsonWith(deps, url, {}));
 }
 
-/** The same with signatures: some systems refuse unsigned requests. */
+/** The same with signed requests, because some systems refuse unsigned ones. */
 export function openSignedLoader(deps: OutboundDeps): AuthenticatedDocumentLoaderFactory {
   return (key) => async (url) => known(url) ?? remote(url, await readSigned(deps, key, url));
 }

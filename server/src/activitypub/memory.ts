@@ -2,7 +2,7 @@ import type { KvKey, KvStore, KvStoreSetOptions } from '@fedify/fedify';
 import { sql } from 'kysely';
 import type { Database } from '../platform/database/pool.ts';
 
-/** How long entries without a lifetime of their own are kept, in days. */
+/** Lifetime of entries that do not set one, in days. */
 const KEPT_DAYS = 30;
 
 function secondsOf(options: KvStoreSetOptions | undefined): number {
@@ -40,7 +40,7 @@ export function openMemory(db: Database): KvStore {
   };
 }
 
-/** Removes what has expired. */
+/** Removes expired entries. */
 export async function forgetExpired(db: Database): Promise<void> {
   await sql`delete from activitypub_memory where expires_at < now()`.execute(db);
 }

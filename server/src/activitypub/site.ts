@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Config } from '../config.ts';
 import type { Database } from '../platform/database/pool.ts';
 
-/** This library as it appears on ActivityPub. */
+/** This library as seen on ActivityPub. */
 export interface ActivityPubSite {
   /** The public address: scheme and host, without a trailing slash. */
   url: string;
@@ -11,7 +11,7 @@ export interface ActivityPubSite {
   name: string;
 }
 
-/** The switch and what it needs; `site` is null unless everything is served (AP-1). */
+/** The switch and its requirements; `site` is null unless all are met (AP-1). */
 export interface ActivityPubState {
   enabled: boolean;
   publicMode: boolean;

@@ -37,7 +37,7 @@ export const list = handle(listExposedAssets, async ({ db, ladder }, { caller, q
   return { status: 200, body: { ...page, items, total: await countExposed(db, exposedAssets) } };
 });
 
-/** Changes a batch of those that are still exposed, ordered by id; returns how many. */
+/** Restricts a batch of assets that are still exposed, ordered by id; returns their number. */
 async function restrictBatch(db: Database, caller: SignedIn, which: RawBuilder<boolean>): Promise<number> {
   return db.transaction().execute(async (tx) => {
     const { rows } = await sql<{ id: string }>`

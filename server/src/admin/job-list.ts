@@ -41,7 +41,10 @@ function progressOf(
   return { part: total === 0 ? 1 : Math.min(1, done / total), step: null, done, total };
 }
 
-/** Lists jobs `j` that meet a condition, newest first. Payloads never leave the server: they may name hidden things. */
+/**
+ * Lists jobs `j` that meet a condition, newest first. Payloads never leave the server, because they may name hidden
+ * content.
+ */
 export async function readJobs(db: Database, which: RawBuilder<boolean>, limit: number): Promise<Job[]> {
   const { rows } = await sql<JobRow>`
     select j.id, j.task_identifier as name,

@@ -4,24 +4,24 @@ import type { Bucket } from '../platform/storage/s3-bucket.ts';
 import { DamagedObject, NoSuchObject } from '../platform/storage/storage.ts';
 import { BackupError, type BackupTarget } from './target.ts';
 
-/** The names of writers, each of which renews its own. */
+/** The prefix of lock objects; each writer renews its own. */
 const WRITERS = 'writers/';
-/** A writer that has not renewed its name for this long was killed. */
+/** A lock object that was not renewed for this long belongs to a killed writer. */
 const LEASE_MS = 5 * 60_000;
 
-/** Describes what is wrong with stored content; any other error is one of the service, and not of the content. */
+/** Describes a fault of stored content; all other errors are faults of the service. */
 function asDamage(place: string, key: string, error: unknown): unknown {
   if (error instanceof NoSuchObject) return new BackupError(`${place}/${key} is missing`);
   return error instanceof DamagedObject ? new BackupError(error.message) : error;
 }
 
 /**
- * Uses a bucket as a place for backups. A bucket has no locks: a writer stores its name, and then looks for others. Names
- * of killed writers count for `leaseMs`, by the clock of the service. While the service is unavailable, everything
- * fails with StorageUnavailable.
+ * Uses a bucket as a place for backups. A bucket has no locks: a writer stores a lock object, then looks for others.
+ * Those of killed writers expire after `leaseMs`, by the clock of the service. While the service is unavailable, every
+ * call fails with StorageUnavailable.
  */
 export function openBucketTarget(bucket: Bucket, place: string, { leaseMs = LEASE_MS } = {}): BackupTarget {
-  /** When the name of this writer was stored last; null when it has none. */
+  /** When the lock object of this writer was last renewed; null if it has none. */
   let renewedAt: number | null = null;
 
   return {

@@ -44,7 +44,7 @@ function onlyDirectory(positionals: string[], usage: string): string {
   return directory;
 }
 
-/** Returns the passphrase: the content of a key file, or the setting; null when there is neither. */
+/** Returns the passphrase from a key file or the setting; null without either. */
 async function readPassphrase(config: Config, keyFile: string | undefined): Promise<string | null> {
   if (keyFile === undefined) return config.backupPassphrase;
   const text = await readFile(keyFile, 'utf8').catch((error: unknown) => {
@@ -136,7 +136,7 @@ async function list(config: Config, args: string[], print: Print): Promise<numbe
   return 0;
 }
 
-/** Prints each damage of a backup, and returns how many there are. */
+/** Prints each fault of a backup and returns their number. */
 async function printDamage(repository: Repository, manifest: Manifest, print: Print): Promise<number> {
   let count = 0;
   for await (const damage of verify(repository, manifest)) {
@@ -175,7 +175,9 @@ export async function backupCommand(config: Config, args: string[], print: Print
   return backUp(config, args, print);
 }
 
-/** `vitrine restore DIR [--data NEW] [--at ID] [--key-file FILE]`. Returns the exit code: 1 when the backup is damaged. */
+/**
+ * `vitrine restore DIR [--data NEW] [--at ID] [--key-file FILE]`. Returns the exit code: 1 when the backup is damaged.
+ */
 export async function restoreCommand(config: Config, args: string[], print: Print): Promise<number> {
   const { values, positionals } = parse(args, ['key-file', 'at', 'data']);
   const directory = onlyDirectory(positionals, 'vitrine restore DIR');

@@ -16,7 +16,7 @@ import { BackupError } from './target.ts';
 
 /** Files in progress at the same time. */
 const AT_ONCE = 8;
-/** Lost files that a backup names; `vitrine doctor --bytes` names all. */
+/** Maximum number of lost files that a backup names; `vitrine doctor --bytes` names all. */
 const MOST_NAMED = 20;
 
 export interface CopyProgress {
@@ -34,14 +34,14 @@ interface Wanted {
   bytes: number;
 }
 
-/** Keys of these contain the hash of their content. */
+/** Kinds of files whose keys contain the hash of their content. */
 function hashInKey(key: string): string | null {
   return (
     /^(?:(?:originals|subtitles)\/[0-9a-f]{2}\/[0-9a-f]{2}|logos)\/([0-9a-f]{64})$/.exec(key)?.[1] ?? null
   );
 }
 
-/** Applies `work` to the items, some at once, and yields the results in the order of the items. */
+/** Applies `work` to several items concurrently, and yields the results in the order of the items. */
 export async function* inOrder<T, R>(
   items: AsyncIterable<T>,
   work: (item: T) => Promise<R>,
@@ -86,7 +86,7 @@ async function hashOf(storage: Storage, key: string, bytes: number): Promise<str
   return hash.digest('hex');
 }
 
-/** Returns why a stored file cannot be read, or null for an error of something else. */
+/** Returns why a stored file cannot be read, or null for an unrelated error. */
 function whyLost(error: unknown): string | null {
   if (error instanceof NoSuchObject) return 'it is missing';
   if (error instanceof DamagedObject) return error.message;

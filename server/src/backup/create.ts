@@ -14,9 +14,9 @@ import { BackupError, type BackupTarget } from './target.ts';
 export interface BackupOptions {
   /** Version of the product. */
   version: string;
-  /** Null: not encrypted. */
+  /** Null if backups are not encrypted. */
   passphrase: string | null;
-  /** The number of complete backups to keep; null: all. */
+  /** The number of complete backups to keep; null for all. */
   keep: number | null;
   now: Date;
   progress(done: CopyProgress): void;
@@ -30,7 +30,7 @@ export interface BackupReport {
   removed: string[];
 }
 
-/** Returns the name of a backup of this moment that sorts after all others. */
+/** Returns a name for a backup made now, which sorts after all others. */
 function nextId(now: Date, known: readonly string[]): string {
   const idOf = (at: number) => new Date(at).toISOString().replaceAll(/[-:]|\.\d+/g, '');
   const last = known.at(-1) ?? '';
@@ -56,7 +56,7 @@ async function backUp(
   try {
     const rows = await dump(client, repository, id, listPath, 'kept');
     const { added, ...files } = await copyFiles(repository, storage, { id, listPath, previous }, progress);
-    // Its connection is the lock that kept these files: fails when it was lost meanwhile.
+    // Its connection holds the lock that kept these files; fails if it was lost meanwhile.
     await client.query('select 1');
     await repository.target.settle();
     const manifest: Manifest = { id, version, ...rows, ...files };
@@ -93,7 +93,7 @@ export async function createBackup(
       await allowRemoval(client).catch(() => {});
     }
   } finally {
-    // The session has settings of its own by now.
+    // The session may have its own settings by now.
     client.release(true);
     await lock.release();
   }

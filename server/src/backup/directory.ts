@@ -94,7 +94,7 @@ export async function openDirectory(path: string, create: boolean): Promise<Back
     },
     async remove(key) {
       await rm(join(root, key), { force: true });
-      // Directories that still hold something stay.
+      // Keeps directories that are not empty.
       for (let parent = dirname(key); parent.includes('/'); parent = dirname(parent)) {
         await rmdir(join(root, parent)).catch(() => {});
       }

@@ -11,7 +11,7 @@ import { BackupError } from './target.ts';
 /** Tables with the transient state of processes, which a backup omits. */
 const momentary: ReadonlySet<string> = new Set(['job_workers', 'job_progress']);
 
-/** Which rows to store. `kept`: those whose files a backup has, so no upload that made no asset yet. */
+/** Which rows to store. `kept` are those whose files a backup contains, which excludes uploads without an asset. */
 export type Extent = 'all' | 'kept';
 const kept: Readonly<Record<string, string>> = { uploads: 'where used_at is not null' };
 
@@ -67,7 +67,7 @@ function filesQuery(tables: ReadonlySet<string>): string {
   return `select key, max(bytes) from (${parts.join(' union ')}) as f (key, bytes) group by key order by key collate "C"`;
 }
 
-/** Everything of a manifest that comes from the database. */
+/** The part of a manifest that comes from the database. */
 export type Dump = Pick<
   Manifest,
   'takenAt' | 'postgres' | 'migrations' | 'tables' | 'sequences' | 'jobs' | 'hasOwnScrambleKey'

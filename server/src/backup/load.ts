@@ -12,20 +12,20 @@ interface Statement {
   create: string;
 }
 
-/** Foreign keys: rows are loaded table by table, and the keys are checked when all of them are there. */
+/** Foreign keys are checked after all tables have been loaded. */
 const foreignKeysQuery = `
   select format('alter table %s drop constraint %I', conrelid::regclass, conname) as remove,
     format('alter table %s add constraint %I %s', conrelid::regclass, conname, pg_get_constraintdef(oid)) as create
   from pg_constraint where contype = 'f' and connamespace = 'public'::regnamespace order by conname`;
 
-/** Indexes that no constraint needs: building them once is much faster than keeping them current for each row. */
+/** Indexes that no constraint needs: building them once is much faster than updating them for each row. */
 const indexesQuery = `
   select format('drop index %s', i.indexrelid::regclass) as remove, pg_get_indexdef(i.indexrelid) as create
   from pg_index i join pg_class c on c.oid = i.indexrelid
   where c.relnamespace = 'public'::regnamespace
     and not exists (select from pg_constraint k where k.conindid = i.indexrelid) order by c.relname`;
 
-/** Triggers that are on; what they maintain is part of the backup. */
+/** Enabled triggers; the backup already contains the data that they maintain. */
 const triggersQuery = `
   select format('alter table %s disable trigger %I', tgrelid::regclass, tgname) as remove,
     format('alter table %s enable trigger %I', tgrelid::regclass, tgname) as create
@@ -81,7 +81,7 @@ async function loadJobs(
     left join graphile_worker._private_job_queues q on q.queue_name = r.queue_name order by r.place`);
 }
 
-/** Previews that were rendered again between the snapshot and their copy have another size than their row says. */
+/** Corrects the sizes of previews that were rendered again between the snapshot and their copy. */
 async function correctSizes(client: pg.ClientBase, { resized }: Loadable): Promise<void> {
   for (const { key, bytes } of resized) {
     const hash = key.split('/')[3];
@@ -94,7 +94,7 @@ async function correctSizes(client: pg.ClientBase, { resized }: Loadable): Promi
   }
 }
 
-/** What of a manifest is needed to load rows. */
+/** The part of a manifest that is needed to load rows. */
 type Loadable = Pick<Manifest, 'id' | 'migrations' | 'tables' | 'sequences' | 'jobs' | 'resized'>;
 
 /**

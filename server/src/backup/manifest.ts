@@ -27,7 +27,7 @@ const Manifest = Type.Object({
   postgres: Type.String(),
   migrations: Type.Array(Type.String({ pattern: '^\\d{4}_\\w+\\.sql$' })),
   tables: Type.Array(Table),
-  /** `value` null: never used. */
+  /** `value` is null if it was never used. */
   sequences: Type.Array(
     Type.Object({
       name: Type.String({ pattern: '^[a-z_][a-z0-9_]*$' }),
@@ -43,10 +43,10 @@ const Manifest = Type.Object({
   }),
   /** Previews that were rendered again after the snapshot, with their new size. */
   resized: Type.Array(Type.Object({ key: Type.String(), bytes: Type.Integer() })),
-  /** Whether passwords need a VITRINE_SCRAMBLE_KEY, which is no part of the backup. */
+  /** Whether passwords need a VITRINE_SCRAMBLE_KEY, which the backup does not contain. */
   hasOwnScrambleKey: Type.Boolean(),
 });
-/** What a backup consists of. It is written last: a backup without it is incomplete. */
+/** The manifest of a backup. It is written last: a backup without it is incomplete. */
 export type Manifest = Static<typeof Manifest>;
 export type BackupTable = Static<typeof Table>;
 const isManifest = Compile(Manifest);
@@ -115,7 +115,7 @@ export async function writeCompressed(
   return written;
 }
 
-/** Reads what `writeCompressed` stored. Throws when it is not the expected content. */
+/** Reads what `writeCompressed` stored. Throws if the content is not the expected one. */
 export async function* readCompressed(
   repository: Repository,
   name: string,

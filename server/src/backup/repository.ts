@@ -26,19 +26,19 @@ const Header = Type.Object({
 type Header = Static<typeof Header>;
 const isHeader = Compile(Header);
 
-/** What a backup expects of stored content. */
+/** The size and hash that a backup expects of stored content. */
 export interface Content {
   bytes: number;
   /** In hex. */
   sha256: string;
 }
 
-/** All backups in one place. Names are of the content before encryption. */
+/** All backups in one place. Names refer to the content before encryption. */
 export interface Repository {
   target: BackupTarget;
   /** Stores content, of about `sizeBytes` if that is known, and returns its size and hash. */
   write(name: string, content: AsyncIterable<Uint8Array>, sizeBytes?: number): Promise<Content>;
-  /** Reads content. Throws BackupError at the end when it is not the expected one, or was changed. */
+  /** Reads content. Throws BackupError at the end if it differs from the expected content. */
   read(name: string, expected: Content | null): AsyncIterable<Uint8Array>;
   /** Returns whether content of this size is stored. */
   has(name: string, bytes: number): Promise<boolean>;
@@ -52,7 +52,7 @@ async function readAll(content: AsyncIterable<Uint8Array>): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-/** Passes content on and calls `done` with its size and hash; what `done` throws, the stream throws. */
+/** Passes content on and calls `done` with its size and hash; the stream fails with an error of `done`. */
 async function* counted(content: AsyncIterable<Uint8Array>, done: (found: Content) => void) {
   const hash = createHash('sha256');
   let bytes = 0;
@@ -75,7 +75,7 @@ function check(name: string, found: Content, expected: Content | null): void {
 function openWith(target: BackupTarget, key: Buffer | null): Repository {
   const keyOf = (name: string) => {
     if (key === null) return name;
-    // The directories stay: they separate backups from files, and one backup from another.
+    // Keeps the directories, which separate backups from files and from each other.
     const [kind = '', ...rest] = name.split('/');
     const sealed = sealedName(key, name);
     return kind === 'files'

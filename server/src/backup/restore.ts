@@ -27,7 +27,7 @@ export function requireKnownVersion({ migrations, version }: Manifest): void {
   throw new BackupError(`the backup was made by a newer Vitrine (${version}); restore it with that version`);
 }
 
-/** Throws BackupError unless database and storage are empty, or a restore into them did not finish. */
+/** Throws BackupError unless database and storage are empty or contain only an unfinished restore. */
 async function requireEmpty(client: pg.ClientBase, storage: Storage): Promise<void> {
   if (await isRestoring(client)) return;
   const { rows } = await client.query<{ used: boolean }>(`select exists (

@@ -56,7 +56,7 @@ export async function createKey(passphrase: string): Promise<{ key: Buffer; wrap
 /** Decrypts the key. Throws BackupError when the passphrase is wrong. */
 export async function unwrapKey(wrapped: WrappedKey, passphrase: string): Promise<Buffer> {
   const { N, r, p } = wrapped;
-  // Bounds what a forged file may cost; ours has always been 2^17, 8 and 1.
+  // Limits the cost that a forged file can cause; our parameters have always been 2^17, 8 and 1.
   if (N > 2 ** 20 || r > 16 || p > 4) throw new BackupError('the key of these backups is damaged');
   const sealed = Buffer.from(wrapped.key, 'base64');
   const outer = await wrappingKey(passphrase, { N, r, p }, Buffer.from(wrapped.salt, 'base64'));
@@ -113,8 +113,8 @@ export function sealedSize(size: number): number {
 }
 
 /**
- * Encrypts content: 16 bytes of salt, then chunks of 64 KiB, each with AES-256-GCM and its tag. Each content has a key
- * of its own, derived with the salt. `name` is authenticated, so content cannot take another's place.
+ * Encrypts content: 16 bytes of salt, then chunks of 64 KiB, each with AES-256-GCM and its tag. Each content has its
+ * own key, derived with the salt. `name` is authenticated, so that contents cannot be exchanged.
  */
 export async function* seal(source: AsyncIterable<Uint8Array>, key: Uint8Array, name: string) {
   const salt = randomBytes(SALT_BYTES);
@@ -129,7 +129,7 @@ export async function* seal(source: AsyncIterable<Uint8Array>, key: Uint8Array, 
   }
 }
 
-/** Decrypts what `seal` made. Throws BackupError when a byte was changed or the end is missing. */
+/** Decrypts the output of `seal`. Throws BackupError if a byte was changed or the end is missing. */
 export async function* unseal(source: AsyncIterable<Uint8Array>, key: Uint8Array, name: string) {
   const label = createHash('sha256').update(name).digest();
   let own: Buffer | null = null;

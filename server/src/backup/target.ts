@@ -5,19 +5,19 @@ export class BackupError extends Error {}
 
 /**
  * Where backups are stored. Keys are relative paths with `/`. A write becomes visible as a whole or not at all, so a
- * backup counts once its manifest, which is written last, is there.
+ * backup is complete once its manifest, which is written last, exists.
  */
 export interface BackupTarget {
   /** Its name in messages. */
   readonly place: string;
   /**
    * Stores the content, of about `sizeBytes` if that is known, replacing an earlier one. Durable after `settle`. Throws
-   * BackupError when there is no room.
+   * BackupError when the disk is full.
    */
   write(key: string, content: AsyncIterable<Uint8Array>, sizeBytes?: number): Promise<void>;
-  /** Opens the content. Throws BackupError when there is none. */
+  /** Opens the content. Throws BackupError if it does not exist. */
   read(key: string): Promise<Readable>;
-  /** Returns the number of bytes, or null when there is no such content. */
+  /** Returns the number of bytes, or null if the content does not exist. */
   size(key: string): Promise<number | null>;
   /** Lists the keys that begin with this directory, which ends with `/`, in no particular order. */
   list(directory: string): AsyncIterable<string>;

@@ -95,8 +95,8 @@ async function undoSwap(dataDir: string): Promise<void> {
 
 /**
  * Moves the library's embedded database to another version of PostgreSQL: copies every row into a new cluster and puts
- * it in place of the old one, which is kept beside it. Files of the library are not touched. Interrupted anywhere, it
- * leaves the old cluster, or refuses every start until it runs again (RUN-18).
+ * it in place of the old one, which is kept beside it. Files of the library are not touched. An interruption
+ * leaves the old cluster in use, or prevents every start until the upgrade runs again (RUN-18).
  */
 export async function upgradeCluster(plan: UpgradePlan): Promise<void> {
   const { dataDir } = plan;
@@ -105,7 +105,7 @@ export async function upgradeCluster(plan: UpgradePlan): Promise<void> {
   try {
     await undoSwap(dataDir);
     await rm(work, { recursive: true, force: true });
-    // PostgreSQL's user passes through it; what lies in it is private.
+    // PostgreSQL's user has to traverse it; its contents are private.
     await mkdir(work);
     await chmod(work, 0o711);
     const target = await openDirectory(join(work, 'rows'), true);

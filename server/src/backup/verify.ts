@@ -17,7 +17,7 @@ async function whyDamaged(work: Promise<unknown>): Promise<string | null> {
   }
 }
 
-/** Returns the manifest of backup `id`, or of the latest. Throws BackupError when there is no such backup. */
+/** Returns the manifest of backup `id`, or of the latest. Throws BackupError if it does not exist. */
 export async function findBackup(repository: Repository, id: string | null): Promise<Manifest> {
   const { complete } = await listBackups(repository);
   const found = id ?? complete.at(-1);

@@ -90,7 +90,7 @@ async function addPeople(deps: Deps): Promise<Map<string, number>> {
 
 /**
  * Fills the sample library: six people, their posts and pictures, likes and comments. Keeps what exists, so it can be
- * interrupted and repeated. Pictures are drawn from a seed, so every sample library has the same.
+ * interrupted and repeated. Pictures are drawn from a seed, so they are the same in every sample library.
  */
 export async function fillDemo(deps: Deps): Promise<void> {
   // A sample library is public.

@@ -26,7 +26,7 @@ export interface BytesOptions {
 export interface BytesReport {
   files: number;
   bytes: number;
-  /** Originals, subtitles and logos that are missing or differ from what was uploaded. */
+  /** Originals, subtitles and logos that are missing or differ from the uploaded bytes. */
   lost: number;
   /** Files with missing or damaged renditions, and how many of them are being rendered again. */
   previews: number;
@@ -35,7 +35,7 @@ export interface BytesReport {
   stoppedAfter: string | null;
 }
 
-/** Returns how many files and bytes there are to check after a hash. */
+/** Returns the number of files and bytes to check after a hash. */
 export async function countFiles(db: Database, after: string): Promise<{ files: number; bytes: number }> {
   const { rows } = await sql<{ files: number; bytes: number }>`
     select count(*) as files, coalesce(sum(size_bytes), 0) as bytes from files
@@ -116,7 +116,7 @@ async function checkLogos(
   }
 }
 
-/** Reads every stored subtitle file; they have rows of their own and are few and small beside originals. */
+/** Checks every stored subtitle file; they have their own rows, and are few and small compared with originals. */
 async function checkSubtitles(
   { db, storage }: { db: Database; storage: Storage },
   { signal, print }: BytesOptions,
@@ -134,7 +134,7 @@ async function checkSubtitles(
       after = file.hash;
       const fault = await faultOf(storage, subtitlesKey(file.hash), file, () => signal.throwIfAborted());
       if (fault === null) continue;
-      // Subtitles that were replaced meanwhile are not missed.
+      // Subtitles that were replaced meanwhile are not reported as missing.
       const kept = await sql`select from subtitles where file_hash = ${file.hash} limit 1`.execute(db);
       if (kept.rows.length === 0) continue;
       report.lost += 1;
@@ -146,8 +146,9 @@ async function checkSubtitles(
 }
 
 /**
- * Reads every original, subtitle file and logo and compares its size and SHA-256, looks for every rendition and compares its size, and prints
- * a line for each fault as it is found. Copies of what peers share are not read. Reads in order of the hash, so that a later run can go on where one stopped.
+ * Compares the size and SHA-256 of every original, subtitle file and logo and the size of every rendition, and prints a
+ * line for each fault. Does not read copies of what peers share. Reads in order of the hash, so that a later run can
+ * continue where one stopped.
  */
 export async function checkBytes(
   { db, storage }: { db: Database; storage: Storage },

@@ -103,7 +103,7 @@ async function runBytes(
 }
 
 /**
- * `vitrine doctor`: runs the checks of the admin page, beside a running library or on a stopped one, whose database it
+ * `vitrine doctor`: runs the checks of the admin page on a running or stopped library, whose database it
  * does not migrate. With `--bytes` it reads every stored file instead. Returns the exit code: 1 when there is a
  * problem, 2 when it was stopped before the end.
  */

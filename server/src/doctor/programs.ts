@@ -19,7 +19,7 @@ const node: Examination = {
   look: async () => judgeNode(process.versions.node),
 };
 
-/** Returns the path of a program, or null when it is in no directory of the search path. */
+/** Returns the path of a program, or null if it is not in the search path. */
 async function find(program: string, searchPath: string): Promise<string | null> {
   for (const directory of searchPath.split(delimiter).filter((one) => one !== '')) {
     const path = join(directory, program);
@@ -51,7 +51,7 @@ const perl = program(
 );
 const ffmpeg = program('ffmpeg', 'FFmpeg', 'ffmpeg', 'not found: video and sound get no previews');
 
-/** An installed package that reads HEIC where sharp's own libvips does not. */
+/** Returns whether an installed package reads HEIC, which sharp's own libvips may not read. */
 function hasHeicReader(): boolean {
   try {
     import.meta.resolve('libheif-js');

@@ -26,7 +26,7 @@ function gib(bytes: number): string {
   return `${(bytes / GIB).toFixed(1)} GiB`;
 }
 
-/** Space for originals, renditions and the database; PostgreSQL stops when there is none. */
+/** Free space for originals, renditions and the database; PostgreSQL stops on a full disk. */
 export function judgeDisk({ free_bytes, total_bytes }: { free_bytes: number; total_bytes: number }): Finding {
   const detail = `${gib(free_bytes)} of ${gib(total_bytes)} are free`;
   const remedy = 'Make room on the volume of the data directory, or move it to a larger one.';
@@ -85,7 +85,7 @@ const bucket: Examination = {
 };
 
 /**
- * Returns files from a random start, wrapping around, so that every file is checked at some time and small libraries
+ * Returns files from a random start, wrapping around, so that every file is checked eventually and small libraries
  * completely.
  */
 async function sample({ db }: Pick<DoctorDeps, 'db'>): Promise<KnownFile[]> {
@@ -98,7 +98,7 @@ async function sample({ db }: Pick<DoctorDeps, 'db'>): Promise<KnownFile[]> {
   return rows;
 }
 
-/** Returns which files of some bytes are missing or have another size. */
+/** Returns the files of these bytes that are missing or differ in size. */
 async function lossOf({ storage }: Pick<DoctorDeps, 'storage'>, file: KnownFile) {
   return {
     hash: file.hash,

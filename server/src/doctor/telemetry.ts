@@ -1,12 +1,12 @@
 import { type Examination, type Finding, passed, warning } from './check.ts';
 
-/** How long a collector may take to answer. */
+/** Timeout of the collector's response. */
 const ANSWER_WITHIN_MS = 3000;
 
 const remedy =
   'Check OTEL_EXPORTER_OTLP_ENDPOINT and OTEL_EXPORTER_OTLP_HEADERS, and that the collector takes OTLP over HTTP.';
 
-/** Sends a collector an export without spans, which it must accept. */
+/** Sends an empty export to the collector, which it must accept. */
 async function askCollector({
   url,
   headers,

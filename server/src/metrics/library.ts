@@ -17,7 +17,7 @@ interface Figures {
   stored: StorageCount | null;
 }
 
-/** Reads the figures that the database has, in three statements that may not take long. */
+/** Reads the figures from the database in three statements with a timeout. */
 async function readFigures({ db }: Pick<Deps, 'db'>): Promise<Figures> {
   return db.transaction().execute(async (tx) => {
     await sql`select set_config('statement_timeout', ${String(STATEMENT_TIMEOUT_MS)}, true)`.execute(tx);
@@ -37,7 +37,7 @@ async function readFigures({ db }: Pick<Deps, 'db'>): Promise<Figures> {
   });
 }
 
-/** Opens the gauges of this library, which are the same whichever process reports them, and what reads their figures. */
+/** Opens the gauges of this library, which are the same in every process, and returns what reads their figures. */
 export async function openLibraryGauges(deps: Deps): Promise<{ registry: Registry; read(): Promise<void> }> {
   const { Gauge, Registry } = await import('prom-client');
   const registry = new Registry();

@@ -16,9 +16,9 @@ export interface ServiceMetrics extends ProcessMetrics {
 }
 
 /**
- * Counts the requests of a server, and opens all other metrics; null, at no cost, unless a token for them is configured. Call
- * it before routes are added. `hasSiblings`: other processes serve the same port, and their parent collects their
- * figures.
+ * Counts the requests of a server and opens all other metrics; returns null, at no cost, unless a metrics token is
+ * configured. Call it before routes are added. `hasSiblings`: other processes serve the same port, and their parent
+ * collects their figures.
  */
 export async function openMetrics(
   server: FastifyInstance,

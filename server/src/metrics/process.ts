@@ -18,15 +18,15 @@ const JOB_BUCKETS = [0.01, 0.05, 0.1, 0.5, 1, 5, 15, 60, 300, 1800, 7200];
 /** The first words of statements that are counted separately. */
 const verbs = new Set(['select', 'with', 'insert', 'update', 'delete', 'begin', 'commit', 'rollback']);
 
-/** Returns what a statement does, as one of few words. */
+/** Returns the kind of a statement as a label with few values. */
 function verbOf(text: string): string {
   const word = /\w+/.exec(text)?.[0].toLowerCase() ?? '';
   return verbs.has(word) ? word : 'other';
 }
 
 /**
- * Opens the metrics of this process: memory, processor time, event loop, its decoders, connections, statements and jobs. They
- * carry its id, so that a counter never falls when one of several processes is replaced.
+ * Opens the metrics of this process: memory, processor time, event loop, its decoders, connections, statements and
+ * jobs. They carry its id, so that a counter never falls when one of several processes is replaced.
  */
 export async function openProcessMetrics(
   { decoders }: Pick<Deps, 'decoders'>,

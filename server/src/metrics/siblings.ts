@@ -8,8 +8,8 @@ const WAIT_MS = 1000;
 type Figures = object[];
 
 /**
- * The messages of a collection: a serving process asks its parent, which asks all others for their figures and passes them
- * on. A collection is known by its number.
+ * The messages of a collection: a serving process asks its parent, which collects the figures of all others and returns
+ * them. A number identifies the collection.
  */
 interface Message {
   metrics: 'collect' | 'report' | 'reported' | 'collected';
@@ -59,7 +59,7 @@ async function askChild(child: ChildProcess): Promise<Figures[]> {
   };
   child.on('message', listen);
   try {
-    // A child that is ending reports nothing.
+    // An exiting child reports nothing.
     child.send({ metrics: 'report', number, figures: [] } satisfies Message, () => {});
     return await Promise.race([promise, sleep(WAIT_MS, [], { ref: false })]);
   } finally {

@@ -4,14 +4,14 @@ import { enqueueAll } from '../job-table.ts';
 import type { Tx } from '../platform/database/pool.ts';
 import { notifyFollowers, notifyFollowersOfAsset, notifyFollowersOfFile } from './followers.ts';
 
-/** A change that peers may have to hear of. */
+/** A change that may concern peers. */
 export interface Change {
   activity: 'create' | 'update' | 'delete' | 'like' | 'unlike' | 'share' | 'unshare';
   kind: 'post' | 'asset' | 'collection' | 'comment' | 'field';
   objectId: string;
   /** The account that acted; null for the system. */
   actorRef: number | null;
-  /** What the envelope needs when the object is gone. */
+  /** Data that the envelope needs once the object is gone. */
   details?: Readonly<Record<string, unknown>>;
 }
 
@@ -36,8 +36,9 @@ async function write(tx: Tx, change: Change, peers: RawBuilder<unknown>): Promis
 }
 
 /**
- * Records that a post, asset or collection of ours has changed, for every peer it is shared with and for followers, in the
- * transaction of the change (FED-20, AP-8). What peers share with this install is theirs to change, and nothing is recorded for it.
+ * Records that a post, asset or collection of ours has changed, for every peer it is shared with and for followers, in
+ * the transaction of the change (FED-20, AP-8). Records nothing for objects of peers, because only their origin changes
+ * them.
  */
 export async function notifyPeers(
   tx: Tx,
@@ -49,8 +50,8 @@ export async function notifyPeers(
 }
 
 /**
- * Records that bytes have other renditions or facts, for every peer that an asset with them is shared with, in the name of
- * its owner, and for followers.
+ * Records that the renditions or facts of bytes have changed, for every peer that an asset with them is shared with, in
+ * the name of its owner, and for followers.
  */
 export async function notifyPeersOfFile(tx: Tx, hash: string): Promise<void> {
   await notifyFollowersOfFile(tx, hash);
@@ -68,8 +69,8 @@ export async function notifyPeersOfFile(tx: Tx, hash: string): Promise<void> {
 }
 
 /**
- * Records the posts that contain an asset, for every peer they are shared with: who is given the asset has changed, and
- * with it the members that the posts have there.
+ * Records the posts that contain an asset for every peer they are shared with: the recipients of the asset have
+ * changed, and with them the members that the peers see.
  */
 export async function notifyPeersOfMember(tx: Tx, assetId: string, actorRef: number): Promise<void> {
   const { rows } = await sql<{ peer_id: string }>`
@@ -86,8 +87,8 @@ export async function notifyPeersOfMember(tx: Tx, assetId: string, actorRef: num
 }
 
 /**
- * Records a comment or like on a post: for the peer the post comes from, or for every peer the post is shared with but the
- * one that the comment came from.
+ * Records a comment or like on a post: for the peer the post comes from, or for every peer the post is shared with but
+ * the one that the comment came from.
  */
 export async function notifyPeersOfActivity(
   tx: Tx,
@@ -119,15 +120,15 @@ export async function notifyPeerOfCollection(
     where cp.collection_id = ${collectionId} order by cp.position`.execute(tx);
 }
 
-/** Records a changed definition for the peers that have it; a peer is sent it again only if it would differ. */
+/** Records a changed definition for the peers that have it; it is sent again only to peers with a different version. */
 export async function notifyPeersOfField(tx: Tx, fieldId: string, actorRef: number): Promise<void> {
   const change: Change = { activity: 'update', kind: 'field', objectId: fieldId, actorRef };
   await write(tx, change, sql`select s.peer_id from federation_sent_fields s where s.field_id = ${fieldId}`);
 }
 
 /**
- * Records every shared asset and collection with a value of this field as changed: peers that have the field are given
- * other values of it, or none any more.
+ * Records every shared asset and collection with a value of this field as changed: peers that have the field receive
+ * other values of it, or none.
  */
 export async function notifyPeersOfValues(tx: Tx, fieldId: string, actorRef: number): Promise<void> {
   const { rows: known } =
@@ -150,7 +151,7 @@ export async function notifyPeersOfValues(tx: Tx, fieldId: string, actorRef: num
   );
 }
 
-/** Records every shared post and asset of a team as changed, since they name the team. */
+/** Records every shared post and asset of a team as changed, because they name the team. */
 export async function notifyPeersOfTeam(tx: Tx, teamId: string, actorRef: number): Promise<void> {
   const told = (kind: 'post' | 'asset') => sql`select told.peer_id, ${kind} as kind, x.id as object_id
     from ${sql.table(`${kind}s`)} x, lateral (${peersToNotify(kind, sql.ref('x.id'))}) told

@@ -12,7 +12,7 @@ async function queue(tx: Tx, posts: RawBuilder<unknown>): Promise<void> {
   await enqueueAll(tx, 'tell-followers', jobs);
 }
 
-/** Records in the transaction of a change to a post that its followers may have to hear of it (AP-8). */
+/** Enqueues the notification of a post's followers in the transaction of its change (AP-8). */
 export async function notifyFollowers(tx: Tx, postId: string): Promise<void> {
   await queue(tx, sql`select ${postId}::uuid as post_id`);
 }

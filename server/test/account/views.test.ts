@@ -73,7 +73,7 @@ describe('views of the feed an account keeps', () => {
   });
 
   // PREFERENCE-7
-  test('have each name once in an account, whatever its case; two accounts may have the same', async () => {
+  test('have unique names per account, ignoring case; two accounts may use the same name', async () => {
     const [ann, ben] = [await someone(), await someone()];
     await keep(ann, 'Übersicht');
     const other = await keep(ann, 'Other');

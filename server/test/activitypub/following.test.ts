@@ -151,7 +151,7 @@ describe('a follower', () => {
   });
 
   // AP-10
-  test('gets what waited while their system was away, once and in order', async () => {
+  test('receives pending activities once and in order when their system is reachable again', async () => {
     bob.refuseWith = () => 503;
     const shown = await post('Waiting');
     await library.runJobs();
@@ -183,7 +183,7 @@ describe('a follower', () => {
   });
 
   // AP-13, AP-14
-  test('can like and boost a public post, which is counted and nobody’s like here', async () => {
+  test('can like and boost a public post, which counts without a local like', async () => {
     const shown = await post('Liked');
     const hidden = await post('Hidden', 'org-only');
     const note = `${actor}/posts/${shown.id}`;
@@ -232,7 +232,7 @@ describe('a follower', () => {
   });
 
   // AP-1, AP-8
-  test('hears nothing while it is switched off, and then of what has changed meanwhile', async () => {
+  test('receives nothing while ActivityPub is disabled, and missed changes once it is enabled', async () => {
     await followAnew();
     const shown = await post('Seen');
     await library.runJobs();
@@ -273,7 +273,7 @@ describe('an inbox', () => {
   });
 
   // AP-14
-  test('lets nobody undo or delete what others did', async () => {
+  test('does not let callers undo or delete what others did', async () => {
     await followAnew();
     const eve = await startPerson('eve');
     try {
@@ -343,7 +343,7 @@ describe('an inbox', () => {
   });
 
   // AP-11
-  test('reads no documents that are compressed, too large, redirected or of somebody else', async () => {
+  test('rejects documents that are compressed, too large, redirected or from another install', async () => {
     const cases: Record<string, RemotePerson['serve']> = {
       compressed: (response) =>
         response

@@ -81,7 +81,7 @@ describe('with public mode off', () => {
     expect([...new Set(apart)]).toEqual(['/mail/unsubscribe']);
   });
 
-  test('answers alike for existing and unknown things', async () => {
+  test('responds identically for existing and unknown targets', async () => {
     const missing = '/posts/00000000-0000-4000-8000-00000000dead';
     const answers = [`/assets/${ids.get('id')}`, missing, '/posts/no-uuid', '/posts?limit=0'];
     for (const path of answers) {

@@ -152,7 +152,7 @@ describe('PATCH /assets/{id} changes', () => {
   });
 });
 
-describe('PATCH /assets/{id} refuses without a change', () => {
+describe('PATCH /assets/{id} refuses invalid changes and changes nothing', () => {
   test.each([
     ['team_id', null],
     ['team_id', '00000000-0000-4000-8000-00000000dead'],

@@ -199,7 +199,7 @@ describe.skipIf(!mounts)('a small disk (skipped where unshare may not mount a tm
     return { status: answer?.statusCode ?? 0, text };
   }
 
-  test('refuses uploads into the reserve before and while reading them, and recovers by itself', async () => {
+  test('refuses uploads into the reserve before and while reading them, and recovers automatically', async () => {
     await start(64, 16 * MIB);
     const bytes = plainText('was there before');
     const { id } = await upload(root, bytes, {}, 'note.txt');

@@ -119,7 +119,7 @@ test('a killed decoder leaves no partial file, and the job runs again', async ()
   });
 });
 
-test('a request that waits for such a file is refused, and the file is not stored', async () => {
+test('a request that waits for such a file fails, and the file is not stored', async () => {
   const encoder = await startEncoder();
   const limits = { query: { memoryBytes: 16 * 1024 ** 2 } };
   const strict = await openLibrary({ VITRINE_ENCODER_URL: encoder.address }, { decoding: { limits } });

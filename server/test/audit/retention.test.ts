@@ -54,7 +54,7 @@ describe('events are kept', () => {
   });
 
   // AUDIT-4
-  test('for as many days as the setting says', async () => {
+  test('for the configured number of days', async () => {
     await happened('aged.young', '23 hours');
     await keep(1);
     expect(await remaining()).toEqual(expect.arrayContaining(['aged.ancient', 'aged.old', 'aged.young']));
@@ -81,7 +81,7 @@ describe('events are kept', () => {
 });
 
 describe('the setting', () => {
-  test('is returned as it was set, and its change is an event', async () => {
+  test('is returned as set, and the change is audited', async () => {
     for (const retention_days of [1, 36_500, null, 90]) {
       expect(await keep(retention_days)).toEqual({ retention_days });
       expect(await root.ok('getAuditRetention')).toEqual({ retention_days });

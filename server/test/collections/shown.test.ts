@@ -130,7 +130,7 @@ describe('a collection shows each caller what their feed would', () => {
   });
 
   // COLLECTION-18
-  test('`containing` finds a post where it is shown; one’s own collections also while one reads it', async () => {
+  test('`containing` lists collections that show the post, and the caller’s own if the caller may read it', async () => {
     const found = async (who: Visitor, post: Post) =>
       (await everyCollection(who, { containing: post.id })).map(({ id }) => id);
     const draft = await publish(mara, [plain], { draft: true });
@@ -216,7 +216,7 @@ describe('covers', () => {
   });
 });
 
-describe('a chosen cover stands first', () => {
+describe('a chosen cover comes first', () => {
   let posts: Post[];
   let id: string;
   const assetOf = (index: number) => posts[index]?.members[0]?.asset_id ?? '';
@@ -327,7 +327,7 @@ describe('the focal point of the first cover', () => {
     expect(await focal()).toEqual([null, null]);
   });
 
-  test('goes when another cover is chosen without a new one, and stays with the same', async () => {
+  test('is removed when another cover is chosen without a new one, and kept with the same cover', async () => {
     await edit(id, { cover_post_id: second.id, cover_focal_x: 0.25, cover_focal_y: 0.75 });
     expect(await focal()).toEqual([0.25, 0.75]);
     await edit(id, { cover_post_id: second.id, name: 'focal still' });
@@ -340,7 +340,7 @@ describe('the focal point of the first cover', () => {
   });
 
   // COLLECTION-12
-  test('belongs to one picture, and is not told of another that came to stand first', async () => {
+  test('belongs to one picture, and does not apply to another that becomes the first', async () => {
     await edit(id, { cover_focal_x: 0.3, cover_focal_y: 0.4 });
     expect(await focal()).toEqual([0.3, 0.4]);
     await mara.ok('orderCollection', { params: { id }, body: { post_id: second.id, before: first.id } });

@@ -76,7 +76,7 @@ describe('DELETE /collections/{id}', () => {
 // TRASH-2
 describe('POST /admin/collections/{id}/restore', () => {
   // COLLECTION-16, TRASH-2
-  test('is for whoever deleted it and for system.admin', async () => {
+  test('is allowed to the account that deleted it and to system.admin', async () => {
     const editor = await arrive(library, 'editor');
     await grant(library, editor, 'posts.admin');
     const own = await taken(mara);
@@ -102,7 +102,7 @@ describe('POST /admin/collections/{id}/restore', () => {
 });
 
 describe('the trash lists collections', () => {
-  test('to their owner and to who deleted them, and says who may restore', async () => {
+  test('to their owner and to the account that deleted them, and states who may restore', async () => {
     const id = await taken(root);
     const seen = async (who: Account, scope: 'owned_by_me' | 'deleted_by_me') =>
       (await trash(who, scope)).find((item) => item.id === id)?.restorable ?? null;
@@ -140,7 +140,7 @@ describe('the trash lists collections', () => {
 // REQUEST-7
 describe('an appeal against the delete of a collection', () => {
   // COLLECTION-16, TRASH-6
-  test('is 201, 200 when repeated; 404 for what is not one’s own or not deleted; 409 for what one may restore', async () => {
+  test('is 201, or 200 when repeated; 404 for items of others or live items; 409 for items that the caller may restore', async () => {
     const id = await taken(root);
     const first = await appeal(mara, id);
     const again = await appeal(mara, id);
@@ -157,7 +157,7 @@ describe('an appeal against the delete of a collection', () => {
   });
 
   // REQUEST-7
-  test('is decided by whoever deleted it, and by no holder of share.grant; granted, it is restored', async () => {
+  test('is decided by the account that deleted the item, not by holders of share.grant; granting restores the item', async () => {
     const deputy = await arrive(library, 'deputy', 'admin');
     const sharer = await arrive(library, 'sharer');
     await grant(library, sharer, 'share.grant');
@@ -182,8 +182,8 @@ describe('an appeal against the delete of a collection', () => {
   });
 });
 
-describe('what is deleted longer ago than the retention says', () => {
-  test('goes for good with its places and shares, not with its posts', async () => {
+describe('items deleted longer ago than the retention', () => {
+  test('is purged with its places and shares, but not its posts', async () => {
     const post = await publish(mara, [asset]);
     const [old, young] = [await collect(mara, 'old', [post]), await collect(mara, 'young', [post])];
     await mara.ok('putCollectionShare', { params: { id: old.id, user_ref: ann.ref } });

@@ -166,7 +166,7 @@ describe('GET /collections', () => {
   });
 
   // COLLECTION-18
-  test('`mine` is one’s own, `owner_ref` somebody’s that one may open, and both together both', async () => {
+  test('`mine` lists the caller’s own, `owner_ref` those of an account that the caller may open, both together the intersection', async () => {
     const kim = await arrive(library, 'kim');
     const open = await collect(kim, 'open');
     const closed = await collect(kim, 'closed', [], { visibility: 'private' });
@@ -181,7 +181,7 @@ describe('GET /collections', () => {
     await library.setPublicMode(false);
   });
 
-  test('`q` finds a part of the name as it is written, in any case', async () => {
+  test('`q` matches part of a name literally, ignoring case', async () => {
     const names = ['100% Wool', 'snake_case', 'back\\slash', 'Überblick'];
     for (const name of names) await collect(ann, name);
     const found = async (q: string) =>
@@ -196,7 +196,7 @@ describe('GET /collections', () => {
   });
 
   // COLLECTION-18
-  test('`q` finds no name one may not open', async () => {
+  test('`q` does not find collections that the caller may not open', async () => {
     await collect(ann, 'secretissimo', [], { visibility: 'private' });
     expect(await everyCollection(mara, { q: 'secretissimo' })).toEqual([]);
   });
@@ -204,7 +204,7 @@ describe('GET /collections', () => {
 
 describe('GET, PUT and DELETE /collections/{id}/shares/{user_ref}', () => {
   // COLLECTION-17
-  test('201 when it is new, 200 with the same when it was there, 204 when it is gone, then 404', async () => {
+  test('is 201 when created, 200 when repeated, 204 when deleted, and then 404', async () => {
     const { id } = await collect(mara, 'shared', [], { visibility: 'explicit-share' });
     const path = `/collections/${id}/shares/${ann.ref}`;
     const send = (method: string) => mara.send(path, { method });
@@ -233,7 +233,7 @@ describe('GET, PUT and DELETE /collections/{id}/shares/{user_ref}', () => {
     ]);
   });
 
-  test('pages by account, and nobody unknown', async () => {
+  test('paginates by account, and rejects unknown accounts', async () => {
     const { id } = await collect(mara, 'shared with many');
     const people = await Promise.all(['p1', 'p2', 'p3'].map((name) => arrive(library, name)));
     for (const { ref } of people) await mara.ok('putCollectionShare', { params: { id, user_ref: ref } });

@@ -78,7 +78,7 @@ describe('DELETE /comments/{id}', () => {
   });
 
   // COMMENT-8
-  test('answers 403 to other readers, whatever capabilities they hold', async () => {
+  test('returns 403 to other readers, regardless of their capabilities', async () => {
     const comment = await say(ines);
     const reply = await say(mara, 'reply', comment.id);
     for (const id of [comment.id, reply.id]) expect(await removeRefused(olga, id)).toBe(403);
@@ -223,7 +223,7 @@ describe('the audit log', () => {
   });
 
   // COMMENT-11
-  test('records neither the deletion of one’s own comment nor a refusal', async () => {
+  test('records neither the deletion of the caller’s own comment nor a refusal', async () => {
     const comment = await say(ines);
     expect(await eventsOf(() => removeRefused(olga, comment.id))).toEqual([]);
     expect(await eventsOf(() => remove(ines, comment.id))).toEqual([]);

@@ -96,7 +96,7 @@ test('anonymous callers see `liked` as false and cannot like', async () => {
     expect((await library.anonymous().refused(id, { params: { id: comment } })).status).toBe(401);
 });
 
-test('answers 404 alike for deleted, unknown and unreadable comments', async () => {
+test('returns the same 404 for deleted, unknown and unreadable comments', async () => {
   await like(viewer);
   await mara.ok('updatePost', { params: { id: post }, body: { visibility: 'private' } });
   const texts = [await viewer.send(`/comments/${comment}/like`, { method: 'POST' })];

@@ -160,7 +160,7 @@ describe('with 100,000 comments below a post', () => {
     expectOrdered(await scansDuring(act), ['comments_parent', 'comments_roots']);
   });
 
-  test('a page in the middle begins where its cursor says', async () => {
+  test('a later page begins at its cursor', async () => {
     const { items } = await ines.ok('listComments', { params: { id: post }, query: { limit: 1 } });
     expect(items).toHaveLength(1);
     const cursor = Buffer.from(`2026-01-01T05:00:00Z ${hub}`).toString('base64url');
@@ -172,7 +172,7 @@ describe('with 100,000 comments below a post', () => {
     expectOrdered(await scansDuring(act), ['comments_parent', 'comments_roots']);
   });
 
-  test('a page of 60,000 replies likewise', async () => {
+  test('a page of 60,000 replies, too', async () => {
     const act = async () => {
       const { items } = await ines.ok('listReplies', { params: { id: hub } });
       expect(items[0]?.body).toBe(`reply ${REPLIES}`);
@@ -194,7 +194,7 @@ describe('with 100,000 comments below a post', () => {
     expectOrdered(await scansDuring(act), ['comments_roots']);
   });
 
-  test('writing and editing a comment, replying, liking and taking one away find their rows by index', async () => {
+  test('writing, editing, liking and deleting a comment and replying find their rows by index', async () => {
     const scans = await scansDuring(async () => {
       const params = { id: post };
       const comment = await ines.ok('createComment', { params, body: { body: 'x' } });

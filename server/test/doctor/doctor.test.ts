@@ -70,7 +70,7 @@ test('warns when the collector of traces does not answer', async () => {
 
 describe('every check', () => {
   // ADMIN-7
-  test('has a title and a detail, and says what to do only when something is to be done', async () => {
+  test('has a title and a detail, and a remedy only if it found a problem', async () => {
     const { checks } = await root.ok('getDoctor');
     expect(new Set(checks.map(({ code }) => code)).size).toBe(checks.length);
     for (const { code, title, detail, status, remedy } of checks) {
@@ -256,7 +256,7 @@ describe('jobs', () => {
 
   beforeAll(clear);
 
-  test('are a warning that names them when they failed for good', async () => {
+  test('are a warning that names them if they failed permanently', async () => {
     expect((await ask('jobs_failed')).status).toBe('ok');
     const { db } = library.deps;
     for (const name of ['render', 'render', 'sweep'])

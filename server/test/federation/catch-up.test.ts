@@ -96,7 +96,7 @@ const say = (install: Install, post: string, body: string) =>
   install.root.ok('createComment', { params: { id: post }, body: { body } });
 
 // FED-78
-test('a peer that was unreachable for a week catches up by itself', async () => {
+test('a peer that was unreachable for a week catches up automatically', async () => {
   const harbour = await openInstall('Harbour');
   const studio = await openInstall('Studio');
   let away = false;

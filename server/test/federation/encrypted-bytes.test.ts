@@ -25,7 +25,7 @@ const decrypt = (bytes: Uint8Array, label = 'a ', own: Uint8Array = key) =>
 
 // FED-54
 describe('encrypted bytes of files', () => {
-  test('are decrypted, whatever their length, and have the length that is announced', async () => {
+  test('are decrypted at any length and have the announced length', async () => {
     for (const length of [0, 1, CHUNK - 1, CHUNK, CHUNK + 1, 3 * CHUNK, 3 * CHUNK + 17]) {
       const bytes = randomBytes(length);
       const encrypted = await encrypt(bytes);

@@ -279,7 +279,7 @@ describe('addresses', () => {
     expect(isAllowedAddress(address, false)).toBe(false);
   });
 
-  test('include public ones, and private ones if the setting says so', () => {
+  test('include public ones, and private ones if configured', () => {
     for (const address of ['93.184.216.34', '2606:2800:220:1::1', '::ffff:93.184.216.34']) {
       expect(isAllowedAddress(address, false), address).toBe(true);
     }

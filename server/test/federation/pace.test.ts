@@ -70,7 +70,7 @@ test('a peer that makes too many requests gets Retry-After and honours it; other
 });
 
 // FED-77
-test('changes that wait for a peer go together, in order, at most fifty at once', async () => {
+test('sends pending changes to a peer in order, in batches of at most fifty', async () => {
   const harbour = await openInstall('Harbour');
   const studio = await openInstall('Studio');
   const requests: string[] = [];

@@ -86,7 +86,7 @@ async function sharedPost(scope: 'view' | 'comment' = 'view') {
 }
 
 // FED-2
-test('a library without an address that peers can use has no wire endpoints and pairs with nobody', async () => {
+test('a library without a public address serves no federation endpoints and cannot pair', async () => {
   const library = await openInstall('Unaddressed');
   const { db } = library.database;
   const addresses = {

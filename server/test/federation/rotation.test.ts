@@ -140,7 +140,7 @@ describe('the key of an install', () => {
     expect(await harbour.root.ok('getFederation')).toMatchObject({ former_key_until: null });
   });
 
-  test('is replaced twice while the peer is away and changes wait for it', async () => {
+  test('is replaced twice while the peer is unreachable and changes are pending', async () => {
     await gate.cut();
     const post = await share(harbour.root, peer, 'Second');
     await settle(harbour);
@@ -336,7 +336,7 @@ describe('the keys of a person', () => {
     expect(rows).toEqual([{ box_version: 2 }]);
   });
 
-  test('for encryption are refused when nobody has signed them', async () => {
+  test('for encryption are rejected without a signature', async () => {
     const { privateKey } = generateKeyPairSync('x25519');
     await sql`update federation_box_keys set public_key = ${rawPublicKey(privateKey)} where user_ref = ${bob.ref}`.execute(
       studio.database.db,

@@ -124,7 +124,7 @@ describe('restricted and mature content', () => {
   });
 
   // FED-51
-  test('is refused for a peer that does not decrypt, until the peer says that it does', async () => {
+  test('is refused until the peer announces that it supports encryption', async () => {
     const asset = await picture(7, { title: 'Plan', sensitivity: 'restricted' });
     const { db } = harbour.database;
     await sql`update federation_peers set capabilities = '{batched-inbox-v1}'`.execute(db);
@@ -230,7 +230,7 @@ describe('content that is encrypted for a person', () => {
   });
 
   // FED-52
-  test('is refused when it was changed, is for somebody else, or for nobody there', async () => {
+  test('is rejected if it was changed or no recipient here can decrypt it', async () => {
     const { encrypted } = envelope;
     const [box] = encrypted.recipients;
     if (box === undefined) throw new Error('there is no recipient');

@@ -103,7 +103,7 @@ describe('options over HTTP', () => {
   });
 
   // TERM-12
-  test('truncates a vocabulary after 2,000 terms, says so, and refuses to write it back', async () => {
+  test('truncates a vocabulary after 2,000 terms, marks it as truncated, and refuses to write it back', async () => {
     const { id } = await vocabulary('multi_select', []);
     const terms = Array.from({ length: 2001 }, (_, n) => `term-${n}`);
     const added = await editor.ok('addFieldTerms', { params: { id }, body: { terms } });

@@ -421,7 +421,7 @@ describe('PATCH and DELETE /links/{link}', () => {
   });
 
   // LINK-1
-  test('are open to those who may edit the target, whoever made the link; 404 for others', async () => {
+  test('may be changed by everyone who may edit the target, regardless of who created the link; 404 for others', async () => {
     const params = { link: (await makeLink(owner, 'assets', asset.id)).id };
     expect((await stranger.refused('updateLink', { params, body: { label: 'x' } })).status).toBe(404);
     expect((await stranger.refused('revokeLink', { params })).status).toBe(404);

@@ -115,7 +115,7 @@ describe('a link without downloads', () => {
 
 describe('a link with a watermark', () => {
   // LINK-10
-  test('serves only watermarked pictures, whatever else it allows', async () => {
+  test('serves only watermarked pictures, regardless of its other options', async () => {
     const { token } = await linkWith({ allow_download: true, watermark: true });
     for (const id of [picture, video, note]) {
       const { tiles, variants, subtitles, transcoding } = await mediaAt(token, id);

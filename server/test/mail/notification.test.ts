@@ -179,7 +179,7 @@ describe('a mention by mail', () => {
 });
 
 // NOTICE-12
-describe('a mail that goes wrong', () => {
+describe('a mail that cannot be delivered', () => {
   // NOTICE-12
   test('is retried with the same Message-ID while the server is down', async () => {
     let calls = 0;

@@ -55,7 +55,7 @@ describe('the preview ladder', () => {
     expect(shapeOfRung(col, { width: 6000, height: 40 })).toEqual({ width: 40, height: 40 });
   });
 
-  test('no rung is longer than a WebP can be, whatever is configured', () => {
+  test('no configuration makes a rung longer than WebP allows', () => {
     const huge = { key: 'huge', fit: 'contain', maxDim: 50_000, format: 'webp', quality: 80 } as const;
     expect(shapeOfRung(huge, { width: 40_000, height: 400 })).toEqual({ width: 16_383, height: 164 });
   });

@@ -140,7 +140,7 @@ describe('metadata of pictures', () => {
     expect(await sourcesOf(stored())).toMatchObject({ ...ofCamera, ...fromWords });
   });
 
-  test('IPTC alone says as much as it can', async () => {
+  test('a file with only IPTC fills every property that IPTC has', async () => {
     await pictureFile(stored(), 'jpeg');
     await tagFile(stored(), {
       'IPTC:ObjectName': 'Mørk brygge',
@@ -234,7 +234,7 @@ describe('when a picture was taken', () => {
 });
 
 describe('other files', () => {
-  test('PDF: pages, and what its maker wrote', async () => {
+  test('PDF: pages and document properties', async () => {
     await writeFile(stored(), pdf(3));
     await tagFile(stored(), {
       'PDF:Title': 'Report',
@@ -284,7 +284,7 @@ describe('other files', () => {
     });
   });
 
-  test('MP3: length, codec and what its tag says', async () => {
+  test('MP3: length, codec and the contents of its tag', async () => {
     const found = await ofBytes(
       mp3(200, { TIT2: 'Måne', TPE1: 'Mara Lind', TCOP: '2024 Mara', TYER: '2024' }),
     );

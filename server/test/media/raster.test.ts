@@ -334,7 +334,7 @@ describe('a picture that cannot be rendered', () => {
   });
 
   // MEDIA-6
-  test('is broken when it is a truncated JPEG, and says so', async () => {
+  test('is reported as broken if it is a truncated JPEG', async () => {
     const { outcome } = await attempt(await truncatedJpeg(), 'image/jpeg');
     expect(outcome).toMatchObject({ outcome: 'broken', reason: expect.stringContaining('premature end') });
   });
@@ -348,7 +348,7 @@ describe('a picture that cannot be rendered', () => {
     }
   });
 
-  test('is broken when it is no picture at all, whatever it was taken for', async () => {
+  test('is reported as broken if it is not a picture, whatever its detected type', async () => {
     for (const mime of ['image/jpeg', 'image/png', 'image/svg+xml']) {
       expect((await attempt(plainText(), mime)).outcome.outcome).toBe('broken');
     }

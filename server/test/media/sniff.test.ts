@@ -26,7 +26,7 @@ async function file(bytes: Uint8Array): Promise<string> {
 }
 
 // MEDIA-1
-describe('a file is what its bytes say', () => {
+describe('a file’s type is determined by its bytes', () => {
   test.each([
     ['a JPEG', () => jpeg(20, 20), 'image/jpeg', 'image'],
     ['a PNG', () => png(20, 20), 'image/png', 'image'],

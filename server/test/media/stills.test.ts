@@ -83,7 +83,7 @@ describe('HEIC', () => {
     await expectHalves(await stored('display-p3.heic'), 'image/heic', [128, 96]);
   });
 
-  test('that holds AV1 is AVIF, whatever brand it names first', async () => {
+  test('that contains AV1 is AVIF, regardless of its first brand', async () => {
     const bytes = await sharp({ create: { width: 60, height: 40, channels: 3, background: '#dc0a0a' } })
       .avif()
       .toBuffer();
@@ -108,13 +108,13 @@ describe('BMP', () => {
     await expectHalves(bmp(100, 60, options), 'image/bmp', [100, 60]);
   });
 
-  test('with an alpha channel is transparent where it says so', async () => {
+  test('with an alpha channel has transparent pixels', async () => {
     const { left, right } = await shown(bmp(100, 60, { bits: 32, alpha: true }));
     expectColour(left, [...RED, 255]);
     expect(right[3]).toBe(0);
   });
 
-  test('is told from a text that begins with the same letters', async () => {
+  test('is distinguished from a text that begins with the same letters', async () => {
     expect(await attempt(Buffer.from('BMW makes cars, and this is a text about them.\n'))).toMatchObject({
       mime: 'text/plain',
     });
@@ -199,7 +199,7 @@ const psdSvg =
 const linear = (level: number) => ((level / 255 + 0.055) / 1.055) ** 2.4;
 
 describe('EXR', () => {
-  test('made for a screen is shown as it is', async () => {
+  test('made for a screen is shown unchanged', async () => {
     const halves: [number[], number[]] = [RED.map(linear), BLUE.map(linear)];
     await expectHalves(exr(100, 60, { halves }), 'image/x-exr', [100, 60]);
     expect((await shown(exr(100, 60, { halves }))).facts).toEqual({ hdr: true });
@@ -228,7 +228,7 @@ describe('EXR', () => {
 });
 
 describe('Radiance', () => {
-  test.each([false, true])('made for a screen is shown as it is (run-length encoded: %s)', async (runs) => {
+  test.each([false, true])('made for a screen is shown unchanged (run-length encoded: %s)', async (runs) => {
     const halves: [number[], number[]] = [RED.map(linear), BLUE.map(linear)];
     await expectHalves(radiance(100, 60, { halves, runs }), 'image/vnd.radiance', [100, 60], 10);
   });
@@ -291,7 +291,7 @@ describe('a raw file of a camera', () => {
     expect(ladder).toMatchObject({ outcome: 'rendered', width: 800, height: 1200 });
   });
 
-  test('is not turned twice when its preview says itself how it is turned', async () => {
+  test('is rotated only once if its preview has its own orientation', async () => {
     const { ladder } = await attempt(cameraRaw(6, [await jpeg(1200, 800, { orientation: 3 })]));
     expect(ladder).toMatchObject({ outcome: 'rendered', width: 1200, height: 800 });
   });

@@ -93,7 +93,7 @@ describe('a text', () => {
     expect(html).not.toMatch(/<(?:script|img|iframe|style|svg|form)|javascript:|\son\w+=|style=/i);
   });
 
-  test('that is large is shown as far as its first 200 kB, which the fragment says', async () => {
+  test('that is large is cut off after 200 kB, which the fragment states', async () => {
     const { rendering, html } = await made('word '.repeat(100_000));
     expect(html.length).toBeLessThan(201_000);
     expect(html).toContain('Only the first 200 kB are shown.');
@@ -120,7 +120,7 @@ describe('a text', () => {
   });
 
   // MEDIA-19
-  test('looks alike where no font is installed', async () => {
+  test('looks the same on a machine without fonts', async () => {
     const bytes = new TextEncoder().encode('# Title\n\n**bold**\n');
     const usual = await studio.pictureBy(bytes, 'text/plain', {});
     const withoutFonts = await studio.pictureBy(bytes, 'text/plain', { FONTCONFIG_FILE: '/dev/null' });

@@ -74,7 +74,7 @@ describe('GET /events', () => {
     expect(await again.next()).toBe(2);
   });
 
-  test('sends nothing about other accounts or unreadable things', async () => {
+  test('sends nothing about other accounts or unreadable content', async () => {
     const stranger = await library.join('stranger');
     const stream = await listening(library.address, { cookie: stranger });
     expect(await stream.next()).toBe(0);

@@ -42,7 +42,7 @@ describe('a comment', () => {
   });
 
   // NOTICE-2
-  test('notifies nobody of their own comment', async () => {
+  test('does not notify the author of their own comment', async () => {
     const post = await write();
     await comment(author, post, `I, @${author.username}, say so`);
     expect(await news(library, author)).toEqual([]);
@@ -247,7 +247,7 @@ describe('requests', () => {
   });
 
   // REQUEST-4
-  test('notify nobody again when repeated', async () => {
+  test('do not notify again when repeated', async () => {
     const asset = await restricted();
     const answers = await Promise.all(Array.from({ length: 20 }, () => ask(anna, asset.id)));
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(1);

@@ -296,7 +296,7 @@ describe('a library from before passwords', () => {
   });
 });
 
-describe('as root, where PostgreSQL cannot have a uid to itself', () => {
+describe('as root, if no uid is available for PostgreSQL alone', () => {
   test.skipIf(users === null)('runs as nobody with a password and prints a warning', async () => {
     const lines: string[] = [];
     const shared = await start({ databaseUid: 1, log: (line) => lines.push(line) });

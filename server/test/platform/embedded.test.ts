@@ -280,7 +280,7 @@ describe('killed with -9', () => {
   });
 
   // RUN-2
-  test('Node and PostgreSQL at once, again and again: the next start finds everything', async () => {
+  test('Node and PostgreSQL at once, repeatedly: the next start finds everything', async () => {
     const dataDir = await existingLibrary();
     const acknowledged: number[] = [];
     for (const from of [1_000_000, 2_000_000]) {
@@ -311,7 +311,7 @@ describe('killed with -9', () => {
   });
 
   // RUN-2
-  test('PostgreSQL alone: it is started again with everything it had committed', async () => {
+  test('PostgreSQL alone: it is restarted with everything it had committed', async () => {
     const dataDir = await existingLibrary();
     const lines: string[] = [];
     const database = await start(dataDir, {}, (line) => lines.push(line));
@@ -327,7 +327,7 @@ describe('killed with -9', () => {
     expect(await database.exited).toEqual({ code: 0, signal: null });
   });
 
-  test('PostgreSQL alone, which cannot be started again: it is told why, and the library is free', async () => {
+  test('PostgreSQL alone, if it cannot be restarted: the error is reported and the library is unlocked', async () => {
     const dataDir = await existingLibrary();
     const lines: string[] = [];
     const database = await start(dataDir, { restarts: 1 }, (line) => lines.push(line));

@@ -45,7 +45,7 @@ beforeAll(async () => {
 // POST-23
 describe('cover_asset_id', () => {
   // POST-23
-  test('is the first member unless set, whatever becomes first', async () => {
+  test('is the current first member unless set', async () => {
     const post = await publish(mara, [one, two]);
     expect(post.cover_asset_id).toBe(one.id);
     expect((await patch(post.id, { members: named(three, one) })).cover_asset_id).toBe(three.id);
@@ -71,7 +71,7 @@ describe('cover_asset_id', () => {
   });
 
   // POST-23
-  test('goes with its member', async () => {
+  test('is removed with its member', async () => {
     const post = await publish(mara, [one, two], { cover_asset_id: two.id, ...focal });
     expect(cover(await patch(post.id, { members: named(three, one) }))).toEqual([three.id, ...centre]);
     // It was taken away, not hidden: the member alone does not bring it back.
@@ -225,7 +225,7 @@ describe('the focal point', () => {
     ).rejects.toThrow(/check constraint/);
   });
 
-  test('set while another edit changes the cover is of the cover it was set on, or gone', async () => {
+  test('set during a concurrent change of the cover applies to its own cover or is removed', async () => {
     for (let round = 0; round < 6; round += 1) {
       const post = await publish(mara, [one, two]);
       const [set, changed] = await Promise.all([

@@ -53,7 +53,7 @@ describe('POST /posts', () => {
   });
 
   // POST-18
-  test('members stand in the order asked for, and the cover is the one chosen', async () => {
+  test('members have the requested order, and the cover is the chosen one', async () => {
     const post = await mara.ok('createPost', {
       body: {
         members: [member(one, 5), member(two, 2)],

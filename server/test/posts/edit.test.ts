@@ -44,7 +44,7 @@ beforeAll(async () => {
 });
 
 // HTTP-17
-describe('PATCH /posts/{id} changes what it names', () => {
+describe('PATCH /posts/{id} changes the given properties', () => {
   const changes: [string, PostUpdate][] = [
     ['title', { title: 'A new one' }],
     ['an empty title', { title: '' }],
@@ -137,7 +137,7 @@ describe('PATCH /posts/{id} changes what it names', () => {
   });
 });
 
-describe('PATCH /posts/{id} refuses, and then writes nothing', () => {
+describe('PATCH /posts/{id} refuses invalid changes and writes nothing', () => {
   const unknown = ['state_id', 'ai_provenance', 'author_user_ref', 'posted_at', 'like_count', 'deleted_at'];
   // POST-6
   test.each(unknown)('%s in a body is 400, by its name', async (key) => {

@@ -49,7 +49,7 @@ describe('the feed of those one follows', () => {
     expect(pages.slice(0, -1).every((page) => page.length === limit)).toBe(true);
   });
 
-  test('goes on behind any number of posts that are kept from the reader', async () => {
+  test('continues after any number of hidden posts', async () => {
     const reader = await arrive(library, 'reader');
     const shy = await arrive(library, 'shy');
     await reader.ok('followUser', { params: { ref: shy.ref } });
@@ -78,7 +78,7 @@ describe('the feed of those one follows', () => {
 });
 
 // FEED-8
-test('the feed of one’s teams has the posts of all of them in one order', async () => {
+test('the feed of the caller’s teams merges the posts of all of them in one order', async () => {
   const [ann, bob] = authors;
   if (ann === undefined || bob === undefined) throw new Error('two authors');
   const reader = await arrive(library, 'teamreader');

@@ -312,7 +312,7 @@ describe('full pages', () => {
     for (const post of items) expect(post).toEqual(await stranger.ok('getPost', { params: { id: post.id } }));
   });
 
-  test('an asset that nobody owns is withheld like any other', async () => {
+  test('an asset without an owner is withheld like any other', async () => {
     const author = await arrive(library, 'heir');
     const unowned = await upload(author, await jpeg(60, 40), { sensitivity: 'restricted' });
     await addPosts(library, { author, members: [unowned.id], count: 3 });
@@ -330,7 +330,7 @@ describe('full pages', () => {
     expect(post.members).toEqual([{ asset_id: unowned.id, sort_order: 0, restricted: true }]);
   });
 
-  test('a mature picture that nobody owns is shown without its bytes, and the page with it', async () => {
+  test('a mature picture without an owner is listed without its bytes, and so is its page', async () => {
     const author = await arrive(library, 'finder');
     const mature = await upload(author, await jpeg(60, 40), { mature: 'true' });
     const { id } = await publish(author, [mature, shown]);
@@ -411,7 +411,7 @@ describe('what the feed is narrowed to', () => {
   });
 
   // FEED-8
-  test('following: the posts of those one follows, from the follow to its end, and one’s own only then', async () => {
+  test('following: posts of followed accounts while they are followed, and the caller’s own only if they follow themselves', async () => {
     const author = await arrive(library, 'followed');
     const fan = await arrive(library, 'fan');
     const open = await publish(author, [shown]);
@@ -465,7 +465,7 @@ describe('what the feed is narrowed to', () => {
   });
 
   // FEED-9
-  test('liked_by: one’s own likes that one still reads; nobody else’s are told', async () => {
+  test('liked_by: the caller’s own likes of posts that are still readable; likes of others are private', async () => {
     const author = await arrive(library, 'liked');
     const fan = await arrive(library, 'liker');
     const root = await arrive(library, 'superuser', 'admin');

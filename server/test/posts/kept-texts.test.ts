@@ -128,7 +128,7 @@ const changes: Record<string, () => Promise<unknown>> = {
 };
 
 // FEED-14
-describe('the feed after a change says what the post says, to everyone', () => {
+describe('the feed shows every change of a post to everyone', () => {
   test.each(Object.keys(changes))('%s', async (name) => {
     await changes[name]?.();
     await expectSame();

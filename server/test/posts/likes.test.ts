@@ -109,7 +109,7 @@ test('likes count for their post only', async () => {
 });
 
 // POST-4
-test('answers 404 alike for unreadable, draft, deleted and unknown posts', async () => {
+test('returns the same 404 for unreadable, draft, deleted and unknown posts', async () => {
   await like(ines);
   const answers: unknown[] = [];
   const ask = async (caller: Visitor, id = post) => {

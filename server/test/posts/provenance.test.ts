@@ -175,7 +175,7 @@ describe('ai_provenance of a post is right after every change', () => {
 
 describe('ai_provenance is about the post, not about its reader', () => {
   // POST-29
-  test('a member the reader is not shown counts, on every surface alike', async () => {
+  test('member counts include withheld members on every surface', async () => {
     const [none, hidden] = [
       await declared('none'),
       await declared('generated', { sensitivity: 'restricted' }),
@@ -230,7 +230,7 @@ describe('ai_provenance under concurrency', () => {
     }
   });
 
-  test('a reader meanwhile is given only what was true at some moment', async () => {
+  test('a concurrent reader sees only consistent states', async () => {
     const asset = await declared('none');
     const post = await publish(mara, [asset]);
     const seen = new Set<Post['ai_provenance']>();

@@ -304,7 +304,7 @@ describe('a draft appears on no shared surface', () => {
 // POST-8
 describe('a draft is read and listed by its author and posts.admin', () => {
   // POST-8
-  test('by no one else, whatever its visibility and shares', async () => {
+  test('by no one else, regardless of its visibility and shares', async () => {
     const follower = await arrive(library, 'follower');
     const sharee = await arrive(library, 'sharee');
     const lead = await arrive(library, 'lead2');

@@ -180,7 +180,7 @@ describe.each(kinds)('POST and DELETE /admin/users/{ref}/$kind', ({ kind, put: p
     await manager.ok(remove, { params: { ref: mara.ref }, body: { capability: 'posts.comment' } });
   });
 
-  test('refuses to raise one’s own account', async () => {
+  test('refuses to raise the caller’s own account', async () => {
     const params = { ref: manager.ref };
     const body = { capability: 'system.admin' } as const;
     expect((await manager.refused(putting, { params, body })).status).toBe(403);

@@ -193,7 +193,7 @@ test('gc removes objects without a row that are older than the grace time, and n
 });
 
 // STORAGE-5
-test('gc never removes bytes that are being uploaded again at that moment', async () => {
+test('gc never removes bytes that are concurrently uploaded again', async () => {
   for (let round = 0; round < 8; round += 1) {
     const bytes = Uint8Array.from(randomBytes(40_000));
     await put(sides.bucket, originalKey(sha256(bytes)), 'x');

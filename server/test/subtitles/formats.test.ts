@@ -168,7 +168,7 @@ describe('image-based subtitles are recognised', () => {
 });
 
 // SUBTITLE-6
-describe('the name of a sidecar says which video it belongs to', () => {
+describe('the name of a sidecar determines its video', () => {
   test.each([
     ['movie.de.srt', ['movie.de und', 'movie de']],
     ['Movie.pt_BR.VTT', ['movie.pt_br und', 'movie pt-BR']],

@@ -299,7 +299,7 @@ describe('following tags', () => {
 });
 
 // TAG-6
-test('every tag of posts and assets is registered, whatever wrote it', async () => {
+test('every tag of posts and assets is registered, regardless of how it was written', async () => {
   await post(['by post'], { draft: true });
   const { id } = await post([]);
   await author.ok('updatePost', { params: { id }, body: { tags: ['by edit'] } });

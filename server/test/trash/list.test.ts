@@ -80,7 +80,7 @@ describe('GET /account/trash', () => {
   });
 
   // TRASH-5
-  test('lists own things in `owned_by_me` and own deletes in `deleted_by_me`, with who may restore', async () => {
+  test('lists the caller’s items in `owned_by_me` and their deletions in `deleted_by_me`, and whether they may restore them', async () => {
     for (const kind of ['post', 'asset'] as const) {
       const mine = await add[kind]('deleted by its owner');
       const taken = await add[kind]('deleted by an administrator');
@@ -113,7 +113,7 @@ describe('GET /account/trash', () => {
     ]);
   });
 
-  test('omits live and restored things', async () => {
+  test('omits live and restored items', async () => {
     const [post, asset] = [await addPost('comes back'), await addAsset('comes back')];
     expect(await idsOf(mara, 'owned_by_me')).not.toContain(post);
     await remove('post', post, mara);
@@ -139,7 +139,7 @@ describe('GET /account/trash', () => {
     expect(await idsOf(root, 'deleted_by_me')).toContain(id);
   });
 
-  test('defaults to own things', async () => {
+  test('defaults to the caller’s own items', async () => {
     expect((await mara.ok('listTrash')).items).toEqual(await listed(mara, 'owned_by_me'));
   });
 
@@ -181,7 +181,7 @@ describe('pages of the trash contain posts and assets, latest first', () => {
     }
   });
 
-  test('also while things are restored', async () => {
+  test('also during concurrent restores', async () => {
     const seen: string[] = [];
     let cursor: string | null = null;
     const gone = things.filter((_, n) => n % 4 === 1).reverse();

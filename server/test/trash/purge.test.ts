@@ -95,7 +95,7 @@ async function purgeEvents() {
 }
 
 // TRASH-7
-describe('the retention of deleted things', () => {
+describe('the retention of deleted items', () => {
   // TRASH-7
   test('is 30 days by default and may be unlimited', async () => {
     expect(await root.ok('getTrashRetention')).toEqual({ retention_days: 30 });
@@ -279,7 +279,7 @@ describe('purging', () => {
     ]);
   });
 
-  test('works in batches, and deletes each thing once under two concurrent purges', async () => {
+  test('works in batches, and deletes each item once under two concurrent purges', async () => {
     const { db } = library.deps;
     const asset = await upload(mara, bytesOf());
     await sql`insert into assets (owner_user_ref, asset_type, file_hash, file_name, processing_status, deleted_at)

@@ -130,7 +130,7 @@ describe('DELETE /admin/users/{ref}', () => {
   });
 
   // USER-13
-  test('is refused while acting as somebody else', async () => {
+  test('is refused during an impersonation', async () => {
     const [manager, victim] = [await newcomer(), await newcomer()];
     await grant(library, manager, 'users.write');
     const mask = await actAs(library, root, manager);

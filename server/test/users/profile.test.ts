@@ -396,7 +396,7 @@ describe('following', () => {
     ]);
   });
 
-  test('oneself is 400, and nobody at all is 404', async () => {
+  test('following oneself is 400, and an unknown account is 404', async () => {
     expect((await ines.refused('followUser', { params: { ref: ines.ref } })).status).toBe(400);
     expect((await ines.refused('followUser', { params: { ref: UNKNOWN_USER } })).status).toBe(404);
     expect((await ines.refused('unfollowUser', { params: { ref: UNKNOWN_USER } })).status).toBe(404);

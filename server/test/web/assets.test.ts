@@ -183,7 +183,7 @@ test('shows where an asset appears: the owner sees how many posts are withheld, 
   await otto.waitForURL(`${studio.address}/assets/${pier.id}`);
 });
 
-test('undoes a deletion, restores from the trash, and appeals a deletion by somebody else', async () => {
+test('undoes a deletion, restores from the trash, and requests a restore of what someone else deleted', async () => {
   await ana.goto(`/assets/${pier.id}`);
   const remove = async (page: Page, reason: string) => {
     await page.getByRole('button', { name: 'Delete' }).click();

@@ -50,7 +50,7 @@ const boardsOf = (caller: Visitor, query: { limit?: number; cursor?: string } = 
 
 describe('POST /posts/{id}/whiteboards', () => {
   // BOARD-1
-  test('answers 201 with the board as it was drawn, and the list has it', async () => {
+  test('returns 201 with the unchanged board and lists it', async () => {
     const answer = await send({ title: 'Crop tighter', strokes });
     expect(answer.status).toBe(201);
     const board = JSON.parse(answer.text);
@@ -70,7 +70,7 @@ describe('POST /posts/{id}/whiteboards', () => {
   });
 
   // BOARD-1
-  test('is for whoever reads the post, posts.comment or not', async () => {
+  test('is allowed to every reader of the post, with or without posts.comment', async () => {
     for (const caller of [mara, ines, viewer, root])
       expect(await draw(caller)).toMatchObject({ author: { ref: caller.ref } });
   });
@@ -208,7 +208,7 @@ describe('POST /posts/{id}/whiteboards', () => {
     expect((await boardsOf(mara)).items).toHaveLength(1);
   });
 
-  test('keeps a board in about the room it was sent in, whatever its numbers', async () => {
+  test('stores a board in about its request size, regardless of its numbers', async () => {
     const points = Array.from({ length: 2000 }, () => [5e-324, 1e-300]);
     const body = JSON.stringify({ strokes: [{ points }] });
     const answer = await send(body);
@@ -222,7 +222,7 @@ describe('POST /posts/{id}/whiteboards', () => {
 
 describe('GET /posts/{id}/whiteboards', () => {
   // BOARD-5
-  test('lists newest first, told apart by id where of one moment, every one once', async () => {
+  test('lists each once, newest first, ordered by id when times are equal', async () => {
     const ids: string[] = [];
     for (let i = 0; i < 9; i += 1) {
       const { id } = await library.deps.db
@@ -309,7 +309,7 @@ describe('what is drawn on a post', () => {
   });
 
   // BOARD-4
-  test('is taken away by whose it is, the post’s author and posts.admin, and by nobody else', async () => {
+  test('is deleted by its author, the post’s author and posts.admin only', async () => {
     for (const caller of [ines, mara, root]) {
       const { id } = await draw(ines);
       expect((await viewer.refused('deleteWhiteboard', { params: { id } })).status).toBe(403);

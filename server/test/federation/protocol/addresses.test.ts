@@ -68,7 +68,7 @@ describe('addresses of installs', () => {
   });
 });
 
-describe('addresses of things', () => {
+describe('addresses of objects', () => {
   test('are read as they are built', () => {
     expect(parseActivityUri(activityUri(base, id))).toEqual({ base, id });
     expect(parseObjectUri(objectUri(base, 'assets', id))).toEqual({ base, kind: 'assets', id });

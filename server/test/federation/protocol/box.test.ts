@@ -141,7 +141,7 @@ describe('encrypted envelopes', () => {
   });
 
   // Protocol §6.4.
-  test('must contain what their type says', () => {
+  test('must contain the content of their type', () => {
     const reasons = (body: object, type: string) => {
       const envelope = read(wrap(encryptFor(recipients, body), type));
       return reasonOf(() => readDecrypted(envelope, decryptFor(bob, [keys.bob], envelope.encrypted)));

@@ -129,7 +129,7 @@ describe('signatures of envelopes', () => {
   });
 
   // Protocol §3.3 and §3.4.
-  test('fit whatever the order of names, and with empty recipients', () => {
+  test('verify regardless of the order of names, and with empty recipients', () => {
     const reordered = Object.fromEntries(Object.entries(signed).reverse());
     expect(() => verifyEnvelope(reordered, key)).not.toThrow();
     expect(() => verifyEnvelope({ ...signed, to: [], cc: [] }, key)).not.toThrow();

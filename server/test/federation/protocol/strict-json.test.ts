@@ -12,7 +12,7 @@ function outcomeOf(text: string | Buffer): string {
   return 'accepted';
 }
 
-test('parses ordinary JSON as it is', () => {
+test('parses ordinary JSON unchanged', () => {
   const text = String.raw` {"a": [1, -2.5, 1e3, 0.1, true, false, null], "b": {"a": "x\n\ud83d\ude00", "": "{\"a\":1,\"a\":2}"}} `;
   const others = [
     '"x"',

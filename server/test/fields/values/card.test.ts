@@ -129,7 +129,7 @@ describe('card_fields of an asset', () => {
   });
 
   // FIELD-12, VALUE-18, VALUE-25
-  test('are of active fields without a read capability that are for the type', async () => {
+  test('belong to active fields of the type without a read capability', async () => {
     await shown('text', 'gated', { value_text: 'x' }, { show_on_card: false, read_capability: 'jobs.read' });
     await shown('text', 'old', { value_text: 'x' }, { status: 'deprecated' });
     await shown('text', 'away', { value_text: 'x' }, { status: 'archived' });
@@ -139,7 +139,7 @@ describe('card_fields of an asset', () => {
   });
 
   // VALUE-18
-  test('stand in lists and posts, and never on a withheld asset', async () => {
+  test('appear in lists and posts, but never on a withheld asset', async () => {
     await shown('text', 'note', { value_text: 'x' });
     const post = await publish(owner, [{ id: asset }], { visibility: 'public' });
     const memberOf = async (as: Visitor) => (await as.ok('getPost', { params: { id: post.id } })).members[0];

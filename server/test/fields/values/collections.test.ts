@@ -46,7 +46,7 @@ const refusedCreate = (field_values: GivenValue[], as: Visitor = owner) =>
 
 describe('field values of a collection', () => {
   // VALUE-21
-  test('are written by whoever may change it, and read by whoever may open it', async () => {
+  test('are written by callers who may edit it and read by callers who may open it', async () => {
     const field = await define(library, 'text', kind);
     const written = await put(field, { value_text: 'x' });
     expect(written).toMatchObject({ value_text: 'x', set_by: 'manual', set_by_user_ref: owner.ref });
@@ -104,7 +104,7 @@ describe('field values of a collection', () => {
     expect((await values(holder)).map(({ value_text }) => value_text)).toEqual(['secret']);
   });
 
-  test('fields of assets are none of theirs, and theirs none of assets', async () => {
+  test('asset fields do not apply to collections, nor collection fields to assets', async () => {
     const ofAssets = await define(library, 'text', {});
     expect((await refusal(ofAssets, { value_text: 'x' })).status).toBe(404);
     expect((await refusal('00000000-0000-4000-8000-000000000301', { value_text: 'x' })).status).toBe(404);

@@ -163,7 +163,7 @@ describe('filter=field:<code><op><value> on GET /assets', () => {
     for (const none of ['=2', '=yes', '>0']) expect(await found([`field:${code}${none}`])).toBe(400);
   });
 
-  test('date: days, whatever the offset they are written with', async () => {
+  test('date: days, regardless of the offset they are written with', async () => {
     const days = ['2024-02-28', '2024-02-29', '2024-03-01'];
     const { code } = await given(
       'date',
@@ -353,9 +353,9 @@ describe('what is no filter is 400', () => {
   });
 });
 
-describe('a filter tells nothing the caller may not read', () => {
+describe('a filter reveals nothing that the caller may not read', () => {
   // VALUE-9, VALUE-14, VALUE-25
-  test('an unknown, an archived, an unreadable and a collection’s field are one answer, whoever asks and however', async () => {
+  test('unknown, archived, unreadable and collection fields return the same error to every caller', async () => {
     await given('text', [{ value_text: 'x' }], { code: 'secret', read_capability: 'jobs.read' });
     await given('number', [], { code: 'secret_number', read_capability: 'jobs.read' });
     await given('text', [], { code: 'put_away', status: 'archived' });

@@ -28,7 +28,7 @@ async function naming(field_id: string, ...value_options: string[]) {
 const apart = 'Café noir'.normalize('NFD');
 
 // TERM-8
-describe('a term that was made is named by its own text ever after', () => {
+describe('a new term can be named by its label from then on', () => {
   // TERM-8
   test('however its accents are composed', async () => {
     const field = await open();
@@ -38,7 +38,7 @@ describe('a term that was made is named by its own text ever after', () => {
     expect(values.map(({ label }) => label)).toEqual(['Café noir']);
   });
 
-  test('also beside others that have almost the same slug, in whatever order', async () => {
+  test('also beside others with similar slugs, in any order', async () => {
     const field = await open();
     const given = ['C++', 'C', 'C#'];
     expect(await naming(field, ...given)).toEqual(['c-2', 'c', 'c-3']);
@@ -89,7 +89,7 @@ describe('a slug in a document of terms', () => {
     expect((await root.ok('listAssets', { query: { filter } })).items.map((one) => one.id)).toEqual([asset]);
   });
 
-  test('that is in a library already with its accents apart is named as it stands', async () => {
+  test('that already exists in decomposed form keeps its stored spelling', async () => {
     const cafe = 'café'.normalize('NFD');
     const field = await define(library, 'multi_select', { code: 'older', terms: [{ value: cafe }] });
     expect(await naming(field, cafe)).toEqual([cafe]);

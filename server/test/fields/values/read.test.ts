@@ -134,7 +134,7 @@ describe('GET /assets/{id}/fields', () => {
   });
 });
 
-describe('a field one may not read is as if there were none', () => {
+describe('a field that the caller may not read looks like an unknown one', () => {
   const write = (as: Visitor, field_id: string, value_text = 'x') =>
     as.refused('setAssetFieldValue', { params: { id: asset, field_id }, body: { value_text } });
 

@@ -29,9 +29,9 @@ const put = async (value_text: string) =>
     .value_text ?? '';
 
 // VALUE-10
-describe('rich text is cleaned as it is written', () => {
+describe('rich text is sanitised on write', () => {
   // VALUE-10
-  test('what it is made of stays as it is', async () => {
+  test('supported formatting is kept unchanged', async () => {
     const kept = [
       '<p>A <b>bold</b>, <em>slanted</em> and <u>underlined</u> word</p>',
       '<h2>Title</h2><ul><li>one</li><li>two</li></ul><ol start="3"><li>three</li></ol>',

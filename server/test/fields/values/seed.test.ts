@@ -219,7 +219,7 @@ describe('defaults at creation', () => {
 
 describe('field_values of POST /assets', () => {
   // VALUE-19
-  test('win over defaults, by id or by code, as set by whoever gives them', async () => {
+  test('take precedence over defaults, by id or by code, and name the caller as the one who set them', async () => {
     const default_value = { kind: 'literal', value_text: 'default' };
     const one = await define(library, 'text', { code: 'one', display_order: 1, default_value });
     await define(library, 'text', { code: 'two', display_order: 2, default_value });

@@ -220,7 +220,7 @@ describe('precedence: people, then extraction, then defaults', () => {
 });
 
 // EXTRACT-7
-describe('mirrored columns are filled while nobody wrote them', () => {
+describe('mirrored columns are filled until a user writes them', () => {
   const title = '00000000-0000-4000-8000-000000000301';
   const description = '00000000-0000-4000-8000-000000000302';
 

@@ -139,7 +139,7 @@ describe('a value is written in the member of its type and read back', () => {
     expect(await valueIn(field)).toBeUndefined();
   });
 
-  test('a number that is none: 1e400, NaN, Infinity, a text', async () => {
+  test('a value that is not a number: 1e400, NaN, Infinity, a text', async () => {
     const field = await define(library, 'number');
     for (const number of ['1e400', '-1e400', 'NaN', 'Infinity', '"1"', '[1]', '{}', 'true']) {
       expect([number, (await sent(field, `{"value_num":${number}}`)).status]).toEqual([number, 400]);
@@ -148,7 +148,7 @@ describe('a value is written in the member of its type and read back', () => {
   });
 
   // VALUE-6
-  test('an unknown property is 400: nobody claims who set a value', async () => {
+  test('an unknown property is 400, so callers cannot claim who set a value', async () => {
     const field = await define(library, 'text');
     for (const claim of [
       '"set_by":"exif"',
@@ -161,7 +161,7 @@ describe('a value is written in the member of its type and read back', () => {
   });
 
   // VALUE-5
-  test('DELETE takes it away, again and again', async () => {
+  test('DELETE removes the value and is idempotent', async () => {
     const field = await define(library, 'text');
     await put(field, { value_text: 'x' });
     await clear(field);
@@ -205,7 +205,7 @@ test('terms are counted as they are stored: two names of one term are one', asyn
 
 describe('who wrote a value: set_by', () => {
   // VALUE-6
-  test('manual by a session, api by a token, whoever acts in whose name', async () => {
+  test('is manual for a session and api for a token, also during impersonations', async () => {
     const field = await define(library, 'text');
     expect(await put(field, { value_text: 'a' })).toMatchObject({
       set_by: 'manual',
@@ -229,7 +229,7 @@ describe('who wrote a value: set_by', () => {
 });
 
 // VALUE-2
-describe('who may write: whoever may edit the asset, and holds what the field asks for', () => {
+describe('is allowed to callers who may edit the asset and hold the field’s capability', () => {
   // VALUE-3
   test('strangers are 403, anonymous 401, whom the asset is not given 404', async () => {
     const field = await define(library, 'text');
@@ -369,7 +369,7 @@ describe('regexp_filter', () => {
     expect((await valueIn(field))?.value_text).toBe('cd');
   });
 
-  test('a pattern that runs away elsewhere answers at once', async () => {
+  test('a pattern with catastrophic backtracking in other engines is evaluated at once', async () => {
     const field = await define(library, 'longtext', { regexp_filter: '(a+)+b' });
     const started = Date.now();
     expect((await refusal(field, { value_text: 'a'.repeat(20_000) })).status).toBe(422);
@@ -522,7 +522,7 @@ describe('open vocabularies', () => {
     }
   });
 
-  test('two who name the same new term at once make one, and nobody waits for ever', async () => {
+  test('concurrent writes of the same new term create it once, without a deadlock', async () => {
     const field = await define(library, 'multi_select', { open_vocabulary: true });
     const other = await define(library, 'multi_select', { open_vocabulary: true });
     const assets = await Promise.all(
@@ -614,7 +614,7 @@ describe('references', () => {
 // VALUE-7
 describe('concurrency of one value', () => {
   // VALUE-7
-  test('if_unchanged_since is held against set_at, also of a value that was taken away', async () => {
+  test('if_unchanged_since is compared with set_at, also of a removed value', async () => {
     const field = await define(library, 'text');
     const first = await put(field, { value_text: 'a', if_unchanged_since: '2020-01-01T00:00:00Z' });
     const second = await put(field, { value_text: 'b', if_unchanged_since: first.set_at });
@@ -716,7 +716,7 @@ describe('history', () => {
   });
 
   // VALUE-12
-  test('goes with the asset when it is purged', async () => {
+  test('is purged with the asset', async () => {
     const field = await define(library, 'text');
     await put(field, { value_text: 'a' });
     const { db } = library.deps;
