@@ -78,7 +78,7 @@ describe('the steps of arranging', () => {
     expect(withStep(waiting, move('b', 'a'))).toEqual([move('a', null), move('b', 'a')]);
   });
 
-  it('gives the post before which one is placed', () => {
+  it('names the post before which the moved post is placed', () => {
     expect(nextAfter(['a', 'b', 'c'], 'a')).toBe('b');
     expect(nextAfter(['a', 'b', 'c'], 'c')).toBeNull();
   });

@@ -91,10 +91,10 @@ describe('the list of fields', () => {
 
 describe('refusals', () => {
   it('are shown beside their control, with visible names', () => {
-    const text = 'Show_on_card and read_capability exclude each other: everyone sees cards.';
+    const text = 'Show_on_card and read_capability are mutually exclusive: everyone sees cards.';
     const refusal = refusalOf(text);
     expect(refusal.about('show_on_card')).toBe(
-      '“On cards” and “Who may read it” exclude each other: everyone sees cards.',
+      '“On cards” and “Who may read it” are mutually exclusive: everyone sees cards.',
     );
     expect(refusal.about('edit_tab')).toBeUndefined();
     expect(refusal.beside('edit_tab')).toMatch(/^“On cards”/);

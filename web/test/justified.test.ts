@@ -73,7 +73,7 @@ describe('justify', () => {
     expect(justify([1, 2], { ...shape, width: 0 })).toEqual({ rows: [], height: 0 });
   });
 
-  it('gives a picture wider than the sheet a row of its own', () => {
+  it('gives a picture wider than the sheet its own row', () => {
     const { rows } = justify([3.2, 1, 1], { width: 351, targetHeight: 210, gap: 6, more: false });
     expect(rows[0]?.tiles).toEqual([{ index: 0, left: 0, width: 351 }]);
   });

@@ -34,7 +34,7 @@ function checkNotLockedOut({ config }: Pick<Deps, 'config'>, body: SiteChange, h
 
 export const changeSite = handle(updateSite, async (deps, { caller, body, http }) => {
   if (body.clear_base_url === true && body.base_url != null) {
-    throw refuse(400, 'clear_base_url and base_url exclude each other');
+    throw refuse(400, 'clear_base_url and base_url are mutually exclusive');
   }
   if (body.base_url != null && !URL.canParse(body.base_url))
     throw refuse(400, 'base_url is not a valid address');

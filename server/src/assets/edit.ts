@@ -56,7 +56,7 @@ async function replaceTags(tx: Tx, assetId: string, tags: readonly string[]): Pr
 
 function changesOf(body: AssetUpdate) {
   if (body.clear_ai_provenance === true && body.ai_provenance != null) {
-    throw refuse(400, 'clear_ai_provenance and ai_provenance exclude each other');
+    throw refuse(400, 'clear_ai_provenance and ai_provenance are mutually exclusive');
   }
   return {
     ...(body.title == null ? {} : { title: body.title }),

@@ -28,7 +28,7 @@ const defaultSensitivity = sql<Sensitivity>`
 /** The workflow state of a new asset. */
 const firstState = sql<string>`(select id from workflow_states where domain = 'asset' and code = 'wip')`;
 
-/** Locks the hash until the transaction ends: storing and sweeping the same bytes exclude each other. */
+/** Locks the hash until the transaction ends: storing and sweeping the same bytes are mutually exclusive. */
 export async function lockFile(tx: Tx, hash: string): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended(${hash}, 7431))`.execute(tx);
 }

@@ -40,7 +40,7 @@ function parse(args: string[], allowed: readonly OptionName[]) {
 /** Returns the only positional argument. */
 function onlyDirectory(positionals: string[], usage: string): string {
   const [directory, more] = positionals;
-  if (directory === undefined || more !== undefined) throw new ConfigError(`say which directory: ${usage}`);
+  if (directory === undefined || more !== undefined) throw new ConfigError(`name a directory: ${usage}`);
   return directory;
 }
 

@@ -129,7 +129,7 @@ export async function upgradeCluster(plan: UpgradePlan): Promise<void> {
 async function majorOf(binDir: string): Promise<string> {
   const { stdout } = await promisify(execFile)(join(binDir, 'postgres'), ['--version']).catch(
     (error: unknown) => {
-      throw new ConfigError(`there is no PostgreSQL that runs in ${binDir}: ${String(error).split('\n')[0]}`);
+      throw new ConfigError(`there is no working PostgreSQL in ${binDir}: ${String(error).split('\n')[0]}`);
     },
   );
   return /\) (\d+)/.exec(stdout)?.[1] ?? stdout.trim();

@@ -122,7 +122,7 @@ const clock: Examination = {
 
 /** The user of PostgreSQL when Vitrine runs as root: `uid` has an account, or `others` are its other processes. */
 export function judgeDatabaseUser(uid: number, hasAccount: boolean, others: readonly number[]): Finding {
-  if (!hasAccount && others.length === 0) return passed(`PostgreSQL has uid ${uid} to itself`);
+  if (!hasAccount && others.length === 0) return passed(`only PostgreSQL uses uid ${uid}`);
   const why = others.length === 0 ? 'which is an account of this system' : `as does process ${others[0]}`;
   return warning(
     `PostgreSQL runs as uid ${uid}, ${why}: other programs of that uid can read the database's files`,
@@ -135,7 +135,7 @@ const databaseUser: Examination = {
   title: 'User of the database',
   async look({ config }) {
     const cluster = await stat(join(config.dataDir, 'postgres')).catch(() => null);
-    if (config.databaseUrl !== null || cluster === null) return passed('PostgreSQL is a server of its own');
+    if (config.databaseUrl !== null || cluster === null) return passed('PostgreSQL is an external server');
     const { uid } = cluster;
     if (uid === process.getuid?.()) return passed('PostgreSQL runs as the user of Vitrine');
     return judgeDatabaseUser(uid, isAccount(uid), await otherProcessesOf(uid));

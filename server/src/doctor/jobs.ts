@@ -24,7 +24,7 @@ const failedJobs: Examination = {
 
 /** How long the oldest due job has waited, in minutes. */
 export function judgeWaiting(minutes: number): Finding {
-  if (minutes < 10) return passed('no job that is due waits for long');
+  if (minutes < 10) return passed('no due job has waited for long');
   const detail = `a job that is due has waited for ${several(Math.round(minutes), 'minute')}`;
   const remedy =
     'Long work (an import, say) takes its time. Otherwise see that a worker runs, and its log; `vitrine worker` adds one.';

@@ -40,14 +40,14 @@ const publicMode: Examination = {
   code: 'public_mode',
   title: 'Public mode',
   async look({ db }) {
-    if (!(await readSwitches(db)).publicMode) return passed('off: everybody has to sign in');
+    if (!(await readSwitches(db)).publicMode) return passed('off: everyone has to sign in');
     const { rows } = await sql<{ n: number }>`select count(*) as n from (
       select from posts p where ${readablePosts({ kind: 'anonymous' })} limit ${MOST_COUNTED + 1}) x`.execute(
       db,
     );
     const n = rows[0]?.n ?? 0;
     const posts = n > MOST_COUNTED ? `more than ${MOST_COUNTED} posts` : several(n, 'post');
-    return passed(`on: anybody may look at ${posts}`);
+    return passed(`on: anyone can see ${posts}`);
   },
 };
 

@@ -240,7 +240,7 @@ export async function importCommand(config: Config, args: string[]): Promise<voi
   const fields = readSensitivity(values.sensitivity);
   const [directory, more] = positionals;
   if (directory === undefined || more !== undefined)
-    throw new ConfigError('say which directory: vitrine import DIR');
+    throw new ConfigError('name a directory: vitrine import DIR');
   const root = resolve(directory);
   const found = await stat(root).catch(() => null);
   if (found?.isDirectory() !== true) throw new ConfigError(`${root} is not a directory`);

@@ -28,7 +28,7 @@ const clearable = ['expires_at', 'password', 'watermark'] as const;
 async function changesOf(deps: Deps, linkId: string, body: ShareLinkUpdate) {
   for (const name of clearable) {
     if (body[`clear_${name}`] === true && body[name] != null)
-      throw refuse(400, `clear_${name} and ${name} exclude each other`);
+      throw refuse(400, `clear_${name} and ${name} are mutually exclusive`);
   }
   checkInFuture('expires_at', body.expires_at ?? null);
   return {

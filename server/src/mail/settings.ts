@@ -115,7 +115,7 @@ type MailChange = Static<typeof updateMailSettings.body>;
 function checkShape(body: MailChange): void {
   for (const key of parts) {
     if (body[`clear_${key}`] === true && body[key] != null)
-      throw refuse(400, `clear_${key} and ${key} exclude each other`);
+      throw refuse(400, `clear_${key} and ${key} are mutually exclusive`);
   }
 }
 

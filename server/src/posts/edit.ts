@@ -65,7 +65,7 @@ const removals = [
 function checkShape(body: PostUpdate): void {
   for (const [clear, value] of removals) {
     if (body[clear] === true && body[value] != null)
-      throw refuse(400, `${clear} and ${value} exclude each other`);
+      throw refuse(400, `${clear} and ${value} are mutually exclusive`);
   }
   if ((body.cover_focal_x == null) !== (body.cover_focal_y == null)) {
     throw refuse(400, 'cover_focal_x and cover_focal_y are set together or not at all');

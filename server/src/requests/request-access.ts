@@ -26,7 +26,7 @@ export const request = handle(requestAccess, async ({ db }, { caller, params, bo
       from assets a where a.id = ${params.id} and ${readableAssets(caller)}`.execute(tx);
     const asset = rows[0];
     if (asset === undefined) throw notFound();
-    if (asset.own) throw refuse(400, 'the asset is yours');
+    if (asset.own) throw refuse(400, 'you own this asset');
     const { created, request } = await createRequest(tx, caller, {
       kind: 'asset',
       id: params.id,

@@ -50,9 +50,9 @@ function readArguments(args: string[]): Arguments {
   const { values, positionals } = parse(args);
   const [action, ...more] = positionals;
   if ((action !== 'check' && action !== 'move' && action !== 'gc') || more.length > 0)
-    throw new ConfigError('say what to do: vitrine storage check, move or gc');
-  if (values.content && action !== 'check') throw new ConfigError('--content goes with check');
-  if (values['dry-run'] && action !== 'gc') throw new ConfigError('--dry-run goes with gc');
+    throw new ConfigError('choose a command: vitrine storage check, move or gc');
+  if (values.content && action !== 'check') throw new ConfigError('--content is only for check');
+  if (values['dry-run'] && action !== 'gc') throw new ConfigError('--dry-run is only for gc');
   if (!/^\d{1,4}$/.test(values.grace)) throw new ConfigError('--grace takes a number of hours');
   const olderThan = Date.now() - Number(values.grace) * HOUR_MS;
   return { action, content: values.content, dryRun: values['dry-run'], olderThan };

@@ -41,7 +41,7 @@ async function change({ db }: Deps, caller: SignedIn, renaming: Renaming): Promi
 
 export const rename = handle(renameTag, async (deps, { caller, params, body }) => {
   const target = body.to.trim();
-  if (target === '') throw refuse(400, 'body.to must have a character that is not blank');
+  if (target === '') throw refuse(400, 'body.to must not be blank');
   const renaming = {
     source: params.tag,
     target,

@@ -28,7 +28,7 @@ function changesOf(edit: Edit) {
   for (const [clear, column] of removals) {
     const value = edit[column] ?? null;
     if (edit[clear] === true && value !== null)
-      throw refuse(400, `${clear} and ${column} exclude each other`);
+      throw refuse(400, `${clear} and ${column} are mutually exclusive`);
     if (edit[clear] === true) changes[column] = null;
     else if (value !== null) changes[column] = value;
   }

@@ -44,7 +44,7 @@ describe('views of the feed an account keeps', () => {
     expect(await ann.ok('listFeedViews')).toEqual([first, second]);
   });
 
-  test('can be renamed and replaced; null and absent leave alone', async () => {
+  test('can be renamed and replaced; null and absent properties stay unchanged', async () => {
     const ann = await someone();
     const view = await keep(ann, 'One', everything);
     const edit = (body: object) => ann.ok('updateFeedView', { params: { id: view.id }, body });

@@ -375,7 +375,7 @@ describe('an inbox', () => {
   });
 
   // AP-11
-  test('refuses followers whose inbox is elsewhere', async () => {
+  test('refuses followers whose inbox is on another host', async () => {
     const eve = await startPerson('eve');
     eve.document.inbox = bob.inbox;
     try {

@@ -170,7 +170,7 @@ describe('the public address', () => {
     await root.ok('updateSite', { body: { base_url: 'https://pictures.example' } });
     const body = { site_name: 'Taken over', base_url: 'https://other.example', clear_base_url: true };
     const refused = await root.refused('updateSite', { body });
-    expect(refused).toEqual({ status: 400, error: 'clear_base_url and base_url exclude each other' });
+    expect(refused).toEqual({ status: 400, error: 'clear_base_url and base_url are mutually exclusive' });
     expect(await site()).toEqual({ ...fresh, base_url: 'https://pictures.example' });
   });
 

@@ -94,7 +94,7 @@ describe('logo_history', () => {
     }
   });
 
-  test('has identical bytes once and moves them to the front', async () => {
+  test('lists identical bytes once and moves them to the front', async () => {
     const logos = await newLogos(3);
     await useInTurn(root, logos);
     const [first, second, third] = hashes(logos);

@@ -39,7 +39,7 @@ const notReady = {
 };
 
 // RUN-7
-describe('a library whose disk has only the reserve left', () => {
+describe('a library with only the reserve free on its disk', () => {
   let library: Library;
   let root: Account;
 

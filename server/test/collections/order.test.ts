@@ -196,7 +196,7 @@ describe('PUT /collections/{id}/order with post_ids', () => {
   });
 
   // COLLECTION-9
-  test('keeps the place of a post that was added meanwhile, and reports one that was removed', async () => {
+  test('keeps the place of a concurrently added post, and reports a removed one', async () => {
     const letters = await read();
     const extra = await publish(root, [asset]);
     await put(root, id, extra.id);

@@ -370,7 +370,7 @@ describe('the focal point of the first cover', () => {
         method: 'PATCH',
         body: { ...values, [clear]: true },
       });
-      expect([answer.status, answer.text]).toEqual([400, expect.stringContaining('exclude each other')]);
+      expect([answer.status, answer.text]).toEqual([400, expect.stringContaining('are mutually exclusive')]);
     },
   );
 });

@@ -97,7 +97,7 @@ describe('what a large collection costs', () => {
   });
 
   // COLLECTION-6
-  test('item_count is at most 10,000 on its own, 1,000 in lists', async () => {
+  test('item_count is at most 10,000 for one collection and 1,000 in lists', async () => {
     expect((await ann.ok('getCollection', { params: { id } })).item_count).toBe(10_000);
     const listed = (await everyCollection(ann, { limit: 200 })).find((one) => one.id === id);
     expect(listed?.item_count).toBe(1_000);

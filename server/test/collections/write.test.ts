@@ -84,7 +84,7 @@ describe('POST /collections', () => {
 });
 
 describe('PATCH /collections/{id}', () => {
-  test('changes what is named; absent and null leave alone', async () => {
+  test('changes the given properties; absent and null ones stay unchanged', async () => {
     const { id } = await collect(mara, 'before', [], {
       description: 'stays',
       visibility: 'private',
@@ -140,7 +140,7 @@ describe('PATCH /collections/{id}', () => {
   });
 
   // COLLECTION-13
-  test('what is put into it does not move updated_at, which would tell of posts one is not shown', async () => {
+  test('adding posts does not change updated_at, which would reveal hidden posts', async () => {
     const before = await collect(mara, 'filled');
     const post = await publish(mara, [asset]);
     await mara.ok('addToCollection', { params: { id: before.id, post_id: post.id } });

@@ -324,11 +324,11 @@ describe('the site', () => {
   test('reports how many posts are public', async () => {
     expect((await ask('public_mode')).detail).toMatch(/^off/);
     await library.setPublicMode(true);
-    expect((await ask('public_mode')).detail).toBe('on: anybody may look at 0 posts');
+    expect((await ask('public_mode')).detail).toBe('on: anyone can see 0 posts');
     const asset = await upload(root, plainText('for all'));
     for (const visibility of ['public', 'org-only'] as const) await publish(root, [asset], { visibility });
     await publish(root, [asset], { visibility: 'public', draft: true });
-    expect((await ask('public_mode')).detail).toBe('on: anybody may look at 1 post');
+    expect((await ask('public_mode')).detail).toBe('on: anyone can see 1 post');
     await library.setPublicMode(false);
   });
 

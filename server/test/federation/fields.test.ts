@@ -255,14 +255,14 @@ describe('the operator', () => {
   });
 
   // FED-63
-  test('maps a field to one of another code, or keeps it apart under a new code', async () => {
+  test('maps a field to one with another code, or adopts it under a new code', async () => {
     const slate = await fieldOf('slate');
     expect(
       await studio.root.refused('decidePeerField', {
         params: { id: peer, code: 'shot' },
         body: { decision: 'map' },
       }),
-    ).toMatchObject({ status: 409, error: 'a field of type number takes no values of type text' });
+    ).toMatchObject({ status: 409, error: 'a field of type number does not accept values of type text' });
     expect(
       await studio.root.refused('decidePeerField', {
         params: { id: peer, code: 'shot' },

@@ -110,12 +110,16 @@ describe('DefaultValue', () => {
     ['text', { kind: 'literal' }, 'needs value_text'],
     ['text', { kind: 'literal', value_text: null }, 'needs value_text'],
     ['text', { kind: 'literal', value_text: '' }, 'value_text is empty'],
-    ['text', { kind: 'literal', value_num: 1 }, 'value_num does not go with type text'],
-    ['text', { kind: 'literal', value_text: 'x', value_num: 1 }, 'value_num does not go with type text'],
+    ['text', { kind: 'literal', value_num: 1 }, 'value_num cannot be combined with type text'],
+    [
+      'text',
+      { kind: 'literal', value_text: 'x', value_num: 1 },
+      'value_num cannot be combined with type text',
+    ],
     [
       'text',
       { kind: 'literal', value_text: 'x', context: 'uploading_user' },
-      'context does not go with kind literal',
+      'context cannot be combined with kind literal',
     ],
     ['text', { kind: 'literal', value_text: 'x', other: 1 }, 'unknown property default_value.other'],
     ['text', { kind: 'context' }, 'needs a context'],
@@ -123,7 +127,7 @@ describe('DefaultValue', () => {
     [
       'text',
       { kind: 'context', context: 'uploading_user', value_text: 'x' },
-      'value_text does not go with kind context',
+      'value_text cannot be combined with kind context',
     ],
     [
       'text',
@@ -144,7 +148,11 @@ describe('DefaultValue', () => {
     ['select', { kind: 'literal', value_text: 'c' }, '"c" is not a term'],
     ['select', { kind: 'literal', value_text: 'old' }, '"old" is deprecated'],
     ['tree', { kind: 'literal', value_text: 'gone' }, '"gone" is archived'],
-    ['select', { kind: 'literal', value_options: ['a'] }, 'value_options does not go with type select'],
+    [
+      'select',
+      { kind: 'literal', value_options: ['a'] },
+      'value_options cannot be combined with type select',
+    ],
     ['multi_select', { kind: 'literal', value_options: ['a', 'c'] }, '"c" is not a term'],
     ['multi_select', { kind: 'literal', value_options: [] }, 'value_options is empty'],
     ['multi_select', { kind: 'literal', value_options: ['a', 'a'] }, '"a" occurs twice'],

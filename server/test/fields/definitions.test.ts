@@ -426,7 +426,7 @@ describe('the flags of a definition', () => {
   });
 
   // FIELD-12
-  test('show_on_card and a read capability exclude each other, whichever came first', async () => {
+  test('show_on_card and a read capability are mutually exclusive, whichever came first', async () => {
     const gated = await define(editor, { read_capability: 'users.read' });
     expect(await notChanged(editor, gated.id, { show_on_card: true })).toContain('show_on_card');
     const onCard = await define(editor);
@@ -489,7 +489,7 @@ describe('the flags of a definition', () => {
     const { items } = await editor.ok('listFields', { query: { limit: 200 } });
     for (const { id, mirrors_column } of items.filter((one) => one.mirrors_column !== null))
       expect(await notChanged(editor, id, { [name]: value })).toBe(
-        `${name} does not go with mirrors_column (${mirrors_column})`,
+        `${name} cannot be combined with mirrors_column (${mirrors_column})`,
       );
   });
 

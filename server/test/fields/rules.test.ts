@@ -132,7 +132,7 @@ describe('a field definition', () => {
   });
 
   // FIELD-12
-  test('show_on_card and a read capability exclude each other in either order', async () => {
+  test('show_on_card and a read capability are mutually exclusive in either order', async () => {
     const field = await defineWith({ type: 'text', label: 'Mood' }, { show_on_card: true });
     await put(field, { value_text: 'calm' });
     const { items } = await stranger.ok('listAssets', { query: { q: 'Ridge', limit: 200 } });

@@ -246,7 +246,7 @@ describe('PATCH /fields/{id}/terms/{value}', () => {
       ['a', { status: 'archived', replaced_by: 'x' }, 400, 'which is not a term'],
       ['a', { parent: 'b' }, 400, 'only a tree has parents'],
       ['a', { value: 'z' }, 400, 'unknown property value'],
-      ['a', { replaced_by: 'b', clear_replaced_by: true }, 400, 'exclude each other'],
+      ['a', { replaced_by: 'b', clear_replaced_by: true }, 400, 'are mutually exclusive'],
       ['x', { label: 'y' }, 404, 'not found'],
     ] as const)
       expect(errorOf(await patchTerm(id, value, body))).toEqual([status, expect.stringContaining(named)]);

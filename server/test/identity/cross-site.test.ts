@@ -266,7 +266,7 @@ describe('the limit of requests per minute returns 429', () => {
   });
 
   // RATE-2
-  test('separately from sign-in, which has a limit of its own', async () => {
+  test('separately from sign-in, which has its own limit', async () => {
     const limited = await open();
     const names = ['ada', 'bea', 'cleo', 'dora', 'ella'];
     const tried = (username: string) =>

@@ -252,7 +252,7 @@ describe('vitrine import DIR', () => {
 
   test.each([
     ['an unknown user', () => [pictures, '--user', 'nobody'], /^no user nobody$/],
-    ['no directory', () => [], /^say which directory/],
+    ['no directory', () => [], /^name a directory/],
     ['a file instead of a directory', () => [join(pictures, 'first.jpg')], /first\.jpg is not a directory$/],
     ['an unknown sensitivity', () => [pictures, '--sensitivity', 'team'], /^--sensitivity is posts, org, /],
     ['an unknown option', () => [pictures, '--frobnicate'], /--frobnicate/],

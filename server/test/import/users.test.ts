@@ -416,7 +416,7 @@ describe('invalid arguments print one line and exit with 1', () => {
     ['two files', ['a.csv', 'b.csv'], 'say from where'],
     ['a file and a database', ['a.csv', '--mysql', 'mysql://u@h/d'], 'say from where'],
     ['no such file', ['/nowhere.csv'], '/nowhere.csv cannot be read'],
-    ['a table of a file', ['a.csv', '--table', 'user'], '--table goes with --mysql'],
+    ['a table of a file', ['a.csv', '--table', 'user'], '--table requires --mysql'],
     ['an unknown option', ['a.csv', '--force'], '--force'],
     ['a role without a group', ['a.csv', '--role', 'admin'], '--role takes GROUP=ROLE'],
     ['a group twice', ['a.csv', '--role', '1=admin', '--role', '1=viewer'], 'twice'],

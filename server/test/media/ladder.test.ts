@@ -69,7 +69,7 @@ describe('the files of a ladder', () => {
     expect(keys(6000, 4000)).toEqual([['hires'], ['screen'], ['preview'], ['col']]);
   });
 
-  test('are shared by rungs that come out at the very same pixels', () => {
+  test('are shared by rungs with identical pixels', () => {
     expect(keys(900, 600)).toEqual([['preview', 'screen', 'hires'], ['col']]);
     expect(keys(3000, 2000)).toEqual([['hires'], ['screen'], ['preview'], ['col']]);
   });
@@ -78,7 +78,7 @@ describe('the files of a ladder', () => {
     expect(keys(200, 200)).toEqual([keysOf(defaultLadder)]);
   });
 
-  test('of a picture of 320 x 200 keep the crop apart', () => {
+  test('of a picture of 320 x 200 keep the crop separate', () => {
     expect(keys(320, 200)).toEqual([['preview', 'screen', 'hires'], ['col']]);
   });
 });

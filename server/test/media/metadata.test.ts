@@ -382,7 +382,7 @@ describe('without a perl', () => {
     expect(await sourcesOf(stored(), fallback)).toMatchObject(rest);
   });
 
-  test('sound tells its length, codec and title, fonts their names; documents tell nothing', async () => {
+  test('reads length, codec and title of sound and names of fonts, but nothing of documents', async () => {
     expect(await ofBytes(flac(7, ['TITLE=Måne', 'ARTIST=Mara Lind']), fallback)).toMatchObject({
       title: file('Måne'),
       creator: file(['Mara Lind']),

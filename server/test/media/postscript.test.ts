@@ -29,7 +29,7 @@ describe('PostScript where Ghostscript is not installed', () => {
     expect([width, height]).toEqual([320, 160]);
   });
 
-  test('has the preview in the comments of an EPSI, whose greater samples are darker', async () => {
+  test('has the preview in the comments of an EPSI, whose larger samples are darker', async () => {
     const picture = pictureOf(await studio.render(epsi(), 'application/eps'));
     expect([picture.width, picture.height]).toEqual([16, 8]);
     const { data, info } = await sharp(picture.path).greyscale().raw().toBuffer({ resolveWithObject: true });

@@ -76,7 +76,7 @@ const isRed = ([red = 0, green = 255, blue = 255]: number[]) => red > 130 && gre
 const isBlue = ([red = 255, green = 255, blue = 0]: number[]) => red < 90 && green < 90 && blue > 130;
 
 describe('the ladder of a picture', () => {
-  test('has every rung with its own pixels, and a file for each that is as long as told', async () => {
+  test('has every rung with its own pixels and a file of the stated length', async () => {
     const { renditions, width, height } = await rendered(await jpeg(2600, 1300), 'image/jpeg');
     expect([width, height]).toEqual([2600, 1300]);
     expect(renditions.map((made) => [made.key, made.width, made.height]).sort()).toEqual([
@@ -96,7 +96,7 @@ describe('the ladder of a picture', () => {
     }
   });
 
-  test('encodes once what comes out at the very same pixels', async () => {
+  test('encodes renditions with identical pixels once', async () => {
     const wide = await rendered(await png(300, 200), 'image/png');
     expect((await readdir(wide.outDir)).length).toBe(2);
     expect(new Set(['preview', 'screen', 'hires'].map(wide.path)).size).toBe(1);
@@ -281,7 +281,7 @@ describe('a drawing', () => {
 
 describe('a picture that cannot be rendered', () => {
   // MEDIA-12
-  test('is unsupported when it is a bomb, told by its header alone', async () => {
+  test('is unsupported if its header shows that it is a bomb', async () => {
     const started = performance.now();
     const { outcome, outDir } = await attempt(pngBomb(), 'image/png');
     expect(outcome).toEqual({

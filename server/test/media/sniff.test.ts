@@ -123,7 +123,7 @@ describe('renderLadder', () => {
   const render = async (bytes: Uint8Array, mime: string) =>
     renderLadder({ path: await file(bytes), mime }, defaultLadder, { outDir: directory });
 
-  test('tells pictures, bombs and broken pictures apart', async () => {
+  test('distinguishes pictures, bombs and broken pictures', async () => {
     expect(await render(await jpeg(100, 80), 'image/jpeg')).toMatchObject({
       outcome: 'rendered',
       width: 100,
@@ -134,7 +134,7 @@ describe('renderLadder', () => {
     expect(await render(plainText(), 'text/plain')).toMatchObject({ outcome: 'unsupported' });
   });
 
-  test('rungs that come out the same share one file', async () => {
+  test('rungs with identical pixels share one file', async () => {
     const outcome = await render(await png(300, 200), 'image/png');
     if (outcome.outcome !== 'rendered') throw new Error(outcome.reason);
     const paths = new Map(outcome.renditions.map(({ key, path }) => [key, path]));

@@ -23,7 +23,7 @@ const told = (kind: Notification['kind'], request: Partial<Request>): string =>
   });
 
 // NOTICE-5
-test('tells deciders what is requested: access, a restore, or a capability by its code', () => {
+test('shows deciders what is requested: access, a restore, or a capability by its code', () => {
   expect(told('request_received', {})).toBe('Ada asks for access to an asset');
   expect(told('request_received', { title: 'Dunes' })).toBe('Ada asks for access to “Dunes”');
   expect(
@@ -35,7 +35,7 @@ test('tells deciders what is requested: access, a restore, or a capability by it
 });
 
 // REQUEST-11
-test('tells the requester only what was decided', () => {
+test('shows the requester only the decision', () => {
   for (const state of ['granted', 'denied'] as const)
     expect(told('request_decided', { state })).toBe(`Your request about an asset was ${state}`);
 });

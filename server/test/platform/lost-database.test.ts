@@ -280,7 +280,7 @@ describe('an external PostgreSQL', () => {
     await expectSurvival(running, async () => {});
   }, 60_000);
 
-  test('is lost under an event stream, which stays open and catches up', async () => {
+  test('is lost during an event stream, which stays open and catches up', async () => {
     const abort = new AbortController();
     const { visitor, service } = running;
     const post = await publish(visitor, [await upload(visitor, await jpeg(64, 64, { seed: 1 }))]);

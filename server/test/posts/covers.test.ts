@@ -105,7 +105,7 @@ describe('cover_asset_id', () => {
 // POST-25, POST-26
 describe('the focal point', () => {
   // POST-25
-  test('is set as a pair, and stays through edits that leave the cover alone', async () => {
+  test('is set as a pair, and survives edits that do not change the cover', async () => {
     const post = await publish(mara, [one, two]);
     expect(cover(post)).toEqual([one.id, ...centre]);
     for (const body of [
@@ -138,7 +138,7 @@ describe('the focal point', () => {
     ['the first member leaving', () => ({ members: named(two) })],
   ];
   // POST-26
-  test.each(onOther)('%s clears it, unless a new pair comes along', async (_, make) => {
+  test.each(onOther)('%s clears it unless a new pair is given', async (_, make) => {
     const post = await publish(mara, [one, two], focal);
     expect(cover(await patch(post.id, make()))).toEqual([two.id, ...centre]);
     const again = await publish(mara, [one, two], focal);
@@ -154,7 +154,7 @@ describe('the focal point', () => {
     expect(cover(await patch(post.id, { clear_cover: true }))).toEqual([two.id, ...centre]);
   });
 
-  test('once cleared it stays so, also when the first cover is chosen again', async () => {
+  test('stays cleared, also when the first cover is chosen again', async () => {
     const post = await publish(mara, [one, two], focal);
     await patch(post.id, { cover_asset_id: two.id });
     expect(cover(await patch(post.id, { cover_asset_id: one.id }))).toEqual([one.id, ...centre]);
@@ -164,7 +164,7 @@ describe('the focal point', () => {
   });
 
   // POST-26, POST-27
-  test('of a chosen cover in the trash is not shown on another picture, and comes back with it', async () => {
+  test('of a chosen cover in the trash is not applied to another picture, and returns with the cover', async () => {
     const b = await another();
     const post = await publish(mara, [one, b], { cover_asset_id: b.id, ...focal });
     await remove(b);
@@ -174,7 +174,7 @@ describe('the focal point', () => {
   });
 
   // POST-26
-  test('of a first member in the trash is not shown on the next, and comes back with it', async () => {
+  test('of a first member in the trash is not applied to the next, and returns with the member', async () => {
     const a = await another();
     const post = await publish(mara, [a, one], focal);
     await remove(a);

@@ -37,7 +37,7 @@ beforeAll(async () => {
 });
 
 // FEED-8
-describe('the feed of those one follows', () => {
+describe('the feed of followed accounts', () => {
   test.each([
     ['newest', 1],
     ['newest', 4],

@@ -149,7 +149,7 @@ describe('withheld members in the feed', () => {
   });
 
   // FEED-3, POST-42
-  test('a post with no members at all stays', async () => {
+  test('a post without members stays', async () => {
     const bare = await library.deps.db
       .insertInto('posts')
       .values({ author_user_ref: mara.ref, state_id: '00000000-0000-4000-8000-000000000202', title: 'bare' })
@@ -160,7 +160,7 @@ describe('withheld members in the feed', () => {
   });
 
   // FEED-5, POST-21
-  test('with the filter on every placeholder is there, with exactly its allowed keys', async () => {
+  test('with the filter on, every placeholder is listed with exactly its allowed keys', async () => {
     await library.deps.db
       .updateTable('users')
       .set({ preferences: JSON.stringify({ feed_filters: { show_restricted: true } }) })
@@ -273,7 +273,7 @@ describe('full pages', () => {
   const stretch = { from: '2020-01-01T00:00:00Z' };
 
   // FEED-6
-  test('fifty posts in a row whose members are all withheld are passed over, and no page is short', async () => {
+  test('fifty consecutive posts whose members are all withheld are skipped, and no page is short', async () => {
     const author = await arrive(library, 'hider');
     const own = await upload(author, await jpeg(60, 40), { sensitivity: 'restricted' });
     const old = await addPosts(library, { author, members: [shown.id], count: 9, ...stretch });
@@ -356,7 +356,7 @@ describe('full pages', () => {
     }
   });
 
-  test('a post whose every asset is in the trash is left to its author, and comes back with one of them', async () => {
+  test('a post whose assets are all in the trash is visible to its author only, until one is restored', async () => {
     const author = await arrive(library, 'emptied');
     const [a, b] = [await upload(author, await jpeg(60, 40)), await upload(author, await jpeg(60, 40))];
     const { id } = await publish(author, [a, b]);
@@ -411,7 +411,7 @@ describe('what the feed is narrowed to', () => {
   });
 
   // FEED-8
-  test('following: posts of followed accounts while they are followed, and the caller’s own only if they follow themselves', async () => {
+  test('following: posts of followed accounts while they are followed, without the caller’s own', async () => {
     const author = await arrive(library, 'followed');
     const fan = await arrive(library, 'fan');
     const open = await publish(author, [shown]);
@@ -432,7 +432,7 @@ describe('what the feed is narrowed to', () => {
   });
 
   // FEED-8
-  test('team: the posts of the teams one is in or follows, to their end, and of none above or below', async () => {
+  test('team: posts of live teams that the caller belongs to or follows, without their parents and subteams', async () => {
     const author = await arrive(library, 'teamauthor');
     const fan = await arrive(library, 'teamfan');
     const teams = await Promise.all(

@@ -131,7 +131,7 @@ describe('ai_provenance of a post is right after every change', () => {
     }
   });
 
-  test('of deletion and restore: only live contributors count, and none at all is undeclared', async () => {
+  test('of deletion and restore: only live contributors count, and without any it is undeclared', async () => {
     const [none, made, thumbnail] = [
       await declared('none'),
       await declared('generated'),

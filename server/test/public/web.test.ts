@@ -200,7 +200,7 @@ describe('the head of a page', () => {
   });
 
   // PUBLIC-5
-  test('tells search engines not to index while indexing is off, and still describes the page', async () => {
+  test('asks search engines not to index while indexing is off, and still describes the page', async () => {
     await root.ok('updateSite', { body: { indexing: false } });
     const { title, said, robots } = await headOf(`/posts/${posts.odd}`);
     expect(title).toBe(`${odd} · Glass & <house>`);

@@ -213,7 +213,7 @@ describe('who may request what', () => {
   // REQUEST-2
   test('refuses owners of the asset', async () => {
     const answer = await ask({}, owner);
-    expect([answer.status, answer.text]).toEqual([400, '{"error":"the asset is yours"}']);
+    expect([answer.status, answer.text]).toEqual([400, '{"error":"you own this asset"}']);
     const mask = visit(library.address, {}, root.cookie());
     await mask.ok('impersonate', { params: { ref: owner.ref }, body: undefined });
     expect((await ask({}, mask)).status).toBe(400);

@@ -301,9 +301,9 @@ test('a file that is removed while it is moved does not come back', async () => 
 });
 
 test.each([
-  [['tidy'], 'say what to do: vitrine storage check, move or gc'],
-  [['gc', '--content'], '--content goes with check'],
-  [['move', '--dry-run'], '--dry-run goes with gc'],
+  [['tidy'], 'choose a command: vitrine storage check, move or gc'],
+  [['gc', '--content'], '--content is only for check'],
+  [['move', '--dry-run'], '--dry-run is only for gc'],
   [['gc', '--grace', 'soon'], '--grace takes a number of hours'],
 ])('%j is refused', async (args, message) => {
   await expect(command(...args)).rejects.toThrow(new ConfigError(message));

@@ -93,7 +93,7 @@ describe.each(services)('a bucket of $name', ({ start }) => {
       await expect(storage.withLocalFile(key, readFile)).rejects.toThrow(NoSuchObject);
     });
 
-    test('sends large files in parts, and does not send bytes again that are there', async () => {
+    test('sends large files in parts, and skips bytes that are already stored', async () => {
       const bytes = randomBytes(16 * MIB + 7);
       const key = await stored(bytes);
       expect(uploads().filter((request) => request.includes('partNumber=')).length).toBe(3);

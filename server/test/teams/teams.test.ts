@@ -528,7 +528,7 @@ describe('GET /teams and GET /teams/{id}', () => {
     return all;
   }
 
-  test('page by name: each of 120 teams whose names differ in case is listed once', async () => {
+  test('paginate by name: each of 120 teams whose names differ in case is listed once', async () => {
     const values = Array.from({ length: 120 }, (_, i) => ({
       slug: `equal-${i}`,
       name: i % 2 === 0 ? 'EQUAL names' : 'equal NAMES',

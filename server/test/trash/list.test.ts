@@ -61,23 +61,26 @@ const idsOf = async (visitor: Visitor, scope: Scope) => (await listed(visitor, s
 
 // TRASH-5
 describe('GET /account/trash', () => {
-  test.each(['post', 'asset'] as const)('tells of a deleted %s what, when, why, by whom', async (kind) => {
-    const id = await add[kind]('Ridge');
-    const bare = await add[kind]('');
-    await remove(kind, id, mara, 'twice there');
-    await remove(kind, bare, mara);
-    const [second, first] = await listed(mara, 'owned_by_me');
-    expect(first).toEqual({
-      kind,
-      id,
-      title: 'Ridge',
-      deleted_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
-      deleted_reason: 'twice there',
-      deleted_by_user_ref: mara.ref,
-      restorable: true,
-    });
-    expect(second).toMatchObject({ id: bare, deleted_reason: null });
-  });
+  test.each(['post', 'asset'] as const)(
+    'shows what, when, why and by whom for a deleted %s',
+    async (kind) => {
+      const id = await add[kind]('Ridge');
+      const bare = await add[kind]('');
+      await remove(kind, id, mara, 'twice there');
+      await remove(kind, bare, mara);
+      const [second, first] = await listed(mara, 'owned_by_me');
+      expect(first).toEqual({
+        kind,
+        id,
+        title: 'Ridge',
+        deleted_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
+        deleted_reason: 'twice there',
+        deleted_by_user_ref: mara.ref,
+        restorable: true,
+      });
+      expect(second).toMatchObject({ id: bare, deleted_reason: null });
+    },
+  );
 
   // TRASH-5
   test('lists the caller’s items in `owned_by_me` and their deletions in `deleted_by_me`, and whether they may restore them', async () => {

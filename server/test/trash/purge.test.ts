@@ -240,7 +240,7 @@ describe('purging', () => {
   });
 
   // POST-42
-  test('a post whose every asset was purged stands for who reads it, without cover, members or provenance', async () => {
+  test('a post whose assets were all purged stays readable, without cover, members or provenance', async () => {
     const two = [await upload(mara, bytesOf()), await upload(mara, bytesOf())];
     const thumbnail = await upload(mara, bytesOf());
     const post = await publish(mara, two, {

@@ -143,7 +143,7 @@ describe('what cannot be searched by is a clear refusal', () => {
 });
 
 // SEARCH-16
-describe('who finds what: only pictures whose bytes the caller is served', () => {
+describe('finds only pictures whose bytes the caller may read', () => {
   const hidden: Record<string, Record<string, string>> = {
     restricted: { sensitivity: 'restricted' },
     draft: { status: 'draft' },

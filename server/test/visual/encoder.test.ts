@@ -46,7 +46,7 @@ describe('without an encoder', () => {
   });
 
   // SEARCH-17
-  test('renders uploads when the configured one is out of reach', async () => {
+  test('renders uploads when the configured one is unreachable', async () => {
     const gone = await startEncoder();
     await gone.stop();
     const library = await openLibrary({ VITRINE_ENCODER_URL: gone.address });

@@ -76,12 +76,14 @@ test('creates a field, saves each setting separately and shows refusals beside t
   await mara.getByText('On cards', { exact: true }).nth(1).waitFor();
   await mara.getByLabel('Who may read it').selectOption('assets.admin');
   await mara.getByRole('button', { name: 'Save: Who may use it' }).click();
-  await section('Who may use it').getByText('“On cards” and “Who may read it” exclude each other').waitFor();
+  await section('Who may use it')
+    .getByText('“On cards” and “Who may read it” are mutually exclusive')
+    .waitFor();
   await cards.click();
   await expect.poll(async () => (await stored()).show_on_card).toBe(false);
   await save('Who may use it');
   await cards.click();
-  await section('What it does').getByRole('alert').filter({ hasText: 'exclude each other' }).waitFor();
+  await section('What it does').getByRole('alert').filter({ hasText: 'are mutually exclusive' }).waitFor();
   await expect.poll(() => cards.getAttribute('aria-checked')).toBe('false');
   await expect.poll(() => stored()).toMatchObject({ show_on_card: false, read_capability: 'assets.admin' });
 

@@ -115,7 +115,7 @@ async function writeComment(page: Page, text: string): Promise<void> {
 }
 
 // FED-30, FED-32, FED-33, FED-34, FED-41, FED-72
-test('a post with a video is shared with a library, played and commented on there, and leaves nothing when it is no longer shared', async () => {
+test('a post with a video is shared with a library, played and commented on there, and removed completely when the share ends', async () => {
   const transcoding = async () => (await call(ann, 'GET', `/assets/${ferry}/media`)).transcoding?.state;
   await expect.poll(transcoding, { timeout: 60_000 }).toBe('done');
   const before = { harbour: await filesOf(harbour), north: await filesOf(north) };

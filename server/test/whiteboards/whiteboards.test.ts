@@ -320,7 +320,7 @@ describe('what is drawn on a post', () => {
     expect((await ines.refused('deleteWhiteboard', { params: { id: nowhere } })).status).toBe(404);
   });
 
-  test('of a post that is not read any more is a 404, also to who drew it', async () => {
+  test('of a post that is no longer readable is a 404, also for its author', async () => {
     const { id } = await draw(ines);
     await mara.ok('updatePost', { params: { id: post }, body: { visibility: 'private' } });
     expect((await ines.refused('deleteWhiteboard', { params: { id } })).status).toBe(404);

@@ -121,7 +121,7 @@ async function mappedField(
   if (field.subject_kind !== offered.subject_kind)
     throw refuse(409, `${field.code} is a field of another kind (${field.subject_kind})`);
   if (!takes(field.type, offered.field_type))
-    throw refuse(409, `a field of type ${field.type} takes no values of type ${offered.field_type}`);
+    throw refuse(409, `a field of type ${field.type} does not accept values of type ${offered.field_type}`);
   return field.id;
 }
 
@@ -140,8 +140,9 @@ async function targetOf(
 
 /** Decides how a peer's field is used (FED-63). A job then updates its values. */
 export const decide = handle(decidePeerField, async ({ db }, { caller, params, body }) => {
-  if (body.field_id != null && body.decision !== 'map') throw refuse(400, 'field_id goes with map');
-  if (body.code != null && body.decision !== 'adopt') throw refuse(400, 'code goes with adopt');
+  if (body.field_id != null && body.decision !== 'map')
+    throw refuse(400, 'field_id requires the decision map');
+  if (body.code != null && body.decision !== 'adopt') throw refuse(400, 'code requires the decision adopt');
   const { id, code } = params;
   const shown = await db.transaction().execute(async (tx) => {
     const offer = await lockOffer(tx, id, code);

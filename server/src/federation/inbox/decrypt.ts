@@ -39,7 +39,7 @@ async function decrypt(deps: Deps, install: Install, envelope: EncryptedEnvelope
     recipients.push(account.ref);
   }
   if (recipients.length === 0)
-    throw new Rejection('encryption_not_supported', 'the content is encrypted for nobody here');
+    throw new Rejection('encryption_not_supported', 'no recipient here can decrypt the content');
   return { envelope: readDecrypted(envelope, content), recipients };
 }
 

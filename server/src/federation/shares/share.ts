@@ -117,7 +117,7 @@ async function putShare(deps: Deps, caller: SignedIn, { kind, id, peerId, body }
   const install = await requireInstall(deps);
   const peer = await connectedPeer(deps.db, peerId);
   checkInFuture('expires_at', body.expires_at ?? null);
-  if (body.person != null && body.team != null) throw refuse(400, 'person and team exclude each other');
+  if (body.person != null && body.team != null) throw refuse(400, 'person and team are mutually exclusive');
   const person = await personAt(deps, install, peer, body.person ?? null);
   const team = body.team == null ? null : await teamAt(deps, install, peer, body.team);
   const confirm = body.confirm_sensitive ?? null;

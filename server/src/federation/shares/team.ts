@@ -52,7 +52,7 @@ export async function teamAt(
   slug: string,
 ): Promise<TargetTeam> {
   if (!peer.capabilities.includes(TEAM_SHARES))
-    throw refuse(409, `${peer.display_name} takes no shares with teams`);
+    throw refuse(409, `${peer.display_name} does not support sharing with teams`);
   const none = refuse(422, `no such team at ${peer.display_name}`);
   try {
     const address = `${peer.instance_url}/federation/teams/${encodeURIComponent(slug)}`;

@@ -42,7 +42,8 @@ function termsNamedBy(type: FieldType, value: DefaultValue): string[] {
 function checkContext(type: FieldType, value: DefaultValue): void {
   if (value.context === undefined) throw refuse(400, 'default_value: kind context needs a context');
   const literal = valueMembers.find((member) => value[member] != null);
-  if (literal !== undefined) throw refuse(400, `default_value: ${literal} does not go with kind context`);
+  if (literal !== undefined)
+    throw refuse(400, `default_value: ${literal} cannot be combined with kind context`);
   if (!contextTypes[value.context].includes(type)) {
     throw refuse(400, `default_value: ${value.context} does not apply to a field of type ${type}`);
   }
@@ -85,11 +86,12 @@ function checkDefault(rules: DefaultRules, value: DefaultValue): DefaultValue {
     checkContext(type, value);
     return { kind: 'context', ...(value.context === undefined ? {} : { context: value.context }) };
   }
-  if (value.context !== undefined) throw refuse(400, 'default_value: context does not go with kind literal');
+  if (value.context !== undefined)
+    throw refuse(400, 'default_value: context cannot be combined with kind literal');
   const member = memberOf[type];
   const other = valueMembers.find((one) => one !== member && value[one] != null);
   if (other !== undefined) {
-    throw refuse(400, `default_value: ${other} does not go with type ${type}, which takes ${member}`);
+    throw refuse(400, `default_value: ${other} cannot be combined with type ${type}, which takes ${member}`);
   }
   if (value[member] == null) throw refuse(400, `default_value: a literal of type ${type} needs ${member}`);
   checkTerms(rules, termsNamedBy(type, value));
@@ -155,7 +157,7 @@ export async function checkGivenDefault(
 ): Promise<DefaultValue> {
   // FIELD-18: the field has no values of its own, so nothing would use the default.
   if (field.mirrors_column !== null) {
-    throw refuse(400, `default_value does not go with mirrors_column (${field.mirrors_column})`);
+    throw refuse(400, `default_value cannot be combined with mirrors_column (${field.mirrors_column})`);
   }
   const given = await inSlugs(tx, field, value);
   const check = await checkOf(tx, field, [given]);
@@ -181,7 +183,7 @@ export async function checkDefaultsRemainValid(tx: Tx, field: Defaulted): Promis
       check(default_value);
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
-      throw refuse(400, `the default of the team ${name} would no longer hold: ${error.body.error}`);
+      throw refuse(400, `the default of the team ${name} would become invalid: ${error.body.error}`);
     }
   }
 }

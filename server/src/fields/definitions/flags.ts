@@ -96,21 +96,21 @@ export function checkFlags(field: Flagged): void {
   checkCapability('write_capability', field.write_capability);
   // Rule 4, in both directions: whichever of the two was there first.
   if (field.show_on_card && field.read_capability !== null) {
-    throw refuse(400, 'show_on_card and read_capability exclude each other: everyone sees cards');
+    throw refuse(400, 'show_on_card and read_capability are mutually exclusive: everyone sees cards');
   }
   if (field.edit_tab !== null && field.edit_tab.trim() === '') {
     throw refuse(400, 'edit_tab is empty; clear_edit_tab removes it');
   }
   if (field.mirrors_column !== null && field.read_only) {
-    throw refuse(400, `read_only does not go with mirrors_column (${field.mirrors_column})`);
+    throw refuse(400, `read_only cannot be combined with mirrors_column (${field.mirrors_column})`);
   }
   // Rule 10: the column is shown and written under the rules of its asset, so that a gate here would keep nothing back.
   if (field.mirrors_column !== null && field.read_capability !== null) {
-    throw refuse(400, `read_capability does not go with mirrors_column (${field.mirrors_column})`);
+    throw refuse(400, `read_capability cannot be combined with mirrors_column (${field.mirrors_column})`);
   }
   if (field.regexp_filter !== null) {
     if (field.mirrors_column !== null) {
-      throw refuse(400, `regexp_filter does not go with mirrors_column (${field.mirrors_column})`);
+      throw refuse(400, `regexp_filter cannot be combined with mirrors_column (${field.mirrors_column})`);
     }
     if (field.type !== 'text' && field.type !== 'longtext') {
       throw refuse(400, `regexp_filter is for text and longtext, not for ${field.type}`);

@@ -150,7 +150,7 @@ const removals = [
 function checkRemovals(body: FieldUpdate): void {
   for (const [clear, value] of removals) {
     if (body[clear] === true && body[value] != null)
-      throw refuse(400, `${clear} and ${value} exclude each other`);
+      throw refuse(400, `${clear} and ${value} are mutually exclusive`);
   }
 }
 

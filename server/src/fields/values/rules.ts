@@ -82,7 +82,7 @@ export function checkWritable(field: CallersDefinition, { clears = false, seeds 
   if (!field.writable) throw refuse(403, `missing capability ${field.write_capability} to write ${code}`);
   if (field.status === 'archived') throw refuse(409, `${code} is archived`);
   if (field.status === 'deprecated' && !clears)
-    throw refuse(409, `${code} is deprecated and takes no new values`);
+    throw refuse(409, `${code} is deprecated and accepts no new values`);
   if (!field.applies && !clears) throw refuse(409, `${code} is not for assets of this type`);
 }
 

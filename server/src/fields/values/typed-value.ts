@@ -111,7 +111,7 @@ function textOf({ code, type }: Typed, text: string): TypedValue {
     return { kind: 'text', text };
   }
   if (type !== 'text' && type !== 'longtext' && type !== 'rich_text')
-    throw refuse(400, `${code} takes no text`);
+    throw refuse(400, `${code} does not accept text`);
   const most = mostCharacters[type];
   if (Array.from(text).length > most) throw refuse(400, `${code} is longer than ${most} characters`);
   if (type !== 'rich_text') return { kind: 'text', text };

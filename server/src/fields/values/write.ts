@@ -159,7 +159,7 @@ export async function writeValue(
 ): Promise<void> {
   const { subject } = target;
   if (body.if_absent === true && body.if_unchanged_since != null)
-    throw refuse(400, 'if_absent and if_unchanged_since exclude each other');
+    throw refuse(400, 'if_absent and if_unchanged_since are mutually exclusive');
   const extended = await holdForTerms(tx, caller, subject, fieldId, body);
   const field = extended ?? (await holdOne(tx, caller, subject, fieldId));
   checkWritable(field);

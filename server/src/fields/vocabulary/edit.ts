@@ -194,9 +194,9 @@ async function showOne(db: Database, fieldId: string, value: string): Promise<Te
 
 export const change = handle(updateFieldTerm, async ({ db }, { caller, params, body }) => {
   if (body.clear_replaced_by === true && body.replaced_by != null)
-    throw refuse(400, 'clear_replaced_by and replaced_by exclude each other');
+    throw refuse(400, 'clear_replaced_by and replaced_by are mutually exclusive');
   if (body.clear_parent === true && body.parent != null)
-    throw refuse(400, 'clear_parent and parent exclude each other');
+    throw refuse(400, 'clear_parent and parent are mutually exclusive');
   const answer = await db.transaction().execute(async (tx) => {
     const field = await lockVocabulary(tx, params.id);
     const term = await readTerm(tx, field.id, params.value);

@@ -57,7 +57,7 @@ function readArguments(args: string[], mysqlPassword: string | undefined): Order
     throw new ConfigError(usage);
   const common = { roleOfGroup: readRoles(values.role), dryRun: values['dry-run'] };
   if (values.mysql === undefined) {
-    if (values.table !== undefined) throw new ConfigError('--table goes with --mysql');
+    if (values.table !== undefined) throw new ConfigError('--table requires --mysql');
     return { source: 'csv', rows: readCsv(path ?? ''), ...common };
   }
   const address = readMysqlAddress(values.mysql);

@@ -68,7 +68,7 @@ function woff2Directory(bytes: Buffer, count: number): { tables: Packed[]; end: 
       value = value * 128 + (byte & 0x7f);
       if (byte < 128) return value;
     }
-    throw new Error('a length of the font is none');
+    throw new Error('a length in the font is invalid');
   };
   const tables = Array.from({ length: count }, (): Packed => {
     const flags = bytes.readUInt8(at);

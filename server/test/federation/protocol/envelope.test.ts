@@ -185,7 +185,7 @@ describe('envelopes', () => {
     }
   });
 
-  test('state shares whose parts fit together', () => {
+  test('state shares with consistent parts', () => {
     expect(reasonOf(envelopeOf(share, { object_kind: 'asset' }))).toBe('malformed');
     expect(reasonOf(envelopeOf(share, { object_kind: 'user' }))).toBe('malformed');
     expect(reasonOf(envelopeOf(share, { object_kind: 'user', object: alice }))).toBe('accepted');

@@ -253,7 +253,7 @@ describe('filter=field:<code><op><value> on GET /assets', () => {
     expect(await found([`field:${code}=oak`])).toBe('0');
   });
 
-  test('reference: = an id, as far as the caller is shown what it names', async () => {
+  test('reference: = matches an id if the caller may see the referenced asset', async () => {
     const target = await owner.ok('createAsset', {
       body: { file_hash: hash, sensitivity: 'public', title: 'target' },
     });
@@ -400,7 +400,7 @@ describe('a filter reveals nothing that the caller may not read', () => {
     expect(await found([`field:${code}=x`], reader)).toBe(400);
   });
 
-  test('a withheld asset is not found by what is withheld, a deleted one not at all', async () => {
+  test('a withheld asset is not found by withheld columns, and a deleted one is never found', async () => {
     const { code, assets } = await given(
       'text',
       ['a', 'a', 'a', 'a'].map((value_text) => ({ value_text })),
@@ -423,7 +423,7 @@ describe('a filter reveals nothing that the caller may not read', () => {
     expect(trash.items.length).toBe(4);
   });
 
-  test('a value of a type the field is not for any more is not found', async () => {
+  test('a value is not found after its field no longer applies to the asset type', async () => {
     const { id, code } = await given('text', [{ value_text: 'a' }]);
     await library.deps.db
       .updateTable('fields')

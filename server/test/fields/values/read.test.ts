@@ -96,7 +96,7 @@ describe('GET /assets/{id}/fields', () => {
   });
 
   // VALUE-8
-  test('an asset outside the read rule is 404, one whose columns are withheld has nothing to show', async () => {
+  test('an asset outside the read rule is 404, and a withheld one shows nothing', async () => {
     const restricted = await make({ sensitivity: 'restricted' });
     const ofTeam = await make({ sensitivity: 'team' });
     const draft = await make({ status: 'draft' });

@@ -138,7 +138,7 @@ describe('defaults at creation', () => {
   });
 
   // FIELD-34
-  test('the override of the asset’s team comes before the field’s own, and stands where there is none', async () => {
+  test('the override of the asset’s team takes precedence over the field’s default, and applies without one', async () => {
     const field = await define(library, 'text', {
       code: 'credit',
       default_value: { kind: 'literal', value_text: 'house' },

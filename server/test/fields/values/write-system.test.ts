@@ -208,7 +208,7 @@ describe('precedence: people, then extraction, then defaults', () => {
     await library.deps.db.updateTable('fields').set({ default_value: null }).execute();
   });
 
-  test('the history tells what extraction changed, and nothing of a first value', async () => {
+  test('the history records changes by extraction, but no first values', async () => {
     const field = await define(library, 'text');
     await write(field, 'a');
     await write(field, 'b', 'replace', 'xmp');

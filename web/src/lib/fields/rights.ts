@@ -25,7 +25,7 @@ export function whyReadOnly(
       clearable: false,
     };
   if (field.status === 'deprecated')
-    return { reason: 'This field is deprecated and takes no new values.', clearable: true };
+    return { reason: 'This field is deprecated and accepts no new values.', clearable: true };
   return undefined;
 }
 
