@@ -4,7 +4,7 @@ import type { Caller } from '../access/caller.ts';
 import { keysOf, type Rung } from '../media/ladder.ts';
 import { type AssetRow, assetColumns, callersPart, commonPart, type DecisiveRow } from './show.ts';
 
-/** About as many bytes, since most texts are ASCII. */
+/** Roughly bytes, because most text is ASCII. */
 const MOST_CHARACTERS = 32 * 1024 * 1024;
 
 /** The part of an asset that is the same for every caller of a kind, as JSON, and what the rest depends on. */
@@ -22,23 +22,23 @@ export function openAssetTexts(mostCharacters = MOST_CHARACTERS): AssetTexts {
 }
 
 /**
- * The version of everything that the common part of an asset consists of, with assetJoins: `xmin` changes with every
- * committed change of a row, and rows that there are several of are hashed. Null for mirrored assets, which also name
- * their origin. A transaction that has changed an asset must not keep what it reads: it may change it again.
+ * The version of the common part of an asset, with assetJoins: `xmin` changes with every committed change of a row;
+ * tags and subtitles are hashed. Null for mirrored assets, whose origin it does not cover. A transaction that has
+ * changed an asset must not cache it, because it may change it again under the same `xmin`.
  */
-const versionOf: RawBuilder<string | null> = sql`case when a.origin_peer_id is null then
+export const versionColumn: RawBuilder<string | null> = sql`case when a.origin_peer_id is null then
   concat_ws('.', a.xmin, f.xmin, coalesce(o.xmin::text, '-'),
     (select bit_xor(hash_record_extended(t, 0)) from asset_tags t where t.asset_id = a.id),
-    (select bit_xor(hash_record_extended(s, 1)) from subtitles s where s.asset_id = a.id)) end`;
+    (select bit_xor(hash_record_extended(s, 1)) from subtitles s where s.asset_id = a.id)) end as version`;
 
-/** Columns from which textOf writes an asset, with assetJoins. */
+/** The columns that keptText needs. */
 export interface VersionRow extends Pick<AssetRow, 'asset_id' | 'card_fields'> {
   version: string | null;
 }
-export const versionColumn: RawBuilder<string | null> = sql`${versionOf} as version`;
 
-/** Columns from which keepText makes the text of an asset, with assetJoins. */
+/** The columns that writtenText needs. */
 export type FullRow = AssetRow & { version: string | null };
+/** Columns of FullRow, with assetJoins. */
 export function fullColumns(caller: Caller, ladder: readonly Rung[]): RawBuilder<FullRow> {
   return sql`${assetColumns(caller, ladder)}, ${versionColumn}`;
 }
@@ -48,7 +48,7 @@ function keyOf(caller: Caller, ladder: readonly Rung[], assetId: string): string
   return `${caller.kind} ${assetId} ${keysOf(ladder).join(' ')}`;
 }
 
-/** The asset as JSON; null unless this version of it is kept. */
+/** Returns the asset as JSON; null unless this version is cached. */
 export function keptText(
   texts: AssetTexts,
   caller: Caller,
@@ -59,7 +59,7 @@ export function keptText(
   return kept === undefined || kept.version !== version ? null : finished(caller, kept, card_fields);
 }
 
-/** The asset as JSON, from all its columns; kept if it has a version. */
+/** Returns the asset as JSON from all its columns, and caches it if it has a version. */
 export function writtenText(
   texts: AssetTexts,
   caller: Caller,

@@ -30,7 +30,7 @@ import {
   postColumns,
 } from './show.ts';
 
-/** About as many bytes, since most texts are ASCII. */
+/** Roughly bytes, because most text is ASCII. */
 const MOST_CHARACTERS = 16 * 1024 * 1024;
 
 /** The part of a post that is the same for every caller of a kind, as JSON without the closing brace. */
@@ -100,7 +100,7 @@ async function readMemberVersions(
   return rows;
 }
 
-/** Returns the common parts of these posts by id: kept texts of their present version, and the others in one statement. */
+/** Returns the common parts of these posts by id: cached ones of the current version, the others from one statement. */
 async function textsOfPosts(
   { db, postTexts }: Keeping,
   caller: Caller,
@@ -125,36 +125,35 @@ async function textsOfPosts(
   return found;
 }
 
-/** Returns the shown assets of these members as JSON, by id. An asset that is withheld by now is left out. */
+/** Returns the assets of these members as JSON, by id: null for withheld ones, nothing for ones deleted meanwhile. */
 async function textsOfAssets(
   { db, texts, ladder }: Keeping,
   caller: Caller,
   members: readonly MemberVersion[],
-): Promise<Map<string, string>> {
-  const found = new Map<string, string>();
+): Promise<Map<string, string | null>> {
+  const found = new Map<string, string | null>();
   const missing: string[] = [];
   for (const member of members) {
-    if (!member.shown) continue;
-    const text = keptText(texts, caller, ladder, member);
-    if (text === null) missing.push(member.asset_id);
+    const text = member.shown ? keptText(texts, caller, ladder, member) : null;
+    if (member.shown && text === null) missing.push(member.asset_id);
     else found.set(member.asset_id, text);
   }
   if (missing.length === 0) return found;
   const { rows } = await sql<FullRow>`select ${fullColumns(caller, ladder)} from assets a ${assetJoins}
     where a.id = any(${missing}::uuid[]) and ${liveAsset}`.execute(db);
-  for (const row of rows) if (row.shown) found.set(row.asset_id, writtenText(texts, caller, ladder, row));
+  for (const row of rows) found.set(row.asset_id, row.shown ? writtenText(texts, caller, ladder, row) : null);
   return found;
 }
 
-function writeMember(member: MemberVersion, asset: string | undefined): string {
-  if (asset === undefined) return JSON.stringify(placeholder(member));
+function writeMember(member: MemberVersion, asset: string | null): string {
+  if (asset === null) return JSON.stringify(placeholder(member));
   const { asset_id, sort_order } = member;
   return `{"asset_id":"${asset_id}","sort_order":${sort_order},"restricted":false,"asset":${asset}}`;
 }
 
 /**
- * As showPosts, but returns the list as JSON, and writes only what has changed since it was last written: in two statements,
- * and one more each for posts and assets without a kept text.
+ * Returns the list that showPosts returns, as JSON, and serialises only what has changed (FEED-14). Takes two statements,
+ * and one more each for posts and assets that are not cached.
  */
 export async function writePosts(
   deps: Keeping,
@@ -175,12 +174,15 @@ export async function writePosts(
   const written = new Map<string, string>();
   for (const post of posts) {
     const text = texts.get(post.id);
-    // It was deleted between the two statements.
+    // The post was deleted between the two statements.
     if (text === undefined) continue;
     const own = membersOf.get(post.id) ?? [];
-    const given = own.filter(({ asset_id }) => keepRestricted || assets.has(asset_id));
+    const given = own.filter(({ asset_id }) => {
+      const asset = assets.get(asset_id);
+      return asset !== undefined && (keepRestricted || asset !== null);
+    });
     const rest = JSON.stringify(callersPost(post, given, own)).slice(1, -1);
-    const shown = given.map((member) => writeMember(member, assets.get(member.asset_id)));
+    const shown = given.map((member) => writeMember(member, assets.get(member.asset_id) ?? null));
     written.set(post.id, `${text},${rest},"members":[${shown.join(',')}]}`);
   }
   return `[${ids.flatMap((id) => written.get(id) ?? []).join(',')}]`;

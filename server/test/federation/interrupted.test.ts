@@ -1,13 +1,14 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { sql } from 'kysely';
 import { expect, onTestFinished, test } from 'vitest';
 import { writeSetting } from '../../src/settings.ts';
 import { publish, upload } from '../support/library.ts';
 import { plainFile } from '../support/pictures.ts';
 import { openInstall, pair, settle } from './installs.ts';
 
-/** Passes connections on to a local address, and breaks each one off that has brought `limit.bytes` from there. */
+/** Relays connections to a local address, and breaks each one after `limit.bytes` bytes of its responses. */
 async function openFlakyRelay(target: string) {
-  const limit = { bytes: Number.POSITIVE_INFINITY, broken: 0 };
+  const limit = { bytes: Number.POSITIVE_INFINITY, broken: 0, beforeBreak: async () => {} };
   const sockets = new Set<Socket>();
   const relay = createServer((socket) => {
     const onward = connect(Number(new URL(target).port), '127.0.0.1');
@@ -25,8 +26,9 @@ async function openFlakyRelay(target: string) {
     onward.on('data', (chunk) => {
       passed += chunk.length;
       if (passed <= limit.bytes) return socket.write(chunk);
+      onward.pause();
       limit.broken += 1;
-      return socket.destroySoon();
+      return limit.beforeBreak().finally(() => socket.destroySoon());
     });
   });
   await new Promise<void>((done) => relay.listen(0, '127.0.0.1', done));
@@ -40,12 +42,12 @@ async function openFlakyRelay(target: string) {
   };
 }
 
-/** About 900 kB that differ in every line. */
+/** Returns about 900 kB in which every line differs. */
 const longText = (name: string) =>
   Array.from({ length: 30_000 }, (_, line) => `${name} of harbour, line ${line}\n`).join('');
 
 // FED-44
-test('an original continues where its download was interrupted, encrypted or not', async () => {
+test('the download of an original resumes after an interruption, encrypted or not, unless its share has ended', async () => {
   const harbour = await openInstall('Harbour');
   const studio = await openInstall('Studio');
   const relay = await openFlakyRelay(harbour.address);
@@ -55,9 +57,11 @@ test('an original continues where its download was interrupted, encrypted or not
   await harbour.root.ok('updateFederation', { body: { sensitive_content: 'encrypted' } });
   const bob = await studio.join('bob');
   const texts = { posts: longText('plan'), restricted: longText('secret') };
-  for (const [sensitivity, text] of Object.entries(texts)) {
+  const withdrawn = longText('withdrawn');
+  for (const [title, text] of Object.entries({ ...texts, withdrawn })) {
+    const sensitivity = title === 'restricted' ? 'restricted' : 'posts';
     const asset = await upload(harbour.root, plainFile(text), { sensitivity });
-    const post = await publish(harbour.root, [asset], { title: sensitivity });
+    const post = await publish(harbour.root, [asset], { title });
     await harbour.root.ok('putPostPeer', {
       params: { id: post.id, peer_id: peerOfOne },
       body: { person: 'bob', confirm_sensitive: true },
@@ -74,4 +78,13 @@ test('an original continues where its download was interrupted, encrypted or not
     expect([sent.status, sent.text.slice(2) === text]).toEqual([200, true]);
     expect(relay.limit.broken - broken).toBeGreaterThanOrEqual(3);
   }
+
+  relay.limit.beforeBreak = async () => {
+    const { db } = harbour.database;
+    await sql`update federation_shares set revoked_at = now() where revoked_at is null`.execute(db);
+  };
+  const [member] = posts.find(({ title }) => title === 'withdrawn')?.members ?? [];
+  const { broken } = relay.limit;
+  expect((await bob.send(`/assets/${member?.asset_id}/file`)).status).toBe(503);
+  expect(relay.limit.broken - broken).toBe(1);
 });

@@ -135,21 +135,41 @@ describe('comments on a post that two peers have', () => {
     expect(again).toMatchObject({ remote_display_name: 'bob', origin: { display_name: 'Studio' } });
   });
 
-  test('are not taken from a library that has no say over the post, or that speaks for people here', async () => {
-    const keys = await readActorKeys(studio.deps, bob.ref);
-    if (keys === null) throw new Error('bob has no keys');
-    const send = async (onBehalfOf: string, inReplyTo: string) => {
+  test('are not relayed to a peer that does not support it', async () => {
+    const { db } = harbour.database;
+    const { rows } = await sql<{ capabilities: string[] }>`select capabilities from federation_peers
+      where instance_url = ${gallery.address}`.execute(db);
+    const support = (capabilities: readonly string[]) =>
+      sql`update federation_peers set capabilities = ${capabilities}::text[]
+        where instance_url = ${gallery.address}`.execute(db);
+    await support([]);
+    await bob.ok('createComment', {
+      params: { id: await postOf(bob) },
+      body: { body: 'Not for the gallery' },
+    });
+    await settleAll();
+    await support(rows[0]?.capabilities ?? []);
+    expect((await threadOf(alice))[0]?.body).toBe('Not for the gallery');
+    expect((await threadOf(carol)).map(({ body }) => body)).not.toContain('Not for the gallery');
+    expect(await rejections()).toEqual([]);
+  });
+
+  test('are refused on posts of other libraries and on behalf of local people', async () => {
+    const send = async (from: Install, author: Account, to: Install, onBehalfOf: string) => {
+      const keys = await readActorKeys(from.deps, author.ref);
+      if (keys === null) throw new Error('the author has no keys');
+      const inReplyTo = `${harbour.address}/posts/${post}`;
       const now = new Date().toISOString();
-      const actor = `${studio.address}/users/bob`;
+      const actor = `${from.address}/users/${author.username}`;
       const envelope = {
         '@context': 'https://artist-alley.org/protocol/v1',
         type: 'Create',
-        id: `${studio.address}/activities/${randomUUID()}`,
+        id: `${from.address}/activities/${randomUUID()}`,
         actor,
         published: now,
         object: {
           type: 'Note',
-          id: `${studio.address}/posts/${randomUUID()}#comment-${randomUUID()}`,
+          id: `${from.address}/posts/${randomUUID()}#comment-${randomUUID()}`,
           attributedTo: actor,
           attributedToName: 'alice',
           onBehalfOf: { id: onBehalfOf, library: 'Harbour' },
@@ -160,16 +180,16 @@ describe('comments on a post that two peers have', () => {
         },
       };
       const signed = signEnvelope(envelope, `${actor}#main-key`, keys.signingPrivate);
-      return postSigned(studio.deps, await identityOf(studio), `${harbour.address}/federation/inbox`, signed);
+      return postSigned(from.deps, await identityOf(from), `${to.address}/federation/inbox`, signed);
     };
-    const uri = `${harbour.address}/posts/${post}`;
     const refused = [
-      await reasonOf(send(`${harbour.address}/users/alice`, uri)),
-      await reasonOf(send(`${gallery.address}/users/carol`, uri)),
-      await reasonOf(send(`${studio.address}/users/eve`, uri)),
+      await reasonOf(send(harbour, alice, studio, `${studio.address}/users/bob`)),
+      await reasonOf(send(studio, bob, harbour, `${gallery.address}/users/carol`)),
+      await reasonOf(send(studio, bob, harbour, `${studio.address}/users/eve`)),
     ];
     expect(refused).toEqual(['unknown_actor', 'unknown_actor', 'malformed']);
-    expect((await threadOf(alice)).map(({ body }) => body)).not.toContain('Never written');
+    for (const account of [alice, bob])
+      expect((await threadOf(account)).map(({ body }) => body)).not.toContain('Never written');
   });
 });
 

@@ -43,7 +43,7 @@ interface Relayed {
   comment: string;
 }
 
-/** Passes a comment of a peer on to the other peers that have the post, if the post is ours (FED-36). */
+/** Relays a peer's comment to the other peers that have the post, if the post is local (FED-36). */
 async function relay(tx: Tx, { sender }: Receipt, { activity, comment }: Relayed): Promise<void> {
   const { rows } = await sql<{ id: string; author: number }>`select p.id, p.author_user_ref as author
     from comments c join posts p on p.id = c.post_id where c.id = ${comment} and p.origin_peer_id is null`.execute(
@@ -60,7 +60,7 @@ async function editComment(tx: Tx, receipt: Receipt, known: Mirrored, note: AaNo
   const { sender, actor } = receipt;
   if (known.version > note.updated) return;
   const comment = known.local_id;
-  // A peer that relays comments may change the relayed account meanwhile.
+  // The account that relays comments may change.
   const author = sql`case when c.relayed_for is null then c.remote_actor_ref = ${actor.ref}
     else c.relayed_for = ${note.onBehalfOf?.id ?? null} end`;
   const { numAffectedRows } =
@@ -85,11 +85,11 @@ export async function applyComment(tx: Tx, receipt: Receipt, note: AaNote): Prom
   const known = await findMirrored(tx, sender.peerId, 'comment', note.id);
   if (known !== null) return editComment(tx, receipt, known, note);
   if (onBehalfOf !== undefined && parseActorUri(onBehalfOf.id)?.base === install.url)
-    throw new Rejection('unknown_actor', 'comments of this library come from nowhere else');
+    throw new Rejection('unknown_actor', 'the author belongs to this library');
   const place = await placeOf(tx, receipt, note.inReplyTo);
   const post = await postAt(tx, receipt, place.post);
   if (post.ours && onBehalfOf !== undefined)
-    throw new Rejection('unknown_actor', 'only the library of a post passes comments on');
+    throw new Rejection('unknown_actor', 'only the library of a post may relay comments on it');
   if (post.ours) {
     const { rows } = await sql<{
       allowed: boolean;
