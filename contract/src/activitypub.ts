@@ -13,7 +13,7 @@ export const ActivityPub = closed({
   /** Accounts that opted in, and their followers. */
   accounts_count: Count,
   followers_count: Count,
-  /** Activities that wait to be delivered. */
+  /** Pending activities. */
   waiting_count: Count,
 });
 export type ActivityPub = Static<typeof ActivityPub>;

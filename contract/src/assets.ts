@@ -169,7 +169,7 @@ export const AssetQuery = Type.Object({
   tag: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 64 }), { maxItems: 10 })),
   asset_type: Type.Optional(Type.Integer({ minimum: 1, maximum: 2_147_483_647 })),
   team_id: Type.Optional(Uuid),
-  /** `here`: without what peers share. `peers`: nothing else. An id: what this peer shares. */
+  /** `here`: only what was made here. `peers`: only what peers share. An id: only what this peer shares. */
   origin: Type.Optional(OriginFilter),
   owner_ref: Type.Optional(Ref),
   status: Type.Optional(AssetStatus),

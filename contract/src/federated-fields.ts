@@ -3,7 +3,7 @@ import { FieldType, SubjectKind } from './fields.ts';
 import { noContent, operation } from './operation.ts';
 import { Count, closed, nullable, page, pageQuery, Timestamp, Uuid } from './values.ts';
 
-/** FED-63: what the field of a peer is here. `same`, `mapped` and `adopted` use its values. */
+/** FED-63: how a peer's field is used here. `same`, `mapped` and `adopted` use its values. */
 const PeerFieldState = Type.Enum(['same', 'differs', 'new', 'mapped', 'adopted', 'ignored']);
 
 /** A property that differs, as text; null for one that is not set. */
@@ -11,22 +11,22 @@ const FieldDifference = closed({
   property: Type.String(),
   ours: nullable(Type.String()),
   theirs: nullable(Type.String()),
-  /** Whether values mean something else because of it. The others only concern how the field is shown. */
+  /** Whether it changes the meaning of values. Other differences only affect how the field is shown. */
   decisive: Type.Boolean(),
 });
 
 const Code = Type.String({ minLength: 1, maxLength: 64, pattern: '^[a-z][a-z0-9_]*$' });
 
-/** A field that a peer has sent values of. */
+/** A field of which a peer has sent values. */
 export const PeerField = closed({
   code: Code,
   label: Type.String(),
   type: FieldType,
   subject_kind: SubjectKind,
   state: PeerFieldState,
-  /** The field here that takes its values, or would: the chosen one, or the one with the same code. */
+  /** The local field for its values: the chosen one, or else the one with the same code. */
   field: nullable(closed({ id: Uuid, code: Type.String(), label: Type.String() })),
-  /** From that field, decisive ones first; empty when there is none. */
+  /** The differences from that field, decisive ones first; empty without such a field. */
   differences: Type.Array(FieldDifference),
   /** Mirrored assets and collections that have a value, and those whose value is not used here. */
   value_count: Count,
@@ -38,11 +38,11 @@ export type PeerField = Static<typeof PeerField>;
 /** FED-63. */
 export const PeerFieldDecision = closed({
   /**
-   * `map`: keep ours, and use the values in it. `adopt`: take over the definition of the peer, as the field with the same
-   * code or, with `code`, as a new one. `ignore`: do not use the values.
+   * `map`: keeps the local field and stores the values in it. `adopt`: takes over the peer's definition, for the field
+   * with the same code or, with `code`, for a new one. `ignore`: does not use the values.
    */
   decision: Type.Enum(['map', 'adopt', 'ignore']),
-  /** With `map`: the field here; default: the one with the same code. */
+  /** With `map`: the local field; by default the one with the same code. */
   field_id: Type.Optional(nullable(Uuid)),
   /** With `adopt`: the code of a new field. */
   code: Type.Optional(nullable(Code)),

@@ -10,7 +10,7 @@ const Fingerprint = Type.String({ pattern: '^[0-9a-f]{64}$' });
 export const PeerState = Type.Enum(['pending_inbound', 'pending_outbound', 'connected', 'disabled']);
 export type PeerState = Static<typeof PeerState>;
 
-/** Where something comes from: absent for what was made here. */
+/** The origin of mirrored content; absent for content made here. */
 export const Origin = closed({
   peer_id: Uuid,
   /** The name of the other library. */
@@ -21,17 +21,17 @@ export const Origin = closed({
 });
 export type Origin = Static<typeof Origin>;
 
-/** Whether a list has what peers share: only what was made here, only that, or only that of one peer. */
+/** Limits a list to content made here, to content that peers share, or to that of one peer. */
 export const OriginFilter = Type.Union([Type.Enum(['here', 'peers']), Uuid]);
 export type OriginFilter = Static<typeof OriginFilter>;
 
-/** Whether restricted and mature content may be shared with persons of peers, encrypted for them, or never leaves. */
+/** Whether restricted and mature content may be shared with persons of peers, encrypted for them, or is never sent. */
 export const SensitiveContent = Type.Enum(['never', 'encrypted']);
 export type SensitiveContent = Static<typeof SensitiveContent>;
 
 const KeyGraceDays = Type.Integer({ minimum: 0, maximum: 90 });
 
-/** This install, as its peers know it. */
+/** This install as seen by its peers. */
 export const FederationIdentity = closed({
   /** Null until the library has a public address; federation needs one. */
   instance_url: nullable(Address),
@@ -51,19 +51,19 @@ export const Peer = closed({
   display_name: Type.String(),
   fingerprint: Fingerprint,
   state: PeerState,
-  /** Whether an administrator here, and one there, has compared the fingerprints and accepted. */
+  /** Whether an administrator of this library, and one of the other, has compared the fingerprints and accepted. */
   accepted_here: Type.Boolean(),
   accepted_there: Type.Boolean(),
   /** Whether posts that are public there may be public here. */
   accept_public: Type.Boolean(),
   capabilities: Type.Array(Type.String()),
-  /** Things that this install shares with the peer, and that the peer shares with it. */
+  /** The numbers of objects that this install shares with the peer, and that the peer shares with it. */
   shared_count: Count,
   received_count: Count,
-  /** Changes that wait to be sent, and those that were given up after three days. */
+  /** Pending changes, and changes that were abandoned after three days. */
   queued_count: Count,
   failed_count: Count,
-  /** Fields of the peer whose values wait for a decision. */
+  /** Fields of the peer whose values need a decision. */
   undecided_fields: Count,
   last_seen_at: nullable(Timestamp),
   last_error: nullable(Type.String()),
@@ -240,7 +240,7 @@ export const removePeer = operation({
   errors: [404],
 });
 
-/** One change on its way to a peer. */
+/** A change that is queued for a peer. */
 export const QueuedChange = closed({
   seq: Count,
   activity: Type.String(),
@@ -308,7 +308,7 @@ export const listFederationRejections = operation({
   errors: [],
 });
 
-/** A peer as those who may share with it see it. */
+/** A peer as seen by people who may share with it. */
 export const ShareablePeer = closed({ id: Uuid, display_name: Type.String(), instance_url: Address });
 
 export const listShareablePeers = operation({
@@ -327,27 +327,27 @@ export const listShareablePeers = operation({
 export const PeerScope = Type.Enum(['view', 'comment']);
 export type PeerScope = Static<typeof PeerScope>;
 
-/** What of a thing is shared with a peer: with everyone there, one person or one team. */
+/** A share of an object with everyone at a peer, one person or one team. */
 export const PeerShare = closed({
   id: Uuid,
   /** The person's address at the peer; null for everyone there. */
   person: nullable(Address),
-  /** The team there, whose members are meant; null for everyone or one person. */
+  /** The team there, whose members receive it; null for everyone or one person. */
   team: nullable(closed({ address: Address, name: Type.String() })),
   scope: PeerScope,
   expires_at: nullable(Timestamp),
   granted_by_user_ref: Ref,
   granted_at: Timestamp,
-  /** Whether restricted or mature content goes with it, encrypted for this person. */
+  /** Whether restricted and mature content is included, encrypted for this person. */
   encrypted: Type.Boolean(),
-  /** Whether the peer has confirmed that it has it. */
+  /** Whether the peer has confirmed that it received the object. */
   delivered: Type.Boolean(),
 });
 export type PeerShare = Static<typeof PeerShare>;
 
 export const PeerShares = closed({ peer: ShareablePeer, shares: Type.Array(PeerShare) });
 
-/** A restricted or mature asset that sharing a thing would pass on. */
+/** A restricted or mature asset that a share of the object would include. */
 export const SensitiveAsset = closed({
   asset_id: Uuid,
   title: Type.String(),
@@ -359,7 +359,7 @@ export type SensitiveAsset = Static<typeof SensitiveAsset>;
 export const PeerShareList = closed({
   items: Type.Array(PeerShares),
   sensitive_content: SensitiveContent,
-  /** Empty for collections: they pass on no such content. */
+  /** Empty for collections, which include no such content. */
   sensitive: Type.Array(SensitiveAsset),
 });
 export type PeerShareList = Static<typeof PeerShareList>;
@@ -367,11 +367,11 @@ export type PeerShareList = Static<typeof PeerShareList>;
 export const PeerShareCreate = closed({
   /** A name at the peer, or the address of the person there; absent and null for everyone there. */
   person: Type.Optional(nullable(Type.String({ minLength: 1, maxLength: 500 }))),
-  /** The slug of a team there, whose members are meant; not together with `person`. */
+  /** The slug of a team there, whose members receive it; not together with `person`. */
   team: Type.Optional(nullable(Type.String({ minLength: 1, maxLength: 80 }))),
   scope: Type.Optional(nullable(PeerScope)),
   expires_at: Type.Optional(nullable(Timestamp)),
-  /** Whether restricted and mature content goes along, encrypted for the person. False leaves it out. */
+  /** Whether to include restricted and mature content, encrypted for the person. False omits it. */
   confirm_sensitive: Type.Optional(nullable(Type.Boolean())),
 });
 export type PeerShareCreate = Static<typeof PeerShareCreate>;

@@ -101,7 +101,7 @@ export const FieldValue = closed({
 });
 export type FieldValue = Static<typeof FieldValue>;
 
-/** All values, in the order of the fields. There are never more than fields. */
+/** All values, in the order of the fields; at most one for each field. */
 export const FieldValues = closed({ items: Type.Array(FieldValue) });
 
 export const PastValue = closed(storedMembers);

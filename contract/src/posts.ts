@@ -301,7 +301,7 @@ export const FeedQuery = Type.Object({
   draft: Type.Optional(Type.Boolean()),
   author_ref: Type.Optional(Ref),
   team_id: Type.Optional(Uuid),
-  /** `here`: without what peers share. `peers`: nothing else. An id: what this peer shares. */
+  /** `here`: only what was made here. `peers`: only what peers share. An id: only what this peer shares. */
   origin: Type.Optional(OriginFilter),
   tag: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 64 }), { maxItems: 10 })),
   asset: Type.Optional(Uuid),

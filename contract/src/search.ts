@@ -16,8 +16,7 @@ export type SearchKind = Static<typeof SearchKind>;
 export const COUNTED_HITS = 1000;
 
 /**
- * Of each kind, only this many of the newest hits are ranked and counted for facets; `newest` and `oldest` list all
- * of them.
+ * The number of newest hits of each kind that are ranked and counted for facets; `newest` and `oldest` list all hits.
  */
 export const RANKED_HITS = 1001;
 

@@ -131,12 +131,12 @@ describe('the OpenAPI document', () => {
     const responses = lines.indexOf('    responses: {');
     expect(schemas).toBeGreaterThan(start('components'));
     expect(responses).toBeGreaterThan(schemas);
-    // openapi-typescript prints 15 lines for a path and 14 for an operation, whatever they say.
+    // openapi-typescript prints 15 lines for a path and 14 for an operation, independent of their content.
     const fixed = 15 * Object.keys(document.paths).length + 14 * all.length;
     const statuses = all.flatMap((operation) => Object.keys(describedAs(operation).responses)).length;
     expect((lines.length - fixed - statuses) / all.length).toBeLessThan(20);
     expect(responses - schemas).toBeLessThan(2500);
-    // A JSON body that is no named type: none but lists.
+    // A JSON body without a named type: only lists.
     const anonymous = lines.slice(start('operations')).filter((line) => /"application\/json": \{/.test(line));
     expect(anonymous).toEqual([]);
   });

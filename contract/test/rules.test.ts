@@ -14,7 +14,7 @@ function statedRules(): { id: string; file: string }[] {
   );
 }
 
-/** Every id that a file cites, such as POST-7. Only prefixes of rules count: UTF-8 is none. */
+/** Returns every id that a file cites, such as POST-7. Only prefixes of rules count, so UTF-8 is not an id. */
 function citedIn(file: string, prefixes: ReadonlySet<string>): string[] {
   return [...read(file).matchAll(/\b([A-Z]+)-\d+\b/g)]
     .filter(([, prefix = '']) => prefixes.has(prefix))

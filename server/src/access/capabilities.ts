@@ -82,7 +82,7 @@ export async function loadCapabilities(db: Database, userRef: number): Promise<C
   return capabilitiesOf(row ?? nothing);
 }
 
-/** Returns the same for several accounts in one statement. */
+/** Returns the current capabilities of several accounts in one statement, uncached. */
 export async function loadCapabilitiesOf(
   db: Database,
   userRefs: readonly number[],

@@ -111,7 +111,7 @@ export function assetsGivenTo(peer: PeerCaller): Predicate {
 
 /**
  * Fields `d` whose definitions and values peers are given: those that everyone who sees the subject may read. A
- * mirrored column is no value of its own.
+ * mirrored column has no value of its own.
  */
 export const fieldsGiven: Predicate = sql`(d.status <> 'archived' and d.read_capability is null and d.mirrors_column is null)`;
 

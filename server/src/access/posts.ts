@@ -44,9 +44,7 @@ export function readablePosts(caller: Caller): Predicate {
     and (p.author_user_ref = ${caller.ref} or ${published(caller)}${orAdministeredTeams(caller)}))`;
 }
 
-/**
- * Returns those of these callers to whom `GET /posts/{id}` returns this post, each by their own rule, in one statement.
- */
+/** Returns the callers to whom `GET /posts/{id}` returns this post, each by their own rule, in one statement. */
 export async function readersOf(
   db: Database,
   callers: readonly SignedIn[],

@@ -23,7 +23,7 @@ function searchablePosts(caller: Caller): Predicate {
     : listedPosts(caller);
 }
 
-/** Tags on something that the caller reads; a name alone is not found. */
+/** Tags of something that the caller may read. A tag without such a use is not found. */
 function searchableTags(caller: Caller): Predicate {
   return sql`(${possibleTags(caller)} and (${onShownAsset(caller)} or ${isOnNewestPost(caller)} or ${taggedPosts(caller, 1)} > 0))`;
 }

@@ -35,7 +35,10 @@ export interface ReadableParts {
   teams: RawBuilder<unknown>;
 }
 
-/** The sets for a caller who is neither anonymous, who has an index, nor sees everything. Null otherwise. */
+/**
+ * The sets for a signed-in caller who does not see everything; null otherwise. Anonymous callers have an index of their
+ * own.
+ */
 export function readableParts(caller: Caller): ReadableParts | null {
   if (caller.kind === 'anonymous' || holds(caller, 'assets.admin')) return null;
   return {

@@ -95,8 +95,9 @@ async function fetchActor(
 }
 
 /**
- * Returns the keys in the document of a person, of whom others may be known: a signing key must follow the known one by
- * statements, an encryption key must be signed by it (FED-57). Throws Rejection for keys that simply differ.
+ * Returns the keys in the document of a person. If keys of the person are already stored, statements must lead from the
+ * stored signing key to the new one, and the encryption key must be signed by it (FED-57). Throws Rejection for keys
+ * that differ without this proof.
  */
 function keysIn(found: Static<typeof ActorDocument>, known: RemoteActor | null) {
   const signingKey = parsePublicKeyPem(found.publicKey.publicKeyPem);

@@ -36,9 +36,9 @@ interface Change {
 }
 
 /**
- * Lists the changes for a peer after the last one that it knows, oldest first, for a peer that was away or
- * was restored from a backup (FED-78), and how many shares are in force. `reset`: we do not know its last
- * one, and it has to look at everything again from `latest` on. Omits pending changes and those after them.
+ * Lists the changes for a peer after the last one that it knows, oldest first, for a peer that was away or was restored
+ * from a backup (FED-78), and how many shares are in force. `reset`: we do not know the peer's last change, so it must
+ * read everything again and continue from `latest`. Omits pending changes and those after them.
  */
 export async function listChanges(deps: Deps, { peerId }: PeerCaller, query: unknown) {
   if (!changesQuery.Check(query)) throw new Rejection('malformed', 'the query is not that of changes');

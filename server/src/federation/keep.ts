@@ -9,7 +9,7 @@ import { readInstall } from './identity.ts';
 import { purgeUngranted } from './mirror/purge.ts';
 import { objectUri } from './protocol/addresses.ts';
 
-/** Keeps ids of received envelopes and outcomes of sent ones longer than any delivery is retried. */
+/** How long ids of received envelopes and outcomes of sent ones are kept; longer than any delivery is retried. */
 const KEPT_DAYS = 30;
 
 /** Ends our expired shares and notifies the peers. */

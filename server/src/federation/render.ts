@@ -21,8 +21,8 @@ import {
 } from './render-objects.ts';
 
 /**
- * The account that signs: the one that acted, else the one that shared the thing with the peer. Likes and comments are
- * by no other account; null if that account is gone.
+ * The account that signs: the one that acted, else the one that shared the object with the peer. Likes and comments are
+ * signed only by their author; null if that account is gone.
  */
 async function signerOf(deps: Deps, row: OutboxRow): Promise<ActorKeys | null> {
   const acted = row.actor_ref === null ? null : await readActorKeys(deps, row.actor_ref);
@@ -138,7 +138,7 @@ async function bodyOf(
 
 /** The envelopes of a change. */
 interface RenderedChange {
-  /** Envelopes with the definitions that the peer lacks, before the other. */
+  /** Envelopes with the definitions that the peer lacks, to be sent before the change itself. */
   preludes: string[];
   /** Null if the object is gone or no longer shared, which a later change reports. */
   envelope: string | null;

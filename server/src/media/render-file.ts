@@ -8,7 +8,7 @@ import { renderLadder } from './raster.ts';
 import { stillMaker } from './renderable.ts';
 import { BrokenFile, NotDrawable, type SourceFile, type Still } from './stills/still.ts';
 
-/** The part of the work that the still is. Those that take long take much longer than the ladder. */
+/** The fraction of the progress that the still accounts for. Slow stills take much longer than the ladder. */
 const STILL_PART = 0.9;
 
 const nothing = { extras: [], facts: {}, text: null, exif: {} };

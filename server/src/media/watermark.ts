@@ -47,7 +47,7 @@ async function tileOf(text: string, shorterEdge: number): Promise<Buffer> {
   return sharp(faint).rotate(-30, { background: '#0000' }).png().toBuffer();
 }
 
-/** Visible at once, while the picture can still be judged. */
+/** Clearly visible, but transparent enough that the picture can be assessed. */
 const OPACITY = 0.38;
 
 /**

@@ -11,7 +11,10 @@ type CheckDeps = Pick<Deps, 'db' | 'storage'>;
 export interface CheckOptions {
   /** Whether the bytes of originals, subtitles and logos are read and hashed. */
   content: boolean;
-  /** Objects without a row count as orphans if they were modified before this time; younger ones may be on their way. */
+  /**
+   * Objects without a row count as orphans if they were modified before this time; newer ones may belong to an upload
+   * in progress.
+   */
   olderThan: number;
   signal: AbortSignal;
   print(line: string): void;
@@ -23,7 +26,7 @@ export interface CheckReport {
   objects: number;
   bytes: number;
   missing: number;
-  /** Objects with another size or content than their row says. */
+  /** Objects whose size or content differs from their row. */
   wrong: number;
   orphans: number;
   orphanBytes: number;
@@ -44,14 +47,14 @@ const READ_AT_ONCE = 4;
 /** Watermarked previews are made on request; no row names them, and the sweep removes them after a day. */
 const isWatermark = (key: string) => /\/marked-[0-9a-f]{64}\.webp$/.test(key);
 
-/** Returns the beginnings of hashes that divide the library: none for a small one. */
+/** Returns the prefixes of hashes that divide the library into parts; a small library is one part. */
 async function partsOf({ db }: CheckDeps): Promise<string[]> {
   const { rows } = await sql<{ count: number }>`select count(*) as count from files`.execute(db);
   if ((rows[0]?.count ?? 0) <= MOST_AT_ONCE) return [''];
   return Array.from({ length: 256 }, (_, part) => part.toString(16).padStart(2, '0'));
 }
 
-/** Returns what rows refer to, of hashes that begin so. */
+/** Returns the objects that rows refer to and whose hash has this prefix. */
 async function expectedOf({ db }: CheckDeps, part: string): Promise<Expected[]> {
   // Hashes are hexadecimal digits, so `g` is after all of them.
   const inPart = (column: string) =>
@@ -75,7 +78,7 @@ async function expectedOf({ db }: CheckDeps, part: string): Promise<Expected[]> 
   );
   const originals = files
     .filter(({ is_here }) => is_here)
-    // What a peer shares has a name of its own here.
+    // Mirrored objects are stored under a random key instead of their hash.
     .map(({ hash, size_bytes, is_remote }) => ({
       key: originalKey(hash),
       sizeBytes: size_bytes,
@@ -97,7 +100,7 @@ async function objectsOf({ storage }: CheckDeps, part: string): Promise<Map<stri
   for (const prefix of [below('originals'), below('renditions'), below('subtitles')]) {
     for await (const object of storage.list(prefix)) found.set(object.key, object);
   }
-  // There are only a few.
+  // Logos are few, so all of them are listed for each part.
   for await (const object of storage.list('logos')) {
     if (hashOfLogo(object.key)?.startsWith(part) === true) found.set(object.key, object);
   }
@@ -115,7 +118,7 @@ async function faultOf({ storage }: CheckDeps, { key, sizeBytes, hash }: Expecte
   }
 }
 
-/** Compares one part. Whatever looks wrong is looked at again, because the library may have changed meanwhile. */
+/** Compares one part. Checks each difference twice, because the library may have changed meanwhile. */
 async function checkPart(
   deps: CheckDeps,
   part: string,

@@ -10,7 +10,7 @@ import type { Database, Tx } from '../platform/database/pool.ts';
 import { hashOfKey, hashOfLogo } from '../platform/storage/object-key.ts';
 import { DamagedObject, NoSuchObject, type Storage, type StoredObject } from '../platform/storage/storage.ts';
 
-/** The two places of a library: where new files go, and where the others come from. */
+/** The two storages of a library: the one for new files, and the one that the others are moved from. */
 export interface Direction {
   from: Storage;
   to: Storage;
@@ -26,7 +26,7 @@ export interface MoveOptions {
 export interface MoveReport {
   moved: number;
   bytes: number;
-  /** Objects that are damaged and stay where they are. */
+  /** Damaged objects, which are not moved. */
   left: number;
 }
 
@@ -44,13 +44,13 @@ async function contentHash(db: Database, key: string): Promise<string | null> {
   const hash = hashOfKey(key);
   if (hash === null || key.startsWith('subtitles/')) return hash ?? hashOfLogo(key);
   if (!key.startsWith('originals/')) return null;
-  // What a peer shares has a name of its own here.
+  // Mirrored objects are stored under a random key instead of their hash.
   const { rows } = await sql<{ is_own: boolean }>`
     select origin_peer_id is null as is_own from files where hash = ${hash}`.execute(db);
   return rows[0]?.is_own === true ? hash : null;
 }
 
-/** Stores a local copy of the object in the other place. Returns false when the object was removed meanwhile. */
+/** Stores a local copy of the object in the other storage. Returns false when the object was removed meanwhile. */
 async function store(
   db: Database,
   { from, to }: Direction,
@@ -108,8 +108,8 @@ async function moveOne(
 }
 
 /**
- * Moves every object to where new ones go. The library may be in use: an object is in the new place before it leaves the
- * old one, and both are read. May be stopped or killed at any time; the next run goes on.
+ * Moves every object to the storage for new files. The library may be in use: an object is in the new place before it
+ * leaves the old one, and both are read. May be stopped or killed at any time; the next run goes on.
  */
 export async function moveStorage(
   db: Database,

@@ -6,9 +6,9 @@ import { Rejection } from '../protocol/rejection.ts';
 import type { Receipt } from './apply.ts';
 
 /**
- * Returns the local post at an address of ours or of the sender, locked, if the person who acts is given it or the sender
- * gave it; throws Rejection otherwise (§12.1: `unknown_object` for what does not exist, `unshared_object` for what is not
- * shared).
+ * Returns the local post at an address of ours or of the sender, locked, if the acting person may see it or the sender
+ * shared it; throws Rejection otherwise (§12.1: `unknown_object` for what does not exist, `unshared_object` for what is
+ * not shared).
  */
 export async function postAt(
   tx: Tx,

@@ -88,7 +88,7 @@ export type ActivityType = keyof typeof bodies;
 
 type Plain<T extends ActivityType> = Static<ReturnType<typeof closed<(typeof bodies)[T]>>>;
 
-/** Activities whose properties differ from those on the wire once they are read. */
+/** Activities whose parsed properties differ from those on the wire. */
 interface Read {
   Create: { object: AaObject };
   Update: { object: AaObject };

@@ -106,7 +106,7 @@ export function mainKeyUri(owner: string): string {
   return `${owner}#main-key`;
 }
 
-/** Bytes by the hash of their content. Type and size are advice: only the hash identifies. */
+/** Bytes identified by the hash of their content. Type and size are only hints. */
 export interface CasRef {
   /** SHA-256, in lower-case hex. */
   hash: string;
@@ -128,7 +128,7 @@ export function casUri({ hash, contentType, size }: CasRef): string {
   return `cas://${hash}?content-type=${encodeURIComponent(contentType).replaceAll('%2F', '/')}&size=${size}`;
 }
 
-/** Returns what the address of bytes says, or null; both parameters are required, in any order. */
+/** Parses the address of bytes; null if it is malformed. Both parameters are required, in any order. */
 export function parseCasUri(text: string): CasRef | null {
   const [, hash, query] = /^cas:\/\/([0-9a-f]{64})\?([^#\s]+)$/.exec(text) ?? [];
   if (hash === undefined || query === undefined || text.length > mostUriCharacters) return null;

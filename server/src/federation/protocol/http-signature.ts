@@ -123,7 +123,7 @@ function checkDate(parts: RequestParts, { created, expires }: HttpSignature): vo
     typeof date === 'string' && /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} [\d:]{8} GMT$/.test(date);
   const times = [isHttpDate ? Date.parse(date) : Number.NaN];
   if (created !== undefined) times.push(Number(created) * 1000);
-  // Not within the tolerance, which NaN is not either.
+  // Written so that NaN, from an invalid date, is rejected too.
   if (!times.every((time) => Math.abs(time - parts.now) <= CLOCK_TOLERANCE_MS))
     throw new Rejection('stale_request', 'the date of the request is more than five minutes away');
   if (expires !== undefined && !(Number(expires) * 1000 >= parts.now))

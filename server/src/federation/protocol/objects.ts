@@ -193,7 +193,7 @@ const Note = closed({
 /** A comment. */
 export type AaNote = Static<typeof Note>;
 
-/** An object as it travels inside Create and Update, with the addresses of bytes already read. */
+/** An object as sent inside Create and Update, with the addresses of bytes already parsed. */
 export type AaObject = AaPost | AaAsset | AaCollection | AaNote | AaWorkspace | AaFieldDefinitions;
 
 const checks = {

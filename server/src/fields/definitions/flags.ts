@@ -94,7 +94,7 @@ function checkCapability(name: string, code: string | null): void {
 export function checkFlags(field: Flagged): void {
   checkCapability('read_capability', field.read_capability);
   checkCapability('write_capability', field.write_capability);
-  // Rule 4, in both directions: whichever of the two was there first.
+  // Everyone who sees an asset sees its card.
   if (field.show_on_card && field.read_capability !== null) {
     throw refuse(400, 'show_on_card and read_capability are mutually exclusive: everyone sees cards');
   }
@@ -104,7 +104,7 @@ export function checkFlags(field: Flagged): void {
   if (field.mirrors_column !== null && field.read_only) {
     throw refuse(400, `read_only cannot be combined with mirrors_column (${field.mirrors_column})`);
   }
-  // Rule 10: the column is shown and written under the rules of its asset, so that a gate here would keep nothing back.
+  // The asset's own rules apply to a mirrored column, so a capability here would protect nothing.
   if (field.mirrors_column !== null && field.read_capability !== null) {
     throw refuse(400, `read_capability cannot be combined with mirrors_column (${field.mirrors_column})`);
   }

@@ -3,7 +3,7 @@ import type { Tx } from '../../platform/database/pool.ts';
 import { definitionChanged } from './transaction.ts';
 
 interface StarterField {
-  /** The code of the field is the same. */
+  /** Also the code of the field. */
   source: ExtractionSource;
   label: string;
   type: 'text' | 'number' | 'datetime' | 'multi_select';
@@ -41,7 +41,7 @@ const starterFields: readonly StarterField[] = [
 /** Sources that upload forms show. People do not type what a device writes into its files. */
 const askedFor: readonly StarterField['group'][] = ['rights'];
 
-/** Leaves room for the operator's own fields between and before these. */
+/** Leaves positions for the operator's own fields before and between these. */
 const FIRST_PLACE = 200;
 
 /**

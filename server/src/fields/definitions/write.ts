@@ -81,7 +81,7 @@ async function checkGivenCondition(tx: Tx, field: LockedField): Promise<void> {
   checkCondition(field, field.display_condition, new Map(rows.map((row) => [row.code, row])));
 }
 
-/** Creates a field for a caller who may; 409 when the code is taken, 400 when the properties do not go together. */
+/** Creates a field for a caller who is allowed to; 409 when the code is taken, 400 when properties conflict. */
 export async function createDefinition(
   tx: Tx,
   caller: SignedIn,
@@ -225,7 +225,7 @@ async function writeColumns(tx: Tx, field: LockedField): Promise<void> {
     .execute();
 }
 
-/** Changes a field for a caller who may; throws as `updateField` answers. */
+/** Changes a field for a caller who is allowed to; throws the errors that `updateField` declares. */
 export async function changeDefinition(
   tx: Tx,
   caller: SignedIn,

@@ -9,7 +9,7 @@ import type { Conversion } from '../subtitles/convert.ts';
 import type { MadeTiles } from '../tiles/make.ts';
 import type { Transcoded } from '../transcode.ts';
 
-/** Everything that is made of a file at once. */
+/** All results of rendering a file. */
 export interface Rendering {
   ladder: RenderOutcome;
   /** Renditions besides the ladder; they may exist even if nothing could be drawn. */

@@ -19,7 +19,7 @@ export interface MadeTiles {
   height: number;
 }
 
-/** The part of the work that cutting is; the rest is copying the tiles to their pack. */
+/** The fraction of the progress that cutting accounts for; the rest is copying the tiles to their pack. */
 const CUT_PART = 0.9;
 
 async function tile(

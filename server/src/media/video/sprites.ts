@@ -38,11 +38,11 @@ interface SpriteOptions extends Shape {
   count: number;
   interval: number;
   filter: string;
-  /** Takes the fraction of frames that are taken. */
+  /** Takes the fraction of frames that are finished. */
   report(part: number): void;
 }
 
-/** Returns whether decoding every frame of a video is cheap, in relation to what tiles are worth. */
+/** Returns whether decoding every frame of a video is cheap enough for optional tiles. */
 function isCheap({ width, height, frameRate }: VideoStream, durationSeconds: number): boolean {
   const rate = frameRate === null ? 25 : frameRate.num / frameRate.den;
   return durationSeconds * rate * width * height <= MOST_EXACT_PIXELS;

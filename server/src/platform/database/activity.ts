@@ -3,11 +3,11 @@ import type pg from 'pg';
 /** Called after each statement with its text and its duration in seconds. */
 type ObserveStatement = (text: string, seconds: number) => void;
 
-/** What a pool does, for metrics. */
+/** The activity of a connection pool, for metrics. */
 export interface PoolActivity {
-  /** Observes all statements; null: none, and nothing is measured. */
+  /** Observes every statement; null disables measuring. */
   observe: ObserveStatement | null;
-  /** Open connections, idle ones among them, the most there may be, and callers that wait for one. */
+  /** Open connections, how many of them are idle, their maximum, and the callers that wait for one. */
   connections(): { open: number; idle: number; most: number; waiting: number };
 }
 

@@ -64,7 +64,7 @@ async function linksMissing(native: string): Promise<boolean> {
   return there.includes(false);
 }
 
-/** Opens the copy's permissions: a checkout under a strict umask is not readable by other users. */
+/** Makes the copy readable by other users, because a checkout under a strict umask is not. */
 async function openToOthers(directory: string): Promise<void> {
   await chmod(directory, 0o755);
   for (const name of await readdir(directory)) {

@@ -12,7 +12,7 @@ export interface Guard {
 
 /**
  * Asks PostgreSQL to stop when this process exits for any reason: a shell reads a pipe that only our exit closes. The
- * shell starts before the server, to keep the moment short in which a kill leaves the server running. `cannot` is
+ * shell starts before the server, so that a kill can leave the server running only within a short moment. `cannot` is
  * called when there is no shell.
  */
 export function guard(cannot: (error: Error) => void): Guard {
@@ -85,7 +85,8 @@ export async function clearOrphan(
       try {
         process.kill(pid, signal);
       } catch {
-        // It ended by itself or belongs to another user; the start fails with its own error if that matters.
+        // It ended by itself or belongs to another user. If it still blocks the start, the start fails with its own
+        // error.
       }
     } else if (holder === 'a stranger') await rm(lockFile, { force: true });
   }

@@ -1,4 +1,4 @@
-/** The most questions that are answered together. */
+/** The maximum number of questions in a batch. */
 const MOST = 200;
 
 interface Batch<Question, Answer> {
@@ -7,9 +7,9 @@ interface Batch<Question, Answer> {
 }
 
 /**
- * Answers questions with the same key together: `answer` is called with those that came since its last call for that
- * key began, and returns one answer for each, in their order. A call for a key follows the one before, and never
- * answers a question that came after it began, so every answer is as fresh as if it had been asked for alone.
+ * Batches questions by key. `answer` receives the questions that arrived since its previous call for that key began,
+ * and returns one answer for each, in their order. Calls for a key do not overlap, and a call never answers a question
+ * that arrived after it began, so every answer is as fresh as an individual one.
  */
 export function gather<Key, Question, Answer>(
   answer: (key: Key, questions: readonly Question[]) => Promise<readonly Answer[]>,

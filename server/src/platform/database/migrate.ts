@@ -15,7 +15,7 @@ const MIGRATIONS_TABLE =
 /** The table that exists from the beginning of a restore to its end. */
 const RESTORING = 'public.restoring';
 
-/** Marks the database as half-restored, until `endRestoring`. */
+/** Marks the database as incompletely restored, until `endRestoring` removes the mark. */
 export async function beginRestoring(client: pg.ClientBase): Promise<void> {
   await client.query(`create table if not exists ${RESTORING} ()`);
 }

@@ -25,12 +25,12 @@ export interface DatabaseConfig {
 export interface OpenOptions {
   /** Connects to the embedded server of another Vitrine process on this library instead of failing. */
   join: boolean;
-  /** False: does not migrate, for read-only tools. */
+  /** False skips migrations, for read-only tools. */
   migrate?: boolean;
   log(message: string): void;
 }
 
-/** A small machine works best with few connections; jobs and their liveness need some besides requests. */
+/** A small machine performs best with few connections; jobs and liveness checks need some in addition to requests. */
 function connections(): number {
   return Math.max(6, availableParallelism() * 2 + 2);
 }

@@ -8,7 +8,7 @@ import { watchPool } from './watch.ts';
 
 /** The pool or a transaction: the first argument of every function that queries. */
 export type Database = Kysely<Tables>;
-/** For functions whose writes belong together: only a transaction is accepted. */
+/** A transaction: required by functions whose writes must be atomic. */
 export type Tx = Transaction<Tables>;
 /** Columns of a table, with the types that reading them returns. */
 export type Columns<T extends keyof Tables, C extends keyof Tables[T]> = {

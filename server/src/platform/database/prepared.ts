@@ -100,12 +100,12 @@ function sharedSenderOver(client: pg.PoolClient, settings: string): Sender {
   };
 }
 
-/** The most characters of a statement that a trace has. */
+/** The maximum length of a statement in a trace, in characters. */
 const MOST_TEXT = 4000;
 
 /**
- * Runs a statement: as a span of the work in progress, if that is traced, with its text and without its parameters; and
- * measured, if someone observes the statements of the pool.
+ * Runs a statement. If the work in progress is traced, records a span with the statement's text but not its parameters.
+ * If the pool has an observer, reports the duration.
  */
 function followed<T>({ observe }: PoolActivity, text: string, run: () => Promise<T>): Promise<T> {
   const parent = activeSpan.getStore();

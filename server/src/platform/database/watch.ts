@@ -117,7 +117,7 @@ export function watchPool(
         waiting.add(reject);
         pool.connect().then(
           (client) => {
-            // Callers that gave up in the meantime do not take it.
+            // Callers that timed out in the meantime no longer need it.
             if (waiting.delete(reject)) resolve(client);
             else client.release();
           },

@@ -23,10 +23,10 @@ interface Extras<O extends Operation> {
   scopedCookie?: O['cookie'] extends string ? ScopedCookie : never;
 }
 
-/** A body that is JSON text already, in the form of `T`. */
+/** A body that is already serialised as JSON, of type `T`. */
 export class JsonText<T> {
   readonly text: string;
-  /** Never set: it ties the text to its type. */
+  /** Never set; ties the text to its type. */
   declare readonly of: T;
 
   constructor(text: string) {
@@ -44,7 +44,7 @@ type AnswerBody<R extends ResponseBody> = R extends NoContent
         ? { body: Static<R> | JsonText<Static<R>> }
         : never;
 
-/** A response of a handler: a status that its operation declares, with that status's body. */
+/** A handler's response: a status that its operation declares, and the body of that status. */
 export type Answer<O extends Operation> = {
   [S in keyof O['responses'] & number]: { status: S } & AnswerBody<O['responses'][S]> & Extras<O>;
 }[keyof O['responses'] & number];

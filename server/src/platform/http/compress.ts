@@ -17,7 +17,7 @@ const encoders = {
 /** Cheapest first; used unless the client prefers another one. */
 const supported = ['zstd', 'br', 'gzip'] as const;
 
-/** A smaller body fits into one packet either way. Bytes. */
+/** In bytes. A smaller body fits into one packet without compression. */
 const SMALLEST = 1024;
 
 /** Images, video and archives are compressed already. */
@@ -46,7 +46,7 @@ function varyByEncoding(reply: FastifyReply): void {
   reply.header('vary', vary === undefined ? 'Accept-Encoding' : `${vary}, Accept-Encoding`);
 }
 
-/** Compresses the responses whose bodies are in memory and worth it (HTTP-39). Streams are sent as they are. */
+/** Compresses responses whose bodies are in memory and large enough (HTTP-39). Streams are sent unchanged. */
 export function compressResponses(server: FastifyInstance): void {
   server.addHook('onSend', async (request, reply, payload) => {
     if (typeof payload !== 'string' && !Buffer.isBuffer(payload)) return payload;
@@ -56,7 +56,7 @@ export function compressResponses(server: FastifyInstance): void {
     const accepted = negotiate(String(request.headers['accept-encoding'] ?? ''), [...supported]);
     const encoding = supported.find((one) => one === accepted);
     if (encoding === undefined) return payload;
-    // Other bytes than those that a strong tag names.
+    // A strong tag would name the uncompressed bytes.
     const etag = reply.getHeader('etag');
     if (typeof etag === 'string' && !etag.startsWith('W/')) reply.header('etag', `W/${etag}`);
     const compressed = await encoders[encoding](Buffer.from(payload));

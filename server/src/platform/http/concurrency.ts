@@ -27,7 +27,7 @@ function openCounter() {
   };
 }
 
-/** The ranges that the named entries of the trusted proxies' setting stand for. */
+/** The address ranges of the names that the setting for trusted proxies accepts. */
 const namedRanges: Record<string, readonly string[]> = {
   loopback: ['127.0.0.0/8', '::1/128'],
   uniquelocal: ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7'],

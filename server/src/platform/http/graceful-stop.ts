@@ -13,7 +13,7 @@ const CLEAR_EVERY_MS = 250;
 const FIRST_BYTE_WITHIN_MS = 500;
 
 /**
- * Closes connections once they are idle, those that never sent anything after a moment, and all of them after
+ * Closes each connection once it is idle, one that never sent anything after a short delay, and every one after
  * `limitMs`. Requests in progress finish within that time.
  */
 function clearConnections(server: Server, sockets: ReadonlySet<Socket>, limitMs: number): void {

@@ -36,7 +36,7 @@ export async function countRequests(server: FastifyInstance, registry: Registry)
     labelNames: ['operation'],
     registers: [registry],
   });
-  /** By connection: the bytes of its earlier requests. */
+  /** The bytes of earlier requests, by connection. */
   const counted = new WeakMap<Socket, number>();
   server.addHook('onRequest', async (request, reply) => {
     running.inc();

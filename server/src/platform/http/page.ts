@@ -22,9 +22,9 @@ export interface PageQuery {
 
 /** Pagination of a list ordered by a time and an id, newest first. */
 export interface NewestFirst {
-  /** For `where`: rows after the cursor. */
+  /** The condition for `where` that selects rows after the cursor. */
   after: RawBuilder<boolean>;
-  /** For the end of the statement: the order, and one row more than the page. */
+  /** The end of the statement: the order, and a limit of one row more than the page. */
   order: RawBuilder<unknown>;
   /** Returns the page's rows and the cursor of the next page. */
   cut<R>(rows: R[], keyOf: (row: R) => { at: string; id: string }): { rows: R[]; next: string | null };

@@ -71,9 +71,9 @@ function pageReader(page: string): () => { html: string; policy: string } {
   };
 }
 
-/** What the head of a page says before any script runs. */
+/** The metadata in the head of a page, for clients that run no scripts. */
 interface PageHead {
-  /** Elements with a `title` among them. */
+  /** HTML elements, including a `title`. */
   html: string;
   /** Whether search engines may index the page. */
   isIndexed: boolean;

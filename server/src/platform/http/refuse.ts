@@ -18,7 +18,7 @@ export function refuse(status: ErrorStatus, text: string, headers: Record<string
   return new Refusal(status, { error: text }, headers);
 }
 
-/** Returns the 404 for things that are missing and for things that the caller may not know of; both look the same. */
+/** Returns the 404 that is the same for a missing object and for one that the caller may not know of. */
 export function notFound(): Refusal {
   return refuse(404, 'not found');
 }

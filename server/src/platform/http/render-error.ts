@@ -58,7 +58,7 @@ function renderFault(error: unknown, isRead: boolean): Rendered {
   if (error instanceof Refusal) return { status: error.status, body: error.body, headers: error.headers };
   // Not a 503: retrying cannot succeed until an operator restores the file.
   if (error instanceof DamagedObject) return { status: 500, body: { error: 'the stored file is damaged' } };
-  // Neither a success nor a claim that nothing was written: a commit may have been in progress.
+  // The outcome of a write is unknown, because a commit may have been in progress.
   if (error instanceof DatabaseUnavailable) {
     return {
       status: 503,

@@ -22,7 +22,7 @@ function policyOf(directives: Readonly<Record<string, readonly string[]>>): stri
     .join('; ');
 }
 
-/** For everything that is not a page: it loads nothing, runs nothing and cannot be framed. */
+/** For responses that are not pages: they load nothing, run nothing and cannot be framed. */
 const closedPolicy = policyOf({ 'default-src': ["'none'"], 'frame-ancestors': ["'none'"] });
 
 /** For bytes that users uploaded: as `closedPolicy`, and in an opaque origin when opened as a document. */

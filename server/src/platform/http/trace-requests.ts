@@ -8,7 +8,7 @@ import { addressList } from './concurrency.ts';
 export interface RequestTracing {
   /** Starts the span of a request, and gives all its log lines the ids of the span. */
   childLoggerFactory: FastifyInstance['childLoggerFactory'];
-  /** Adds the hook. Call it before others are added, so that their statements belong to the request. */
+  /** Adds the hook. Call it before adding other hooks, so that their statements are part of the request's span. */
   follow(server: FastifyInstance): void;
 }
 

@@ -22,7 +22,7 @@ interface JobContext {
 /** Called after each attempt of a job with its duration in seconds. */
 export type ObserveJob = (kind: string, seconds: number, failed: boolean) => void;
 
-/** What runs a job. */
+/** Runs a job. */
 export type Task<Payload> = (payload: Payload, context: JobContext) => Promise<void>;
 
 export interface WorkerOptions {
@@ -36,9 +36,9 @@ export interface WorkerOptions {
   crontab: string;
   /** Which jobs must not start yet; they do not block those behind them. */
   forbidFlags?: FlagRule;
-  /** What traces jobs; null: nothing is traced. */
+  /** Traces jobs; null disables tracing. */
   tracing?: Tracing | null;
-  /** Null: jobs are not measured. */
+  /** Null disables measuring. */
   observe?: ObserveJob | null;
 }
 
@@ -51,7 +51,7 @@ export interface Worker {
 const MOST_LOSSES = 10;
 const RESTART_AFTER_MS = 1000;
 
-/** Separates what the handler expects from the trace that `addJobs` added to it. */
+/** Separates the handler's payload from the trace context that `addJobs` added. */
 function withoutTrace(stored: unknown): { payload: unknown; traceparent: string | undefined } {
   if (typeof stored !== 'object' || stored === null || !('traceparent' in stored))
     return { payload: stored, traceparent: undefined };
@@ -67,7 +67,7 @@ function taskList(
   const perform = async (payload: unknown, handler: Task<never>, context: JobContext): Promise<void> => {
     for (let losses = 1; ; losses += 1) {
       try {
-        // What enqueues jobs is typed, so a payload is what its handler expects.
+        // Enqueuing is typed, so the payload has the type that its handler expects.
         return await handler(payload as never, context);
       } catch (error) {
         if (!(error instanceof DatabaseUnavailable) || losses > MOST_LOSSES || stopping.aborted) throw error;

@@ -93,7 +93,7 @@ export async function openDiskStorage(root: string, reserveBytes: number): Promi
   return {
     incomingDir,
     uploadsDir,
-    // A rename takes no time.
+    // Nothing to prepare: `adopt` only renames the file.
     async stage() {},
     async adopt(path, key) {
       const target = join(root, key);
@@ -133,7 +133,7 @@ export async function openDiskStorage(root: string, reserveBytes: number): Promi
       await rm(join(root, key), { force: true });
     },
     list: (prefix) => listBelow(root, join(root, prefix)),
-    // The incoming directory has them; the sweep empties it.
+    // Unfinished files are in the incoming directory, which the sweep empties.
     removeUnfinished: async () => 0,
   };
 }

@@ -24,7 +24,7 @@ const READY_MS = 3_000;
 const SILENT_MS = 30_000;
 /** How long sending one file may take. */
 const SENDING_MS = 6 * 3600 * 1000;
-/** Readers that wait for slow clients keep a connection each. */
+/** Each reader that waits for a slow client occupies a connection. */
 const MOST_CONNECTIONS = 1_000;
 
 interface BucketObject extends StoredObject {
@@ -36,7 +36,7 @@ interface BucketObject extends StoredObject {
  * StorageUnavailable. Objects are visible when they are complete.
  */
 export interface Bucket {
-  /** Returns what is known of an object; null when there is none. */
+  /** Returns the metadata of an object; null when it does not exist. */
   find(key: string): Promise<BucketObject | null>;
   /**
    * Reads an object or a range of it, and resolves with its total size too. Rejects with NoSuchObject, or with DamagedObject
@@ -58,7 +58,7 @@ export interface Bucket {
   delete(key: string): Promise<void>;
   /** Lists the objects whose keys begin with this. */
   list(beginning: string): AsyncIterable<StoredObject>;
-  /** Removes parts of files that never arrived completely and began before `olderThan`. Returns how many files. */
+  /** Aborts uploads in parts that began before `olderThan`; returns their number. */
   removeUnfinished(olderThan: number): Promise<number>;
 }
 
@@ -281,7 +281,7 @@ export function openBucket(settings: S3Settings, { sendingMs = SENDING_MS } = {}
           after = { KeyMarker: page.NextKeyMarker, UploadIdMarker: page.NextUploadIdMarker };
         }
       } catch (error) {
-        // Some services have no such list.
+        // Some services cannot list them.
         if (![400, 405, 501].includes(statusOf(error) ?? 0))
           throw unavailable('remove unfinished uploads', error);
       }

@@ -4,9 +4,9 @@ import { StorageUnavailable } from './storage.ts';
 
 /** How long a service may send nothing in the middle of an object. */
 const SILENT_MS = 15_000;
-/** How many times in a row a read may break before it fails. */
+/** The number of consecutive interruptions that a read tolerates. */
 const ATTEMPTS = 4;
-/** After so many further bytes, a break is the first one again. */
+/** After this many bytes without an interruption, the count starts again. */
 const PROGRESS_BYTES = 1024 * 1024;
 const PAUSE_MS = 200;
 

@@ -8,7 +8,7 @@ interface Attempt {
   getRetryDelay(): number;
 }
 
-/** Waits twice as long before each attempt; random, so that processes do not return together. */
+/** Exponential backoff with jitter, so that processes do not retry at the same time. */
 function attempt(count: number): Attempt {
   const delay = count === 0 ? 0 : FIRST_PAUSE_MS * 2 ** (count - 1) * (0.5 + Math.random());
   return { getRetryCount: () => count, getRetryDelay: () => delay };

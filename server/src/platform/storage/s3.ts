@@ -8,7 +8,7 @@ import { openBucket } from './s3-bucket.ts';
 import type { S3Settings } from './s3-settings.ts';
 import type { Storage } from './storage.ts';
 
-/** Staged files that are remembered. */
+/** Maximum number of staged files that are remembered. */
 const MOST_STAGED = 1_000;
 /** The nightly sweep removes incoming files that have not changed for a day. */
 const LEASE_TOUCHED_MS = 3600 * 1000;
@@ -28,7 +28,7 @@ export function openS3Storage(
   limits: { sendingMs?: number } = {},
 ): Storage {
   const bucket = openBucket(settings, limits);
-  /** By path: what was sent for a later `adopt`. */
+  /** Objects already sent for a later `adopt`, by local path. */
   const staged = new Map<string, { key: string; etag: string }>();
   const leases = new Map<string, Lease>();
   const stage = async (path: string, key: string): Promise<void> => {

@@ -3,7 +3,7 @@ import type { Storage } from './storage.ts';
 /** Previews in lists have fewer bytes than this; larger objects are streamed. */
 const SMALL_BYTES = 64 * 1024;
 const MOST_BYTES = 32 * 1024 * 1024;
-/** How long bytes in memory stand for those on disk, which another process may replace. */
+/** How long cached bytes are served, since another process may replace those on disk. */
 const KEPT_MS = 5000;
 
 interface Kept {
@@ -12,9 +12,9 @@ interface Kept {
   readAt: number;
 }
 
-/** Objects that are read so often that opening their files costs more than sending them. */
+/** A cache of small objects, for which opening the file costs more than sending it. */
 export interface SmallObjects {
-  /** Whether an object of this size is read here. */
+  /** Returns whether objects of this size are cached. */
   takes(sizeBytes: number): boolean;
   /** The whole object, at most a few seconds old. Rejects like `Storage.get`. */
   read(key: string, sizeBytes: number): Promise<Buffer>;

@@ -20,11 +20,11 @@ export interface StoredObject {
 export interface Storage {
   /** A local directory for incoming files, on the volume of the objects if those are local. */
   incomingDir: string;
-  /** Another one, for uploads that may take days. */
+  /** A local directory for uploads, which may take days. */
   uploadsDir: string;
   /**
-   * Does the slow part of a later `adopt` of the same file, outside the transaction and the lock that `adopt` needs.
-   * Optional: `adopt` does what is missing. The file stays where it is.
+   * Performs the slow part of a later `adopt` of the same file, outside the transaction and the lock that `adopt`
+   * needs. Optional: `adopt` performs the steps that are missing. The file stays where it is.
    */
   stage(path: string, key: string): Promise<void>;
   /**
@@ -63,7 +63,7 @@ export class NoSuchObject extends Error {
   }
 }
 
-/** Objects cannot be stored or read for the moment, for reasons outside Vitrine. The message names no secret. */
+/** Objects cannot currently be stored or read, for a reason outside Vitrine. The message contains no secret. */
 export class StorageUnavailable extends Error {}
 
 /** The object exists, but not all of its bytes can be read. */

@@ -7,9 +7,9 @@ export interface ActiveSpan {
   /** In hex, as log lines have them. */
   readonly traceId: string;
   readonly spanId: string;
-  /** Names this span to others, as W3C Trace Context writes it. */
+  /** Identifies this span to other services, in the format of W3C Trace Context. */
   readonly traceparent: string;
-  /** Starts a part of this work, done by another service. */
+  /** Starts a child span for the part of this work that another service performs. */
   startCall(name: string, attributes: Attributes): ActiveSpan;
   rename(name: string): void;
   set(attributes: Attributes): void;
@@ -17,7 +17,7 @@ export interface ActiveSpan {
   end(failure?: string): void;
 }
 
-/** The span of the work in progress. Empty while tracing is off, so that every look at it costs next to nothing. */
+/** The span of the work in progress. Empty while tracing is off, so that reading it is cheap. */
 export const activeSpan = new AsyncLocalStorage<ActiveSpan>();
 
 /** Returns the name of an error for a span: its code or its class. Messages may contain values of callers. */

@@ -9,18 +9,18 @@ export interface Tracing {
   startRequest(traceparent: string | undefined): ActiveSpan;
   /** Starts the span of a job, in a trace of its own that links to what enqueued it. */
   startJob(kind: string, traceparent: string | undefined): ActiveSpan;
-  /** Sends what has ended, for at most two seconds. */
+  /** Sends the ended spans, within at most two seconds. */
   close(): Promise<void>;
 }
 
-/** Spans are sent this often. */
+/** Interval between exports. */
 const SEND_EVERY_MS = 1000;
 const SEND_WITHIN_MS = 5000;
 const CLOSE_WITHIN_MS = 2000;
 
 /**
- * Opens the export of traces over OTLP; null, with nothing loaded, when no collector is configured. A collector that is
- * away costs spans, never requests.
+ * Opens the export of traces over OTLP; null, with nothing loaded, when no collector is configured. While the collector
+ * is unreachable, spans are lost but requests succeed.
  */
 export async function openTracing(settings: TracingSettings | null): Promise<Tracing | null> {
   if (settings === null) return null;
@@ -83,7 +83,7 @@ export async function openTracing(settings: TracingSettings | null): Promise<Tra
       );
     },
     async close() {
-      // A collector may be away.
+      // The collector may be unreachable.
       await Promise.race([
         provider.shutdown().catch(() => {}),
         sleep(CLOSE_WITHIN_MS, undefined, { ref: false }),

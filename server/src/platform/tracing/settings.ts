@@ -1,4 +1,4 @@
-/** Where traces go. */
+/** Where traces are sent. */
 export interface TracingSettings {
   /** The address that takes spans as OTLP over HTTP. */
   url: string;

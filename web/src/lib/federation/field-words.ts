@@ -29,19 +29,19 @@ const names: Readonly<Record<string, string>> = {
   default_value: 'Default',
 };
 
-/** The name of a property that differs. */
+/** Labels a property that differs. */
 export function propertyName(property: string): string {
   return names[property] ?? property.charAt(0).toUpperCase() + property.slice(1);
 }
 
-/** The value of a property that differs, for people. */
+/** Formats the value of a property that differs. */
 export function sideText(text: string | null): string {
   if (text === null) return '–';
   if (text === 'true') return 'Yes';
   return text === 'false' ? 'No' : text;
 }
 
-/** What the field of a peer is here, and whether somebody should decide. */
+/** Describes how a peer's field is used here, and whether a decision is needed. */
 export function fieldStateOf({ state, field }: PeerField): { label: string; text: string; open: boolean } {
   const name = field === null ? '' : `“${field.label}”`;
   switch (state) {
@@ -60,7 +60,7 @@ export function fieldStateOf({ state, field }: PeerField): { label: string; text
   }
 }
 
-/** How many things have a value of the field, and how many of these values are not used here. */
+/** Describes how many objects have a value of the field, and how many of these values are not used here. */
 export function countLine({ value_count: values, unused_count: unused }: PeerField): string {
   if (values === 0) return 'Nothing that they share now has a value.';
   const all = values === 1 ? '1 value' : `${values} values`;

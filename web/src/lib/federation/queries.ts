@@ -3,7 +3,7 @@ import type { PeerShare, PeerShareCreate } from '@vitrine/contract/federation';
 import { readToEnd } from '#lib/paging.ts';
 import type { Service } from '#lib/service.ts';
 
-/** What can be shared with peers. */
+/** The kinds of objects that can be shared with peers. */
 export interface PeerTarget {
   readonly kind: 'post' | 'asset' | 'collection';
   readonly id: string;
@@ -15,7 +15,7 @@ const operationsOf = {
   collection: { list: 'listCollectionPeers', put: 'putCollectionPeer', remove: 'deleteCollectionPeer' },
 } as const;
 
-/** This library as its peers know it. */
+/** Reads this library's settings and identity as a peer. */
 export function federationQuery({ client }: Service) {
   return {
     queryKey: ['admin', 'federation'],
@@ -24,7 +24,7 @@ export function federationQuery({ client }: Service) {
   };
 }
 
-/** Every peer, with the health of its connection; read again while a pairing is under way. */
+/** Lists the peers with the health of their connections; polls during a pairing. */
 export function peersQuery({ client }: Service) {
   return {
     queryKey: ['admin', 'peers'],
@@ -35,7 +35,7 @@ export function peersQuery({ client }: Service) {
   };
 }
 
-/** The fields that a peer has sent values of; read again while values follow a decision. */
+/** Lists the fields of which a peer has sent values; polls while values are updated after a decision. */
 export function peerFieldsQuery({ client }: Service, id: string) {
   return {
     queryKey: ['admin', 'peer-fields', id],
@@ -46,7 +46,7 @@ export function peerFieldsQuery({ client }: Service, id: string) {
   };
 }
 
-/** Decides what becomes of a field of a peer. */
+/** Decides how a field of a peer is used. */
 export async function decideField(
   { client, queries }: Service,
   id: string,
@@ -63,7 +63,7 @@ export async function resetField({ client, queries }: Service, id: string, code:
   await queries.invalidateQueries();
 }
 
-/** The latest refusals. */
+/** Lists the latest refusals. */
 export function rejectionsQuery({ client }: Service) {
   return {
     queryKey: ['admin', 'rejections'],
@@ -73,7 +73,7 @@ export function rejectionsQuery({ client }: Service) {
   };
 }
 
-/** The peers that anything can be shared with. */
+/** Lists the peers with which objects can be shared. */
 export function shareablePeersQuery({ client }: Service) {
   return {
     queryKey: ['peers'],
@@ -82,7 +82,7 @@ export function shareablePeersQuery({ client }: Service) {
   };
 }
 
-/** The shares of a thing, by peer, and what of it needs a second confirmation. */
+/** Lists the shares of an object by peer, and its content that needs a second confirmation. */
 export function peerSharesQuery({ client }: Service, { kind, id }: PeerTarget) {
   return {
     queryKey: ['peer-shares', kind, id],
@@ -92,7 +92,7 @@ export function peerSharesQuery({ client }: Service, { kind, id }: PeerTarget) {
   };
 }
 
-/** Shares a thing with a peer, or with one person there. */
+/** Shares an object with a peer, or with one person or team there. */
 export async function shareWithPeer(
   { client, queries }: Service,
   { kind, id }: PeerTarget,
@@ -103,7 +103,7 @@ export async function shareWithPeer(
   await queries.invalidateQueries({ queryKey: ['peer-shares', kind, id] });
 }
 
-/** Withdraws a share; everything at the peer when neither a person nor a team is named. */
+/** Withdraws a share; all shares with the peer if neither a person nor a team is named. */
 export async function stopSharing(
   { client, queries }: Service,
   { kind, id }: PeerTarget,

@@ -1,17 +1,17 @@
 import type { Origin, Peer, PeerShare, SensitiveAsset } from '@vitrine/contract/federation';
 import { shortDayOf } from '#lib/time/moments.ts';
 
-/** Who made something at a peer, and which library it comes from: "Alice, Harbour". */
+/** Formats the author at a peer and the library: "Alice, Harbour". */
 export function originLine({ author, display_name: library }: Origin): string {
   return author === null ? library : `${author}, ${library}`;
 }
 
-/** A fingerprint in groups that people can compare. */
+/** Formats a fingerprint in groups that people can compare. */
 export function inGroups(fingerprint: string): string {
   return (fingerprint.match(/.{1,4}/g) ?? []).join(' ');
 }
 
-/** What the state of a pairing means, and what happens next. */
+/** Explains the state of a pairing and the next step. */
 export function stateOf({ state, accepted_here, accepted_there }: Peer): { label: string; next: string } {
   if (state === 'connected') return { label: 'Connected', next: '' };
   if (state === 'disabled') {
@@ -32,7 +32,7 @@ export function stateOf({ state, accepted_here, accepted_there }: Peer): { label
       };
 }
 
-/** Whom a share is for and what they may do. */
+/** Describes the recipients of a share and what they may do. */
 export function shareLine({ person, team, scope, expires_at, encrypted, delivered }: PeerShare): string {
   const one = person === null ? null : decodeURIComponent(person.split('/').at(-1) ?? person);
   const who = one ?? (team === null ? 'Everyone there' : `The team ${team.name}`);
@@ -42,7 +42,7 @@ export function shareLine({ person, team, scope, expires_at, encrypted, delivere
   return `${who} ${may}${until}${sealed}${delivered ? '' : ' (being sent)'}`;
 }
 
-/** What is sensitive about an asset: "restricted", "mature" or both. */
+/** Describes why an asset is sensitive: "restricted", "mature" or both. */
 export function whySensitive({ restricted, mature }: SensitiveAsset): string {
   return restricted && mature ? 'restricted, mature' : restricted ? 'restricted' : 'mature';
 }

@@ -53,7 +53,7 @@ export function stateText(
     case 'granted': {
       if (ask === 'restore') return { before: `Restored${by}`, after: '.' };
       const end = request.grant_expires_at;
-      // A grant that was revoked ended before its request could say so.
+      // A revoked grant ended although its request is still marked as granted.
       const isOver = end !== null && Date.parse(end) <= Date.now();
       const until = end === null ? '' : `, ${isOver ? 'ended on' : 'until'} ${dayOf(end, language)}`;
       const consent =
