@@ -3,6 +3,7 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Caller } from '../access/caller.ts';
 import { searchable } from '../access/search.ts';
 import type { Database } from '../platform/database/pool.ts';
+import { DEFAULT_LIMIT } from '../platform/http/page.ts';
 import { refuse } from '../platform/http/refuse.ts';
 import {
   type Matching,
@@ -19,6 +20,9 @@ const FEW_HITS = 3;
 
 /** Similarity is rarer than exact words, and more expensive to find. */
 const WALKED_FOR_LIKENESS = 1000;
+
+/** The rows read for pages of 24, the default and the longest: few statements, each planned once (decision 328). */
+const PAGES = [25, DEFAULT_LIMIT + 1, 201];
 
 export type Order = 'relevance' | 'newest' | 'oldest';
 
@@ -145,7 +149,7 @@ function hitsOf(
     // Hits of the same time are sorted by key as cursors have it; for numbers the order would differ.
     const within = kind === 'user' ? sql`(${id}::text collate "C")` : id;
     const rows = sql`(select ${columns(at, id, sql`0::float8`)} from ${from} where ${sql.join(conditions, sql` and `)}
-      order by ${at} ${direction}, ${within} ${direction} limit ${most})`;
+      order by ${at} ${direction}, ${within} ${direction} limit ${sql.lit(most)})`;
     if (enough === null) return { before: [], rows };
     const counted = sql.table(`${name}_${kind}`);
     const needed = sql`(select * from ${rows} r limit ${enough})`;
@@ -167,6 +171,11 @@ function hitsOf(
   });
   const rows = sql`(select ${columns(sql`o.at`, sql`o.key`, sql`o.score`)} from (${part.rows}) o)`;
   return { before: part.before, rows };
+}
+
+/** Returns the least of `PAGES` that is at least as large. */
+function constantOver(rows: number): number {
+  return PAGES.find((most) => most >= rows) ?? rows;
 }
 
 interface Reach {
@@ -252,7 +261,14 @@ async function readPage(
   const pages = isAmongHits
     ? []
     : sought.map((one) =>
-        hitsOf(caller, one, { name: 'page', way: order, place, ranked, most: limit, enough: null }),
+        hitsOf(caller, one, {
+          name: 'page',
+          way: order,
+          place,
+          ranked,
+          most: constantOver(limit),
+          enough: null,
+        }),
       );
   const way = ranked
     ? sql`score desc, at desc, key desc`
@@ -317,9 +333,11 @@ function cut({ page, total, division }: PageRow, limit: number): FoundPage {
 
 /**
  * Returns a page of what the caller may find, in a fixed number of statements: the page with its total and, if almost
- * nothing has the words, the page with similar names. That decision depends on the caller's own hits only.
+ * nothing has the words, the page with similar names. That decision depends on the caller's own hits only. Planning
+ * these statements costs more than running them, so each connection plans them once for all words: they choose among
+ * their ways while they run.
  */
-export async function find(
+export function find(
   db: Database,
   caller: Caller,
   search: Search,
@@ -328,15 +346,14 @@ export async function find(
 ): Promise<FoundPage> {
   const { parsed } = search;
   const sought = soughtOf(caller, search);
-  const page = await readPage(db, caller, sought, [], search, place, limit + 1);
-  const { few } = page;
-  if (parsed === null || few === null) return cut(page, limit);
-  const likened = likenedOf(caller, search, parsed, few);
-  if (likened === null || likened.length === 0) return cut(page, limit);
   return db.transaction().execute(async (tx) => {
-    await sql`select set_config('pg_trgm.word_similarity_threshold', ${SIMILARITY_THRESHOLD}, true)`.execute(
-      tx,
-    );
+    await sql`select set_config('plan_cache_mode', 'force_generic_plan', true),
+      set_config('pg_trgm.word_similarity_threshold', ${SIMILARITY_THRESHOLD}, true)`.execute(tx);
+    const page = await readPage(tx, caller, sought, [], search, place, limit + 1);
+    const { few } = page;
+    if (parsed === null || few === null) return cut(page, limit);
+    const likened = likenedOf(caller, search, parsed, few);
+    if (likened === null || likened.length === 0) return cut(page, limit);
     return cut(await readPage(tx, caller, likened, few, search, place, limit + 1), limit);
   });
 }

@@ -29,6 +29,7 @@ export interface Wanted {
   way: 'newest' | 'oldest';
   /** Where to begin, as a time and a key; null for the start. */
   after: ((at: RawBuilder<unknown>, id: RawBuilder<unknown>) => RawBuilder<boolean>) | null;
+  /** A constant of the statement, which is planned without its parameters. */
   most: number;
   /** How many documents to scan first, where another number predicts better. */
   walk?: number;
@@ -72,7 +73,7 @@ function gatheredAlone(wanted: Wanted): InOrder {
       select m.key, m.at from (select ${id} as key, ${at} as at from (${matching.gathered(sql`true`)}) g join ${from} on ${id} = g.key) m
       where ${after === null ? sql`true` : after(sql`m.at`, sql`m.key`)} order by ${order('m')} offset 0) k
     cross join lateral ${foundOf(wanted)} x
-    order by ${order('k')} limit ${most}`;
+    order by ${order('k')} limit ${sql.lit(most)}`;
   return { before: [], rows };
 }
 
@@ -109,7 +110,7 @@ export function inOrder(name: string, wanted: Wanted): InOrder {
       select ${dKey} as key, d.at, d.is_likely, x.score
       from (select d.*, ${matching.likely} as is_likely from (
           select * from ${sql.table(table)} d where ${begins}
-          order by d.at ${direction}, ${dKey} ${direction} limit ${walks}) d offset 0) d
+          order by d.at ${direction}, ${dKey} ${direction} limit ${sql.lit(walks)}) d offset 0) d
         left join lateral ${foundAt(wanted, sql`d.is_likely`)} x on true)`,
     sql`${sql.table(looked)} as materialized (
       select found, at, key, plan, case when plan = 'gather' and found >= ${TELLING} then (
@@ -170,6 +171,6 @@ export function inOrder(name: string, wanted: Wanted): InOrder {
       select key, at, score from ${sql.table(walked)} where score is not null
       union all select key, at, score from ${sql.table(near)}
       union all select key, at, score from ${sql.table(beyond)}) f
-    order by at ${direction}, key ${direction} limit ${most}`;
+    order by at ${direction}, key ${direction} limit ${sql.lit(most)}`;
   return { before, rows };
 }
