@@ -122,7 +122,7 @@ describe('the OpenAPI document', () => {
     expect(unexpected.map(({ ruleId, message }) => `${ruleId}: ${message}`)).toEqual([]);
   });
 
-  test('gives a generator of types no more to write than it needs', async () => {
+  test('keeps the output of a type generator small', async () => {
     const lines = astToString(await openapiTS(read() as object as Parameters<typeof openapiTS>[0])).split(
       '\n',
     );

@@ -100,7 +100,7 @@ describe('views of the feed an account keeps', () => {
   });
 
   // PREFERENCE-7
-  test('are put in order: all of them, each once', async () => {
+  test('are reordered by a list that names each of them once', async () => {
     const [ann, ben] = [await someone(), await someone()];
     const views = [await keep(ann, 'A'), await keep(ann, 'B'), await keep(ann, 'C')];
     const others = await keep(ben, 'X');
@@ -118,7 +118,7 @@ describe('views of the feed an account keeps', () => {
     expect(await names(ann)).toEqual(['C', 'B', 'D']);
   });
 
-  test('are their account’s alone: another’s is 404, an administrator’s too, and stays', async () => {
+  test('are accessible only to their account: others, and administrators too, get 404 and change nothing', async () => {
     const [ann, ben] = [await someone(), await someone()];
     const view = await keep(ann, 'Mine', everything);
     for (const who of [ben, root]) {

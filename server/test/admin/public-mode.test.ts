@@ -90,7 +90,7 @@ describe('with public mode off', () => {
     }
   });
 
-  test.each(['/openapi.json', '/docs/'])('%s is there for everybody', async (path) => {
+  test.each(['/openapi.json', '/docs/'])('%s is public', async (path) => {
     expect((await library.anonymous().send(path)).status).toBe(200);
   });
 

@@ -53,7 +53,7 @@ describe('GET /appearance, the public boot payload', () => {
   });
 
   // APPEARANCE-1
-  test.each([false, true])('is the same for everybody, public mode on: %s', async (publicMode) => {
+  test.each([false, true])('is the same for every caller, public mode on: %s', async (publicMode) => {
     await library.setPublicMode(publicMode);
     await useInTurn(root, await newLogos(2));
     await root.ok('updateAppearance', { body: { brand_font: 'playfair-display' } });

@@ -91,7 +91,7 @@ describe('POST /admin/collections/{id}/restore', () => {
     expect((await restore(root, 'x')).status).toBe(400);
   });
 
-  test('by an administrator behind a mask is written down with their name', async () => {
+  test('by an impersonating administrator is audited with the administrator’s name', async () => {
     const id = await taken(mara);
     expect((await restore(await actAs(library, root, mara), id)).status).toBe(204);
     const { rows } = await sql<{ event: string; by: number }>`

@@ -37,7 +37,7 @@ const badBodies: [string, unknown][] = [
 
 describe('POST /collections', () => {
   // COLLECTION-4
-  test('answers 201 with the collection, empty and open to everybody signed in', async () => {
+  test('returns 201 with the collection, which is empty and open to every signed-in caller', async () => {
     const answer = await create({ name: 'Ridges' });
     expect(answer.status).toBe(201);
     expect(JSON.parse(answer.text)).toEqual({
@@ -125,7 +125,7 @@ describe('PATCH /collections/{id}', () => {
     expect((await patch(id, body)).status).toBe(400);
   });
 
-  test('since it was read and changed is 409 with the time it has', async () => {
+  test('returns 409 with the current time if the value has changed since it was read', async () => {
     const { id, updated_at } = await collect(mara, 'raced');
     const first = await mara.ok('updateCollection', {
       params: { id },
@@ -147,7 +147,7 @@ describe('PATCH /collections/{id}', () => {
     expect((await get(before.id)).updated_at).toBe(before.updated_at);
   });
 
-  test('of what is not there, or no id, is 404, 400', async () => {
+  test('is 404 for a missing id and 400 for a malformed one', async () => {
     expect((await patch(nowhere, { name: 'x' })).status).toBe(404);
     expect((await patch('x', { name: 'x' })).status).toBe(400);
   });

@@ -56,7 +56,7 @@ async function answers(visitor: Visitor, thread: Thread): Promise<[number, strin
 }
 
 // COMMENT-3, POST-4, TOKEN-5
-test('answers below an unreadable post as below a missing one', async () => {
+test('returns the same response below an unreadable and a missing post', async () => {
   const missing = await answers(stranger, { post: nowhere, comment: nowhere });
   expect(missing.map(([status]) => status)).toEqual(requests.map(() => 404));
   const hidden = await addThread('private');

@@ -231,7 +231,7 @@ describe('peers that misbehave', () => {
     await expect(getBytes(deps, install, peer).then(text)).rejects.toThrow();
   });
 
-  test('that are no HTTP servers or not there are unreachable', async () => {
+  test('that do not exist or are not HTTP servers are unreachable', async () => {
     const server = createSocketServer((socket) => socket.end('SSH-2.0-OpenSSH\r\n'));
     closing.push(() => server.close());
     await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));

@@ -65,7 +65,7 @@ async function written(activity: OutboxRow['activity'], kind: OutboxRow['kind'],
 
 // FED-50
 describe('restricted and mature content', () => {
-  test('is refused while the library never sends it, also when it is confirmed', async () => {
+  test('is refused while the library never sends it, even if it is confirmed', async () => {
     const asset = await picture(1, { title: 'Plan', sensitivity: 'restricted' });
     const post = await publish(alice, [asset], { title: 'Only a plan' });
     const body = { person: 'bob', confirm_sensitive: true };

@@ -334,7 +334,7 @@ describe('a CSV file', () => {
   });
 
   // SIGNIN-9
-  test('does not import, print or accept what is no hash', async () => {
+  test('does not import, print or accept a text that is not a hash', async () => {
     const stored = {
       'pw.plain': 'a plain secret',
       'pw.empty': '',

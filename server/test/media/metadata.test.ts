@@ -126,7 +126,7 @@ describe('metadata of pictures', () => {
     expect(await sourcesOf(stored())).toMatchObject(fromCamera);
   });
 
-  test.each(['jpeg', 'png', 'tiff', 'webp'] as const)('%s: the words somebody wrote', async (format) => {
+  test.each(['jpeg', 'png', 'tiff', 'webp'] as const)('%s: texts written by people', async (format) => {
     await pictureFile(stored(), format);
     await tagFile(stored(), words);
     expect(await sourcesOf(stored())).toMatchObject(fromWords);
@@ -323,7 +323,7 @@ const inter = createRequire(import.meta.url).resolve(
 );
 
 describe('fonts packed for the web', () => {
-  test('WOFF and WOFF2 tell their family', async () => {
+  test('WOFF and WOFF2 contain their family', async () => {
     expect(await ofBytes(woff({ 0: '© 2024', 1: 'Vitrine Sans', 9: 'Mara Lind' }))).toMatchObject({
       font_family: file('Vitrine Sans'),
       copyright: file('© 2024'),

@@ -99,7 +99,7 @@ describe('a file’s type is determined by its bytes', () => {
     expect(await sniff(await file(bytes))).toMatchObject({ mime, kind });
   });
 
-  test('and hostile bytes are just unknown', async () => {
+  test('and hostile bytes have no known type', async () => {
     const heads = [
       '',
       '\x89PNG\r\n\x1a\n',

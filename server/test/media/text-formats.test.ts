@@ -47,7 +47,7 @@ describe('a text', () => {
     expect(mimeOf('solid cube\n  facet normal 0 0 1\n    outer loop\n')).toBe('model/stl');
   });
 
-  test('is recognised as quickly if it was written to be slow', () => {
+  test('is recognised quickly even if it is crafted to be slow', () => {
     const size = 256 * 1024;
     const slow = [
       `{${'"asset":{'.repeat(size / 9)}`,

@@ -54,7 +54,7 @@ describe('a text', () => {
   });
 
   // MEDIA-1
-  test.each(['utf16le', 'utf16be'] as const)('in %s is read as its mark says', async (encoding) => {
+  test.each(['utf16le', 'utf16be'] as const)('in %s is decoded by its byte order mark', async (encoding) => {
     const bytes = Buffer.from('\ufeffGrüße from 東京\r\n', 'utf16le');
     const rendering = await studio.render(encoding === 'utf16le' ? bytes : bytes.swap16(), 'text/plain');
     expect(rendering.text).toBe('Grüße from 東京\n');

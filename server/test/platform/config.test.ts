@@ -440,7 +440,7 @@ describe('settings', () => {
   );
 });
 
-describe('settings that only the start can tell to be bad', () => {
+describe('settings that only the start can validate', () => {
   // SETTING-2
   test.each([
     ['DATABASE_URL', 'postgres://mara:hush@127.0.0.1:1/library'],

@@ -343,7 +343,7 @@ describe('killed with -9', () => {
     await (await start(dataDir)).stop();
   });
 
-  test('and its number is now that of a stranger of the same user', async () => {
+  test('and its process id now belongs to an unrelated process of the same user', async () => {
     const dataDir = await existingLibrary();
     const first = await start(dataDir);
     const pidFile = join(dataDir, 'postgres', 'postmaster.pid');
@@ -371,7 +371,7 @@ describe('killed with -9', () => {
     await second.stop();
   });
 
-  test("and its number is now that of another library's server, which is left alone", async () => {
+  test("and its process id now belongs to the server of another library, which is not stopped", async () => {
     const dataDir = await freshDirectory();
     const pidFile = join(dataDir, 'postgres', 'postmaster.pid');
     const first = await start(dataDir);

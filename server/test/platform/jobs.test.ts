@@ -46,7 +46,7 @@ test.each([1, 3, 200])('enqueues %i jobs in one statement, each with its own key
   expect(await jobs()).toHaveLength(count);
 });
 
-test('needs no statement for no jobs', async () => {
+test('runs no statement without jobs', async () => {
   expect(await countStatements(library, () => enqueueAll(library.deps.db, 'release-logo', []))).toEqual([
     undefined,
     0,

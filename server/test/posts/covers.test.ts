@@ -78,7 +78,7 @@ describe('cover_asset_id', () => {
     expect(cover(await patch(post.id, { members: named(three, one, two) }))).toEqual([three.id, ...centre]);
   });
 
-  test('is null, with nothing to focus on, when no member is left', async () => {
+  test('is null without a focal point when no member is left', async () => {
     for (const chosen of [false, true]) {
       const [a, b] = [await another(), await another()];
       const post = await publish(mara, [a, b], { ...focal, ...(chosen ? { cover_asset_id: b.id } : {}) });
@@ -146,7 +146,7 @@ describe('the focal point', () => {
     expect(cover(await patch(again.id, { ...make(), ...pair }))).toEqual([two.id, 0.5, 1]);
   });
 
-  test('choosing the picture that is the cover already keeps it, and so does moving others about', async () => {
+  test('is kept when the current cover is chosen again and when other members move', async () => {
     const post = await publish(mara, [one, two], focal);
     expect(cover(await patch(post.id, { cover_asset_id: one.id }))).toEqual([one.id, 0.25, 0.75]);
     expect(cover(await patch(post.id, { members: named(two, three, one) }))).toEqual([one.id, 0.25, 0.75]);
@@ -214,7 +214,7 @@ describe('the focal point', () => {
   });
 
   // POST-25
-  test('half a pair cannot be stored', async () => {
+  test('the database refuses a focal point with only one coordinate', async () => {
     const post = await publish(mara, [one]);
     const { db } = library.deps;
     await expect(sql`update posts set cover_focal_x = 0.5 where id = ${post.id}`.execute(db)).rejects.toThrow(
@@ -246,7 +246,7 @@ describe('the focal point', () => {
 // POST-24
 describe('cover_thumbnail_asset_id', () => {
   // POST-24
-  test('stands alone: it is no member, and no card reads it', async () => {
+  test('is not a member, and no card reads it', async () => {
     const post = await publish(mara, [one], { cover_thumbnail_asset_id: two.id, ...focal });
     expect(post.members.map(({ asset_id }) => asset_id)).toEqual([one.id]);
     expect(post.cover_thumbnail_asset_id).toBe(two.id);

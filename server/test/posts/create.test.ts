@@ -107,7 +107,7 @@ describe('POST /posts', () => {
   });
 
   // POST-17
-  test('is 404 for an asset its author may not read, or that is not there', async () => {
+  test('is 404 for a missing asset, and for one that its author may not read', async () => {
     const other = await library.join('other');
     const kept = await upload(other, await jpeg(50, 50, { seed: 9 }), { status: 'draft' });
     for (const asset of [kept, { id: crypto.randomUUID() }]) {
@@ -195,7 +195,7 @@ describe('POST /posts, who and how', () => {
     });
   });
 
-  test('by a script or behind a mask it is the post of whom they act for', async () => {
+  test('belongs to the account of the token, or to the impersonated account', async () => {
     const root = await arrive(library, 'root', 'admin');
     const script = await bearer(library, mara, ['posts.write']);
     for (const who of [script, await actAs(library, root, mara)]) {
@@ -222,7 +222,7 @@ describe('POST /posts, who and how', () => {
   });
 
   // POST-35
-  test('a team one belongs to may be named, one of others is 404', async () => {
+  test('accepts a team of the caller, and returns 404 for any other', async () => {
     const other = await arrive(library, 'outsider');
     const mine = await addTeam(library, 'mine', [mara]);
     const theirs = await addTeam(library, 'theirs', [other]);
@@ -242,7 +242,7 @@ describe('POST /posts, who and how', () => {
     expect((await everyPage(mara, { author_ref: mara.ref })).flat()).toEqual(before);
   });
 
-  test('many at once are as many posts, in one order for all who ask', async () => {
+  test('concurrent requests each create a post, and all lists have the same order', async () => {
     const author = await arrive(library, 'busy');
     const posts = await Promise.all(Array.from({ length: 20 }, () => publish(author, [one, two])));
     const ids = posts.map(({ id }) => id).sort();

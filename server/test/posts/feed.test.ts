@@ -62,7 +62,7 @@ describe('GET /posts', () => {
   });
 
   // FEED-1
-  test('pages hold every post once, in the order of (posted_at, id), both ways', async () => {
+  test('pages contain every post once, in the order of (posted_at, id), in both directions', async () => {
     const whole = await reader.ok('listPosts', { query: { limit: 200 } });
     const ids = whole.items.map(({ id }) => id);
     const sorted = [...whole.items].sort(
@@ -128,7 +128,7 @@ describe('GET /posts', () => {
 // FEED-2
 describe('withheld members in the feed', () => {
   // FEED-2, FEED-3
-  test('a member the caller may not see is left out, and a post with none left too, but the page stays full', async () => {
+  test('omits members that the caller may not see, and posts without a visible member, and still fills the page', async () => {
     const mixed = await publish(mara, [withheld, shown], { title: 'mixed' });
     const hidden = await Promise.all(Array.from({ length: 7 }, () => publish(mara, [withheld])));
     const { items } = await reader.ok('listPosts', { query: { limit: 10 } });
@@ -547,7 +547,7 @@ describe('what the feed is narrowed to', () => {
     expect([sent.status, JSON.parse(sent.text)]).toEqual([400, { error: expect.any(String) }]);
   });
 
-  test('an unknown parameter is ignored, and a page holds 50 unless said', async () => {
+  test('ignores an unknown parameter, and returns 50 items by default', async () => {
     const author = await arrive(library, 'plenty');
     await addPosts(library, { author, members: [shown.id], count: 60 });
     const sent = await reader.send(`/posts?author_ref=${author.ref}&colour=red&visibility=private`);

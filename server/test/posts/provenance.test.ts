@@ -90,7 +90,7 @@ describe('ai_provenance of a post is right after every change', () => {
     }
   });
 
-  test('of its covers: a thumbnail contributes, a chosen member no more than before', async () => {
+  test('of its covers: a thumbnail contributes, and a chosen member contributes no more than before', async () => {
     const [none, generated, silent] = [
       await declared('none'),
       await declared('generated'),
@@ -157,7 +157,7 @@ describe('ai_provenance of a post is right after every change', () => {
     }
   });
 
-  test('and is left alone by what changes no contributor', async () => {
+  test('and is unaffected by changes that do not concern its contributors', async () => {
     const [none, generated] = [await declared('none'), await declared('generated')];
     const post = await publish(mara, [none]);
     await publish(mara, [generated]);
@@ -200,7 +200,7 @@ describe('ai_provenance is about the post, not about its reader', () => {
 });
 
 describe('ai_provenance under concurrency', () => {
-  test('ten changes at once of members, covers, declarations, deletions and restores leave it right', async () => {
+  test('is correct after ten concurrent changes of members, covers, declarations, deletions and restores', async () => {
     const values: Declared[] = ['none', 'assisted', 'generated', null, 'none', 'none', 'none'];
     for (let round = 0; round < 6; round += 1) {
       const [a, b, c, d, e, f, g] = await Promise.all(values.map((value) => declared(value)));

@@ -96,7 +96,7 @@ describe('who writes documents anew', () => {
 });
 
 describe('something new', () => {
-  test('does not keep a default that is merged while it is made', async () => {
+  test('does not keep a default whose term is merged concurrently', async () => {
     const field = await define(library, 'select', {
       terms: [{ value: 'old' }, { value: 'new' }],
       default_value: { kind: 'literal', value_text: 'old' },

@@ -43,7 +43,7 @@ async function untilGone(acts: readonly (() => Promise<unknown>)[]): Promise<voi
 }
 
 // UPLOAD-12
-test('kill -9 of everything in the middle of acts loses none that was acknowledged, and does none by half', async () => {
+test('kill -9 of all processes loses no acknowledged change, and leaves none incomplete', async () => {
   const root = await arriveAs('root', admin.VITRINE_ADMIN_PASSWORD);
   const password = 'another password';
   const asker = await root.ok('createUser', { body: { username: 'asker', password, role: 'viewer' } });

@@ -143,7 +143,7 @@ describe.each(services)('a bucket of $name', ({ start }) => {
       expect(sha256(await bytesOf(key, bytes.length))).toBe(sha256(bytes));
     });
 
-    test('lends one local copy to everybody who asks at the same time, and removes it', async () => {
+    test('shares one local copy between concurrent readers, and removes it', async () => {
       const bytes = randomBytes(30_000);
       const key = await stored(bytes);
       bucket.requests.length = 0;

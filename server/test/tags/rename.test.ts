@@ -47,7 +47,7 @@ const changed = { posts: 0, assets: 0, follows: 0, rails: 0, views: 0, searches:
 
 describe('posts', () => {
   // TAG-4
-  test('a merge keeps the position, or removes the tag where the post has the other, in all posts', async () => {
+  test('a merge replaces the tag in its position in all posts, or removes it where the post has the other tag', async () => {
     const [a, b] = pair();
     const posts = [
       await post(['first', a, 'last']),

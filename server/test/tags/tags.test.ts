@@ -278,7 +278,7 @@ describe('following tags', () => {
   );
 
   // TAG-3
-  test('65 characters are 400; a 201st is 409, and following one of the 200 again is not', async () => {
+  test('returns 400 for 65 characters, and 409 for the 201st tag but not for one that is already followed', async () => {
     expect((await mate.refused('followTag', { params: { tag: 'x'.repeat(65) } })).status).toBe(400);
     const eager = await arrive(library, 'eager', 'viewer');
     await sql`insert into tag_follows (user_ref, tag) select ${eager.ref}, 'many ' || n

@@ -133,7 +133,7 @@ describe.each(['post', 'asset'] as const)('asking for the return of a %s of oneâ
     expect(await requestsFor(id)).toHaveLength(4);
   });
 
-  test('is possible for what an unknown account deleted', async () => {
+  test('is possible for an item that an unknown account deleted', async () => {
     const id = await add(kind);
     await remove(kind, id, owner);
     await sql`update ${tables[kind]} set deleted_by_user_ref = null where id = ${id}`.execute(
@@ -143,7 +143,7 @@ describe.each(['post', 'asset'] as const)('asking for the return of a %s of oneâ
   });
 
   // TRASH-6
-  test('is 409 for who may restore it themselves', async () => {
+  test('is 409 for callers who may restore it themselves', async () => {
     const mine = await add(kind);
     await remove(kind, mine, owner);
     const answer = await appeal(kind, mine, owner);
@@ -155,7 +155,7 @@ describe.each(['post', 'asset'] as const)('asking for the return of a %s of oneâ
   });
 
   // TRASH-6
-  test('answers 404 for what is foreign, live, unknown or of the other kind', async () => {
+  test('returns 404 for an item that belongs to another account, is not deleted, is unknown or is of the other kind', async () => {
     const id = await taken(kind);
     const live = await add(kind);
     const otherKind = kind === 'post' ? 'asset' : 'post';

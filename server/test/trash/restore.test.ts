@@ -202,7 +202,7 @@ describe.each(['post', 'asset'] as const)('restore of a deleted %s', (kind) => {
   });
 
   // TRASH-3
-  test('answers 404 for what is live, unknown or of the other kind', async () => {
+  test('returns 404 for an item that is not deleted, is unknown or is of the other kind', async () => {
     const live = await add(kind);
     const otherKind = kind === 'post' ? 'asset' : 'post';
     const odd = await add(otherKind);

@@ -61,7 +61,7 @@ describe('POST /search/by-image', () => {
   );
 
   // SEARCH-16
-  test('answers with distances from near to far, three decimals each, and 0 for the very picture', async () => {
+  test('returns distances in ascending order with three decimals, and 0 for the same picture', async () => {
     const found = await search(stranger, form(pictureOf(2)));
     expect(found).toHaveLength(8);
     expect(found[0]).toEqual({ id: assetOf(2), distance: 0 });
@@ -80,7 +80,7 @@ describe('POST /search/by-image', () => {
     expect(items.map(({ asset }) => asset.id)).toEqual(byForm.map(({ id }) => id));
   });
 
-  test('answers as many as asked for, at most 100', async () => {
+  test('returns the requested number of hits, at most 100', async () => {
     expect(await search(stranger, form(pictureOf(1), { limit: '3' }))).toHaveLength(3);
     for (const limit of ['0', '101', '-1', 'ten', '1.5']) {
       expect(
@@ -91,7 +91,7 @@ describe('POST /search/by-image', () => {
   });
 
   // SEARCH-16
-  test('keeps nothing of what was asked', async () => {
+  test('does not store the query', async () => {
     const count = async () => {
       const { rows } = await sql<{ n: number }>`select (select count(*) from files)::integer
         + (select count(*) from picture_vectors)::integer as n`.execute(library.deps.db);

@@ -213,7 +213,7 @@ test('an administrator sees how the fields of a library differ, and decides', as
 });
 
 // FED-50, FED-55
-test('restricted content is shared with a person after a second question', async () => {
+test('restricted content is shared with a person after a second confirmation', async () => {
   const asset = await uploadReady(ann, await jpeg(400, 300), {
     title: 'Plan of the dock',
     sensitivity: 'restricted',

@@ -101,7 +101,7 @@ describe('POST /posts/{id}/whiteboards', () => {
     expect((await boardsOf(library.anonymous())).items).toHaveLength(2);
   });
 
-  test('is no comment: neither count nor preview nor the post moves', async () => {
+  test('does not count as a comment, and does not change the preview or the order of posts', async () => {
     const before = await mara.ok('getPost', { params: { id: post } });
     await draw(ines);
     expect(await mara.ok('getPost', { params: { id: post } })).toEqual(before);
@@ -281,7 +281,7 @@ describe('GET /posts/{id}/whiteboards', () => {
     expect((await boardsOf(viewer)).items).toHaveLength(1);
   });
 
-  test('leaves identities out as everywhere: hidden before anonymous callers, and of accounts removed', async () => {
+  test('omits identities that are hidden from anonymous callers, and those of removed accounts', async () => {
     const nina = await library.join('nina');
     const board = await draw(nina);
     const { author: _, ...withoutAuthor } = board;

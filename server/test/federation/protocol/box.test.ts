@@ -42,7 +42,7 @@ describe('the box of NaCl', () => {
     expect(Buffer.from(openBox(ciphertext, alicePublic, bob, nonce) ?? [])).toEqual(message);
   });
 
-  test('does not open what was changed', () => {
+  test('does not decrypt changed bytes', () => {
     for (let index = 0; index < ciphertext.length; index++) {
       const changed = Buffer.from(ciphertext);
       changed[index] = (changed[index] ?? 0) ^ 1;

@@ -137,7 +137,7 @@ describe('signatures of envelopes', () => {
     expect(reasonOf(() => verifyEnvelope({ ...withRecipients, to: [] }, key))).toBe('sig_invalid');
   });
 
-  test('fit neither another envelope nor another key', () => {
+  test('are invalid for another envelope and for another key', () => {
     expect(reasonOf(() => verifyEnvelope({ ...signed, 'aa:comment': 'Rejected' }, key))).toBe('sig_invalid');
     expect(reasonOf(() => verifyEnvelope({ ...signed, extra: 1 }, key))).toBe('sig_invalid');
     expect(reasonOf(() => verifyEnvelope(signed, hex(vectors[0]?.key ?? '')))).toBe('sig_invalid');

@@ -77,7 +77,7 @@ describe('card_fields of an asset', () => {
     expect(await strip()).toBeNull();
   });
 
-  test('say each type of value in words', async () => {
+  test('format values of each type as text', async () => {
     const target = await upload(owner, plainFile(), { title: 'Target' });
     const terms = [
       { value: 'red', label: 'Crimson' },
@@ -159,7 +159,7 @@ describe('card_fields of an asset', () => {
     await owner.ok('updateAsset', { params: { id: asset }, body: { sensitivity: 'public' } });
   });
 
-  test('cost a page no further statement', async () => {
+  test('need no additional statement', async () => {
     const count = async () => (await countStatements(library, () => stranger.ok('listAssets', {})))[1];
     await count();
     const without = await count();

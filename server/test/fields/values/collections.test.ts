@@ -87,7 +87,7 @@ describe('field values of a collection', () => {
   });
 
   // VALUE-21
-  test('gated ones leave no trace; a capability held in a team counts for nothing here', async () => {
+  test('omits fields that the caller may not read, and ignores capabilities held in a team', async () => {
     const gated = await define(library, 'text', { ...kind, read_capability: 'jobs.read' });
     const held = await define(library, 'text', { ...kind, write_capability: 'jobs.read' });
     await put(gated, { value_text: 'secret' }, root);

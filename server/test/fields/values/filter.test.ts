@@ -73,7 +73,7 @@ const error = async (filter: string, as: Visitor = stranger): Promise<string> =>
 // VALUE-13
 describe('filter=field:<code><op><value> on GET /assets', () => {
   // VALUE-16
-  test('text: = is exact and in this case, ~ a part in any case', async () => {
+  test('text: = matches exactly and ~ matches a substring in any case', async () => {
     const long = 'x'.repeat(150);
     const texts = [
       'Kodak',
@@ -183,7 +183,7 @@ describe('filter=field:<code><op><value> on GET /assets', () => {
   });
 
   // VALUE-16
-  test('datetime: a day is the whole of it', async () => {
+  test('datetime: a day matches all its instants', async () => {
     const times = [
       '2024-02-28T23:59:59.999Z',
       '2024-02-29T00:00:00Z',
@@ -277,7 +277,7 @@ describe('filter=field:<code><op><value> on GET /assets', () => {
   });
 
   // VALUE-13
-  test('several are all to be true, beside any other question', async () => {
+  test('several filters must all match, in addition to other parameters', async () => {
     const first = await given('number', [{ value_num: 1 }, { value_num: 2 }]);
     const second = await define(library, 'text', { code: 'both' });
     await library.deps.db

@@ -44,7 +44,7 @@ const refused = (field_values: GivenValue[], as: Visitor = owner) =>
 // FIELD-32
 describe('defaults at creation', () => {
   // FIELD-32
-  test('literals of every type fill what was given nothing, as set by default', async () => {
+  test('literals of every type fill the fields that were given no value', async () => {
     const terms = [{ value: 'red', label: 'Red' }, { value: 'blue' }];
     const literal = (members: object) => ({ kind: 'literal', ...members });
     await define(library, 'text', { code: 'd_text', default_value: literal({ value_text: 'x' }) });
@@ -98,7 +98,7 @@ describe('defaults at creation', () => {
     );
   });
 
-  test('also where people may not write: read-only, with a pattern, without the capability', async () => {
+  test('also fields that people cannot write: read-only, with a pattern, or without the capability', async () => {
     const default_value = { kind: 'literal', value_text: 'x' };
     await define(library, 'text', { code: 'ro', read_only: true, default_value });
     await define(library, 'text', { code: 'pattern', regexp_filter: '[0-9]+', default_value });
@@ -116,7 +116,7 @@ describe('defaults at creation', () => {
     expect((await made({ asset_type: 3 })).map(({ field_code }) => field_code)).toEqual(['films']);
   });
 
-  test('a term that was merged is its successor, one that is deprecated is left out', async () => {
+  test('a merged term resolves to its successor, and a deprecated term is omitted', async () => {
     const terms = [
       { value: 'red' },
       { value: 'old-red', status: 'archived' as const, replaced_by: 'red' },
@@ -242,7 +242,7 @@ describe('field_values of POST /assets', () => {
     expect(items.map(({ before, after }) => [before, after])).toEqual([[null, { value_text: 'a' }]]);
   });
 
-  test('resolve terms, and make new ones in an open vocabulary, one for all', async () => {
+  test('resolve terms, and create each new term of an open vocabulary once', async () => {
     const terms = [{ value: 'red', label: 'Crimson' }];
     await define(library, 'select', { code: 'colour', terms });
     await define(library, 'multi_select', { code: 'words', open_vocabulary: true, terms });

@@ -140,7 +140,7 @@ describe('the modes, each done twice', () => {
   };
 
   // EXTRACT-3
-  test('skip_if_set, which the empty one is', async () => {
+  test('skip_if_set, which is also the empty mode', async () => {
     for (const mode of ['', 'skip_if_set'] as const) {
       const field = await define(library, 'text');
       expect(await twice(field, 'a', mode)).toBe('written');

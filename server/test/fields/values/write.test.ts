@@ -189,7 +189,7 @@ describe('a value is written in the member of its type and read back', () => {
 });
 
 // VALUE-22
-test('terms are counted as they are stored: two names of one term are one', async () => {
+test('terms are counted after resolution, so two names of one term count once', async () => {
   const terms = [{ value: 'red', label: 'Crimson' }, { value: 'blue' }, { value: 'green' }];
   const field = await define(library, 'multi_select', { options: { min_items: 2, max_items: 2 }, terms });
   expect(await refusal(field, { value_options: ['red', ' CRIMSON '] })).toMatchObject({
@@ -231,7 +231,7 @@ describe('who wrote a value: set_by', () => {
 // VALUE-2
 describe('is allowed to callers who may edit the asset and hold the field’s capability', () => {
   // VALUE-3
-  test('strangers are 403, anonymous 401, whom the asset is not given 404', async () => {
+  test('returns 403 to strangers, 401 to anonymous callers, and 404 to those who cannot read the asset', async () => {
     const field = await define(library, 'text');
     const before = await put(field, { value_text: 'x' });
     expect((await refusal(field, { value_text: 'y' }, stranger)).status).toBe(403);
@@ -299,7 +299,7 @@ describe('is allowed to callers who may edit the asset and hold the field’s ca
   });
 
   // FIELD-6, VALUE-3
-  test('a field of other asset types is 409, one of collections and one there never was 404', async () => {
+  test('returns 409 for a field of other asset types, and 404 for a field of collections and an unknown one', async () => {
     const films = await define(library, 'text', { applies_to: [3] });
     expect((await refusal(films, { value_text: 'x' })).status).toBe(409);
     await owner.ok('updateAsset', { params: { id: asset }, body: { asset_type: 3 } });
@@ -319,7 +319,7 @@ describe('is allowed to callers who may edit the asset and hold the field’s ca
 // FIELD-16
 describe('read_only', () => {
   // FIELD-16
-  test('is 403 naming the field for everybody, for writing and clearing, with a value and without', async () => {
+  test('returns 403 with the name of the field to every caller, for writing and clearing, with a value and without', async () => {
     const field = await define(library, 'text', { code: 'accession', read_only: true });
     const script = await bearer(library, root, ['admin']);
     for (const who of [owner, root, script]) {
@@ -441,7 +441,7 @@ describe('vocabularies', () => {
   });
 
   // TERM-5
-  test('a tree takes a leaf at any depth and no branch', async () => {
+  test('a tree accepts leaves at any depth and refuses branches', async () => {
     const places = await define(library, 'tree', {
       terms: [
         { value: 'europe' },
@@ -470,7 +470,7 @@ describe('open vocabularies', () => {
     ).map(({ value, label }) => [value, label]);
 
   // TERM-7
-  test('an unknown term is made of its text, after matching slugs and labels', async () => {
+  test('an unknown term is created from its text when no slug or label matches', async () => {
     const field = await define(library, 'multi_select', { open_vocabulary: true, terms: colours });
     const before = await termsIn(field);
     const written = await put(
@@ -495,7 +495,7 @@ describe('open vocabularies', () => {
   });
 
   // TERM-9
-  test('needs fields.vocabulary.extend to make one, nothing to name one', async () => {
+  test('requires fields.vocabulary.extend to create a term, and no capability to use one', async () => {
     const field = await define(library, 'multi_select', { open_vocabulary: true, terms: colours });
     const curator = await arrive(library, `curator-${Date.now()}`, 'viewer');
     await grant(library, curator, 'assets.admin');
@@ -549,7 +549,7 @@ describe('open vocabularies', () => {
   });
 
   // TERM-8
-  test('a new term takes no slug that is an alias: those stay the terms they were', async () => {
+  test('a new term does not take a slug that is an alias of another term', async () => {
     const field = await define(library, 'multi_select', {
       open_vocabulary: true,
       terms: [{ value: 'nyc', label: 'NYC', aliases: ['new-york', 'new-york-2'] }],
@@ -564,7 +564,7 @@ describe('open vocabularies', () => {
 
 describe('references', () => {
   // VALUE-11
-  test('name an asset the writer is shown; missing, deleted and withheld ones are one 422', async () => {
+  test('must name an asset that the writer can see; missing, deleted and withheld ones return the same 422', async () => {
     const field = await define(library, 'reference');
     const target = await owner.ok('createAsset', {
       body: { file_hash: hash, sensitivity: 'public', title: 'Target' },
@@ -651,7 +651,7 @@ describe('concurrency of one value', () => {
   });
 
   // VALUE-7
-  test('of many writers who read the same, one writes', async () => {
+  test('one of several writers with the same precondition succeeds', async () => {
     const field = await define(library, 'text');
     const { set_at } = await put(field, { value_text: '0' });
     const answers = await Promise.all(
