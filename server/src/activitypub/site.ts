@@ -1,6 +1,6 @@
-import { sql } from 'kysely';
 import type { Config } from '../config.ts';
 import type { Database } from '../platform/database/pool.ts';
+import { readPublicSite } from '../public/site.ts';
 
 /** This library as seen on ActivityPub. */
 export interface ActivityPubSite {
@@ -25,16 +25,7 @@ export async function readActivityPub(
   db: Database,
   config: Pick<Config, 'baseUrl'>,
 ): Promise<ActivityPubState> {
-  const { rows } = await sql<{ enabled: boolean; public: boolean; name: string; base_url: string | null }>`
-    select coalesce(bool_or(value = 'true') filter (where key = 'activitypub'), false) as enabled,
-      coalesce(bool_or(value = 'true') filter (where key = 'public_mode'), false) as public,
-      coalesce(max(value #>> '{}') filter (where key = 'site_name'), 'Vitrine') as name,
-      max(value #>> '{}') filter (where key = 'base_url') as base_url
-    from settings where key in ('activitypub', 'public_mode', 'site_name', 'base_url')`.execute(db);
-  const [row] = rows;
-  if (row === undefined) throw new Error('an aggregate returned no row');
-  const address = config.baseUrl ?? row.base_url;
-  const { enabled, public: publicMode, name } = row;
+  const { activityPub: enabled, publicMode, name, baseUrl: address } = await readPublicSite(db, config);
   const url = address !== null && URL.canParse(address) ? new URL(address) : null;
   const serves = enabled && publicMode && url !== null && url.pathname === '/';
   return {

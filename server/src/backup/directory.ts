@@ -1,39 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { mkdir, open, opendir, rename, rm, rmdir, stat } from 'node:fs/promises';
+import { mkdir, open, rename, rm, rmdir, stat } from 'node:fs/promises';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import type { Readable } from 'node:stream';
 import { LibraryInUse, lockInstance } from '../platform/database/instance-lock.ts';
+import { filesBelow, isMissing, syncDirectory } from '../platform/storage/directory-tree.ts';
 import { isOutOfRoom } from '../platform/storage/room.ts';
 import { BackupError, type BackupTarget } from './target.ts';
-
-function isMissing(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR');
-}
-
-async function syncDirectory(directory: string): Promise<void> {
-  const handle = await open(directory, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-}
-
-async function* listBelow(directory: string): AsyncIterable<string> {
-  let entries: Awaited<ReturnType<typeof opendir>>;
-  try {
-    entries = await opendir(directory);
-  } catch (error) {
-    if (isMissing(error)) return;
-    throw error;
-  }
-  for await (const entry of entries) {
-    const path = join(directory, entry.name);
-    if (entry.isDirectory()) yield* listBelow(path);
-    else yield path;
-  }
-}
 
 /** Opens a directory as a place for backups. `create` makes it when it does not exist; otherwise it must. */
 export async function openDirectory(path: string, create: boolean): Promise<BackupTarget> {
@@ -89,7 +62,7 @@ export async function openDirectory(path: string, create: boolean): Promise<Back
       return file?.isFile() === true ? file.size : null;
     },
     async *list(directory) {
-      for await (const file of listBelow(join(root, directory)))
+      for await (const file of filesBelow(join(root, directory)))
         yield relative(root, file).split(sep).join('/');
     },
     async remove(key) {

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { type Static, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
-import { createKey, seal, sealedName, sealedSize, unseal, unwrapKey } from './seal.ts';
+import { encryptedSize } from '../platform/storage/encrypted-stream.ts';
+import { createKey, seal, sealedName, unseal, unwrapKey } from './seal.ts';
 import { BackupError, type BackupTarget } from './target.ts';
 
 const HEADER = 'vitrine-backup.json';
@@ -99,7 +100,7 @@ function openWith(target: BackupTarget, key: Buffer | null): Repository {
       yield* counted(plain, (found) => check(name, found, expected));
     },
     async has(name, bytes) {
-      return (await target.size(keyOf(name))) === (key === null ? bytes : sealedSize(bytes));
+      return (await target.size(keyOf(name))) === (key === null ? bytes : encryptedSize(bytes));
     },
   };
 }

@@ -1,12 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { describe, expect, test } from 'vitest';
-import {
-  bytesKey,
-  decryptBytes,
-  encryptBytes,
-  encryptedSize,
-} from '../../src/federation/files/encrypted-bytes.ts';
+import { bytesKey, decryptBytes, encryptBytes } from '../../src/federation/files/encrypted-bytes.ts';
+import { encryptedSize } from '../../src/platform/storage/encrypted-stream.ts';
 
 const key = randomBytes(32);
 const CHUNK = 64 * 1024;

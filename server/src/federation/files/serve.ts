@@ -5,10 +5,11 @@ import { assetsGivenEncrypted, assetsGivenTo, type PeerCaller } from '../../acce
 import { send } from '../../assets/bytes.ts';
 import type { Deps } from '../../deps.ts';
 import { sandboxPolicy } from '../../platform/http/security-headers.ts';
+import { encryptedSize } from '../../platform/storage/encrypted-stream.ts';
 import { originalKey, subtitlesKey } from '../../platform/storage/object-key.ts';
 import { isText } from '../../subtitles/tracks.ts';
 import { Rejection } from '../protocol/rejection.ts';
-import { bytesKey, encryptBytes, encryptedSize, labelOf } from './encrypted-bytes.ts';
+import { bytesKey, encryptBytes, labelOf } from './encrypted-bytes.ts';
 
 interface Row {
   size_bytes: number;

@@ -13,10 +13,11 @@ import {
   writeFile,
 } from 'node:fs/promises';
 import { join } from 'node:path';
+import { syncDirectory } from '../storage/directory-tree.ts';
 import type { DatabaseUsers, SystemUser } from './database-user.ts';
 import { whyNotRun } from './embedded-binaries.ts';
 import { endOrphan } from './embedded-orphan.ts';
-import { replaceFile, syncDirectory } from './embedded-secret.ts';
+import { replaceFile } from './embedded-secret.ts';
 
 /** Spawn options for PostgreSQL binaries: its user, and none of the caller's locale, directory or client settings. */
 export function runAs(user: SystemUser | null) {

@@ -2,6 +2,7 @@ import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto';
 import { constants, readFileSync } from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { syncDirectory } from '../storage/directory-tree.ts';
 
 /** 256 random bits in base64url. */
 const SECRET = /^[\w-]{43}$/;
@@ -14,16 +15,6 @@ function secretFile(dataDir: string): string {
 
 function hasCode(error: unknown, code: string): boolean {
   return error instanceof Error && 'code' in error && error.code === code;
-}
-
-/** Syncs a directory, so that a power failure cannot undo a rename in it. */
-export async function syncDirectory(directory: string): Promise<void> {
-  const handle = await open(directory, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
 }
 
 /**

@@ -1,21 +1,8 @@
-import { access, type FileHandle, mkdir, open, opendir, rename, rm, stat, statfs } from 'node:fs/promises';
+import { access, type FileHandle, mkdir, open, rename, rm, stat, statfs } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
 import { Readable } from 'node:stream';
+import { filesBelow, isMissing, syncDirectory } from './directory-tree.ts';
 import { DamagedObject, NoSuchObject, type Storage, type StoredObject } from './storage.ts';
-
-function isMissing(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR');
-}
-
-/** Syncs a directory, so that a rename or new name survives a power failure. */
-async function syncDirectory(directory: string): Promise<void> {
-  const handle = await open(directory, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-}
 
 async function headOf(root: string, key: string): Promise<StoredObject | null> {
   try {
@@ -62,20 +49,9 @@ function readExactly(file: FileHandle, key: string, start: number, length: numbe
 }
 
 async function* listBelow(root: string, directory: string): AsyncIterable<StoredObject> {
-  let entries: Awaited<ReturnType<typeof opendir>>;
-  try {
-    entries = await opendir(directory);
-  } catch (error) {
-    if (isMissing(error)) return;
-    throw error;
-  }
-  for await (const entry of entries) {
-    const path = join(directory, entry.name);
-    if (entry.isDirectory()) yield* listBelow(root, path);
-    else {
-      const head = await headOf(root, relative(root, path).split(sep).join('/'));
-      if (head !== null) yield head;
-    }
+  for await (const path of filesBelow(directory)) {
+    const head = await headOf(root, relative(root, path).split(sep).join('/'));
+    if (head !== null) yield head;
   }
 }
 
