@@ -1,7 +1,7 @@
 import type { FeedViewQuery } from '@vitrine/contract/feed-views';
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { actAs, arrive, bearer, nowhere } from '../posts/people.ts';
+import { actAs, arrive, nowhere } from '../posts/people.ts';
 import type { Visitor } from '../support/client.ts';
 import { type Account, type Library, openLibrary } from '../support/library.ts';
 
@@ -129,18 +129,6 @@ describe('views of the feed an account keeps', () => {
     expect(await statusOf(ann, 'DELETE', `/${nowhere}`)).toBe(404);
     expect(await ann.ok('listFeedViews')).toEqual([view]);
     expect(await (await actAs(library, root, ann)).ok('listFeedViews')).toEqual([view]);
-  });
-
-  test('need an account, and of a token its scope', async () => {
-    const ann = await someone();
-    await library.setPublicMode(true);
-    expect(await statusOf(library.anonymous(), 'GET', '')).toBe(401);
-    await library.setPublicMode(false);
-    const reading = await bearer(library, ann, ['read']);
-    expect(await statusOf(reading, 'GET', '')).toBe(200);
-    expect(await statusOf(reading, 'POST', '', { name: 'A', query: {} })).toBe(403);
-    const writing = await bearer(library, ann, ['admin']);
-    expect(await statusOf(writing, 'POST', '', { name: 'A', query: {} })).toBe(201);
   });
 
   test.each([

@@ -129,6 +129,22 @@ describe('with public mode on', () => {
   });
 
   // PUBLIC-2
+  test('anonymous callers reach exactly these operations besides the open ones', () => {
+    const reachable = all.filter(({ door }) => door === 'public').map(({ id }) => id);
+    expect(reachable.sort()).toEqual(
+      `
+      getAsset getAssetFile getAssetMedia getAssetStream getAssetTile getAssetVariant getCollection
+      getField getLike getPost getPreviews getSubtitles getTag getUser getUserByUsername
+      listAssetFieldValues listAssetTypes listAssets listCollectionFieldValues listCollectionPosts
+      listCollections listComments listFeatured listFieldValues listFields listPosts
+      listPostsByAsset listReplies listTags listWhiteboards listWorkflowStates search searchByImage
+      suggest`
+        .trim()
+        .split(/\s+/),
+    );
+  });
+
+  // PUBLIC-2
   test('has no public operation that changes something', () => {
     expect(
       all.filter(({ door, method, scope }) => door === 'public' && method !== 'GET' && scope !== 'read'),

@@ -144,16 +144,6 @@ const lists: Record<string, readonly string[]> = {
 };
 
 describe('GET /assets lists readable assets, with placeholders for withheld ones', () => {
-  test('returns 401 to anonymous callers while public mode is off', async () => {
-    await library.setPublicMode(false);
-    expect((await library.anonymous().refused('listAssets')).status).toBe(401);
-  });
-
-  test('requires the scope `read` of a token', async () => {
-    const script = await bearer(library, stranger, ['posts.write']);
-    expect(await script.refused('listAssets')).toEqual({ status: 403, error: 'missing scope read' });
-  });
-
   describe.each(Object.keys(lists))('%s', (name) => {
     beforeAll(() => library.setPublicMode(name === 'anonymous'));
 

@@ -111,13 +111,6 @@ describe('POST /account/password', () => {
     expect(opened.sort()).toEqual([200, 401]);
   });
 
-  test('returns 401 to anonymous callers, with public mode on and off', async () => {
-    for (const publicMode of [true, false]) {
-      await library.setPublicMode(publicMode);
-      expect((await refusedChange(library.anonymous(), password, fresh)).status).toBe(401);
-    }
-  });
-
   // TOKEN-10
   test('requires the scope `admin` of a token, and the current password', async () => {
     const uma = await library.join('uma');

@@ -1,7 +1,6 @@
 import type { BodyOf } from '@vitrine/contract/operation';
 import type { Preferences, updatePreferences } from '@vitrine/contract/preferences';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { visit } from '../support/client.ts';
 import { type Account, type Library, openLibrary } from '../support/library.ts';
 
 type Change = BodyOf<typeof updatePreferences>;
@@ -241,29 +240,6 @@ describe('the session user', () => {
 
 // PREFERENCE-6
 describe('access to preferences', () => {
-  test('returns 401 to anonymous callers, with public mode on and off', async () => {
-    for (const publicMode of [true, false]) {
-      await library.setPublicMode(publicMode);
-      expect((await library.anonymous().refused('getPreferences')).status).toBe(401);
-      expect((await library.anonymous().refused('updatePreferences', { body: {} })).status).toBe(401);
-    }
-  });
-
-  // PREFERENCE-6
-  test('requires the scope `read` to read and `admin` to change them', async () => {
-    const token = async (scope: 'read' | 'posts.write' | 'admin') => {
-      const minted = await mara.ok('createToken', { body: { name: scope, scopes: [scope] } });
-      return visit(library.address, { authorization: `Bearer ${minted.token}` });
-    };
-    const [reader, writer, admin] = [await token('read'), await token('posts.write'), await token('admin')];
-    expect(await reader.ok('getPreferences')).toEqual(unset);
-    expect((await reader.refused('updatePreferences', { body: { theme: 'dark' } })).status).toBe(403);
-    expect((await writer.refused('getPreferences')).status).toBe(403);
-    expect((await writer.refused('updatePreferences', { body: { theme: 'dark' } })).status).toBe(403);
-    expect((await admin.ok('updatePreferences', { body: { theme: 'dark' } })).theme).toBe('dark');
-    expect((await mara.ok('getPreferences')).theme).toBe('dark');
-  });
-
   // PREFERENCE-6
   test('uses the target’s preferences while impersonating, and keeps the administrator’s', async () => {
     const root = await library.join('root', 'admin');

@@ -1,6 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type Account, type Library, openLibrary } from '../support/library.ts';
-import { bearer } from '../support/people.ts';
 import { comment, news, publisher } from './telling.ts';
 
 let library: Library;
@@ -85,13 +84,6 @@ describe('notification preferences', () => {
     );
     const chosen = (await other.ok('getNotificationPreferences')).kinds;
     expect(kinds.map((kind) => chosen[kind].mail)).toEqual(['off', 'off', 'off', 'off']);
-  });
-
-  test('require the scope `read` to read and `admin` to change them', async () => {
-    const reading = await bearer(library, author, ['read']);
-    await reading.ok('getNotificationPreferences');
-    expect((await reading.refused('updateNotificationPreferences', { body: {} })).status).toBe(403);
-    expect((await library.anonymous().send(path)).status).toBe(401);
   });
 
   // NOTICE-2, NOTICE-10

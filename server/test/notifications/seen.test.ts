@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type Account, type Library, openLibrary } from '../support/library.ts';
-import { actAs, bearer, grant, nowhere } from '../support/people.ts';
+import { actAs, grant, nowhere } from '../support/people.ts';
 import { comment, news, publisher, settle, told, unread } from './telling.ts';
 
 let library: Library;
@@ -171,30 +171,6 @@ describe('the list', () => {
 });
 
 describe('callers', () => {
-  test('returns 401 to anonymous callers, with public mode on and off', async () => {
-    for (const on of [false, true]) {
-      await library.setPublicMode(on);
-      for (const path of ['', '/unread-count'])
-        expect((await library.anonymous().send(`/account/notifications${path}`)).status).toBe(401);
-      expect((await library.anonymous().send('/events')).status).toBe(401);
-    }
-    await library.setPublicMode(false);
-  });
-
-  // NOTICE-6
-  test('requires the scope `read` of a token, and `admin` to mark as read', async () => {
-    const reading = await bearer(library, author, ['read']);
-    expect((await reading.ok('listNotifications', { query: {} })).items.length).toBeGreaterThan(0);
-    expect(await reading.refused('readAllNotifications')).toEqual({
-      status: 403,
-      error: 'missing scope admin',
-    });
-    const writing = await bearer(library, author, ['posts.write']);
-    expect((await writing.refused('listNotifications', { query: {} })).status).toBe(403);
-    await (await bearer(library, author, ['admin'])).ok('readAllNotifications');
-    expect(await unread(author)).toBe(0);
-  });
-
   test('shows the notifications of the target while impersonating', async () => {
     const mask = await actAs(library, root, watcher);
     expect(await news(library, mask)).toEqual(await news(library, watcher));

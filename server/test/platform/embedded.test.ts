@@ -371,7 +371,7 @@ describe('killed with -9', () => {
     await second.stop();
   });
 
-  test("and its process id now belongs to the server of another library, which is not stopped", async () => {
+  test('and its process id now belongs to the server of another library, which is not stopped', async () => {
     const dataDir = await freshDirectory();
     const pidFile = join(dataDir, 'postgres', 'postmaster.pid');
     const first = await start(dataDir);

@@ -180,21 +180,6 @@ describe('ai_provenance of a post is derived from its live contributors', () => 
 });
 
 describe('POST /posts, who and how', () => {
-  // POST-15
-  test('is 401 without a session in either mode, and 403 by a token without its scope', async () => {
-    const body = { members: [member(one)] };
-    for (const publicMode of [false, true]) {
-      await library.setPublicMode(publicMode);
-      expect((await library.anonymous().refused('createPost', { body })).status).toBe(401);
-    }
-    await library.setPublicMode(false);
-    const reading = await bearer(library, mara, ['read', 'assets.write', 'comments.write']);
-    expect(await reading.refused('createPost', { body })).toEqual({
-      status: 403,
-      error: 'missing scope posts.write',
-    });
-  });
-
   test('belongs to the account of the token, or to the impersonated account', async () => {
     const root = await arrive(library, 'root', 'admin');
     const script = await bearer(library, mara, ['posts.write']);

@@ -249,23 +249,6 @@ describe('GET /assets/{id}/posts', () => {
       expect((await usage(who, asset)).withheld_count).toBe(withheld_count);
     }
   });
-
-  test('is 401 without a session in either mode, and 403 by a token without its scope', async () => {
-    const asset = await another();
-    for (const publicMode of [false, true]) {
-      await library.setPublicMode(publicMode);
-      const anonymous = library.anonymous();
-      const asked = lasting(await anonymous.send(`/assets/${asset.id}/posts`));
-      expect(asked.status).toBe(401);
-      expect(asked).toEqual(lasting(await anonymous.send(`/assets/${nowhere}/posts`)));
-    }
-    await library.setPublicMode(false);
-    const writing = await bearer(library, owner, ['posts.write', 'assets.write']);
-    expect(await writing.refused('listAssetPosts', { params: { id: asset.id } })).toEqual({
-      status: 403,
-      error: 'missing scope read',
-    });
-  });
 });
 
 // POST-41

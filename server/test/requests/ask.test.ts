@@ -202,14 +202,6 @@ describe('who may request what', () => {
     expect((await ask()).status).toBe(201);
   });
 
-  // REQUEST-3
-  test('returns 401 to anonymous callers, with public mode on and off', async () => {
-    for (const on of [true, false]) {
-      await library.setPublicMode(on);
-      expect((await ask({}, library.anonymous())).status).toBe(401);
-    }
-  });
-
   // REQUEST-2
   test('refuses owners of the asset', async () => {
     const answer = await ask({}, owner);
@@ -252,19 +244,6 @@ describe('who may request what', () => {
     await patch({ status: 'draft' });
     expect((await ask()).status).toBe(404);
     expect(await asks()).toMatchObject([{ state: 'pending' }]);
-  });
-
-  test('requires the scope `admin` of a token', async () => {
-    const bearer = async (scope: 'read' | 'assets.write' | 'admin') => {
-      const { token } = await asker.ok('createToken', { body: { name: scope, scopes: [scope] } });
-      return visit(library.address, { authorization: `Bearer ${token}` });
-    };
-    for (const scope of ['read', 'assets.write'] as const) {
-      const answer = await ask({}, await bearer(scope));
-      expect([answer.status, answer.text]).toEqual([403, '{"error":"missing scope admin"}']);
-    }
-    expect(await asks()).toEqual([]);
-    expect((await ask({}, await bearer('admin'))).status).toBe(201);
   });
 
   test('requests as the target while impersonating; the audit event names both', async () => {

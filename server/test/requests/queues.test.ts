@@ -8,7 +8,6 @@ import { jpeg } from '../support/pictures.ts';
 import { addTeam } from '../support/teams.ts';
 
 type Queue = 'listMyRequests' | 'listIncomingRequests' | 'listAllRequests';
-const paths = ['/account/requests', '/account/requests/incoming', '/admin/requests'] as const;
 
 let library: Library;
 let root: Account;
@@ -71,7 +70,6 @@ const names = async (...of: Parameters<typeof items>) => (await items(...of)).ma
 /** What the caller may decide now, of what the queue shows. */
 const decidable = async (...of: Parameters<typeof items>) =>
   (await items(...of)).filter((one) => one.decidable_by_caller).map(named);
-const statusOf = async (visitor: Visitor, path: string) => (await visitor.send(path)).status;
 
 describe('GET /account/requests', () => {
   // REQUEST-16
@@ -180,17 +178,6 @@ describe('GET /admin/requests', () => {
 });
 
 describe('each queue', () => {
-  test('returns 401 to anonymous callers and requires the scope `read` of a token', async () => {
-    const script = await bearer(library, sharer, ['posts.write', 'assets.write']);
-    for (const path of paths) {
-      expect([path, await statusOf(library.anonymous(), path)]).toEqual([path, 401]);
-      expect([path, await statusOf(script, path)]).toEqual([path, 403]);
-    }
-    await library.setPublicMode(true);
-    for (const path of paths) expect([path, await statusOf(library.anonymous(), path)]).toEqual([path, 401]);
-    await library.setPublicMode(false);
-  });
-
   test('filters by state', async () => {
     expect(await names(root, 'listAllRequests', { state: 'pending' })).toEqual([
       'appeal',

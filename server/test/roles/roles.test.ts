@@ -318,15 +318,6 @@ describe('who may see and change what accounts may do', () => {
     expect({ role, grants, revokes }).toEqual({ role: 'member', grants: [], revokes: [] });
   };
 
-  test('anonymous callers are 401, in public mode too', async () => {
-    for (const publicMode of [true, false]) {
-      await library.setPublicMode(publicMode);
-      expect(await outcomes(library.anonymous())).toEqual(calls().map(() => [401, 'sign in first']));
-      expect((await library.anonymous().refused('getMyCapabilities')).status).toBe(401);
-    }
-    await unchanged();
-  });
-
   // ROLE-13, ROLE-17
   test('an account without the capability gets a 403 that names it', async () => {
     const viewer = await library.join('onlooker', 'viewer');

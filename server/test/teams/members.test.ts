@@ -208,13 +208,6 @@ describe('GET /auth/me/teams', () => {
     await writer.ok('deleteTeam', { params: { id: closed } });
     expect(await myTeams(me)).toEqual([id]);
   });
-
-  test('returns 401 to anonymous callers, also in public mode', async () => {
-    expect((await library.anonymous().refused('listMyTeams')).status).toBe(401);
-    await library.setPublicMode(true);
-    expect((await library.anonymous().refused('listMyTeams')).status).toBe(401);
-    await library.setPublicMode(false);
-  });
 });
 
 describe('what membership gives', () => {

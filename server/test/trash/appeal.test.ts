@@ -194,21 +194,6 @@ describe.each(['post', 'asset'] as const)('asking for the return of a %s of oneâ
     }
   });
 
-  test('needs an account and, with a token, the scope `admin`', async () => {
-    const id = await taken(kind);
-    for (const on of [true, false]) {
-      await library.setPublicMode(on);
-      expect(await statusOf(kind, id, library.anonymous())).toBe(401);
-    }
-    const bearer = async (scope: 'posts.write' | 'admin') => {
-      const { token } = await owner.ok('createToken', { body: { name: scope, scopes: [scope] } });
-      return visit(library.address, { authorization: `Bearer ${token}` });
-    };
-    expect(await statusOf(kind, id, await bearer('posts.write'))).toBe(403);
-    expect(await requestsFor(id)).toEqual([]);
-    expect(await statusOf(kind, id, await bearer('admin'))).toBe(201);
-  });
-
   test('belongs to the owner while impersonating; the audit event names both', async () => {
     const id = await taken(kind);
     const mask = visit(library.address, {}, root.cookie());

@@ -212,25 +212,6 @@ describe('pages of the trash contain posts and assets, latest first', () => {
 });
 
 describe('who has a trash', () => {
-  test('not anonymous callers, in either mode', async () => {
-    for (const on of [true, false]) {
-      await library.setPublicMode(on);
-      expect((await library.anonymous().refused('listTrash')).status).toBe(401);
-    }
-  });
-
-  test('a token with the scope read', async () => {
-    const mint = async (scope: 'read' | 'posts.write') => {
-      const { token } = await mara.ok('createToken', { body: { name: scope, scopes: [scope] } });
-      return visit(library.address, { authorization: `Bearer ${token}` });
-    };
-    expect(await (await mint('read')).ok('listTrash')).toEqual(await mara.ok('listTrash'));
-    expect(await (await mint('posts.write')).refused('listTrash')).toEqual({
-      status: 403,
-      error: 'missing scope read',
-    });
-  });
-
   test('an impersonating administrator sees the target’s', async () => {
     const id = await addAsset('taken away');
     await remove('asset', id, root);

@@ -149,18 +149,6 @@ describe.each(['post', 'asset'] as const)('restore of a deleted %s', (kind) => {
     }
   });
 
-  test('needs an account, and a token its scope', async () => {
-    const id = await deletedBy('the owner');
-    for (const on of [true, false]) {
-      await library.setPublicMode(on);
-      expect((await restore(kind, id, library.anonymous())).status).toBe(401);
-    }
-    const wrong = await bearer(library, owner, ['read', kind === 'post' ? 'assets.write' : 'posts.write']);
-    const answer = await restore(kind, id, wrong);
-    expect([answer.status, answer.text]).toEqual([403, `{"error":"missing scope ${paths[kind]}.write"}`]);
-    expect((await restore(kind, id, await bearer(library, owner, ['admin']))).status).toBe(204);
-  });
-
   test('lets an account undo its own delete without the right to delete', async () => {
     const fleeting = await library.join(`fleeting ${kind}`);
     await grant(library, fleeting, 'posts.admin');

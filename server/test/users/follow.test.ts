@@ -146,23 +146,6 @@ describe('POST and DELETE /users/{ref}/follow', () => {
     ]);
     expect((await mask.refused('followUser', { params: { ref: ines.ref } })).status).toBe(400);
   });
-
-  test('need the scope admin of a token', async () => {
-    for (const scope of [
-      'read',
-      'posts.write',
-      'comments.write',
-      'assets.write',
-      'fields.admin',
-      'admin',
-    ] as const) {
-      const { token } = await ines.ok('createToken', { body: { name: 'script', scopes: [scope] } });
-      const script = visit(library.address, { authorization: `Bearer ${token}` });
-      const answer = await script.send(`/users/${mara.ref}/follow`, { method: 'POST' });
-      expect([scope, answer.status]).toEqual([scope, scope === 'admin' ? 204 : 403]);
-    }
-    expect(await countsOf(ines)).toEqual([0, 1]);
-  });
 });
 
 // USER-6

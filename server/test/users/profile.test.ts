@@ -1,7 +1,7 @@
 import type { BodyOf } from '@vitrine/contract/operation';
 import type { updateUser } from '@vitrine/contract/users';
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { comparable, type Visitor, visit } from '../support/client.ts';
+import { comparable, type Visitor } from '../support/client.ts';
 import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
 import { bearer, grant, withdrawGrants } from '../support/people.ts';
 import { jpeg, plainFile } from '../support/pictures.ts';
@@ -120,33 +120,6 @@ describe('a profile', () => {
     expect((await profileOf(ines, mara)).ref).toBe(mara.ref);
     await setColumns(mara, { hide_from_anonymous: false });
     expect((await profileOf(nobody, mara)).ref).toBe(mara.ref);
-  });
-
-  test('is 401 for anonymous callers with public mode off, existing or not', async () => {
-    const nobody = library.anonymous();
-    const answers = await Promise.all(
-      [`/users/${mara.ref}`, `/users/${UNKNOWN_USER}`, '/users/by-username/mara', '/users/by-username/x'].map(
-        async (path) => comparable(await nobody.send(path)),
-      ),
-    );
-    expect(answers.map(({ status }) => status)).toEqual([401, 401, 401, 401]);
-    expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1);
-  });
-
-  test('needs the scope `read`; an invalid token is 401 in public mode too', async () => {
-    await library.setPublicMode(true);
-    const writer = await bearer(library, ines, [
-      'posts.write',
-      'assets.write',
-      'comments.write',
-      'fields.admin',
-    ]);
-    expect(await writer.refused('getUser', { params: { ref: mara.ref } })).toEqual({
-      status: 403,
-      error: 'missing scope read',
-    });
-    const invalid = visit(library.address, { authorization: `Bearer vt_pat_${'0'.repeat(32)}` });
-    expect((await invalid.refused('getUser', { params: { ref: mara.ref } })).status).toBe(401);
   });
 });
 
@@ -456,15 +429,5 @@ describe('GET /account/profile', () => {
     for (const visitor of [mara, await bearer(library, mara, ['read']), await mask(mara)]) {
       expect(await visitor.ok('getAccountProfile')).toEqual(own);
     }
-  });
-
-  // USER-16
-  test('is 401 for anonymous callers in either mode, and needs the scope `read`', async () => {
-    for (const publicMode of [true, false]) {
-      await library.setPublicMode(publicMode);
-      expect((await library.anonymous().refused('getAccountProfile')).status).toBe(401);
-    }
-    const writer = await bearer(library, mara, ['posts.write']);
-    expect((await writer.refused('getAccountProfile')).status).toBe(403);
   });
 });
