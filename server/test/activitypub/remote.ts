@@ -19,7 +19,7 @@ interface Received {
   scheme: 'draft-cavage' | 'rfc9421';
 }
 
-/** Somebody on another system, served over real HTTP on this machine. */
+/** A person on another system, served over real HTTP on this machine. */
 export interface RemotePerson {
   uri: string;
   inbox: string;
@@ -61,7 +61,7 @@ async function load(url: string) {
   return { contextUrl: null, documentUrl: url, document: documents.get(url) };
 }
 
-/** Starts somebody to follow accounts, on a free port. */
+/** Starts a remote person who follows accounts, on a free port. */
 export async function startPerson(name = 'mallory'): Promise<RemotePerson> {
   const keys = await generateCryptoKeyPair('RSASSA-PKCS1-v1_5');
   const pem = await toPem(keys.publicKey);

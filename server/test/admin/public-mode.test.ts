@@ -17,7 +17,7 @@ beforeAll(async () => {
   ids.set('id', asset.id);
 });
 
-/** PUBLIC-1: what anybody is answered, whether or not public mode is on. */
+/** PUBLIC-1: paths that answer every caller, whether or not public mode is on. */
 const openToAll = ['/auth/login', '/setup/', '/appearance', '/appearance/logo', '/build-info'];
 
 const all = Object.values(operations);
@@ -51,7 +51,7 @@ describe('with public mode off', () => {
     for (const operation of all) {
       const answer = await ask(operation);
       if (answer.status === 401) expect(Object.keys(JSON.parse(answer.text))).toEqual(['error']);
-      // A wrong name and password is 401, too, so the empty body that is sent here is told from it: 400.
+      // Wrong credentials would be 401, too; the empty body that is sent here is 400.
       else answered.push(`${operation.method} ${operation.path} ${answer.status}`);
     }
     expect(answered.sort()).toEqual([
@@ -101,7 +101,7 @@ describe('with public mode off', () => {
   ])('%s beside the interface answers %i and tells nothing of the library', async (path, status) => {
     const response = await fetch(library.address + path);
     const text = await response.text();
-    // Pages of the web app are the same for everybody; there is nothing of the library in them.
+    // Pages of the web app are the same for every caller and contain nothing of the library.
     const isPage = text.startsWith('<!doctype html>');
     expect(isPage ? 404 : response.status).toBe(status);
     expect(text).not.toContain(ids.get('id'));

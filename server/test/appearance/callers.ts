@@ -7,7 +7,7 @@ import { hashToken, startSession } from '../../src/identity/sessions.ts';
 import { type Visitor, visit } from '../support/client.ts';
 import type { Account, Library } from '../support/library.ts';
 
-/** Somebody before an operation that asks for a capability, and what they are told: `let in` or status and text. */
+/** A caller of an operation that requires a capability, and the outcome: `let in`, or status and error. */
 export interface CallerOutcome {
   who: string;
   visitor: Visitor;
@@ -15,7 +15,7 @@ export interface CallerOutcome {
   writing: string;
 }
 
-/** What an operation came to for one caller; the contract is looked at on the way. */
+/** Returns the outcome of an operation for one caller. */
 export async function outcomeOf(act: Promise<unknown>): Promise<string> {
   try {
     await act;
@@ -61,7 +61,7 @@ async function actAs(library: Library, admin: Account, target: Account): Promise
   return mask;
 }
 
-/** Everybody whom a door with this capability must tell apart. */
+/** Returns one caller for each case that a check of this capability must distinguish. */
 export async function callersBefore(library: Library, capability: Capability): Promise<CallerOutcome[]> {
   const { db } = library.deps;
   const name = (who: string) => `${who}-${capability.replaceAll('.', '-')}`;

@@ -61,7 +61,7 @@ export interface Fetched {
   bytes: Bytes;
 }
 
-/** What stands at an address of the service, for whoever has no cookie. */
+/** Returns the response at an address of the service without a cookie. */
 export async function fetchBytes(library: Library, path: string): Promise<Fetched> {
   const response = await fetch(library.address + path);
   const bytes = new Uint8Array(await response.arrayBuffer());

@@ -15,7 +15,7 @@ let other: Account;
 let keeper: Account;
 let hash: string;
 let asset: ShownAsset;
-/** An asset everybody reads, for bodies that need one. */
+/** An asset that every caller may read, for bodies that need one. */
 let ordinary: ShownAsset;
 
 beforeAll(async () => {

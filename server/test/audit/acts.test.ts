@@ -62,7 +62,7 @@ async function withTwoFactor(account: Visitor): Promise<string> {
 
 interface Act {
   event: string;
-  /** Whoever did it; null for nobody signed in, or the server itself. */
+  /** The actor; null for an anonymous caller and for the server itself. */
   actor: number | null;
   subject: number | null;
   metadata?: Record<string, unknown>;

@@ -186,7 +186,7 @@ const archives: readonly CorpusFile[] = [
   { name: 'brief.tar.gz', shown: 'list', make: () => tar(inside, true) },
 ];
 
-/** Files of every kind that studios have, made by open tools; none of their pictures is somebody else's work. */
+/** Files of every kind that studios have, made by open tools; none contains a picture that others hold rights to. */
 export const corpus: readonly CorpusFile[] = [
   ...pictures,
   ...films,

@@ -43,7 +43,7 @@ beforeAll(async () => {
   readToken = (await admin.ok('createToken', { body: { name: 'fuzz', scopes: ['read'] } })).token;
 });
 
-/** Somebody with what they present, and how they sign in again when their session has ended. */
+/** A caller with credentials, and how to sign in again when the session has ended. */
 interface Caller {
   headers: Record<string, string>;
   renew(): Promise<void>;

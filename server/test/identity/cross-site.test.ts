@@ -261,7 +261,7 @@ describe('the limit of requests per minute returns 429', () => {
     const answer = await limited.anonymous().send('/appearance');
     expect(answer.status).toBe(429);
     expect(Number(answer.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
-    // Whoever is signed in at the same address is not held up by it.
+    // Signed-in callers at the same address are not limited by it.
     expect((await (await limited.join('rosa')).send('/auth/me')).status).toBe(200);
   });
 

@@ -112,7 +112,7 @@ async function complaint(work: Promise<unknown>): Promise<string> {
 }
 
 describe('the filter', () => {
-  // ldapjs reads these two its own way, so that only their text is told here.
+  // ldapjs parses these two in its own way, so only their text is compared.
   test.each([
     ['\\6dara', '(uid=\\5c6dara)'],
     ['\u{1f600}', '(uid=\u{1f600})'],

@@ -484,7 +484,7 @@ describe('scopes at every operation', () => {
     for (const visitor of [...tokens.values(), ...everything]) await visitor.send('/auth/me');
   });
 
-  /** The operation by each of these tokens, with a body that would be refused if anybody read it. */
+  /** Calls the operation with each of these tokens, with a body that would be refused if it were read. */
   async function refusals(operation: Operation, visitors: Iterable<Visitor>): Promise<Set<string>> {
     const init = operation.method === 'GET' ? {} : { method: operation.method, body: '{"half' };
     const answers = await Promise.all(Array.from(visitors, (one) => one.send(addressed(operation), init)));
@@ -499,7 +499,8 @@ describe('scopes at every operation', () => {
     expect(new Set(limited.map(({ scope }) => scope))).toEqual(
       new Set(['read', 'posts.write', 'assets.write', 'comments.write', 'fields.admin', 'admin']),
     );
-    // TOKEN-9: `admin` is everything but minting; beginning to act as somebody else and ending it would come to that.
+    // TOKEN-9: `admin` allows everything but creating tokens; starting and ending an impersonation would allow that,
+    // too.
     expect(sessionOnly.map(({ id }) => id).sort()).toEqual(['createToken', 'impersonate', 'logout']);
     expect(unlimited.map(({ id }) => id)).toContain('login');
   });

@@ -54,7 +54,7 @@ function wrongCode(secret: string): string {
   return ['000000', '111111', '222222', '333333', '444444', '555555'].find((code) => !right.has(code)) ?? '';
 }
 
-/** An account with a session and no password: whoever never signs in needs no hash. */
+/** An account with a session and no password, because hashing one takes time. */
 async function enter(username: string): Promise<Account> {
   const { db, passwords } = library.deps;
   const ref = await createAccount(db, passwords, { username, password: null, role: 'member' });

@@ -43,7 +43,7 @@ beforeAll(async () => {
   await place(join(pictures, 'alps', '2026', 'june', 'valley.jpg'), await jpeg(200, 300, { seed: 4 }));
   await place(join(pictures, 'sea', 'waves.jpg'), await jpeg(300, 300, { seed: 5 }));
   await place(join(pictures, 'sea', 'empty.jpg'), new Uint8Array());
-  // None of these is anybody's picture.
+  // None of these may be imported.
   await place(join(pictures, '.DS_Store'), plainText('hidden'));
   await place(join(pictures, '.thumbnails', 'a.jpg'), await jpeg(20, 20, { seed: 6 }));
   await symlink(join(pictures, 'first.jpg'), join(pictures, 'sea', 'link.jpg'));
@@ -65,7 +65,7 @@ interface Run {
   ended: Promise<{ code: number | null; lines: string[]; errors: string }>;
 }
 
-/** The command as somebody types it. */
+/** Runs the command as an operator types it. */
 function vitrine(...args: string[]): Run {
   const { PATH = '', HOME = '' } = process.env;
   const env = { PATH, HOME, VITRINE_DATA: dataDir, ...admin };
@@ -93,7 +93,7 @@ async function originals(): Promise<number> {
   return found.filter((entry) => entry.isFile()).length;
 }
 
-/** Asks the database itself, which runs only while somebody of ours does. */
+/** Queries the database directly, which runs only while one of our processes does. */
 async function ask<T>(query: ReturnType<typeof sql<T>>): Promise<T[]> {
   const database = openPool(embeddedConnection(dataDir), 1);
   const { rows } = await query.execute(database.db);

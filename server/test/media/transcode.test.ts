@@ -48,7 +48,7 @@ describe.for(everyFfmpeg)('with $name', { timeout: TIMEOUT_MS }, ({ setting, isH
 
   const mediaOf = (id: string) => owner.ok('getAssetMedia', { params: { id } });
 
-  /** What a player is told of a file of the library. */
+  /** Returns the media facts that a player gets of a file. */
   async function probe(id: string, key: string) {
     const { rows } = await sql<{ object: string }>`
       select f.renditions -> ${key}::text ->> 'object' as object

@@ -53,7 +53,7 @@ test('answers a comment on a post with 2,000 watchers before notifying them', as
 test('notifies each account once when the job is interrupted and resumed', async () => {
   const { id } = await comment(author, post, 'more news');
   const { db } = library.deps;
-  // As after a kill between two chunks: the first thousand were told.
+  // As after a kill between two chunks: the first thousand have been notified.
   await sql`insert into notifications (user_ref, kind, act, post_id, comment_id, in_app, mail)
     select user_ref, 'watched_comment', ${`comment:${id}`}, post_id, ${id}::uuid, true, 'off'
     from post_watches where post_id = ${post.id} and user_ref <> ${author.ref} order by user_ref limit 1000`.execute(

@@ -53,7 +53,7 @@ beforeAll(async () => {
 
 const everybody = () => [...people.keys()].map((name) => `@${name}`).join(' ');
 
-/** Who of all that are mentioned is told of the post. */
+/** Returns which of the mentioned accounts are notified of the post. */
 async function toldOf(postId: string, text = everybody()): Promise<string[]> {
   const refs = await mentionedReaders(library.deps.db, text, postId);
   return [...people].flatMap(([name, { ref }]) => (refs.includes(ref) ? [name] : []));

@@ -15,7 +15,7 @@ export interface Listening {
   close(): void;
 }
 
-/** Opens the event stream of whoever this cookie or header stands for. */
+/** Opens the event stream of the account behind this cookie or header. */
 export async function listen(
   address: string,
   who: { cookie?: Visitor; bearer?: string },

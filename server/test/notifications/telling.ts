@@ -4,7 +4,7 @@ import type { Visitor } from '../support/client.ts';
 import { type Account, type Library, publish, upload } from '../support/library.ts';
 import { plainFile } from '../support/pictures.ts';
 
-/** Somebody who publishes posts of one asset. */
+/** An account that publishes posts of one asset. */
 export function publisher(author: Account) {
   let asset: Promise<{ id: string }> | null = null;
   return async (body: Omit<PostCreate, 'members'> = {}): Promise<Post> => {
@@ -23,7 +23,7 @@ export function comment(by: Visitor, post: { id: string }, body = 'a word', pare
 /** Works on all that is due, and on what that brings with it. */
 export const settle = (library: Library): Promise<void> => library.runJobs();
 
-/** What an account is told of once all jobs are done, newest first. */
+/** Runs all jobs and returns the notifications of an account, newest first. */
 export async function told(library: Library, account: Visitor): Promise<Notification[]> {
   await settle(library);
   return (await account.ok('listNotifications', { query: {} })).items;

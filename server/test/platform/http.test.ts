@@ -322,7 +322,7 @@ describe('an anonymous request', () => {
     [...statuses].filter(([, status]) => status === 401).map(([name]) => name);
   const names = all.map((operation) => `${operation.method} ${operation.path}`);
 
-  /** PUBLIC-1: where anybody may come, public mode or not. */
+  /** PUBLIC-1: whether an operation is open to every caller, with public mode on or off. */
   const isOpen = (name: string) =>
     /^\w+ \/(auth\/login|setup\/\w+|appearance|appearance\/logo|build-info)$/.test(name) ||
     // A link lets its visitors in by itself; only people with an account manage it.

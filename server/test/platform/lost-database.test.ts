@@ -57,7 +57,7 @@ interface Seen {
 
 let seeds = 0;
 
-/** Uploads and reads without pause until told to stop. */
+/** Uploads and reads continuously until stopped. */
 function keepBusy({ visitor, service }: Running): { seen: Seen; stop(): Promise<void> } {
   const seen: Seen = { assets: [], refused: 0, faults: [] };
   let over = false;

@@ -10,7 +10,7 @@ let fan: Account;
 /** When the posts of an author begin, an hour apart, so that lists overlap in part. */
 const hour = (n: number) => `2026-03-01T${String(n).padStart(2, '0')}:00:00Z`;
 
-/** All of the fan's feed of those they follow, in the order of the feed of everybody. */
+/** Returns the whole feed of the people that the fan follows, in the order of the common feed. */
 async function expected(sort: 'newest' | 'oldest'): Promise<string[]> {
   const all = (await everyPage(fan, { sort, limit: 200 })).flat();
   const theirs = await Promise.all(

@@ -29,7 +29,7 @@ async function eventsOf(id: string) {
     .execute();
 }
 
-/** Whether somebody reads the post, by every door that would show it. */
+/** Returns whether a caller can read the post, by every operation that would show it. */
 async function reads(who: Visitor, id: string): Promise<boolean> {
   const single = (await who.send(`/posts/${id}`)).status === 200;
   const feed = (await everyPage(who, {})).flat().includes(id);
@@ -172,7 +172,7 @@ describe('GET, PUT and DELETE /posts/{id}/shares/{user_ref}', () => {
         ['DELETE', `/posts/${id}/shares/${ben.ref}`],
       ] as const;
     for (const [method, path] of [...doors(open.id), ...doors(hidden.id)]) {
-      // ben reads both, and is told no more than that they are not his.
+      // ben reads both, so the refusal only says that they are not his.
       expect([method, (await sends(ben, method, path)).status]).toEqual([method, 403]);
     }
     for (const [i, [method, path]] of doors(hidden.id).entries()) {

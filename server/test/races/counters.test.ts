@@ -84,7 +84,7 @@ test('counts right after mixed concurrent likes and unlikes of the same callers'
   expect(statusesOf(answers)).toEqual([200]);
   const { likes, liked } = await counters();
   expect(likes).toBe(liked);
-  // Whatever order they came in: now everybody likes it, then nobody.
+  // In whatever order the requests arrived, now all accounts like it, and then none.
   await Promise.all(few.map((writer) => writer.ok('likePost', { params: { id: post } })));
   expect(await counters()).toMatchObject({ likes: 10, liked: 10 });
   await Promise.all(few.map((writer) => writer.ok('unlikePost', { params: { id: post } })));

@@ -11,7 +11,7 @@ let library: Library;
 let root: Account;
 let hash: string;
 let asset: string;
-/** Somebody else's transaction, which stands still where it is. */
+/** A concurrent transaction that is paused. */
 let other: pg.PoolClient;
 
 beforeAll(async () => {
@@ -33,10 +33,10 @@ afterEach(async () => {
   other.release();
 });
 
-/** Until so many wait for a lock of somebody else. */
+/** Waits until this many transactions wait for a lock. */
 const waiting = async (count: number) => expect(await comeToWait(library.deps.db, count)).toBe(true);
 
-/** Throws where somebody holds the document that search has of the asset. */
+/** Throws if another transaction holds a lock on the search document of the asset. */
 const takeDocument = () =>
   other.query('select from asset_documents where asset_id = $1 for update nowait', [asset]);
 

@@ -170,7 +170,7 @@ describe('who decides', () => {
       due[name] = name === 'anonymous' ? 401 : may.includes(name) ? 200 : 403;
       expect([name, await stateOf(request)]).toEqual([name, outcomes[name] === 200 ? 'granted' : 'pending']);
       if (outcomes[name] !== 200) continue;
-      // Granted system.admin, the requester would be somebody else for the callers to come.
+      // A grant of system.admin would change what the requester may do for the callers that follow.
       await library.deps.db
         .deleteFrom('user_capability_grants')
         .where('user_ref', '=', requester.ref)

@@ -30,7 +30,7 @@ interface Granted {
   request: ResourceRequest;
 }
 
-/** Somebody new with a request that was granted, until an hour from now or for good. */
+/** Creates an account with a granted request that expires in an hour, or never. */
 async function granted(capability: string, expires_at: string | null = inAnHour()): Promise<Granted> {
   made += 1;
   const asker = await library.join(`asker ${made}`);
@@ -66,7 +66,7 @@ describe('the expiry of a granted request', () => {
     async (capability) => {
       const one = await granted(capability);
       await letRunOut(one);
-      // The end is told on, for null would say that it had none (REQUEST-15).
+      // The end stays in the response, because null would mean that there was none (REQUEST-15).
       const [ended] = await requestsOf(one);
       expect(Date.parse(ended?.grant_expires_at ?? '')).toBeLessThan(Date.now());
       expect(await sweep()).toBe(1);

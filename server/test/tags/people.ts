@@ -1,7 +1,7 @@
 import type { Tag } from '@vitrine/contract/tags';
 import type { Visitor } from '../support/client.ts';
 
-/** What this visitor is told of tags that begin with a text: each with its count. */
+/** Returns the tags with this prefix that the visitor sees, each with its count. */
 export async function told(visitor: Visitor, q: string): Promise<Record<string, number>> {
   const { items } = await visitor.ok('listTags', { query: { q, limit: 200 } });
   return Object.fromEntries(items.map(({ tag, post_count }) => [tag, post_count]));

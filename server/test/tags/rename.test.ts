@@ -293,7 +293,7 @@ test.each(['post', 'asset'] as const)(
     const [a, b] = pair();
     const { id } = kind === 'post' ? await post([a]) : await upload(author, plainFile(), { tags: a });
     const { db } = library.deps;
-    // Somebody holds the thing until the edit waits for it, and then the rename.
+    // A transaction locks the object until the edit waits for it, and then the rename.
     const both = await db.transaction().execute(async (tx) => {
       await sql`select from ${sql.table(`${kind}s`)} where id = ${id} for update`.execute(tx);
       const edit = author.send(`/${kind}s/${id}`, { method: 'PATCH', body: { tags: [b] } });

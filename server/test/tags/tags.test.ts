@@ -141,7 +141,7 @@ describe('a tag that only assets have', () => {
     expect(await told(mate, 'asset ')).toEqual({ ...open, ...ofTeam });
     expect(await told(author, 'asset ')).toEqual({ ...open, ...ofTeam, ...closed });
     expect(await told(root, 'asset ')).toEqual({ ...open, ...ofTeam, ...closed });
-    // Opened later, it is told to visitors too.
+    // When it becomes public later, visitors see the tag too.
     await author.ok('updateAsset', { params: { id }, body: { sensitivity: 'public' } });
     expect(await told(library.anonymous(), 'asset ')).toEqual({ ...open, ...closed });
     await author.ok('deleteAsset', { params: { id }, body: undefined });

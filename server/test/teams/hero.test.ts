@@ -10,7 +10,7 @@ let root: Account;
 let writer: Account;
 /** Owns the pictures, and is a member of both teams. */
 let owner: Account;
-/** Follows the team and is a member of it; sees no more than anybody. */
+/** Follows the team and is a member of it; has no further rights. */
 let fan: Account;
 let team: string;
 let other: string;

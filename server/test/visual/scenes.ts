@@ -17,7 +17,7 @@ export async function scene(seed: number, width = 640, height = 480): Promise<Ui
   return Uint8Array.from(await sharp(Buffer.from(svg)).jpeg({ quality: 92 }).toBuffer());
 }
 
-/** The same picture as somebody might find it elsewhere. */
+/** The same picture as it might be found elsewhere: changed and recompressed. */
 export async function altered(bytes: Uint8Array, how: 'small' | 'bright' | 'cropped' | 'grey') {
   const picture = sharp(bytes);
   const { width, height } = await picture.metadata();

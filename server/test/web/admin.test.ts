@@ -25,7 +25,7 @@ afterAll(() => studio.close());
 test('an administrator creates an account, grants capabilities, impersonates it, reads the audit log and bans it', async () => {
   const admin = await studio.enter('mara');
 
-  // `/admin` leads to the first section; a refusal is told in the service's words.
+  // `/admin` redirects to the first section; a refusal shows the service's text.
   await admin.goto('/admin');
   await admin.getByRole('heading', { name: 'Users', level: 1 }).waitFor();
   const create = admin.getByRole('button', { name: 'New account' });
@@ -107,7 +107,7 @@ test('an administrator creates an account, grants capabilities, impersonates it,
   expect(csv).toMatch(/capability\.grant\.added,\d+,mara,\d+,otto/);
   expect(csv).not.toContain('setup.completed');
 
-  // Acting as somebody: the very next request is theirs.
+  // From the next request on, the administrator acts as the target.
   await admin.goto(accountAddress);
   await admin.getByRole('button', { name: 'Act as this person' }).click();
   await form.getByLabel('Reason').fill('Cannot find his posts');
@@ -193,7 +193,7 @@ test('an administrator removes a second factor, denies a capability, lifts the d
   await offerPassword(laptop, 'ines', 'her own password');
   await laptop.getByLabel('Code from your app, or a recovery code').waitFor();
 
-  // Somebody who only reads gets the account itself, not a list that has to be searched for it.
+  // A user who may only read accounts opens the account itself.
   const lists: string[] = [];
   admin.on('request', (request) => {
     const { pathname } = new URL(request.url());
@@ -216,7 +216,7 @@ test('an administrator removes a second factor, denies a capability, lifts the d
   await expect.poll(() => admin.getByRole('button', { name: 'Remove it' }).count()).toBe(0);
   await signIn(laptop, 'ines', 'her own password');
 
-  // Taken away although the role gives it, for a while, and told so; lifted, it is back.
+  // A temporary denial overrides the role and is shown; lifting it restores the capability.
   const form = admin.getByRole('dialog');
   await expect.poll(async () => (await whoAmI(ines)).capabilities).toContain('posts.create');
   await admin.getByRole('button', { name: 'Revoke' }).click();
@@ -263,7 +263,7 @@ test('an administrator removes a second factor, denies a capability, lifts the d
     await page.waitForURL(/\/sign-in/);
   }
 
-  // The menu leads to the administration only whoever has a section of it.
+  // The menu links to the administration only for users who may open a section.
   await signIn(ines, 'ines', 'her own password');
   await ines.getByRole('button', { name: 'Account', exact: true }).click();
   await ines.getByRole('menuitem', { name: 'Settings' }).waitFor();

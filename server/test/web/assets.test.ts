@@ -14,7 +14,7 @@ let pier: ShownAsset;
 let hidden: ShownAsset;
 let rated: ShownAsset;
 
-/** What the service answers about an asset, as this page's caller is told it. */
+/** Returns the asset as the service shows it to the caller of this page. */
 async function read(page: Page, id: string): Promise<Record<string, unknown>> {
   return call(page, 'GET', `/assets/${id}`);
 }
@@ -74,7 +74,7 @@ test('lists the user’s own assets by filter and page, and everyone’s with pl
   await ana.getByRole('link', { name: 'Remove the tag noon' }).click();
   await tile(ana, 'Copy 2, Draft').waitFor();
 
-  // Of somebody else one sees frames and blurs, and a filter finds neither drafts nor what is withheld.
+  // Withheld and mature files of others are frames and blurs, and a filter finds neither drafts nor withheld files.
   await otto.goto('/assets');
   await otto.getByRole('heading', { name: 'No uploads yet' }).waitFor();
   await otto.getByRole('link', { name: 'Everyone’s' }).click();

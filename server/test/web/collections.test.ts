@@ -138,7 +138,7 @@ test('creates a collection, adds posts from the feed and from a post, and lists 
   const picture = cards.getByRole('link', { name: /Harbour/ }).locator('img');
   await expect.poll(() => naturalWidth(picture)).toBeGreaterThan(0);
 
-  // Somebody else is shown the one that is for everyone, and no way to change it.
+  // Another user sees only the public one, and no actions that change it.
   await ben.goto('/collections');
   await ben.getByText('No collections yet').waitFor();
   await ben.getByRole('link', { name: 'Everyone’s' }).click();
@@ -196,13 +196,13 @@ test('reorders by mouse, touch and keyboard, also while responses are slow', asy
   await ana.getByText('Saved.', { exact: true }).waitFor();
   await expect.poll(() => titlesIn(ana, id)).toEqual(['Gull', 'Rope', 'Crane', 'Fog']);
 
-  // What somebody else did meanwhile shows after the next step, and both hold.
+  // A concurrent change by another user appears after the next step, and both are kept.
   await call(mara, 'DELETE', `/collections/${id}/posts/${postId('Rope')}`);
   await ana.getByRole('button', { name: 'Move Fog earlier' }).click();
   await expect.poll(() => shownTitles(ana)).toEqual(['Gull', 'Fog', 'Crane']);
   await expect.poll(() => titlesIn(ana, id)).toEqual(['Gull', 'Fog', 'Crane']);
 
-  // A post that somebody else took out cannot be moved: that is told, and the list is as it is there.
+  // A post that another user removed cannot be moved; the page says so and shows the current list.
   await call(mara, 'DELETE', `/collections/${id}/posts/${postId('Crane')}`);
   await ana.getByRole('button', { name: 'Move Crane earlier' }).click();
   await ana.getByRole('alert').getByText('The collection has changed').waitFor();
@@ -294,7 +294,7 @@ test('chooses and crops a cover, and keeps the changes of two concurrent editors
       cover_focal_y: null,
     });
 
-  // Mara renames it while Ana writes a description: Ana is told, and saving again keeps both.
+  // Mara renames it while Ana writes a description: Ana sees a conflict, and saving again keeps both changes.
   await ana.getByRole('button', { name: 'Edit', exact: true }).click();
   await dialog.getByLabel('Description').fill('Where the ferries land');
   await call(mara, 'PATCH', `/collections/${id}`, { name: 'Old quay' });
@@ -308,7 +308,7 @@ test('chooses and crops a cover, and keeps the changes of two concurrent editors
     .toMatchObject({ name: 'Old quay', description: 'Where the ferries land' });
   await ana.getByRole('heading', { name: 'Old quay', level: 1 }).waitFor();
 
-  // A day that is past is told before it is sent; one ahead ends it for others, and it can be taken away.
+  // A past day is reported before sending; a future one ends the access of others, and can be removed.
   await ana.getByRole('button', { name: 'Edit', exact: true }).click();
   const day = dialog.getByLabel('Last day others can open it');
   await day.fill('2100-01-31');

@@ -102,7 +102,7 @@ test('links author names to their pages unless the author is withheld', async ()
   await page.getByRole('main').getByRole('link', { name: 'mara', exact: true }).click();
   await page.waitForURL(`${studio.address}/users/mara`);
 
-  // A visitor is not told of someone who hides from visitors.
+  // A visitor does not see a person who hides from visitors.
   await call(page, 'PUT', '/system/public-mode', { enabled: true });
   const me: { ref: number } = await call(page, 'GET', '/auth/me');
   const body = { members: [{ asset_id: asset }], title: 'For all', visibility: 'public' };

@@ -12,7 +12,7 @@ let pier: string;
 let quay: string;
 const fields = new Map<string, string>();
 
-/** Somebody signed in east of Greenwich; a box that a page opens is a fault. */
+/** A user signed in east of Greenwich; a native dialog fails the test. */
 async function enter(username: string): Promise<Page> {
   const page = await studio.enter(username, {
     viewport: { width: 1280, height: 1000 },

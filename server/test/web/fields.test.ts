@@ -54,7 +54,7 @@ test('creates a field, saves each setting separately and shows refusals beside t
     .waitFor();
   const form = mara.getByRole('dialog');
 
-  // The code is made of the name; one that is taken is told beside it, and nothing typed is lost.
+  // The code is derived from the name; a taken code is reported beside it, and the form keeps its content.
   await mara.getByRole('button', { name: 'New field' }).click();
   await form.getByLabel('Name').fill('Title');
   await form.getByLabel('Group').fill('Rights');
@@ -155,7 +155,7 @@ test('creates a field, saves each setting separately and shows refusals beside t
   await mara.getByRole('alertdialog').getByRole('button', { name: 'Remove' }).click();
   await mara.getByText('No team defaults yet.').waitFor();
 
-  // Somebody else was faster: nothing of theirs is overwritten unseen.
+  // Another user saved first, so their value is not overwritten without a warning.
   await section('Name').getByLabel('Description').fill('Mine');
   await call(mara, 'PATCH', `/fields/${id}`, { description: 'Theirs' });
   await mara.getByRole('button', { name: 'Save: Name' }).click();
@@ -396,7 +396,7 @@ test('reorders fields by keyboard and mouse, searches, archives and restores a f
   await mara.getByRole('alertdialog').getByRole('button', { name: 'Restore' }).click();
   await mara.getByRole('button', { name: 'Archive: Middle' }).waitFor();
 
-  // Whoever does not look after fields finds neither the entry nor the page.
+  // Users without fields.admin see neither the entry nor the page.
   await call(mara, 'POST', '/admin/users', { username: 'otto', password, role: 'member' });
   const otto = await studio.openPage();
   await otto.goto('/sign-in?next=/admin/fields');

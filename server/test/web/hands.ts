@@ -3,7 +3,7 @@ import { password } from './studio.ts';
 
 /** What people do with any page. */
 
-/** The button that only somebody signed in has. */
+/** The button that only signed-in users see. */
 export function accountButton(page: Page): Locator {
   return page.getByRole('button', { name: 'Account', exact: true });
 }
@@ -56,7 +56,9 @@ export interface Place {
   readonly y: number;
 }
 
-/** A place within it, by shares of its width and height, once it has come to rest; its middle unless it is told. */
+/**
+ * Returns a point inside it by fractions of its width and height, once it has stopped moving; its centre by default.
+ */
 export async function placeIn(locator: Locator, across = 0.5, down = 0.5): Promise<Place> {
   await locator.scrollIntoViewIfNeeded();
   // What was moved glides to its new place, and a list that was just read may still grow.

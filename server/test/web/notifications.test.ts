@@ -61,7 +61,7 @@ test('delivers a comment live, links to it and marks it read in every window', a
   await bell(mara, 'Notifications').waitFor();
   await expect.poll(() => mara.title()).toBe('Studio North');
 
-  // Written in one browser, told in the other without a reload: by the bell, by the title and in the list.
+  // A comment in one browser appears in the other without a reload: in the bell, the title and the list.
   await otto.goto(`/posts/${postId}`);
   await otto.getByRole('button', { name: 'Watch' }).waitFor();
   await otto.getByLabel('Write a comment').fill('The light on the water!');
@@ -91,7 +91,7 @@ test('delivers a comment live, links to it and marks it read in every window', a
   await row.waitFor();
   await expect.poll(() => call(mara, 'GET', '/account/notifications/unread-count')).toEqual({ count: 0 });
 
-  // A reply that mentions somebody by the name that is offered while typing.
+  // A reply that mentions a person by a name suggested while typing.
   await entry.getByRole('button', { name: 'Reply to Otto Brandt' }).click();
   await mara.getByLabel('Your reply').pressSequentially('Thank you, @ot');
   await mara.getByRole('option', { name: /Otto Brandt/ }).waitFor();

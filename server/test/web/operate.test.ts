@@ -9,7 +9,7 @@ import { call, upload } from './call.ts';
 import { overhang } from './hands.ts';
 import { openStudio, password, type Studio } from './studio.ts';
 
-/** Where pictures of the pages go, when somebody wants to look at them. */
+/** The directory for screenshots of the pages, if one is set. */
 const shots = process.env.VITRINE_TEST_SHOTS;
 
 let studio: Studio;

@@ -554,7 +554,7 @@ test('requests access to a withheld file from its owner', async () => {
 test('deletes a post with a reason and undoes it', async () => {
   const id = await makePost(ana, 'Gone soon');
   await openEditor(id);
-  // It is told by the name it had last, saved in this very form.
+  // The message uses its last name, which was saved in this form.
   await ana.getByLabel('Title', { exact: true }).fill('Gone now');
   await save();
   await ana.getByRole('button', { name: 'Delete the post' }).click();

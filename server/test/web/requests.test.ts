@@ -19,7 +19,7 @@ function row(page: Page, text: string | RegExp): Locator {
   return page.getByRole('list', { name: 'Requests' }).getByRole('listitem').filter({ hasText: text });
 }
 
-/** The latest request of somebody, as they are told it. */
+/** Returns the latest request of an account, as that account sees it. */
 async function latest(page: Page): Promise<ResourceRequest> {
   const { items } = await call(page, 'GET', '/account/requests?limit=1');
   return items[0];

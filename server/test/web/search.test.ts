@@ -63,7 +63,7 @@ test('suggests while typing, by keyboard alone, and searches by URL', async () =
   await options.filter({ hasText: 'Harbour at dawn' }).waitFor();
   await expect.poll(() => box.getAttribute('aria-expanded')).toBe('true');
 
-  // Down to a suggestion, which is told as the active one; Enter opens it.
+  // The arrow key activates a suggestion, which is announced; Enter opens it.
   await mara.keyboard.press('ArrowDown');
   const first = options.first();
   await expect.poll(() => first.getAttribute('aria-selected')).toBe('true');

@@ -40,7 +40,7 @@ test('creates, follows, joins, posts to, illustrates, moves and closes a team', 
   const form = mara.getByRole('dialog');
   const confirmation = mara.getByRole('alertdialog');
 
-  // A slug that is taken is told in the service's words; a change shows at once.
+  // A taken slug shows the service's error; a change appears immediately.
   await mara.getByRole('button', { name: 'Edit', exact: true }).click();
   await form.getByLabel('Short name').fill('all-of-the-studio');
   await form.getByRole('button', { name: 'Save' }).click();
@@ -71,7 +71,7 @@ test('creates, follows, joins, posts to, illustrates, moves and closes a team', 
   await form.getByText('Teams would form a cycle.').waitFor();
   await mara.keyboard.press('Escape');
 
-  // A member by name; a name nobody has is told.
+  // Adds a member by name; an unknown name is reported.
   await mara.goto(`/teams/${harbour}?show=members`);
   await mara.getByRole('list', { name: 'Members' }).getByRole('link', { name: 'mara' }).waitFor();
   await mara.getByLabel('Add a member').fill('nobody');
@@ -163,7 +163,7 @@ test('previews, applies, removes and reapplies a logo; fonts and name appear on 
   const box = await logo.boundingBox();
   expect(Math.round((box?.width ?? 0) / (box?.height ?? 1))).toBe(3);
 
-  // Whoever is not signed in sees it too, in the fonts chosen and under the new name.
+  // Visitors see it too, with the chosen fonts and the new name.
   await mara.getByLabel('Headings').selectOption('system-serif');
   await mara.getByLabel('Text', { exact: true }).selectOption('system-sans');
   const chosen = mara.waitForResponse(/\/admin\/system\/appearance$/);
