@@ -4,6 +4,7 @@ import compileWriter from 'fast-json-stringify';
 import Fastify, { type FastifyInstance, type FastifyReply } from 'fastify';
 import type { Tracing } from '../tracing/open.ts';
 import type { ScopedCookie, SessionCookie } from './answer.ts';
+import { byLiteral } from './by-literal.ts';
 import { clientAddress } from './client-address.ts';
 import { compressResponses } from './compress.ts';
 import { limitConnections } from './concurrency.ts';
@@ -45,7 +46,7 @@ const JSON_BYTES = 1024 * 1024;
 function writerOf({ schema }: { schema: object }): (answer: unknown) => string {
   let write: ((answer: unknown) => string) | undefined;
   return (answer) => {
-    write ??= compileWriter(schema);
+    write ??= compileWriter(byLiteral({ ...schema }));
     return write(answer);
   };
 }

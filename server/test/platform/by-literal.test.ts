@@ -1,0 +1,48 @@
+import { SearchPage } from '@vitrine/contract/search';
+import compileWriter from 'fast-json-stringify';
+import { expect, test } from 'vitest';
+import { byLiteral } from '../../src/platform/http/by-literal.ts';
+
+const fruit = {
+  type: 'object',
+  properties: { kind: { const: 'fruit' }, seeds: { type: 'integer' } },
+  required: ['kind'],
+};
+const stone = {
+  type: 'object',
+  properties: { kind: { const: 'stone' }, name: { type: 'string' } },
+  required: ['kind'],
+};
+const metal = {
+  type: 'object',
+  properties: { kind: { const: 'metal' }, name: { type: 'string' } },
+  required: ['kind'],
+};
+
+test('a value of a union is written as its literal says, without what its branch does not name', () => {
+  const write = compileWriter(byLiteral({ type: 'array', items: { anyOf: [fruit, stone, metal] } }));
+  const values = [
+    { kind: 'metal', name: 'tin', seeds: 1 },
+    { kind: 'fruit', name: 'fig', seeds: 2 },
+    { kind: 'stone', name: 'slate', seeds: 3 },
+  ];
+  expect(JSON.parse(write(values))).toEqual([
+    { kind: 'metal', name: 'tin' },
+    { kind: 'fruit', seeds: 2 },
+    { kind: 'stone', name: 'slate' },
+  ]);
+});
+
+test('a union without such a literal is left as it is', () => {
+  const nullable = { anyOf: [{ type: 'string' }, { type: 'null' }] };
+  const alike = { anyOf: [fruit, fruit] };
+  expect(byLiteral(nullable)).toEqual(nullable);
+  expect(byLiteral(alike)).toEqual(alike);
+});
+
+test('the hits of a search are chosen by their kind', () => {
+  expect(byLiteral({ ...SearchPage })).toHaveProperty(
+    'properties.items.items.if.properties.kind.const',
+    'post',
+  );
+});
