@@ -2,7 +2,7 @@ import { COUNTED_HITS, RANKED_HITS, type SearchKind } from '@vitrine/contract/se
 import { type RawBuilder, sql } from 'kysely';
 import type { Caller } from '../access/caller.ts';
 import { searchable } from '../access/search.ts';
-import type { Database } from '../platform/database/pool.ts';
+import type { Database, Tx } from '../platform/database/pool.ts';
 import { DEFAULT_LIMIT } from '../platform/http/page.ts';
 import { refuse } from '../platform/http/refuse.ts';
 import {
@@ -245,7 +245,7 @@ function rowsOf(hits: readonly Hit[]): RawBuilder<unknown> {
 }
 
 async function readPage(
-  db: Database,
+  tx: Tx,
   caller: Caller,
   sought: readonly Sought[],
   known: readonly Hit[],
@@ -305,7 +305,7 @@ async function readPage(
       ${divided ? division : sql`null::json`} as division,
       case when (select count(*) from hits) < ${FEW_HITS}
         then coalesce((select json_agg(${hitJson}) from hits), '[]') end as few,
-      coalesce((select json_agg(${hitJson} order by ${way}) from page), '[]') as page`.execute(db);
+      coalesce((select json_agg(${hitJson} order by ${way}) from page), '[]') as page`.execute(tx);
   const [row] = rows;
   if (row === undefined) throw new Error('an aggregate answers its row');
   return { ...row, page: row.page.map(hitOf), few: row.few?.map(hitOf) ?? null };
@@ -332,13 +332,24 @@ function cut({ page, total, division }: PageRow, limit: number): FoundPage {
 }
 
 /**
- * Returns a page of what the caller may find, in a fixed number of statements: the page with its total and, if almost
- * nothing has the words, the page with similar names. That decision depends on the caller's own hits only. Planning
- * these statements costs more than running them, so each connection plans them once for all words: they choose among
- * their ways while they run.
+ * Runs a search in a transaction whose statements are planned without their parameters (decision 328): once per
+ * connection for all words, because planning them costs more than running them.
  */
-export function find(
-  db: Database,
+export function planOnce<T>(db: Database, run: (tx: Tx) => Promise<T>): Promise<T> {
+  return db.transaction().execute(async (tx) => {
+    await sql`select set_config('plan_cache_mode', 'force_generic_plan', true),
+      set_config('pg_trgm.word_similarity_threshold', ${SIMILARITY_THRESHOLD}, true)`.execute(tx);
+    return run(tx);
+  });
+}
+
+/**
+ * Returns a page of what the caller may find, in a fixed number of statements: the page with its total and, if almost
+ * nothing has the words, the page with similar names. That decision depends on the caller's own hits only. Runs in
+ * `planOnce`.
+ */
+export async function find(
+  tx: Tx,
   caller: Caller,
   search: Search,
   place: Place | null,
@@ -346,14 +357,10 @@ export function find(
 ): Promise<FoundPage> {
   const { parsed } = search;
   const sought = soughtOf(caller, search);
-  return db.transaction().execute(async (tx) => {
-    await sql`select set_config('plan_cache_mode', 'force_generic_plan', true),
-      set_config('pg_trgm.word_similarity_threshold', ${SIMILARITY_THRESHOLD}, true)`.execute(tx);
-    const page = await readPage(tx, caller, sought, [], search, place, limit + 1);
-    const { few } = page;
-    if (parsed === null || few === null) return cut(page, limit);
-    const likened = likenedOf(caller, search, parsed, few);
-    if (likened === null || likened.length === 0) return cut(page, limit);
-    return cut(await readPage(tx, caller, likened, few, search, place, limit + 1), limit);
-  });
+  const page = await readPage(tx, caller, sought, [], search, place, limit + 1);
+  const { few } = page;
+  if (parsed === null || few === null) return cut(page, limit);
+  const likened = likenedOf(caller, search, parsed, few);
+  if (likened === null || likened.length === 0) return cut(page, limit);
+  return cut(await readPage(tx, caller, likened, few, search, place, limit + 1), limit);
 }

@@ -5,7 +5,7 @@ import { DEFAULT_LIMIT } from '../platform/http/page.ts';
 import { readLanguage } from '../search-index/language.ts';
 import { type ParsedQuery, parseQuery, readTerms } from '../search-index/parsed-query.ts';
 import { readFacets } from './facets.ts';
-import { find, type Order, readPlace } from './find.ts';
+import { find, type Order, planOnce, readPlace } from './find.ts';
 import { marksOf } from './highlight.ts';
 import { showHits } from './show.ts';
 
@@ -27,7 +27,6 @@ export const search = handle(searchOperation, async ({ db, ladder }, { caller, q
   const place = readPlace(query.cursor);
   const kinds = kindsOf(query);
   const fields = await findFilters(db, caller, query.filter ?? []);
-  const parsed = await parseQuery(db, readTerms(query.q ?? ''));
   const { tag, asset_type, team_id, origin, owner_ref } = query;
   const narrowing = {
     fields,
@@ -37,19 +36,24 @@ export const search = handle(searchOperation, async ({ db, ladder }, { caller, q
     ...(origin === undefined ? {} : { origin }),
     ...(owner_ref === undefined ? {} : { owner_ref }),
   };
-  const order = orderOf(query, parsed);
-  const page = await find(
-    db,
-    caller,
-    { kinds, parsed, narrowing, order, divided: query.facets === true },
-    place,
-    limit,
-  );
-  const marks = parsed === null ? null : marksOf(parsed, (await readLanguage(db)) !== 'simple');
-  const [items, facets] = await Promise.all([
-    showHits(db, caller, page.hits, { ladder, marks }),
-    query.facets === true ? readFacets(db, caller, page.division) : null,
-  ]);
+  const { page, items } = await planOnce(db, async (tx) => {
+    const parsed = await parseQuery(tx, readTerms(query.q ?? ''));
+    const order = orderOf(query, parsed);
+    const page = await find(
+      tx,
+      caller,
+      { kinds, parsed, narrowing, order, divided: query.facets === true },
+      place,
+      limit,
+    );
+    const marks =
+      parsed === null || page.hits.length === 0
+        ? null
+        : marksOf(parsed, (await readLanguage(tx)) !== 'simple');
+    return { page, items: await showHits(tx, caller, page.hits, { ladder, marks }) };
+  });
   const body = { items, next_cursor: page.next, total: page.total, total_capped: page.capped };
-  return { status: 200, body: facets === null ? body : { ...body, facets } };
+  // Planned for the number of hits, so outside.
+  if (query.facets !== true) return { status: 200, body };
+  return { status: 200, body: { ...body, facets: await readFacets(db, caller, page.division) } };
 });

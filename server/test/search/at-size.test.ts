@@ -1,9 +1,11 @@
 import type { SearchQuery } from '@vitrine/contract/search';
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { planOnce } from '../../src/search/find.ts';
 import { arrive } from '../posts/people.ts';
 import type { Visitor } from '../support/client.ts';
 import { type Account, type Library, openLibrary, publish } from '../support/library.ts';
+import { watchStatements } from '../support/statements.ts';
 
 /**
  * A library is large enough that its documents are not all walked (search/in-order.ts): each way to the newest that
@@ -184,5 +186,31 @@ describe('the time of a document', () => {
     expect(rows[0]?.apart).toBe(0);
     expect((await mara.ok('search', { query: { q: 'marmalade', sort: 'oldest' } })).total).toBe(1);
     expect((await found(mara, { q: 'common', sort: 'newest' }))[0]).toBe(1);
+  });
+});
+
+describe('the statements of a search', () => {
+  const asked = async (query: SearchQuery) =>
+    (await watchStatements(library, () => ines.ok('search', { query })))[1].map(({ text }) => text);
+  const pageOf = async (query: SearchQuery) =>
+    (await asked(query)).filter((text) => /^\s*with "hits_/.test(text));
+
+  test('are the same for other words and lengths, so that PostgreSQL keeps their plan', async () => {
+    const [page, ...others] = await pageOf({ q: 'common', limit: 24 });
+    expect(others).toEqual([]);
+    expect(await pageOf({ q: 'number1301', limit: 100 })).toEqual([page]);
+    const { next_cursor } = await ines.ok('search', { query: { q: 'common', sort: 'newest', limit: 24 } });
+    const cursor = next_cursor ?? '';
+    const later = (limit: number) => pageOf({ q: 'common', sort: 'newest', cursor, limit });
+    expect(await later(20)).toEqual(await later(24));
+    expect(await later(100)).toEqual(await later(200));
+  });
+
+  test('are planned without their parameters, and later statements of the connection as before', async () => {
+    const { db } = library.deps;
+    const read = sql<{ mode: string }>`select current_setting('plan_cache_mode') as mode`;
+    const within = await planOnce(db, async (tx) => (await read.execute(tx)).rows);
+    expect(within).toEqual([{ mode: 'force_generic_plan' }]);
+    expect((await read.execute(db)).rows).toEqual([{ mode: 'auto' }]);
   });
 });
