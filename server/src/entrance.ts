@@ -2,7 +2,7 @@ import { type Operation, renewsSession } from '@vitrine/contract/operation';
 import type { FastifyRequest } from 'fastify';
 import type { Caller } from './access/caller.ts';
 import { admit } from './access/door.ts';
-import { requestedBytes, type Wanted } from './assets/served.ts';
+import { type RequestedBytes, requestedBytes } from './assets/served.ts';
 import type { Budgets } from './budgets.ts';
 import type { Deps } from './deps.ts';
 import { authenticate, bearerOf, callerBehind } from './identity/authenticate.ts';
@@ -52,13 +52,13 @@ export function openEntrance(deps: Deps, budgets: Budgets): Entrance {
    * `served`.
    */
   const authenticateWith = async (
-    wanted: Wanted,
+    wanted: RequestedBytes,
     cookieToken: string | null,
     inspect: (row: CredentialRow) => void,
   ) => {
     const foreseen = await served.readWith(cookieToken, wanted);
     const found = await callerBehind(auth, foreseen.credential, inspect);
-    served.settle(cookieToken, found.caller, foreseen);
+    served.confirm(cookieToken, found.caller, foreseen);
     return found;
   };
   /** Reads the credential and checks the origin; null if an open door needs no credential. */

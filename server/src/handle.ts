@@ -55,7 +55,7 @@ interface AnyAnswer {
 }
 
 /** An operation with its handler, ready to be mounted. */
-export interface Bound<O extends Operation = Operation> {
+export interface BoundOperation<O extends Operation = Operation> {
   operation: O;
   /** `confirm` resolves the caller once the body is complete; it throws when the caller may no longer enter. */
   run(
@@ -71,7 +71,7 @@ function behind<O extends Operation>(operation: O, caller: Caller): caller is Ca
 }
 
 /** Binds a handler to its operation; the contract determines the types of its input and response. */
-export function handle<O extends Operation>(operation: O, handler: Handler<NoInfer<O>>): Bound<O> {
+export function handle<O extends Operation>(operation: O, handler: Handler<NoInfer<O>>): BoundOperation<O> {
   const checks = inputChecks(operation);
   return {
     operation,
@@ -100,7 +100,7 @@ export function handleForm<O extends Operation, F>(
   operation: O,
   reader: FormReader<F>,
   handler: (deps: Deps, request: RequestOf<O> & { form: F | null }) => Promise<Answer<O> | NotModified>,
-): Bound<O> {
+): BoundOperation<O> {
   const checks = inputChecks(operation);
   return {
     operation,

@@ -1,6 +1,6 @@
+import { notifyFollowersJob } from './activitypub/announce-posts.ts';
 import { deliverActivitiesJob } from './activitypub/deliveries.ts';
 import { keepActivityPubJob } from './activitypub/keep.ts';
-import { notifyFollowersJob } from './activitypub/tell.ts';
 import { countStorageJob } from './admin/jobs/count-storage.ts';
 import { releaseLogoJob } from './appearance/logo.ts';
 import { renderJob } from './assets/jobs/render.ts';

@@ -5,7 +5,7 @@ import { basePath, operations } from '@vitrine/contract/operations';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller } from './access/caller.ts';
 import type { Deps } from './deps.ts';
-import type { Bound, HttpFacts } from './handle.ts';
+import type { BoundOperation, HttpFacts } from './handle.ts';
 import { JsonText, type ScopedCookie, type SessionCookie } from './platform/http/answer.ts';
 import { clientAddress } from './platform/http/client-address.ts';
 import type { UploadLimits } from './platform/http/concurrency.ts';
@@ -65,9 +65,9 @@ const forOneCaller = 'private, no-cache';
  * Mounts an operation. Checks the door, reads the body, resolves the caller again, validates, runs the handler and
  * serialises its answer.
  */
-function mount(server: FastifyInstance, { operation, run }: Bound, mounting: Mounting): void {
+function mount(server: FastifyInstance, { operation, run }: BoundOperation, mounting: Mounting): void {
   /** Callers whose request, including the body, was complete before they were resolved. GET has no body. */
-  const settled = new WeakMap<FastifyRequest, Caller>();
+  const enteredCallers = new WeakMap<FastifyRequest, Caller>();
   server.route({
     method: operation.method,
     url: routePath(operation.path),
@@ -84,7 +84,7 @@ function mount(server: FastifyInstance, { operation, run }: Bound, mounting: Mou
       const isComplete = operation.method === 'GET' || request.raw.complete;
       const caller = await mounting.enter(operation, request);
       activeSpan.getStore()?.set({ 'vitrine.caller': caller.kind });
-      if (isComplete) settled.set(request, caller);
+      if (isComplete) enteredCallers.set(request, caller);
       if (operation.raw !== undefined || isForm(request.raw) || isFilePart(request.raw)) {
         const ref = caller.kind === 'user' ? caller.ref : null;
         mounting.uploads.begin(reply.raw, clientAddress(request), ref);
@@ -95,7 +95,7 @@ function mount(server: FastifyInstance, { operation, run }: Bound, mounting: Mou
     },
     handler: async (request, reply) => {
       const confirm = async () => {
-        const caller = settled.get(request) ?? (await mounting.confirm(operation, request));
+        const caller = enteredCallers.get(request) ?? (await mounting.confirm(operation, request));
         const renewal = mounting.renewalOf(request);
         if (renewal !== null) mounting.sendCookie(reply, renewal);
         return caller;
@@ -120,7 +120,11 @@ function mount(server: FastifyInstance, { operation, run }: Bound, mounting: Mou
 }
 
 /** Mounts every operation under the base path. */
-export function mountOperations(server: FastifyInstance, bound: readonly Bound[], mounting: Mounting): void {
+export function mountOperations(
+  server: FastifyInstance,
+  bound: readonly BoundOperation[],
+  mounting: Mounting,
+): void {
   for (const one of bound) mount(server, one, mounting);
   const all: readonly Operation[] = Object.values(operations);
   const paths = Map.groupBy(all, (operation) => operation.path);

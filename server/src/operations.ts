@@ -54,7 +54,7 @@ import * as fieldsDefinitionsWrite from './fields/definitions/write.ts';
 import * as fieldsVocabularyEdit from './fields/vocabulary/edit.ts';
 import * as fieldsVocabularyList from './fields/vocabulary/list.ts';
 import * as fieldsVocabularyMerge from './fields/vocabulary/merge.ts';
-import type { Bound } from './handle.ts';
+import type { BoundOperation } from './handle.ts';
 import * as identityChangePassword from './identity/change-password.ts';
 import * as identityImpersonation from './identity/impersonation.ts';
 import * as identityPreferences from './identity/preferences.ts';
@@ -134,7 +134,7 @@ import * as visualSearch from './visual/search.ts';
 import * as whiteboards from './whiteboards/whiteboards.ts';
 
 /** Every operation of the contract has exactly one handler; the type refuses a gap. */
-export const handlers: { readonly [Id in OperationId]: Bound<Operations[Id]> } = {
+export const handlers: { readonly [Id in OperationId]: BoundOperation<Operations[Id]> } = {
   getSetupStatus: identitySetUp.showSetupStatus,
   completeSetup: identitySetUp.setUp,
   login: identitySignIn.signIn,
@@ -256,7 +256,7 @@ export const handlers: { readonly [Id in OperationId]: Bound<Operations[Id]> } =
   restorePost: trashRestore.restoreDeletedPost,
   restoreAsset: trashRestore.restoreDeletedAsset,
   restoreCollection: trashRestore.restoreDeletedCollection,
-  requestRestore: requestsRequestRestore.appeal,
+  requestRestore: requestsRequestRestore.handleRequestRestore,
   getTrashRetention: trashRetention.showTrashRetention,
   setTrashRetention: trashRetention.changeTrashRetention,
   requestAccess: requestsRequestAccess.request,

@@ -95,7 +95,12 @@ async function next(db: Database, inbox: string): Promise<Delivery | null> {
   return rows[0] ?? null;
 }
 
-async function settle(db: Database, delivery: Delivery, inbox: string, error: string | null): Promise<void> {
+async function recordOutcome(
+  db: Database,
+  delivery: Delivery,
+  inbox: string,
+  error: string | null,
+): Promise<void> {
   await sql`delete from activitypub_deliveries where id = ${delivery.id}`.execute(db);
   await sql`update activitypub_inboxes set last_error = ${error} where inbox = ${inbox}`.execute(db);
 }
@@ -105,13 +110,13 @@ async function send(deps: Deps, base: string, inbox: string, delivery: Delivery)
   const { db, log } = deps;
   const keys = await readKeys(deps, delivery.actor_id);
   if (keys === null) {
-    await settle(db, delivery, inbox, null);
+    await recordOutcome(db, delivery, inbox, null);
     return null;
   }
   try {
     const key = { keyId: new URL(keyUri(base, delivery.actor_id)), privateKey: keys.privateKey };
     await postActivity(deps, key, inbox, delivery.activity);
-    await settle(db, delivery, inbox, null);
+    await recordOutcome(db, delivery, inbox, null);
     return null;
   } catch (error) {
     if (!(error instanceof OutboundError)) throw error;
@@ -125,7 +130,7 @@ async function send(deps: Deps, base: string, inbox: string, delivery: Delivery)
     const final = error.fault === 'refused_address' || (status >= 400 && status < 500 && status !== 429);
     if (final || Date.now() - Date.parse(delivery.created_at) > GIVE_UP_AFTER_MS) {
       log.info({ inbox, reason: error.message }, 'an activity was not delivered');
-      await settle(db, delivery, inbox, error.message);
+      await recordOutcome(db, delivery, inbox, error.message);
       return null;
     }
     const wait = Math.min(FIRST_WAIT_MS * 2 ** delivery.attempts, LONGEST_WAIT_MS);

@@ -1,6 +1,6 @@
 import type { AssetFields, Sensitivity } from '@vitrine/contract/assets';
 import { sql } from 'kysely';
-import { type Given, seedValues } from '../fields/values/seed.ts';
+import { type GivenValues, seedValues } from '../fields/values/seed.ts';
 import { isRenderable, MAKERS_VERSION } from '../media/renderable.ts';
 import type { MediaKind } from '../media/sniff.ts';
 import type { Database, Tx } from '../platform/database/pool.ts';
@@ -74,7 +74,7 @@ export interface NewAsset {
   fileName: string;
   fields: AssetFields;
   /** Field values given with the asset; without them it gets the defaults only. */
-  given?: Given;
+  given?: GivenValues;
 }
 
 /** Truncates text to this many UTF-16 units, without splitting a character. */

@@ -21,13 +21,17 @@ interface ServedRow
 }
 
 /** An asset, and the key of a rendition; null for none. */
-export interface Wanted {
+export interface RequestedBytes {
   id: string;
   key: string | null;
 }
 
 /** Returns the asset under the content rule, with one rendition; no access and no row are both null. */
-async function findServed(db: Database, caller: Caller, { id, key }: Wanted): Promise<ServedRow | null> {
+async function findServed(
+  db: Database,
+  caller: Caller,
+  { id, key }: RequestedBytes,
+): Promise<ServedRow | null> {
   const { rows } = await sql<ServedRow>`
     select a.file_hash, a.file_name, f.size_bytes, f.mime, f.renditions -> ${key}::text as rendition
     from assets a join files f on f.hash = a.file_hash where a.id = ${id} and ${servedAssets(caller)}`.execute(
@@ -45,7 +49,7 @@ interface ReadRow extends CredentialRow {
   served: PlacedRow[] | null;
 }
 
-type Read = (token: string | null, wanted: readonly Wanted[]) => CompiledQuery<ReadRow>;
+type Read = (token: string | null, wanted: readonly RequestedBytes[]) => CompiledQuery<ReadRow>;
 
 /** Placeholders for the parameters that differ between calls. */
 const marks = { ids: [''], keys: [''], tokenHash: Buffer.alloc(32) };
@@ -81,7 +85,7 @@ interface Foreseen {
   credential: CredentialRow;
   /** Null: no caller was expected, and nothing was read. */
   expected: Caller | null;
-  wanted: Wanted;
+  wanted: RequestedBytes;
   served: ServedRow | null;
 }
 
@@ -89,7 +93,7 @@ const uuid = /^[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}$/i;
 const plainKey = /^[\w.-]{1,100}$/;
 
 /** What a request for bytes is about; null for other operations, and for parameters that may fail validation. */
-export function requestedBytes(operation: Operation, params: unknown): Wanted | null {
+export function requestedBytes(operation: Operation, params: unknown): RequestedBytes | null {
   if (operation.serves === undefined || typeof params !== 'object' || params === null) return null;
   const { id, key, name }: { id?: unknown; key?: unknown; name?: unknown } = params;
   if (typeof id !== 'string' || !uuid.test(id)) return null;
@@ -116,11 +120,11 @@ export interface ServedAssets {
    * Reads the credential of a session and, in the same statement, the requested rendition. The statement starts after
    * this call; waiting requests of the same session share it.
    */
-  readWith(token: string | null, wanted: Wanted): Promise<Foreseen>;
+  readWith(token: string | null, wanted: RequestedBytes): Promise<Foreseen>;
   /** Keeps what was read with a credential for `find`, if it was read for this caller. */
-  settle(token: string | null, caller: Caller, foreseen: Foreseen): void;
+  confirm(token: string | null, caller: Caller, foreseen: Foreseen): void;
   /** Returns what the caller may get; needs no statement if it was read with the credential. */
-  find(caller: Caller, wanted: Wanted): Promise<ServedRow | null>;
+  find(caller: Caller, wanted: RequestedBytes): Promise<ServedRow | null>;
 }
 
 const visitor: Caller = { kind: 'anonymous' };
@@ -136,7 +140,7 @@ export function openServedAssets(db: Database): ServedAssets {
   const readSession = statementFor(db, null);
   const readAsVisitor = statementFor(db, visitor);
   const readAs = new WeakMap<Caller, Read>();
-  const settled = new WeakMap<Caller, Pick<Foreseen, 'wanted' | 'served'>>();
+  const resolvedWith = new WeakMap<Caller, Pick<Foreseen, 'wanted' | 'served'>>();
 
   const expect = (token: string | null) => (token === null ? visitor : (expectedCallers.get(token) ?? null));
 
@@ -149,7 +153,7 @@ export function openServedAssets(db: Database): ServedAssets {
   };
 
   const readTogether = gather(
-    async (token: string | null, wanted: readonly Wanted[]): Promise<Foreseen[]> => {
+    async (token: string | null, wanted: readonly RequestedBytes[]): Promise<Foreseen[]> => {
       const expected = expect(token);
       const { rows } = await db.executeQuery(statementOf(expected)(token, wanted));
       const [row] = rows;
@@ -168,9 +172,9 @@ export function openServedAssets(db: Database): ServedAssets {
 
   return {
     readWith: readTogether,
-    settle(token, caller, { expected, wanted, served }) {
+    confirm(token, caller, { expected, wanted, served }) {
       if (expected !== null && hasSameAccess(expected, caller)) {
-        settled.set(caller, { wanted, served });
+        resolvedWith.set(caller, { wanted, served });
         return;
       }
       if (token === null) return;
@@ -181,9 +185,9 @@ export function openServedAssets(db: Database): ServedAssets {
       if (expectedCallers.size > MOST_EXPECTED && !oldest.done) expectedCallers.delete(oldest.value);
     },
     async find(caller, wanted) {
-      const known = settled.get(caller);
+      const known = resolvedWith.get(caller);
       // Used once: a second read must see the current state.
-      settled.delete(caller);
+      resolvedWith.delete(caller);
       if (known?.wanted.id === wanted.id && known.wanted.key === wanted.key) return known.served;
       return findServed(db, caller, wanted);
     },

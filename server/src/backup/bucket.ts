@@ -49,7 +49,7 @@ export function openBucketTarget(bucket: Bucket, place: string, { leaseMs = LEAS
       for await (const { key } of bucket.list(directory)) yield key;
     },
     remove: (key) => bucket.delete(key),
-    async settle() {
+    async sync() {
       if (renewedAt !== null && performance.now() - renewedAt > leaseMs)
         throw new BackupError(
           `${place} could not be reached for too long; earlier backups are complete, this one is not`,

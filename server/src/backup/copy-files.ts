@@ -29,7 +29,7 @@ type Copied = Pick<Manifest, 'files' | 'lost' | 'resized'> & {
   added: CopyProgress;
 };
 
-interface Wanted {
+interface FileToCopy {
   key: string;
   bytes: number;
 }
@@ -60,9 +60,9 @@ export async function* inOrder<T, R>(
 
 /** Pairs each wanted file with its entry in the previous backup; both are ordered by key. */
 async function* withPrevious(
-  wanted: AsyncIterable<Wanted>,
+  wanted: AsyncIterable<FileToCopy>,
   previous: AsyncIterable<BackupFile>,
-): AsyncIterable<Wanted & { before: BackupFile | null }> {
+): AsyncIterable<FileToCopy & { before: BackupFile | null }> {
   const others = previous[Symbol.asyncIterator]();
   let other = await others.next();
   for await (const one of wanted) {
@@ -73,7 +73,7 @@ async function* withPrevious(
   await others.return?.();
 }
 
-async function* readWanted(path: string): AsyncIterable<Wanted> {
+async function* readFilesToCopy(path: string): AsyncIterable<FileToCopy> {
   for await (const line of linesOf(createReadStream(path))) {
     const [key = '', bytes] = line.split('\t');
     yield { key, bytes: Number(bytes) };
@@ -114,7 +114,7 @@ type Outcome = { file: BackupFile; isNew: boolean } | { lost: string };
 async function copyOne(
   repository: Repository,
   storage: Storage,
-  { key, bytes, before }: Wanted & { before: BackupFile | null },
+  { key, bytes, before }: FileToCopy & { before: BackupFile | null },
 ): Promise<Outcome> {
   const known = hashInKey(key);
   if (known !== null && (await repository.has(fileName(known), bytes))) {
@@ -161,7 +161,7 @@ export async function copyFiles(
   const done: CopyProgress = { files: 0, bytes: 0 };
   const before = previous === null ? none() : readFiles(repository, previous);
   const lines = async function* () {
-    const results = inOrder(withPrevious(readWanted(listPath), before), async (wanted) => ({
+    const results = inOrder(withPrevious(readFilesToCopy(listPath), before), async (wanted) => ({
       wanted,
       outcome: await copyOne(repository, storage, wanted),
     }));

@@ -58,10 +58,10 @@ async function backUp(
     const { added, ...files } = await copyFiles(repository, storage, { id, listPath, previous }, progress);
     // Its connection holds the lock that kept these files; fails if it was lost meanwhile.
     await client.query('select 1');
-    await repository.target.settle();
+    await repository.target.sync();
     const manifest: Manifest = { id, version, ...rows, ...files };
     await writeManifest(repository, manifest);
-    await repository.target.settle();
+    await repository.target.sync();
     const surplus = keep === null ? [] : [...complete, id].slice(0, -keep);
     await prune(repository, surplus, incomplete.length > 0);
     return { manifest, added, removed: surplus };

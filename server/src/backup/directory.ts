@@ -72,7 +72,7 @@ export async function openDirectory(path: string, create: boolean): Promise<Back
         await rmdir(join(root, parent)).catch(() => {});
       }
     },
-    async settle() {
+    async sync() {
       for (const directory of touched) await syncDirectory(directory);
       touched.clear();
     },

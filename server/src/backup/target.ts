@@ -11,7 +11,7 @@ export interface BackupTarget {
   /** Its name in messages. */
   readonly place: string;
   /**
-   * Stores the content, of about `sizeBytes` if that is known, replacing an earlier one. Durable after `settle`. Throws
+   * Stores the content, of about `sizeBytes` if that is known, replacing an earlier one. Durable after `sync`. Throws
    * BackupError when the disk is full.
    */
   write(key: string, content: AsyncIterable<Uint8Array>, sizeBytes?: number): Promise<void>;
@@ -23,7 +23,7 @@ export interface BackupTarget {
   list(directory: string): AsyncIterable<string>;
   remove(key: string): Promise<void>;
   /** Makes everything written so far survive a power failure. Throws BackupError when the lock was lost meanwhile. */
-  settle(): Promise<void>;
+  sync(): Promise<void>;
   /** Locks the target against other writers until released, and removes partial files of killed processes. */
   lock(): Promise<{ release(): void | Promise<void> }>;
 }

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { FoundSources, Origin } from '../media/metadata/source.ts';
+import type { ExtractedValues, Origin } from '../media/metadata/source.ts';
 import { notifyPeers } from '../outbox/enqueue.ts';
 import type { Columns, Database } from '../platform/database/pool.ts';
 import { offerFor } from './offer.ts';
@@ -45,7 +45,7 @@ async function fillAsset(
   db: Database,
   asset: AssetRow,
   wiring: readonly WiredField[],
-  sources: FoundSources,
+  sources: ExtractedValues,
 ): Promise<number> {
   const writes = wiring.flatMap(({ id: fieldId, type, mode, source, applies_to }) => {
     const read = sources[source];
@@ -76,7 +76,7 @@ export async function fillAssets(
   db: Database,
   { hash, asset }: { hash: string; asset: string | null },
   wiring: readonly WiredField[],
-  sources: FoundSources,
+  sources: ExtractedValues,
 ): Promise<Filled> {
   const filled: Filled = { assets: 0, values: 0 };
   if (wiring.every(({ source }) => sources[source] === undefined)) return filled;

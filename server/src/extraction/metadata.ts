@@ -1,14 +1,14 @@
 import { sql } from 'kysely';
 import type { Deps } from '../deps.ts';
 import type { Metadata, Unread } from '../media/metadata/reader.ts';
-import type { FoundSources } from '../media/metadata/source.ts';
+import type { ExtractedValues } from '../media/metadata/source.ts';
 import { originalKey } from '../platform/storage/object-key.ts';
 
 type MetadataDeps = Pick<Deps, 'db' | 'storage' | 'metadata'>;
 
 /** What is stored of a file. */
 export interface KeptMetadata {
-  sources: FoundSources;
+  sources: ExtractedValues;
   /** Why it could not be read, or not completely. */
   error: string | null;
 }

@@ -1,7 +1,7 @@
 import type { FieldType } from '@vitrine/contract/fields';
-import type { Found } from '../media/metadata/source.ts';
+import type { ExtractedValue } from '../media/metadata/source.ts';
 
-type Value = Found['value'];
+type Value = ExtractedValue['value'];
 
 /** Parses a number, also one written as a fraction: `1/250`. */
 function numberOf(text: string): number | undefined {

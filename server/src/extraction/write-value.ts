@@ -18,7 +18,7 @@ import { createTerms, isBlank, matchTerms } from '../fields/vocabulary/terms.ts'
 import type { Tx } from '../platform/database/pool.ts';
 
 /** What the system found, before conversion to the field's type. */
-export type Found = string | number | readonly string[];
+export type RawValue = string | number | readonly string[];
 
 /** EXTRACT-3: the empty mode equals `skip_if_set`. */
 export type Mode = '' | 'skip_if_set' | 'replace' | 'append' | 'prepend';
@@ -26,7 +26,7 @@ export type Mode = '' | 'skip_if_set' | 'replace' | 'append' | 'prepend';
 export interface SystemWrite {
   assetId: string;
   fieldId: string;
-  found: Found;
+  found: RawValue;
   mode: Mode;
   setBy: Exclude<SetBy, 'manual' | 'api'>;
 }
@@ -68,7 +68,7 @@ async function holdDefinition(
   tx: Tx,
   subject: Subject,
   fieldId: string,
-  found: Found,
+  found: RawValue,
 ): Promise<Definition | null> {
   const asked = sql`select ${definitionColumns(subject)} from ${definitionsFor(subject)}
     where d.id = ${fieldId} and d.status = 'active' and d.subject_kind = 'asset'`;
@@ -90,14 +90,14 @@ async function holdDefinition(
   return field?.applies === true ? field : null;
 }
 
-function textsOf(found: Found): string[] {
+function textsOf(found: RawValue): string[] {
   const texts =
     typeof found === 'string' ? [found] : typeof found === 'number' ? [String(found)] : [...found];
   return texts.filter((text) => !isBlank(text) && text.length <= 200).slice(0, 500);
 }
 
 /** Converts what was found to the field's type; null when that is impossible. */
-async function fitted(tx: Tx, field: Definition, found: Found): Promise<TypedValue | null> {
+async function fitted(tx: Tx, field: Definition, found: RawValue): Promise<TypedValue | null> {
   const text = typeof found === 'object' ? found.join(', ') : String(found);
   const [single = ''] = typeof found === 'object' ? found : [text];
   switch (field.type) {

@@ -95,7 +95,7 @@ async function nextRows(db: Database, peerId: string, most: number): Promise<Out
   return rows;
 }
 
-async function settle(
+async function recordOutcome(
   db: Database,
   row: OutboxRow,
   status: 'sent' | 'failed' | 'skipped',
@@ -119,7 +119,7 @@ async function postpone(
 ): Promise<number | null> {
   await sql`update federation_peers set last_error = ${error} where id = ${row.peer_id}`.execute(db);
   if (Date.now() - Date.parse(row.created_at) > GIVE_UP_AFTER_MS) {
-    await settle(db, row, 'failed', error);
+    await recordOutcome(db, row, 'failed', error);
     return null;
   }
   const wait = retryAfterMs === null ? pauseAfter(row.attempts) : Math.min(retryAfterMs, LONGEST_WAIT_MS);
@@ -257,7 +257,7 @@ async function record(
 ): Promise<number | null> {
   const { row, preludes, envelope } = one;
   if (faults.length === 0) {
-    await settle(db, row, 'skipped', null);
+    await recordOutcome(db, row, 'skipped', null);
     return null;
   }
   // A peer that does not support definitions still gets the change itself.
@@ -274,8 +274,8 @@ async function record(
     (await scheduleKeyAnnouncement(db, row.peer_id))
   )
     return postpone(db, row, fault);
-  if (fault === null) await settle(db, row, 'sent', null);
-  else await settle(db, { ...row, preludes: [...preludes] }, 'failed', fault.message);
+  if (fault === null) await recordOutcome(db, row, 'sent', null);
+  else await recordOutcome(db, { ...row, preludes: [...preludes] }, 'failed', fault.message);
   return null;
 }
 

@@ -122,7 +122,7 @@ function checkUrl(address: string, privateAddresses: boolean): URL {
 }
 
 /** A request as its callers describe it. */
-interface Wanted {
+interface OutboundRequest {
   method: 'GET' | 'POST';
   url: string;
   /** Signs the request; null sends it unsigned. */
@@ -141,7 +141,10 @@ export function asOutboundError(error: unknown): OutboundError {
   return new OutboundError(`it cannot be reached (${code})`, { fault: 'unreachable' });
 }
 
-function headersOf({ method, install, accept, body, headers }: Wanted, url: URL): Record<string, string> {
+function headersOf(
+  { method, install, accept, body, headers }: OutboundRequest,
+  url: URL,
+): Record<string, string> {
   const signed =
     install === null
       ? { host: url.host }
@@ -166,7 +169,7 @@ function headersOf({ method, install, accept, body, headers }: Wanted, url: URL)
 }
 
 /** Sends a request and returns the response once its headers have arrived. Does not follow redirects. */
-function open(deps: OutboundDeps, wanted: Wanted): Promise<IncomingMessage> {
+function open(deps: OutboundDeps, wanted: OutboundRequest): Promise<IncomingMessage> {
   const { privateAddresses } = deps.config.federation;
   const patience = { ...usual, ...deps.patience };
   const url = checkUrl(wanted.url, privateAddresses);

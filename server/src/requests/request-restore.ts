@@ -13,7 +13,7 @@ const owned = {
 } as const;
 
 /** TRASH-6: requests the restore of the caller's thing that someone else deleted. */
-export const appeal = handle(requestRestore, async ({ db }, { caller, params, body }) => {
+export const handleRequestRestore = handle(requestRestore, async ({ db }, { caller, params, body }) => {
   const { table, owner } = owned[params.kind];
   return db.transaction().execute(async (tx) => {
     const { rows } = await sql<{ deleted_by_user_ref: number | null }>`

@@ -22,7 +22,7 @@ function fold(text: string): string {
   return text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
 }
 
-export function marksOf(parsed: ParsedQuery, stemmed: boolean): HighlightTerms {
+export function highlightTermsOf(parsed: ParsedQuery, stemmed: boolean): HighlightTerms {
   const lexemes = [...parsed.either.matchAll(/'((?:[^']|'')*)'(:[*A-D]*)?/g)].map(
     ([, text = '', suffix = '']) => ({
       text: text.replaceAll("''", "'"),
@@ -42,7 +42,7 @@ interface Span {
 }
 
 /** Returns the positions of the marks in a text, in order and without overlaps. */
-function findMarks(text: string, { lexemes, runs }: HighlightTerms): Span[] {
+function findHighlights(text: string, { lexemes, runs }: HighlightTerms): Span[] {
   const spans: Span[] = [];
   for (const match of text.matchAll(/[\p{L}\p{M}\p{N}]+/gu)) {
     const word = fold(match[0]);
@@ -80,7 +80,7 @@ export function highlight(
   text: string,
   marks: HighlightTerms,
 ): Highlight | null {
-  const spans = findMarks(text, marks);
+  const spans = findHighlights(text, marks);
   const [first] = spans;
   if (first === undefined) return null;
   const start = text.length <= SNIPPET ? 0 : whole(text, Math.max(0, first.start - BEFORE));

@@ -6,7 +6,7 @@ import { readLanguage } from '../search-index/language.ts';
 import { type ParsedQuery, parseQuery, readTerms } from '../search-index/parsed-query.ts';
 import { readFacets } from './facets.ts';
 import { find, type Order, planOnce, readPlace } from './find.ts';
-import { marksOf } from './highlight.ts';
+import { highlightTermsOf } from './highlight.ts';
 import { showHits } from './show.ts';
 
 const everyKind: readonly SearchKind[] = ['post', 'asset', 'collection', 'user', 'tag'];
@@ -49,7 +49,7 @@ export const search = handle(searchOperation, async ({ db, ladder }, { caller, q
     const marks =
       parsed === null || page.hits.length === 0
         ? null
-        : marksOf(parsed, (await readLanguage(tx)) !== 'simple');
+        : highlightTermsOf(parsed, (await readLanguage(tx)) !== 'simple');
     return { page, items: await showHits(tx, caller, page.hits, { ladder, marks }) };
   });
   const body = { items, next_cursor: page.next, total: page.total, total_capped: page.capped };

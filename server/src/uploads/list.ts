@@ -4,7 +4,7 @@ import { ownAssets } from '../access/assets.ts';
 import type { SignedIn } from '../access/caller.ts';
 import { ownUploads } from '../access/uploads.ts';
 import { baseName } from '../assets/receive.ts';
-import { type Bound, handle } from '../handle.ts';
+import { type BoundOperation, handle } from '../handle.ts';
 import type { Database } from '../platform/database/pool.ts';
 import { newestFirst } from '../platform/http/page.ts';
 import { notFound } from '../platform/http/refuse.ts';
@@ -44,7 +44,7 @@ const show = handle(getUpload, async ({ db }, { caller, params }) => {
 });
 
 /** `GET /uploads/{id}` returns the upload as JSON; `HEAD` serves tus clients. */
-export const get: Bound<typeof getUpload> = {
+export const get: BoundOperation<typeof getUpload> = {
   operation: getUpload,
   run: (deps, request, http, confirm) =>
     (request.method === 'HEAD' ? head : show).run(deps, request, http, confirm),

@@ -5,7 +5,7 @@ import * as contract from '@vitrine/contract/uploads';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Caller, SignedIn } from '../access/caller.ts';
 import type { Deps } from '../deps.ts';
-import type { Bound } from '../handle.ts';
+import type { BoundOperation } from '../handle.ts';
 import { Refusal, refuse } from '../platform/http/refuse.ts';
 import { hasBody, isFilePart } from '../platform/http/slow-requests.ts';
 import { inputChecks } from '../platform/http/validate.ts';
@@ -154,7 +154,7 @@ function signedIn(caller: Caller): SignedIn {
 }
 
 /** Binds an operation that @tus/server handles. */
-export function handleTus<O extends Operation>(operation: O): Bound<O> {
+export function handleTus<O extends Operation>(operation: O): BoundOperation<O> {
   const checks = inputChecks(operation);
   return {
     operation,

@@ -23,10 +23,10 @@ const person = (name: string): Account => must(people.get(name), name);
 const teams = new Map<string, string>();
 const teamId = (name: string): string => must(teams.get(name), name);
 
-type Given = readonly (Capability | { capability: Capability; team: string })[];
+type Capabilities = readonly (Capability | { capability: Capability; team: string })[];
 
 /** Everybody is a member of the library with these besides. */
-const cast: Record<string, Given> = {
+const cast: Record<string, Capabilities> = {
   member: [],
   another: [],
   helpdesk: ['users.write'],
@@ -44,7 +44,7 @@ const cast: Record<string, Given> = {
   'member of a team that is no more': [],
 };
 
-async function give(name: string, given: Given): Promise<void> {
+async function give(name: string, given: Capabilities): Promise<void> {
   for (const one of given) {
     const [capability, team_id] = typeof one === 'string' ? [one, null] : [one.capability, teamId(one.team)];
     await library.deps.db

@@ -6,7 +6,7 @@ import { deflateSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openDecoders } from '../../src/media/decoding/decoders.ts';
 import { type MetadataReader, openMetadataReader } from '../../src/media/metadata/reader.ts';
-import type { FoundSources } from '../../src/media/metadata/source.ts';
+import type { ExtractedValues } from '../../src/media/metadata/source.ts';
 import {
   flac,
   font,
@@ -40,14 +40,14 @@ afterAll(async () => {
 /** Stored files have no extension: what they are is told by their bytes. */
 const stored = () => join(directory, 'stored');
 
-async function sourcesOf(path: string, reader = exiftool): Promise<FoundSources> {
+async function sourcesOf(path: string, reader = exiftool): Promise<ExtractedValues> {
   const made = await reader.read(path);
   if (made.outcome === 'failed') throw new Error(made.reason);
   expect(made.fault).toBeNull();
   return made.sources;
 }
 
-async function ofBytes(bytes: Buffer, reader = exiftool): Promise<FoundSources> {
+async function ofBytes(bytes: Buffer, reader = exiftool): Promise<ExtractedValues> {
   await writeFile(stored(), bytes);
   return sourcesOf(stored(), reader);
 }

@@ -29,7 +29,7 @@ type RenderDeps = Pick<Deps, 'db' | 'storage' | 'encoder' | 'decoders'>;
  * Stores the outcome for every pending asset of these bytes. A failed asset becomes ready, too, when an operator
  * retried the job successfully.
  */
-async function settle(
+async function recordResult(
   tx: Database,
   hash: string,
   status: 'ready' | 'failed',
@@ -184,7 +184,7 @@ export function renderJob(deps: RenderDeps, everyMs?: number): JobHandler<'rende
   const giveUp = async (hash: string, version: number, reason: string) => {
     await sql`update files set ladder_version = ${version}, makers_version = ${MAKERS_VERSION}
       where hash = ${hash}`.execute(db);
-    await settle(db, hash, 'failed', reason);
+    await recordResult(db, hash, 'failed', reason);
   };
   return async ({ hash, owner, again }, { jobId, lastAttempt, log }) => {
     const file = await db
@@ -195,7 +195,7 @@ export function renderJob(deps: RenderDeps, everyMs?: number): JobHandler<'rende
     if (file === undefined) return;
     const { version, rungs } = await readLadder(db);
     if (again !== true && (await isRendered(db, hash, { version, keys: keysOf(rungs) }))) {
-      await settle(db, hash, 'ready', null);
+      await recordResult(db, hash, 'ready', null);
       return tileWhatIsLarge(db, rungs, hash, owner);
     }
     const moment = file.poster_seconds;
@@ -233,8 +233,8 @@ export function renderJob(deps: RenderDeps, everyMs?: number): JobHandler<'rende
         if (outcome.outcome === 'rendered' && deps.encoder !== null)
           await enqueue(tx, 'encode', { hash }, { key: `encode:${hash}` });
         await tileWhatIsLarge(tx, rungs, hash, owner);
-        if (outcome.outcome === 'broken') await settle(tx, hash, 'failed', outcome.reason);
-        else await settle(tx, hash, 'ready', outcome.outcome === 'unsupported' ? outcome.reason : null);
+        if (outcome.outcome === 'broken') await recordResult(tx, hash, 'failed', outcome.reason);
+        else await recordResult(tx, hash, 'ready', outcome.outcome === 'unsupported' ? outcome.reason : null);
         await notifyPeersOfFile(tx, hash);
       });
       if (outcome.outcome !== 'rendered') log.info({ hash, ...outcome }, 'nothing was rendered');

@@ -23,7 +23,7 @@ const TOLD_EVERY_MS = 2000;
 /** How long a transcode waits for disk space, or for another one that may still process the file. */
 const POSTPONED_MS = 60_000;
 
-async function settle(db: Database, hash: string, state: 'done' | 'failed', error: string | null) {
+async function recordResult(db: Database, hash: string, state: 'done' | 'failed', error: string | null) {
   const progress = state === 'done' ? sql<number>`1` : sql<number>`progress`;
   await db.updateTable('transcodes').set({ state, error, progress }).where('file_hash', '=', hash).execute();
   await markCurrent(db, hash);
@@ -110,7 +110,7 @@ export function transcodeJob({ db, storage, decoders }: TranscodeDeps): JobHandl
       );
       if (result.outcome === 'broken') {
         log.info({ hash, reason: result.reason }, 'nothing was transcoded');
-        return await settle(db, hash, 'failed', result.reason);
+        return await recordResult(db, hash, 'failed', result.reason);
       }
       await stageFiles(storage, hash, result.renditions);
       await db.transaction().execute(async (tx) => {
@@ -120,17 +120,17 @@ export function transcodeJob({ db, storage, decoders }: TranscodeDeps): JobHandl
         const renditions = await keepFiles(storage, hash, result.renditions);
         await sql`update files set renditions = renditions || ${JSON.stringify(renditions)}::jsonb
           where hash = ${hash}`.execute(tx);
-        await settle(tx, hash, 'done', null);
+        await recordResult(tx, hash, 'done', null);
         await notifyPeersOfFile(tx, hash);
       });
     } catch (error) {
       if (error instanceof DecodingStopped) {
         log.warn({ hash, reason: error.message }, 'a file was too much for its decoder');
-        return await settle(db, hash, 'failed', error.message);
+        return await recordResult(db, hash, 'failed', error.message);
       }
       if (error instanceof DatabaseUnavailable) throw error;
       if (lastAttempt && !isStorageOutage(error)) {
-        await settle(db, hash, 'failed', 'transcoding failed; see the log');
+        await recordResult(db, hash, 'failed', 'transcoding failed; see the log');
         throw error;
       }
       await db

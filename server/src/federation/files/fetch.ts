@@ -35,7 +35,7 @@ async function originOf(db: Deps['db'], hash: string): Promise<Origin | null> {
 }
 
 /** The file to download: an original or, with `variant`, a rendition of it. */
-interface Wanted {
+interface Download {
   size: number;
   variant: string | null;
 }
@@ -99,7 +99,7 @@ async function download(
   deps: Deps,
   install: Install,
   origin: Origin,
-  { size, variant }: Wanted,
+  { size, variant }: Download,
 ): Promise<string> {
   await requireRoom(deps.storage, size);
   const hash = variant === null ? origin.origin_hash : null;

@@ -7,7 +7,7 @@ import type { AaSubtitle } from '../protocol/objects.ts';
 /** Maximum size, larger than any real subtitles. */
 const MOST_BYTES = 20_000_000;
 
-interface Wanted {
+interface OfferedSubtitle {
   lang: string;
   label: string;
   file_hash: string;
@@ -16,7 +16,7 @@ interface Wanted {
   confidence: number;
 }
 
-function wantedOf({ lang, label, url, source_format, confidence }: AaSubtitle): Wanted[] {
+function usableSubtitle({ lang, label, url, source_format, confidence }: AaSubtitle): OfferedSubtitle[] {
   const canonical = canonicalLanguage(lang);
   const usable =
     canonical !== null &&
@@ -37,7 +37,7 @@ export async function receiveSubtitles(
   assetId: string,
   subtitles: readonly AaSubtitle[] = [],
 ): Promise<void> {
-  const byLang = new Map(subtitles.flatMap(wantedOf).map((one) => [one.lang, one]));
+  const byLang = new Map(subtitles.flatMap(usableSubtitle).map((one) => [one.lang, one]));
   await sql`delete from federated_subtitles where asset_id = ${assetId} and lang <> all(${[...byLang.keys()]}::text[])`.execute(
     tx,
   );

@@ -29,14 +29,14 @@ export interface AaTerm {
 const Limit = Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000 }));
 
 /** A number; a day or a time for fields of these types. */
-const Bound = Type.Union([Type.Number(), text(40)]);
+const LimitValue = Type.Union([Type.Number(), text(40)]);
 
 const Options = closed({
   values: Type.Optional(Type.Array(Term, { maxItems: 5000 })),
   min_length: Limit,
   max_length: Limit,
-  min: Type.Optional(Bound),
-  max: Type.Optional(Bound),
+  min: Type.Optional(LimitValue),
+  max: Type.Optional(LimitValue),
   step: Type.Optional(Type.Number()),
   integer: Type.Optional(Type.Boolean()),
   min_items: Limit,

@@ -102,7 +102,7 @@ async function personAt(
   }
 }
 
-interface Wanted {
+interface ShareTerms {
   kind: Kind;
   id: string;
   peerId: string;
@@ -113,7 +113,7 @@ interface Wanted {
  * Shares an object with a peer or a person there, or changes the terms; records the change for the peer in the same
  * transaction.
  */
-async function putShare(deps: Deps, caller: SignedIn, { kind, id, peerId, body }: Wanted) {
+async function putShare(deps: Deps, caller: SignedIn, { kind, id, peerId, body }: ShareTerms) {
   const install = await requireInstall(deps);
   const peer = await connectedPeer(deps.db, peerId);
   checkInFuture('expires_at', body.expires_at ?? null);

@@ -42,7 +42,7 @@ export function definitionColumns(subject: Subject): RawBuilder<Definition> {
 }
 
 /** Selects definitions by id and by code. */
-export interface Wanted {
+export interface FieldSelection {
   ids: readonly string[];
   codes: readonly string[];
 }
@@ -60,7 +60,7 @@ export async function holdDefinitions(
   tx: Tx,
   caller: SignedIn,
   subject: Subject,
-  wanted: Wanted,
+  wanted: FieldSelection,
   hold: DefinitionLock,
 ): Promise<CallersDefinition[]> {
   const { rows } = await sql<CallersDefinition>`

@@ -33,7 +33,7 @@ import {
 import { checkReferences, createsTerms, resolveTerms, setByOf, setColumn } from './write.ts';
 
 /** Values given with a new asset or collection, and the caller who gives them. */
-export interface Given {
+export interface GivenValues {
   caller: SignedIn;
   values: readonly GivenValue[];
 }
@@ -68,7 +68,7 @@ function placed(
  * Checks given values like any write (VALUE-19). Only a new collection may get values of a read-only field
  * (FIELD-17).
  */
-async function givenSeeds(tx: Tx, subject: Subject, { caller, values }: Given): Promise<Seed[]> {
+async function givenSeeds(tx: Tx, subject: Subject, { caller, values }: GivenValues): Promise<Seed[]> {
   if (values.length === 0) return [];
   const wanted = {
     ids: values.flatMap(({ field_id }) => field_id ?? []),
@@ -246,7 +246,7 @@ export async function seedValues(
   tx: Tx,
   subject: Subject,
   ownerRef: number,
-  given: Given | null,
+  given: GivenValues | null,
 ): Promise<ReadonlySet<string>> {
   const seeds = given === null ? [] : await givenSeeds(tx, subject, given);
   for (const { field, value } of seeds) {

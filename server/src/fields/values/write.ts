@@ -13,9 +13,9 @@ import {
   checkItems,
   checkWritable,
   type Definition,
+  type FieldSelection,
   holdDefinitions,
   isOpen,
-  type Wanted,
 } from './rules.ts';
 import { type CurrentValue, readCurrentValue, type Stored, type Subject, storeValue } from './store.ts';
 import { readGiven, type TypedValue, termsOf, withTerms } from './typed-value.ts';
@@ -140,7 +140,7 @@ async function holdOne(
   subject: Subject,
   fieldId: string,
 ): Promise<CallersDefinition> {
-  const wanted: Wanted = { ids: [fieldId], codes: [] };
+  const wanted: FieldSelection = { ids: [fieldId], codes: [] };
   const [field] = await holdDefinitions(tx, caller, subject, wanted, 'share');
   if (field === undefined) throw notFound();
   return field;

@@ -1,4 +1,4 @@
-import type { Found, FoundSources, Source } from './source.ts';
+import type { ExtractedValue, ExtractedValues, Source } from './source.ts';
 import { originOf, type Tags } from './tags.ts';
 import {
   codec,
@@ -20,10 +20,10 @@ import {
 /** Increase this when the mapping changes, so that a backfill reads stored files again. */
 export const MAPPING_VERSION = 2;
 
-type Value = Found['value'];
+type Value = ExtractedValue['value'];
 
 /** Reads a source from the tags of a file. */
-type Rule = (tags: Tags) => Found | undefined;
+type Rule = (tags: Tags) => ExtractedValue | undefined;
 type ReadValue = (values: readonly string[]) => Value | undefined;
 
 /**
@@ -77,7 +77,7 @@ const timeOfDay = new Map([
 /** Tags whose times are in UTC by definition of the container. */
 const utcClocks = new Set(['QuickTime:CreateDate', 'ASF:CreationDate', 'Matroska:DateTimeOriginal']);
 
-function readMoment(tags: Tags): Found | undefined {
+function readMoment(tags: Tags): ExtractedValue | undefined {
   const found = times.flatMap(([tag, offsetTag]) => {
     const text = tags.get(tag)?.[0];
     if (text === undefined) return [];
@@ -90,8 +90,8 @@ function readMoment(tags: Tags): Found | undefined {
   return mostExact(found);
 }
 
-function readPosition(tags: Tags): Found | undefined {
-  const pair = (group: string, latitude: number, longitude: number): Found | undefined => {
+function readPosition(tags: Tags): ExtractedValue | undefined {
+  const pair = (group: string, latitude: number, longitude: number): ExtractedValue | undefined => {
     const value = coordinates(latitude, longitude);
     return value === undefined ? undefined : { value, from: originOf(`${group}:GPSPosition`) };
   };
@@ -289,8 +289,8 @@ const soundFormats = new Map([
 ]);
 
 /** Returns every canonical source that these tags have a value for. */
-export function readSources(tags: Tags): FoundSources {
-  const found: FoundSources = {};
+export function readSources(tags: Tags): ExtractedValues {
+  const found: ExtractedValues = {};
   const all = Object.entries(mapping).flatMap(([source, rule]) => {
     const value = rule(tags);
     return value === undefined ? [] : [[source, value] as const];

@@ -3,7 +3,7 @@ import { DecoderLost, DecodingStopped } from '../decoding/process.ts';
 import { isFaultOfTheMachine } from '../faults.ts';
 import { isWebFont } from './font-names.ts';
 import { MAPPING_VERSION, readSources } from './mapping.ts';
-import type { FoundSources } from './source.ts';
+import type { ExtractedValues } from './source.ts';
 import { boundedRaw, indexTags } from './tags.ts';
 
 /** Maximum time for one file. */
@@ -18,7 +18,7 @@ export interface Metadata {
   outcome: 'read';
   /** The reader with its version and that of the mapping; a different one may find more. */
   reader: string;
-  sources: FoundSources;
+  sources: ExtractedValues;
   /** The tags as read, shortened. */
   raw: Record<string, string | string[]>;
   /** The fault of a file that could be read in part. */
@@ -109,7 +109,7 @@ function remark(entries: Entries, kind: 'Error' | 'Warning'): string {
  * Returns the reader's message about a file that it could not read, or that has no metadata and is broken. Ignores
  * warnings if metadata was found.
  */
-function faultOf(entries: Entries, sources: FoundSources): string | null {
+function faultOf(entries: Entries, sources: ExtractedValues): string | null {
   const error = remark(entries, 'Error');
   if (error !== '' && !nothingToRead.test(error)) return error;
   const warning = Object.keys(sources).length === 0 ? remark(entries, 'Warning') : '';

@@ -10,9 +10,9 @@ export type Origin = 'exif' | 'iptc' | 'xmp' | 'file';
  * A value as found in a file. Numeric values are numbers. A moment is an ISO 8601 date, with or without a time, and
  * has an offset only if the file contains one.
  */
-export interface Found {
+export interface ExtractedValue {
   value: string | number | string[];
   from: Origin;
 }
 
-export type FoundSources = { [S in Source]?: Found };
+export type ExtractedValues = { [S in Source]?: ExtractedValue };

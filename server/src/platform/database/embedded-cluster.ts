@@ -97,9 +97,9 @@ async function claim(cluster: string, user: SystemUser | null): Promise<void> {
 /** The cluster that an upgrade replaced, beside the new one. */
 export const FORMER_CLUSTER = 'postgres.before-upgrade';
 
-type Found = 'nothing' | 'a cluster' | 'something else';
+type DirectoryContent = 'nothing' | 'a cluster' | 'something else';
 
-async function lookAt(cluster: string): Promise<Found> {
+async function lookAt(cluster: string): Promise<DirectoryContent> {
   const names = await readdir(cluster).catch((error: unknown) => {
     if (error instanceof Error && 'code' in error) {
       if (error.code === 'ENOENT') return [];

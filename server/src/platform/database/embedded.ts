@@ -241,16 +241,16 @@ function launch({ binDir, cluster, connection, settings, user, logFile, log }: P
   closeSync(logFd);
   const { promise, resolve } = Promise.withResolvers<ServerExit>();
   const server: Server = { child, exited: promise, exit: null, failure: null };
-  const settle = (exit: ServerExit) => {
+  const resolveOnce = (exit: ServerExit) => {
     server.exit = exit;
     watcher.dismiss();
     resolve(exit);
   };
   child.once('error', (error) => {
     server.failure = error;
-    if (child.pid === undefined) settle({ code: null, signal: null });
+    if (child.pid === undefined) resolveOnce({ code: null, signal: null });
   });
-  child.once('exit', (code, signal) => settle({ code, signal }));
+  child.once('exit', (code, signal) => resolveOnce({ code, signal }));
   return server;
 }
 

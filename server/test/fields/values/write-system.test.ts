@@ -1,9 +1,9 @@
 import type { SetBy } from '@vitrine/contract/field-values';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import {
-  type Found,
   type Mode,
   type Outcome,
+  type RawValue,
   writeSystemValue,
 } from '../../../src/extraction/write-value.ts';
 import { arrive } from '../../posts/people.ts';
@@ -28,7 +28,7 @@ beforeEach(async () => {
 
 const write = (
   fieldId: string,
-  found: Found,
+  found: RawValue,
   mode: Mode = '',
   setBy: Exclude<SetBy, 'manual' | 'api'> = 'exif',
 ): Promise<Outcome> =>
@@ -56,7 +56,7 @@ describe('what a part of the system writes', () => {
       { value: 'blue' },
       { value: 'fading', status: 'deprecated' as const },
     ];
-    const cases: [Parameters<typeof define>[1], Found, unknown][] = [
+    const cases: [Parameters<typeof define>[1], RawValue, unknown][] = [
       ['text', 'Kodak', 'Kodak'],
       ['text', 2.5, '2.5'],
       ['text', ['a', 'b'], 'a, b'],
@@ -87,7 +87,7 @@ describe('what a part of the system writes', () => {
       { value: 'fading', status: 'deprecated' as const },
       { value: 'below', parent: 'red' },
     ];
-    const cases: [Parameters<typeof define>[1], Found, Parameters<typeof define>[2]][] = [
+    const cases: [Parameters<typeof define>[1], RawValue, Parameters<typeof define>[2]][] = [
       ['text', '  ', {}],
       ['text', [], {}],
       ['text', 'long', { options: { max_length: 2 } }],
@@ -133,7 +133,7 @@ describe('what a part of the system writes', () => {
 
 // EXTRACT-3
 describe('the modes, each done twice', () => {
-  const twice = async (field: string, found: Found, mode: Mode) => {
+  const twice = async (field: string, found: RawValue, mode: Mode) => {
     const first = await write(field, found, mode);
     expect(await write(field, found, mode)).toBe('kept');
     return first;

@@ -53,10 +53,10 @@ export function createArranging(service: Service, id: string): Arranging {
     });
     if (!done) waiting = [];
     await refreshCollection(service, id);
-    settle();
+    showServerOrderWhenIdle();
   }
 
-  function settle(): void {
+  function showServerOrderWhenIdle(): void {
     if (mutation.busy || waiting.length > 0 || held) return;
     shown = undefined;
     taken.clear();
@@ -76,7 +76,7 @@ export function createArranging(service: Service, id: string): Arranging {
     },
     release() {
       held = false;
-      settle();
+      showServerOrderWhenIdle();
     },
     take(step) {
       held = false;

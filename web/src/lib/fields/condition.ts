@@ -67,14 +67,17 @@ type Conditional = Pick<
 >;
 
 /** The context of a form, besides the definitions. */
-export interface Known {
+export interface FormContext {
   draftOf(field: Conditional): Draft;
   /** Returns whether the reader may read values of fields with this capability. */
   mayRead(capability: string): boolean;
 }
 
 /** Returns the fields that the form shows for its current values. */
-export function offeredFields<F extends Conditional>(fields: readonly F[], { draftOf, mayRead }: Known): F[] {
+export function offeredFields<F extends Conditional>(
+  fields: readonly F[],
+  { draftOf, mayRead }: FormContext,
+): F[] {
   const controllers = new Map(
     fields.flatMap((field): [string, Controller][] =>
       field.read_capability === null || mayRead(field.read_capability)

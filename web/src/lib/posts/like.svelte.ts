@@ -71,7 +71,7 @@ export function createLike(service: Service, likable: () => Likable): LikeSwitch
     return pending;
   }
 
-  async function settle(pending: PendingLike, { key, reads, put, send }: Likable) {
+  async function sendPending(pending: PendingLike, { key, reads, put, send }: Likable) {
     pending.sending = true;
     await mutation.run(async () => {
       while (pending.wanted !== pending.known.liked) {
@@ -105,7 +105,7 @@ export function createLike(service: Service, likable: () => Likable): LikeSwitch
       const pending = pendingLikes.get(pressed.key) ?? begun(pressed);
       pending.wanted = !pending.wanted;
       pending.presses += 1;
-      if (!pending.sending) void settle(pending, pressed);
+      if (!pending.sending) void sendPending(pending, pressed);
     },
   };
 }

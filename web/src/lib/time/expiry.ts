@@ -1,7 +1,7 @@
 /** The lifetime of a new token; `date` is a day that the user picks. */
-export type Lasting = '30' | '90' | '365' | 'never' | 'date';
+export type Lifetime = '30' | '90' | '365' | 'never' | 'date';
 
-export const lastingWords: Readonly<Record<Lasting, string>> = {
+export const lifetimeLabels: Readonly<Record<Lifetime, string>> = {
   '30': '30 days',
   '90': '90 days',
   '365': 'A year',
@@ -9,13 +9,13 @@ export const lastingWords: Readonly<Record<Lasting, string>> = {
   date: 'Until a day I pick',
 };
 
-export const lastingChoices: readonly Lasting[] = ['30', '90', '365', 'never', 'date'];
+export const lifetimeChoices: readonly Lifetime[] = ['30', '90', '365', 'never', 'date'];
 
 /**
  * Returns when a token created now expires: RFC 3339, or null for never. `day` is `YYYY-MM-DD` and inclusive in the
  * user's time zone; undefined if it is invalid or past.
  */
-export function expiryOf(lasting: Lasting, day: string, now: Date): string | null | undefined {
+export function expiryOf(lasting: Lifetime, day: string, now: Date): string | null | undefined {
   if (lasting === 'never') return null;
   if (lasting === 'date') {
     const end = new Date(`${day}T23:59:59`);

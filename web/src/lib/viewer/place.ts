@@ -17,7 +17,7 @@ export function placeOf(text: string): Place | undefined {
  * Simplified coastlines that are sufficient to recognise a continent, as pairs of longitude and latitude. An external
  * service or a large data file would be too much for one dot.
  */
-export const coasts: readonly (readonly (readonly [number, number])[])[] = [
+export const coastlines: readonly (readonly (readonly [number, number])[])[] = [
   // North and Central America
   [
     [-168, 66],

@@ -7,13 +7,13 @@ import { queueActivity } from './deliveries.ts';
 import { createOf, digestOf, type Note, noteOf, readNotes } from './notes.ts';
 import { type ActivityPubSite, readActivityPub } from './site.ts';
 
-interface Told {
+interface Announced {
   actor_id: string;
   digest: string | null;
   withdrawn: boolean;
 }
 
-async function remember(tx: Tx, actorId: string, postId: string, digest: string): Promise<void> {
+async function recordAnnouncement(tx: Tx, actorId: string, postId: string, digest: string): Promise<void> {
   await sql`insert into activitypub_posts (actor_id, post_id, digest) values (${actorId}, ${postId}, ${digest})
     on conflict (actor_id, post_id) do update set digest = excluded.digest, withdrawn = false, updated_at = now()`.execute(
     tx,
@@ -54,24 +54,24 @@ function updateOf(note: Note): Note {
  * Compares the last announced state of a post with its current public state, and queues the Create, Update or
  * Delete that followers need (AP-7, AP-8). Idempotent.
  */
-async function tellOfPost({ db, config }: Deps, postId: string): Promise<void> {
+async function announceChange({ db, config }: Deps, postId: string): Promise<void> {
   await db.transaction().execute(async (tx) => {
     // Serialises jobs of a post, which would otherwise both announce it.
     await sql`select pg_advisory_xact_lock(hashtextextended(${`activitypub ${postId}`}, 0))`.execute(tx);
     const { site } = await readActivityPub(tx, config);
     if (site === null) return;
     const [row] = await readNotes(tx, sql`p.id = ${postId}`);
-    const { rows: told } = await sql<Told>`select actor_id, digest, withdrawn from activitypub_posts
+    const { rows: announced } = await sql<Announced>`select actor_id, digest, withdrawn from activitypub_posts
       where post_id = ${postId}`.execute(tx);
-    for (const { actor_id, withdrawn } of told)
+    for (const { actor_id, withdrawn } of announced)
       if (!withdrawn && actor_id !== row?.actor_id) await withdraw(tx, site, actor_id, postId);
     // Its previews are pending; the job that renders them announces the post.
     if (row === undefined || row.pending) return;
     const note = noteOf(site, row);
     const digest = digestOf(note);
-    const before = told.find(({ actor_id }) => actor_id === row.actor_id);
+    const before = announced.find(({ actor_id }) => actor_id === row.actor_id);
     if (before !== undefined && !before.withdrawn && before.digest === digest) return;
-    await remember(tx, row.actor_id, postId, digest);
+    await recordAnnouncement(tx, row.actor_id, postId, digest);
     const isNew = before === undefined || before.withdrawn;
     const nth = before === undefined ? '' : `-${Date.now()}`;
     await queueActivity(tx, row.actor_id, isNew ? createOf(note, nth) : updateOf(note));
@@ -79,5 +79,5 @@ async function tellOfPost({ db, config }: Deps, postId: string): Promise<void> {
 }
 
 export function notifyFollowersJob(deps: Deps): JobHandler<'tell-followers'> {
-  return ({ post }) => tellOfPost(deps, post);
+  return ({ post }) => announceChange(deps, post);
 }
