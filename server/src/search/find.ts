@@ -18,9 +18,6 @@ import { type InOrder, inOrder } from './in-order.ts';
 /** With fewer hits than this, names similar to the words are hits too. */
 const FEW_HITS = 3;
 
-/** Similarity is rarer than exact words, and more expensive to find. */
-const WALKED_FOR_LIKENESS = 1000;
-
 /** The rows read for pages of 24, the default and the longest: few statements, each planned once (decision 328). */
 const PAGES = [25, DEFAULT_LIMIT + 1, 201];
 
@@ -157,7 +154,6 @@ function hitsOf(
   }
   // Exact hits precede those that are only similar to the words.
   const score = !ranked ? sql<number>`0::float8` : fuzzy ? matching.rank : sql<number>`1 + ${matching.rank}`;
-  const walk = fuzzy ? { walk: WALKED_FOR_LIKENESS } : {};
   const part = inOrder(`${name}_${kind}`, {
     caller,
     kind,
@@ -167,7 +163,6 @@ function hitsOf(
     way,
     after,
     most,
-    ...walk,
   });
   const rows = sql`(select ${columns(sql`o.at`, sql`o.key`, sql`o.score`)} from (${part.rows}) o)`;
   return { before: part.before, rows };

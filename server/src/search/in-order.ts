@@ -31,8 +31,6 @@ export interface Wanted {
   after: ((at: RawBuilder<unknown>, id: RawBuilder<unknown>) => RawBuilder<boolean>) | null;
   /** A constant of the statement, which is planned without its parameters. */
   most: number;
-  /** How many documents to scan first, where another number predicts better. */
-  walk?: number;
 }
 
 /** A part of a statement: its prerequisites, and rows of `key`, `at` and `score`. */
@@ -84,7 +82,7 @@ function gatheredAlone(wanted: Wanted): InOrder {
  * what the caller may find, or from the filters. Unused plans have a limit of 0 and do not run.
  */
 export function inOrder(name: string, wanted: Wanted): InOrder {
-  const { caller, kind, matching, narrowed, way, after, walk: walks = WALKED, most } = wanted;
+  const { caller, kind, matching, narrowed, way, after, most } = wanted;
   const { table, key, timed } = documentsOf[kind];
   if (!timed) return gatheredAlone(wanted);
   const { from, id, at } = sources[kind];
@@ -110,13 +108,13 @@ export function inOrder(name: string, wanted: Wanted): InOrder {
       select ${dKey} as key, d.at, d.is_likely, x.score
       from (select d.*, ${matching.likely} as is_likely from (
           select * from ${sql.table(table)} d where ${begins}
-          order by d.at ${direction}, ${dKey} ${direction} limit ${sql.lit(walks)}) d offset 0) d
+          order by d.at ${direction}, ${dKey} ${direction} limit ${sql.lit(WALKED)}) d offset 0) d
         left join lateral ${foundAt(wanted, sql`d.is_likely`)} x on true)`,
     sql`${sql.table(looked)} as materialized (
       select found, at, key, plan, case when plan = 'gather' and found >= ${TELLING} then (
           select d.at from ${sql.table(table)} d where ${begins} order by d.at ${direction}, ${dKey} ${direction}
           offset ${Math.ceil(most * ENOUGH)}::integer * seen / found limit 1) end as bound
-      from (select found, seen, at, key, case when seen < ${walks} or found >= ${most} then 'done'
+      from (select found, seen, at, key, case when seen < ${sql.lit(WALKED)} or found >= ${most} then 'done'
           when likely * ${RARE} < seen then 'gather'
           when ${within.length === 0 ? sql`true` : sql`found * ${WITHHELD} >= likely`} then 'walk'
           else 'begin' end as plan
