@@ -40,13 +40,19 @@ function withoutSecrets(url: string): string {
 /** HTTP-15: JSON bodies. */
 const JSON_BYTES = 1024 * 1024;
 
+/** Compiled writers by schema: every server of the process shares the contract's schemas. */
+const writers = new WeakMap<object, (answer: unknown) => string>();
+
 /**
  * Serialises responses by their schema. Compiled with the first response: compiling all of them would slow the start.
  */
 function writerOf({ schema }: { schema: object }): (answer: unknown) => string {
-  let write: ((answer: unknown) => string) | undefined;
   return (answer) => {
-    write ??= compileWriter(byLiteral({ ...schema }));
+    let write = writers.get(schema);
+    if (write === undefined) {
+      write = compileWriter(byLiteral({ ...schema }));
+      writers.set(schema, write);
+    }
     return write(answer);
   };
 }
