@@ -221,7 +221,7 @@ async function addWords({ world }: Matrix): Promise<void> {
 
 /** The world with all of this in it, public mode on, its pictures known to this encoder. */
 export async function openAbout(encoder: string): Promise<About> {
-  const library = await openLibrary({ VITRINE_ENCODER_URL: encoder }, { planOnce: true });
+  const library = await openLibrary({ VITRINE_ENCODER_URL: encoder });
   const world = await makeWorld(library);
   const matrix = { world, ledger: openLedger() };
   const admin = must(world.callers.get('system.admin'), 'administrator');

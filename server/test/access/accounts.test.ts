@@ -55,7 +55,7 @@ async function give(name: string, given: Capabilities): Promise<void> {
 }
 
 beforeAll(async () => {
-  library = await openLibrary({}, { planOnce: true });
+  library = await openLibrary();
   const { db } = library.deps;
   for (const slug of ['above', 'team', 'below', 'elsewhere', 'gone']) {
     const row = await db

@@ -5,7 +5,7 @@ import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { writeSystemValue } from '../../src/extraction/write-value.ts';
 import { addTeam, arrive } from '../posts/people.ts';
 import type { Visitor } from '../support/client.ts';
-import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
+import { type Account, CONNECTIONS, type Library, openLibrary, upload } from '../support/library.ts';
 import { plainFile } from '../support/pictures.ts';
 import { change, define as defineField, notChanged } from './define.ts';
 
@@ -268,11 +268,11 @@ test('returns 503 and writes nothing when a concurrent change takes too long', a
   const pause = { until: Promise.resolve() };
   let held = 0;
   pause.until = new Promise((resolve) => {
-    const all = Array.from({ length: 6 }, () =>
+    const all = Array.from({ length: CONNECTIONS }, () =>
       db.connection().execute(async (one) => {
         await sql`set lock_timeout = '100ms'`.execute(one);
         held += 1;
-        if (held === 6) resolve();
+        if (held === CONNECTIONS) resolve();
         await pause.until;
       }),
     );

@@ -24,8 +24,8 @@ export function urlOf({
   return `postgres://${who}@localhost:${port}/${database}?host=${encodeURIComponent(host)}`;
 }
 
-/** A copy of the template that was migrated before all tests (template.ts), with these defaults for its sessions. */
-export async function cloneTemplate(defaults: Record<string, string> = {}): Promise<Clone> {
+/** A copy of the template that was migrated before all tests (template.ts). */
+export async function cloneTemplate(): Promise<Clone> {
   const server: pg.ClientConfig = JSON.parse(inject('server'));
   cloned += 1;
   const name = `vitrine_test_${process.pid}_${cloned}_${Math.random().toString(36).slice(2, 8)}`;
@@ -37,8 +37,6 @@ export async function cloneTemplate(defaults: Record<string, string> = {}): Prom
   };
   // Copying the files costs half of what writing each page to the log does.
   await administer(`create database ${name} template ${inject('template')} strategy file_copy`);
-  for (const [key, value] of Object.entries(defaults))
-    await administer(`alter database ${name} set ${key} = ${value}`);
   return {
     settings: { ...server, database: name },
     url: urlOf({ ...server, database: name }),

@@ -71,12 +71,8 @@ export async function closeLibraries(): Promise<void> {
   for (const library of opened.splice(0)) await library.close();
 }
 
-/**
- * For tests that send thousands of reads: PostgreSQL plans a statement once per connection, and there are fewer
- * connections. Planning takes most of the time of such a test.
- */
-const plansOnce = { connections: 3, defaults: { plan_cache_mode: 'force_generic_plan' } };
-const usualPlans = { connections: 6, defaults: {} };
+/** The connections of a library's pool: few, because each reads the catalogs and plans every statement for itself. */
+export const CONNECTIONS = 4;
 
 /** Opens a library that closes after the file's tests. `env` are settings over the tests' own. */
 export async function openLibrary(
@@ -86,11 +82,9 @@ export async function openLibrary(
     decoding,
     timeouts = usualTimeouts,
     webDir,
-    planOnce = false,
-  }: Pick<ServiceOptions, 'hashing' | 'decoding' | 'timeouts' | 'webDir'> & { planOnce?: boolean } = {},
+  }: Pick<ServiceOptions, 'hashing' | 'decoding' | 'timeouts' | 'webDir'> = {},
 ): Promise<Library> {
-  const { connections, defaults } = planOnce ? plansOnce : usualPlans;
-  const { settings, url, drop } = await cloneTemplate(defaults);
+  const { settings, url, drop } = await cloneTemplate();
   const dataDir = await mkdtemp(join(tmpdir(), 'vitrine-library-'));
   const own = {
     VITRINE_DATA: dataDir,
@@ -101,7 +95,7 @@ export async function openLibrary(
     VITRINE_RESERVE_BYTES: '0',
   };
   const config = readConfig({ ...own, ...env }, dataDir);
-  const database = openPool(settings, connections);
+  const database = openPool(settings, CONNECTIONS);
   const storage = await openStorage(join(config.dataDir, 'library'), config.reserveBytes, config.s3);
   const { ffmpeg, libreoffice, ghostscript } = config;
   const isUsual = decoding === undefined && ffmpeg === null && libreoffice === null && ghostscript === null;

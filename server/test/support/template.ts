@@ -70,6 +70,8 @@ export default async function setUp(project: TestProject): Promise<() => Promise
       max_wal_senders: '0',
       // Plans and counts depend on the statistics that a test gathers itself, not on the moment.
       autovacuum: 'off',
+      // Planning takes most of the database's time in tests, which run each statement a few times per connection.
+      plan_cache_mode: 'force_generic_plan',
       max_connections: '200',
     },
     log: (message) => console.error(message),
