@@ -166,9 +166,8 @@ describe.skipIf(!mounts)('a small disk (skipped where unshare may not mount a tm
     const path = join(disk, 'filler');
     const filler = await open(path, 'w');
     const { bavail, bsize } = await statfs(disk);
-    const chunk = Buffer.alloc(MIB, 1);
-    for (let left = bavail * bsize - leave; left > 0; left -= chunk.length)
-      await filler.write(chunk, 0, Math.min(left, chunk.length));
+    // One write, so that it ends before an encoding that it should interrupt.
+    await filler.write(Buffer.alloc(bavail * bsize - leave, 1));
     await filler.close();
     return () => rm(path);
   }
@@ -263,7 +262,7 @@ describe.skipIf(!mounts)('a small disk (skipped where unshare may not mount a tm
       const video = { source: noise, encoder: 'libx264', options: { preset: 'ultrafast', crf: '35' } };
       const { id, file_hash } = await upload(
         root,
-        await clip({ format: 'mp4', video, seconds: 4 }),
+        await clip({ format: 'mp4', video, seconds: 5 }),
         {},
         'a.mp4',
       );
