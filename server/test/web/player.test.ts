@@ -118,6 +118,7 @@ test('streams a video that browsers cannot play', async () => {
 });
 
 test('plays an animated picture on its page', async () => {
+  await mara.emulateMedia({ reducedMotion: 'no-preference' });
   const id = await uploadReady(mara, await animatedGif(), { title: 'Flag' }, 'flag.gif');
   await mara.goto(`/assets/${id}`);
   const moving = mara.locator('img[data-moving]');
