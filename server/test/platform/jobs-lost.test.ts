@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { afterEach, beforeAll, expect, test } from 'vitest';
 import { enqueue, enqueueAll } from '../../src/job-table.ts';
 import { jobHandlers } from '../../src/jobs.ts';
+import type { Database } from '../../src/platform/database/pool.ts';
 import { claimLiveness, countLiveWorkers } from '../../src/platform/jobs/liveness.ts';
 import { startWorker, type Worker } from '../../src/platform/jobs/worker.ts';
 import { type Library, openLibrary } from '../support/library.ts';
@@ -26,9 +27,16 @@ async function start(): Promise<void> {
 }
 
 /** Breaks every connection of the library to its database but the one that asks. */
-async function breakConnections(): Promise<void> {
+async function breakConnections(db: Database = library.deps.db): Promise<void> {
   await sql`select pg_terminate_backend(pid) from pg_stat_activity
-    where datname = current_database() and pid <> pg_backend_pid()`.execute(library.deps.db);
+    where datname = current_database() and pid <> pg_backend_pid()`.execute(db);
+}
+
+/** Whether a worker's fetch waits for a lock. */
+async function isFetchWaiting(): Promise<boolean> {
+  const { rows } = await sql<{ waits: boolean }>`select exists (select from pg_stat_activity
+    where datname = current_database() and wait_event_type = 'Lock') as waits`.execute(library.deps.db);
+  return rows[0]?.waits ?? false;
 }
 
 async function countJobs(): Promise<number> {
@@ -85,10 +93,15 @@ test('completes a job whose connection broke while it was claimed', async () => 
       ?.worker_id;
   // A worker registers its name in the background.
   await expect.poll(readWorker, soon).toBeDefined();
-  // As the queue has it when its answer is lost.
-  await sql`update graphile_worker._private_jobs set run_at = now(), locked_at = now(), attempts = 1,
-    locked_by = ${await readWorker()}`.execute(db);
-  await breakConnections();
+  const workerId = await readWorker();
+  await db.transaction().execute(async (tx) => {
+    await sql`lock table graphile_worker._private_jobs in access exclusive mode`.execute(tx);
+    await expect.poll(isFetchWaiting, soon).toBe(true);
+    // As the queue has it when its answer is lost.
+    await sql`update graphile_worker._private_jobs set run_at = now(), locked_at = now(), attempts = 1,
+      locked_by = ${workerId}`.execute(tx);
+    await breakConnections(tx);
+  });
   await expect.poll(countJobs, soon).toBe(0);
 });
 
