@@ -11,7 +11,7 @@ import {
   SIMILARITY_THRESHOLD,
   similarityMatching,
 } from '../search-index/matching.ts';
-import { hasWords, type ParsedQuery } from '../search-index/parsed-query.ts';
+import { hasWords, type ParsedQuery, type Term } from '../search-index/parsed-query.ts';
 import { type Narrowing, type Source, sources } from '../search-index/sources.ts';
 import { type InOrder, inOrder } from './in-order.ts';
 
@@ -327,12 +327,25 @@ function cut({ page, total, division }: PageRow, limit: number): FoundPage {
 }
 
 /**
- * Runs a search in a transaction whose statements are planned without their parameters (decision 328): once per
- * connection for all words, because planning them costs more than running them.
+ * Whether the best plan depends on the words (decision 328): each of several words may be in a part of an asset that
+ * only some callers may read, and how common each word is decides where to start.
  */
-export function planOnce<T>(db: Database, run: (tx: Tx) => Promise<T>): Promise<T> {
+export function dependsOnWords(
+  caller: Caller,
+  kinds: readonly SearchKind[],
+  terms: readonly Term[],
+): boolean {
+  const isGated = caller.kind !== 'anonymous' && kinds.includes('asset');
+  return isGated && terms.filter((term) => !term.unwanted).length > 1;
+}
+
+/**
+ * Runs a search in a transaction. Unless `dependsOnWords`, its statements are planned without their parameters, once
+ * per connection for all words, because planning them costs more than running them (decision 328).
+ */
+export function runSearch<T>(db: Database, forWords: boolean, run: (tx: Tx) => Promise<T>): Promise<T> {
   return db.transaction().execute(async (tx) => {
-    await sql`select set_config('plan_cache_mode', 'force_generic_plan', true),
+    await sql`select set_config('plan_cache_mode', ${forWords ? 'force_custom_plan' : 'force_generic_plan'}, true),
       set_config('pg_trgm.word_similarity_threshold', ${SIMILARITY_THRESHOLD}, true)`.execute(tx);
     return run(tx);
   });
@@ -341,7 +354,7 @@ export function planOnce<T>(db: Database, run: (tx: Tx) => Promise<T>): Promise<
 /**
  * Returns a page of what the caller may find, in a fixed number of statements: the page with its total and, if almost
  * nothing has the words, the page with similar names. That decision depends on the caller's own hits only. Runs in
- * `planOnce`.
+ * `runSearch`.
  */
 export async function find(
   tx: Tx,

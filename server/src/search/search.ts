@@ -5,7 +5,7 @@ import { DEFAULT_LIMIT } from '../platform/http/page.ts';
 import { readLanguage } from '../search-index/language.ts';
 import { type ParsedQuery, parseQuery, readTerms } from '../search-index/parsed-query.ts';
 import { readFacets } from './facets.ts';
-import { find, type Order, planOnce, readPlace } from './find.ts';
+import { dependsOnWords, find, type Order, readPlace, runSearch } from './find.ts';
 import { highlightTermsOf } from './highlight.ts';
 import { showHits } from './show.ts';
 
@@ -36,8 +36,9 @@ export const search = handle(searchOperation, async ({ db, ladder }, { caller, q
     ...(origin === undefined ? {} : { origin }),
     ...(owner_ref === undefined ? {} : { owner_ref }),
   };
-  const { page, items } = await planOnce(db, async (tx) => {
-    const parsed = await parseQuery(tx, readTerms(query.q ?? ''));
+  const terms = readTerms(query.q ?? '');
+  const { page, items } = await runSearch(db, dependsOnWords(caller, kinds, terms), async (tx) => {
+    const parsed = await parseQuery(tx, terms);
     const order = orderOf(query, parsed);
     const page = await find(
       tx,

@@ -1,7 +1,9 @@
 import type { SearchQuery } from '@vitrine/contract/search';
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { planOnce } from '../../src/search/find.ts';
+import { callerOf } from '../../src/access/caller-of.ts';
+import { dependsOnWords, runSearch } from '../../src/search/find.ts';
+import { readTerms } from '../../src/search-index/parsed-query.ts';
 import { arrive } from '../posts/people.ts';
 import type { Visitor } from '../support/client.ts';
 import { type Account, type Library, openLibrary, publish } from '../support/library.ts';
@@ -206,11 +208,24 @@ describe('the statements of a search', () => {
     expect(await later(100)).toEqual(await later(200));
   });
 
-  test('are planned without their parameters, and later statements of the connection as before', async () => {
+  test('are planned without their parameters, unless the plan depends on the words, and others as before', async () => {
     const { db } = library.deps;
     const read = sql<{ mode: string }>`select current_setting('plan_cache_mode') as mode`;
-    const within = await planOnce(db, async (tx) => (await read.execute(tx)).rows);
-    expect(within).toEqual([{ mode: 'force_generic_plan' }]);
-    expect((await read.execute(db)).rows).toEqual([{ mode: 'auto' }]);
+    const before = (await read.execute(db)).rows;
+    const within = (forWords: boolean) =>
+      runSearch(db, forWords, async (tx) => (await read.execute(tx)).rows);
+    expect(await within(false)).toEqual([{ mode: 'force_generic_plan' }]);
+    expect(await within(true)).toEqual([{ mode: 'force_custom_plan' }]);
+    expect((await read.execute(db)).rows).toEqual(before);
+  });
+
+  test('depend on the words if a caller with an account searches assets for several of them', async () => {
+    const caller = await callerOf(library.deps.db, ines.ref);
+    if (caller === null) throw new Error('ines has no account');
+    const terms = readTerms('img tag104');
+    expect(dependsOnWords(caller, ['post', 'asset'], terms)).toBe(true);
+    expect(dependsOnWords(caller, ['asset'], readTerms('tag104 -img'))).toBe(false);
+    expect(dependsOnWords(caller, ['post'], terms)).toBe(false);
+    expect(dependsOnWords({ kind: 'anonymous' }, ['asset'], terms)).toBe(false);
   });
 });
