@@ -26,7 +26,7 @@ describe('terms of a link', () => {
   });
 
   it('clears removed terms and sets new ones', () => {
-    const removed = { lasting: 'never', locking: 'none', marking: 'none', downloads: false } as const;
+    const removed = { lifetime: 'never', locking: 'none', marking: 'none', downloads: false } as const;
     expect(updateOf(link, { ...draftOf(link), ...removed, label: ' Press ' }, now)).toEqual({
       label: 'Press',
       clear_expires_at: true,
@@ -34,14 +34,14 @@ describe('terms of a link', () => {
       clear_watermark: true,
       allow_download: false,
     });
-    const set = { lasting: '30', locking: 'set', password: 'anchor', marking: 'library' } as const;
+    const set = { lifetime: '30', locking: 'set', password: 'anchor', marking: 'library' } as const;
     const update = updateOf(link, { ...draftOf(link), ...set }, now);
     expect(update).toMatchObject({ password: 'anchor', watermark: true });
     expect(update.expires_at?.slice(0, 10)).toBe('2026-06-02');
   });
 
   it('requires the password, text or day that is switched on', () => {
-    const empty = { lasting: 'date', locking: 'set', marking: 'own' } as const;
+    const empty = { lifetime: 'date', locking: 'set', marking: 'own' } as const;
     expect(Object.keys(problemsOf({ ...draftOf(undefined), ...empty }, now))).toEqual([
       'day',
       'password',

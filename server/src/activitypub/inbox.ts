@@ -1,4 +1,4 @@
-import type { InboxContext } from '@fedify/fedify';
+import type { InboxContext, InboxListenerSetters } from '@fedify/fedify';
 import { Accept, type Activity, Announce, Delete, Follow, Like, Reject, Undo } from '@fedify/fedify/vocab';
 import { sql } from 'kysely';
 import { followableActor, followablePost } from '../access/activitypub.ts';
@@ -126,20 +126,11 @@ async function remove(deps: Deps, activity: Delete): Promise<void> {
   });
 }
 
-interface Listeners {
-  on<A extends Activity>(
-    // biome-ignore lint/suspicious/noExplicitAny: the signature of the library
-    type: new (...args: any[]) => A,
-    listener: (ctx: Ctx, activity: A) => Promise<void>,
-  ): Listeners;
-  onError(handler: (ctx: { data: Processing }, error: Error) => void): Listeners;
-}
-
 /**
  * Handles incoming activities. Replies and unknown activities are accepted without effect, since strangers
  * cannot write to the library (AP-15).
  */
-export function listen(listeners: Listeners, deps: Deps, site: ActivityPubSite): void {
+export function listen(listeners: InboxListenerSetters<Processing>, deps: Deps, site: ActivityPubSite): void {
   const ignore = async () => {};
   listeners
     .on(Follow, (ctx, activity) => follow(ctx, deps, site, activity))

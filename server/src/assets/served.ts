@@ -140,7 +140,7 @@ export function openServedAssets(db: Database): ServedAssets {
   const readSession = statementFor(db, null);
   const readAsVisitor = statementFor(db, visitor);
   const readAs = new WeakMap<Caller, Read>();
-  const resolvedWith = new WeakMap<Caller, Pick<Foreseen, 'wanted' | 'served'>>();
+  const prefetched = new WeakMap<Caller, Pick<Foreseen, 'wanted' | 'served'>>();
 
   const expect = (token: string | null) => (token === null ? visitor : (expectedCallers.get(token) ?? null));
 
@@ -174,7 +174,7 @@ export function openServedAssets(db: Database): ServedAssets {
     readWith: readTogether,
     confirm(token, caller, { expected, wanted, served }) {
       if (expected !== null && hasSameAccess(expected, caller)) {
-        resolvedWith.set(caller, { wanted, served });
+        prefetched.set(caller, { wanted, served });
         return;
       }
       if (token === null) return;
@@ -185,9 +185,9 @@ export function openServedAssets(db: Database): ServedAssets {
       if (expectedCallers.size > MOST_EXPECTED && !oldest.done) expectedCallers.delete(oldest.value);
     },
     async find(caller, wanted) {
-      const known = resolvedWith.get(caller);
+      const known = prefetched.get(caller);
       // Used once: a second read must see the current state.
-      resolvedWith.delete(caller);
+      prefetched.delete(caller);
       if (known?.wanted.id === wanted.id && known.wanted.key === wanted.key) return known.served;
       return findServed(db, caller, wanted);
     },

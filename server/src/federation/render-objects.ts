@@ -11,7 +11,7 @@ import {
 import { passedOn } from '../access/links.ts';
 import { ownTeam } from '../access/teams.ts';
 import { kindOf } from '../media/sniff.ts';
-import type { Database } from '../platform/database/pool.ts';
+import type { Columns, Database } from '../platform/database/pool.ts';
 import { isText } from '../subtitles/tracks.ts';
 import { readGivenValues } from './fields/send.ts';
 import { bytesKey } from './files/encrypted-bytes.ts';
@@ -40,24 +40,16 @@ interface TrackRow {
   confidence: number;
 }
 
-interface AssetRow {
-  id: string;
-  title: string;
-  description: string;
+interface AssetRow
+  extends Columns<
+      'assets',
+      'id' | 'title' | 'description' | 'file_name' | 'mature' | 'created_at' | 'updated_at'
+    >,
+    Columns<'files', 'size_bytes' | 'mime' | 'extension' | 'pixel_width' | 'pixel_height' | 'thumbhash'> {
   file_hash: string;
-  file_name: string;
-  size_bytes: number;
-  mime: string;
-  extension: string | null;
-  pixel_width: number | null;
-  pixel_height: number | null;
-  thumbhash: string | null;
   media: Record<string, unknown>;
   renditions: Record<string, { type: string; bytes: number; width?: number; height?: number }>;
-  mature: boolean;
   tags: string[];
-  created_at: string;
-  updated_at: string;
   team: TeamRow | null;
   tracks: TrackRow[] | null;
   /** Whether it is sent only to persons for whom sending it was confirmed. */
@@ -170,16 +162,19 @@ function assetObject(writing: Writing, row: AssetRow, fields: readonly AaFieldVa
   };
 }
 
-interface PostRow {
+interface PostRow
+  extends Columns<
+    'posts',
+    | 'title'
+    | 'description'
+    | 'visibility'
+    | 'tags'
+    | 'cover_asset_id'
+    | 'comments_enabled'
+    | 'posted_at'
+    | 'updated_at'
+  > {
   team: TeamRow | null;
-  title: string;
-  description: string;
-  visibility: string;
-  tags: string[];
-  cover_asset_id: string | null;
-  comments_enabled: boolean;
-  posted_at: string;
-  updated_at: string;
 }
 
 /** Returns the post in the form for the peer, or null if it is not (or no longer) shared. */

@@ -18,7 +18,7 @@ import { type InOrder, inOrder } from './in-order.ts';
 /** With fewer hits than this, names similar to the words are hits too. */
 const FEW_HITS = 3;
 
-/** The rows read for pages of 24, the default and the longest: few statements, each planned once (decision 328). */
+/** Row limits for pages of 24, of the default and of the maximum: few distinct statements to plan (decision 328). */
 const PAGES = [25, DEFAULT_LIMIT + 1, 201];
 
 export type Order = 'relevance' | 'newest' | 'oldest';
@@ -168,8 +168,8 @@ function hitsOf(
   return { before: part.before, rows };
 }
 
-/** Returns the least of `PAGES` that is at least as large. */
-function constantOver(rows: number): number {
+/** Rounds a row limit up to one of `PAGES`. */
+function roundUpToPage(rows: number): number {
   return PAGES.find((most) => most >= rows) ?? rows;
 }
 
@@ -261,7 +261,7 @@ async function readPage(
           way: order,
           place,
           ranked,
-          most: constantOver(limit),
+          most: roundUpToPage(limit),
           enough: null,
         }),
       );
@@ -326,26 +326,23 @@ function cut({ page, total, division }: PageRow, limit: number): FoundPage {
   };
 }
 
-/**
- * Whether the best plan depends on the words (decision 328): each of several words may be in a part of an asset that
- * only some callers may read, and how common each word is decides where to start.
- */
-export function dependsOnWords(
-  caller: Caller,
-  kinds: readonly SearchKind[],
-  terms: readonly Term[],
-): boolean {
-  const isGated = caller.kind !== 'anonymous' && kinds.includes('asset');
-  return isGated && terms.filter((term) => !term.unwanted).length > 1;
-}
+type PlanMode = 'force_generic_plan' | 'force_custom_plan';
 
 /**
- * Runs a search in a transaction. Unless `dependsOnWords`, its statements are planned without their parameters, once
- * per connection for all words, because planning them costs more than running them (decision 328).
+ * Returns how to plan the statements of a search (decision 328). Planning usually costs more than running, so a generic
+ * plan serves all words of a connection. When a signed-in caller searches assets for several words, each word may be in
+ * a part of the asset that only some callers may read, and a plan for the given words is cheaper.
  */
-export function runSearch<T>(db: Database, forWords: boolean, run: (tx: Tx) => Promise<T>): Promise<T> {
+export function planModeOf(caller: Caller, kinds: readonly SearchKind[], terms: readonly Term[]): PlanMode {
+  const isGated = caller.kind !== 'anonymous' && kinds.includes('asset');
+  const hasSeveralWords = terms.filter((term) => !term.unwanted).length > 1;
+  return isGated && hasSeveralWords ? 'force_custom_plan' : 'force_generic_plan';
+}
+
+/** Runs a search in a transaction with this plan mode and the similarity threshold. */
+export function runSearch<T>(db: Database, planMode: PlanMode, run: (tx: Tx) => Promise<T>): Promise<T> {
   return db.transaction().execute(async (tx) => {
-    await sql`select set_config('plan_cache_mode', ${forWords ? 'force_custom_plan' : 'force_generic_plan'}, true),
+    await sql`select set_config('plan_cache_mode', ${planMode}, true),
       set_config('pg_trgm.word_similarity_threshold', ${SIMILARITY_THRESHOLD}, true)`.execute(tx);
     return run(tx);
   });
@@ -353,8 +350,8 @@ export function runSearch<T>(db: Database, forWords: boolean, run: (tx: Tx) => P
 
 /**
  * Returns a page of what the caller may find, in a fixed number of statements: the page with its total and, if almost
- * nothing has the words, the page with similar names. That decision depends on the caller's own hits only. Runs in
- * `runSearch`.
+ * nothing has the words, the page with similar names. That decision depends on the caller's own hits only. Call
+ * it in `runSearch`.
  */
 export async function find(
   tx: Tx,

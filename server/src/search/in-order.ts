@@ -18,7 +18,7 @@ const TELLING = 4;
 const WITHHELD = 10;
 
 /** What to search for in a kind. */
-export interface Wanted {
+export interface KindSearch {
   caller: Caller;
   kind: SearchKind;
   matching: Matching;
@@ -29,7 +29,7 @@ export interface Wanted {
   way: 'newest' | 'oldest';
   /** Where to begin, as a time and a key; null for the start. */
   after: ((at: RawBuilder<unknown>, id: RawBuilder<unknown>) => RawBuilder<boolean>) | null;
-  /** A constant of the statement, which is planned without its parameters. */
+  /** The row limit. Inlined, because generic plans do not know parameters. */
   most: number;
 }
 
@@ -41,7 +41,7 @@ export interface InOrder {
 
 /** The score of a candidate document `d`: no row unless it matches and may be found. */
 function foundAt(
-  { caller, kind, matching, narrowed, score }: Wanted,
+  { caller, kind, matching, narrowed, score }: KindSearch,
   also: RawBuilder<unknown>,
 ): RawBuilder<unknown> {
   const { key } = documentsOf[kind];
@@ -52,7 +52,7 @@ function foundAt(
 }
 
 /** The same for a gathered key `k`, whose document is read again. */
-function foundOf({ caller, kind, matching, narrowed, score }: Wanted): RawBuilder<unknown> {
+function foundOf({ caller, kind, matching, narrowed, score }: KindSearch): RawBuilder<unknown> {
   const { table, key } = documentsOf[kind];
   const { from, id } = sources[kind];
   const conditions = [matching.matches, searchable(caller, kind), ...narrowed];
@@ -61,7 +61,7 @@ function foundOf({ caller, kind, matching, narrowed, score }: Wanted): RawBuilde
 }
 
 /** Names and people have no time: all matches are sorted first, then checked. */
-function gatheredAlone(wanted: Wanted): InOrder {
+function gatheredAlone(wanted: KindSearch): InOrder {
   const { kind, matching, way, after, most } = wanted;
   const { from, id, at } = sources[kind];
   const direction = way === 'newest' ? sql`desc` : sql`asc`;
@@ -81,7 +81,7 @@ function gatheredAlone(wanted: Wanted): InOrder {
  * from the index of words if they are rare; and if they are common but almost none may be found, the plan starts from
  * what the caller may find, or from the filters. Unused plans have a limit of 0 and do not run.
  */
-export function inOrder(name: string, wanted: Wanted): InOrder {
+export function inOrder(name: string, wanted: KindSearch): InOrder {
   const { caller, kind, matching, narrowed, way, after, most } = wanted;
   const { table, key, timed } = documentsOf[kind];
   if (!timed) return gatheredAlone(wanted);

@@ -5,7 +5,7 @@ import { DEFAULT_LIMIT } from '../platform/http/page.ts';
 import { readLanguage } from '../search-index/language.ts';
 import { type ParsedQuery, parseQuery, readTerms } from '../search-index/parsed-query.ts';
 import { readFacets } from './facets.ts';
-import { dependsOnWords, find, type Order, readPlace, runSearch } from './find.ts';
+import { find, type Order, planModeOf, readPlace, runSearch } from './find.ts';
 import { highlightTermsOf } from './highlight.ts';
 import { showHits } from './show.ts';
 
@@ -37,7 +37,7 @@ export const search = handle(searchOperation, async ({ db, ladder }, { caller, q
     ...(owner_ref === undefined ? {} : { owner_ref }),
   };
   const terms = readTerms(query.q ?? '');
-  const { page, items } = await runSearch(db, dependsOnWords(caller, kinds, terms), async (tx) => {
+  const { page, items } = await runSearch(db, planModeOf(caller, kinds, terms), async (tx) => {
     const parsed = await parseQuery(tx, terms);
     const order = orderOf(query, parsed);
     const page = await find(
@@ -54,7 +54,7 @@ export const search = handle(searchOperation, async ({ db, ladder }, { caller, q
     return { page, items: await showHits(tx, caller, page.hits, { ladder, marks }) };
   });
   const body = { items, next_cursor: page.next, total: page.total, total_capped: page.capped };
-  // Planned for the number of hits, so outside.
+  // Read outside the transaction, because their plan depends on the number of hits.
   if (query.facets !== true) return { status: 200, body };
   return { status: 200, body: { ...body, facets: await readFacets(db, caller, page.division) } };
 });

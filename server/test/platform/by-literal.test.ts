@@ -19,7 +19,7 @@ const metal = {
   required: ['kind'],
 };
 
-test('a value of a union is written as its literal says, without what its branch does not name', () => {
+test('writes each member of a union by its literal, and omits properties that its branch does not declare', () => {
   const write = compileWriter(byLiteral({ type: 'array', items: { anyOf: [fruit, stone, metal] } }));
   const values = [
     { kind: 'metal', name: 'tin', seeds: 1 },
@@ -33,14 +33,14 @@ test('a value of a union is written as its literal says, without what its branch
   ]);
 });
 
-test('a union without such a literal is left as it is', () => {
+test('does not change a union without a distinguishing literal', () => {
   const nullable = { anyOf: [{ type: 'string' }, { type: 'null' }] };
   const alike = { anyOf: [fruit, fruit] };
   expect(byLiteral(nullable)).toEqual(nullable);
   expect(byLiteral(alike)).toEqual(alike);
 });
 
-test('the hits of a search are chosen by their kind', () => {
+test('writes the hits of a search by their kind', () => {
   expect(byLiteral({ ...SearchPage })).toHaveProperty(
     'properties.items.items.if.properties.kind.const',
     'post',

@@ -32,7 +32,7 @@ async function breakConnections(db: Database = library.deps.db): Promise<void> {
     where datname = current_database() and pid <> pg_backend_pid()`.execute(db);
 }
 
-/** Whether a worker's fetch waits for a lock. */
+/** Returns whether a worker's fetch waits for a lock. */
 async function isFetchWaiting(): Promise<boolean> {
   const { rows } = await sql<{ waits: boolean }>`select exists (select from pg_stat_activity
     where datname = current_database() and wait_event_type = 'Lock') as waits`.execute(library.deps.db);
@@ -97,7 +97,7 @@ test('completes a job whose connection broke while it was claimed', async () => 
   await db.transaction().execute(async (tx) => {
     await sql`lock table graphile_worker._private_jobs in access exclusive mode`.execute(tx);
     await expect.poll(isFetchWaiting, soon).toBe(true);
-    // As the queue has it when its answer is lost.
+    // The state of the queue after the response to a fetch was lost.
     await sql`update graphile_worker._private_jobs set run_at = now(), locked_at = now(), attempts = 1,
       locked_by = ${workerId}`.execute(tx);
     await breakConnections(tx);

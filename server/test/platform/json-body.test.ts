@@ -191,6 +191,7 @@ describe('a JSON body is accepted unchanged or refused', () => {
     ['POST', '/auth/login', 'multipart/form-data; boundary=x'],
     ['POST', '/posts', 'multipart/form-data; boundary=x'],
     ['PUT', '/system/public-mode', 'multipart/form-data; boundary=x'],
+    ['PATCH', '/assets/00000000-0000-4000-8000-0000000000ff', 'text/plain'],
     ['POST', '/assets', 'image/jpeg'],
     ['POST', '/assets', 'application/octet-stream'],
   ])('%s %s as %s is 415', async (method, path, type) => {

@@ -244,6 +244,14 @@ describe('a post is changed by its author, posts.admin and system.admin', () => 
     expect(rows).toEqual([{ n: 0 }]);
   });
 
+  // TOKEN-9
+  test('not with a stranger’s token, even with the scope `admin`', async () => {
+    const post = await publish(mara, [one], { visibility: 'public' });
+    const foreign = await bearer(library, stranger, ['admin']);
+    expect((await refusal(foreign, post.id, { title: 'x' })).status).toBe(403);
+    expect(await read(mara, post.id)).toEqual(post);
+  });
+
   test('making a post private takes effect for its readers immediately', async () => {
     const post = await publish(mara, [one], { visibility: 'org-only' });
     await read(stranger, post.id);

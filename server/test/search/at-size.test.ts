@@ -2,7 +2,7 @@ import type { SearchQuery } from '@vitrine/contract/search';
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { callerOf } from '../../src/access/caller-of.ts';
-import { dependsOnWords, runSearch } from '../../src/search/find.ts';
+import { planModeOf, runSearch } from '../../src/search/find.ts';
 import { readTerms } from '../../src/search-index/parsed-query.ts';
 import { arrive } from '../posts/people.ts';
 import type { Visitor } from '../support/client.ts';
@@ -208,24 +208,22 @@ describe('the statements of a search', () => {
     expect(await later(100)).toEqual(await later(200));
   });
 
-  test('are planned without their parameters, unless the plan depends on the words, and others as before', async () => {
+  test('have the given plan mode, and later statements of the connection the previous one', async () => {
     const { db } = library.deps;
     const read = sql<{ mode: string }>`select current_setting('plan_cache_mode') as mode`;
     const before = (await read.execute(db)).rows;
-    const within = (forWords: boolean) =>
-      runSearch(db, forWords, async (tx) => (await read.execute(tx)).rows);
-    expect(await within(false)).toEqual([{ mode: 'force_generic_plan' }]);
-    expect(await within(true)).toEqual([{ mode: 'force_custom_plan' }]);
+    for (const mode of ['force_generic_plan', 'force_custom_plan'] as const)
+      expect(await runSearch(db, mode, async (tx) => (await read.execute(tx)).rows)).toEqual([{ mode }]);
     expect((await read.execute(db)).rows).toEqual(before);
   });
 
-  test('depend on the words if a caller with an account searches assets for several of them', async () => {
+  test('use custom plans only when a signed-in caller searches assets for several words', async () => {
     const caller = await callerOf(library.deps.db, ines.ref);
     if (caller === null) throw new Error('ines has no account');
     const terms = readTerms('img tag104');
-    expect(dependsOnWords(caller, ['post', 'asset'], terms)).toBe(true);
-    expect(dependsOnWords(caller, ['asset'], readTerms('tag104 -img'))).toBe(false);
-    expect(dependsOnWords(caller, ['post'], terms)).toBe(false);
-    expect(dependsOnWords({ kind: 'anonymous' }, ['asset'], terms)).toBe(false);
+    expect(planModeOf(caller, ['post', 'asset'], terms)).toBe('force_custom_plan');
+    expect(planModeOf(caller, ['asset'], readTerms('tag104 -img'))).toBe('force_generic_plan');
+    expect(planModeOf(caller, ['post'], terms)).toBe('force_generic_plan');
+    expect(planModeOf({ kind: 'anonymous' }, ['asset'], terms)).toBe('force_generic_plan');
   });
 });

@@ -71,7 +71,7 @@ export async function closeLibraries(): Promise<void> {
   for (const library of opened.splice(0)) await library.close();
 }
 
-/** The connections of a library's pool: few, because each reads the catalogs and plans every statement for itself. */
+/** The size of a library's pool: small, because every connection reads the catalogs and plans statements itself. */
 export const CONNECTIONS = 4;
 
 /** Opens a library that closes after the file's tests. `env` are settings over the tests' own. */

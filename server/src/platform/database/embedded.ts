@@ -241,16 +241,16 @@ function launch({ binDir, cluster, connection, settings, user, logFile, log }: P
   closeSync(logFd);
   const { promise, resolve } = Promise.withResolvers<ServerExit>();
   const server: Server = { child, exited: promise, exit: null, failure: null };
-  const resolveOnce = (exit: ServerExit) => {
+  const recordExit = (exit: ServerExit) => {
     server.exit = exit;
     watcher.dismiss();
     resolve(exit);
   };
   child.once('error', (error) => {
     server.failure = error;
-    if (child.pid === undefined) resolveOnce({ code: null, signal: null });
+    if (child.pid === undefined) recordExit({ code: null, signal: null });
   });
-  child.once('exit', (code, signal) => resolveOnce({ code, signal }));
+  child.once('exit', (code, signal) => recordExit({ code, signal }));
   return server;
 }
 

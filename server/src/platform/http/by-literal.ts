@@ -12,7 +12,7 @@ function literalOf(branch: Schema, name: string): unknown {
   return isSchema(property) ? property.const : undefined;
 }
 
-/** Returns the property by whose literal the objects of a union differ. */
+/** Returns the required property whose literal differs in every branch of a union; undefined without one. */
 function discriminatorOf(branches: readonly Schema[]): string | undefined {
   const names = isSchema(branches[0]?.properties) ? Object.keys(branches[0].properties) : [];
   return names.find((name) => {
@@ -22,8 +22,8 @@ function discriminatorOf(branches: readonly Schema[]): string | undefined {
 }
 
 /**
- * Returns a schema by which the same values are written faster: a union of objects that differ by a literal, such as
- * `kind`, becomes a choice by that literal. A writer of a union validates all of a value against one branch after
+ * Returns an equivalent schema that serialises faster: a union of objects that differ by a literal, such as `kind`,
+ * becomes a choice by that literal. For a union, the serialiser validates the whole value against one branch after
  * another, which takes longer than writing it.
  */
 export function byLiteral(schema: Schema): Schema {

@@ -4,7 +4,7 @@ import { expiryOf } from '#lib/time/expiry.ts';
 /** The settings of a link in the form. `keep` leaves the current value unchanged. */
 export interface LinkDraft {
   readonly label: string;
-  readonly lasting: 'keep' | '30' | '90' | 'never' | 'date';
+  readonly lifetime: 'keep' | '30' | '90' | 'never' | 'date';
   /** The picked day, `YYYY-MM-DD`. */
   readonly day: string;
   readonly locking: 'keep' | 'none' | 'set';
@@ -18,7 +18,7 @@ export interface LinkDraft {
 export function draftOf(link: ShareLink | undefined): LinkDraft {
   return {
     label: link?.label ?? '',
-    lasting: link === undefined ? '30' : 'keep',
+    lifetime: link === undefined ? '30' : 'keep',
     day: '',
     locking: link?.has_password === true ? 'keep' : 'none',
     password: '',
@@ -33,9 +33,9 @@ export function problemsOf(
   draft: LinkDraft,
   now: Date,
 ): { day?: string; password?: string; watermark?: string } {
-  const { lasting, locking, marking } = draft;
+  const { lifetime, locking, marking } = draft;
   return {
-    ...(lasting !== 'keep' && expiryOf(lasting, draft.day, now) === undefined
+    ...(lifetime !== 'keep' && expiryOf(lifetime, draft.day, now) === undefined
       ? { day: 'Pick a day from today on.' }
       : {}),
     ...(locking === 'set' && draft.password === '' ? { password: 'Enter a password.' } : {}),
@@ -52,7 +52,7 @@ function watermarkOf({ marking, watermark }: LinkDraft): true | string | undefin
 export function creationOf(draft: LinkDraft, now: Date): ShareLinkCreate {
   return {
     label: draft.label.trim(),
-    expires_at: draft.lasting === 'keep' ? null : (expiryOf(draft.lasting, draft.day, now) ?? null),
+    expires_at: draft.lifetime === 'keep' ? null : (expiryOf(draft.lifetime, draft.day, now) ?? null),
     password: draft.locking === 'set' ? draft.password : null,
     allow_download: draft.downloads,
     watermark: watermarkOf(draft) ?? null,
@@ -61,7 +61,7 @@ export function creationOf(draft: LinkDraft, now: Date): ShareLinkCreate {
 
 /** Returns the changes of a link from a valid form. */
 export function updateOf(link: ShareLink, draft: LinkDraft, now: Date): ShareLinkUpdate {
-  const until = draft.lasting === 'keep' ? undefined : expiryOf(draft.lasting, draft.day, now);
+  const until = draft.lifetime === 'keep' ? undefined : expiryOf(draft.lifetime, draft.day, now);
   const mark = watermarkOf(draft);
   return {
     ...(draft.label.trim() === link.label ? {} : { label: draft.label.trim() }),

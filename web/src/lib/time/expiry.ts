@@ -15,14 +15,14 @@ export const lifetimeChoices: readonly Lifetime[] = ['30', '90', '365', 'never',
  * Returns when a token created now expires: RFC 3339, or null for never. `day` is `YYYY-MM-DD` and inclusive in the
  * user's time zone; undefined if it is invalid or past.
  */
-export function expiryOf(lasting: Lifetime, day: string, now: Date): string | null | undefined {
-  if (lasting === 'never') return null;
-  if (lasting === 'date') {
+export function expiryOf(lifetime: Lifetime, day: string, now: Date): string | null | undefined {
+  if (lifetime === 'never') return null;
+  if (lifetime === 'date') {
     const end = new Date(`${day}T23:59:59`);
     return Number.isNaN(end.getTime()) || end <= now ? undefined : end.toISOString();
   }
   const end = new Date(now);
-  end.setDate(end.getDate() + Number(lasting));
+  end.setDate(end.getDate() + Number(lifetime));
   return end.toISOString();
 }
 
