@@ -160,6 +160,6 @@ export const feed = handle(listPosts, async (deps, { caller, query }) => {
   const page = cutPage(rows, limit, (last) => cursorAfter({ at: last.key, id: last.id }));
   const ids = page.items.map((row) => row.id);
   const items = await writePosts(deps, caller, ids, !hidesRestricted(caller));
-  const text = `{"items":${items},"next_cursor":${JSON.stringify(page.next_cursor)}}`;
+  const text = `{"items":[${items.join(',')}],"next_cursor":${JSON.stringify(page.next_cursor)}}`;
   return { status: 200, body: new JsonText<AnswerOf<typeof listPosts>>(text) };
 });

@@ -95,10 +95,16 @@ export function postColumns(caller: Caller): RawBuilder<PostRow> {
         ) r) end as comments`;
 }
 
+/**
+ * `any` of these ids. The subquery hides their number from the planner, which would otherwise plan the statement anew
+ * for a few ids: for one post this takes eight times as long as running it.
+ */
+export const anyOf = (ids: readonly string[]) => sql`any(array(select unnest(${ids}::uuid[])))`;
+
 async function readPosts(db: Database, caller: Caller, ids: readonly string[]): Promise<PostRow[]> {
   const { rows } = await sql<PostRow>`select ${postColumns(caller)}
     from posts p left join users u on u.ref = p.author_user_ref
-    where p.id = any(${ids}::uuid[])`.execute(db);
+    where p.id = ${anyOf(ids)}`.execute(db);
   return rows;
 }
 
@@ -112,7 +118,7 @@ async function readMembers(
   const { rows } = await sql<MemberRow>`
     select m.post_id, m.sort_order, ${assetColumns(caller, ladder)}
     from post_members m join assets a on a.id = m.asset_id ${assetJoins}
-    where m.post_id = any(${ids}::uuid[]) and ${liveAsset}
+    where m.post_id = ${anyOf(ids)} and ${liveAsset}
     order by m.post_id, m.sort_order, m.asset_id`.execute(db);
   return rows;
 }

@@ -17,6 +17,7 @@ import type { Deps } from '../deps.ts';
 import { cardColumn } from '../fields/values/show.ts';
 import type { Database } from '../platform/database/pool.ts';
 import {
+  anyOf,
   COMMENTS_SHOWN,
   type CountedMember,
   callersPost,
@@ -81,7 +82,7 @@ async function readPostVersions(
     select p.id, ${postVersion} as version, p.cover_asset_id, ${liveThumbnail} as cover_thumbnail_asset_id, p.cover_focal_x,
       p.cover_focal_y, p.cover_focal_asset_id, ${coverProvenance} as cover_provenance, ${likedBy(caller)} as liked
     from posts p left join users u on u.ref = p.author_user_ref
-    where p.id = any(${ids}::uuid[])`.execute(db);
+    where p.id = ${anyOf(ids)}`.execute(db);
   return rows;
 }
 
@@ -95,7 +96,7 @@ async function readMemberVersions(
     select m.post_id, m.sort_order, a.id as asset_id, ${shownAssets(caller)} as shown, ${ownerName(caller, 'o')} as owner_name,
       a.ai_provenance as asset_ai_provenance, ${cardColumn(caller)} as card_fields, ${versionColumn}
     from post_members m join assets a on a.id = m.asset_id ${assetJoins}
-    where m.post_id = any(${ids}::uuid[]) and ${liveAsset}
+    where m.post_id = ${anyOf(ids)} and ${liveAsset}
     order by m.post_id, m.sort_order, m.asset_id`.execute(db);
   return rows;
 }
@@ -116,7 +117,7 @@ async function textsOfPosts(
   if (missing.length === 0) return found;
   const { rows } = await sql<PostRow & { version: string | null }>`
     select ${postColumns(caller)}, ${postVersion} as version from posts p left join users u on u.ref = p.author_user_ref
-    where p.id = any(${missing}::uuid[])`.execute(db);
+    where p.id = ${anyOf(missing)}`.execute(db);
   for (const row of rows) {
     const text = JSON.stringify(commonPost(row)).slice(0, -1);
     if (row.version !== null) postTexts.set(`${caller.kind} ${row.id}`, { version: row.version, text });
@@ -140,7 +141,7 @@ async function textsOfAssets(
   }
   if (missing.length === 0) return found;
   const { rows } = await sql<FullRow>`select ${fullColumns(caller, ladder)} from assets a ${assetJoins}
-    where a.id = any(${missing}::uuid[]) and ${liveAsset}`.execute(db);
+    where a.id = ${anyOf(missing)} and ${liveAsset}`.execute(db);
   for (const row of rows) found.set(row.asset_id, row.shown ? writtenText(texts, caller, ladder, row) : null);
   return found;
 }
@@ -152,7 +153,7 @@ function writeMember(member: MemberVersion, asset: string | null): string {
 }
 
 /**
- * Returns the list that showPosts returns, as JSON, and serialises only what has changed (FEED-14). Takes two statements,
+ * Returns what showPosts returns, each post as JSON, and serialises only what has changed (FEED-14). Takes two statements,
  * and one more each for posts and assets that are not cached.
  */
 export async function writePosts(
@@ -160,8 +161,8 @@ export async function writePosts(
   caller: Caller,
   ids: readonly string[],
   keepRestricted: boolean,
-): Promise<string> {
-  if (ids.length === 0) return '[]';
+): Promise<string[]> {
+  if (ids.length === 0) return [];
   const [posts, members] = await Promise.all([
     readPostVersions(deps.db, caller, ids),
     readMemberVersions(deps.db, caller, ids),
@@ -185,5 +186,5 @@ export async function writePosts(
     const shown = given.map((member) => writeMember(member, assets.get(member.asset_id) ?? null));
     written.set(post.id, `${text},${rest},"members":[${shown.join(',')}]}`);
   }
-  return `[${ids.flatMap((id) => written.get(id) ?? []).join(',')}]`;
+  return ids.flatMap((id) => written.get(id) ?? []);
 }
