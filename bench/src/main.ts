@@ -5,6 +5,7 @@ import { benchFirstFrame } from './first-frame.ts';
 import { benchIdentity } from './identity.ts';
 import { benchImport } from './import.ts';
 import { benchNotifications } from './notifications.ts';
+import { benchPeers } from './peers/peers.ts';
 import { benchPosts } from './posts.ts';
 import { benchRenditions } from './renditions.ts';
 import { benchSearch } from './search.ts';
@@ -51,6 +52,9 @@ switch (positionals[0]) {
   case 'notifications':
     await benchNotifications();
     break;
+  case 'peers':
+    await benchPeers(100_000, Number(values.seconds));
+    break;
   case 'posts':
     await benchPosts();
     break;
@@ -75,6 +79,6 @@ switch (positionals[0]) {
     break;
   default:
     console.log(
-      'npm run bench -- feed [--posts 10000,100000,1000000] [--seconds 6] | feeds --directory copy | first-frame [--gigabytes 4] | identity | posts | teams | search [--directory copy] | import | notifications | renditions [--reference checkout] | start | uploads [--uploads 200] [--by form,tus] | video',
+      'npm run bench -- feed [--posts 10000,100000,1000000] [--seconds 6] | feeds --directory copy | first-frame [--gigabytes 4] | identity | peers | posts | teams | search [--directory copy] | import | notifications | renditions [--reference checkout] | start | uploads [--uploads 200] [--by form,tus] | video',
     );
 }

@@ -3,10 +3,10 @@ import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import autocannon, { type Result } from 'autocannon';
-import sharp from 'sharp';
 import { admin, call, createAccount, openEmptyLibrary, signIn } from './empty-library.ts';
 import { cacheDir, type Spawned, serverBin } from './library.ts';
 import { median } from './load.ts';
+import { picture } from './picture.ts';
 import { processorSeconds, treeProcessorSeconds } from './processor-time.ts';
 
 const PICTURES = 50;
@@ -24,22 +24,6 @@ interface Library {
   paths: string[];
   feed: string;
   close(): Promise<void>;
-}
-
-/** Creates a picture with the detail of a photograph, so that its previews have a realistic size. */
-function picture(seed: number): Promise<Buffer> {
-  const noise = { type: 'gaussian', mean: 128, sigma: 20 } as const;
-  const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="800" height="600"><rect width="800" height="600" fill="hsl(${seed * 7},60%,60%)"/><circle cx="${100 + seed * 10}" cy="300" r="150" fill="hsl(${seed * 31},70%,40%)"/></svg>`;
-  return sharp({ create: { width: 400, height: 300, channels: 3, background: '#808080', noise } })
-    .png()
-    .toBuffer()
-    .then((grain) => sharp(grain).resize(800, 600).toBuffer())
-    .then((input) =>
-      sharp(Buffer.from(svg))
-        .composite([{ input, blend: 'soft-light' }])
-        .jpeg()
-        .toBuffer(),
-    );
 }
 
 /** Uploads the pictures, posts them and waits for their previews. Returns the addresses of the small ones. */
