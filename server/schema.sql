@@ -1683,6 +1683,12 @@ create table job_workers (
   constraint job_workers_pkey PRIMARY KEY (worker_id)
 );
 
+create unlogged table last_writes (
+  user_ref bigint not null,
+  position pg_lsn not null,
+  constraint last_writes_pkey PRIMARY KEY (user_ref)
+);
+
 create table logos (
   hash text not null,
   content_type text not null,

@@ -142,6 +142,7 @@ export const createAsset = operation({
   example: { upload_id: '0198c2f4-6a1e-7c3b-9d52-4f8e1a7b6c30', title: 'Harbour at dawn', tags: ['harbour'] },
   body: AssetCreate,
   form: true,
+  seenBy: 'caller',
   responses: { 200: ShownAsset, 201: ShownAsset },
   errors: [404, 409, 413, 415, 422],
 });
@@ -157,6 +158,7 @@ export const getAsset = operation({
   door: 'public',
   scope: 'read',
   params: idParams,
+  replica: true,
   responses: { 200: Asset },
   errors: [404],
 });
@@ -192,6 +194,7 @@ export const listAssets = operation({
   door: 'public',
   scope: 'read',
   query: AssetQuery,
+  replica: true,
   responses: { 200: page(Asset) },
   errors: [],
 });
@@ -305,6 +308,7 @@ export const listAssetTypes = operation({
   description: 'Lists the kinds of asset: image, document, video, audio, model, font and other.',
   door: 'public',
   scope: 'read',
+  replica: true,
   responses: { 200: Type.Array(AssetType) },
   errors: [],
 });

@@ -121,6 +121,7 @@ export const listCollections = operation({
   door: 'public',
   scope: 'read',
   query: CollectionQuery,
+  replica: true,
   responses: { 200: page(Collection) },
   errors: [],
 });
@@ -136,6 +137,7 @@ export const getCollection = operation({
   door: 'public',
   scope: 'read',
   params: idParams,
+  replica: true,
   responses: { 200: Collection },
   errors: [404],
 });
@@ -184,6 +186,7 @@ export const listCollectionPosts = operation({
   scope: 'read',
   params: idParams,
   query: closed(pageQuery),
+  replica: true,
   responses: { 200: page(Post) },
   errors: [404],
 });

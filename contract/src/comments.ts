@@ -56,6 +56,7 @@ export const listComments = operation({
   scope: 'read',
   params: idParams,
   query: closed(pageQuery),
+  replica: true,
   responses: { 200: page(CommentRoot) },
   errors: [404],
 });
@@ -71,6 +72,7 @@ export const listReplies = operation({
   scope: 'read',
   params: idParams,
   query: closed(pageQuery),
+  replica: true,
   responses: { 200: page(Comment) },
   errors: [404],
 });
@@ -88,6 +90,7 @@ export const createComment = operation({
   params: idParams,
   example: { body: 'The light is lovely.' },
   body: closed({ body: CommentBody, parent_id: Type.Optional(nullable(Uuid)) }),
+  seenBy: 'caller',
   responses: { 201: Comment },
   errors: [404, 409],
 });
@@ -132,6 +135,7 @@ export const likeComment = operation({
   door: 'signedIn',
   scope: 'comments.write',
   params: idParams,
+  seenBy: 'caller',
   responses: { 200: LikeState },
   errors: [404],
 });
@@ -146,6 +150,7 @@ export const unlikeComment = operation({
   door: 'signedIn',
   scope: 'comments.write',
   params: idParams,
+  seenBy: 'caller',
   responses: { 200: LikeState },
   errors: [404],
 });

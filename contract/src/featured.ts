@@ -17,6 +17,7 @@ export const listFeatured = operation({
   description: 'Lists the featured posts that the caller’s feed would show, in their order.',
   door: 'public',
   scope: 'read',
+  replica: true,
   responses: { 200: Type.Array(Post, { maxItems: RAIL_LENGTH }) },
   errors: [],
 });

@@ -58,6 +58,7 @@ export const createFeedView = operation({
   scope: 'admin',
   example: { name: 'Harbours', query: { tag: ['harbour'], layout: 'grid' } },
   body: closed({ name: Name, query: FeedViewQuery }),
+  seenBy: 'caller',
   responses: { 201: FeedView },
   errors: [409],
 });
@@ -74,6 +75,7 @@ export const updateFeedView = operation({
   params: idParams,
   example: { name: 'Harbours' },
   body: closed({ name: Type.Optional(nullable(Name)), query: Type.Optional(nullable(FeedViewQuery)) }),
+  seenBy: 'caller',
   responses: { 200: FeedView },
   errors: [404, 409],
 });
@@ -88,6 +90,7 @@ export const deleteFeedView = operation({
   door: 'signedIn',
   scope: 'admin',
   params: idParams,
+  seenBy: 'caller',
   responses: { 204: noContent },
   errors: [404],
 });
@@ -102,6 +105,7 @@ export const orderFeedViews = operation({
   door: 'signedIn',
   scope: 'admin',
   body: closed({ view_ids: Type.Array(Uuid, { maxItems: 200 }) }),
+  seenBy: 'caller',
   responses: { 204: noContent },
   errors: [409],
 });

@@ -174,6 +174,7 @@ export const listAssetFieldValues = operation({
   summary: 'List the field values of an asset',
   description:
     'Lists the values that the caller may read, in the order of the fields. An asset whose columns are withheld has none.',
+  replica: true,
 });
 
 export const setAssetFieldValue = operation({
@@ -202,6 +203,7 @@ export const listAssetFieldHistory = operation({
   path: '/assets/{id}/fields/{field_id}/history',
   summary: 'List the history of a field value of an asset',
   description: 'Lists changes, newest first, to callers who may read the value.',
+  replica: true,
 });
 
 export const listCollectionFieldValues = operation({
@@ -210,6 +212,7 @@ export const listCollectionFieldValues = operation({
   path: '/collections/{id}/fields',
   summary: 'List the field values of a collection',
   description: 'Lists the values that the caller may read, in the order of the fields.',
+  replica: true,
 });
 
 export const setCollectionFieldValue = operation({

@@ -165,6 +165,7 @@ export const listFields = operation({
     asset_type: Type.Optional(Type.Integer({ minimum: 1, maximum: 2_147_483_647 })),
     ...pageQuery,
   }),
+  replica: true,
   responses: { 200: page(FieldDefinition) },
   errors: [],
 });
@@ -180,6 +181,7 @@ export const getField = operation({
   door: 'public',
   scope: 'read',
   params: idParams,
+  replica: true,
   responses: { 200: FieldDefinition },
   errors: [404],
 });

@@ -79,6 +79,7 @@ export const getAssetMedia = operation({
   door: 'public',
   scope: 'read',
   params: closed({ id: Uuid }),
+  replica: true,
   responses: { 200: AssetMedia },
   errors: [404],
 });

@@ -84,6 +84,7 @@ export const readNotification = operation({
   door: 'signedIn',
   scope: 'admin',
   params: closed({ id: Uuid }),
+  seenBy: 'caller',
   responses: { 204: noContent },
   errors: [404],
 });
@@ -97,6 +98,7 @@ export const readAllNotifications = operation({
   description: 'Idempotent.',
   door: 'signedIn',
   scope: 'admin',
+  seenBy: 'caller',
   responses: { 204: noContent },
   errors: [],
 });
@@ -197,6 +199,7 @@ export const updateNotificationPreferences = operation({
       nullable(closed({ ...digestMembers, time_zone: Type.Optional(nullable(TimeZone)) })),
     ),
   }),
+  seenBy: 'caller',
   responses: { 200: NotificationPreferences },
   errors: [],
 });
@@ -224,6 +227,7 @@ export const watchPost = operation({
   description: 'Idempotent.',
   scope: 'admin',
   params: closed({ id: Uuid }),
+  seenBy: 'caller',
   responses: { 200: Watch },
 });
 
@@ -235,6 +239,7 @@ export const unwatchPost = operation({
   description: 'Idempotent. Later comments of the caller do not start it again.',
   scope: 'admin',
   params: closed({ id: Uuid }),
+  seenBy: 'caller',
   responses: { 200: Watch },
 });
 

@@ -100,6 +100,16 @@ export interface Operation {
    * always allowed.
    */
   readonly worksWhenFull?: true;
+  /**
+   * A streaming replica may serve it (REPLICA-1): it writes nothing, and needs nothing that was written less than a
+   * second ago by others.
+   */
+  readonly replica?: true;
+  /**
+   * `caller`: only the caller must see this write immediately on a replica, since it takes nothing away from others and
+   * happens often. Writes without it are seen immediately by everyone (REPLICA-2).
+   */
+  readonly seenBy?: 'caller';
   readonly responses: Readonly<Record<number, ResponseBody>>;
   /** Statuses in addition to those of its method and door (openapi.ts, errorStatuses). */
   readonly errors: readonly ErrorStatus[];

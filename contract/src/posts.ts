@@ -223,6 +223,7 @@ export const getLike = operation({
   door: 'public',
   scope: 'read',
   params: idParams,
+  replica: true,
   responses: { 200: LikeState },
   errors: [404],
 });
@@ -237,6 +238,7 @@ export const likePost = operation({
   door: 'signedIn',
   scope: 'posts.write',
   params: idParams,
+  seenBy: 'caller',
   responses: { 200: LikeState },
   errors: [404],
 });
@@ -251,6 +253,7 @@ export const unlikePost = operation({
   door: 'signedIn',
   scope: 'posts.write',
   params: idParams,
+  seenBy: 'caller',
   responses: { 200: LikeState },
   errors: [404],
 });
@@ -267,6 +270,7 @@ export const listAssetPosts = operation({
   door: 'signedIn',
   scope: 'read',
   params: idParams,
+  replica: true,
   responses: { 200: closed({ items: Type.Array(Post), withheld_count: Count }) },
   errors: [404],
 });
@@ -288,6 +292,7 @@ export const createPost = operation({
     tags: ['harbour'],
   },
   body: PostCreate,
+  seenBy: 'caller',
   responses: { 201: Post },
   errors: [404, 409],
 });
@@ -327,6 +332,7 @@ export const listPosts = operation({
   door: 'public',
   scope: 'read',
   query: FeedQuery,
+  replica: true,
   responses: { 200: page(Post) },
   errors: [],
 });
@@ -342,6 +348,7 @@ export const getPost = operation({
   door: 'public',
   scope: 'read',
   params: idParams,
+  replica: true,
   responses: { 200: Post },
   errors: [404],
 });
@@ -357,6 +364,7 @@ export const listPostsByAsset = operation({
   door: 'public',
   scope: 'read',
   params: idParams,
+  replica: true,
   responses: { 200: Type.Array(Post) },
   errors: [],
 });

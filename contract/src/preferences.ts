@@ -60,6 +60,7 @@ export const updatePreferences = operation({
     language: Type.Optional(nullable(Language)),
     theme: Type.Optional(nullable(Theme)),
   }),
+  seenBy: 'caller',
   responses: { 200: Preferences },
   errors: [],
 });

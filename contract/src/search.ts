@@ -122,6 +122,7 @@ export const search = operation({
   door: 'public',
   scope: 'read',
   query: SearchQuery,
+  replica: true,
   responses: { 200: SearchPage },
   errors: [],
 });
@@ -146,6 +147,7 @@ export const suggest = operation({
   door: 'public',
   scope: 'read',
   query: Type.Object({ q: Type.Optional(Type.String({ maxLength: 200 })) }),
+  replica: true,
   responses: { 200: closed({ items: Type.Array(Suggestion, { maxItems: 10 }) }) },
   errors: [],
 });
@@ -193,6 +195,7 @@ export const createSearch = operation({
   scope: 'admin',
   example: { name: 'Harbours', query: { q: 'harbour', kind: 'asset' } },
   body: closed({ name: Name, query: SavedQuery }),
+  seenBy: 'caller',
   responses: { 201: SavedSearch },
   errors: [409],
 });
@@ -209,6 +212,7 @@ export const updateSearch = operation({
   params: idParams,
   example: { name: 'Harbours' },
   body: closed({ name: Type.Optional(nullable(Name)), query: Type.Optional(nullable(SavedQuery)) }),
+  seenBy: 'caller',
   responses: { 200: SavedSearch },
   errors: [404, 409],
 });
@@ -223,6 +227,7 @@ export const deleteSearch = operation({
   door: 'signedIn',
   scope: 'admin',
   params: idParams,
+  seenBy: 'caller',
   responses: { 204: noContent },
   errors: [404],
 });

@@ -30,6 +30,7 @@ export const listTags = operation({
   door: 'public',
   scope: 'read',
   query: Type.Object({ ...pageQuery, q: Type.Optional(Type.String({ maxLength: 64 })) }),
+  replica: true,
   responses: { 200: page(Tag) },
   errors: [],
 });
@@ -46,6 +47,7 @@ export const getTag = operation({
   door: 'public',
   scope: 'read',
   params: tagParams,
+  replica: true,
   responses: { 200: Tag },
   errors: [404],
 });
@@ -61,6 +63,7 @@ export const followTag = operation({
   door: 'signedIn',
   scope: 'admin',
   params: tagParams,
+  seenBy: 'caller',
   responses: { 204: noContent },
   errors: [409],
 });
@@ -75,6 +78,7 @@ export const unfollowTag = operation({
   door: 'signedIn',
   scope: 'admin',
   params: tagParams,
+  seenBy: 'caller',
   responses: { 204: noContent },
   errors: [],
 });
@@ -90,6 +94,7 @@ export const listFollowedTags = operation({
   description: 'Lists the tags that the caller follows, the most recently followed first.',
   door: 'signedIn',
   scope: 'read',
+  replica: true,
   responses: { 200: Type.Array(FollowedTag, { maxItems: 200 }) },
   errors: [],
 });

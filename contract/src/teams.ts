@@ -43,6 +43,7 @@ export const listTeams = operation({
   door: { holds: 'teams.read' },
   scope: 'read',
   query: closed({ ...pageQuery, q: Type.Optional(Type.String({ maxLength: 200 })) }),
+  replica: true,
   responses: { 200: page(Team) },
   errors: [],
 });
@@ -58,6 +59,7 @@ export const getTeam = operation({
   door: { holds: 'teams.read' },
   scope: 'read',
   params: idParams,
+  replica: true,
   responses: { 200: Team },
   errors: [404],
 });
@@ -134,6 +136,7 @@ export const listTeamMembers = operation({
   scope: 'read',
   params: idParams,
   query: closed(pageQuery),
+  replica: true,
   responses: { 200: page(TeamMember) },
   errors: [404],
 });
@@ -179,6 +182,7 @@ export const followTeam = operation({
   door: { holds: 'teams.read' },
   scope: 'admin',
   params: idParams,
+  seenBy: 'caller',
   responses: { 204: noContent },
   errors: [404],
 });
@@ -193,6 +197,7 @@ export const unfollowTeam = operation({
   door: { holds: 'teams.read' },
   scope: 'admin',
   params: idParams,
+  seenBy: 'caller',
   responses: { 204: noContent },
   errors: [404],
 });
@@ -252,6 +257,7 @@ export const listMyTeams = operation({
   description: 'Lists the teams of which the caller is a direct member, by name.',
   door: 'signedIn',
   scope: 'read',
+  replica: true,
   responses: { 200: Type.Array(Team) },
   errors: [],
 });
@@ -266,6 +272,7 @@ export const listFollowedTeams = operation({
   description: 'Lists the teams that the caller follows, by name.',
   door: 'signedIn',
   scope: 'read',
+  replica: true,
   responses: { 200: Type.Array(Team) },
   errors: [],
 });

@@ -37,6 +37,7 @@ export const createUpload = operation({
   description:
     'Speaks tus 1.0.0 with creation, creation-with-upload and creation-defer-length. `Location` is the address of the upload, which expires after seven days. A file over a limit or quota returns 413.',
   tus: true,
+  seenBy: 'caller',
   responses: { 201: noContent },
   errors: [404, 409, 412],
 });
@@ -76,6 +77,7 @@ export const appendToUpload = operation({
     'Speaks tus 1.0.0: appends the body at `Upload-Offset`, and returns 409 if that is not the current offset. A newer request for the same upload takes over from an older one.',
   tus: true,
   params,
+  seenBy: 'caller',
   responses: { 204: noContent },
   errors: [404, 409, 412],
 });
@@ -89,6 +91,7 @@ export const deleteUpload = operation({
   description: 'Ends an upload of the caller and removes its bytes (tus 1.0.0, termination).',
   tus: true,
   params,
+  seenBy: 'caller',
   responses: { 204: noContent },
   errors: [404, 409, 412],
 });

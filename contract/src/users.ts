@@ -31,6 +31,7 @@ export const getUser = operation({
   door: 'public',
   scope: 'read',
   params: userParams,
+  replica: true,
   responses: { 200: UserProfile },
   errors: [404],
 });
@@ -45,6 +46,7 @@ export const getUserByUsername = operation({
   door: 'public',
   scope: 'read',
   params: closed({ username: Type.String({ minLength: 1, maxLength: 500 }) }),
+  replica: true,
   responses: { 200: UserProfile },
   errors: [404],
 });
@@ -153,6 +155,7 @@ export const followUser = operation({
   door: 'signedIn',
   scope: 'admin',
   params: userParams,
+  seenBy: 'caller',
   responses: followState,
   errors: [404],
 });
@@ -167,6 +170,7 @@ export const unfollowUser = operation({
   door: 'signedIn',
   scope: 'admin',
   params: userParams,
+  seenBy: 'caller',
   responses: followState,
   errors: [404],
 });

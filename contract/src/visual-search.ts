@@ -29,6 +29,7 @@ export const searchByImage = operation({
   example: { asset_id: '0198c2f4-6a1e-7c3b-9d52-4f8e1a7b6c30', limit: 20 },
   body: ImageQuery,
   form: true,
+  seenBy: 'caller',
   responses: { 200: closed({ items: Type.Array(ImageMatch) }) },
   errors: [404, 413, 415, 501],
 });

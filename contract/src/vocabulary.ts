@@ -57,6 +57,7 @@ export const listFieldValues = operation({
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, default: 50 })),
     status: Type.Optional(Type.Enum(['active', 'deprecated', 'archived', 'any'])),
   }),
+  replica: true,
   responses: { 200: Vocabulary },
   errors: [404],
 });

@@ -54,6 +54,7 @@ export const listWhiteboards = operation({
   scope: 'read',
   params: idParams,
   query: closed(pageQuery),
+  replica: true,
   responses: { 200: page(Whiteboard) },
   errors: [404],
 });

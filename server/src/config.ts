@@ -40,6 +40,8 @@ export interface Config {
    * direct.
    */
   databaseDirectUrl: string | null;
+  /** A streaming replica of `databaseUrl` for reads; null: all reads use the primary. */
+  databaseReplicaUrl: string | null;
   /** Directory with initdb and postgres; null: the ones from npm. */
   postgresBinDir: string | null;
   /** As root: the uid and gid that the embedded PostgreSQL runs as. */
@@ -125,6 +127,7 @@ const names = [
   'VITRINE_BASE_URL',
   'VITRINE_DATABASE_POOLING',
   'VITRINE_DATABASE_DIRECT_URL',
+  'VITRINE_DATABASE_REPLICA_URL',
   'VITRINE_POSTGRES_BIN',
   'VITRINE_POSTGRES_UID',
   'VITRINE_ADMIN_USERNAME',
@@ -362,6 +365,13 @@ export function readConfig(
   if (databaseDirectUrl !== null && databaseUrl === null) {
     throw new ConfigError('VITRINE_DATABASE_DIRECT_URL needs a DATABASE_URL, the address of the pooler');
   }
+  const databaseReplicaUrl = databaseAddress(
+    'VITRINE_DATABASE_REPLICA_URL',
+    value('VITRINE_DATABASE_REPLICA_URL') ?? '',
+  );
+  if (databaseReplicaUrl !== null && databaseUrl === null) {
+    throw new ConfigError('VITRINE_DATABASE_REPLICA_URL needs a DATABASE_URL, the address of its primary');
+  }
   const dataDir = value('VITRINE_DATA');
   const baseUrl = value('VITRINE_BASE_URL');
   const encoderUrl = value('VITRINE_ENCODER_URL');
@@ -374,6 +384,7 @@ export function readConfig(
     baseUrl: baseUrl === null ? null : publicAddress('VITRINE_BASE_URL', baseUrl),
     databaseUrl,
     databaseDirectUrl,
+    databaseReplicaUrl,
     postgresBinDir: value('VITRINE_POSTGRES_BIN'),
     postgresUid: number('VITRINE_POSTGRES_UID', DATABASE_UID, 1, 4_294_967_294),
     admin:

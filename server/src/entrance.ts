@@ -25,6 +25,11 @@ export interface Entrance {
   confirm(operation: Operation, request: FastifyRequest): Promise<Caller>;
   /** Whether the public address at the time of the request, or a trusted proxy, uses https. */
   isHttps(request: FastifyRequest): boolean;
+  /**
+   * The position that a replica must have replayed to serve this request, null for any; undefined when no replica may
+   * serve it.
+   */
+  lastWriteOf(request: FastifyRequest): string | null | undefined;
   /** The renewed session cookie, when this request extended its session. */
   renewalOf(request: FastifyRequest): SessionCookie | null;
   /** Counts a sign-in by the name in its body, and an attempt at a link's password by the link's token. */
@@ -36,14 +41,15 @@ export interface Entrance {
  * statement, so that every process applies a new one with the next request. Refused requests count against their
  * address.
  */
-export function openEntrance(deps: Deps, budgets: Budgets): Entrance {
+export function openEntrance(deps: Deps, budgets: Budgets, hasReplica: boolean): Entrance {
   const { db, capabilities, config, log, served } = deps;
-  const auth = { db, capabilities, sessionDays: config.sessionDays, log };
+  const auth = { db, capabilities, sessionDays: config.sessionDays, hasReplica, log };
   const httpsRequests = new WeakSet<FastifyRequest>();
+  const lastWrites = new WeakMap<FastifyRequest, string | null>();
   const renewals = new WeakMap<FastifyRequest, SessionCookie>();
   /** Waiting requests of the same session share the statement, which starts after each of them came. */
   const readSession = gather(async (cookieToken: string | null, requests: readonly Operation[]) => {
-    const row = await findSession(db, cookieToken);
+    const row = await findSession(db, cookieToken, hasReplica);
     // One of the requests records the use of the session for all.
     return requests.map((_, at) => (at === 0 ? row : { ...row, stale: false }));
   });
@@ -87,6 +93,7 @@ export function openEntrance(deps: Deps, budgets: Budgets): Entrance {
     });
   };
   return {
+    lastWriteOf: (request) => lastWrites.get(request),
     renewalOf: (request) => renewals.get(request) ?? null,
     isHttps: (request) => httpsRequests.has(request),
     async enter(operation, request) {
@@ -94,6 +101,7 @@ export function openEntrance(deps: Deps, budgets: Budgets): Entrance {
       const found = await identify(operation, request, () => budgets.spendOnEntry(operation, address, null));
       const caller: Caller = found?.caller ?? { kind: 'anonymous' };
       const ref = caller.kind === 'user' ? caller.ref : null;
+      if (hasReplica && found !== null) lastWrites.set(request, found.lastWrite);
       if (found !== null) await budgets.spendOnEntry(operation, address, ref);
       const cookieToken = request.cookies.user ?? null;
       if (found?.renewed === true && cookieToken !== null && renewsSession(operation))

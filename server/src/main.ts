@@ -9,7 +9,8 @@ import type { Deps } from './deps.ts';
 import { assignedJobs, jobHandlers } from './jobs.ts';
 import { decodingJobs, forbiddenTurns } from './media/decoding/turns.ts';
 import { openProcessMetrics, type ProcessMetrics } from './metrics/process.ts';
-import { type OpenDatabase, openDatabase } from './platform/database/open.ts';
+import { type OpenDatabase, openDatabase, openReplicaOf } from './platform/database/open.ts';
+import type { Replica } from './platform/database/replica.ts';
 import { startWorker, type Worker, type WorkerOptions } from './platform/jobs/worker.ts';
 import { openStorage } from './platform/storage/open.ts';
 import { openTracing, type Tracing } from './platform/tracing/open.ts';
@@ -75,6 +76,7 @@ export async function startServing(
 ): Promise<Running> {
   const tracing = await openTracing(config.tracing);
   const database = await openDatabase(config, { join, log: (message) => console.error(message) });
+  const replica = openReplicaOf(config, (message) => console.error(message));
   let server: OpenService['server'] | null = null;
   try {
     const storage = await openLibraryStorage(config);
@@ -84,6 +86,7 @@ export async function startServing(
       storage,
       config,
       activity: database.activity,
+      replica,
       tracing,
       hasSiblings: sharesPort,
     });
@@ -97,11 +100,12 @@ export async function startServing(
       deps,
       database,
       metrics,
-      stop: () => stopAll({ worker, service, deps, database, tracing }),
+      stop: () => stopAll({ worker, service, deps, database, replica, tracing }),
     };
   } catch (error) {
     // The server may already be listening, and would keep a process without jobs alive.
     await server?.close();
+    await replica?.close();
     await database.close();
     throw error;
   }
@@ -122,7 +126,7 @@ export async function startWorking(config: Config, { join }: Pick<Part, 'join'>)
     deps,
     database,
     metrics,
-    stop: () => stopAll({ worker, service: null, deps, database, tracing }),
+    stop: () => stopAll({ worker, service: null, deps, database, replica: null, tracing }),
   };
 }
 
@@ -180,12 +184,14 @@ async function stopAll({
   service,
   deps: { config, decoders, metadata, log },
   database,
+  replica,
   tracing,
 }: {
   worker: Worker | null;
   service: OpenService | null;
   deps: Deps;
   database: OpenDatabase;
+  replica: Replica | null;
   tracing: Tracing | null;
 }): Promise<void> {
   const drainSeconds = service === null ? 0 : config.drainSeconds;
@@ -201,6 +207,7 @@ async function stopAll({
   await decoded;
   await metadata.close();
   await tracing?.close();
+  await replica?.close();
   const closed = database.close();
   if (finished) await closed;
   else await within(CLOSE_WITHIN_MS, closed);

@@ -15,9 +15,12 @@ import { refuse } from './platform/http/refuse.ts';
 import { unlistedHeaders } from './platform/http/security-headers.ts';
 import { hasBody, isFilePart, isForm } from './platform/http/slow-requests.ts';
 import { activeSpan } from './platform/tracing/active-span.ts';
+import type { ReplicaReads } from './replica-reads.ts';
 
 export interface Mounting {
   deps: Deps;
+  /** Null without a replica. */
+  reads: ReplicaReads | null;
   streams: EventStreams;
   uploads: UploadLimits;
   /** Resolves the caller and checks the operation's door; throws when the caller may not enter. */
@@ -28,6 +31,8 @@ export interface Mounting {
    */
   confirm(operation: Operation, request: FastifyRequest): Promise<Caller>;
   sendCookie(reply: FastifyReply, cookie: SessionCookie | ScopedCookie): void;
+  /** The position that a replica must have replayed; undefined when no replica may serve the request. */
+  lastWriteOf(request: FastifyRequest): string | null | undefined;
   /** Renews the caller's cookie when this request extended the session. */
   renewalOf(request: FastifyRequest): SessionCookie | null;
   /** Spends the budgets that depend on the body; throws when one is exhausted. */
@@ -100,9 +105,21 @@ function mount(server: FastifyInstance, { operation, run }: BoundOperation, moun
         if (renewal !== null) mounting.sendCookie(reply, renewal);
         return caller;
       };
+      let confirmed: Promise<Caller> | null = null;
+      const confirmOnce = () => {
+        confirmed ??= confirm();
+        return confirmed;
+      };
       await mounting.countWithBody(operation, request);
       const http = factsOf(request, reply, mounting.streams);
-      const answer = await run(mounting.deps, request, http, confirm);
+      const { reads, deps } = mounting;
+      const runWith = (given: Deps) => run(given, request, http, confirmOnce);
+      const answer =
+        reads !== null && operation.replica === true
+          ? await reads.read(operation, mounting.lastWriteOf(request), runWith)
+          : await runWith(deps);
+      if (reads !== null && operation.method !== 'GET')
+        await reads.recordWrite(operation, await confirmOnce());
       reply.code(answer.status);
       if (answer.headers !== undefined) reply.headers(answer.headers);
       if (answer.cookie !== undefined) mounting.sendCookie(reply, answer.cookie);

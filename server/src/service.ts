@@ -27,6 +27,7 @@ import { handlers } from './operations.ts';
 import type { PoolActivity } from './platform/database/activity.ts';
 import type { Listener } from './platform/database/listen.ts';
 import type { Database } from './platform/database/pool.ts';
+import type { Replica } from './platform/database/replica.ts';
 import { openUploadLimits } from './platform/http/concurrency.ts';
 import { openEventStreams } from './platform/http/event-streams.ts';
 import type { StopState } from './platform/http/graceful-stop.ts';
@@ -41,6 +42,7 @@ import type { Storage } from './platform/storage/storage.ts';
 import type { Tracing } from './platform/tracing/open.ts';
 import { openPostTexts } from './posts/write-page.ts';
 import { publicHeads, servePublicFiles } from './public/serve.ts';
+import { openReplicaReads } from './replica-reads.ts';
 import { readSetting } from './settings.ts';
 import { openUploadBytes } from './uploads/bytes.ts';
 import { serveUploadOptions } from './uploads/tus.ts';
@@ -144,6 +146,8 @@ export interface ServiceOptions {
   decoding?: DecoderOptions;
   /** Open decoders and metadata reader to use, which the caller closes. Defaults to new ones. */
   media?: Pick<Deps, 'decoders' | 'metadata'>;
+  /** A streaming replica that serves reads; null: there is none. */
+  replica?: Replica | null;
   /** What traces requests; null: nothing is traced. */
   tracing?: Tracing | null;
   /** Time limits of clients; defaults to the usual ones. */
@@ -184,13 +188,17 @@ export async function openService(options: ServiceOptions): Promise<OpenService>
   const deps = await openDeps(db, storage, config, server.log, options);
   const metrics = await openMetrics(server, deps, options.activity ?? null, options.hasSiblings ?? false);
   const budgets = openBudgets(rates, config.limits);
-  const entrance = openEntrance(deps, budgets);
+  const replica = options.replica ?? null;
+  const reads = replica === null ? null : openReplicaReads(deps, replica);
+  const entrance = openEntrance(deps, budgets, replica !== null);
   const streams = openEventStreams(listener);
   metrics?.count(streams);
+  if (reads !== null) metrics?.observeReads(reads);
   // Event streams do not end by themselves; the server would wait for them.
   server.addHook('preClose', async () => streams.close());
   mountOperations(server, Object.values(handlers), {
     deps,
+    reads,
     streams,
     uploads: openUploadLimits(config.concurrency),
     ...entrance,
@@ -199,7 +207,7 @@ export async function openService(options: ServiceOptions): Promise<OpenService>
   await serveFederation(server, deps, budgets);
   await serveActivityPub(server, deps, budgets);
   serveUploadOptions(server, deps);
-  serveHealth(server, db, storage, stop, {
+  serveHealth(server, { db, storage, replica }, stop, {
     metrics: config.metricsToken === null ? 'off' : 'on',
     traces: tracing === null ? 'off' : 'on',
   });

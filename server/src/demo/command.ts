@@ -13,6 +13,7 @@ export async function demoCommand(
     dataDir: join(config.dataDir, 'demo'),
     databaseUrl: null,
     databaseDirectUrl: null,
+    databaseReplicaUrl: null,
     admin: demoAdministrator,
     demo: true,
   });

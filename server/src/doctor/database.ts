@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { sql } from 'kysely';
 import { isAccount, otherProcessesOf } from '../platform/database/database-user.ts';
 import { knownMigrations } from '../platform/database/migrate.ts';
+import { examineReplica } from '../platform/database/replica.ts';
 import { type Examination, type Finding, passed, problem, warning } from './check.ts';
 
 const OLDEST_POSTGRES = 15;
@@ -72,6 +73,28 @@ const connections: Examination = {
       select (select count(*) from pg_stat_activity where backend_type = 'client backend') as used,
         current_setting('max_connections')::integer as most`.execute(db);
     return judgeConnections(rows[0]?.used ?? 0, rows[0]?.most ?? 0);
+  },
+};
+
+const replica: Examination = {
+  code: 'database_replica',
+  title: 'Replica of the database',
+  async look({ config: { databaseUrl, databaseDirectUrl, databaseReplicaUrl } }) {
+    const primaryUrl = databaseDirectUrl ?? databaseUrl;
+    if (databaseReplicaUrl === null || primaryUrl === null) return passed('no replica is configured');
+    const remedy = 'Reads use the primary meanwhile. Check the replica and VITRINE_DATABASE_REPLICA_URL.';
+    try {
+      const { behindBytes } = await examineReplica(
+        { connectionString: primaryUrl },
+        { connectionString: databaseReplicaUrl },
+      );
+      return behindBytes === 0
+        ? passed('the replica follows the primary')
+        : warning(`the replica was ${behindBytes} bytes of log behind after a second`, remedy);
+    } catch (error) {
+      const why = error instanceof Error && error.message !== '' ? error.message : String(error);
+      return warning(`the replica serves no reads: ${why}`, remedy);
+    }
   },
 };
 
@@ -147,6 +170,7 @@ export const databaseExaminations = [
   migrations,
   durability,
   connections,
+  replica,
   databaseUser,
   clock,
 ];

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { CompiledQuery, sql } from 'kysely';
 import type { Database } from '../platform/database/pool.ts';
-import { type CredentialRow, recordUseAfter, switchesAndAccount } from './credential.ts';
+import { type CredentialRow, lastWrite, recordUseAfter, switchesAndAccount } from './credential.ts';
 import { hashToken } from './sessions.ts';
 
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
@@ -16,18 +16,29 @@ export function newAccessToken(): string {
   return `vt_pat_${randomToken()}`;
 }
 
-const findAccessTokenSql = `
-  select ${switchesAndAccount}, null as session_id, t.id as token_id, t.scopes, false as impersonation,
+const accessTokenSql = (columns: string) => `
+  select ${columns}, null as session_id, t.id as token_id, t.scopes, false as impersonation,
     false as expired, null as impersonator_ref, null as impersonator_username,
     coalesce(t.last_used_at < now() - ${recordUseAfter}, true) as stale
   from access_epoch e
   join access_tokens t on t.token_hash = $1 and (t.expires_at is null or t.expires_at > now())
   join users u on u.ref = t.user_ref and u.status = 'active'`;
 
-/** Returns the valid token behind an `Authorization` header, or null; accounts that are not active have none. */
-export async function findAccessToken(db: Database, token: string): Promise<CredentialRow | null> {
+const findAccessTokenSql = accessTokenSql(switchesAndAccount);
+const findAccessTokenAndWriteSql = accessTokenSql(`${switchesAndAccount}, ${lastWrite}`);
+
+/**
+ * Returns the valid token behind an `Authorization` header, or null; accounts that are not active have none. With a
+ * replica, also reads the last write.
+ */
+export async function findAccessToken(
+  db: Database,
+  token: string,
+  withLastWrite = false,
+): Promise<CredentialRow | null> {
   if (!/^vt_pat_[A-Za-z0-9]{32}$/.test(token)) return null;
-  const query = CompiledQuery.raw(findAccessTokenSql, [hashToken(token)]);
+  const text = withLastWrite ? findAccessTokenAndWriteSql : findAccessTokenSql;
+  const query = CompiledQuery.raw(text, [hashToken(token)]);
   return (await db.executeQuery<CredentialRow>(query)).rows[0] ?? null;
 }
 

@@ -19,6 +19,8 @@ export interface Credentials {
 export interface Authenticated {
   caller: Caller;
   publicMode: boolean;
+  /** The position that a replica must have replayed to serve this caller; null: any. */
+  lastWrite: string | null;
   /** Whether the session was extended, so that its cookie must be renewed. */
   renewed: boolean;
 }
@@ -27,6 +29,8 @@ export interface Authentication {
   db: Database;
   capabilities: CapabilityResolver;
   sessionDays: number;
+  /** Whether the last write is read with the credential. */
+  hasReplica: boolean;
   log: FastifyBaseLogger;
 }
 
@@ -45,9 +49,12 @@ export function bearerOf(authorization: string | undefined): string | null {
   );
 }
 
-async function findCredential(db: Database, { bearer, cookieToken }: Credentials): Promise<CredentialRow> {
-  if (bearer === null) return findSession(db, cookieToken);
-  const row = await findAccessToken(db, bearer);
+async function findCredential(
+  { db, hasReplica }: Authentication,
+  { bearer, cookieToken }: Credentials,
+): Promise<CredentialRow> {
+  if (bearer === null) return findSession(db, cookieToken, hasReplica);
+  const row = await findAccessToken(db, bearer, hasReplica);
   if (row === null) throw refuse(401, 'the bearer token is not valid');
   return row;
 }
@@ -80,7 +87,7 @@ export async function authenticate(
   credentials: Credentials,
   inspect: (row: CredentialRow) => void = () => {},
 ): Promise<Authenticated> {
-  return callerBehind(auth, await findCredential(auth.db, credentials), inspect);
+  return callerBehind(auth, await findCredential(auth, credentials), inspect);
 }
 
 /** `authenticate` for a credential that has been read just now. */
@@ -91,9 +98,10 @@ export async function callerBehind(
 ): Promise<Authenticated> {
   inspect(row);
   const publicMode = row.public_mode;
+  const lastWrite = row.last_write ?? null;
   if (row.impersonation && (row.expired || row.ref === null)) throw refuse(401, impersonationEnded);
   if (row.ref === null || row.username === null)
-    return { caller: { kind: 'anonymous' }, publicMode, renewed: false };
+    return { caller: { kind: 'anonymous' }, publicMode, lastWrite, renewed: false };
   await touch(auth, row);
   const resolved = await auth.capabilities.resolve(auth.db, row.ref, row.epoch).catch((error: unknown) => {
     // Nothing else would work either: respond with 503 instead of treating the caller as one without rights.
@@ -121,5 +129,10 @@ export async function callerBehind(
         : { ref: row.impersonator_ref, username: row.impersonator_username },
     ...viewingPreferences(row),
   };
-  return { caller, publicMode, renewed: row.stale && row.session_id !== null && !row.impersonation };
+  return {
+    caller,
+    publicMode,
+    lastWrite,
+    renewed: row.stale && row.session_id !== null && !row.impersonation,
+  };
 }

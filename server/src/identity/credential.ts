@@ -16,6 +16,11 @@ export interface CredentialRow extends AccountRow {
   username: string | null;
   impersonator_ref: number | null;
   impersonator_username: string | null;
+  /**
+   * The position of the primary's log that a replica must have replayed to serve this account, or null; only read when
+   * a replica is configured.
+   */
+  last_write?: string | null;
   /** Whether the last use was recorded some minutes ago, so that this one should be recorded. */
   stale: boolean;
 }
@@ -29,6 +34,12 @@ export const switchesAndAccount = `
   coalesce((select value = 'true' from settings where key = 'mature_allowed'), true) as mature_allowed,
   (select value #>> '{}' from settings where key = 'base_url') as base_url,
   e.epoch, u.ref, u.username, u.fullname, u.email, u.preferences`;
+
+/**
+ * The column `last_write` of a credential's statement, with a replica (REPLICA-2): writes of the account, and under 0
+ * those that concern everyone.
+ */
+export const lastWrite = `(select max(position)::text from last_writes where user_ref in (0, u.ref)) as last_write`;
 
 /** Minimum age of the recorded last use before the next one is recorded. */
 export const recordUseAfter = `interval '5 minutes'`;

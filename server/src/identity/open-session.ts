@@ -10,7 +10,7 @@ import { startSession } from './sessions.ts';
 /** Returns the caller of this session token; throws 401 when it is invalid. */
 async function callerBehind(deps: Deps, cookieToken: string): Promise<SignedIn> {
   const { db, capabilities, config, log } = deps;
-  const auth = { db, capabilities, sessionDays: config.sessionDays, log };
+  const auth = { db, capabilities, sessionDays: config.sessionDays, hasReplica: false, log };
   const { caller } = await authenticate(auth, { cookieToken, bearer: null });
   if (caller.kind === 'anonymous') throw refuse(401, 'sign in first');
   return caller;

@@ -1,7 +1,7 @@
 import { hash, randomBytes } from 'node:crypto';
 import { CompiledQuery, type RawBuilder, sql } from 'kysely';
 import type { Database } from '../platform/database/pool.ts';
-import { type CredentialRow, recordUseAfter, switchesAndAccount } from './credential.ts';
+import { type CredentialRow, lastWrite, recordUseAfter, switchesAndAccount } from './credential.ts';
 
 /** A session token: 256 random bits. Only its SHA-256 is stored. */
 function newToken(): string {
@@ -73,8 +73,8 @@ export async function endSessionsOf(db: Database, userRef: number, kept: string 
 }
 
 /** Returns the statement below for a parameter with the SHA-256 of a token; null for no token. */
-const sessionSql = (tokenHash: string) => `
-  select ${switchesAndAccount}, s.id as session_id, null as token_id, null as scopes,
+const sessionSql = (tokenHash: string, columns = switchesAndAccount) => `
+  select ${columns}, s.id as session_id, null as token_id, null as scopes,
     s.impersonator_user_ref is not null as impersonation, coalesce(s.expires_at <= now(), false) as expired,
     i.ref as impersonator_ref, i.username as impersonator_username,
     coalesce(s.last_used_at < now() - ${recordUseAfter}, false) as stale
@@ -84,6 +84,7 @@ const sessionSql = (tokenHash: string) => `
   left join users i on i.ref = s.impersonator_user_ref and i.status = 'active'`;
 
 const findSessionSql = sessionSql('$1');
+const findSessionAndWriteSql = sessionSql('$1', `${switchesAndAccount}, ${lastWrite}`);
 const [beforeHash = '', afterHash = ''] = sessionSql('|').split('|');
 
 /** Returns `findSession` as part of another statement: exactly one row. */
@@ -93,11 +94,17 @@ export function sessionLookup(tokenHash: Buffer | null): RawBuilder<CredentialRo
 
 /**
  * Returns the session of this token with the install's switches. Without a token, or with an unknown or expired one, or
- * one of an account that is not active, returns only the switches. Includes expired impersonations.
+ * one of an account that is not active, returns only the switches. Includes expired impersonations. With a replica,
+ * also reads the last write.
  */
-export async function findSession(db: Database, token: string | null): Promise<CredentialRow> {
+export async function findSession(
+  db: Database,
+  token: string | null,
+  withLastWrite = false,
+): Promise<CredentialRow> {
   const tokenHash = token === null ? null : hashToken(token);
-  const { rows } = await db.executeQuery<CredentialRow>(CompiledQuery.raw(findSessionSql, [tokenHash]));
+  const text = withLastWrite ? findSessionAndWriteSql : findSessionSql;
+  const { rows } = await db.executeQuery<CredentialRow>(CompiledQuery.raw(text, [tokenHash]));
   const row = rows[0];
   if (row === undefined) throw new Error('access_epoch has lost its row');
   return row;

@@ -3,6 +3,7 @@ import type { Deps } from '../deps.ts';
 import type { PoolActivity } from '../platform/database/activity.ts';
 import type { EventStreams } from '../platform/http/event-streams.ts';
 import { type Collect, countRequests } from '../platform/http/metrics.ts';
+import { type ReplicaReads, readServers } from '../replica-reads.ts';
 import { openLibraryGauges } from './library.ts';
 import { openProcessMetrics, type ProcessMetrics } from './process.ts';
 import { collectOthers, reportToParent } from './siblings.ts';
@@ -13,6 +14,8 @@ export interface ServiceMetrics extends ProcessMetrics {
   collect: Collect;
   /** Reports the number of open event streams. */
   count(streams: EventStreams): void;
+  /** Reports the lag of the replica, and which server answers the reads that it may serve. */
+  observeReads(reads: ReplicaReads): void;
 }
 
 /**
@@ -27,7 +30,7 @@ export async function openMetrics(
   hasSiblings: boolean,
 ): Promise<ServiceMetrics | null> {
   if (deps.config.metricsToken === null) return null;
-  const { AggregatorRegistry, Gauge } = await import('prom-client');
+  const { AggregatorRegistry, Counter, Gauge } = await import('prom-client');
   const metrics = await openProcessMetrics(deps, activity);
   const { registry } = metrics;
   await countRequests(server, registry);
@@ -40,6 +43,24 @@ export async function openMetrics(
       const own = await Promise.all([registry.getMetricsAsJSON(), library.registry.getMetricsAsJSON()]);
       const all = AggregatorRegistry.aggregate([...own, ...others]);
       return { contentType: registry.contentType, text: await all.metrics() };
+    },
+    observeReads(reads) {
+      new Gauge({
+        name: 'vitrine_replica_lag_seconds',
+        help: "Age of the primary's state that the replica is known to have",
+        registers: [registry],
+        collect() {
+          this.set(reads.state().lagSeconds);
+        },
+      });
+      const counter = new Counter({
+        name: 'vitrine_replica_reads_total',
+        help: 'Reads that a replica may serve by the server that answered: repeated ones failed on the replica',
+        labelNames: ['server'],
+        registers: [registry],
+      });
+      for (const server of readServers) counter.inc({ server }, 0);
+      reads.observe = (server) => counter.inc({ server });
     },
     count(streams) {
       new Gauge({

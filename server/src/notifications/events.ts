@@ -10,7 +10,7 @@ import { countUnread } from './list.ts';
  */
 export const events = handle(streamEvents, async (deps, { caller, http }) => {
   const { db, capabilities, config, log } = deps;
-  const auth = { db, capabilities, sessionDays: config.sessionDays, log };
+  const auth = { db, capabilities, sessionDays: config.sessionDays, hasReplica: false, log };
   const credentials = { cookieToken: http.cookieToken, bearer: bearerOf(http.header('authorization')) };
   const look = async (): Promise<StreamState | null> => {
     const { caller: now } = await authenticate(auth, credentials);

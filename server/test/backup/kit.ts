@@ -117,10 +117,16 @@ const left: Readonly<Record<string, string>> = {
   job_workers: 'false',
   job_progress: 'false',
   rate_budgets: 'false',
+  last_writes: 'false',
   uploads: 'used_at is not null',
 };
 
-const momentary: ReadonlySet<string> = new Set(['job_workers', 'job_progress', 'rate_budgets']);
+const momentary: ReadonlySet<string> = new Set([
+  'job_workers',
+  'job_progress',
+  'rate_budgets',
+  'last_writes',
+]);
 
 export type Rows = Record<string, { count: number; hash: string | null }>;
 

@@ -118,6 +118,7 @@ describe('settings', () => {
       baseUrl: null,
       databaseUrl: null,
       databaseDirectUrl: null,
+      databaseReplicaUrl: null,
       demo: false,
       postgresBinDir: null,
       postgresUid: 65_521,
@@ -207,6 +208,7 @@ describe('settings', () => {
         DATABASE_URL: 'postgres://vitrine@localhost/vitrine',
         VITRINE_DATABASE_POOLING: 'transaction',
         VITRINE_DATABASE_DIRECT_URL: 'postgres://vitrine@db/vitrine',
+        VITRINE_DATABASE_REPLICA_URL: 'postgres://vitrine@replica/vitrine',
         VITRINE_BACKUP_S3_ENDPOINT: 'https://s3.example',
         VITRINE_BACKUP_S3_ACCESS_KEY_ID: 'key',
         VITRINE_BACKUP_S3_SECRET_ACCESS_KEY: 'a secret',
@@ -222,6 +224,7 @@ describe('settings', () => {
       baseUrl: 'https://pictures.example',
       databaseUrl: 'postgres://vitrine@localhost/vitrine',
       databaseDirectUrl: 'postgres://vitrine@db/vitrine',
+      databaseReplicaUrl: 'postgres://vitrine@replica/vitrine',
       demo: false,
       postgresBinDir: '/usr/lib/postgresql/18/bin',
       postgresUid: 70_000,
@@ -373,6 +376,7 @@ describe('settings', () => {
     ['DATABASE_URL', 'mysql://localhost/vitrine'],
     ['DATABASE_URL', 'localhost'],
     ['VITRINE_DATABASE_DIRECT_URL', 'localhost'],
+    ['VITRINE_DATABASE_REPLICA_URL', 'localhost'],
     ['VITRINE_DATABASE_POOLING', 'statement'],
   ])('%s=%j stops the start with one line that says which', (name, value) => {
     const message = refusalOf({ [name]: value });

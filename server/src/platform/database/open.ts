@@ -3,6 +3,7 @@ import { type EmbeddedConnection, embeddedConnection, LibraryInUse, startEmbedde
 import { migrate } from './migrate.ts';
 import { type DatabasePool, openPool, openPoolerPool } from './pool.ts';
 import { refusePooler, refuseWrongDirect } from './pooler.ts';
+import { openReplica, type Replica } from './replica.ts';
 import { unusable } from './unusable.ts';
 
 export interface OpenDatabase extends DatabasePool {
@@ -15,6 +16,8 @@ export interface DatabaseConfig {
   dataDir: string;
   databaseUrl: string | null;
   databaseDirectUrl: string | null;
+  /** A streaming replica of `databaseUrl`. */
+  databaseReplicaUrl: string | null;
   postgresBinDir: string | null;
   /** The uid that PostgreSQL runs as when Vitrine runs as root. */
   postgresUid: number;
@@ -121,6 +124,21 @@ async function openEmbedded(config: DatabaseConfig, options: OpenOptions): Promi
     }
     return { ...openPool(joinEmbedded(config), connections(), options.log), lost: never };
   }
+}
+
+/** Opens the configured replica; null without one. It connects in the background. */
+export function openReplicaOf(
+  { databaseUrl, databaseDirectUrl, databaseReplicaUrl }: DatabaseConfig,
+  log: OpenOptions['log'],
+): Replica | null {
+  const primaryUrl = databaseDirectUrl ?? databaseUrl;
+  if (databaseReplicaUrl === null || primaryUrl === null) return null;
+  return openReplica({
+    primary: { connectionString: primaryUrl },
+    replica: { connectionString: databaseReplicaUrl },
+    connections: connections(),
+    log,
+  });
 }
 
 /** Opens the library's database, embedded or at DATABASE_URL, and migrates it to this version unless told otherwise. */

@@ -67,8 +67,14 @@ function createPool(settings: pg.PoolConfig, connections: number): pg.Pool {
 }
 
 /** Creates a pool whose connections are server sessions, so that settings are sent once, on connecting. */
-function createSessionPool(settings: pg.PoolConfig, connections: number): pg.Pool {
-  const options = Object.entries(sessionSettings).map(([name, value]) => `-c ${name}=${value}`);
+function createSessionPool(
+  settings: pg.PoolConfig,
+  connections: number,
+  own: Readonly<Record<string, string>>,
+): pg.Pool {
+  const options = Object.entries({ ...sessionSettings, ...own }).map(
+    ([name, value]) => `-c ${name}=${value}`,
+  );
   return createPool({ ...settings, options: options.join(' ') }, connections);
 }
 
@@ -81,10 +87,15 @@ function reportState(log: Log, answers: boolean): void {
 
 /**
  * Opens a pool of at most `connections`; it connects with the first query. Logs when the database stops and starts
- * responding.
+ * responding. `own` are session settings that override the usual ones.
  */
-export function openPool(settings: pg.PoolConfig, connections: number, log: Log = () => {}): DatabasePool {
-  const pool = createSessionPool(settings, connections);
+export function openPool(
+  settings: pg.PoolConfig,
+  connections: number,
+  log: Log = () => {},
+  own: Readonly<Record<string, string>> = {},
+): DatabasePool {
+  const pool = createSessionPool(settings, connections, own);
   const listener = openListener(settings);
   const watched = watchPool(pool, settings, (answers) => {
     reportState(log, answers);

@@ -588,6 +588,11 @@ interface JobWorkersTable {
   process: number;
 }
 
+interface LastWritesTable {
+  user_ref: number;
+  position: unknown;
+}
+
 interface LogosTable {
   hash: string;
   content_type: string;
@@ -1058,6 +1063,7 @@ export interface Tables {
   files: FilesTable;
   job_progress: JobProgressTable;
   job_workers: JobWorkersTable;
+  last_writes: LastWritesTable;
   logos: LogosTable;
   migrations: MigrationsTable;
   notification_preferences: NotificationPreferencesTable;

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { sql } from 'kysely';
 import type { Database } from '../database/pool.ts';
+import type { Replica } from '../database/replica.ts';
 import { hasRoom } from '../storage/room.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { StopState } from './graceful-stop.ts';
@@ -30,12 +31,12 @@ export interface Telemetry {
 
 /**
  * `GET /healthz`: the process is up. `GET /readyz`: database, storage and jobs work, files can be stored, and the
- * process was not asked to stop (HTTP-33); the response has the outcome of each check and the telemetry in use.
+ * process was not asked to stop (HTTP-33); the response has the outcome of each check and the telemetry in use. A
+ * replica that is not used does not make the process unready (REPLICA-5).
  */
 export function serveHealth(
   server: FastifyInstance,
-  db: Database,
-  storage: Storage,
+  { db, storage, replica }: { db: Database; storage: Storage; replica: Replica | null },
   stop: StopState,
   telemetry: Telemetry,
 ): void {
@@ -52,7 +53,11 @@ export function serveHealth(
         return (await hasRoom(storage)) ? 'ok' : 'the disk is full';
       }),
     ]);
-    const checks = { database, storage: disk };
+    const checks = {
+      database,
+      storage: disk,
+      ...(replica === null ? {} : { replica: replica.state().usable ? 'ok' : 'not used' }),
+    };
     if (database === 'ok' && disk === 'ok') return { status: 'ready', checks, telemetry };
     return reply.code(503).header('retry-after', '2').send({ error: 'not ready', checks, telemetry });
   });

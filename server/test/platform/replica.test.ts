@@ -1,0 +1,371 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { isPlain, type Operation } from '@vitrine/contract/operation';
+import { operations } from '@vitrine/contract/operations';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { readConfig } from '../../src/config.ts';
+import { createAccount } from '../../src/identity/accounts.ts';
+import { openHashing } from '../../src/identity/hashing.ts';
+import type { Passwords } from '../../src/identity/password.ts';
+import { startSession } from '../../src/identity/sessions.ts';
+import { migrate } from '../../src/platform/database/migrate.ts';
+import { openPool } from '../../src/platform/database/pool.ts';
+import { openReplica, walPosition } from '../../src/platform/database/replica.ts';
+import { openStorage } from '../../src/platform/storage/open.ts';
+import { openService } from '../../src/service.ts';
+import { type Visitor, visit } from '../support/client.ts';
+import { publish, upload } from '../support/library.ts';
+import { jpeg } from '../support/pictures.ts';
+import { type ReplicatedServer, startReplicated } from '../support/replica.ts';
+
+const token = 'a-token-for-prometheus';
+
+interface Serving {
+  address: string;
+  passwords: Passwords;
+  /** What it logged about its replica. */
+  said: string[];
+  /** Reads that a replica may serve, by the server that answered. */
+  reads(): Promise<Record<'replica' | 'primary' | 'repeated', number>>;
+  replicaCheck(): Promise<string>;
+  close(): Promise<void>;
+}
+
+/** A service with its own connections to the primary and the replica, as each process has. */
+async function serve(servers: ReplicatedServer, dataDir: string): Promise<Serving> {
+  const config = readConfig(
+    {
+      VITRINE_DATA: dataDir,
+      VITRINE_LOG_LEVEL: 'silent',
+      VITRINE_RATE_LIMITS: 'off',
+      VITRINE_RESERVE_BYTES: '0',
+      VITRINE_METRICS_TOKEN: token,
+    },
+    dataDir,
+  );
+  const pool = openPool(servers.primary, 4);
+  const said: string[] = [];
+  const replica = openReplica({
+    primary: servers.primary,
+    replica: servers.replica,
+    connections: 4,
+    log: (message) => said.push(message),
+  });
+  const { server, deps } = await openService({
+    db: pool.db,
+    listener: pool.listener,
+    storage: await openStorage(join(dataDir, 'library'), 0, null),
+    config,
+    replica,
+    hashing: openHashing(4),
+  });
+  const address = await server.listen({ host: '127.0.0.1', port: 0 });
+  const metrics = async (name: string, label: string) => {
+    const response = await fetch(`${address}/metrics`, { headers: { authorization: `Bearer ${token}` } });
+    const line = (await response.text())
+      .split('\n')
+      .find((one) => one.startsWith(name) && one.includes(label));
+    return Number(line?.split(' ').at(-1));
+  };
+  const readsBy = (by: string) => metrics('vitrine_replica_reads_total{', `server="${by}"`);
+  return {
+    address,
+    passwords: deps.passwords,
+    said,
+    reads: async () => ({
+      replica: await readsBy('replica'),
+      primary: await readsBy('primary'),
+      repeated: await readsBy('repeated'),
+    }),
+    async replicaCheck() {
+      const response = await fetch(`${address}/readyz`);
+      expect(response.status).toBe(200);
+      const { checks }: { checks: { replica: string } } = await response.json();
+      return checks.replica;
+    },
+    async close() {
+      await server.close();
+      await Promise.all([deps.decoders.close(), deps.metadata.close()]);
+      await replica.close();
+      await pool.close();
+    },
+  };
+}
+
+let servers: ReplicatedServer;
+let dataDir: string;
+let one: Serving;
+let two: Serving;
+const people = new Map<string, { ref: number; token: string }>();
+const accounts = [
+  ['root', 'admin'],
+  ['ann', 'member'],
+  ['bob', 'member'],
+] as const;
+
+beforeAll(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'vitrine-replica-'));
+  servers = await startReplicated(async (primary) => {
+    const pool = openPool(primary, 2);
+    await migrate(pool.pool);
+    await pool.close();
+  });
+  one = await serve(servers, dataDir);
+  two = await serve(servers, dataDir);
+  const pool = openPool(servers.primary, 1);
+  for (const [username, role] of accounts) {
+    const noPassword = { username, password: null, role };
+    const userRef = await createAccount(pool.db, one.passwords, noPassword);
+    if (userRef === null) throw new Error(`${username} is taken`);
+    const session = { userRef, days: 1, address: '127.0.0.1', userAgent: 'test' };
+    people.set(username, { ref: userRef, token: await startSession(pool.db, session) });
+  }
+  await pool.close();
+});
+
+afterAll(async () => {
+  await Promise.all([one?.close(), two?.close()]);
+  await servers?.stop();
+  await rm(dataDir, { recursive: true, force: true });
+});
+
+const as = (name: string, service: Serving): Visitor => visit(service.address, {}, people.get(name)?.token);
+
+/** Waits until the replica serves this caller's reads. */
+async function untilServed(name: string, service: Serving): Promise<void> {
+  await expect
+    .poll(() => readsDuring(service, () => as(name, service).ok('listTags', {})))
+    .toMatchObject({ replica: 1 });
+}
+
+/** Runs `work` and returns who answered its reads meanwhile. */
+async function readsDuring(service: Serving, work: () => Promise<unknown>) {
+  const before = await service.reads();
+  await work();
+  const after = await service.reads();
+  return {
+    replica: after.replica - before.replica,
+    primary: after.primary - before.primary,
+    repeated: after.repeated - before.repeated,
+  };
+}
+
+async function publishAsAnn() {
+  const ann = as('ann', one);
+  const asset = await upload(ann, await jpeg(64, 48));
+  return { asset, post: await publish(ann, [asset], { title: 'Harbour', tags: ['sea'] }) };
+}
+
+const paused = () => servers.onReplica('select pg_wal_replay_pause()');
+const resumed = () => servers.onReplica('select pg_wal_replay_resume()');
+
+describe('a streaming replica', () => {
+  // REPLICA-1, REPLICA-5
+  test('serves reads, and readiness, log and metrics say so', async () => {
+    await untilServed('ann', one);
+    expect(await one.replicaCheck()).toBe('ok');
+    expect(one.said.at(-1)).toBe('the replica serves reads');
+  });
+
+  // REPLICA-2
+  test('never hides a write from its author, whichever process answers', async () => {
+    const { post } = await publishAsAnn();
+    await untilServed('ann', one);
+    await untilServed('ann', two);
+    await paused();
+    try {
+      const written = await as('ann', one).ok('createComment', {
+        params: { id: post.id },
+        body: { body: 'mine' },
+      });
+      const reads = await readsDuring(two, async () => {
+        const { items } = await as('ann', two).ok('listComments', { params: { id: post.id } });
+        expect(items.map(({ id }) => id)).toEqual([written.id]);
+      });
+      expect(reads).toEqual({ replica: 0, primary: 1, repeated: 0 });
+    } finally {
+      await resumed();
+    }
+    await untilServed('ann', two);
+  });
+
+  // REPLICA-2
+  test('never shows anyone what a write has taken away', async () => {
+    const { post } = await publishAsAnn();
+    await untilServed('bob', two);
+    await as('bob', two).ok('getPost', { params: { id: post.id } });
+    await paused();
+    try {
+      await as('ann', one).ok('deletePost', { params: { id: post.id }, body: undefined });
+      expect((await as('bob', two).refused('getPost', { params: { id: post.id } })).status).toBe(404);
+    } finally {
+      await resumed();
+    }
+  });
+
+  // REPLICA-2
+  test('never hides what was written with an access token', async () => {
+    const { post } = await publishAsAnn();
+    const { token: secret } = await as('ann', one).ok('createToken', {
+      body: { name: 'script', scopes: ['read', 'posts.write'] },
+    });
+    const script = (service: Serving) => visit(service.address, { authorization: `Bearer ${secret}` });
+    await untilServed('ann', two);
+    await paused();
+    try {
+      await script(one).ok('likePost', { params: { id: post.id } });
+      for (const reader of [script(two), as('ann', two)])
+        expect(await reader.ok('getLike', { params: { id: post.id } })).toMatchObject({ liked: true });
+    } finally {
+      await resumed();
+    }
+  });
+
+  // REPLICA-3
+  test('shows others a state of at most a second ago, and is not used while it lags more', async () => {
+    const { post } = await publishAsAnn();
+    await untilServed('bob', two);
+    await paused();
+    try {
+      const { id } = await as('ann', one).ok('createComment', {
+        params: { id: post.id },
+        body: { body: 'new' },
+      });
+      await expect.poll(() => two.replicaCheck()).toBe('not used');
+      const reads = await readsDuring(two, async () => {
+        const { items } = await as('bob', two).ok('listComments', { params: { id: post.id } });
+        expect(items.map((item) => item.id)).toEqual([id]);
+      });
+      expect(reads).toEqual({ replica: 0, primary: 1, repeated: 0 });
+      await expect
+        .poll(() => two.said.at(-1))
+        .toBe('the replica serves no reads: it lags by more than a second');
+    } finally {
+      await resumed();
+    }
+    await untilServed('bob', two);
+    expect(two.said.at(-1)).toBe('the replica serves reads');
+  });
+
+  // REPLICA-4
+  test('fails no request when its connections break or it stops, and is used again when it returns', async () => {
+    await untilServed('ann', one);
+    const ann = as('ann', one);
+    let done = false;
+    const answers = new Set<string>();
+    const read = async () => {
+      while (!done) {
+        const { status, text } = await ann.send('/posts');
+        answers.add(status === 200 ? 'ok' : text);
+      }
+    };
+    const readers = Promise.all(Array.from({ length: 4 }, read));
+    const during = await readsDuring(one, async () => {
+      for (let times = 0; times < 5; times += 1) {
+        await servers.onReplica(`select pg_terminate_backend(pid) from pg_stat_activity
+          where backend_type = 'client backend' and pid <> pg_backend_pid()`);
+        const before = await one.reads();
+        await expect.poll(async () => (await one.reads()).replica).toBeGreaterThan(before.replica);
+      }
+      await servers.stopReplica();
+      await expect.poll(() => one.replicaCheck()).toBe('not used');
+      const { primary } = await one.reads();
+      await expect.poll(async () => (await one.reads()).primary).toBeGreaterThan(primary);
+      expect(one.said.at(-1)).toMatch(/^the replica serves no reads: /);
+      await servers.startReplica();
+      await expect.poll(() => one.replicaCheck()).toBe('ok');
+    }).finally(() => {
+      done = true;
+      return readers;
+    });
+    expect(answers).toEqual(new Set(['ok']));
+    expect(during.repeated).toBeGreaterThan(0);
+    expect(one.said.at(-1)).toBe('the replica serves reads');
+    await untilServed('ann', one);
+  });
+});
+
+/** Returns requests of every operation that a replica may serve. */
+async function markedRequests(): Promise<Map<string, string[]>> {
+  const root = as('root', one);
+  const { post, asset } = await publishAsAnn();
+  const comment = await root.ok('createComment', { params: { id: post.id }, body: { body: 'sea' } });
+  const collection = await root.ok('createCollection', { body: { name: 'Sea' } });
+  await root.ok('addToCollection', { params: { id: collection.id, post_id: post.id } });
+  const team = await root.ok('createTeam', { body: { name: 'Divers', slug: 'divers' } });
+  const { id: field } = await root.ok('createField', {
+    body: { code: 'depth', label: 'Depth', type: 'select' },
+  });
+  const ids: Record<string, string> = {
+    assets: asset.id,
+    'by-asset': asset.id,
+    posts: post.id,
+    comments: comment.id,
+    collections: collection.id,
+    teams: team.id,
+    fields: field,
+  };
+  const queries: Record<string, string[]> = {
+    search: ['?q=harbour', '?q=sea+harbour', '?kind=asset&q=harbour'],
+    suggest: ['?q=har'],
+    listPosts: ['', '?q=harbour', '?feed=team', '?feed=following', '?feed=trending', '?tag=sea'],
+    listAssets: ['', '?q=harbour'],
+    listFieldValues: ['', '?q=a'],
+    listTags: ['', '?q=se'],
+  };
+  const requests = new Map<string, string[]>();
+  for (const operation of Object.values<Operation>(operations)) {
+    if (operation.replica !== true) continue;
+    const path = operation.path
+      .replace(/([\w-]+)\/\{id\}/, (_, kind: string) => `${kind}/${ids[kind]}`)
+      .replace('{tag}', 'sea')
+      .replace('{username}', 'ann')
+      .replace('{ref}', String(people.get('ann')?.ref))
+      .replace('{field_id}', field);
+    requests.set(
+      operation.id,
+      (queries[operation.id] ?? ['']).map((query) => path + query),
+    );
+  }
+  return requests;
+}
+
+// REPLICA-1
+test('operations that a replica may serve write nothing', async () => {
+  const requests = await markedRequests();
+  await untilServed('root', one);
+  const failures: unknown[] = [];
+  for (const [id, paths] of requests) {
+    for (const path of paths) {
+      let answer = { status: 0, text: '' };
+      const reads = await readsDuring(one, async () => {
+        answer = await as('root', one).send(path);
+      });
+      if (answer.status !== 200 || reads.repeated > 0 || reads.replica === 0)
+        failures.push({ id, path, ...answer, reads });
+    }
+  }
+  expect(failures).toEqual([]);
+});
+
+// REPLICA-1
+test('operations that a replica may serve are reads of JSON behind a credential or public mode', () => {
+  const all = Object.values<Operation>(operations);
+  for (const { id, method, door, responses } of all.filter(({ replica }) => replica === true))
+    expect({ id, method, open: door === 'open', plain: Object.values(responses).some(isPlain) }).toEqual({
+      id,
+      method: 'GET',
+      open: false,
+      plain: false,
+    });
+  for (const { id, method } of all.filter(({ seenBy }) => seenBy !== undefined))
+    expect([id, method]).not.toContain('GET');
+});
+
+// REPLICA-3
+test('positions of the log compare', () => {
+  expect(walPosition('1/10')).toBeGreaterThan(walPosition('0/FFFFFFFF'));
+  // The start of an empty page, before and after its header.
+  expect(walPosition('0/3000018')).toBe(walPosition('0/3000000'));
+});

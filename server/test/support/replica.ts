@@ -1,0 +1,112 @@
+import { execFile } from 'node:child_process';
+import { chmod, chown, mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import pg from 'pg';
+import { reachableByDatabaseUser } from '../../src/platform/database/database-user.ts';
+import { type EmbeddedConnection, startEmbedded } from '../../src/platform/database/embedded.ts';
+
+const run = promisify(execFile);
+
+/** A PostgreSQL server with a streaming replica, both the embedded ones of npm. */
+export interface ReplicatedServer {
+  primary: EmbeddedConnection;
+  replica: EmbeddedConnection;
+  /** Runs a statement on the replica, such as one that pauses replay. */
+  onReplica(statement: string): Promise<void>;
+  stopReplica(): Promise<void>;
+  startReplica(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+const quick = { fsync: 'off', full_page_writes: 'off', shared_buffers: '32MB' };
+
+async function makeDirectory(): Promise<string> {
+  const base = reachableByDatabaseUser(tmpdir()) ? tmpdir() : '/var/tmp';
+  const directory = await mkdtemp(join(base, 'vt-rep-'));
+  await chmod(directory, 0o755);
+  return directory;
+}
+
+/**
+ * Copies the running primary's cluster with a low-level backup: the npm package has no pg_basebackup. What happens
+ * meanwhile is streamed.
+ */
+async function copyCluster(connection: EmbeddedConnection, from: string, to: string): Promise<void> {
+  const client = new pg.Client(connection);
+  await client.connect();
+  try {
+    await client.query(`select pg_backup_start('replica', true)`);
+    await run('cp', ['-a', join(from, 'postgres'), join(from, 'postgres.secret'), to]);
+    const { rows } = await client.query<{ labelfile: string }>('select labelfile from pg_backup_stop(false)');
+    const cluster = join(to, 'postgres');
+    const owner = await stat(cluster);
+    const files = { backup_label: rows[0]?.labelfile ?? '', 'standby.signal': '' };
+    for (const [name, text] of Object.entries(files)) {
+      await writeFile(join(cluster, name), text, { mode: 0o600 });
+      await chown(join(cluster, name), owner.uid, owner.gid);
+    }
+    await rm(join(cluster, 'postmaster.pid'), { force: true });
+  } finally {
+    await client.end();
+  }
+}
+
+/** Starts a primary, runs `prepare` on it, and starts a streaming replica of it. */
+export async function startReplicated(
+  prepare: (primary: EmbeddedConnection) => Promise<void>,
+): Promise<ReplicatedServer> {
+  const [primaryDir, replicaDir] = [await makeDirectory(), await makeDirectory()];
+  const access = join(primaryDir, 'access.conf');
+  await writeFile(access, 'local all all scram-sha-256\nlocal replication all trust\n', { mode: 0o644 });
+  const log = () => {};
+  const primary = await startEmbedded({
+    dataDir: primaryDir,
+    settings: {
+      ...quick,
+      wal_level: 'replica',
+      max_wal_senders: '4',
+      wal_keep_size: '512MB',
+      hba_file: access,
+    },
+    log,
+  });
+  await prepare(primary.connection);
+  await mkdir(replicaDir, { recursive: true });
+  await copyCluster(primary.connection, primaryDir, replicaDir);
+  const { host, port, user } = primary.connection;
+  const start = () =>
+    startEmbedded({
+      dataDir: replicaDir,
+      settings: {
+        ...quick,
+        hot_standby: 'on',
+        primary_conninfo: `host=${host} port=${port} user=${user}`,
+        wal_retrieve_retry_interval: '100ms',
+      },
+      log,
+    });
+  let replica = await start();
+  const { connection } = replica;
+  return {
+    primary: primary.connection,
+    replica: connection,
+    async onReplica(statement) {
+      const client = new pg.Client(connection);
+      await client.connect();
+      await client.query(statement);
+      await client.end();
+    },
+    stopReplica: () => replica.stop(),
+    async startReplica() {
+      replica = await start();
+    },
+    async stop() {
+      await replica.stop();
+      await primary.stop();
+      await rm(replicaDir, { recursive: true, force: true });
+      await rm(primaryDir, { recursive: true, force: true });
+    },
+  };
+}
