@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isPlain, type Operation } from '@vitrine/contract/operation';
@@ -10,11 +10,13 @@ import { openHashing } from '../../src/identity/hashing.ts';
 import type { Passwords } from '../../src/identity/password.ts';
 import { startSession } from '../../src/identity/sessions.ts';
 import { migrate } from '../../src/platform/database/migrate.ts';
+import { openReplicaOf } from '../../src/platform/database/open.ts';
 import { openPool } from '../../src/platform/database/pool.ts';
-import { openReplica, walPosition } from '../../src/platform/database/replica.ts';
+import { walPosition } from '../../src/platform/database/replica.ts';
 import { openStorage } from '../../src/platform/storage/open.ts';
 import { openService } from '../../src/service.ts';
 import { type Visitor, visit } from '../support/client.ts';
+import { urlOf } from '../support/clone.ts';
 import { publish, upload } from '../support/library.ts';
 import { jpeg } from '../support/pictures.ts';
 import { type ReplicatedServer, startReplicated } from '../support/replica.ts';
@@ -41,17 +43,14 @@ async function serve(servers: ReplicatedServer, dataDir: string): Promise<Servin
       VITRINE_RATE_LIMITS: 'off',
       VITRINE_RESERVE_BYTES: '0',
       VITRINE_METRICS_TOKEN: token,
+      DATABASE_URL: urlOf(servers.primary),
+      VITRINE_DATABASE_REPLICA_URL: urlOf(servers.replica),
     },
     dataDir,
   );
   const pool = openPool(servers.primary, 4);
   const said: string[] = [];
-  const replica = openReplica({
-    primary: servers.primary,
-    replica: servers.replica,
-    connections: 4,
-    log: (message) => said.push(message),
-  });
+  const replica = openReplicaOf(config, (message) => said.push(message));
   const { server, deps } = await openService({
     db: pool.db,
     listener: pool.listener,
@@ -87,7 +86,7 @@ async function serve(servers: ReplicatedServer, dataDir: string): Promise<Servin
     async close() {
       await server.close();
       await Promise.all([deps.decoders.close(), deps.metadata.close()]);
-      await replica.close();
+      await replica?.close();
       await pool.close();
     },
   };
@@ -155,6 +154,12 @@ async function publishAsAnn() {
   const ann = as('ann', one);
   const asset = await upload(ann, await jpeg(64, 48));
   return { asset, post: await publish(ann, [asset], { title: 'Harbour', tags: ['sea'] }) };
+}
+
+/** Returns what the doctor says of the replica. */
+async function replicaFinding() {
+  const { checks } = await as('root', one).ok('getDoctor', {});
+  return checks.find(({ code }) => code === 'database_replica');
 }
 
 const paused = () => servers.onReplica('select pg_wal_replay_pause()');
@@ -248,7 +253,7 @@ describe('a streaming replica', () => {
     expect(two.said.at(-1)).toBe('the replica serves reads');
   });
 
-  // REPLICA-4
+  // REPLICA-4, REPLICA-5
   test('fails no request when its connections break or it stops, and is used again when it returns', async () => {
     await untilServed('ann', one);
     const ann = as('ann', one);
@@ -273,6 +278,7 @@ describe('a streaming replica', () => {
       const { primary } = await one.reads();
       await expect.poll(async () => (await one.reads()).primary).toBeGreaterThan(primary);
       expect(one.said.at(-1)).toMatch(/^the replica serves no reads: /);
+      expect(await replicaFinding()).toMatchObject({ status: 'warning' });
       await servers.startReplica();
       await expect.poll(() => one.replicaCheck()).toBe('ok');
     }).finally(() => {
@@ -282,6 +288,8 @@ describe('a streaming replica', () => {
     expect(answers).toEqual(new Set(['ok']));
     expect(during.repeated).toBeGreaterThan(0);
     expect(one.said.at(-1)).toBe('the replica serves reads');
+    expect(one.said.join()).not.toContain(servers.replica.password);
+    expect(await replicaFinding()).toMatchObject({ status: 'ok' });
     await untilServed('ann', one);
   });
 });
@@ -362,6 +370,19 @@ test('operations that a replica may serve are reads of JSON behind a credential 
   for (const { id, method } of all.filter(({ seenBy }) => seenBy !== undefined))
     expect([id, method]).not.toContain('GET');
 });
+
+// REPLICA-5
+test.each(['deploy/grafana/vitrine.json', 'deploy/prometheus/alerts.yml'])(
+  'metrics of the replica in %s are reported',
+  async (path) => {
+    const file = await readFile(join(import.meta.dirname, '../../..', path), 'utf8');
+    const response = await fetch(`${one.address}/metrics`, { headers: { authorization: `Bearer ${token}` } });
+    const reported = await response.text();
+    const names = file.match(/\bvitrine_replica_[a-z_]+\b/g) ?? [];
+    expect(names.length).toBeGreaterThan(0);
+    for (const name of names) expect(reported).toContain(`\n${name}{`);
+  },
+);
 
 // REPLICA-3
 test('positions of the log compare', () => {

@@ -18,7 +18,7 @@ export interface Replica {
 
 export interface ReplicaState {
   usable: boolean;
-  /** Age of the primary's state that the replica is known to have, in seconds; infinite before the first poll. */
+  /** Age of the primary's state that the replica was last known to have, in seconds; before the first poll, its own. */
   lagSeconds: number;
   /** Why the replica is not used; null while it is. */
   reason: string | null;
@@ -137,6 +137,8 @@ export function openReplica({ primary, replica, connections, log }: ReplicaOptio
   let replayed = 0n;
   /** When the primary was asked for the newest position that the replica has reached. */
   let freshAt = Number.NEGATIVE_INFINITY;
+  /** The last known `freshAt`, for the lag: a number that JSON can carry to another process. */
+  let knownAt = performance.now();
   /** Since when positions are compared. */
   let comparedSince = Number.POSITIVE_INFINITY;
   let reported: boolean | null = null;
@@ -193,6 +195,7 @@ export function openReplica({ primary, replica, connections, log }: ReplicaOptio
     pending.push({ askedAt, position });
     replayed = reached;
     for (const one of pending) if (one.position <= reached) freshAt = one.askedAt;
+    if (isFresh()) knownAt = freshAt;
     pending = pending.filter(
       (one) => one.position > reached && performance.now() - one.askedAt < REMEMBER_MS,
     );
@@ -252,7 +255,7 @@ export function openReplica({ primary, replica, connections, log }: ReplicaOptio
     },
     state: () => ({
       usable: isFresh(),
-      lagSeconds: (performance.now() - freshAt) / 1000,
+      lagSeconds: (performance.now() - knownAt) / 1000,
       reason: isFresh() ? null : (reason ?? 'it has just failed'),
     }),
     async close() {
