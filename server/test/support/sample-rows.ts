@@ -66,6 +66,7 @@ function sampleOf({ name, type }: Column, checks: readonly string[], nth: number
   if (type === 'bytea') return `\\x0${nth}${'07'.repeat(Number(octets ?? 8) - 1)}`;
   if (type.startsWith('bit')) return '1'.repeat(Number(/\d+/.exec(type)?.[0] ?? 1));
   if (type === 'uuid') return `00000000-0000-4000-8000-00000000000${nth}`;
+  if (type === 'pg_lsn') return `0/${nth}000000`;
   if (type === 'boolean') return 'true';
   if (type.startsWith('timestamp')) return '2026-01-02T03:04:05.678Z';
   if (type === 'date') return '2026-01-02';
