@@ -2111,6 +2111,20 @@ create table tag_follows (
 );
 CREATE INDEX tag_follows_tag ON public.tag_follows USING btree (tag);
 
+create table tag_runs (
+  number bigint not null generated always as identity,
+  id uuid not null default gen_random_uuid(),
+  source text not null,
+  target text not null,
+  done bigint not null default 0,
+  total bigint not null,
+  started_at timestamp(3) with time zone not null default now(),
+  finished_at timestamp(3) with time zone,
+  constraint tag_runs_id_key UNIQUE (id),
+  constraint tag_runs_pkey PRIMARY KEY (number)
+);
+CREATE INDEX tag_runs_unfinished ON public.tag_runs USING btree (number) WHERE (finished_at IS NULL);
+
 create table tags (
   name text not null,
   folded text not null generated always as (lower((name COLLATE "default"))) stored,

@@ -99,6 +99,15 @@ export const listFollowedTags = operation({
   errors: [],
 });
 
+/** A change that a job finishes in steps (TAG-7). The list of jobs shows its progress. */
+export const TagRun = closed({
+  id: Type.String({ format: 'uuid' }),
+  /** Posts and assets that are changed already, and in total. */
+  done: Count,
+  total: Count,
+});
+export type TagRun = Static<typeof TagRun>;
+
 /** What a rename or merge changed or would change, counted over the whole library. */
 export const TagChange = closed({
   posts: Count,
@@ -112,6 +121,8 @@ export const TagChange = closed({
   /** Saved searches that use the tag. */
   searches: Count,
   dry_run: Type.Boolean(),
+  /** Only present if posts and assets are still being changed. */
+  run: Type.Optional(TagRun),
 });
 export type TagChange = Static<typeof TagChange>;
 
@@ -124,7 +135,7 @@ export const renameTag = operation({
   tag: 'Tags',
   summary: 'Rename a tag',
   description:
-    'Changes the tag everywhere, including the trash, follows, views and saved searches. Returns 409 if a tag of the new name exists; merge the tags instead. `dry_run` only counts.',
+    'Changes the tag everywhere, including the trash, follows, views and saved searches. Returns 409 if a tag of the new name exists; merge the tags instead. `dry_run` only counts. With more than 1,000 posts and assets, a job finishes the change in steps, and `run` is present.',
   door: { holds: 'fields.vocabulary.merge' },
   scope: 'fields.admin',
   params: tagParams,
@@ -141,7 +152,7 @@ export const mergeTags = operation({
   tag: 'Tags',
   summary: 'Merge two tags',
   description:
-    'Replaces `source` by `target` everywhere. `dry_run` only counts. Returns 404 for a tag that the caller may not see.',
+    'Replaces `source` by `target` everywhere. `dry_run` only counts. With more than 1,000 posts and assets, a job finishes the change in steps, and `run` is present. Returns 404 for a tag that the caller may not see.',
   door: { holds: 'fields.vocabulary.merge' },
   scope: 'fields.admin',
   example: { source: 'harbor', target: 'harbour', reason: 'One spelling for all.' },

@@ -70,6 +70,8 @@ export interface Jobs {
   'keep-activitypub': Record<string, never>;
   /** Rewrites every search document in the library's language. */
   'rewrite-documents': Record<string, never>;
+  /** Finishes changes of tags on many posts and assets, in order. */
+  'rewrite-tags': Record<string, never>;
 }
 export type JobName = keyof Jobs;
 

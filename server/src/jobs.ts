@@ -26,6 +26,7 @@ import { announceJob } from './notifications/jobs/notify.ts';
 import { rewriteDocumentsJob } from './search-index/jobs/rewrite.ts';
 import { expireJob } from './sweep/expired.ts';
 import { sweepJob } from './sweep/stored-files.ts';
+import { rewriteTagsJob } from './tags/jobs/rewrite.ts';
 import { purgeJob, releaseBytesJob } from './trash/jobs/purge.ts';
 import { encodeJob, fillVectorsJob } from './visual/jobs/encode.ts';
 
@@ -53,6 +54,7 @@ export function jobHandlers(deps: Deps): JobHandlers {
     'forget-notifications': forgetNotificationsJob(deps),
     'count-storage': countStorageJob(deps),
     'rewrite-documents': rewriteDocumentsJob(deps),
+    'rewrite-tags': rewriteTagsJob(deps),
     deliver: deliverJob(deps),
     unpair: unpairJob(deps),
     'fetch-renditions': fetchRenditionsJob(deps),

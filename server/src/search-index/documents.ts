@@ -54,3 +54,9 @@ export async function writeDocumentsOfTag(tx: Tx, tag: string): Promise<void> {
     (after) => sql`select asset_id as id from asset_tags where value = ${tag} and asset_id > ${after}::uuid`,
   );
 }
+
+/** Rewrites the documents of these posts or assets. */
+export async function writeDocuments(tx: Tx, kind: 'posts' | 'assets', ids: string[]): Promise<void> {
+  const write = kind === 'posts' ? sql`write_post_documents` : sql`write_asset_documents`;
+  await sql`select ${write}(${ids}::uuid[])`.execute(tx);
+}

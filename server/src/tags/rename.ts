@@ -1,12 +1,15 @@
 import { mergeTags, renameTag, type TagChange } from '@vitrine/contract/tags';
-import { sql } from 'kysely';
 import type { SignedIn } from '../access/caller.ts';
 import { recordEvent } from '../audit/record.ts';
 import type { Deps } from '../deps.ts';
 import { handle } from '../handle.ts';
 import { notFound, refuse } from '../platform/http/refuse.ts';
-import { rewriteTag, wouldRewrite } from './rewrite.ts';
+import { rewriteKeptTag, rewriteTag, takeTurn, wouldRewrite } from './rewrite.ts';
+import { isInRun, startRun } from './run.ts';
 import { showTag } from './show.ts';
+
+/** TAG-7: the most posts and assets that one transaction changes. */
+const AT_ONCE = 1000;
 
 interface Renaming {
   source: string;
@@ -23,19 +26,23 @@ async function change({ db }: Deps, caller: SignedIn, renaming: Renaming): Promi
   const { source, target, event, reason, isDryRun } = renaming;
   if (source === target) throw refuse(400, 'source and target are the same tag');
   return db.transaction().execute(async (tx) => {
-    // Rewriting a whole library may take long, and concurrent renames would wait for each other.
-    await sql`select pg_advisory_xact_lock(7431009), set_config('statement_timeout', '0', true),
-      set_config('lock_timeout', '0', true)`.execute(tx);
+    await takeTurn(tx);
     if ((await showTag(tx, caller, source)) === null) throw notFound();
     const isKnown = (await showTag(tx, caller, target)) !== null;
     if (renaming.targetIs === 'known' && !isKnown) throw notFound();
     if (renaming.targetIs === 'new' && isKnown) {
       throw refuse(409, 'the tag already exists; merge into it');
     }
-    if (isDryRun) return { ...(await wouldRewrite(tx, source)), dry_run: true };
-    const rewritten = await rewriteTag(tx, source, target);
+    const counts = await wouldRewrite(tx, source);
+    if (isDryRun) return { ...counts, dry_run: true };
+    const total = counts.posts + counts.assets;
+    const inSteps = total > AT_ONCE || (await isInRun(tx, [source, target]));
+    const rewritten = inSteps
+      ? await rewriteKeptTag(tx, source, target, counts)
+      : await rewriteTag(tx, source, target);
     await recordEvent(tx, caller, { event, metadata: { from: source, to: target, reason, ...rewritten } });
-    return { ...rewritten, dry_run: false };
+    const change = { ...rewritten, dry_run: false };
+    return inSteps ? { ...change, run: await startRun(tx, { source, target, total }) } : change;
   });
 }
 

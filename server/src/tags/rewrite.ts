@@ -2,14 +2,25 @@ import type { TagChange } from '@vitrine/contract/tags';
 import { type RawBuilder, sql } from 'kysely';
 import type { Tx } from '../platform/database/pool.ts';
 import { nextUpdatedAt } from '../platform/http/unchanged.ts';
-import { writeDocumentsOfTag } from '../search-index/documents.ts';
+import { writeDocuments, writeDocumentsOfTag } from '../search-index/documents.ts';
 
-type Rows = Omit<TagChange, 'dry_run'>;
+export type Rows = Omit<TagChange, 'dry_run' | 'run'>;
 
 /** Accounts whose rail hides or orders the tag. */
 function railNames(tag: string): RawBuilder<boolean> {
   return sql`(u.preferences -> 'browse_rail' -> 'hidden_tags' ? ${tag}
     or u.preferences -> 'browse_rail' -> 'tag_order' ? ${tag})`;
+}
+
+/**
+ * Changes of tags and the steps of runs lock many rows, and therefore go one after the other. Counting in a whole library
+ * may take long.
+ */
+export async function takeTurn(tx: Tx): Promise<void> {
+  await sql`select set_config('statement_timeout', '0', true), set_config('lock_timeout', '0', true)`.execute(
+    tx,
+  );
+  await sql`select pg_advisory_xact_lock(7431009)`.execute(tx);
 }
 
 /** Counts what would be written, without writing. */
@@ -26,29 +37,39 @@ export async function wouldRewrite(tx: Tx, source: string): Promise<Rows> {
   return row;
 }
 
+/** The rewrite itself maintains the register and the search documents, once for many rows. */
+async function suppressTriggers(tx: Tx): Promise<void> {
+  await sql`select set_config('vitrine.merging_tags', 'on', true)`.execute(tx);
+}
+
 async function counted(tx: Tx, statement: RawBuilder<unknown>): Promise<number> {
   const { numAffectedRows } = await statement.execute(tx);
   return Number(numAffectedRows ?? 0);
 }
 
-/** One statement for all posts; the tag keeps its place, or is dropped where the post already has the other. */
-function rewritePosts(source: string, target: string): RawBuilder<unknown> {
+/** Restricts a statement to a step of a run; null for everything. */
+function inStep(column: string, ids: string[] | null): RawBuilder<boolean> {
+  return ids === null ? sql`true` : sql`${sql.ref(column)} = any(${ids}::uuid[])`;
+}
+
+/** The tag keeps its place, or is dropped where the post already has the other. */
+function rewritePosts(source: string, target: string, ids: string[] | null): RawBuilder<unknown> {
   return sql`update posts set updated_at = ${nextUpdatedAt}, tags = case when tags @> array[${target}]
       then array_remove(tags, ${source}) else array_replace(tags, ${source}, ${target}) end
-    where tags @> array[${source}]`;
+    where tags @> array[${source}] and ${inStep('id', ids)}`;
 }
 
 /**
  * An asset with both tags keeps one: manual before imported before suggested, and the more confident of two
  * suggestions. Assets are locked before their tags, as edits do.
  */
-async function rewriteAssets(tx: Tx, source: string, target: string): Promise<number> {
+async function rewriteAssets(tx: Tx, source: string, target: string, ids: string[] | null): Promise<number> {
   await sql`select count(*) from (
-    select from assets where id in (select asset_id from asset_tags where value = ${source})
+    select from assets where id in (select asset_id from asset_tags where value = ${source} and ${inStep('asset_id', ids)})
     order by id for no key update) locked`.execute(tx);
   const { rows } = await sql<{ assets: number }>`
     with taken as (
-      delete from asset_tags where value = ${source} returning *
+      delete from asset_tags where value = ${source} and ${inStep('asset_id', ids)} returning *
     ), written as (
       insert into asset_tags (asset_id, value, source, confidence, created_by_provider, created_by_model, position)
       select asset_id, ${target}, source, confidence, created_by_provider, created_by_model, position from taken
@@ -101,17 +122,57 @@ async function register(tx: Tx, source: string, target: string): Promise<void> {
   );
 }
 
-/** Replaces a tag by another everywhere, shown or in the trash: one statement per kind of row. */
-export async function rewriteTag(tx: Tx, source: string, target: string): Promise<Rows> {
-  await sql`select set_config('vitrine.merging_tags', 'on', true)`.execute(tx);
-  const posts = await counted(tx, rewritePosts(source, target));
-  const assets = await rewriteAssets(tx, source, target);
-  await register(tx, source, target);
-  await writeDocumentsOfTag(tx, target);
+/** What accounts keep: their rails, follows, views and searches. */
+async function rewriteAccounts(
+  tx: Tx,
+  source: string,
+  target: string,
+): Promise<Omit<Rows, 'posts' | 'assets'>> {
   // Locks accounts before their follows, as following does.
   const rails = await counted(tx, rewriteRails(source, target));
   const follows = await rewriteFollows(tx, source, target);
   const views = await counted(tx, rewriteKept('feed_views', source, target));
   const searches = await counted(tx, rewriteKept('saved_searches', source, target));
-  return { posts, assets, follows, rails, views, searches };
+  return { follows, rails, views, searches };
+}
+
+/** Replaces a tag by another everywhere, shown or in the trash: one statement per kind of row. */
+export async function rewriteTag(tx: Tx, source: string, target: string): Promise<Rows> {
+  await suppressTriggers(tx);
+  const posts = await counted(tx, rewritePosts(source, target, null));
+  const assets = await rewriteAssets(tx, source, target, null);
+  await register(tx, source, target);
+  await writeDocumentsOfTag(tx, target);
+  return { posts, assets, ...(await rewriteAccounts(tx, source, target)) };
+}
+
+/** Posts and assets of one step of a run. */
+export type Step = { kind: 'posts' | 'assets'; ids: string[] };
+
+/** Replaces a tag in these posts or assets, and returns the number that had it. */
+export async function rewriteStep(
+  tx: Tx,
+  source: string,
+  target: string,
+  { kind, ids }: Step,
+): Promise<number> {
+  await suppressTriggers(tx);
+  let rewritten: number;
+  if (kind === 'posts') {
+    // In the order in which other writers of many posts lock them.
+    await sql`select from posts where id = any(${ids}::uuid[]) order by id for no key update`.execute(tx);
+    rewritten = await counted(tx, rewritePosts(source, target, ids));
+  } else rewritten = await rewriteAssets(tx, source, target, ids);
+  await register(tx, source, target);
+  await writeDocuments(tx, kind, ids);
+  return rewritten;
+}
+
+/**
+ * Changes at once what a run does not: the register, and what accounts keep. Counts the posts and assets, which the run
+ * rewrites.
+ */
+export async function rewriteKeptTag(tx: Tx, source: string, target: string, counts: Rows): Promise<Rows> {
+  await register(tx, source, target);
+  return { ...counts, ...(await rewriteAccounts(tx, source, target)) };
 }

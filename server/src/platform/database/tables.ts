@@ -857,6 +857,17 @@ interface TagFollowsTable {
   created_at: Generated<string>;
 }
 
+interface TagRunsTable {
+  number: GeneratedAlways<number>;
+  id: Generated<string>;
+  source: string;
+  target: string;
+  done: Generated<number>;
+  total: number;
+  started_at: Generated<string>;
+  finished_at: string | null;
+}
+
 interface TagsTable {
   name: string;
   folded: GeneratedAlways<string>;
@@ -1092,6 +1103,7 @@ export interface Tables {
   subtitles: SubtitlesTable;
   tag_documents: TagDocumentsTable;
   tag_follows: TagFollowsTable;
+  tag_runs: TagRunsTable;
   tags: TagsTable;
   team_closure: TeamClosureTable;
   team_follows: TeamFollowsTable;
