@@ -99,27 +99,25 @@ function mount(server: FastifyInstance, { operation, run }: BoundOperation, moun
         throw refuse(415, 'unsupported content type');
     },
     handler: async (request, reply) => {
+      const last: { caller: Caller | null } = { caller: null };
+      // Asks again each time: a handler that has received bytes for long checks its caller once more (HTTP-29).
       const confirm = async () => {
         const caller = enteredCallers.get(request) ?? (await mounting.confirm(operation, request));
+        last.caller = caller;
         const renewal = mounting.renewalOf(request);
         if (renewal !== null) mounting.sendCookie(reply, renewal);
         return caller;
       };
-      let confirmed: Promise<Caller> | null = null;
-      const confirmOnce = () => {
-        confirmed ??= confirm();
-        return confirmed;
-      };
       await mounting.countWithBody(operation, request);
       const http = factsOf(request, reply, mounting.streams);
       const { reads, deps } = mounting;
-      const runWith = (given: Deps) => run(given, request, http, confirmOnce);
+      const runWith = (given: Deps) => run(given, request, http, confirm);
       const answer =
         reads !== null && operation.replica === true
           ? await reads.read(operation, mounting.lastWriteOf(request), runWith)
           : await runWith(deps);
       if (reads !== null && operation.method !== 'GET')
-        await reads.recordWrite(operation, await confirmOnce());
+        await reads.recordWrite(operation, last.caller ?? (await confirm()));
       reply.code(answer.status);
       if (answer.headers !== undefined) reply.headers(answer.headers);
       if (answer.cookie !== undefined) mounting.sendCookie(reply, answer.cookie);
