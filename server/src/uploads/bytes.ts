@@ -1,6 +1,6 @@
 import { createHash, type Hash, randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { type FileHandle, open, rm } from 'node:fs/promises';
+import { constants, copyFile, type FileHandle, open, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { type Locker, MemoryLocker } from '@tus/server';
@@ -35,7 +35,8 @@ export interface UploadBytes {
   remove(id: string): Promise<void>;
   /**
    * Serialises the requests of this process for one upload. A new request asks the previous one to end, because it
-   * may be waiting for a client that has disconnected. Between processes the database decides.
+   * may be waiting for a client that has disconnected. Between processes the database decides, and each process
+   * continues in a file of its own.
    */
   turns: Locker;
 }
@@ -43,6 +44,14 @@ export interface UploadBytes {
 interface Kept {
   offset: number;
   digest: Hash;
+  /** The request that wrote the last bytes. It has ended. */
+  writer: string;
+}
+
+interface Claim {
+  writer: string;
+  /** The request that claimed the upload before; null if there was none. */
+  previous: string | null;
 }
 
 function isMissing(error: unknown): boolean {
@@ -65,6 +74,18 @@ async function writeAt(file: FileHandle, chunk: Buffer, position: number): Promi
   }
 }
 
+/** Copies the first bytes of a file to a new one, durably. File systems that can share the blocks copy nothing. */
+async function copyStart(from: string, to: string, length: number): Promise<void> {
+  await copyFile(from, to, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
+  const file = await open(to, 'r+');
+  try {
+    await file.truncate(length);
+    await file.datasync();
+  } finally {
+    await file.close();
+  }
+}
+
 async function openFor(db: Database, path: string, id: string): Promise<FileHandle> {
   return open(path, 'r+').catch(async (error: unknown) => {
     if (!isMissing(error)) throw error;
@@ -76,7 +97,7 @@ async function openFor(db: Database, path: string, id: string): Promise<FileHand
 
 /**
  * Computes the SHA-256 while bytes arrive. If a request ends early, the state stays in memory for the next one. After
- * a restart, or in another process, the bytes are read again from disk, which is fast and reflects what is stored.
+ * a restart, or in another process, the bytes are copied to a new file and read again, which reflects what is stored.
  */
 export function openUploadBytes({ db, storage }: { db: Database; storage: Storage }): UploadBytes {
   const kept = new Map<string, Kept>();
@@ -88,21 +109,67 @@ export function openUploadBytes({ db, storage }: { db: Database; storage: Storag
     if (kept.size > MOST_KEPT && oldest !== undefined) kept.delete(oldest);
   };
   /** Returns the hash of the first `offset` bytes, from memory or from disk. */
-  const resumed = async (id: string, offset: number): Promise<Hash> => {
-    const state = kept.get(id);
-    kept.delete(id);
+  const resumed = async (id: string, offset: number, state: Kept | undefined): Promise<Hash> => {
     if (state?.offset === offset) return state.digest;
     const digest = createHash('sha256');
     await hashStart(digest, pathOf(id), offset);
     return digest;
   };
+  const take = (id: string) => {
+    const state = kept.get(id);
+    kept.delete(id);
+    return state;
+  };
   /** Makes this request the only one that may append at this offset. */
-  const claim = async (id: string, offset: number): Promise<string> => {
+  const claim = async (id: string, offset: number): Promise<Claim> => {
     const writer = randomUUID();
-    const { numAffectedRows } = await sql`update uploads set writer = ${writer}
-      where id = ${id} and received_bytes = ${offset} and finished_at is null`.execute(db);
-    if (numAffectedRows !== 1n) throw refuse(409, 'the upload is at another offset');
-    return writer;
+    const { rows } = await sql<{ previous: string | null }>`
+      with before as (select id, writer from uploads where id = ${id} for update)
+      update uploads up set writer = ${writer} from before
+      where up.id = before.id and up.received_bytes = ${offset} and up.finished_at is null
+      returning before.writer as previous`.execute(db);
+    const [row] = rows;
+    if (row === undefined) throw refuse(409, 'the upload is at another offset');
+    return { writer, previous: row.previous };
+  };
+  const checkClaim = async (id: string, writer: string): Promise<void> => {
+    const { rows } = await sql`select from uploads where id = ${id} and writer = ${writer}`.execute(db);
+    if (rows.length === 0) throw refuse(409, 'another request continues this upload');
+  };
+  /**
+   * Continues an upload in a new file. Another process may still have the old one open, and what it writes must not
+   * reach bytes that are stored under their hash (UPLOAD-14).
+   */
+  const moveToNewFile = async (id: string, offset: number, writer: string): Promise<void> => {
+    const fresh = `${pathOf(id)}.${writer}`;
+    try {
+      await requireRoom(storage, offset);
+      await copyStart(pathOf(id), fresh, offset);
+      await checkClaim(id, writer);
+      await rename(fresh, pathOf(id));
+    } catch (error) {
+      await rm(fresh, { force: true });
+      if (!isMissing(error)) throw error;
+    }
+  };
+  /** Opens the file of a claimed upload for this request alone. */
+  const openClaimed = async (
+    id: string,
+    offset: number,
+    { writer, previous }: Claim,
+    last: Kept | undefined,
+  ) => {
+    // The requests of this process end before the next begins.
+    if (previous !== null && previous !== last?.writer) await moveToNewFile(id, offset, writer);
+    const file = await openFor(db, pathOf(id), id);
+    try {
+      // A later request may have replaced the file before it was opened.
+      await checkClaim(id, writer);
+      return file;
+    } catch (error) {
+      await file.close();
+      throw error;
+    }
   };
 
   return {
@@ -112,20 +179,26 @@ export function openUploadBytes({ db, storage }: { db: Database; storage: Storag
       await (await open(pathOf(id), 'wx', 0o640)).close();
     },
     async append(id, offset, stream) {
-      const writer = await claim(id, offset);
-      const file = await openFor(db, pathOf(id), id);
+      const claimed = await claim(id, offset);
+      const { writer } = claimed;
+      const last = take(id);
+      const file = await openClaimed(id, offset, claimed, last);
+      const { ino } = await file.stat();
       let position = offset;
       let safe = offset;
       const checkpoint = async () => {
         if (position === safe) return;
         await file.datasync();
+        // The file is another if a request that claimed the upload earlier was slow to move it.
+        const current = await stat(pathOf(id)).catch(() => null);
+        if (current?.ino !== ino) throw refuse(409, 'another request continues this upload');
         const { numAffectedRows } = await sql`update uploads set received_bytes = ${position}
           where id = ${id} and writer = ${writer} and finished_at is null`.execute(db);
         if (numAffectedRows !== 1n) throw refuse(409, 'another request continues this upload');
         safe = position;
       };
       try {
-        const digest = await resumed(id, offset);
+        const digest = await resumed(id, offset, last);
         // Drops bytes that a killed process wrote after its last checkpoint.
         await file.truncate(offset);
         try {
@@ -139,7 +212,7 @@ export function openUploadBytes({ db, storage }: { db: Database; storage: Storag
           }
         } finally {
           await checkpoint();
-          keep(id, { offset: position, digest });
+          keep(id, { offset: position, digest, writer });
         }
       } finally {
         await file.close();
@@ -147,7 +220,7 @@ export function openUploadBytes({ db, storage }: { db: Database; storage: Storag
       return position;
     },
     async finish(id, sizeBytes) {
-      const digest = await resumed(id, sizeBytes);
+      const digest = await resumed(id, sizeBytes, take(id));
       const { mime, extension }: Sniffed = await sniff(pathOf(id));
       await sql`update uploads set finished_at = now(), file_hash = ${digest.digest('hex')}, mime = ${mime},
           extension = ${extension}

@@ -1,12 +1,15 @@
 import { createHash } from 'node:crypto';
-import { readdir, stat } from 'node:fs/promises';
-import { connect } from 'node:net';
+import { once } from 'node:events';
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { connect, type Socket } from 'node:net';
 import type { Upload } from '@vitrine/contract/uploads';
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { originalKey } from '../../src/platform/storage/object-key.ts';
 import { sweep } from '../../src/sweep/stored-files.ts';
-import { type Account, type Library, openLibrary } from '../support/library.ts';
+import { type Account, type Library, objectPath, openLibrary } from '../support/library.ts';
 import { jpeg } from '../support/pictures.ts';
+import { openSecond } from '../support/second.ts';
 
 const MOST = 3 * 1024 * 1024;
 
@@ -75,6 +78,26 @@ async function send(as: Account, bytes: Uint8Array<ArrayBuffer>, name?: string):
   const id = await begin(as, bytes.length, name);
   if (bytes.length > 0) expect((await append(as, id, 0, bytes)).status).toBe(204);
   return id;
+}
+
+/** Sends the first bytes of an upload in a request that does not end, and waits until they are on the disk. */
+async function stall(id: string, length: number, first: Uint8Array): Promise<Socket> {
+  const { hostname, port } = new URL(library.address);
+  const stale = connect(Number(port), hostname);
+  stale.on('error', () => {});
+  stale.write(
+    `PATCH /api/v1/uploads/${id} HTTP/1.1\r\nHost: localhost\r\nCookie: user=${mara.cookie()}\r\nTus-Resumable: 1.0.0\r\n` +
+      `Upload-Offset: 0\r\nContent-Type: application/offset+octet-stream\r\nContent-Length: ${length}\r\n\r\n`,
+  );
+  stale.write(first);
+  const path = `${library.deps.storage.uploadsDir}/${id}`;
+  await expect.poll(async () => (await stat(path)).size, { timeout: 20_000 }).toBe(first.length);
+  return stale;
+}
+
+/** Resolves when the connection has answered or is closed. */
+async function answerOf(socket: Socket): Promise<void> {
+  await Promise.race([once(socket, 'data'), once(socket, 'close')]);
 }
 
 const files = () => readdir(library.deps.storage.uploadsDir);
@@ -265,20 +288,42 @@ describe('interrupted uploads', () => {
   test('the newest request takes over from a stalled one', async () => {
     const bytes = bytesOf(100_000);
     const id = await begin(mara, bytes.length);
-    const { hostname, port } = new URL(library.address);
-    const stale = connect(Number(port), hostname);
-    stale.on('error', () => {});
-    stale.write(
-      `PATCH /api/v1/uploads/${id} HTTP/1.1\r\nHost: localhost\r\nCookie: user=${mara.cookie()}\r\nTus-Resumable: 1.0.0\r\n` +
-        `Upload-Offset: 0\r\nContent-Type: application/offset+octet-stream\r\nContent-Length: ${bytes.length}\r\n\r\n`,
-    );
-    stale.write(bytes.slice(0, 30_000));
-    const path = `${library.deps.storage.uploadsDir}/${id}`;
-    await expect.poll(async () => (await stat(path)).size, { timeout: 20_000 }).toBe(30_000);
+    const stale = await stall(id, bytes.length, bytes.slice(0, 30_000));
     expect(await offsetOf(mara, id)).toBe(30_000);
     expect((await append(mara, id, 30_000, bytes.slice(30_000))).status).toBe(204);
     stale.destroy();
     expect((await mara.ok('getUpload', { params: { id } })).file_hash).toBe(sha256(bytes));
+  });
+
+  // UPLOAD-14
+  // UPLOAD-14
+  test('a stalled request of another process cannot change bytes that were stored since', async () => {
+    const [bytes, others] = [bytesOf(200_000), bytesOf(200_000)];
+    const id = await begin(mara, bytes.length);
+    const stale = await stall(id, bytes.length, others.slice(0, 30_000));
+    const second = await openSecond(library);
+    try {
+      const through = (method: string, path: string, init: { headers?: object; body: BodyInit }) =>
+        fetch(`${second.address}/api/v1${path}`, {
+          method,
+          headers: { 'tus-resumable': '1.0.0', cookie: `user=${mara.cookie()}`, ...init.headers },
+          body: init.body,
+        });
+      const offset = { 'upload-offset': '0', 'content-type': 'application/offset+octet-stream' };
+      const sent = await through('PATCH', `/uploads/${id}`, { headers: offset, body: bytes });
+      expect(sent.status).toBe(204);
+      const json = { 'content-type': 'application/json' };
+      const body = JSON.stringify({ upload_id: id });
+      const created = await through('POST', '/assets', { headers: json, body });
+      expect([created.status, JSON.parse(await created.text()).file_hash]).toEqual([201, sha256(bytes)]);
+      stale.write(others.slice(30_000));
+      await answerOf(stale);
+      const stored = await readFile(objectPath(library, originalKey(sha256(bytes))));
+      expect(sha256(stored)).toBe(sha256(bytes));
+    } finally {
+      stale.destroy();
+      await second.close();
+    }
   });
 
   test('losing the permission while bytes arrive prevents completion', async () => {
