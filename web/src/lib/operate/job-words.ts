@@ -18,6 +18,7 @@ const works: Readonly<Record<string, string>> = {
   encode: 'Index a picture for visual search',
   'fill-vectors': 'Find pictures missing from visual search',
   'rewrite-documents': 'Rebuild the search index',
+  'rewrite-tags': 'Change a tag on posts and files',
 };
 
 export function workOf(name: string): string {
@@ -25,8 +26,10 @@ export function workOf(name: string): string {
 }
 
 /** Describes the progress of a job: "12 of 40 files", "62 %, encoding". */
-export function progressWords({ part, step, done, total }: JobProgress): string {
-  if (done !== null && total !== null) return `${done.toLocaleString()} of ${total.toLocaleString()} files`;
+export function progressWords(name: string, { part, step, done, total }: JobProgress): string {
+  const things = name === 'rewrite-tags' ? 'posts and files' : 'files';
+  if (done !== null && total !== null)
+    return `${done.toLocaleString()} of ${total.toLocaleString()} ${things}`;
   const percent = `${Math.floor(part * 100)} %`;
   return step === null ? percent : `${percent}, ${step}`;
 }
