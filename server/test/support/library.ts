@@ -13,13 +13,14 @@ import { jobHandlers } from '../../src/jobs.ts';
 import { openDecoders } from '../../src/media/decoding/decoders.ts';
 import { forbiddenTurns } from '../../src/media/decoding/turns.ts';
 import { openMetadataReader } from '../../src/media/metadata/reader.ts';
-import { type DatabasePool, openPool } from '../../src/platform/database/pool.ts';
+import type { DatabasePool } from '../../src/platform/database/pool.ts';
 import { usualTimeouts } from '../../src/platform/http/slow-requests.ts';
 import { runDueJobs } from '../../src/platform/jobs/worker.ts';
 import { openStorage } from '../../src/platform/storage/open.ts';
 import { openService, type ServiceOptions } from '../../src/service.ts';
 import { type Visitor, visit } from './client.ts';
 import { cloneTemplate } from './clone.ts';
+import { openInfrastructure } from './cluster.ts';
 
 export const password = 'correct horse battery';
 
@@ -95,23 +96,32 @@ export async function openLibrary(
     VITRINE_RESERVE_BYTES: '0',
   };
   const config = readConfig({ ...own, ...env }, dataDir);
-  const database = openPool(settings, CONNECTIONS);
-  const storage = await openStorage(join(config.dataDir, 'library'), config.reserveBytes, config.s3);
+  const infrastructure = await openInfrastructure(settings);
   const { ffmpeg, libreoffice, ghostscript } = config;
   const isUsual = decoding === undefined && ffmpeg === null && libreoffice === null && ghostscript === null;
-  const { server, deps, metrics } = await openService({
-    db: database.db,
-    listener: database.listener,
-    storage,
-    config,
-    activity: database.activity,
-    hashing,
-    ...(isUsual ? { media: sharedMedia() } : {}),
-    ...(decoding === undefined ? {} : { decoding }),
-    timeouts,
-    ...(webDir === undefined ? {} : { webDir }),
-  });
-  const address = await server.listen({ host: '127.0.0.1', port: 0 });
+  const openOne = async () => {
+    const database = infrastructure.openDatabase(CONNECTIONS);
+    const storage = await openStorage(join(config.dataDir, 'library'), config.reserveBytes, config.s3);
+    const service = await openService({
+      db: database.db,
+      listener: database.listener,
+      storage,
+      config,
+      activity: database.activity,
+      hashing,
+      ...(isUsual ? { media: sharedMedia() } : {}),
+      ...(decoding === undefined ? {} : { decoding }),
+      timeouts,
+      ...(webDir === undefined ? {} : { webDir }),
+    });
+    const at = await service.server.listen({ host: '127.0.0.1', port: 0 });
+    return { ...service, database, at };
+  };
+  const first = await openOne();
+  const { server, deps, metrics, database } = first;
+  const services = [first];
+  for (let other = 0; other < infrastructure.others; other += 1) services.push(await openOne());
+  const address = await infrastructure.publish(services.map(({ at }) => at));
   const library: Library = {
     address,
     deps,
@@ -140,9 +150,12 @@ export async function openLibrary(
         log: server.log,
       }),
     async close() {
-      await server.close();
-      if (!isUsual) await Promise.all([deps.decoders.close(), deps.metadata.close()]);
-      await database.close();
+      for (const { server, deps, database } of services.toReversed()) {
+        await server.close();
+        if (!isUsual) await Promise.all([deps.decoders.close(), deps.metadata.close()]);
+        await database.close();
+      }
+      await infrastructure.stop();
       await drop();
       await rm(dataDir, { recursive: true, force: true });
     },

@@ -1,0 +1,70 @@
+import { configDefaults, defineConfig, mergeConfig } from 'vitest/config';
+import usual from './vitest.config.ts';
+
+/** Tests of what one process does or has. Their libraries would have to be served by one. */
+const ofOneProcess = [
+  // Read the metrics of the process that they asked.
+  'server/test/metrics/**',
+  // Cut the storage, whereupon HAProxy answers for all services, or compare the requests of one service to the bucket.
+  'server/test/storage/library.test.ts',
+  'server/test/assets/full-disk.test.ts',
+  // Run `vacuum` or restore the database through the connections of the service.
+  'server/test/collections/size.test.ts',
+  'server/test/comments/plans.test.ts',
+  'server/test/federation/catch-up.test.ts',
+];
+
+/**
+ * Names of tests that count the statements or connections of one process, and of one whose outcome differs: in another
+ * process, a stalled upload continues at its last checkpoint.
+ */
+const exceptions = /statement|one database connection per process|takes over from a stalled/;
+
+/**
+ * Runs the tests of the API with every library behind HAProxy, on three services, a shared volume, and a database behind
+ * PgBouncer (server/test/support/cluster.ts). Browsers, decoders and processes have tests of their own.
+ */
+export default mergeConfig(
+  usual,
+  defineConfig({
+    test: {
+      env: { VITRINE_TEST_CLUSTER: '1' },
+      include: [
+        `server/test/{${[
+          'access',
+          'account',
+          'activitypub',
+          'admin',
+          'appearance',
+          'assets',
+          'audit',
+          'collections',
+          'comments',
+          'federation',
+          'fields',
+          'identity',
+          'links',
+          'mail',
+          'notifications',
+          'posts',
+          'public',
+          'quotas',
+          'races',
+          'requests',
+          'roles',
+          'search',
+          'storage',
+          'subtitles',
+          'tags',
+          'teams',
+          'trash',
+          'uploads',
+          'users',
+          'whiteboards',
+        ].join(',')}}/**/*.test.ts`,
+      ],
+      exclude: [...configDefaults.exclude, ...ofOneProcess],
+      testNamePattern: new RegExp(`^(?!.*(${exceptions.source}))`),
+    },
+  }),
+);
