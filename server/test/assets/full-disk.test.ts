@@ -262,7 +262,7 @@ describe.skipIf(!mounts)('a small disk (skipped where unshare may not mount a tm
       const video = { source: noise, encoder: 'libx264', options: { preset: 'ultrafast', crf: '35' } };
       const { id, file_hash } = await upload(
         root,
-        await clip({ format: 'mp4', video, seconds: 5 }),
+        await clip({ format: 'mp4', video, seconds: 15 }),
         {},
         'a.mp4',
       );
@@ -286,6 +286,8 @@ describe.skipIf(!mounts)('a small disk (skipped where unshare may not mount a tm
       expect((await readdir(kept)).filter((name) => /360p|master/.test(name))).toEqual([]);
       expect((await media()).variants.filter(({ key }) => key.startsWith('hls/'))).toEqual([]);
       expect(await root.ok('getAsset', { params: { id } })).toMatchObject({ processing_status: 'ready' });
+      // What the partial file had taken is free again.
+      await fill(0);
       expect(await readiness(service.address)).toEqual(notReady);
 
       await giveBack();
