@@ -5,13 +5,14 @@ import usual from './vitest.config.ts';
 const ofOneProcess = [
   // Read the metrics of the process that they asked.
   'server/test/metrics/**',
-  // Cut the storage, whereupon HAProxy answers for all services, or compare the requests of one service to the bucket.
+  // Cut the storage or restore the database, whereupon HAProxy answers for all services, or compare the requests of one
+  // service to the bucket.
   'server/test/storage/library.test.ts',
   'server/test/assets/full-disk.test.ts',
-  // Run `vacuum` or restore the database through the connections of the service.
+  'server/test/federation/catch-up.test.ts',
+  // Run `vacuum` through the connections of the service.
   'server/test/collections/size.test.ts',
   'server/test/comments/plans.test.ts',
-  'server/test/federation/catch-up.test.ts',
 ];
 
 /**
