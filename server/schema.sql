@@ -1508,6 +1508,30 @@ create table field_default_overrides (
 );
 CREATE INDEX field_default_overrides_team ON public.field_default_overrides USING btree (team_id);
 
+create table field_runs (
+  number bigint not null generated always as identity,
+  id uuid not null default gen_random_uuid(),
+  field_id uuid not null,
+  kind text not null,
+  source text,
+  target text,
+  subject_kind text not null default 'asset'::text,
+  after uuid not null default '00000000-0000-0000-0000-000000000000'::uuid,
+  actor_ref bigint not null,
+  done bigint not null default 0,
+  total bigint not null,
+  started_at timestamp(3) with time zone not null default now(),
+  finished_at timestamp(3) with time zone,
+  constraint field_runs_id_key UNIQUE (id),
+  constraint field_runs_pkey PRIMARY KEY (number),
+  constraint field_runs_field_id_fkey FOREIGN KEY (field_id) REFERENCES fields(id) ON DELETE CASCADE,
+  constraint field_runs_check CHECK (((kind = 'merge'::text) = ((source IS NOT NULL) AND (target IS NOT NULL)))),
+  constraint field_runs_kind_check CHECK ((kind = ANY (ARRAY['merge'::text, 'words'::text]))),
+  constraint field_runs_subject_kind_check CHECK ((subject_kind = ANY (ARRAY['asset'::text, 'collection'::text])))
+);
+CREATE INDEX field_runs_unfinished ON public.field_runs USING btree (number) WHERE (finished_at IS NULL);
+CREATE UNIQUE INDEX field_runs_words ON public.field_runs USING btree (field_id) WHERE ((finished_at IS NULL) AND (kind = 'words'::text));
+
 create table field_term_aliases (
   field_id uuid not null,
   alias text not null,

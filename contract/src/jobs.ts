@@ -12,7 +12,7 @@ export const JobProgress = closed({
   part: Type.Number({ minimum: 0, maximum: 1 }),
   /** The current step of a transcode; null for other jobs. */
   step: nullable(Type.Enum(['preparing', 'encoding', 'storing'])),
-  /** Files done and files in total, for jobs that work on many; posts and assets for `rewrite-tags`. */
+  /** Files done and files in total, for jobs that work on many; posts and assets for `rewrite-tags`, values for `rewrite-fields`. */
   done: nullable(Count),
   total: nullable(Count),
 });

@@ -104,7 +104,7 @@ export const updateFieldTerm = operation({
   tag: 'Fields',
   summary: 'Change a term',
   description:
-    'Changes the label, status, aliases, successor or position of one term. The slug cannot change.',
+    'Changes the label, status, aliases, successor or position of one term. The slug cannot change. Returns 409 while the values of the term are being merged.',
   door: admin,
   scope: 'fields.admin',
   params: closed({ id: Uuid, value: Slug }),
@@ -122,8 +122,17 @@ export const updateFieldTerm = operation({
     position: Type.Optional(nullable(Type.Integer({ minimum: 0, maximum: 1_000_000 }))),
   }),
   responses: { 200: Term },
-  errors: [404],
+  errors: [404, 409],
 });
+
+/** Values that a job still moves (TERM-19). The list of jobs shows its progress. */
+export const MergeRun = closed({
+  id: Type.String({ format: 'uuid' }),
+  /** Values that are moved already, and in total. */
+  done: Count,
+  total: Count,
+});
+export type MergeRun = Static<typeof MergeRun>;
 
 export const mergeFieldTerms = operation({
   id: 'mergeFieldTerms',
@@ -132,7 +141,7 @@ export const mergeFieldTerms = operation({
   tag: 'Fields',
   summary: 'Merge two terms',
   description:
-    'Moves values, aliases, defaults and conditions from `source` to `target` and keeps `source` as a tombstone. `dry_run` only counts. Returns 400 if the source has children or the target is archived.',
+    'Moves values, aliases, defaults and conditions from `source` to `target` and keeps `source` as a tombstone. `dry_run` only counts. With more than 1,000 values, a job moves them in steps, and `run` is present. Returns 400 if the source has children or the target is archived.',
   door: { holds: 'fields.vocabulary.merge' },
   scope: 'fields.admin',
   params: idParams,
@@ -155,6 +164,8 @@ export const mergeFieldTerms = operation({
       /** Defaults and display conditions that refer to the source. */
       defaults: Count,
       conditions: Count,
+      /** Only present if values are still being moved. */
+      run: Type.Optional(MergeRun),
     }),
   },
   errors: [404],

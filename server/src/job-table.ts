@@ -72,6 +72,8 @@ export interface Jobs {
   'rewrite-documents': Record<string, never>;
   /** Finishes changes of tags on many posts and assets, in order. */
   'rewrite-tags': Record<string, never>;
+  /** Finishes changes of fields that concern many values, in order. */
+  'rewrite-fields': Record<string, never>;
 }
 export type JobName = keyof Jobs;
 

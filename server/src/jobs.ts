@@ -19,6 +19,7 @@ import { fetchRenditionsJob } from './federation/files/fetch.ts';
 import { fetchSubtitlesJob } from './federation/files/subtitles.ts';
 import { keepFederationJob } from './federation/keep.ts';
 import { unpairJob } from './federation/peers/unpair.ts';
+import { rewriteFieldsJob } from './fields/jobs/rewrite.ts';
 import type { JobHandlers } from './job-table.ts';
 import { forgetNotificationsJob } from './notifications/jobs/forget.ts';
 import { mailDigestJob, mailDigestsJob, mailNotificationJob } from './notifications/jobs/mail.ts';
@@ -55,6 +56,7 @@ export function jobHandlers(deps: Deps): JobHandlers {
     'count-storage': countStorageJob(deps),
     'rewrite-documents': rewriteDocumentsJob(deps),
     'rewrite-tags': rewriteTagsJob(deps),
+    'rewrite-fields': rewriteFieldsJob(deps),
     deliver: deliverJob(deps),
     unpair: unpairJob(deps),
     'fetch-renditions': fetchRenditionsJob(deps),

@@ -23,11 +23,11 @@ interface JobRow extends Omit<Job, 'reason' | 'progress'> {
   transcoded: number | null;
   recorded: number | null;
   read: { done: number; total: number } | null;
-  retagged: { done: number; total: number } | null;
+  rewritten: { done: number; total: number } | null;
 }
 
 function progressOf(
-  { name, state, transcoded, recorded, read, retagged }: JobRow,
+  { name, state, transcoded, recorded, read, rewritten }: JobRow,
   rerendered: { done: number; total: number } | null,
 ): JobProgress | null {
   if (name === 'transcode' && state === 'running' && transcoded !== null) {
@@ -36,7 +36,7 @@ function progressOf(
   }
   if (state === 'running' && recorded !== null)
     return { part: recorded, step: null, done: null, total: null };
-  const files = name === 'render-again' ? rerendered : (read ?? retagged);
+  const files = name === 'render-again' ? rerendered : (read ?? rewritten);
   if (files === null) return null;
   const { done, total } = files;
   return { part: total === 0 ? 1 : Math.min(1, done / total), step: null, done, total };
@@ -54,9 +54,12 @@ export async function readJobs(db: Database, which: RawBuilder<boolean>, limit: 
       j.run_at::timestamptz(3) as run_at, j.created_at::timestamptz(3) as created_at,
       j.locked_at::timestamptz(3) as running_since, t.progress as transcoded, p.part as recorded,
       case when r.id is not null then json_build_object('done', r.done, 'total', r.total) end as read,
-      case when j.task_identifier = 'rewrite-tags' then (
+      case j.task_identifier when 'rewrite-tags' then (
         select json_build_object('done', done, 'total', greatest(done, total)) from tag_runs
-        where finished_at is null order by number limit 1) end as retagged,
+        where finished_at is null order by number limit 1)
+      when 'rewrite-fields' then (
+        select json_build_object('done', done, 'total', greatest(done, total)) from field_runs
+        where finished_at is null order by number limit 1) end as rewritten,
       case when f.hash is not null then json_build_object('mime', f.mime, 'size_bytes', f.size_bytes) end as file
     from graphile_worker.jobs j
       left join graphile_worker._private_jobs told on told.id = j.id
@@ -68,7 +71,7 @@ export async function readJobs(db: Database, which: RawBuilder<boolean>, limit: 
     where ${which} order by j.id desc limit ${limit}`.execute(db);
   const rerendered = rows.some(({ name }) => name === 'render-again') ? await countRerendered(db) : null;
   return rows.map((row) => {
-    const { transcoded: _, recorded: __, read: ___, retagged: ____, ...job } = row;
+    const { transcoded: _, recorded: __, read: ___, rewritten: ____, ...job } = row;
     return { ...job, reason: reasonOf(job.last_error), progress: progressOf(row, rerendered) };
   });
 }

@@ -505,33 +505,6 @@ describe('POST /fields/{id}/values/merge', () => {
     expect((await storedValue(one.id))[0]?.value_text).toBe('a');
   });
 
-  test('moves more values than one statement does, with their history and search documents', async () => {
-    const { db } = library.deps;
-    const many = 2100;
-    const { id } = await vocabulary('multi_select', [{ value: 'owl', label: 'Strix' }, 'bubo', 'other']);
-    await db.transaction().execute(async (tx) => {
-      // Disables triggers, because the merge must write the documents.
-      await sql`set local session_replication_role = replica`.execute(tx);
-      await sql`with made as (
-          insert into assets (owner_user_ref, title, asset_type, file_hash, file_name, processing_status)
-          select a.owner_user_ref, 'merged', 2, a.file_hash, 'n', 'ready'
-          from assets a, generate_series(1, ${many}::integer) where a.id = ${asset} returning id)
-        insert into asset_field_values (asset_id, field_id, value_options, set_by)
-        select id, ${id}::uuid, array['other', 'owl'], 'manual' from made`.execute(tx);
-    });
-    const answer = JSON.parse((await merge(id, { source: 'owl', target: 'bubo' })).text);
-    expect(answer).toMatchObject({ assets: many });
-    const { rows } = await sql<Record<string, number>>`select
-      (select count(*) from asset_field_values where field_id = ${id}
-        and value_options = array['other', 'bubo']) as moved,
-      (select count(*) from field_value_history where field_id = ${id}) as told,
-      (select count(*) from asset_documents d join asset_field_values v using (asset_id)
-        where v.field_id = ${id} and d.document @@ 'bubo' and not d.document @@ 'strix') as found`.execute(
-      db,
-    );
-    expect(rows).toEqual([{ moved: many, told: many, found: many }]);
-  });
-
   test('a concurrent write cannot keep the merged term', async () => {
     for (let round = 0; round < 4; round += 1) {
       const { id } = await vocabulary('select', ['a', 'b']);

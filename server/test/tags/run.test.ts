@@ -112,4 +112,25 @@ describe('a tag on more than 1,000 posts and assets', () => {
     expect([await countOf('eagle'), await countOf('falcon')]).toEqual([none, none]);
     expect((await countOf('goose'))?.posts).toBe(COPIES + 1);
   });
+
+  // TAG-7
+  test('two workers and concurrent edits leave no post with the old tag, and lose no edit', async () => {
+    await fill('heron');
+    const edited = await publish(author, [picture], { tags: ['first', 'heron'] });
+    await rename('heron', 'ibis');
+    const { db } = library.deps;
+    // Without the key of the first job, so that both run.
+    await sql`select graphile_worker.add_job('rewrite-tags')`.execute(db);
+    const edit = (title: string) => author.ok('updatePost', { params: { id: edited.id }, body: { title } });
+    await Promise.all([library.runJobs(), library.runJobs(), edit('Once').then(() => edit('Twice'))]);
+    expect(await author.ok('getPost', { params: { id: edited.id } })).toMatchObject({
+      title: 'Twice',
+      tags: ['first', 'ibis'],
+    });
+    const { rows } = await sql<{ done: number; total: number; rewritten: number }>`select done, total,
+      (select count(*) from posts where 'ibis' = any(tags)) as rewritten
+      from tag_runs where source = 'heron' and finished_at is not null`.execute(db);
+    expect(rows).toEqual([{ done: total + 1, total: total + 1, rewritten: COPIES + 1 }]);
+    expect(await countOf('heron')).toEqual(none);
+  });
 });

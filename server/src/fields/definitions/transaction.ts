@@ -3,6 +3,7 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Tx } from '../../platform/database/pool.ts';
 import { notFound, refuse } from '../../platform/http/refuse.ts';
 import { writeDocumentsOfField } from '../../search-index/documents.ts';
+import { rewriteWords } from '../run.ts';
 import { hasVocabulary } from '../vocabulary/terms.ts';
 
 /** A locked definition without its vocabulary. */
@@ -48,12 +49,21 @@ export async function definitionChanged(tx: Tx): Promise<void> {
 }
 
 /**
- * Invalidates cached definitions and rewrites the search documents of the field's subjects (FIELD-11). Call it in the
- * transaction that changes the field's name, terms, status, readers or `searchable`.
+ * Invalidates cached definitions and rewrites the search documents of the field's subjects, however many, in the
+ * transaction that changes who reads the field (FIELD-44).
  */
-export async function fieldChanged(tx: Tx, fieldId: string): Promise<void> {
+export async function readersChanged(tx: Tx, fieldId: string): Promise<void> {
   await definitionChanged(tx);
   await writeDocumentsOfField(tx, fieldId);
+}
+
+/**
+ * Invalidates cached definitions and rewrites the search documents of the field's subjects, or leaves many of them to a
+ * job (FIELD-44). Call it in the transaction that changes the field's terms or `searchable`.
+ */
+export async function wordsChanged(tx: Tx, fieldId: string, actorRef: number): Promise<void> {
+  await definitionChanged(tx);
+  await rewriteWords(tx, fieldId, actorRef);
 }
 
 /** The epoch of definitions. Cached definitions are valid while it does not change. */

@@ -17,6 +17,7 @@ import { notifyPeersOfField, notifyPeersOfValues } from '../../outbox/enqueue.ts
 import type { Database, Tx } from '../../platform/database/pool.ts';
 import { notFound, refuse } from '../../platform/http/refuse.ts';
 import { asksForChange, checkUnchanged, nextUpdatedAt } from '../../platform/http/unchanged.ts';
+import { checkNotMerging } from '../run.ts';
 import { replaceVocabulary } from '../vocabulary/terms.ts';
 import { type Controller, checkCondition } from './condition.ts';
 import { checkDefaultsRemainValid, checkGivenDefault } from './defaults.ts';
@@ -25,10 +26,11 @@ import { readOptions } from './options.ts';
 import { showFields } from './read.ts';
 import {
   definitionChanged,
-  fieldChanged,
   type LockedField,
   lockDefinitions,
   lockField,
+  readersChanged,
+  wordsChanged,
 } from './transaction.ts';
 
 async function showField(db: Database, id: string): Promise<FieldDefinition> {
@@ -123,7 +125,7 @@ export async function createDefinition(
       .where('id', '=', row.id)
       .execute();
   }
-  await fieldChanged(tx, row.id);
+  await definitionChanged(tx);
   await recordEvent(tx, caller, {
     event: 'field.created',
     target: { kind: 'field', id: row.id },
@@ -201,15 +203,8 @@ function after(body: FieldUpdate, before: LockedField): LockedField {
   };
 }
 
-/** The properties that search documents depend on (FIELD-11). */
-const searched = [
-  'label',
-  'searchable',
-  'read_capability',
-  'write_capability',
-  'status',
-  'applies_to',
-] as const;
+/** The properties that decide whose searches find the field's words. */
+const gates = ['read_capability', 'status', 'applies_to'] as const;
 
 async function writeColumns(tx: Tx, field: LockedField): Promise<void> {
   const { id, code, type, subject_kind, mirrors_column, created_at, updated_at, ...columns } = field;
@@ -244,14 +239,19 @@ export async function changeDefinition(
   if (body.applies_to != null) await checkTypes(tx, field);
   if (body.deprecated_replacement_id != null) await checkReplacement(tx, field);
   if (body.display_condition != null) await checkGivenCondition(tx, field);
-  if (options?.vocabulary !== undefined) await replaceVocabulary(tx, field.id, options.vocabulary);
+  if (options?.vocabulary !== undefined) {
+    await checkNotMerging(tx, field.id, null);
+    await replaceVocabulary(tx, field.id, options.vocabulary);
+  }
   if (body.clear_default === true) field.default_value = null;
   else if (body.default_value != null)
     field.default_value = await checkGivenDefault(tx, caller, field, body.default_value);
   if (body.options != null) await checkDefaultsRemainValid(tx, field);
   await writeColumns(tx, field);
-  const isSearched = body.options != null || searched.some((name) => field[name] !== before[name]);
-  await (isSearched ? fieldChanged(tx, field.id) : definitionChanged(tx));
+  const areWordsOther = body.options != null || field.searchable !== before.searchable;
+  if (gates.some((name) => field[name] !== before[name])) await readersChanged(tx, field.id);
+  else if (areWordsOther) await wordsChanged(tx, field.id, caller.ref);
+  else await definitionChanged(tx);
   await notifyPeersOfField(tx, field.id, caller.ref);
   // FED-60: peers have no values that not everyone may read.
   if (field.read_capability !== before.read_capability || field.status !== before.status)
@@ -296,7 +296,7 @@ export const archive = handle(archiveField, async ({ db }, { caller, params }) =
       .set({ status: 'archived', updated_at: nextUpdatedAt })
       .where('id', '=', field.id)
       .execute();
-    await fieldChanged(tx, field.id);
+    await readersChanged(tx, field.id);
     await notifyPeersOfValues(tx, field.id, caller.ref);
     await recordEvent(tx, caller, {
       event: 'field.archived',

@@ -154,8 +154,12 @@ function termsNamed(field: Filterable, text: string): RawBuilder<unknown> {
       union select l.value from field_term_aliases l where l.field_id = ${field.id} and l.alias = ${name}
     ), followed (value) as (
       select value from named
-      union select t.replaced_by from followed f join field_terms t
-        on t.field_id = ${field.id} and t.value = f.value and t.status = 'archived' where t.replaced_by is not null
+      union select next.value from followed f cross join lateral (
+        select t.replaced_by as value from field_terms t
+        where t.field_id = ${field.id} and t.value = f.value and t.status = 'archived' and t.replaced_by is not null
+        -- TERM-19: values that a job has not moved yet.
+        union all select r.source from field_runs r
+        where r.field_id = ${field.id} and r.target = f.value and r.finished_at is null) next
     )`;
 }
 

@@ -9,10 +9,11 @@ import { asksForChange, nextUpdatedAt } from '../../platform/http/unchanged.ts';
 import { checkDefaultsRemainValid } from '../definitions/defaults.ts';
 import {
   definitionChanged,
-  fieldChanged,
   type LockedField,
   lockVocabulary,
+  wordsChanged,
 } from '../definitions/transaction.ts';
+import { checkNotMerging } from '../run.ts';
 import {
   checkKeys,
   checkReplacements,
@@ -203,6 +204,7 @@ export const change = handle(updateFieldTerm, async ({ db }, { caller, params, b
     if (term === undefined) throw notFound();
     const { value } = term;
     if (!asksForChange(body)) return showOne(tx, field.id, value);
+    await checkNotMerging(tx, field.id, value);
     const label = body.label?.normalize('NFC').trim() ?? term.label;
     const status = body.status ?? term.status;
     const successor = body.clear_replaced_by === true ? null : (body.replaced_by ?? term.replaced_by);
@@ -225,7 +227,7 @@ export const change = handle(updateFieldTerm, async ({ db }, { caller, params, b
     await touch(tx, field.id);
     // Search documents contain names only, not positions or statuses.
     const isSearched = label !== term.label || aliases !== null;
-    await (isSearched ? fieldChanged(tx, field.id) : definitionChanged(tx));
+    await (isSearched ? wordsChanged(tx, field.id, caller.ref) : definitionChanged(tx));
     await notifyPeersOfField(tx, field.id, caller.ref);
     await recordEvent(tx, caller, {
       event: 'field.term.updated',

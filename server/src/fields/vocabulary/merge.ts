@@ -1,7 +1,6 @@
-import type { DefaultValue, FieldDefinition, SubjectKind } from '@vitrine/contract/fields';
+import type { DefaultValue, FieldDefinition } from '@vitrine/contract/fields';
 import { mergeFieldTerms } from '@vitrine/contract/vocabulary';
-import { type RawBuilder, sql } from 'kysely';
-import type { SignedIn } from '../../access/caller.ts';
+import { sql } from 'kysely';
 import { shownDefinitions } from '../../access/fields.ts';
 import { recordEvent } from '../../audit/record.ts';
 import { handle } from '../../handle.ts';
@@ -16,15 +15,11 @@ import {
   lockDefinitions,
   lockVocabulary,
 } from '../definitions/transaction.ts';
+import { AT_ONCE, isMerging, startMerge } from '../run.ts';
+import { findSubjects, type Merge, moveValues, valuesOf } from './move.ts';
 
-/** Batch sizes for finding and for changing values. Each batch stays far below the statement timeout. */
-const LOOKED_UP = 50_000;
-const CHANGED = 2000;
-
-interface Merge {
+interface LockedMerge extends Merge {
   field: LockedField;
-  source: string;
-  target: string;
 }
 
 interface Ends {
@@ -36,7 +31,7 @@ interface Ends {
 }
 
 /** Throws a 400 when the terms cannot be merged. */
-async function checkEnds(tx: Tx, { field, source, target }: Merge): Promise<void> {
+async function checkEnds(tx: Tx, { field, source, target }: LockedMerge): Promise<void> {
   if (source === target) throw refuse(400, 'source and target are the same term');
   const { rows } = await sql<Ends & { value: string }>`
     select t.value, t.status, t.replaced_by, exists (
@@ -62,69 +57,6 @@ async function checkEnds(tx: Tx, { field, source, target }: Merge): Promise<void
     throw refuse(400, `source: "${source}" has narrower terms; move them first`);
 }
 
-/** Selects values of a table `v` that name the source, through the index of their kind. */
-function valuesOf({ field, source }: Merge): RawBuilder<boolean> {
-  return field.type === 'multi_select'
-    ? sql`v.field_id = ${field.id} and v.value_options @> array[${source}]`
-    : sql`v.field_id = ${field.id} and left(v.value_text, 100) = ${source}`;
-}
-
-const tableOf = (kind: SubjectKind) =>
-  sql.table(kind === 'asset' ? 'asset_field_values' : 'collection_field_values');
-const subjectOf = (kind: SubjectKind) => sql.ref(kind === 'asset' ? 'asset_id' : 'collection_id');
-
-/**
- * Moves the values of one kind of subject in batches. Triggers rewrite the search documents. The lock on the
- * definition keeps others from writing values meanwhile.
- */
-async function moveValues(tx: Tx, caller: SignedIn, merge: Merge, kind: SubjectKind): Promise<void> {
-  const subject = subjectOf(kind);
-  let after: string | undefined = '00000000-0000-0000-0000-000000000000';
-  while (after !== undefined) {
-    const { rows } = await sql<{ ids: string[] | null }>`select array_agg(id order by id) as ids from (
-      select v.${subject} as id from ${tableOf(kind)} v where ${valuesOf(merge)} and v.${subject} > ${after}::uuid
-      order by v.${subject} limit ${LOOKED_UP}) next`.execute(tx);
-    const ids: string[] = rows[0]?.ids ?? [];
-    for (let at = 0; at < ids.length; at += CHANGED)
-      await moveSome(tx, caller, merge, kind, ids.slice(at, at + CHANGED));
-    after = ids.at(-1);
-  }
-}
-
-/** Moves the values of these subjects and records each change in the history. */
-async function moveSome(
-  tx: Tx,
-  caller: SignedIn,
-  merge: Merge,
-  kind: SubjectKind,
-  ids: readonly string[],
-): Promise<void> {
-  const { field, source, target } = merge;
-  const [table, subject] = [tableOf(kind), subjectOf(kind)];
-  const isMulti = field.type === 'multi_select';
-  const member = sql.lit(isMulti ? 'value_options' : 'value_text');
-  const column = sql.ref(isMulti ? 'value_options' : 'value_text');
-  // A value that names both terms keeps one.
-  const moved = isMulti
-    ? sql`case when ${target} = any(v.value_options) then array_remove(v.value_options, ${source})
-        else array_replace(v.value_options, ${source}, ${target}) end`
-    : sql`${target}::text`;
-  await sql`with before as (
-      select v.${subject}, v.${column} as value from ${table} v
-      where v.${subject} = any(${[...ids]}::uuid[]) and v.field_id = ${field.id}
-      order by v.${subject} for no key update
-    ), moved as (
-      update ${table} v set ${column} = ${moved},
-        set_at = greatest(clock_timestamp(), v.set_at + interval '1 millisecond')
-      from before b where v.field_id = ${field.id} and v.${subject} = b.${subject}
-      returning v.${subject}, v.${column} as value
-    )
-    insert into field_value_history (subject_kind, subject_id, field_id, before, after, set_by, actor_user_ref)
-    select ${kind}, m.${subject}, ${field.id}::uuid, jsonb_build_object(${member}::text, b.value),
-      jsonb_build_object(${member}::text, m.value), 'computed', ${caller.ref}
-    from moved m join before b on b.${subject} = m.${subject}`.execute(tx);
-}
-
 /** Returns the default with the target in place of the source, or null when it does not name the source. */
 function withTarget(value: DefaultValue | null, { source, target }: Merge): DefaultValue | null {
   if (value?.value_text === source) return { ...value, value_text: target };
@@ -139,7 +71,7 @@ interface DefaultToMove {
   value: DefaultValue;
 }
 
-async function defaultsToMove(tx: Tx, merge: Merge): Promise<DefaultToMove[]> {
+async function defaultsToMove(tx: Tx, merge: LockedMerge): Promise<DefaultToMove[]> {
   const { rows } = await sql<{ team_id: string; default_value: DefaultValue }>`
     select team_id, default_value from field_default_overrides where field_id = ${merge.field.id}`.execute(
     tx,
@@ -154,7 +86,11 @@ async function defaultsToMove(tx: Tx, merge: Merge): Promise<DefaultToMove[]> {
   });
 }
 
-async function moveDefaults(tx: Tx, { field }: Merge, defaults: readonly DefaultToMove[]): Promise<void> {
+async function moveDefaults(
+  tx: Tx,
+  { field }: LockedMerge,
+  defaults: readonly DefaultToMove[],
+): Promise<void> {
   const own = defaults.find(({ teamId }) => teamId === null);
   if (own !== undefined) {
     const set = { default_value: JSON.stringify(own.value), updated_at: nextUpdatedAt };
@@ -171,7 +107,7 @@ async function moveDefaults(tx: Tx, { field }: Merge, defaults: readonly Default
 type Conditioned = Pick<FieldDefinition, 'id'> & { display_condition: string[] };
 
 /** Returns conditions of other fields that name the source, rewritten to name the target. */
-async function conditionsToMove(tx: Tx, { field, source, target }: Merge): Promise<Conditioned[]> {
+async function conditionsToMove(tx: Tx, { field, source, target }: LockedMerge): Promise<Conditioned[]> {
   const { rows } = await sql<Conditioned>`
     select id, display_condition from fields where display_condition is not null and subject_kind = ${field.subject_kind}`.execute(
     tx,
@@ -195,7 +131,7 @@ async function moveConditions(tx: Tx, conditions: readonly Conditioned[]): Promi
 }
 
 /** Archives the source as a tombstone, and redirects successors and aliases that point to it. */
-async function bury(tx: Tx, { field, source, target }: Merge): Promise<void> {
+async function bury(tx: Tx, { field, source, target }: LockedMerge): Promise<void> {
   await sql`update field_terms set replaced_by = ${target}
     where field_id = ${field.id} and replaced_by = ${source}`.execute(tx);
   await sql`update field_term_aliases set value = ${target}
@@ -218,7 +154,7 @@ export const merge = handle(mergeFieldTerms, async ({ db }, { caller, params, bo
   const answer = await db.transaction().execute(async (tx) => {
     await lockDefinitions(tx);
     const field = await lockVocabulary(tx, params.id, shownDefinitions(caller));
-    const the: Merge = { field, source: body.source, target: body.target };
+    const the: LockedMerge = { field, source: body.source, target: body.target };
     await checkEnds(tx, the);
     const defaults = await defaultsToMove(tx, the);
     const conditions = await conditionsToMove(tx, the);
@@ -231,22 +167,28 @@ export const merge = handle(mergeFieldTerms, async ({ db }, { caller, params, bo
       conditions: conditions.length,
     };
     if (report.dry_run) return report;
+    const total = report.assets + report.collections;
+    const inSteps = total > AT_ONCE || (await isMerging(tx, field.id));
     // Every change of definitions takes this lock before it writes documents, so that two changes cannot deadlock.
     await definitionChanged(tx);
-    await moveValues(tx, caller, the, 'asset');
-    await moveValues(tx, caller, the, 'collection');
+    for (const kind of inSteps ? [] : (['asset', 'collection'] as const))
+      await moveValues(tx, caller.ref, the, kind, await findSubjects(tx, the, kind, AT_ONCE));
     await moveDefaults(tx, the, defaults);
     await moveConditions(tx, conditions);
     await bury(tx, the);
     await tx.updateTable('fields').set({ updated_at: nextUpdatedAt }).where('id', '=', field.id).execute();
     await notifyPeersOfField(tx, field.id, caller.ref);
-    await notifyPeersOfValues(tx, field.id, caller.ref);
+    // The job notifies peers when it has moved the values.
+    if (!inSteps) await notifyPeersOfValues(tx, field.id, caller.ref);
     await recordEvent(tx, caller, {
       event: 'field.terms.merged',
       target: { kind: 'field', id: field.id },
       metadata: { code: field.code, reason: body.reason, ...report },
     });
-    return report;
+    if (!inSteps) return report;
+    const { source, target } = the;
+    const run = await startMerge(tx, { fieldId: field.id, source, target, total, actorRef: caller.ref });
+    return { ...report, run };
   });
   return { status: 200, body: answer };
 });

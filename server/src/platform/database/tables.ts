@@ -464,6 +464,22 @@ interface FieldDefaultOverridesTable {
   updated_at: Generated<string>;
 }
 
+interface FieldRunsTable {
+  number: GeneratedAlways<number>;
+  id: Generated<string>;
+  field_id: string;
+  kind: 'merge' | 'words';
+  source: string | null;
+  target: string | null;
+  subject_kind: Generated<'asset' | 'collection'>;
+  after: Generated<string>;
+  actor_ref: number;
+  done: Generated<number>;
+  total: number;
+  started_at: Generated<string>;
+  finished_at: string | null;
+}
+
 interface FieldTermAliasesTable {
   field_id: string;
   alias: string;
@@ -1065,6 +1081,7 @@ export interface Tables {
   federation_shares: FederationSharesTable;
   feed_views: FeedViewsTable;
   field_default_overrides: FieldDefaultOverridesTable;
+  field_runs: FieldRunsTable;
   field_term_aliases: FieldTermAliasesTable;
   field_terms: FieldTermsTable;
   field_value_history: FieldValueHistoryTable;

@@ -19,6 +19,13 @@ const works: Readonly<Record<string, string>> = {
   'fill-vectors': 'Find pictures missing from visual search',
   'rewrite-documents': 'Rebuild the search index',
   'rewrite-tags': 'Change a tag on posts and files',
+  'rewrite-fields': 'Change the values or search words of a field',
+};
+
+/** What jobs count, other than files. */
+const counted: Readonly<Record<string, string>> = {
+  'rewrite-tags': 'posts and files',
+  'rewrite-fields': 'values',
 };
 
 export function workOf(name: string): string {
@@ -27,7 +34,7 @@ export function workOf(name: string): string {
 
 /** Describes the progress of a job: "12 of 40 files", "62 %, encoding". */
 export function progressWords(name: string, { part, step, done, total }: JobProgress): string {
-  const things = name === 'rewrite-tags' ? 'posts and files' : 'files';
+  const things = counted[name] ?? 'files';
   if (done !== null && total !== null)
     return `${done.toLocaleString()} of ${total.toLocaleString()} ${things}`;
   const percent = `${Math.floor(part * 100)} %`;
