@@ -76,8 +76,10 @@ async function start(config: Config): Promise<void> {
 
 async function work(config: Config): Promise<void> {
   const { startWorking } = await import('./main.ts');
-  const running = await startWorking(config, { join: true });
-  console.log('working on jobs');
+  const running = await startWorking(config, { join: true, port: config.workerPort });
+  console.log(
+    running.url === null ? 'working on jobs' : `working on jobs, health and metrics on ${running.url}`,
+  );
   await untilStopped(running);
 }
 

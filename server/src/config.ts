@@ -85,6 +85,8 @@ export interface Config {
   maxFileBytes: number;
   /** Number of processes that serve; with more than one, another process runs the jobs. */
   processes: number;
+  /** Where `vitrine worker` serves its health and metrics; null: nowhere. */
+  workerPort: number | null;
   /** The secret that a scrape of `/metrics` presents; null: there are no metrics. */
   metricsToken: string | null;
   /** The kinds of jobs that this process runs (RUN-21); null: all. */
@@ -154,6 +156,7 @@ const names = [
   'VITRINE_MAX_FILE_BYTES',
   'VITRINE_PROCESSES',
   'VITRINE_JOBS',
+  'VITRINE_WORKER_PORT',
   'VITRINE_METRICS_TOKEN',
   'VITRINE_DRAIN_SECONDS',
   'VITRINE_STOP_SECONDS',
@@ -423,6 +426,7 @@ export function readConfig(
     impersonationMinutes: number('VITRINE_IMPERSONATION_MINUTES', 30, 1, 1440),
     maxFileBytes: number('VITRINE_MAX_FILE_BYTES', 20 * 1024 ** 3, 1, Number.MAX_SAFE_INTEGER),
     processes: number('VITRINE_PROCESSES', 1, 1, 64),
+    workerPort: value('VITRINE_WORKER_PORT') === null ? null : number('VITRINE_WORKER_PORT', 0, 0, 65_535),
     metricsToken: secretText('VITRINE_METRICS_TOKEN', value('VITRINE_METRICS_TOKEN')),
     jobs: kindsOfJobs(value('VITRINE_JOBS') ?? 'all'),
     drainSeconds: number('VITRINE_DRAIN_SECONDS', 0, 0, 600),

@@ -15,6 +15,7 @@ import { startWorker, type Worker, type WorkerOptions } from './platform/jobs/wo
 import { openStorage } from './platform/storage/open.ts';
 import { openTracing, type Tracing } from './platform/tracing/open.ts';
 import { type OpenService, openDeps, openService } from './service.ts';
+import { openWorkerStatus } from './worker-status.ts';
 
 /** A process that runs until it is stopped or loses its database. */
 export interface Running {
@@ -111,30 +112,55 @@ export async function startServing(
   }
 }
 
-/** Runs jobs only, beside processes that serve. */
-export async function startWorking(config: Config, { join }: Pick<Part, 'join'>): Promise<Running> {
+/** Runs jobs only, beside processes that serve; with a port, serves health and metrics there. */
+export async function startWorking(
+  config: Config,
+  { join, port }: Pick<Part, 'join'> & { port: number | null },
+): Promise<Running> {
   const tracing = await openTracing(config.tracing);
   const database = await openDatabase(config, { join, log: (message) => console.error(message) });
   const storage = await openLibraryStorage(config);
   const log = pino({ level: config.logLevel });
   const deps = await openDeps(database.db, storage, config, log);
-  const metrics = config.metricsToken === null ? null : await openProcessMetrics(deps, database.activity);
+  const { activity } = database;
+  const traces = tracing === null ? 'off' : 'on';
+  const status = port === null ? null : await openWorkerStatus(deps, { activity, traces });
+  const own = () => (config.metricsToken === null ? null : openProcessMetrics(deps, activity));
+  const metrics = status === null ? await own() : status.metrics;
   const observe = metrics?.observeJob ?? null;
-  const worker = await startWorkerFor(deps, database, config.jobs, { tracing, observe });
-  return {
-    url: null,
-    deps,
-    database,
-    metrics,
-    stop: () => stopAll({ worker, service: null, deps, database, replica: null, tracing }),
-  };
+  try {
+    const at = port === null ? null : { host: config.host, port };
+    const url =
+      status === null || at === null ? null : await listen(status.server, at, false, 'VITRINE_WORKER_PORT');
+    const worker = await startWorkerFor(deps, database, config.jobs, { tracing, observe });
+    const stopJobs = () => stopAll({ worker, service: null, deps, database, replica: null, tracing });
+    return {
+      url,
+      deps,
+      database,
+      metrics,
+      async stop() {
+        status?.announceStop();
+        await stopJobs();
+        await status?.server.close();
+      },
+    };
+  } catch (error) {
+    await status?.server.close();
+    await database.close();
+    throw error;
+  }
 }
 
 /** Converts an error of listening to the setting to change; returns any other unchanged. */
-export function whyNotListening(error: unknown, { host, port }: Pick<Config, 'host' | 'port'>): unknown {
+export function whyNotListening(
+  error: unknown,
+  { host, port }: Pick<Config, 'host' | 'port'>,
+  setting = 'VITRINE_PORT',
+): unknown {
   const code = error instanceof Error && 'code' in error ? error.code : null;
-  if (code === 'EADDRINUSE') return new ConfigError(`port ${port} is in use; set VITRINE_PORT to another`);
-  if (code === 'EACCES') return new ConfigError(`port ${port} may not be used; set VITRINE_PORT to another`);
+  if (code === 'EADDRINUSE') return new ConfigError(`port ${port} is in use; set ${setting} to another`);
+  if (code === 'EACCES') return new ConfigError(`port ${port} may not be used; set ${setting} to another`);
   if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND' || code === 'EAI_AGAIN') {
     const said = JSON.stringify(host);
     return new ConfigError(`${said} is no address of this machine; set VITRINE_HOST to one`);
@@ -144,13 +170,14 @@ export function whyNotListening(error: unknown, { host, port }: Pick<Config, 'ho
 
 async function listen(
   server: { listen(to: { host: string; port: number; reusePort?: boolean }): Promise<string> },
-  { host, port }: Config,
+  { host, port }: Pick<Config, 'host' | 'port'>,
   reusePort: boolean,
+  setting?: string,
 ): Promise<string> {
   try {
     return await server.listen({ host, port, ...(reusePort ? { reusePort } : {}) });
   } catch (error) {
-    throw whyNotListening(error, { host, port });
+    throw whyNotListening(error, { host, port }, setting);
   }
 }
 

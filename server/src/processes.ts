@@ -73,7 +73,7 @@ function startChild(port: number): { child: ChildProcess; listening: Promise<str
  */
 export async function startProcesses(config: Config): Promise<Running> {
   const port = await claimPort(config);
-  const jobs = await startWorking(config, { join: false });
+  const jobs = await startWorking(config, { join: false, port: null });
   const { log } = jobs.deps;
   const children = new Set<ChildProcess>();
   const { metrics } = jobs;

@@ -6,6 +6,9 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { readConfig } from '../../src/config.ts';
+import { enqueue } from '../../src/job-table.ts';
+import { startWorking } from '../../src/main.ts';
 import { reachableByDatabaseUser } from '../../src/platform/database/database-user.ts';
 import { type Visitor, visit } from '../support/client.ts';
 import { cloneTemplate } from '../support/clone.ts';
@@ -152,6 +155,49 @@ describe('with VITRINE_PROCESSES', () => {
       await stopAll();
       await clone.drop();
     }
+  });
+
+  // RUN-29
+  test('a worker serves its health and metrics on VITRINE_WORKER_PORT, and nothing else', async () => {
+    const clone = await cloneTemplate();
+    const token = env.VITRINE_METRICS_TOKEN;
+    const settings = { DATABASE_URL: clone.url, VITRINE_DATA: dataDir, VITRINE_METRICS_TOKEN: token };
+    const config = readConfig(
+      { ...settings, VITRINE_WORKER_PORT: '0', VITRINE_LOG_LEVEL: 'silent' },
+      dataDir,
+    );
+    const worker = await startWorking(config, { join: true, port: config.workerPort });
+    try {
+      const { url } = worker;
+      if (url === null) throw new Error('a worker with a port has an address');
+      const get = (path: string, headers: Record<string, string> = {}) => fetch(`${url}${path}`, { headers });
+      expect(await (await get('/healthz')).json()).toEqual({ status: 'ok' });
+      expect(await (await get('/readyz')).json()).toEqual({
+        status: 'ready',
+        checks: { database: 'ok', storage: 'ok' },
+        telemetry: { metrics: 'on', traces: 'off' },
+      });
+      expect((await get('/metrics')).status).toBe(401);
+      await enqueue(worker.deps.db, 'count-storage', {}, { key: 'count-again' });
+      const scrape = async () => (await get('/metrics', { authorization: `Bearer ${token}` })).text();
+      await expect
+        .poll(scrape, { timeout: 30_000 })
+        .toMatch(
+          /^vitrine_job_duration_seconds_count{kind="count-storage",outcome="done",process="\d+"} [1-9]/m,
+        );
+      const text = await scrape();
+      for (const name of [
+        'vitrine_statement_duration_seconds_count',
+        'vitrine_jobs',
+        'process_resident_memory_bytes',
+      ])
+        expect(text).toContain(name);
+      for (const path of ['/', '/api/v1/posts', '/setup']) expect((await get(path)).status).toBe(404);
+    } finally {
+      await worker.stop();
+      await clone.drop();
+    }
+    await expect(fetch(`${worker.url}/healthz`)).rejects.toThrow();
   });
 
   test('the start reports an occupied port in one line', async () => {
