@@ -9,6 +9,8 @@ export interface Fault {
   place: PlaceOptions;
   /** True if the fault stops the service, which is then started again. Otherwise the same process must continue. */
   endsService?: boolean;
+  /** What requests may end with besides 2xx: statuses, or reasons why there is none. */
+  right: readonly string[];
   /** During the fault, each request must be answered within this many milliseconds. */
   answersWithinMs?: number;
   /** Causes the fault and resolves when it is over. */
@@ -17,6 +19,9 @@ export interface Fault {
 
 const STOPPED_MS = 9_000;
 const FULL_MS = 4_000;
+const GONE_MS = 6_000;
+const SLOW_MS = 2_000;
+const FAULTY_MS = 10_000;
 
 /** Returns the PostgreSQL backends of the service's sessions, which serve requests and jobs. */
 async function backends(place: Place): Promise<number[]> {
@@ -53,6 +58,7 @@ export const faults: readonly Fault[] = [
   {
     name: 'kill-backend',
     what: 'kill -9 of one PostgreSQL backend',
+    right: ['503'],
     place: { database: 'embedded' },
     async strike(place) {
       const pids = await backends(place);
@@ -65,6 +71,7 @@ export const faults: readonly Fault[] = [
   {
     name: 'terminate-backends',
     what: 'pg_terminate_backend of every session',
+    right: ['503'],
     place: { database: 'embedded' },
     async strike(place) {
       await place.query(
@@ -76,6 +83,7 @@ export const faults: readonly Fault[] = [
   {
     name: 'kill-postmaster',
     what: 'kill -9 of the embedded postmaster',
+    right: ['503'],
     place: { database: 'embedded' },
     async strike(place) {
       send([await place.postmaster()], 'SIGKILL');
@@ -84,12 +92,14 @@ export const faults: readonly Fault[] = [
   {
     name: 'restart-external',
     what: 'restart of an external PostgreSQL',
+    right: ['503'],
     place: { database: 'external' },
     strike: (place) => place.restartDatabase(),
   },
   {
     name: 'kill-worker',
     what: 'kill -9 of a worker process',
+    right: [],
     place: { database: 'embedded', worker: true },
     async strike(place) {
       const { child, ended } = place.worker();
@@ -101,6 +111,7 @@ export const faults: readonly Fault[] = [
   {
     name: 'kill-service',
     what: 'kill -9 of the service, then a new start',
+    right: ['503', 'connection refused', 'connection lost'],
     place: { database: 'embedded' },
     endsService: true,
     async strike(place) {
@@ -113,6 +124,7 @@ export const faults: readonly Fault[] = [
   {
     name: 'full-disk',
     what: 'full disk for 4 s',
+    right: ['503', '507'],
     place: { database: 'embedded', diskMegabytes: 1024 },
     async strike(place) {
       const giveBack = await fillDisk(place.dataDir);
@@ -123,6 +135,7 @@ export const faults: readonly Fault[] = [
   {
     name: 'stop-postgres',
     what: 'SIGSTOP of PostgreSQL for 9 s',
+    right: ['503'],
     place: { database: 'embedded' },
     answersWithinMs: 5_000,
     async strike(place) {
@@ -132,6 +145,41 @@ export const faults: readonly Fault[] = [
       send(all, 'SIGSTOP');
       await sleep(STOPPED_MS);
       send(all, 'SIGCONT');
+    },
+  },
+  {
+    name: 'kill-bucket',
+    what: 'kill -9 of the S3 service, gone for 6 s',
+    place: { database: 'embedded', bucket: true },
+    right: ['503'],
+    answersWithinMs: 5_000,
+    async strike(place) {
+      await place.bucket().kill();
+      await sleep(GONE_MS);
+      await place.bucket().start();
+    },
+  },
+  {
+    name: 'slow-bucket',
+    what: 'S3 answers 2 s late, for 10 s',
+    place: { database: 'embedded', bucket: true },
+    right: [],
+    async strike(place) {
+      place.bucket().setFault('slow', SLOW_MS);
+      await sleep(FAULTY_MS);
+      place.bucket().setFault('none');
+    },
+  },
+  {
+    name: 'failing-bucket',
+    what: 'every third S3 request is 503, for 10 s',
+    place: { database: 'embedded', bucket: true },
+    // Each request to S3 is repeated three times, which concurrent requests can all exhaust.
+    right: ['503'],
+    async strike(place) {
+      place.bucket().setFault('third');
+      await sleep(FAULTY_MS);
+      place.bucket().setFault('none');
     },
   },
 ];

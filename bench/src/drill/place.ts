@@ -1,10 +1,11 @@
-import { chmod, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type EmbeddedDatabase, embeddedConnection, startEmbedded } from '@vitrine/server/embedded';
 import pg from 'pg';
-import { startVitrine, type VitrineProcess } from './service.ts';
+import { type DrillBucket, startBucket } from './bucket.ts';
+import { runVitrine, startVitrine, type VitrineProcess } from './service.ts';
 import { mountSmallDisk } from './small-disk.ts';
 
 export const admin = { username: 'drill', password: 'a password for drills alone' };
@@ -17,6 +18,8 @@ export interface PlaceOptions {
   diskMegabytes?: number;
   /** Starts a separate worker process for jobs beside the server. */
   worker?: boolean;
+  /** Stores files in a bucket instead of the data directory. */
+  bucket?: boolean;
 }
 
 /** A library of its own with the processes that serve it. */
@@ -24,6 +27,8 @@ export interface Place {
   dataDir: string;
   /** The directory of the journal, on another disk than the library. */
   journal: string;
+  /** The address that clients use. */
+  address(): string;
   service(): VitrineProcess;
   worker(): VitrineProcess;
   /** Starts the service again after it has ended. */
@@ -35,6 +40,11 @@ export interface Place {
   restartDatabase(): Promise<void>;
   /** Queries the database directly, without the service. Retries while the database cannot be reached. */
   query<Row extends pg.QueryResultRow>(sql: string, values?: unknown[]): Promise<Row[]>;
+  bucket(): DrillBucket;
+  /** Returns the paths or keys of the stored objects, such as `originals/aa/bb/...`. */
+  objects(): Promise<string[]>;
+  /** Runs a command of Vitrine beside the service. */
+  run(...args: string[]): Promise<{ exitCode: number; lines: string[] }>;
   /** Stops all processes and removes the directory. */
   close(): Promise<void>;
 }
@@ -47,6 +57,20 @@ async function postmasterOf(dataDir: string): Promise<number> {
 function addressOf({ host, user, password, database }: EmbeddedDatabase['connection']): string {
   const given = `${encodeURIComponent(user)}:${encodeURIComponent(password)}`;
   return `postgres://${given}@/${database}?host=${encodeURIComponent(host)}`;
+}
+
+/** The parts of the library whose files are objects. */
+const objectParts = ['originals', 'renditions', 'subtitles', 'logos'];
+
+/** Returns the paths of all files below a directory. */
+export async function pathsBelow(
+  directory: string,
+  kind: 'files' | 'everything' = 'files',
+): Promise<string[]> {
+  const entries = await readdir(directory, { recursive: true, withFileTypes: true }).catch(() => []);
+  return entries
+    .filter((entry) => kind === 'everything' || entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name));
 }
 
 const REACHED_WITHIN_MS = 60_000;
@@ -82,19 +106,28 @@ export async function openPlace(options: PlaceOptions): Promise<Place> {
       server = await startServer();
       undo.push(async () => server?.stop());
     }
+    let service: VitrineProcess | undefined;
+    const running = () => {
+      if (service === undefined) throw new Error('the service is not started yet');
+      return service;
+    };
+    const bucket = options.bucket === true ? await startBucket(join(base, 'bucket')) : null;
+    undo.push(async () => bucket?.close());
     const env = {
       VITRINE_ADMIN_USERNAME: admin.username,
       VITRINE_ADMIN_PASSWORD: admin.password,
       ...(server === undefined ? {} : { DATABASE_URL: addressOf(server.connection) }),
+      ...bucket?.env,
     };
-    let service = await startVitrine('start', dataDir, env);
-    undo.push(() => service.stop());
+    service = await startVitrine('start', dataDir, env);
+    undo.push(async () => service?.stop());
     let worker = options.worker === true ? await startVitrine('worker', dataDir, env) : null;
     undo.push(async () => worker?.stop());
     return {
       dataDir,
       journal: join(base, 'acknowledged'),
-      service: () => service,
+      address: () => running().address,
+      service: running,
       worker() {
         if (worker === null) throw new Error('this place has no worker');
         return worker;
@@ -105,6 +138,17 @@ export async function openPlace(options: PlaceOptions): Promise<Place> {
       async restartWorker() {
         worker = await startVitrine('worker', dataDir, env);
       },
+      bucket() {
+        if (bucket === null) throw new Error('this place has no bucket');
+        return bucket;
+      },
+      async objects() {
+        if (bucket !== null) return bucket.keys();
+        const library = join(dataDir, 'library');
+        const paths = await Promise.all(objectParts.map((part) => pathsBelow(join(library, part))));
+        return paths.flat().map((path) => path.slice(library.length + 1));
+      },
+      run: (...args) => runVitrine(args, dataDir, env),
       postmaster: () => postmasterOf(serverDir),
       async restartDatabase() {
         await server?.stop();

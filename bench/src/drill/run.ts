@@ -16,7 +16,7 @@ export interface Result {
   lost: string[];
   halves: string[];
   deaths: string[];
-  /** Number of responses other than 2xx, 503, 507 and refused connections, by kind. */
+  /** Number of responses that are neither 2xx nor right under this fault, by kind. */
   wrong: Map<string, number>;
   /** Responses that took longer than the fault allows, in milliseconds. */
   late: number[];
@@ -31,16 +31,13 @@ const AFTER_RECOVERY_MS = 500;
 /** Tolerance on the service's limits for a busy machine. */
 const GRACE_MS = 1_000;
 
-function isRight({ what }: Outcome, fault: Fault): boolean {
-  if (/^2\d\d$/.test(what) || what === '503' || what === '507' || what === 'connection refused') return true;
-  // Killing the service closes its connections.
-  return fault.endsService === true && what === 'connection lost';
-}
+const isRight = ({ what }: Outcome, { right }: Fault): boolean =>
+  /^2\d\d$/.test(what) || right.includes(what);
 
 async function untilReady(place: Place, traffic: Traffic, post: string): Promise<number | null> {
   const began = performance.now();
   while (performance.now() - began < RECOVERED_WITHIN_MS) {
-    const ready = await fetch(`${place.service().address}/readyz`, {
+    const ready = await fetch(`${place.address()}/readyz`, {
       signal: AbortSignal.timeout(10_000),
     }).catch(() => null);
     if (ready?.ok === true) {

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { serverBin } from '../library.ts';
 
@@ -21,26 +21,45 @@ const STARTS_WITHIN_MS = 120_000;
 const STOPS_WITHIN_MS = 30_000;
 const KEPT_LINES = 12;
 
+function environment(dataDir: string, env: Readonly<Record<string, string>>): Record<string, string> {
+  const { PATH = '', HOME = '', TMPDIR } = process.env;
+  return { PATH, HOME, ...(TMPDIR === undefined ? {} : { TMPDIR }), VITRINE_DATA: dataDir, ...env };
+}
+
+/** Runs a command of Vitrine beside the service. Returns the lines that it prints. */
+export async function runVitrine(
+  args: readonly string[],
+  dataDir: string,
+  env: Readonly<Record<string, string>>,
+): Promise<{ exitCode: number; lines: string[] }> {
+  return new Promise((resolve) => {
+    const child = execFile(
+      process.execPath,
+      [serverBin, ...args],
+      { cwd: dataDir, env: environment(dataDir, env), maxBuffer: 64 * 1024 * 1024 },
+      (_error, stdout, stderr) => {
+        const lines = `${stdout}\n${stderr}`.split('\n').filter((line) => line !== '');
+        resolve({ exitCode: child.exitCode ?? 1, lines });
+      },
+    );
+  });
+}
+
 /** Starts `vitrine start` or `vitrine worker` on a data directory. Resolves when it listens or processes jobs. */
 export async function startVitrine(
   command: 'start' | 'worker',
   dataDir: string,
   env: Readonly<Record<string, string>>,
 ): Promise<VitrineProcess> {
-  const { PATH = '', HOME = '', TMPDIR } = process.env;
   const child = spawn(process.execPath, [serverBin, command], {
     cwd: dataDir,
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: {
-      PATH,
-      HOME,
-      ...(TMPDIR === undefined ? {} : { TMPDIR }),
-      VITRINE_DATA: dataDir,
+    env: environment(dataDir, {
       VITRINE_PORT: '0',
       VITRINE_LOG_LEVEL: 'warn',
       VITRINE_RATE_LIMITS: 'off',
       ...env,
-    },
+    }),
   });
   const lines: string[] = [];
   let end: string | null = null;

@@ -53,7 +53,7 @@ async function picture(seed: number): Promise<Uint8Array<ArrayBuffer>> {
 
 /** Signs in. The session survives every fault. */
 export async function signIn(place: Place): Promise<string> {
-  const response = await fetch(`${place.service().address}${basePath}/auth/login`, {
+  const response = await fetch(`${place.address()}${basePath}/auth/login`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify(admin),
@@ -65,7 +65,7 @@ export async function signIn(place: Place): Promise<string> {
 
 /** Returns the bytes of an asset's original as served. */
 export async function fetchOriginal(place: Place, cookie: string, id: string): Promise<Uint8Array> {
-  const response = await fetch(`${place.service().address}${basePath}/assets/${id}/file`, {
+  const response = await fetch(`${place.address()}${basePath}/assets/${id}/file`, {
     headers: { cookie },
     signal: AbortSignal.timeout(ANSWERED_WITHIN_MS),
   });
@@ -84,7 +84,7 @@ export async function openTraffic(place: Place, journal: Journal): Promise<Traff
     const began = performance.now();
     const note = (what: string) => outcomes.push({ what, began, took: performance.now() - began });
     try {
-      const response = await fetch(place.service().address + path, {
+      const response = await fetch(place.address() + path, {
         ...init,
         headers: { ...Object.fromEntries(new Headers(init.headers)), cookie },
         signal: AbortSignal.timeout(ANSWERED_WITHIN_MS),

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
-import { readdir, utimes } from 'node:fs/promises';
+import { utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '@vitrine/contract/client';
 import type { Operations } from '@vitrine/contract/operations';
 import type { Acknowledged } from './journal.ts';
-import type { Place } from './place.ts';
+import { type Place, pathsBelow } from './place.ts';
 import { fetchOriginal } from './traffic.ts';
 
 const DRAINED_WITHIN_MS = 180_000;
@@ -103,12 +103,13 @@ const halves: readonly [what: string, sql: string][] = [
   ],
 ];
 
-/** Returns the paths of all files below a directory. */
-async function pathsBelow(directory: string, kind: 'files' | 'everything' = 'files'): Promise<string[]> {
-  const entries = await readdir(directory, { recursive: true, withFileTypes: true }).catch(() => []);
-  return entries
-    .filter((entry) => kind === 'everything' || entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name));
+const originalKey = (hash: string) => `originals/${hash.slice(0, 2)}/${hash.slice(2, 4)}/${hash}`;
+
+/** Returns the hash of each file and the keys of its renditions. */
+function namedObjects(place: Place): Promise<{ hash: string; names: string[] }[]> {
+  return place.query(
+    "select hash, array(select r.value ->> 'object' from jsonb_each(renditions) r) as names from files",
+  );
 }
 
 /**
@@ -118,17 +119,17 @@ export async function findHalves(place: Place): Promise<string[]> {
   const found: string[] = [];
   for (const [what, sql] of halves)
     for (const { id } of await place.query<{ id: string }>(sql)) found.push(`${what}: ${id}`);
-  const stored = new Set(
-    (await pathsBelow(join(place.dataDir, 'library/originals'))).map((path) => path.slice(-64)),
-  );
-  for (const { hash } of await place.query<{ hash: string }>('select hash from files'))
-    if (!stored.has(hash)) found.push(`row without its file: ${hash}`);
+  const stored = new Set(await place.objects());
+  for (const { hash, names } of await namedObjects(place))
+    for (const key of [originalKey(hash), ...names])
+      if (!stored.has(key)) found.push(`row without its file: ${key}`);
   return found;
 }
 
 /**
- * Returns the unreferenced files that the nightly sweep leaves behind. Their modification time is first set back by
- * two days, because the sweep spares files of recent uploads. Nothing may write meanwhile.
+ * Returns the unreferenced files that the nightly sweep leaves behind, and the stored objects that are missing or do not
+ * have their hash. The modification time of local files is first set back by two days, because the sweep spares files of
+ * recent uploads; in a bucket `vitrine storage gc` removes them without a grace time. Nothing may write meanwhile.
  */
 export async function findLeftovers(place: Place): Promise<string[]> {
   const library = join(place.dataDir, 'library');
@@ -136,15 +137,23 @@ export async function findLeftovers(place: Place): Promise<string[]> {
   for (const path of await pathsBelow(library, 'everything')) await utimes(path, before, before);
   await place.query("select graphile_worker.add_job('sweep', '{}'::json)");
   const stuck = await drainJobs(place);
-  const rows = await place.query<{ hash: string; names: string[] }>(
-    "select hash, array(select r.value ->> 'object' from jsonb_each(renditions) r) as names from files",
+  const removed = await place.run('storage', 'gc', '--grace', '0');
+  const checked = await place.run('storage', 'check', '--content', '--grace', '0');
+  const differences = checked.lines.filter((line) => /^(?:MISSING|WRONG|ORPHAN) /.test(line));
+  for (const { exitCode, lines } of [removed, checked])
+    if (exitCode !== 0) differences.push(`vitrine storage exits with ${exitCode}: ${lines.at(-1)}`);
+  const rows = await namedObjects(place);
+  const known = new Set(rows.flatMap(({ hash, names }) => [originalKey(hash), ...names]));
+  const orphans = (await place.objects()).filter((key) => !known.has(key));
+  const arriving = await pathsBelow(join(library, 'incoming'));
+  const uploads = await place.query<{ id: string }>('select id::text from uploads where used_at is null');
+  const unfinished = new Set(uploads.map(({ id }) => id));
+  const abandoned = (await pathsBelow(join(library, 'uploads'))).filter(
+    (path) => !unfinished.has(path.slice(path.lastIndexOf('/') + 1)),
   );
-  const known = new Set(rows.flatMap(({ hash, names }) => [hash, ...names]));
-  const leftovers = [];
-  for (const part of ['originals', 'renditions', 'incoming'])
-    for (const path of await pathsBelow(join(library, part))) {
-      const key = part === 'originals' ? path.slice(-64) : path.slice(library.length + 1);
-      if (!known.has(key)) leftovers.push(`file without its row: ${key}`);
-    }
-  return [...stuck, ...leftovers];
+  return [
+    ...stuck,
+    ...differences,
+    ...[...orphans, ...arriving, ...abandoned].map((path) => `file without its row: ${path}`),
+  ];
 }

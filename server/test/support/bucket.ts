@@ -4,6 +4,7 @@ import {
   CreateBucketCommand,
   CreateMultipartUploadCommand,
   ListMultipartUploadsCommand,
+  paginateListObjectsV2,
   S3Client,
 } from '@aws-sdk/client-s3';
 import { startFauxqs } from 'fauxqs';
@@ -34,7 +35,10 @@ export interface TestBucket {
   env: Record<string, string>;
   /** Method and address of every request that the proxy received. */
   requests: string[];
-  setFault(fault: Fault): void;
+  /** `slowMs`: how long `slow` delays each request. */
+  setFault(fault: Fault, slowMs?: number): void;
+  /** Keys of all objects, read without the proxy. */
+  keys(): Promise<string[]>;
   /** Begins to send a large file, and never goes on. */
   abandon(name: string): Promise<void>;
   /** Names of large files that are sent incompletely; null where the service has no such list. */
@@ -96,6 +100,7 @@ export async function openBucket(service: BucketService, prefix = ''): Promise<T
   const truncated = new Set<string>();
   let fault: Fault = 'none';
   let count = 0;
+  let delayMs = 0;
 
   const forward = (from: IncomingMessage, to: ServerResponse, truncate: boolean) => {
     const { method, url, headers } = from;
@@ -123,7 +128,7 @@ export async function openBucket(service: BucketService, prefix = ''): Promise<T
     if (fault === 'denied') return refusal(to, 403, 'AccessDenied');
     if (fault === 'third' && count % 3 === 0) return refusal(to, 503, 'SlowDown');
     if (fault === 'no-parts' && from.url?.includes('partNumber=2')) return refusal(to, 403, 'AccessDenied');
-    if (fault === 'slow') return void setTimeout(() => forward(from, to, false), 200);
+    if (fault === 'slow') return void setTimeout(() => forward(from, to, false), delayMs);
     const isFirst = fault === 'truncated-once' && !truncated.has(target);
     if (isFirst) truncated.add(target);
     return forward(from, to, fault === 'truncated' || isFirst);
@@ -149,9 +154,16 @@ export async function openBucket(service: BucketService, prefix = ''): Promise<T
       ...(prefix === '' ? {} : { VITRINE_S3_PREFIX: prefix }),
     },
     requests,
-    setFault(next) {
+    setFault(next, slowMs = 200) {
       fault = next;
+      delayMs = slowMs;
       truncated.clear();
+    },
+    async keys() {
+      const keys: string[] = [];
+      for await (const { Contents = [] } of paginateListObjectsV2({ client: direct }, { Bucket: bucket }))
+        keys.push(...Contents.map(({ Key = '' }) => Key));
+      return keys;
     },
     async abandon(name) {
       await direct.send(new CreateMultipartUploadCommand({ Bucket: bucket, Key: name }));
