@@ -11,6 +11,8 @@ export interface Fault {
   endsService?: boolean;
   /** What requests may end with besides 2xx: statuses, or reasons why there is none. */
   right: readonly string[];
+  /** How pictures are uploaded: in one request by default. */
+  uploads?: 'resumable';
   /** During the fault, each request must be answered within this many milliseconds. */
   answersWithinMs?: number;
   /** Causes the fault and resolves when it is over. */
@@ -22,6 +24,7 @@ const FULL_MS = 4_000;
 const GONE_MS = 6_000;
 const SLOW_MS = 2_000;
 const FAULTY_MS = 10_000;
+const CUT_MS = 4_000;
 
 /** Returns the PostgreSQL backends of the service's sessions, which serve requests and jobs. */
 async function backends(place: Place): Promise<number[]> {
@@ -180,6 +183,42 @@ export const faults: readonly Fault[] = [
       place.bucket().setFault('third');
       await sleep(FAULTY_MS);
       place.bucket().setFault('none');
+    },
+  },
+  {
+    name: 'cut-database',
+    what: 'connections to PostgreSQL reset for 4 s',
+    place: { database: 'external', relay: 'database' },
+    right: ['503'],
+    answersWithinMs: 5_000,
+    async strike(place) {
+      place.relay().cut();
+      await sleep(CUT_MS);
+      place.relay().restore();
+    },
+  },
+  {
+    name: 'stall-database',
+    what: 'network to PostgreSQL silent for 9 s',
+    place: { database: 'external', relay: 'database' },
+    right: ['503'],
+    answersWithinMs: 5_000,
+    async strike(place) {
+      place.relay().stall();
+      await sleep(STOPPED_MS);
+      place.relay().restore();
+    },
+  },
+  {
+    name: 'cut-clients',
+    what: 'connections of clients reset for 4 s',
+    place: { database: 'embedded', relay: 'clients' },
+    right: ['connection lost'],
+    uploads: 'resumable',
+    async strike(place) {
+      place.relay().cut();
+      await sleep(CUT_MS);
+      place.relay().restore();
     },
   },
 ];

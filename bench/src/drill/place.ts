@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type EmbeddedDatabase, embeddedConnection, startEmbedded } from '@vitrine/server/embedded';
 import pg from 'pg';
 import { type DrillBucket, startBucket } from './bucket.ts';
+import { openRelay, type Relay } from './relay.ts';
 import { runVitrine, startVitrine, type VitrineProcess } from './service.ts';
 import { mountSmallDisk } from './small-disk.ts';
 
@@ -20,6 +21,8 @@ export interface PlaceOptions {
   worker?: boolean;
   /** Stores files in a bucket instead of the data directory. */
   bucket?: boolean;
+  /** Puts a relay between the service and an external PostgreSQL, or between clients and the service. */
+  relay?: 'database' | 'clients';
 }
 
 /** A library of its own with the processes that serve it. */
@@ -41,6 +44,7 @@ export interface Place {
   /** Queries the database directly, without the service. Retries while the database cannot be reached. */
   query<Row extends pg.QueryResultRow>(sql: string, values?: unknown[]): Promise<Row[]>;
   bucket(): DrillBucket;
+  relay(): Relay;
   /** Returns the paths or keys of the stored objects, such as `originals/aa/bb/...`. */
   objects(): Promise<string[]>;
   /** Runs a command of Vitrine beside the service. */
@@ -54,8 +58,11 @@ async function postmasterOf(dataDir: string): Promise<number> {
   return Number((await readFile(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8')).split('\n')[0]);
 }
 
-function addressOf({ host, user, password, database }: EmbeddedDatabase['connection']): string {
+type Connection = EmbeddedDatabase['connection'];
+
+function addressOf({ host, user, password, database }: Connection, relay: Relay | null): string {
   const given = `${encodeURIComponent(user)}:${encodeURIComponent(password)}`;
+  if (relay !== null) return `postgres://${given}@127.0.0.1:${relay.port}/${database}`;
   return `postgres://${given}@/${database}?host=${encodeURIComponent(host)}`;
 }
 
@@ -111,12 +118,25 @@ export async function openPlace(options: PlaceOptions): Promise<Place> {
       if (service === undefined) throw new Error('the service is not started yet');
       return service;
     };
+    const { relay: where } = options;
+    const relay =
+      where === undefined
+        ? null
+        : await openRelay(() => {
+            if (where === 'clients')
+              return { host: '127.0.0.1', port: Number(new URL(running().address).port) };
+            const { host, port } = embeddedConnection(serverDir);
+            return { path: join(host, `.s.PGSQL.${port}`) };
+          });
+    undo.push(async () => relay?.close());
     const bucket = options.bucket === true ? await startBucket(join(base, 'bucket')) : null;
     undo.push(async () => bucket?.close());
     const env = {
       VITRINE_ADMIN_USERNAME: admin.username,
       VITRINE_ADMIN_PASSWORD: admin.password,
-      ...(server === undefined ? {} : { DATABASE_URL: addressOf(server.connection) }),
+      ...(server === undefined
+        ? {}
+        : { DATABASE_URL: addressOf(server.connection, where === 'database' ? relay : null) }),
       ...bucket?.env,
     };
     service = await startVitrine('start', dataDir, env);
@@ -126,7 +146,8 @@ export async function openPlace(options: PlaceOptions): Promise<Place> {
     return {
       dataDir,
       journal: join(base, 'acknowledged'),
-      address: () => running().address,
+      address: () =>
+        where === 'clients' && relay !== null ? `http://127.0.0.1:${relay.port}` : running().address,
       service: running,
       worker() {
         if (worker === null) throw new Error('this place has no worker');
@@ -141,6 +162,10 @@ export async function openPlace(options: PlaceOptions): Promise<Place> {
       bucket() {
         if (bucket === null) throw new Error('this place has no bucket');
         return bucket;
+      },
+      relay() {
+        if (relay === null) throw new Error('this place has no relay');
+        return relay;
       },
       async objects() {
         if (bucket !== null) return bucket.keys();

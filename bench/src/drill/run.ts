@@ -117,7 +117,7 @@ export async function tryFault(fault: Fault, rounds: number, log: (line: string)
   if (place instanceof CannotMount) return { ...result, skipped: place.message };
   const journal = openJournal(place.journal);
   try {
-    const traffic = await openTraffic(place, journal);
+    const traffic = await openTraffic(place, journal, fault.uploads ?? 'whole');
     const cookie = await signIn(place);
     const lost: string[] = [];
     const halves: string[] = [];

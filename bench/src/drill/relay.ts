@@ -1,0 +1,77 @@
+import { type AddressInfo, connect, createServer, type NetConnectOpts, type Socket } from 'node:net';
+
+/** A network between a client and a server, which can fail. */
+export interface Relay {
+  port: number;
+  /** Resets every connection, also new ones, until `restore`. */
+  cut(): void;
+  /** Passes nothing on and closes nothing, so that neither end notices, until `restore`. */
+  stall(): void;
+  restore(): void;
+  close(): Promise<void>;
+}
+
+/** Relays the connections of a local port to the target that `target` returns at that time. */
+export async function openRelay(target: () => NetConnectOpts): Promise<Relay> {
+  const pairs = new Set<readonly [Socket, Socket]>();
+  /** Connections that were made while nothing is passed on. */
+  const held = new Set<Socket>();
+  let state: 'open' | 'cut' | 'stalled' = 'open';
+
+  const join = (socket: Socket) => {
+    const onward = connect(target());
+    const pair = [socket, onward] as const;
+    pairs.add(pair);
+    for (const [one, other] of [pair, [onward, socket] as const]) {
+      one.on('error', () => {});
+      one.on('close', () => {
+        pairs.delete(pair);
+        other.destroy();
+      });
+    }
+    flow(pair);
+  };
+  const flow = ([socket, onward]: readonly [Socket, Socket]) => {
+    socket.pipe(onward);
+    onward.pipe(socket);
+  };
+  const reset = (socket: Socket) => {
+    socket.on('error', () => {});
+    socket.resetAndDestroy();
+  };
+
+  const server = createServer({ pauseOnConnect: true }, (socket) => {
+    if (state === 'cut') return reset(socket);
+    if (state === 'open') return join(socket);
+    socket.on('error', () => {});
+    held.add(socket);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    // A server that listens on a port has an address with one.
+    port: (server.address() as AddressInfo).port,
+    cut() {
+      state = 'cut';
+      // The server behind the relay sees the end of its connections; a unix socket has no reset.
+      for (const [socket] of pairs) reset(socket);
+    },
+    stall() {
+      state = 'stalled';
+      for (const [socket, onward] of pairs) {
+        socket.unpipe().pause();
+        onward.unpipe().pause();
+      }
+    },
+    restore() {
+      const stalled = state === 'stalled';
+      state = 'open';
+      if (stalled) for (const pair of pairs) flow(pair);
+      for (const socket of held) join(socket);
+      held.clear();
+    },
+    async close() {
+      for (const socket of [...held, ...[...pairs].flat()]) socket.destroy();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
