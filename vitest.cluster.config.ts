@@ -1,6 +1,9 @@
 import { configDefaults, defineConfig, mergeConfig } from 'vitest/config';
 import usual from './vitest.config.ts';
 
+// For the set-up before all tests too, which `test.env` does not reach.
+process.env.VITRINE_TEST_CLUSTER = '1';
+
 /** Tests of what one process does or has. Their libraries would have to be served by one. */
 const ofOneProcess = [
   // Read the metrics of the process that they asked.
@@ -29,7 +32,6 @@ export default mergeConfig(
   usual,
   defineConfig({
     test: {
-      env: { VITRINE_TEST_CLUSTER: '1' },
       include: [
         `server/test/{${[
           'access',

@@ -1,10 +1,13 @@
 import type pg from 'pg';
+import { inject } from 'vitest';
 import { type DatabasePool, openPool, openPoolerPool } from '../../src/platform/database/pool.ts';
+import { openReplica, type Replica } from '../../src/platform/database/replica.ts';
+import { namedService, openBucket } from './bucket.ts';
 import { haproxy, startHaProxy } from './haproxy.ts';
 import { pgbouncer, startPgBouncer } from './pgbouncer.ts';
 
 /** `npm run test:cluster`: every library of a test is served by several services on common infrastructure. */
-const isClustered = process.env.VITRINE_TEST_CLUSTER === '1';
+export const isClustered = process.env.VITRINE_TEST_CLUSTER === '1';
 
 const SERVICES = 3;
 /** Fewer server connections than the services have clients, so that transactions change sessions. */
@@ -12,9 +15,13 @@ const SERVER_CONNECTIONS = 4;
 
 /** What stands between a library's services, their clients and their database. */
 export interface Infrastructure {
+  /** Settings of the storage that the services share. */
+  env: Record<string, string>;
   /** The number of services besides the first. */
   others: number;
   openDatabase(connections: number): DatabasePool;
+  /** Returns the connection of a service to the replica; null without one. */
+  openReplica(connections: number): Replica | null;
   /** Returns the address at which clients reach the services that listen at these addresses. */
   publish(addresses: readonly string[]): Promise<string>;
   stop(): Promise<void>;
@@ -23,8 +30,10 @@ export interface Infrastructure {
 /** One service that clients and the database reach directly. */
 function alone(settings: pg.ClientConfig): Infrastructure {
   return {
+    env: {},
     others: 0,
     openDatabase: (connections) => openPool(settings, connections),
+    openReplica: () => null,
     publish: async ([address = '']) => address,
     stop: async () => {},
   };
@@ -32,17 +41,27 @@ function alone(settings: pg.ClientConfig): Infrastructure {
 
 /**
  * Returns what the tests ask for: one service, or with `test:cluster` three behind HAProxy as deployed, whose
- * consecutive requests reach different services, on a database behind PgBouncer with transaction pooling.
+ * consecutive requests reach different services, on a database with a replica and behind PgBouncer with transaction
+ * pooling. Files are in a directory, or in a bucket of the service that TEST_S3_ENDPOINT names.
  */
 export async function openInfrastructure(settings: pg.ClientConfig): Promise<Infrastructure> {
   if (!isClustered) return alone(settings);
   if (haproxy === null || pgbouncer === null) throw new Error('test:cluster needs haproxy and pgbouncer');
   const bouncer = await startPgBouncer(settings, { default_pool_size: String(SERVER_CONNECTIONS) });
   const stops = [bouncer.stop];
+  const bucket = namedService === null ? null : await openBucket(namedService);
+  if (bucket !== null) stops.push(bucket.close);
   return {
+    env: bucket?.env ?? {},
     others: SERVICES - 1,
     openDatabase: (connections) =>
       openPoolerPool(bouncer.settings, settings, { pooler: connections, direct: connections }),
+    openReplica(connections) {
+      const server = inject('replica');
+      if (server === null) return null;
+      const replica = { ...JSON.parse(server), database: settings.database };
+      return openReplica({ primary: settings, replica, connections, log: () => {} });
+    },
     async publish(addresses) {
       const proxy = await startHaProxy(addresses.map((address) => Number(new URL(address).port)));
       stops.push(proxy.stop);

@@ -95,12 +95,13 @@ export async function openLibrary(
     // Tests may run on a small disk.
     VITRINE_RESERVE_BYTES: '0',
   };
-  const config = readConfig({ ...own, ...env }, dataDir);
   const infrastructure = await openInfrastructure(settings);
+  const config = readConfig({ ...own, ...infrastructure.env, ...env }, dataDir);
   const { ffmpeg, libreoffice, ghostscript } = config;
   const isUsual = decoding === undefined && ffmpeg === null && libreoffice === null && ghostscript === null;
   const openOne = async () => {
     const database = infrastructure.openDatabase(CONNECTIONS);
+    const replica = infrastructure.openReplica(CONNECTIONS);
     const storage = await openStorage(join(config.dataDir, 'library'), config.reserveBytes, config.s3);
     const service = await openService({
       db: database.db,
@@ -108,6 +109,7 @@ export async function openLibrary(
       storage,
       config,
       activity: database.activity,
+      replica,
       hashing,
       ...(isUsual ? { media: sharedMedia() } : {}),
       ...(decoding === undefined ? {} : { decoding }),
@@ -115,7 +117,7 @@ export async function openLibrary(
       ...(webDir === undefined ? {} : { webDir }),
     });
     const at = await service.server.listen({ host: '127.0.0.1', port: 0 });
-    return { ...service, database, at };
+    return { ...service, database, replica, at };
   };
   const first = await openOne();
   const { server, deps, metrics, database } = first;
@@ -150,9 +152,10 @@ export async function openLibrary(
         log: server.log,
       }),
     async close() {
-      for (const { server, deps, database } of services.toReversed()) {
+      for (const { server, deps, database, replica } of services.toReversed()) {
         await server.close();
         if (!isUsual) await Promise.all([deps.decoders.close(), deps.metadata.close()]);
+        await replica?.close();
         await database.close();
       }
       await infrastructure.stop();

@@ -13,6 +13,7 @@ const run = promisify(execFile);
 export interface ReplicatedServer {
   primary: EmbeddedConnection;
   replica: EmbeddedConnection;
+  onPrimary(statement: string): Promise<void>;
   /** Runs a statement on the replica, such as one that pauses replay. */
   onReplica(statement: string): Promise<void>;
   stopReplica(): Promise<void>;
@@ -53,9 +54,17 @@ async function copyCluster(connection: EmbeddedConnection, from: string, to: str
   }
 }
 
-/** Starts a primary, runs `prepare` on it, and starts a streaming replica of it. */
+async function runOn(server: EmbeddedConnection, statement: string): Promise<void> {
+  const client = new pg.Client(server);
+  await client.connect();
+  await client.query(statement);
+  await client.end();
+}
+
+/** Starts a primary, runs `prepare` on it, and starts a streaming replica of it. `settings` are those of both. */
 export async function startReplicated(
   prepare: (primary: EmbeddedConnection) => Promise<void>,
+  settings: Record<string, string> = {},
 ): Promise<ReplicatedServer> {
   const [primaryDir, replicaDir] = [await makeDirectory(), await makeDirectory()];
   const access = join(primaryDir, 'access.conf');
@@ -65,6 +74,7 @@ export async function startReplicated(
     dataDir: primaryDir,
     settings: {
       ...quick,
+      ...settings,
       wal_level: 'replica',
       max_wal_senders: '4',
       wal_keep_size: '512MB',
@@ -81,6 +91,7 @@ export async function startReplicated(
       dataDir: replicaDir,
       settings: {
         ...quick,
+        ...settings,
         hot_standby: 'on',
         primary_conninfo: `host=${host} port=${port} user=${user}`,
         wal_retrieve_retry_interval: '100ms',
@@ -92,12 +103,8 @@ export async function startReplicated(
   return {
     primary: primary.connection,
     replica: connection,
-    async onReplica(statement) {
-      const client = new pg.Client(connection);
-      await client.connect();
-      await client.query(statement);
-      await client.end();
-    },
+    onPrimary: (statement) => runOn(primary.connection, statement),
+    onReplica: (statement) => runOn(connection, statement),
     stopReplica: () => replica.stop(),
     async startReplica() {
       replica = await start();

@@ -4,19 +4,32 @@ import { join } from 'node:path';
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
 import { reachableByDatabaseUser } from '../../src/platform/database/database-user.ts';
-import { startEmbedded } from '../../src/platform/database/embedded.ts';
+import { type EmbeddedConnection, startEmbedded } from '../../src/platform/database/embedded.ts';
 import { migrate } from '../../src/platform/database/migrate.ts';
 import { openPool } from '../../src/platform/database/pool.ts';
+import { isClustered } from './cluster.ts';
+import { startReplicated } from './replica.ts';
 import { writeToMemory } from './scratch.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
     /** Settings of the test server, without a database. */
     server: string;
+    /** Settings of its replica; null without one. */
+    replica: string | null;
     /** The migrated database that every test file clones. */
     template: string;
   }
 }
+
+/** Settings of every server of tests. */
+const usual = {
+  // Plans and counts depend on the statistics that a test gathers itself, not on the moment.
+  autovacuum: 'off',
+  // Planning takes most of the database's time in tests, which run each statement a few times per connection.
+  plan_cache_mode: 'force_generic_plan',
+  max_connections: '200',
+};
 
 const TEMPLATE = `vitrine_template_${process.pid}`;
 
@@ -36,7 +49,7 @@ async function migrateTemplate(settings: pg.ClientConfig): Promise<void> {
 
 /**
  * Before all tests: a PostgreSQL (the embedded one in a directory of its own, or DATABASE_URL's) with a migrated
- * template. fsync is off there alone, where nothing has to outlive the run.
+ * template, and with `test:cluster` a replica. fsync is off there alone, where nothing has to outlive the run.
  */
 export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
   const clearMemory = await writeToMemory();
@@ -51,39 +64,61 @@ export default async function setUp(project: TestProject): Promise<() => Promise
     };
     await migrateTemplate(settings);
     project.provide('server', JSON.stringify(settings));
+    project.provide('replica', null);
     project.provide('template', TEMPLATE);
     return async () => {
       await administer(settings, `drop database if exists ${TEMPLATE}`);
       await clearMemory();
     };
   }
+  const { connection, replica, stop } = isClustered ? await startWithReplica() : await startAlone();
+  const settings = settingsOf(connection);
+  if (replica === null) await migrateTemplate(settings);
+  project.provide('server', JSON.stringify(settings));
+  project.provide('replica', replica === null ? null : JSON.stringify(settingsOf(replica)));
+  project.provide('template', TEMPLATE);
+  return async () => {
+    await stop();
+    await clearMemory();
+  };
+}
+
+const settingsOf = ({ host, port, user, password }: EmbeddedConnection) => ({ host, port, user, password });
+
+async function startAlone() {
   const base = reachableByDatabaseUser(tmpdir()) ? tmpdir() : '/var/tmp';
   const dataDir = await mkdtemp(join(base, 'vitrine-test-'));
   await chmod(dataDir, 0o755);
   const database = await startEmbedded({
     dataDir,
     settings: {
+      ...usual,
       fsync: 'off',
       synchronous_commit: 'off',
       full_page_writes: 'off',
       wal_level: 'minimal',
       max_wal_senders: '0',
-      // Plans and counts depend on the statistics that a test gathers itself, not on the moment.
-      autovacuum: 'off',
-      // Planning takes most of the database's time in tests, which run each statement a few times per connection.
-      plan_cache_mode: 'force_generic_plan',
-      max_connections: '200',
     },
     log: (message) => console.error(message),
   });
-  const { host, port, user, password } = database.connection;
-  const settings = { host, port, user, password };
-  await migrateTemplate(settings);
-  project.provide('server', JSON.stringify(settings));
-  project.provide('template', TEMPLATE);
-  return async () => {
+  const stop = async () => {
     await database.stop();
     await rm(dataDir, { recursive: true, force: true });
-    await clearMemory();
   };
+  return { connection: database.connection, replica: null, stop };
+}
+
+/**
+ * Starts a server with a replica that has applied each transaction before its commit returns: tests read as one account
+ * what another one has just written.
+ */
+async function startWithReplica() {
+  const { primary, replica, onPrimary, stop } = await startReplicated(
+    (connection) => migrateTemplate(settingsOf(connection)),
+    usual,
+  );
+  await onPrimary(`alter system set synchronous_standby_names = '*'`);
+  await onPrimary(`alter system set synchronous_commit = 'remote_apply'`);
+  await onPrimary('select pg_reload_conf()');
+  return { connection: primary, replica, stop };
 }
