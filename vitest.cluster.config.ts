@@ -1,4 +1,4 @@
-import { configDefaults, defineConfig, mergeConfig } from 'vitest/config';
+import { configDefaults, defineConfig } from 'vitest/config';
 import usual from './vitest.config.ts';
 
 // For the set-up before all tests too, which `test.env` does not reach.
@@ -28,46 +28,45 @@ const exceptions = /statement|one database connection per process|takes over fro
  * Runs the tests of the API with every library behind HAProxy, on three services, a shared volume, and a database behind
  * PgBouncer (server/test/support/cluster.ts). Browsers, decoders and processes have tests of their own.
  */
-export default mergeConfig(
-  usual,
-  defineConfig({
-    test: {
-      include: [
-        `server/test/{${[
-          'access',
-          'account',
-          'activitypub',
-          'admin',
-          'appearance',
-          'assets',
-          'audit',
-          'collections',
-          'comments',
-          'federation',
-          'fields',
-          'identity',
-          'links',
-          'mail',
-          'notifications',
-          'posts',
-          'public',
-          'quotas',
-          'races',
-          'requests',
-          'roles',
-          'search',
-          'storage',
-          'subtitles',
-          'tags',
-          'teams',
-          'trash',
-          'uploads',
-          'users',
-          'whiteboards',
-        ].join(',')}}/**/*.test.ts`,
-      ],
-      exclude: [...configDefaults.exclude, ...ofOneProcess],
-      testNamePattern: new RegExp(`^(?!.*(${exceptions.source}))`),
-    },
-  }),
-);
+export default defineConfig({
+  test: {
+    // Not merged: the lists of files would be joined.
+    ...usual.test,
+    include: [
+      `server/test/{${[
+        'access',
+        'account',
+        'activitypub',
+        'admin',
+        'appearance',
+        'assets',
+        'audit',
+        'collections',
+        'comments',
+        'federation',
+        'fields',
+        'identity',
+        'links',
+        'mail',
+        'notifications',
+        'posts',
+        'public',
+        'quotas',
+        'races',
+        'requests',
+        'roles',
+        'search',
+        'storage',
+        'subtitles',
+        'tags',
+        'teams',
+        'trash',
+        'uploads',
+        'users',
+        'whiteboards',
+      ].join(',')}}/**/*.test.ts`,
+    ],
+    exclude: [...configDefaults.exclude, ...ofOneProcess],
+    testNamePattern: new RegExp(`^(?!.*(${exceptions.source}))`),
+  },
+});
