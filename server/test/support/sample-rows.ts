@@ -23,6 +23,7 @@ interface Table {
 const besides: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   asset_field_values: { value_text: 'sample' },
   collection_field_values: { value_text: 'sample' },
+  field_runs: { source: 'sample', target: 'other' },
   picture_vectors: { error: 'sample' },
 };
 
