@@ -15,7 +15,7 @@ export const getAssetFile = operation({
   tag: 'Assets',
   summary: 'Get the original file',
   description:
-    'Returns the uploaded bytes with the hash as `ETag`. Supports `Range` and `If-None-Match`. Callers who may not get the bytes receive the same 404 as for a missing asset. `v` makes the response immutable for browsers.',
+    'Returns the uploaded bytes with the hash as `ETag`. Supports `Range` and `If-None-Match`. Callers who may not get the bytes receive the same 404 as for a missing asset. `v` makes the response immutable for browsers. With `download`, a library in a bucket may redirect large files to an address that is valid for minutes.',
   door: 'public',
   scope: 'read',
   budget: 'bytes',
@@ -26,6 +26,7 @@ export const getAssetFile = operation({
   responses: {
     200: bytes('application/octet-stream'),
     206: bytes('application/octet-stream'),
+    302: noContent,
     304: noContent,
   },
   errors: [404, 416],

@@ -196,7 +196,7 @@ export const getLinkFile = operation({
   tag: 'Links',
   summary: 'Get an original through a link',
   description:
-    'Returns 403 without `allow_download` or with a watermark. Supports `Range` and `If-None-Match`.',
+    'Returns 403 without `allow_download` or with a watermark. Supports `Range` and `If-None-Match`. With `download`, a library in a bucket may redirect large files to an address that is valid for minutes.',
   door: 'open',
   scope: 'none',
   budget: 'bytes',
@@ -207,6 +207,7 @@ export const getLinkFile = operation({
   responses: {
     200: bytes('application/octet-stream'),
     206: bytes('application/octet-stream'),
+    302: noContent,
     304: noContent,
   },
   errors: [403, 404, 416],

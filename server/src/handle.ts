@@ -17,6 +17,8 @@ export type FormPart = { kind: 'field'; name: string; value: string } | { kind: 
 /** The parts of HTTP that a use case may use. */
 export interface HttpFacts {
   address: string;
+  /** Whether the client asks for the headers alone. */
+  isHead: boolean;
   userAgent: string;
   /** The token of the session cookie, as received. */
   cookieToken: string | null;

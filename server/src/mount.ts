@@ -47,6 +47,7 @@ function routePath(path: string): string {
 function factsOf(request: FastifyRequest, reply: FastifyReply, streams: EventStreams): HttpFacts {
   return {
     address: clientAddress(request),
+    isHead: request.method === 'HEAD',
     userAgent: request.headers['user-agent']?.slice(0, 500) ?? '',
     cookieToken: request.cookies.user ?? null,
     cookie: (name) => request.cookies[name] ?? null,

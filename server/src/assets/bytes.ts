@@ -80,6 +80,28 @@ export async function send(deps: Bytes, http: Pick<HttpFacts, 'header'>, sending
   return { status: 206, body, headers: partial } as const;
 }
 
+/** Smaller downloads are sent by the service: the redirect costs the client a round trip, and the service a request. */
+const REDIRECTED_BYTES = 1024 * 1024;
+
+/**
+ * Sends an original. A large download is redirected to the bucket, if the settings say so (FILE-11); the caller has been
+ * checked. Throws as `send`.
+ */
+export async function sendOriginal(
+  deps: Bytes,
+  http: Pick<HttpFacts, 'header' | 'isHead'>,
+  { isDownload, ...sending }: Sending & { isDownload: boolean },
+) {
+  const isCurrent = hasCurrent(http.header('if-none-match'), sending.etag);
+  if (!isDownload || isCurrent || http.isHead || sending.sizeBytes < REDIRECTED_BYTES)
+    return send(deps, http, sending);
+  const { type, headers } = sending;
+  const { 'content-disposition': disposition = 'attachment' } = headers;
+  const location = await deps.storage.addressOf(sending.object, sending.sizeBytes, { type, disposition });
+  if (location === null) return send(deps, http, sending);
+  return { status: 302, headers: { location, 'cache-control': 'private, no-store' } } as const;
+}
+
 /** Reports 404 when the asset was removed while its bytes were being opened; otherwise they are damaged. */
 export async function notFoundIfRemoved<T>(sent: Promise<T>, find: () => Promise<unknown>): Promise<T> {
   try {
@@ -109,14 +131,15 @@ export const file = handle(getAssetFile, async (deps, { caller, params, query, h
     sizeBytes: row.size_bytes,
     etag: `"${row.file_hash}"`,
     immutable: query.v === row.file_hash,
+    isDownload: query.download === true,
     headers: {
       'content-disposition': disposition(inline ? 'inline' : 'attachment', row.file_name),
       'content-security-policy': sandboxPolicy,
     },
   };
-  const sent = send(deps, http, original).catch(async (error: unknown) => {
+  const sent = sendOriginal(deps, http, original).catch(async (error: unknown) => {
     if (!(error instanceof NoSuchObject) || !(await deps.originals.fetch(row.file_hash))) throw error;
-    return send(deps, http, original);
+    return sendOriginal(deps, http, original);
   });
   return notFoundIfRemoved(sent, find);
 });

@@ -20,6 +20,7 @@ export async function openPlace(config: Config, name: string, create: boolean): 
     );
   // Only backups in a bucket load the client.
   const { openBucket } = await import('../platform/storage/s3-bucket.ts');
-  const settings = { ...service, bucket, prefix: prefix === '' ? '' : `${prefix}/`, writes: true };
+  const own = { writes: true, redirectSeconds: 0, publicEndpoint: null };
+  const settings = { ...service, ...own, bucket, prefix: prefix === '' ? '' : `${prefix}/` };
   return openBucketTarget(openBucket(settings), name.replace(/\/+$/, ''));
 }

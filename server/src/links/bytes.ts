@@ -7,7 +7,7 @@ import {
   mayDownloadOriginals,
   maySeeUnmarked,
 } from '../access/links.ts';
-import { disposition, isInert, notFoundIfRemoved, send } from '../assets/bytes.ts';
+import { disposition, isInert, notFoundIfRemoved, send, sendOriginal } from '../assets/bytes.ts';
 import type { Deps } from '../deps.ts';
 import { type HttpFacts, handle } from '../handle.ts';
 import { keysOf } from '../media/ladder.ts';
@@ -54,12 +54,13 @@ export const file = handle(getLinkFile, async (deps, { params, query, http }) =>
   if (row === null) throw notFound();
   if (!mayDownloadOriginals(visitor)) throw refuse(403, 'this link does not allow originals');
   const inline = isInert(row.mime) && query.download !== true;
-  const sent = send(deps, http, {
+  const sent = sendOriginal(deps, http, {
     object: originalKey(row.file_hash),
     type: row.mime,
     sizeBytes: row.size_bytes,
     etag: `"${row.file_hash}"`,
     immutable: false,
+    isDownload: query.download === true,
     headers: {
       ...sandboxed,
       'content-disposition': disposition(inline ? 'inline' : 'attachment', row.file_name),

@@ -63,6 +63,8 @@ describe('settings of a bucket', () => {
       prefix: '',
       forcePathStyle: false,
       writes: true,
+      redirectSeconds: 0,
+      publicEndpoint: null,
     });
     for (const name of Object.keys(bucket)) {
       expect(refusalOf({ ...bucket, [name]: '' })).toMatch(new RegExp(`^${name} is missing`));
@@ -99,6 +101,9 @@ describe('settings of a bucket', () => {
     ['VITRINE_S3_PREFIX', '/files'],
     ['VITRINE_S3_FORCE_PATH_STYLE', 'yes'],
     ['VITRINE_S3_WRITES', 'maybe'],
+    ['VITRINE_S3_REDIRECT_SECONDS', '3601'],
+    ['VITRINE_S3_REDIRECT_SECONDS', '5 minutes'],
+    ['VITRINE_S3_PUBLIC_ENDPOINT', 'https://key:hidden@s3.example.org'],
   ])('refuse %s=%s with a line that names the setting', (name, value) => {
     const message = refusalOf({ ...bucket, [name]: value });
     expect(message).toMatch(new RegExp(`^${name} must be [^\n]+$`));

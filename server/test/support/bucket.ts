@@ -145,6 +145,8 @@ export async function openBucket(service: BucketService, prefix = ''): Promise<T
       prefix,
       forcePathStyle: true,
       writes: true,
+      redirectSeconds: 0,
+      publicEndpoint: null,
     },
     env: {
       VITRINE_S3_ENDPOINT: proxied,

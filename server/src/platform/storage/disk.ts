@@ -69,6 +69,7 @@ export async function openDiskStorage(root: string, reserveBytes: number): Promi
   return {
     incomingDir,
     uploadsDir,
+    addressOf: async () => null,
     // Nothing to prepare: `adopt` only renames the file.
     async stage() {},
     async adopt(path, key) {

@@ -19,6 +19,18 @@ export function joinStorages(first: Storage, second: Storage): Storage {
   return {
     ...first,
     get: (key, sizeBytes, range) => readable((storage) => storage.get(key, sizeBytes, range)),
+    async addressOf(key, sizeBytes, headers) {
+      for (const storage of [first, second]) {
+        try {
+          const address = await storage.addressOf(key, sizeBytes, headers);
+          if (address !== null) return address;
+        } catch (error) {
+          if (!(error instanceof NoSuchObject)) throw error;
+        }
+      }
+      // Reading it finds where it is, or that it is missing.
+      return null;
+    },
     async head(key) {
       return (await first.head(key)) ?? (await second.head(key)) ?? (await first.head(key));
     },

@@ -10,11 +10,18 @@ import {
   paginateListObjectsV2,
   S3Client,
 } from '@aws-sdk/client-s3';
+import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import { etagOf, sendFile, sendStream } from './s3-files.ts';
 import { readSteadily } from './s3-reading.ts';
 import { retryStrategy } from './s3-retries.ts';
 import type { S3Settings } from './s3-settings.ts';
-import { DamagedObject, NoSuchObject, StorageUnavailable, type StoredObject } from './storage.ts';
+import {
+  DamagedObject,
+  type DownloadHeaders,
+  NoSuchObject,
+  StorageUnavailable,
+  type StoredObject,
+} from './storage.ts';
 
 const CONNECT_MS = 3_000;
 /** How long a request without a body may take, attempts included. */
@@ -47,6 +54,11 @@ export interface Bucket {
     range: { start: number; end: number } | null,
     sizeBytes: number | null,
   ): Promise<{ stream: Readable; total: number }>;
+  /**
+   * Signs an address that reads the object as a download while `redirectSeconds` of the settings last; null if they are 0.
+   * Rejects as `read`.
+   */
+  addressOf(key: string, sizeBytes: number, headers: DownloadHeaders): Promise<string | null>;
   /** Sends a local file unless the bucket has it, and returns the ETag of the object. */
   sendUnlessThere(path: string, key: string): Promise<string>;
   /**
@@ -190,6 +202,27 @@ export function openBucket(settings: S3Settings, { sendingMs = SENDING_MS } = {}
     return { stream, total };
   };
 
+  const publicClient =
+    settings.publicEndpoint === null
+      ? client
+      : openClient({ ...settings, endpoint: settings.publicEndpoint });
+  const addressOf = async (key: string, sizeBytes: number, { type, disposition }: DownloadHeaders) => {
+    if (settings.redirectSeconds === 0) return null;
+    // The client would get the service's own error for an object that is missing or too short.
+    const found = await find(key);
+    if (found === null) throw new NoSuchObject(key);
+    if (found.sizeBytes !== sizeBytes)
+      throw new DamagedObject(key, `it has ${found.sizeBytes} of ${sizeBytes} bytes`);
+    const command = new GetObjectCommand({
+      Bucket,
+      Key: nameOf(key),
+      ResponseContentType: type,
+      ResponseContentDisposition: disposition,
+      ResponseCacheControl: 'private, no-store',
+    });
+    return getSignedUrl(publicClient, command, { expiresIn: settings.redirectSeconds });
+  };
+
   /** Sends a file unless the bucket has it, and returns the ETag of the object. */
   const sendUnlessThere = async (path: string, key: string): Promise<string> => {
     for (const onlyIfAbsent of [true, false]) {
@@ -212,6 +245,7 @@ export function openBucket(settings: S3Settings, { sendingMs = SENDING_MS } = {}
   };
 
   return {
+    addressOf,
     find,
     read,
     sendUnlessThere,

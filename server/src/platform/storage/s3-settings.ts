@@ -10,6 +10,10 @@ export interface S3Settings {
   prefix: string;
   /** Whether the bucket is named in the path of the address rather than in its host. */
   forcePathStyle: boolean;
+  /** How long a download may be read directly from the bucket; 0: the service sends every byte itself. */
+  redirectSeconds: number;
+  /** The address of the service for clients; null: `endpoint`. */
+  publicEndpoint: string | null;
   /** False: new files are stored on the disk, and the bucket is only read and emptied. */
   writes: boolean;
 }
@@ -24,6 +28,8 @@ export const s3SettingNames = [
   'VITRINE_S3_PREFIX',
   'VITRINE_S3_FORCE_PATH_STYLE',
   'VITRINE_S3_WRITES',
+  'VITRINE_S3_REDIRECT_SECONDS',
+  'VITRINE_S3_PUBLIC_ENDPOINT',
 ] as const;
 type Name = (typeof s3SettingNames)[number];
 
@@ -50,15 +56,18 @@ interface SettingsSource {
   refusal(message: string): Error;
 }
 
-function readEndpoint({ value, refusal }: SettingsSource): string | null {
-  const text = value('VITRINE_S3_ENDPOINT');
+function readEndpoint(
+  { value, refusal }: SettingsSource,
+  name: 'VITRINE_S3_ENDPOINT' | 'VITRINE_S3_PUBLIC_ENDPOINT',
+): string | null {
+  const text = value(name);
   if (text === null) return null;
   const url = URL.canParse(text) ? new URL(text) : null;
   // The value is not repeated, as it may contain a password.
   const isPlain =
     url !== null && url.username === '' && url.password === '' && url.pathname === '/' && !/[?#]/.test(text);
   if (!isPlain || (url.protocol !== 'http:' && url.protocol !== 'https:'))
-    throw refusal('VITRINE_S3_ENDPOINT must be http://host or https://host, with a port if needed');
+    throw refusal(`${name} must be http://host or https://host, with a port if needed`);
   return url.origin;
 }
 
@@ -69,6 +78,17 @@ function readPrefix({ value, refusal }: SettingsSource): string {
   if (!/^\w[\w.-]*(\/\w[\w.-]*)*$/.test(plain) || plain.length > 200)
     throw refusal('VITRINE_S3_PREFIX must be names of letters, digits, "_", "." and "-", separated by "/"');
   return `${plain}/`;
+}
+
+/** An address outlives a sign-out and a revoked link, so it lasts an hour at most. */
+const LONGEST_REDIRECT_SECONDS = 3600;
+
+function readRedirectSeconds({ value, refusal }: SettingsSource): number {
+  const text = value('VITRINE_S3_REDIRECT_SECONDS') ?? '0';
+  const seconds = Number(text);
+  if (!/^\d{1,4}$/.test(text) || seconds > LONGEST_REDIRECT_SECONDS)
+    throw refusal(`VITRINE_S3_REDIRECT_SECONDS must be a number from 0 to ${LONGEST_REDIRECT_SECONDS}`);
+  return seconds;
 }
 
 function isOn({ value, refusal }: SettingsSource, name: Name, unset: boolean): boolean {
@@ -96,7 +116,7 @@ export function readS3Settings(source: SettingsSource): S3Settings | null {
   const region = value('VITRINE_S3_REGION') ?? 'us-east-1';
   if (!/^[a-z0-9-]{1,40}$/.test(region))
     throw refusal('VITRINE_S3_REGION must be a name such as eu-central-1');
-  const endpoint = readEndpoint(source);
+  const endpoint = readEndpoint(source, 'VITRINE_S3_ENDPOINT');
   return {
     endpoint,
     region,
@@ -106,6 +126,8 @@ export function readS3Settings(source: SettingsSource): S3Settings | null {
     prefix: readPrefix(source),
     // Amazon wants the bucket in the host; other services rarely have names for that.
     forcePathStyle: isOn(source, 'VITRINE_S3_FORCE_PATH_STYLE', endpoint !== null),
+    redirectSeconds: readRedirectSeconds(source),
+    publicEndpoint: readEndpoint(source, 'VITRINE_S3_PUBLIC_ENDPOINT'),
     writes: isOn(source, 'VITRINE_S3_WRITES', true),
   };
 }

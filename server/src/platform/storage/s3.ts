@@ -67,6 +67,7 @@ export function openS3Storage(
     async get(key, sizeBytes, range) {
       return (await bucket.read(key, range ?? null, sizeBytes)).stream;
     },
+    addressOf: (key, sizeBytes, headers) => bucket.addressOf(key, sizeBytes, headers),
     async head(key) {
       const found = await bucket.find(key);
       return found === null ? null : { key, sizeBytes: found.sizeBytes, modifiedAt: found.modifiedAt };

@@ -13,6 +13,12 @@ export interface StoredObject {
   modifiedAt: number;
 }
 
+/** The headers of a response that another service sends. */
+export interface DownloadHeaders {
+  type: string;
+  disposition: string;
+}
+
 /**
  * Bytes by key. Keys come from object-key.ts, never from a client. An object is complete or absent: `adopt` makes it
  * visible atomically. Disks may still lose bytes, so every read states the expected size.
@@ -37,6 +43,11 @@ export interface Storage {
    * `sizeBytes` bytes; the stream fails with DamagedObject when it cannot deliver all of them.
    */
   get(key: string, sizeBytes: number, range?: ByteRange): Promise<Readable>;
+  /**
+   * Returns an address at which anyone can read the object for some minutes, as a download of this type and disposition,
+   * or null when only this service sends it. Rejects as `get`, but may resolve with null for an object that is missing.
+   */
+  addressOf(key: string, sizeBytes: number, headers: DownloadHeaders): Promise<string | null>;
   /** Size and age; null when there is none. */
   head(key: string): Promise<StoredObject | null>;
   /**
