@@ -2,7 +2,7 @@ import type { FieldDefinition } from '@vitrine/contract/fields';
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { call } from './call.ts';
-import { drag, isFocused, offerPassword, placeIn } from './hands.ts';
+import { dialogClosed, drag, isFocused, offerPassword, placeIn } from './hands.ts';
 import { openStudio, password, type Studio } from './studio.ts';
 
 let studio: Studio;
@@ -238,9 +238,7 @@ test('pastes a tree of terms, reorders by keyboard and mouse, renames, retires a
   await form.getByRole('button', { name: 'Add 5 terms' }).click();
   const terms = mara.getByRole('list', { name: 'Terms' });
   await terms.getByRole('button', { name: /^Hamburg/ }).waitFor();
-  // A dialog that closes gives the focus back, which would take it from what is focused meanwhile.
-  await form.waitFor({ state: 'detached' });
-  await expect.poll(() => isFocused(mara.getByRole('button', { name: 'Add terms' }))).toBe(true);
+  await dialogClosed(mara, mara.getByRole('button', { name: 'Add terms' }));
   const europe = { value: 'europe', label: 'Europe' };
   const germany = { value: 'de', label: 'Germany', children: [{ value: 'hamburg', label: 'Hamburg' }] };
   const france = { value: 'france', label: 'France' };
@@ -298,6 +296,7 @@ test('pastes a tree of terms, reorders by keyboard and mouse, renames, retires a
   await form.getByRole('button', { name: 'Save' }).click();
   await terms.getByText('also hansestadt').waitFor();
   await row('hamburg').getByText('Deprecated').waitFor();
+  await dialogClosed(mara, terms.getByRole('button', { name: /^Hamburg/ }));
 
   // Searched by alias, narrowed by status.
   await mara.getByLabel('Search terms', { exact: true }).fill('hanse');
@@ -349,6 +348,7 @@ test('searches a long vocabulary and adds thousands of pasted lines', async () =
   await form.getByRole('button', { name: 'Add 6,000 terms' }).click();
   const vocabulary = section('Vocabulary');
   await vocabulary.getByText('The first 100 of 6,000 terms by name.').waitFor();
+  await dialogClosed(mara, mara.getByRole('button', { name: 'Add terms' }));
   await mara.getByLabel('Search terms', { exact: true }).fill('word 5999');
   const term = mara.getByRole('list', { name: 'Terms' }).getByRole('button', { name: /Word 5999/ });
   await vocabulary.getByText('One matching term.').waitFor();

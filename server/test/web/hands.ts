@@ -1,4 +1,5 @@
 import type { Locator, Page } from 'playwright-core';
+import { expect } from 'vitest';
 import { password } from './studio.ts';
 
 /** What people do with any page. */
@@ -49,6 +50,15 @@ export async function setUpByHand(page: Page): Promise<void> {
 /** Whether it has the focus. */
 export function isFocused(locator: Locator): Promise<boolean> {
   return locator.evaluate((element) => element === document.activeElement);
+}
+
+/**
+ * Waits until the dialog is gone and the button that opened it has the focus again. A control that is filled in before
+ * that loses the focus, and the text.
+ */
+export async function dialogClosed(page: Page, opener: Locator): Promise<void> {
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  await expect.poll(() => isFocused(opener)).toBe(true);
 }
 
 export interface Place {
