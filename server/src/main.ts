@@ -52,6 +52,7 @@ export async function startWorkerFor(
   if (kinds?.length === 0) return { stop: async () => {} };
   return startWorker({
     pool: database.pool,
+    onSilence: database.onSilence,
     ...assigned,
     concurrency: availableParallelism() + decodingJobs,
     forbidFlags: forbiddenTurns,

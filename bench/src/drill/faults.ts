@@ -25,6 +25,8 @@ const GONE_MS = 6_000;
 const SLOW_MS = 2_000;
 const FAULTY_MS = 10_000;
 const CUT_MS = 4_000;
+/** After this time PostgreSQL ends sessions that do not answer its keepalives. */
+const NOTICED_MS = 25_000;
 
 /** Returns the PostgreSQL backends of the service's sessions, which serve requests and jobs. */
 async function backends(place: Place): Promise<number[]> {
@@ -207,6 +209,23 @@ export const faults: readonly Fault[] = [
       place.relay().stall();
       await sleep(STOPPED_MS);
       place.relay().restore();
+    },
+  },
+  {
+    name: 'lose-database',
+    what: 'connections to PostgreSQL lost without a word',
+    place: { database: 'external', relay: 'database' },
+    right: ['503'],
+    // PostgreSQL holds the locks of lost transactions until its keepalives fail.
+    answersWithinMs: NOTICED_MS + 5_000,
+    async strike(place) {
+      const relay = place.relay();
+      relay.stall();
+      relay.lose();
+      // The relay's end of each connection still answers keepalives, so it has to end them.
+      setTimeout(() => relay.endLost(), NOTICED_MS);
+      await sleep(STOPPED_MS);
+      relay.restore();
     },
   },
   {

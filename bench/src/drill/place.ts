@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type EmbeddedDatabase, embeddedConnection, startEmbedded } from '@vitrine/server/embedded';
 import pg from 'pg';
+import { openRelay, type Relay } from '../../../server/test/support/relay.ts';
 import { type DrillBucket, startBucket } from './bucket.ts';
-import { openRelay, type Relay } from './relay.ts';
 import { runVitrine, startVitrine, type VitrineProcess } from './service.ts';
 import { mountSmallDisk } from './small-disk.ts';
 

@@ -22,7 +22,8 @@ afterEach(async () => {
 
 async function start(): Promise<void> {
   const { deps, database } = library;
-  const options = { pool: database.pool, handlers: jobHandlers(deps), log: deps.log };
+  const { pool, onSilence } = database;
+  const options = { pool, onSilence, handlers: jobHandlers(deps), log: deps.log };
   worker = await startWorker({ ...options, concurrency: 2, crontab: '' });
 }
 
@@ -148,7 +149,7 @@ test('runs many jobs over few connections', async () => {
   };
   const before = await countConnections();
   // More jobs at once than the pool has connections.
-  worker = await startWorker({ pool: database.pool, handlers, log, concurrency: 18, crontab: '' });
+  worker = await startWorker({ ...database, handlers, log, concurrency: 18, crontab: '' });
   const names = Array.from({ length: 16 }, (_, n) => ({ payload: { hash: `${n}` }, key: `held:${n}` }));
   await enqueueAll(deps.db, 'release-logo', names);
   await expect.poll(() => running, soon).toBe(16);

@@ -4,7 +4,7 @@ import { activityOf, type PoolActivity } from './activity.ts';
 import { type Listener, openListener } from './listen.ts';
 import { preparedPostgres, sharedPostgres } from './prepared.ts';
 import type { Tables } from './tables.ts';
-import { watchPool } from './watch.ts';
+import { type OnSilence, watchPool } from './watch.ts';
 
 /** The pool or a transaction: the first argument of every function that queries. */
 export type Database = Kysely<Tables>;
@@ -43,11 +43,24 @@ export interface DatabasePool {
   listener: Listener;
   /** The statements and connections of `db`. */
   activity: PoolActivity;
+  /** For owners of other connections, which would wait for a response that never comes. */
+  onSilence: OnSilence;
   close(): Promise<void>;
 }
 
 /** Shorter than the statement timeout, so that waiting for a lock is reported as such. */
 const sessionSettings = { TimeZone: 'UTC', statement_timeout: '60s', lock_timeout: '50s' };
+
+/**
+ * PostgreSQL ends sessions whose network is lost after 25 s instead of hours; until then their transactions hold locks
+ * (decision 335). The user timeout covers results that are being sent: no keepalives are sent meanwhile.
+ */
+const networkSettings = {
+  tcp_keepalives_idle: '10',
+  tcp_keepalives_interval: '5',
+  tcp_keepalives_count: '3',
+  tcp_user_timeout: '25s',
+};
 
 /** How long connecting, or waiting for a free connection, may take. */
 const CONNECT_WITHIN_MS = 10_000;
@@ -72,7 +85,7 @@ function createSessionPool(
   connections: number,
   own: Readonly<Record<string, string>>,
 ): pg.Pool {
-  const options = Object.entries({ ...sessionSettings, ...own }).map(
+  const options = Object.entries({ ...sessionSettings, ...networkSettings, ...own }).map(
     ([name, value]) => `-c ${name}=${value}`,
   );
   return createPool({ ...settings, options: options.join(' ') }, connections);
@@ -97,9 +110,10 @@ export function openPool(
 ): DatabasePool {
   const pool = createSessionPool(settings, connections, own);
   const listener = openListener(settings);
+  const reconnects: (() => void)[] = [() => listener.reconnect()];
   const watched = watchPool(pool, settings, (answers) => {
     reportState(log, answers);
-    if (!answers) listener.reconnect();
+    if (!answers) for (const reconnect of reconnects) reconnect();
   });
   const activity = activityOf(pool);
   return {
@@ -107,6 +121,7 @@ export function openPool(
     pool,
     listener,
     activity,
+    onSilence: (reconnect) => reconnects.push(reconnect),
     async close() {
       await watched.close();
       await listener.close();

@@ -9,6 +9,9 @@ export interface WatchedPool {
   close(): Promise<void>;
 }
 
+/** Registers a function that is called when the database stops answering. */
+export type OnSilence = (reconnect: () => void) => void;
+
 const ASK_EVERY_MS = 1000;
 const ASK_AGAIN_AFTER_MS = 250;
 /** A request waits at most twice this plus one interval: 4 s. */

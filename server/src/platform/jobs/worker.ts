@@ -4,6 +4,7 @@ import type { FastifyBaseLogger } from 'fastify';
 import { Logger, type Runner, run, runOnce, type TaskList, type WorkerEvents } from 'graphile-worker';
 import type pg from 'pg';
 import { DatabaseUnavailable } from '../database/unavailable.ts';
+import type { OnSilence } from '../database/watch.ts';
 import { activeSpan, failureOf } from '../tracing/active-span.ts';
 import type { Tracing } from '../tracing/open.ts';
 import { type FlagRule, limitFlags } from './limit-flags.ts';
@@ -27,6 +28,7 @@ export type Task<Payload> = (payload: Payload, context: JobContext) => Promise<v
 
 export interface WorkerOptions {
   pool: pg.Pool;
+  onSilence: OnSilence;
   /** The handler of each kind of job. Its type is the contract between handlers and what enqueues their jobs. */
   handlers: Readonly<Record<string, Task<never>>>;
   /** Number of jobs that this process runs concurrently. */
@@ -61,7 +63,7 @@ function withoutTrace(stored: unknown): { payload: unknown; traceparent: string 
 
 /** Adapts the handlers for graphile-worker. A job that loses the database runs again when the database is back. */
 function taskList(
-  { handlers, pool, log, tracing = null, observe = null }: Omit<WorkerOptions, 'crontab'>,
+  { handlers, pool, log, tracing = null, observe = null }: Omit<WorkerOptions, 'crontab' | 'onSilence'>,
   stopping: AbortSignal,
 ): TaskList {
   const perform = async (payload: unknown, handler: Task<never>, context: JobContext): Promise<void> => {
@@ -122,7 +124,7 @@ function quietLogger(log: FastifyBaseLogger): Logger {
 const exact = { worker: { completeJobBatchDelay: 0, failJobBatchDelay: 0 } };
 
 /** Runs all due jobs, and returns after the completion of the last one is recorded. */
-export async function runDueJobs(options: Omit<WorkerOptions, 'crontab'>): Promise<void> {
+export async function runDueJobs(options: Omit<WorkerOptions, 'crontab' | 'onSilence'>): Promise<void> {
   const { pool, concurrency, log } = options;
   const { signal } = new AbortController();
   const events: WorkerEvents = new EventEmitter();
@@ -147,7 +149,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const stopping = new AbortController();
   const { signal } = stopping;
   const liveness = await claimLiveness(pool, log);
-  const queuePool = openQueuePool(pool, concurrency);
+  const queuePool = openQueuePool(pool, concurrency, options.onSilence);
   const events: WorkerEvents = new EventEmitter();
   let poolId = '';
   // Jobs are locked in the name of the pool or of one of its workers.

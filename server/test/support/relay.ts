@@ -7,6 +7,10 @@ export interface Relay {
   cut(): void;
   /** Passes nothing on and closes nothing, so that neither end notices, until `restore`. */
   stall(): void;
+  /** Forgets the connections of a stall, as a firewall does: neither end hears from the other again. */
+  lose(): void;
+  /** Ends the server's side of forgotten connections, as its keepalives do on a real network. */
+  endLost(): void;
   restore(): void;
   close(): Promise<void>;
 }
@@ -16,6 +20,8 @@ export async function openRelay(target: () => NetConnectOpts): Promise<Relay> {
   const pairs = new Set<readonly [Socket, Socket]>();
   /** Connections that were made while nothing is passed on. */
   const held = new Set<Socket>();
+  /** Connections whose ends hear nothing from each other again. */
+  const lost = new Set<readonly [Socket, Socket]>();
   let state: 'open' | 'cut' | 'stalled' = 'open';
 
   const join = (socket: Socket) => {
@@ -25,6 +31,7 @@ export async function openRelay(target: () => NetConnectOpts): Promise<Relay> {
     for (const [one, other] of [pair, [onward, socket] as const]) {
       one.on('error', () => {});
       one.on('close', () => {
+        if (lost.has(pair)) return;
         pairs.delete(pair);
         other.destroy();
       });
@@ -62,6 +69,13 @@ export async function openRelay(target: () => NetConnectOpts): Promise<Relay> {
         onward.unpipe().pause();
       }
     },
+    lose() {
+      for (const pair of pairs) lost.add(pair);
+      pairs.clear();
+    },
+    endLost() {
+      for (const [, onward] of lost) onward.destroy();
+    },
     restore() {
       const stalled = state === 'stalled';
       state = 'open';
@@ -70,7 +84,7 @@ export async function openRelay(target: () => NetConnectOpts): Promise<Relay> {
       held.clear();
     },
     async close() {
-      for (const socket of [...held, ...[...pairs].flat()]) socket.destroy();
+      for (const socket of [...held, ...[...pairs, ...lost].flat()]) socket.destroy();
       await new Promise((resolve) => server.close(resolve));
     },
   };
