@@ -171,7 +171,8 @@ const scenes: Record<string, { status: number; error?: RegExp; scene: () => Prom
         credentials: await tokenOf(admin, ['admin']),
         request: json('PUT', '/system/public-mode', { enabled: true }),
         change: () =>
-          sql`update access_tokens set expires_at = now() where user_ref = ${admin.ref}`.execute(db()),
+          sql`update access_tokens set expires_at = now() - interval '1 minute'
+            where user_ref = ${admin.ref}`.execute(db()),
         state: publicMode,
       };
     },
