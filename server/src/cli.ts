@@ -30,12 +30,8 @@ const usage = `vitrine <command>
 
 /** npm forwards the Ctrl-C that the terminal has already sent to this process: both are one request to stop. */
 const SAME_SIGNAL_MS = 300;
-/** How long remaining work after a stop or a failure, such as an unfinished job, may keep the process alive. */
+/** How long what remains after a command, such as an unfinished job or an open handle, may keep the process alive. */
 const EXIT_WITHIN_MS = 500;
-
-function exitSoon(): void {
-  setTimeout(() => process.exit(), EXIT_WITHIN_MS).unref();
-}
 
 /**
  * Runs until a signal or the loss of the database, then stops in order; exits with 0 after a signal. A second signal
@@ -59,7 +55,6 @@ async function untilStopped(running: {
   await running.stop();
   if (why === 'lost')
     throw new ConfigError('the embedded PostgreSQL ended; see postgres.log in the data directory');
-  exitSoon();
 }
 
 async function start(config: Config): Promise<void> {
@@ -163,5 +158,6 @@ try {
     error instanceof StorageUnavailable;
   console.error(isTold ? error.message : error);
   process.exitCode = 1;
-  exitSoon();
+} finally {
+  setTimeout(() => process.exit(), EXIT_WITHIN_MS).unref();
 }

@@ -23,6 +23,9 @@ let service: ServiceProcess | null = null;
 
 const MANY = 60;
 
+/** Shorter than the limit of a test, which would not say what the command waits for. */
+const COMMAND_WITHIN_MS = 60_000;
+
 async function place(path: string, bytes: Uint8Array): Promise<void> {
   await mkdir(dirname(path), { recursive: true });
   await writeFile(path, bytes);
@@ -77,13 +80,24 @@ function vitrine(...args: string[]): Run {
   const [out, errors]: [string[], string[]] = [[], []];
   child.stdout.on('data', (chunk: Buffer) => out.push(String(chunk)));
   child.stderr.on('data', (chunk: Buffer) => errors.push(String(chunk)));
-  const ended = new Promise<{ code: number | null; lines: string[]; errors: string }>((resolve) => {
-    child.once('close', (code) =>
-      resolve({ code, lines: out.join('').trimEnd().split('\n'), errors: errors.join('') }),
-    );
+  const ended = new Promise<{ code: number | null; lines: string[]; errors: string }>((resolve, reject) => {
+    const timer = setTimeout(async () => {
+      const jobs = await unfinishedJobs();
+      child.kill('SIGKILL');
+      reject(new Error(['the command does not end', ...out, ...errors, JSON.stringify(jobs)].join('\n')));
+    }, COMMAND_WITHIN_MS);
+    child.once('close', (code) => {
+      clearTimeout(timer);
+      resolve({ code, lines: out.join('').trimEnd().split('\n'), errors: errors.join('') });
+    });
   });
   return { child, ended };
 }
+
+/** What a command that does not end waits for. */
+const unfinishedJobs = () =>
+  ask(sql`select j.task_identifier, j.attempts, j.last_error, j.locked_by, j.locked_at, j.run_at, w.process, now()
+    from graphile_worker.jobs j left join job_workers w on w.worker_id = j.locked_by`).catch(String);
 
 async function originals(): Promise<number> {
   const found = await readdir(join(dataDir, 'library', 'originals'), {
