@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import { isDeepStrictEqual } from 'node:util';
 import {
   AbortMultipartUploadCommand,
   DeleteObjectCommand,
@@ -311,8 +312,11 @@ export function openBucket(settings: S3Settings, { sendingMs = SENDING_MS } = {}
             await within((limit) => client.send(abort, limit));
             removed += 1;
           }
-          if (page.IsTruncated !== true) break;
-          after = { KeyMarker: page.NextKeyMarker, UploadIdMarker: page.NextUploadIdMarker };
+          const next = { KeyMarker: page.NextKeyMarker, UploadIdMarker: page.NextUploadIdMarker };
+          // Services that ignore `?uploads` send the list of objects, which has no such marker.
+          const isLast = page.IsTruncated !== true || next.KeyMarker === undefined;
+          if (isLast || isDeepStrictEqual(next, after)) break;
+          after = next;
         }
       } catch (error) {
         // Some services cannot list them.
