@@ -391,3 +391,17 @@ test('positions of the log compare', () => {
   // The start of an empty page, before and after its header.
   expect(walPosition('0/3000018')).toBe(walPosition('0/3000000'));
 });
+
+// REPLICA-4, REPLICA-5: the last test, because a promoted server does not become a replica again.
+test('a promoted replica serves no more reads', async () => {
+  await untilServed('ann', one);
+  await servers.onReplica('select pg_promote()');
+  await expect
+    .poll(() => one.said.at(-1))
+    .toBe('the replica serves no reads: it is not a replica any more: it accepts writes');
+  expect(await one.replicaCheck()).toBe('not used');
+  const { post } = await publishAsAnn();
+  const reads = await readsDuring(one, () => as('bob', one).ok('getPost', { params: { id: post.id } }));
+  expect(reads).toEqual({ replica: 0, primary: 1, repeated: 0 });
+  expect(await replicaFinding()).toMatchObject({ status: 'warning' });
+});
