@@ -4,7 +4,7 @@ import { type Account, type Library, openLibrary, publish, upload } from '../sup
 import { actAs, bearer, nowhere } from '../support/people.ts';
 import { plainFile } from '../support/pictures.ts';
 
-/** The access matrix (server/test/access) shows who may do what below a post; these tests show what is said to them. */
+/** The access matrix (server/test/access) tests who may do what below a post; these tests cover the messages. */
 
 let library: Library;
 let author: Account;

@@ -31,7 +31,7 @@ beforeAll(async () => {
   [team, otherTeam] = [await addTeam(library, 'press'), await addTeam(library, 'print')];
   await grant(library, moderator, 'posts.admin');
   await grant(library, teamModerator, 'posts.admin', team);
-  // Much, but not posts.admin.
+  // Many capabilities, but not posts.admin.
   await grant(library, olga, [
     'assets.admin',
     'content.read.all',
@@ -110,7 +110,7 @@ describe('DELETE /comments/{id}', () => {
       await say(ines, 'c', gone.id),
     ];
     const [early] = replies;
-    // One of them went before: it is not counted off twice.
+    // A reply that was deleted before is not subtracted twice.
     await remove(mara, early?.id ?? nowhere);
     expect(await countOf()).toBe(5);
     await remove(ines, gone.id);
@@ -255,6 +255,6 @@ test('deleting a comment with many replies updates the count of the post once', 
   const { rows } = await sql<{ count: number }>`select count(*)::int as count from touched`.execute(db);
   await sql`drop trigger posts_touched on posts`.execute(db);
   expect(await countOf()).toBe(0);
-  // A row that is written 10,000 times in one transaction takes a quarter of a minute, with the post locked.
+  // Writing one row 10,000 times in one transaction takes 15 s, during which the post is locked.
   expect(rows[0]?.count).toBeLessThan(5);
 });

@@ -35,7 +35,7 @@ beforeEach(async () => {
 const like = (caller: Visitor, id = comment) => caller.ok('likeComment', { params: { id } });
 const unlike = (caller: Visitor, id = comment) => caller.ok('unlikeComment', { params: { id } });
 
-/** How the root and its reply stand, to this caller. */
+/** Returns the likes of the root and its reply as this caller sees them. */
 async function likeStates(caller: Visitor) {
   const { items } = await caller.ok('listComments', { params: { id: post } });
   return items.flatMap(({ liked, like_count, replies }) => [

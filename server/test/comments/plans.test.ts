@@ -6,8 +6,8 @@ import { plainFile } from '../support/pictures.ts';
 import { type Statement, watchStatements } from '../support/statements.ts';
 
 /**
- * A post with 100,000 comments costs what one with three does: the plans of the server's own statements walk an index
- * in its order and stop at the page's end, never read a thread whole to sort it, and never the table.
+ * A post with 100,000 comments costs as much as one with three: the plans of the server's statements read an index in
+ * order and stop at the end of the page. They never sort a whole thread and never read the whole table.
  */
 const ROOTS = 40_000;
 const REPLIES = 60_000;
@@ -16,7 +16,7 @@ let library: Library;
 let mara: Account;
 let ines: Account;
 let post: string;
-/** The newest root, below which all replies are. */
+/** The newest root; all replies belong to it. */
 let hub: string;
 
 beforeAll(async () => {
@@ -26,7 +26,7 @@ beforeAll(async () => {
   post = (await publish(mara, [picture], { visibility: 'public' })).id;
   const others = await Promise.all(Array.from({ length: 10 }, () => publish(mara, [picture])));
   const { db } = library.deps;
-  // Counted once below: a hundred thousand changes of one row in one statement would take minutes.
+  // Counts once below: 100,000 updates of one row in one statement take minutes.
   await sql`alter table comments disable trigger user`.execute(db);
   await sql`insert into comments (post_id, author_user_ref, body, created_at)
     select ${post}, ${mara.ref}, 'number ' || n, timestamptz '2026-01-01 00:00:00+00' + n * interval '1 second'
@@ -51,7 +51,7 @@ beforeAll(async () => {
   await sql`analyze users`.execute(db);
 });
 
-/** The statements about comments that the server runs meanwhile. */
+/** Returns the statements about comments that the server runs during `act`. */
 async function statementsDuring(act: () => Promise<unknown>): Promise<Statement[]> {
   const [, statements] = await watchStatements(library, act);
   return statements.filter(({ text }) => /\bcomments\b/.test(text));
@@ -60,9 +60,9 @@ async function statementsDuring(act: () => Promise<unknown>): Promise<Statement[
 /** One access to the table of comments in a plan. */
 interface Scan {
   node: string;
-  /** Empty where the table itself is read. */
+  /** Empty when the table itself is read. */
   index: string;
-  /** The nodes between it and the nearest limit above, or the whole way up without one. */
+  /** The nodes between the scan and the nearest limit above it, or all nodes above it if there is none. */
   above: string[];
   limited: boolean;
 }
@@ -86,7 +86,7 @@ function planNode(plan: object): PlanNode {
   };
 }
 
-/** The indexes of a bitmap, which stand in nodes below the one that names the table. */
+/** Returns the indexes of a bitmap scan; they are in nodes below the one that names the table. */
 function bitmapsIn(inner: readonly unknown[]): string {
   const nodes = inner.flatMap((one) => (typeof one === 'object' && one !== null ? [planNode(one)] : []));
   return nodes
@@ -111,7 +111,7 @@ function literal(client: pg.PoolClient, value: unknown): string {
   return client.escapeLiteral(String(value));
 }
 
-/** How PostgreSQL reads comments for a statement that it has prepared and run often, as the server has it do. */
+/** Returns how PostgreSQL reads comments for a prepared statement that has run several times, as on the server. */
 async function scansOf({ text, values }: Statement): Promise<Scan[]> {
   const client = await library.database.pool.connect();
   try {
@@ -119,7 +119,7 @@ async function scansOf({ text, values }: Statement): Promise<Scan[]> {
     await client.query(`prepare watched as ${text}`);
     const given = values.map((value) => literal(client, value)).join(', ');
     const call = `watched${given === '' ? '' : `(${given})`}`;
-    // The sixth time it may settle for a plan that fits any values: that is the one that counts.
+    // From the sixth execution on, PostgreSQL may use a generic plan, as it does on the server.
     for (let i = 0; /^\s*select/i.test(text) && i < 6; i += 1) await client.query(`execute ${call}`);
     const { rows } = await client.query(`explain (format json) execute ${call}`);
     return scansIn(rows[0]?.['QUERY PLAN']?.[0]);
@@ -138,7 +138,7 @@ async function scansDuring(act: () => Promise<unknown>): Promise<Scan[]> {
 
 const indexesOf = (scans: Scan[]) => [...new Set(scans.map(({ index }) => index))].sort();
 
-/** Each scan is an index's, in its order, up to a limit: nothing in between waits for all rows. */
+/** Checks that each scan reads an index in order up to a limit, and that no node in between needs all rows. */
 function expectOrdered(scans: Scan[], indexes: string[]): void {
   expect(indexesOf(scans)).toEqual(indexes);
   for (const scan of scans) {
@@ -166,7 +166,7 @@ describe('with 100,000 comments below a post', () => {
     const cursor = Buffer.from(`2026-01-01T05:00:00Z ${hub}`).toString('base64url');
     const act = async () => {
       const page = await ines.ok('listComments', { params: { id: post }, query: { cursor } });
-      // 05:00:00 is the 18,000th second; whichever of the two ids is the smaller.
+      // 05:00:00 is the 18,000th second; the ids decide which of the two comments comes first.
       expect(page.items[0]?.body).toMatch(/^number (18000|17999)$/);
     };
     expectOrdered(await scansDuring(act), ['comments_parent', 'comments_roots']);
@@ -207,7 +207,7 @@ describe('with 100,000 comments below a post', () => {
     for (const { index } of scans) expect(index).toMatch(/^comments_\w+( and comments_\w+)*$/);
   });
 
-  /** What PostgreSQL runs by itself for each row that goes, where a foreign key says `on delete cascade`. */
+  /** The statement that PostgreSQL runs for each deleted row when a foreign key has `on delete cascade`. */
   test.each(['parent_id', 'post_id', 'comment_id'])(
     'removing rows for good finds what goes along by %s through an index',
     async (column) => {

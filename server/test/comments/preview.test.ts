@@ -46,7 +46,7 @@ interface Laid {
   deleted?: boolean;
 }
 
-/** Writes a comment at a moment of our choosing, which no call can. */
+/** Inserts a comment with a given time, which the API does not allow. */
 async function lay({ at, body = 'x', parent, authorRef = ines.ref, remote, deleted }: Laid): Promise<string> {
   const { id } = await library.deps.db
     .insertInto('comments')
@@ -64,7 +64,7 @@ async function lay({ at, body = 'x', parent, authorRef = ines.ref, remote, delet
   return id;
 }
 
-/** The preview on every surface that shows the post to this caller; they are the same everywhere. */
+/** Returns the preview that this caller sees, and checks that it is the same wherever the post is shown. */
 async function previewOf(caller: Visitor): Promise<CommentPreview[] | undefined> {
   const single = await caller.ok('getPost', { params: { id: post } });
   const listed = (await caller.ok('listPosts')).items.find(({ id }) => id === post);
@@ -77,7 +77,7 @@ async function previewOf(caller: Visitor): Promise<CommentPreview[] | undefined>
   return single.comments_preview;
 }
 
-/** The roots of the thread, cut to what a preview may say (COMMENT-12). */
+/** Returns the roots of the thread with the fields of a preview (COMMENT-12). */
 async function rootsOf(caller: Visitor): Promise<CommentPreview[]> {
   const { items } = await caller.ok('listComments', { params: { id: post }, query: { limit: 3 } });
   return items.map(({ id, body, created_at, author, remote_display_name }) => ({

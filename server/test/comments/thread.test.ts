@@ -42,7 +42,7 @@ interface Laid {
 
 const moment = (seconds: number) => new Date(Date.UTC(2026, 0, 1) + seconds * 1000).toISOString();
 
-/** Writes comments at moments of our choosing, which no call can, and returns their ids in the same order. */
+/** Inserts comments with given times, which the API does not allow, and returns their ids in the same order. */
 async function lay(...comments: Laid[]): Promise<string[]> {
   const ids: string[] = [];
   for (const { body = 'x', at, authorRef = mara.ref, remote, parent, deleted } of comments) {
@@ -72,7 +72,7 @@ const idsOf = (items: readonly { id: string }[]) => items.map(({ id }) => id);
 
 type Page = { items: { id: string }[]; next_cursor: string | null };
 
-/** Every page there is, each full but the last. */
+/** Returns all pages and checks that each but the last is full. */
 async function allPages(limit: number, read: (query: { limit: number; cursor?: string }) => Promise<Page>) {
   const ids: string[] = [];
   let cursor: string | null = null;
@@ -179,7 +179,7 @@ describe('GET /posts/{id}/comments', () => {
     const first = await threadOf(ines, { limit: 3 });
     expect(idsOf(first.items)).toEqual(ids.slice(0, 3));
     const added = await ines.ok('createComment', { params: { id: post }, body: { body: 'new' } });
-    // The one the cursor names goes, too.
+    // The first of them is the comment that the cursor names.
     for (const gone of [ids[2], ids[4]]) await mara.ok('deleteComment', { params: { id: gone ?? nowhere } });
     const rest = await threadOf(ines, { cursor: first.next_cursor ?? '' });
     expect(idsOf(rest.items)).toEqual([ids[3], ...ids.slice(5)]);
@@ -226,7 +226,7 @@ describe('GET /posts/{id}/comments', () => {
       return statements;
     };
     await count(1);
-    // The session, the right to read, the roots, their replies.
+    // Statements: session, right to read, roots, replies.
     const counts = [await count(1), await count(10), await count(30)];
     expect(counts).toEqual([4, 4, 4]);
   });
@@ -286,7 +286,7 @@ describe('identities in a thread', () => {
   const setColumns = (columns: Columns) =>
     library.deps.db.updateTable('users').set(columns).where('ref', '=', ines.ref).execute();
 
-  /** The author of the one root and of its one reply, to this caller; they never differ. */
+  /** Returns the author that this caller sees of the only root, and checks that its only reply shows the same. */
   async function shownTo(caller: Visitor): Promise<CommentRoot['author']> {
     const { items } = await threadOf(caller);
     expect(items).toHaveLength(1);

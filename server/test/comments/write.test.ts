@@ -183,7 +183,7 @@ describe('POST /posts/{id}/comments', () => {
   // COMMENT-4, ROLE-16
   test('requires posts.comment and nothing else', async () => {
     expect(await sayRefused(viewer)).toEqual({ status: 403, error: 'missing capability posts.comment' });
-    // Before anything else: also where there is no post, or no comments.
+    // Checked first, even if the post does not exist or comments are disabled.
     expect(await sayRefused(viewer, undefined, nowhere)).toMatchObject({ status: 403 });
     await grant(library, viewer, 'posts.comment');
     expect(await say(viewer, 'now I may')).toMatchObject({ author: { ref: viewer.ref } });
@@ -330,7 +330,7 @@ describe('comments_enabled', () => {
     await set(true, root);
     await say(ines, 'x');
     await set(false);
-    // Absent and null leave it alone.
+    // Absent and null leave it unchanged.
     for (const body of [{ title: 'x' }, { comments_enabled: null }])
       expect(await mara.ok('updatePost', { params: { id: post }, body })).toMatchObject({
         comments_enabled: false,
@@ -396,7 +396,7 @@ describe('PATCH /comments/{id}', () => {
     const comment = await say(ines, 'mine');
     for (const caller of [mara, moderator, root, viewer])
       expect(await editRefused(caller, comment.id)).toBe(403);
-    // Also without a change: the right is asked first.
+    // The right is checked first, even without a change.
     expect((await mara.refused('updateComment', { params: { id: comment.id }, body: {} })).status).toBe(403);
     expect(await threadOf()).toEqual([{ ...comment, replies: [] }]);
   });

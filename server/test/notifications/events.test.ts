@@ -55,7 +55,7 @@ describe('GET /events', () => {
     expect(await there.next()).toBe(before);
     await happen();
     expect([await here.next(), await there.next()]).toEqual([before + 1, before + 1]);
-    // Read in one window, it is read in the others.
+    // Reading it in one window marks it as read in the others.
     await author.ok('readAllNotifications');
     expect([await here.next(), await there.next()]).toEqual([0, 0]);
     expect(here.text().startsWith('retry: ')).toBe(true);
@@ -166,7 +166,7 @@ describe('a stream ends', () => {
     const masked = await listening(library.address, { cookie: mask });
     const own = await listening(library.address, { cookie: other });
     await Promise.all([masked.next(), own.next()]);
-    // The cookie of before, as the other window still has it.
+    // With the previous cookie, which the other window still has.
     await mask.ok('endImpersonation');
     expect(await ends(masked)).toBe(true);
     expect(await Promise.race([own.ended.then(() => true), sleep(200, false)])).toBe(false);
@@ -190,7 +190,7 @@ test('allows ten open streams per account', async () => {
   for (let n = 0; n < 10; n += 1) streams.push(await listening(elsewhere, { cookie: person }));
   expect(streams.map(({ status }) => status)).toEqual(Array(10).fill(200));
   expect((await listening(elsewhere, { cookie: person })).status).toBe(429);
-  // Another account is not held up by it.
+  // Other accounts are not affected.
   expect((await listening(elsewhere, { cookie: author })).status).toBe(200);
   streams[0]?.close();
   await expect.poll(async () => (await listening(elsewhere, { cookie: person })).status).toBe(200);

@@ -43,7 +43,7 @@ test('answers a comment on a post with 2,000 watchers before notifying them', as
   await settle(library);
   expect(await rowsOf(id)).toEqual({ n: WATCHERS, people: WATCHERS });
   expect(await unread(first)).toBe(1);
-  // Done again, and twice at once, it tells nobody twice.
+  // Repeating it, also concurrently, notifies nobody twice.
   const again = { what: 'comment', comment: id, answers: null } as const;
   await Promise.all([notifyOf(library.deps.db, again), notifyOf(library.deps.db, again)]);
   expect(await rowsOf(id)).toEqual({ n: WATCHERS, people: WATCHERS });
@@ -53,7 +53,7 @@ test('answers a comment on a post with 2,000 watchers before notifying them', as
 test('notifies each account once when the job is interrupted and resumed', async () => {
   const { id } = await comment(author, post, 'more news');
   const { db } = library.deps;
-  // As after a kill between two chunks: the first thousand have been notified.
+  // The state after a kill between two chunks: the first thousand are notified.
   await sql`insert into notifications (user_ref, kind, act, post_id, comment_id, in_app, mail)
     select user_ref, 'watched_comment', ${`comment:${id}`}, post_id, ${id}::uuid, true, 'off'
     from post_watches where post_id = ${post.id} and user_ref <> ${author.ref} order by user_ref limit 1000`.execute(
@@ -88,7 +88,7 @@ test('reads a thousand notifications with one indexed statement', async () => {
     notifyOf(db, { what: 'comment', comment: id, answers: null }),
   );
   const telling = statements.filter(({ text }) => text.includes('from post_watches w\n'));
-  // Two full thousands, and one statement that finds no more.
+  // Two full chunks, and one statement that finds no more accounts.
   expect(telling).toHaveLength(WATCHERS / 1000 + 1);
   for (const { text, values } of telling.slice(0, 2)) {
     const { rows } = await library.database.pool.query(`explain ${text}`, values);

@@ -59,7 +59,7 @@ async function toldOf(postId: string, text = everybody()): Promise<string[]> {
   return [...people].flatMap(([name, { ref }]) => (refs.includes(ref) ? [name] : []));
 }
 
-/** Who of them opens it. */
+/** Returns which of them can open it. */
 async function opening(postId: string): Promise<string[]> {
   const answers = await Promise.all(
     [...people].map(async ([name, one]) =>

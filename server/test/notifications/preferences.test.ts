@@ -58,7 +58,7 @@ describe('notification preferences', () => {
       });
     for (const time_zone of ['Asia/Kathmandu', 'America/Argentina/Buenos_Aires', 'UTC', 'Europe/Berlin'])
       expect((await choose({ time_zone })).digest.time_zone).toBe(time_zone);
-    // Browsers still say the name of before.
+    // Browsers still send the former name.
     expect((await choose({ time_zone: 'Asia/Calcutta' })).digest.time_zone).toBe('Asia/Kolkata');
     expect((await choose({ time_zone: 'Europe/Berlin' })).digest.time_zone).toBe('Europe/Berlin');
     expect((await choose({})).digest.time_zone).toBe('Europe/Berlin');

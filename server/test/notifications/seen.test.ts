@@ -26,7 +26,7 @@ beforeAll(async () => {
 
 const everybody = () => [author, follower, watcher, holder, root];
 const readAll = () => Promise.all(everybody().map((one) => one.ok('readAllNotifications')));
-/** Per account, whether the list and the count have anything unread. */
+/** Whether the list and the count have anything unread, by account. */
 const see = async () => {
   await settle(library);
   const rows = await Promise.all(

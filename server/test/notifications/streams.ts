@@ -1,16 +1,16 @@
 import { basePath } from '@vitrine/contract/operations';
 import type { Visitor } from '../support/client.ts';
 
-/** An open event stream, as a browser would have it. */
+/** An open event stream, like that of a browser. */
 export interface Listening {
   status: number;
-  /** The unread counts it was sent so far. */
+  /** The unread counts received so far. */
   counts: number[];
-  /** Waits for an event after those it has had, at most so long. */
+  /** Waits for the next event, at most this long. */
   next(withinMs?: number): Promise<number>;
-  /** Resolves when the server ended it. */
+  /** Resolves when the server ends the stream. */
   ended: Promise<void>;
-  /** Everything that came over the wire. */
+  /** All text received. */
   text(): string;
   close(): void;
 }

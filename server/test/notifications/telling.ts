@@ -20,7 +20,7 @@ export function comment(by: Visitor, post: { id: string }, body = 'a word', pare
   });
 }
 
-/** Works on all that is due, and on what that brings with it. */
+/** Runs all due jobs, and the jobs that they enqueue. */
 export const settle = (library: Library): Promise<void> => library.runJobs();
 
 /** Runs all jobs and returns the notifications of an account, newest first. */
@@ -29,7 +29,7 @@ export async function told(library: Library, account: Visitor): Promise<Notifica
   return (await account.ok('listNotifications', { query: {} })).items;
 }
 
-/** The same in words: kind, who, on what. */
+/** Runs all jobs and returns the notifications as text: kind, actor, target. */
 export async function news(library: Library, account: Visitor): Promise<string[]> {
   return (await told(library, account)).map(
     ({ kind, actor, post, request }) =>

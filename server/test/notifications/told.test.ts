@@ -270,7 +270,7 @@ describe('requests', () => {
     await db.updateTable('assets').set({ owner_user_ref: null }).where('id', '=', asset.id).execute();
     await ask(ben, asset.id);
     expect(await news(library, sharer)).toHaveLength(2);
-    // Who may decide no longer is shown it no longer.
+    // An account that may no longer decide no longer sees it.
     await db.deleteFrom('user_capability_grants').where('user_ref', '=', sharer.ref).execute();
     expect(await news(library, sharer)).toEqual([]);
     expect(await unread(sharer)).toBe(0);
@@ -300,7 +300,7 @@ describe('requests', () => {
       actor: { ref: author.ref },
       request: { id, state: 'denied', target_id: asset.id },
     });
-    // A grant or a refusal unlocks nothing, the title neither.
+    // A decision unlocks nothing, not even the title.
     expect(decided?.request).not.toHaveProperty('title');
   });
 });

@@ -24,7 +24,7 @@ beforeEach(async () => {
   post = (await publish(mara, [picture], { visibility: 'public' })).id;
 });
 
-/** Every counter below the post beside the rows it counts; the same pair, if nothing drifted. */
+/** Returns the counters of the post next to the numbers of rows they count, and how many other counters are wrong. */
 async function counters() {
   const { rows: posts } = await sql<Record<'likes' | 'liked' | 'comments' | 'live', number>>`
     select p.like_count as likes, p.comment_count as comments,
@@ -47,7 +47,7 @@ async function counters() {
 
 const consistent = { drifted: 0, orphans: 0 };
 
-/** Comments without holding the answer against the contract, which is done elsewhere, and returns the id. */
+/** Comments without checking the response against the contract, which other tests do, and returns the id. */
 async function say(caller: Visitor, body: string, parentId?: string): Promise<{ id: string }> {
   const sent = { body, ...(parentId === undefined ? {} : { parent_id: parentId }) };
   const answer = await caller.send(`/posts/${post}/comments`, { method: 'POST', body: sent });
@@ -55,7 +55,7 @@ async function say(caller: Visitor, body: string, parentId?: string): Promise<{ 
   return JSON.parse(answer.text);
 }
 
-/** The statuses of these answers, each once, in order. */
+/** Returns the distinct statuses of these responses in ascending order. */
 const statusesOf = (answers: { status: number }[]) =>
   [...new Set(answers.map(({ status }) => status))].sort();
 
@@ -84,7 +84,7 @@ test('counts right after mixed concurrent likes and unlikes of the same callers'
   expect(statusesOf(answers)).toEqual([200]);
   const { likes, liked } = await counters();
   expect(likes).toBe(liked);
-  // In whatever order the requests arrived, now all accounts like it, and then none.
+  // The previous state depends on the order of arrival: now all accounts like it, and then none.
   await Promise.all(few.map((writer) => writer.ok('likePost', { params: { id: post } })));
   expect(await counters()).toMatchObject({ likes: 10, liked: 10 });
   await Promise.all(few.map((writer) => writer.ok('unlikePost', { params: { id: post } })));
@@ -176,7 +176,7 @@ test('refuses or deletes replies that are written while their root is deleted', 
       else gone += 1;
     }
   }
-  // Both happened, or this shows nothing.
+  // Both must happen, or the test proves nothing.
   expect(refused).toBeGreaterThan(0);
   expect(gone).toBeGreaterThan(0);
   expect(await counters()).toEqual({ ...consistent, likes: 0, liked: 0, comments: 0, live: 0 });

@@ -6,7 +6,7 @@ import { type Account, type Library, openLibrary, upload } from '../support/libr
 import { comeToWait } from '../support/locks.ts';
 import { plainFile } from '../support/pictures.ts';
 
-/** Values that are written while their definitions change: neither waits for the other in a ring, and none is stale. */
+/** Values that are written while their definitions change cause no deadlock, and none is stale. */
 let library: Library;
 let root: Account;
 let hash: string;
@@ -48,7 +48,7 @@ const valueIn = async (field_id: string) =>
     (value) => value.field_id === field_id,
   );
 
-/** Fills these fields of text from the asset's file. */
+/** Fills these text fields from the asset's file. */
 const fill = (ids: readonly string[]) =>
   fillAssets(
     library.deps.db,

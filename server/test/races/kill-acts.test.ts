@@ -31,7 +31,7 @@ async function arriveAs(username: string, password: string): Promise<Visitor> {
   return visitor;
 }
 
-/** Does one thing after the other until the service is gone; what it says it did, it did. */
+/** Performs the acts one after the other until the service is gone. */
 async function untilGone(acts: readonly (() => Promise<unknown>)[]): Promise<void> {
   for (const act of acts) {
     try {
@@ -97,7 +97,7 @@ test('kill -9 of all processes loses no acknowledged change, and leaves none inc
   const again = await arriveAs('root', admin.VITRINE_ADMIN_PASSWORD);
   const requests = (await again.ok('listAllRequests', { query: { limit: 200 } })).items;
   const granted = requests.filter(({ state }) => state === 'granted').map(({ id }) => id);
-  // One may have been carried out whose answer did not arrive, and no more.
+  // At most one decision was made without its response arriving.
   expect([...decided].filter((id) => !granted.includes(id))).toEqual([]);
   expect(granted.length - decided.size).toBeLessThanOrEqual(1);
   const { grants } = await again.ok('getUserCapabilities', { params: { ref: asker.ref } });

@@ -7,7 +7,7 @@ export async function told(visitor: Visitor, q: string): Promise<Record<string, 
   return Object.fromEntries(items.map(({ tag, post_count }) => [tag, post_count]));
 }
 
-/** Every tag of every page, in order. */
+/** Returns the tags of all pages in order. */
 export async function everyTag(visitor: Visitor, q: string, limit: number): Promise<Tag[][]> {
   const pages: Tag[][] = [];
   let cursor: string | null = null;

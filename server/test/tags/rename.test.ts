@@ -28,7 +28,7 @@ const post = (tags: string[], body: object = {}) => publish(author, [picture], {
 const tagsOf = async (id: string) =>
   (await library.deps.db.selectFrom('posts').select('tags').where('id', '=', id).executeTakeFirstOrThrow())
     .tags;
-/** Two names nothing has yet. */
+/** Returns two unused names. */
 const pair = (): [string, string] => {
   made += 1;
   return [`old ${made}`, `new ${made}`];
@@ -234,7 +234,7 @@ describe('authorization', () => {
     await post([a]);
     const input = (to: string) => ({ params: { tag: a }, body: { to, dry_run: true } });
     for (const { who, visitor, writing } of await callersBefore(library, 'fields.vocabulary.merge')) {
-      // The token without `read` and `admin` has the scope that is asked for here.
+      // The token without `read` and `admin` has the required scope.
       const hasScope = who === 'a holder’s token with every scope but those';
       const expected = hasScope ? 'let in' : writing.replace('scope admin', 'scope fields.admin');
       expect([who, await outcomeOf(visitor.ok('renameTag', input('somewhere else')))]).toEqual([

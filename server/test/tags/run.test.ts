@@ -21,7 +21,7 @@ beforeAll(async () => {
   picture = await upload(author, plainFile());
 });
 
-/** Many posts with the tag, and one asset. */
+/** Creates many posts and one asset with the tag. */
 async function fill(tag: string): Promise<void> {
   const { id } = await publish(author, [picture], { tags: ['first', tag] });
   const { db } = library.deps;
@@ -119,7 +119,7 @@ describe('a tag on more than 1,000 posts and assets', () => {
     const edited = await publish(author, [picture], { tags: ['first', 'heron'] });
     await rename('heron', 'ibis');
     const { db } = library.deps;
-    // Without the key of the first job, so that both run.
+    // Has no job key, so that it does not replace the first job.
     await sql`select graphile_worker.add_job('rewrite-tags')`.execute(db);
     const edit = (title: string) => author.ok('updatePost', { params: { id: edited.id }, body: { title } });
     await Promise.all([library.runJobs(), library.runJobs(), edit('Once').then(() => edit('Twice'))]);

@@ -35,7 +35,7 @@ const seenBy = async (visitor: Visitor, tag: string) => {
     .ok('getTag', { params: { tag } })
     .then(({ post_count }) => post_count)
     .catch(() => null);
-  // The list and the tag's own page never tell different things.
+  // The list and the tag's own page must agree.
   expect(listed?.post_count ?? null).toBe(one);
   return one;
 };

@@ -41,7 +41,7 @@ async function remove(kind: Kind, id: string, as: Visitor, reason?: string): Pro
   else await as.ok('deleteAsset', input);
 }
 
-/** The whole of a list, over pages of this many. */
+/** Returns a whole list, read in pages of this size. */
 async function listed(visitor: Visitor, scope: Scope, limit = 50) {
   const items: Awaited<ReturnType<typeof page>>['items'] = [];
   const page = (cursor: string | null) =>
@@ -168,7 +168,7 @@ describe('pages of the trash contain posts and assets, latest first', () => {
     for (let n = 0; n < 21; n += 1) {
       const kind = n % 2 === 0 ? 'post' : 'asset';
       const id = await add[kind](`${n}`);
-      // Three share each instant, of both kinds.
+      // Three entries of both kinds share each time.
       const at = `2026-04-01T00:00:${String(Math.floor(n / 3)).padStart(2, '0')}.25Z`;
       await sql`update ${tables[kind]} set deleted_at = ${at}, deleted_by_user_ref = ${mara.ref}
         where id = ${id}`.execute(db);

@@ -36,7 +36,7 @@ beforeEach(async () => {
   await library.deps.db.deleteFrom('settings').where('key', '=', 'trash_retention_days').execute();
 });
 
-/** Bytes nobody else has, with nothing to render. */
+/** Returns unique bytes of a text, for which nothing is rendered. */
 function bytesOf(text = 'text'): Uint8Array<ArrayBuffer> {
   seed += 1;
   return plainText(`${text} ${seed}\n`);
@@ -54,7 +54,7 @@ function hashOf({ file_hash }: ShownAsset): string {
   return file_hash;
 }
 
-/** Puts it into the trash so many minutes ago. */
+/** Moves it to the trash as of this many minutes ago. */
 async function bury(kind: Kind, id: string, minutes: number): Promise<void> {
   if (kind === 'post') await mara.ok('deletePost', { params: { id }, body: undefined });
   else await mara.ok('deleteAsset', { params: { id }, body: undefined });
@@ -72,7 +72,7 @@ async function hasRow(hash: string): Promise<boolean> {
   return rows.length === 1;
 }
 
-/** What is stored of these bytes: their original and renditions. */
+/** Returns the keys of the original and renditions of these bytes. */
 async function stored(hash: string): Promise<string[]> {
   const keys: string[] = [];
   for (const prefix of ['originals', 'renditions']) {
@@ -209,7 +209,7 @@ describe('purging', () => {
     );
     const { items } = await root.ok('listAssets', { query: { include_deleted: true, limit: 200 } });
     expect(items.map(({ id }) => id)).not.toContain(asset.id);
-    // The post it was in stands, without it.
+    // The post remains without the asset.
     expect(await other.ok('getPost', { params: { id: post.id } })).toMatchObject({ members: [] });
   });
 
@@ -352,7 +352,7 @@ describe('bytes', () => {
       for (const path of ['file', 'variants/col', 'variants/hires']) {
         expect((await owner.send(`/assets/${second.id}/${path}`)).status).toBe(200);
       }
-      // Until the last one goes.
+      // The last asset is purged below.
       if (owner !== mara) return;
       await bury('asset', second.id, 31 * DAY);
       await purge(library.deps.db);
@@ -408,7 +408,7 @@ describe('bytes', () => {
     await library.runJobs();
     await bury('asset', first.id, 31 * DAY);
     await purge(library.deps.db);
-    // As far as a release comes that is killed in the middle; its job is still due.
+    // The state after a release that was killed midway; its job is still due.
     await library.deps.db.deleteFrom('files').where('hash', '=', hashOf(first)).execute();
     const again = await upload(other, bytes);
     await library.runJobs();
@@ -456,7 +456,7 @@ describe('bytes', () => {
     const cut = new Error('the power went');
     let hash: string;
 
-    /** The library's storage, whose power goes at the deletion after so many. */
+    /** The library's storage, which fails after this many deletions. */
     function failing(after: number): Storage {
       let left = after;
       return {
@@ -487,7 +487,7 @@ describe('bytes', () => {
         });
         expect(await hasRow(hash)).toBe(false);
         expect((await stored(hash)).length).toBeGreaterThan(0);
-        // The failure may be written down a moment later, with the time of the next try.
+        // The failure may be recorded a moment later, with the time of the next attempt.
         for (let tries = 0; tries < 20 && (await stored(hash)).length > 0; tries += 1) {
           await library.database.pool.query('update graphile_worker._private_jobs set run_at = now()');
           await library.runJobs();

@@ -105,7 +105,7 @@ const eventsOf = (kind: Kind, id: string) =>
 
 // POST-37, TRASH-2
 describe.each(['post', 'asset'] as const)('restore of a deleted %s', (kind) => {
-  /** TRASH-2: one's own delete, any by system.admin, one without a deleter only by them. */
+  /** TRASH-2: accounts undo their own deletions; system.admin undoes any, also those without an account. */
   const may: Record<string, readonly string[]> = {
     'the owner': [
       'the owner',
