@@ -31,7 +31,7 @@ const undo = (undone: Json, by = bob): Json => ({
 });
 const inbox = () => `${actor}/inbox`;
 const own = () => ada.ok('getFollowableAccount');
-/** The activities that arrived since the last time. */
+/** Returns the activities that arrived since the last call. */
 const arrived = () => bob.received.splice(0).map(({ activity }) => activity);
 
 async function actorOf(name: string): Promise<string> {
@@ -111,7 +111,7 @@ describe('a follower', () => {
     expect(update).toMatchObject({ type: 'Update', object: { id: note } });
     expect(JSON.stringify(update)).toContain('Noon');
 
-    // Nothing that followers see has changed.
+    // Nothing changed that followers see.
     await ada.ok('updatePost', { params: { id: draft.id }, body: { comments_enabled: false } });
     await library.runJobs();
     expect(arrived()).toEqual([]);

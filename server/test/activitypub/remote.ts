@@ -28,7 +28,7 @@ export interface RemotePerson {
   attempts: string[];
   /** Responds to activities with this status without reading them; null accepts them. */
   refuseWith: (request: IncomingMessage) => number | null;
-  /** What is served for the person. */
+  /** The document served for the person. */
   document: Json;
   /** Replaces how the document is served. */
   serve: ((response: import('node:http').ServerResponse, path: string) => void) | null;
@@ -49,7 +49,7 @@ async function toPem(key: CryptoKey): Promise<string> {
   return `-----BEGIN PUBLIC KEY-----\n${spki.replaceAll(/(.{64})/g, '$1\n')}\n-----END PUBLIC KEY-----\n`;
 }
 
-/** Documents that were read once, as real systems keep them: the key of an actor that is gone is still known. */
+/** A cache of documents, like that of real systems: keys of deleted actors remain known. */
 const documents = new Map<string, unknown>(Object.entries(preloadedContexts));
 
 async function load(url: string) {

@@ -30,7 +30,7 @@ beforeEach(async () => {
   );
 });
 
-/** A job as the queue has it: in this state, with this error. */
+/** Adds a job in this state, with this error if it failed. */
 async function addJob(state: 'waiting' | 'running' | 'failed', name = 'expire', error = 'it broke') {
   const { db } = library.deps;
   const { rows } = await sql<{ id: number }>`
@@ -38,7 +38,7 @@ async function addJob(state: 'waiting' | 'running' | 'failed', name = 'expire', 
   const id = rows[0]?.id ?? 0;
   if (state === 'failed')
     await sql`select graphile_worker.permanently_fail_jobs(array[${id}]::bigint[], ${error})`.execute(db);
-  // The queue has no function that takes a job without running it.
+  // The queue has no function that locks a job without running it.
   if (state === 'running')
     await sql`update graphile_worker._private_jobs set locked_at = now(), locked_by = 'somebody', attempts = 1
       where id = ${id}`.execute(db);

@@ -29,7 +29,7 @@ interface Wired {
   to?: string;
 }
 
-/** A request with headers that fetch would not let through, Host among them. */
+/** Sends a request with headers that fetch does not allow, such as Host. */
 function send(path: string, { method = 'PATCH', body, headers = {}, to = library.address }: Wired) {
   return new Promise<{ status: number; cookie: string; error: string }>((resolve, reject) => {
     const sent = httpRequest(`${to}/api/v1${path}`, {

@@ -26,7 +26,7 @@ function isOpenToAll(path: string): boolean {
   return openToAll.some((one) => (one.endsWith('/') ? path.startsWith(one) : path === one));
 }
 
-/** The address of something that is there, as far as one thing can stand for all. */
+/** Fills the parameters of a path with those of an existing object. */
 function addressOf(path: string): string {
   return path
     .replace('{id}', ids.get('id') ?? '')
@@ -51,7 +51,7 @@ describe('with public mode off', () => {
     for (const operation of all) {
       const answer = await ask(operation);
       if (answer.status === 401) expect(Object.keys(JSON.parse(answer.text))).toEqual(['error']);
-      // Wrong credentials would be 401, too; the empty body that is sent here is 400.
+      // Wrong credentials would return 401 as well; the empty body sent here returns 400.
       else answered.push(`${operation.method} ${operation.path} ${answer.status}`);
     }
     expect(answered.sort()).toEqual([
@@ -76,7 +76,7 @@ describe('with public mode off', () => {
   // PUBLIC-1
   test('no operation is open but those listed', () => {
     const open = all.filter(({ door }) => door === 'open').map(({ path }) => path);
-    // An unsubscribe address carries its credential with it, and is 401 without. So does a link, which is 404 without.
+    // Addresses of unsubscribing and of links contain their credential; without it they return 401 and 404.
     const apart = open.filter((path) => !isOpenToAll(path) && !path.startsWith('/links/'));
     expect([...new Set(apart)]).toEqual(['/mail/unsubscribe']);
   });

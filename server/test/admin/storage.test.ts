@@ -69,7 +69,7 @@ describe('what the library holds', () => {
       { count: 0, bytes: 0 },
       { count: 0, bytes: 0 },
     ]);
-    // Bytes that two assets have are stored once, and count for both of them by type.
+    // Bytes shared by two assets are stored once, and count for both assets by type.
     const filled = counted.by_type.filter(({ count }) => count > 0);
     expect(filled.map(({ code, count, bytes }) => [code, count, bytes])).toEqual(
       expect.arrayContaining([['image', 2, 2 * picture.length]]),
@@ -104,7 +104,7 @@ describe('what the library holds', () => {
     const counted = await countNow();
     await sql`delete from settings where key = 'storage_count'`.execute(db);
     await countStorageOnce(db);
-    // The question whether it is under way has to wait until it is done.
+    // The query whether a count is running waits until the count is done.
     const asked: ReturnType<typeof overview>[] = [];
     await db.transaction().execute(async (tx) => {
       await sql`lock table graphile_worker._private_jobs in access exclusive mode`.execute(tx);

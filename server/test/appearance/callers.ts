@@ -26,7 +26,7 @@ export async function outcomeOf(act: Promise<unknown>): Promise<string> {
   }
 }
 
-/** An account with a session and without a password, which takes its time. */
+/** Creates an account with a session but without a password, because hashing one is slow. */
 async function arrive(
   library: Library,
   username: string,

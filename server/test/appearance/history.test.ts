@@ -41,7 +41,7 @@ async function activeOnes(): Promise<string[]> {
   return (await shown()).logo_history.filter(({ active }) => active).map(({ hash }) => hash);
 }
 
-/** The status that the address of each logo answers. */
+/** Returns the status of the address of each logo. */
 async function served(logos: readonly Logo[]): Promise<number[]> {
   return Promise.all(logos.map(async ({ hash }) => (await fetchBytes(library, addressOf(hash))).status));
 }
@@ -64,7 +64,7 @@ async function eventsDuring(act: () => Promise<unknown>) {
 
 const all = <T>(count: number, value: T): T[] => Array.from({ length: count }, () => value);
 
-/** Five newer logos, so that whatever was in the history is no longer. */
+/** Uploads five logos, so that the history contains no earlier one. */
 async function pushOut(): Promise<void> {
   await useInTurn(root, await newLogos(5));
 }
@@ -451,7 +451,7 @@ describe('DELETE /admin/system/appearance/logo', () => {
 });
 
 describe('concurrent requests', () => {
-  /** One logo in use at most, the same in the address and in the history, and everything in it readable. */
+  /** Checks that at most one logo is in use, the same in the address and the history, and that all are readable. */
   async function expectSound(count: number): Promise<void> {
     const { logo_url, logo_history } = await shown();
     expect(logo_history).toHaveLength(count);

@@ -52,7 +52,7 @@ beforeEach(async () => {
 
 const own = (bytes: Buffer): Bytes => Uint8Array.from(bytes);
 
-/** A picture of exactly this many bytes: browsers and decoders stop at the picture's end. */
+/** Returns a picture padded to exactly this many bytes; decoders ignore bytes after its end. */
 async function padded(length: number): Promise<Bytes> {
   const bytes = new Uint8Array(length);
   bytes.set(await png(64, 48, 31));
@@ -67,7 +67,7 @@ async function events() {
     .execute();
 }
 
-/** Every file of the library, those on their way in too. */
+/** Returns all files of the library, including incoming ones. */
 async function storedFiles(): Promise<string[]> {
   const root = objectPath(library, '');
   const entries = await readdir(root, { recursive: true, withFileTypes: true });

@@ -8,7 +8,7 @@ import { png } from '../support/pictures.ts';
 
 export type Bytes = Uint8Array<ArrayBuffer>;
 
-/** Bytes that are a logo, with the hash they are known by. */
+/** The bytes of a logo and their hash. */
 export interface Logo {
   bytes: Bytes;
   hash: string;
@@ -20,7 +20,7 @@ export function hashOf(bytes: Bytes): string {
 
 let made = 0;
 
-/** A picture that no other test has used. */
+/** Returns a picture that no other test uses. */
 export async function newLogo(width = 64, height = 48): Promise<Logo> {
   made += 1;
   const bytes = await png(width, height, made * 7919);
@@ -35,22 +35,22 @@ export function useBytes(who: Visitor, bytes: Bytes, type = 'image/png'): Promis
   return who.ok('uploadLogo', { body: new Blob([bytes], { type }) });
 }
 
-/** Uploads these one after another, so that the last is the one in use. */
+/** Uploads these logos in order, so that the last one is in use. */
 export async function useInTurn(who: Visitor, logos: readonly Logo[]): Promise<void> {
   for (const { bytes } of logos) await useBytes(who, bytes);
 }
 
-/** The hashes of the history, as they stand. */
+/** Returns the hashes of the history in order. */
 export function hashesOf(appearance: AdminAppearance): string[] {
   return appearance.logo_history.map(({ hash }) => hash);
 }
 
-/** The address a logo has, below the service's own. */
+/** Returns the path of a logo. */
 export function addressOf(hash: string): string {
   return `${basePath}/appearance/logo?v=${hash}`;
 }
 
-/** Whether the bytes lie in the storage. */
+/** Returns whether the bytes of a logo are stored. */
 export async function isStored(library: Library, hash: string): Promise<boolean> {
   return (await library.deps.storage.head(logoKey(hash))) !== null;
 }
@@ -68,7 +68,7 @@ export async function fetchBytes(library: Library, path: string): Promise<Fetche
   return { status: response.status, headers: response.headers, bytes };
 }
 
-/** Bytes sent to a path below the base path, under any content type or, with null, under none. */
+/** Sends bytes to a path below the base path, with this content type; null sends none. */
 export async function sendBytes(
   library: Library,
   account: Account,
@@ -82,14 +82,14 @@ export async function sendBytes(
   return { status: response.status, text: await response.text() };
 }
 
-/** No logo was ever uploaded. */
+/** Deletes all logos. */
 export async function forgetLogos({ deps: { db, storage } }: Library): Promise<void> {
   const rows = await db.deleteFrom('logos').returning('hash').execute();
   await db.deleteFrom('settings').where('key', '=', 'logo').execute();
   for (const { hash } of rows) await storage.delete(logoKey(hash));
 }
 
-/** Runs while nothing can be written to the audit log, so that every change fails at its last step. */
+/** Runs `act` while the audit log cannot be written, so that every change fails at its last step. */
 export async function whileBroken({ deps: { db } }: Library, act: () => Promise<void>): Promise<void> {
   await db.schema.alterTable('audit_events').renameTo('out_of_the_way').execute();
   try {

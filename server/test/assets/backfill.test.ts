@@ -30,7 +30,7 @@ const pause = (paused: boolean) => admin.ok('pausePreviewRendering', { body: { p
 const mediaOf = (id: string) => mara.ok('getAssetMedia', { params: { id } });
 const keysOf = async (id: string) => (await mediaOf(id)).variants.map(({ key }) => key);
 
-/** Leaves every stored file as the first release did, which rendered pictures only and without tiles. */
+/** Changes every stored file to what the first release left: it rendered only pictures, and made no tiles. */
 async function leaveAsBefore(): Promise<void> {
   const { db } = library.deps;
   await sql`delete from transcodes`.execute(db);
@@ -40,7 +40,7 @@ async function leaveAsBefore(): Promise<void> {
     where f.hash = a.file_hash and f.mime not like 'image/%'`.execute(db);
 }
 
-/** Does what a worker does when it starts after an upgrade. */
+/** Enqueues what a worker enqueues when it starts after an upgrade. */
 async function upgrade(): Promise<void> {
   await resumeRerender(library.deps.db);
   await library.runJobs();
@@ -152,7 +152,7 @@ describe('the background job', () => {
   test('enters the queue fifty files at a time, with the lowest priority', async () => {
     await addRows(120, 0);
     await pause(false);
-    // The first step alone; the files it enqueues wait for a later run.
+    // Only the first step; the files it enqueues wait for a later run.
     await sql`update graphile_worker._private_jobs set priority = -1`.execute(library.deps.db);
     await library.database.pool.query(`
       create function hold() returns trigger language plpgsql as $$

@@ -161,7 +161,7 @@ describe.each(damages.filter((_, at) => at % 3 === 0))('a rendition that %s', (_
       (_: Uint8Array, id: string) => mara.ok('reprocessAsset', { params: { id } }),
     ];
     for (const repair of repairs) {
-      // Another picture each time: one that was just sent is kept in memory for a moment.
+      // A new picture each time, because one that was just sent stays in memory for a moment.
       const bytes = await picture();
       const { id } = await upload(mara, bytes);
       await library.runJobs();

@@ -15,7 +15,7 @@ let other: Account;
 let keeper: Account;
 let hash: string;
 let asset: ShownAsset;
-/** An asset that every caller may read, for bodies that need one. */
+/** An asset that every caller may read, for request bodies that need one. */
 let ordinary: ShownAsset;
 
 beforeAll(async () => {
@@ -253,7 +253,7 @@ describe('an avatar', () => {
     const held: { chosen: Promise<unknown> } = { chosen: Promise.resolve() };
     await library.deps.db.transaction().execute(async (tx) => {
       await sql`select from users where ref = ${mara.ref} for update`.execute(tx);
-      // Checked already, the choice waits to be written.
+      // The choice has been checked and waits to be written.
       held.chosen = mara.send(`/users/${mara.ref}`, {
         method: 'PATCH',
         body: { avatar_asset_id: picture.id },
@@ -321,7 +321,7 @@ describe('posts omit a deleted member, and show it at its old position after a r
     for (const visitor of everyone) expect(await shown(visitor)).toEqual(whole);
     await remove(three[1]?.id ?? '');
     for (const visitor of everyone) {
-      // The focal point belongs to the picture that is gone.
+      // The focal point belongs to the deleted picture.
       expect(await shown(visitor)).toEqual({
         members: [
           ['one', 10],

@@ -109,7 +109,7 @@ describe('PATCH /assets/{id} changes', () => {
       metadata: null,
       if_unchanged_since: null,
     };
-    // Nothing was asked for, so the time of the last change stands too.
+    // Nothing was requested, so the time of the last change remains.
     for (const body of [nulls, {}, { clear_ai_provenance: null }, { clear_ai_provenance: false }]) {
       expect(await edit(body)).toEqual(asset);
       expect(await mara.ok('getAsset', { params: { id: asset.id } })).toEqual(asset);

@@ -16,7 +16,7 @@ let asset: { id: string };
 const addFile = async (title: string, fields: Record<string, string> = {}) =>
   upload(owner, await jpeg(60, 40), { sensitivity: 'posts', title, ...fields });
 
-/** Whether the caller finds the asset: alone, in the list, by search, as a suggestion, and as bytes. */
+/** Returns whether the caller sees the asset, and checks that list, search, suggestions and bytes agree. */
 async function finds(who: Visitor, { id }: { id: string }, title = 'Driftwood'): Promise<boolean> {
   const single = (await who.send(`/assets/${id}`)).status === 200;
   const listed = (await who.ok('listAssets', { query: { limit: 200 } })).items.some((item) => item.id === id);
@@ -28,7 +28,7 @@ async function finds(who: Visitor, { id }: { id: string }, title = 'Driftwood'):
   return single;
 }
 
-/** The exposure of every asset, as kept and as its definition has it. */
+/** Returns the assets whose stored exposure differs from the exposure by definition. */
 async function wrongExposures(): Promise<unknown[]> {
   const { rows } = await sql`
     select a.id, a.exposure, coalesce(min(case p.visibility when 'public' then 1 when 'org-only' then 2 else 3 end), 4) as due

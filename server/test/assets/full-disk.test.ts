@@ -20,7 +20,7 @@ import { type ServiceProcess, startProcess } from '../support/process.ts';
 const MIB = 1024 ** 2;
 const full = { status: 507, error: 'the disk is full; nothing was stored' };
 
-/** A reserve no disk has. */
+/** A reserve larger than any disk. */
 const everything = { VITRINE_RESERVE_BYTES: String(Number.MAX_SAFE_INTEGER) };
 
 async function readiness(address: string) {
@@ -107,7 +107,7 @@ test('a database out of disk space returns 507 for changes', async () => {
   await mara.ok('createCollection', { body: { name: 'Ridges' } });
 });
 
-/** Runs a program with a small disk of its own in place of a directory; also without root's rights. */
+/** Runs a program that sees a small disk in place of a directory; works without root, too. */
 function onDisk(directory: string, megabytes: number): string[] {
   const script = `mount -t tmpfs -o size=${megabytes}m,mode=755 none "$0" && exec "$@"`;
   return ['unshare', process.getuid?.() === 0 ? '-m' : '-Urm', 'sh', '-c', script, directory];
@@ -126,8 +126,8 @@ describe.skipIf(!mounts)('a small disk (skipped where unshare may not mount a tm
   let startedWith = '';
 
   /**
-   * Starts a service with its library on a disk of this size and its database elsewhere, unless the test before has
-   * started such a service.
+   * Starts a service with its library on a disk of this size and its database elsewhere, unless the previous test
+   * started one.
    */
   async function start(megabytes: number, reserve: number, more: Record<string, string> = {}): Promise<void> {
     const settings = JSON.stringify([megabytes, reserve, more]);
@@ -161,7 +161,7 @@ describe.skipIf(!mounts)('a small disk (skipped where unshare may not mount a tm
     for (const cleanup of cleanups) await cleanup();
   });
 
-  /** Takes all but so many bytes of the disk, as some other program does; returns how to give them back. */
+  /** Fills the disk except for this many bytes; returns a function that frees them. */
   async function fill(leave: number): Promise<() => Promise<void>> {
     const path = join(disk, 'filler');
     const filler = await open(path, 'w');
@@ -174,7 +174,7 @@ describe.skipIf(!mounts)('a small disk (skipped where unshare may not mount a tm
 
   const incoming = () => readdir(join(disk, 'library', 'incoming'));
 
-  /** Sends the beginning of an upload and returns the answer, which comes before the file has an end. */
+  /** Sends the beginning of an upload and returns the response, which arrives before the end of the file. */
   async function begin(
     headers: Record<string, string>,
     megabytes: number,
@@ -286,7 +286,7 @@ describe.skipIf(!mounts)('a small disk (skipped where unshare may not mount a tm
       expect((await readdir(kept)).filter((name) => /360p|master/.test(name))).toEqual([]);
       expect((await media()).variants.filter(({ key }) => key.startsWith('hls/'))).toEqual([]);
       expect(await root.ok('getAsset', { params: { id } })).toMatchObject({ processing_status: 'ready' });
-      // What the partial file had taken is free again.
+      // The bytes of the partial file are free again.
       await fill(0);
       expect(await readiness(service.address)).toEqual(notReady);
 

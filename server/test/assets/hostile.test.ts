@@ -7,7 +7,7 @@ import { startEncoder } from '../support/encoder.ts';
 import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
 import { gifBomb, jpeg, png, svg } from '../support/pictures.ts';
 
-/** A machine with other work may take this long over something that is done in a moment. */
+/** A busy machine may take this long. */
 const PATIENCE = { timeout: 90_000 };
 
 let library: Library;

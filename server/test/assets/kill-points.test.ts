@@ -42,7 +42,7 @@ async function panorama(): Promise<Bytes> {
   return Uint8Array.from(await blank.jpeg().toBuffer());
 }
 
-/** Objects of a file that rows name, and objects that exist, with their lengths. */
+/** Returns the objects of a file that rows name, and those that exist, with their lengths. */
 async function objectsOf({ db, storage }: { db: Library['deps']['db']; storage: Storage }, hash: string) {
   const { rows } = await sql<{ object: string; bytes: number }>`
     select distinct r.value ->> 'object' as object, (r.value ->> 'bytes')::int as bytes
@@ -57,7 +57,7 @@ async function untilWritten(incomingDir: string, end: string, isOver: () => bool
   while (!isOver()) {
     const paths = await readdir(incomingDir, { recursive: true }).catch((): string[] => []);
     if (paths.some((path) => path.endsWith(end))) return true;
-    // Leaves the processor to the decoder that is awaited.
+    // Yields the processor to the decoder.
     await sleep(2);
   }
   return false;
@@ -115,7 +115,7 @@ describe('a decoder that is killed', () => {
   ])(
     'while it renders %s%s leaves nothing behind, and the job runs again',
     async (_, end, make) => {
-      // On a busy machine the job may end between the look at its files and the kill.
+      // On a busy machine the job may end after its files were checked and before the kill.
       let interrupted = false;
       for (let attempt = 0; attempt < 5 && !interrupted; attempt += 1)
         interrupted = await killOnce(end, make);
@@ -167,7 +167,7 @@ describe('a service that is killed', () => {
       const { id, file_hash } = await upload(root, bytes, {}, `file-${count}`);
       accepted.push({ id, hash: file_hash ?? '' });
     };
-    /** Each life of the service begins with what the one before left, and is killed when it writes one of these files. */
+    /** Each start of the service finds what the previous one left, and is killed when it writes one of these files. */
     const lives: [ends: readonly string[], makers: readonly (() => Promise<Bytes>)[]][] = [
       [['/360p.mp4'], [film]],
       [
@@ -192,7 +192,7 @@ describe('a service that is killed', () => {
 
     const { root } = await start();
     const unfinished = async () => {
-      // Transcodes of a process that is gone wait for a minute, and jobs after a failure for longer.
+      // Transcodes of a killed process wait for a minute, and failed jobs wait longer.
       await sql`update transcodes set updated_at = now() - interval '2 minutes'
         where state = 'running' and exists (select from graphile_worker.jobs where locked_at is null)`.execute(
         pool.db,

@@ -111,7 +111,7 @@ beforeAll(async () => {
   }
 });
 
-/** Every asset of a list over all its pages, in its order. */
+/** Returns the assets of all pages of a list in order. */
 async function listed(visitor: Visitor, query: AssetQuery = {}): Promise<Asset[]> {
   const items: Asset[] = [];
   let cursor: string | null = null;
@@ -133,7 +133,7 @@ const signedIn = ['pending', ...everybody];
 const withheld = ['unowned', 'restricted', 'team'].map((name) => `${name} (withheld)`);
 const live = ['open', 'document', 'pending', 'failed', 'draft', 'archived', 'team', 'restricted', 'mature'];
 
-/** ASSET-1, ASSET-5: what each caller's list has. The access matrix has the other kinds of callers. */
+/** ASSET-1, ASSET-5: the lists of these callers. The access matrix covers the other kinds of callers. */
 const lists: Record<string, readonly string[]> = {
   anonymous: everybody,
   stranger: [...signedIn, ...withheld, "stranger's"],
@@ -247,7 +247,7 @@ describe('pagination and order', () => {
 
   beforeAll(async () => {
     other = library.deps.db;
-    // Five share each instant, so that the id decides.
+    // Five assets share each time, so that the id decides.
     for (let at = 0; at < 60; at += 1) {
       const created_at = `2026-03-01T00:00:${String(Math.floor(at / 5)).padStart(2, '0')}.500Z`;
       walls.push(await add({ asset_type: 5, created_at }));
@@ -361,7 +361,7 @@ describe('include_deleted', () => {
       tags: ['sea'],
       deleted_at: '2026-02-03T04:05:06Z',
       deleted_reason: 'twice there',
-      // What is in the trash is served to nobody, and seen by no visitor.
+      // Assets in the trash are served to nobody, and visitors do not see them.
       preview_available: false,
       ladder_available: false,
       anonymously_visible: false,

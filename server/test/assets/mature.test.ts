@@ -52,12 +52,12 @@ beforeAll(async () => {
   }
 });
 
-/** ASSET-6. The access matrix has the other kinds of callers. */
+/** ASSET-6. The access matrix covers the other kinds of callers. */
 const always = ['the owner', 'system.admin'];
 const asked = ['who asked for it'];
 const never = ['anonymous', 'who did not ask for it'];
 
-/** The status of every way to request the bytes. */
+/** Returns the status of every way to request the bytes. */
 async function doors(visitor: Visitor, id: string): Promise<Record<string, number>> {
   const found: Record<string, number> = {};
   for (const path of [
@@ -104,7 +104,7 @@ describe.each([true, false])('the library allows mature content: %s', (allowed) 
     const visitor = person(name);
     const single = await visitor.ok('getAsset', { params: { id: picture.id } });
     if (single.restricted) throw new Error('a rating is not a clearance, nor its lack');
-    // The columns are shown to all, with the blur that stands for the picture; only the bytes are kept.
+    // All callers see the columns, including the blurred placeholder; only the bytes are withheld.
     expect(single).toMatchObject({
       title: picture.title,
       mature: true,
@@ -114,7 +114,7 @@ describe.each([true, false])('the library allows mature content: %s', (allowed) 
       preview_available: served,
       ladder_available: served,
       scrub_available: false,
-      // It tells whether the row is given to a stranger, and it is.
+      // Refers to the row, which strangers do see.
       anonymously_visible: true,
     });
     expect(single.thumbhash).toMatch(/^[A-Za-z0-9+/=]{20,}$/);

@@ -25,7 +25,7 @@ beforeAll(async () => {
   defaults = (await admin.ok('getPreviewSettings')).variants;
 });
 
-/** No files, no jobs, and the default ladder in effect. */
+/** Removes all files and jobs and restores the default ladder. */
 beforeEach(async () => {
   const { db } = library.deps;
   await admin.ok('pausePreviewRendering', { body: { paused: false } });

@@ -54,7 +54,7 @@ describe('the preview ladder', () => {
     const { id, pixel_width, pixel_height } = await rendered(await jpeg(800, 400, { orientation: 6 }));
     expect([pixel_width, pixel_height]).toEqual([400, 800]);
     expect(await shape(id, 'preview')).toEqual([400, 800]);
-    // Turned a quarter to the right, the red left half is on top.
+    // Rotated clockwise by 90°, the red left half is on top.
     const { data, info } = await sharp(await variant(id, 'preview'))
       .raw()
       .toBuffer({ resolveWithObject: true });
@@ -141,7 +141,7 @@ describe('the render job', () => {
       );
       return rows[0]?.attempts ?? 0;
     };
-    // The queue writes a failure down, and when to try again, a moment after the job is over.
+    // The queue records a failure and the time of the next attempt a moment after the job ends.
     const tryAgain = async () => {
       await library.database.pool.query('update graphile_worker._private_jobs set run_at = now()');
       await library.runJobs();

@@ -6,7 +6,7 @@ import { type Account, type Library, openLibrary, publish, upload } from '../sup
 import { jpeg } from '../support/pictures.ts';
 import { countStatements } from '../support/statements.ts';
 
-/** What a preview costs, and that who may see it is asked for each request although requests share statements. */
+/** Counts the statements of previews, and checks rights per request although requests share statements. */
 let library: Library;
 let mara: Account;
 let timo: Account;
@@ -61,7 +61,7 @@ describe('the next request for a preview takes into account', () => {
     const session = { userRef: timo.ref, days: 1, address: '', userAgent: '' };
     const token = await startSession(library.deps.db, session);
     expect([await statusOf(id, token), await statusOf(id, token)]).toEqual([200, 200]);
-    // As another process would end it.
+    // Ends the session without this process noticing, as another process would.
     await sql`delete from sessions where user_ref = ${timo.ref} and token_hash =
       sha256(${token}::text::bytea)`.execute(library.deps.db);
     expect(await statusOf(id, token)).toBe(401);

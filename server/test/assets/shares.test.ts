@@ -15,7 +15,7 @@ let asset: { id: string };
 const path = (ref: number) => `/assets/${asset.id}/shares/${ref}`;
 const put = (who: Visitor, ref: number, body?: unknown) => who.send(path(ref), { method: 'PUT', body });
 const statusFor = async (who: Visitor, at = `/assets/${asset.id}`) => (await who.send(at)).status;
-/** A time in whole seconds, because the service omits trailing zeros of milliseconds. */
+/** Returns a time in whole seconds, because the service omits trailing zeros of milliseconds. */
 const later = (days: number) => `${new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 19)}Z`;
 
 /** Moves the expiry of every share of the asset into the past. */

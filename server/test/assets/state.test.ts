@@ -47,7 +47,7 @@ test('sets a new asset to work in progress, and lets its owner change the state'
   expect(moved.state_id).toBe(idOf('review'));
   expect(Date.parse(moved.updated_at)).toBeGreaterThan(Date.parse(asset.updated_at));
   expect([await found('review'), await found('wip'), await found('cheese')]).toEqual([[asset.id], [], []]);
-  // The state it has already is no change.
+  // Setting the current state changes nothing.
   expect((await move(owner, idOf('review'))).updated_at).toBe(moved.updated_at);
   expect(await events()).toEqual([{ actor_user_ref: owner.ref, metadata: { from: 'wip', to: 'review' } }]);
 });

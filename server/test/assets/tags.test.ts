@@ -24,7 +24,7 @@ async function change(tags: string[] | null): Promise<ShownAsset> {
   return mara.ok('updateAsset', { params: { id: asset.id }, body: { tags } });
 }
 
-/** What a machine or an import wrote. */
+/** Tags written by a machine or an import. */
 async function machine(value: string, confidence: number, position = 10): Promise<void> {
   await library.deps.db
     .insertInto('asset_tags')
@@ -170,7 +170,7 @@ describe('a list of tags from a person', () => {
   });
 
   test('never causes a 500 with tags that are too long for an index', async () => {
-    // One letter under many marks is one character to the eye.
+    // A letter with many combining marks is one visible character.
     const marks = Array.from({ length: 400 }, (_, n) =>
       String.fromCodePoint(0x300 + ((n * 7919) % 0x60)),
     ).join('');

@@ -74,7 +74,7 @@ describe('a picture larger than its ladder', () => {
       format: 'jpeg',
     });
     const last = await pixelsOf(`/assets/${id}/tiles/13/9_2`);
-    // The last column begins one pixel early and has no neighbour at its right.
+    // The last column begins one pixel early and has no neighbour on its right.
     expect([last.width, last.height, last.type]).toEqual([
       5000 - 9 * 510 + 1,
       1200 - 2 * 510 + 1,
