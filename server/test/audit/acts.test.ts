@@ -12,7 +12,7 @@ const nowhere = 404_000;
 
 let library: Library;
 let root: Account;
-/** Holds `users.write` and no more than that. */
+/** An account whose only extra capability is `users.write`. */
 let clerk: Account;
 
 beforeAll(async () => {
@@ -47,13 +47,13 @@ async function eventsDuring(act: () => Promise<unknown>, where = library) {
   return (await audit(where)).filter(({ id }) => !before.has(id));
 }
 
-/** A code the app shows now, or `steps` of 30 seconds later: a code is accepted once. */
+/** The current code of an authenticator app, or one that is `steps` of 30 s later, because each is accepted once. */
 function code(secret: string, steps = 0): string {
   const totp = new TOTP({ secret: Secret.fromBase32(secret), algorithm: 'SHA1', digits: 6, period: 30 });
   return totp.generate({ timestamp: Date.now() + steps * 30_000 });
 }
 
-/** Two-factor sign-in, switched on; returns the secret. */
+/** Turns two-factor sign-in on and returns the secret. */
 async function withTwoFactor(account: Visitor): Promise<string> {
   const { secret_base32 } = await account.ok('enrollTwoFactor');
   await account.ok('confirmTwoFactor', { body: { code: code(secret_base32) } });
@@ -68,11 +68,11 @@ interface Act {
   metadata?: Record<string, unknown>;
   target?: { kind: string; id: string };
   run(): Promise<unknown>;
-  /** What must stand nowhere in the event. */
+  /** Texts that must not occur in the event. */
   secrets?: () => string[];
 }
 
-/** Every act, with what must be there before it. */
+/** All acts and their preparations. */
 const acts: Record<string, () => Promise<Act>> = {
   'a sign-in': async () => {
     const { ref } = await library.join('in');
@@ -717,7 +717,7 @@ describe('records nothing for a refused request', () => {
     }),
   };
 
-  /** Everything these acts could have changed. */
+  /** Everything that these acts can change. */
   async function state(): Promise<unknown> {
     const { rows } = await sql`select
       (select json_agg(to_jsonb(u) - 'last_seen_at' order by ref) from users u) as users,

@@ -10,18 +10,18 @@ import { grant } from '../support/people.ts';
 
 let library: Library;
 let root: Account;
-/** Holds `system.audit.read`, and not `users.pii.read`. */
+/** An account with `system.audit.read` and without `users.pii.read`. */
 let auditor: Account;
-/** Holds both. */
+/** An account with both. */
 let trusted: Account;
 
-/** Writes an event of this name down, as the server itself does. */
+/** Records an event of this name on behalf of the server. */
 async function happens(event: string, subject?: Account): Promise<void> {
   const about = subject === undefined ? {} : { subjectUserRef: subject.ref };
   await library.deps.db.transaction().execute((tx) => recordEvent(tx, null, { event, ...about }));
 }
 
-/** Every event a caller is shown, over all pages. */
+/** Returns the events that a caller sees, from all pages. */
 async function everything(
   caller: Visitor,
   filters: { actor?: number; subject?: number; event?: string } = {},

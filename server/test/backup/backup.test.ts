@@ -87,7 +87,7 @@ async function flipBit(path: string): Promise<void> {
   await writeFile(path, bytes);
 }
 
-/** Writes a file until the disk accepts no byte more. */
+/** Writes a file until the disk is full. */
 async function fillDisk(path: string): Promise<void> {
   const file = await open(path, 'w');
   try {
@@ -99,7 +99,7 @@ async function fillDisk(path: string): Promise<void> {
   }
 }
 
-/** A pool that calls `observe` in the snapshot of the backup, with a connection that sees the same. */
+/** Returns a pool that calls `observe` with a connection in the snapshot of the backup. */
 function observeSnapshot(pool: pg.Pool, observe: (client: pg.PoolClient) => Promise<void>): pg.Pool {
   const connect = async () => {
     const client = await pool.connect();
@@ -151,7 +151,7 @@ describe('a backup', () => {
       expect(await count(library.database.pool, query)).toBeGreaterThan(0);
       expect(await count(machine.pool, query)).toBe(0);
     }
-    // A restored library goes on: ids continue, triggers and constraints are there again.
+    // The restored library works: ids continue, and triggers and constraints exist again.
     const { rows } = await machine.pool.query<{ ref: number }>(
       `insert into users (username, role_id) select 'nova', id from roles limit 1 returning ref`,
     );
@@ -173,7 +173,7 @@ describe('a backup', () => {
     const machine = await newMachine();
     await restoreLatest(await openBackups(directory), machine);
     expect(await rowsOf(machine.pool)).toEqual(seen);
-    // Writes went on during the backup.
+    // Writes continued during the backup.
     expect(written).toBeGreaterThan(0);
     expect(await rowsOf(library.database.pool)).not.toEqual(seen);
     const stored = new Set(Object.keys(await filesOf(machine.storage)));
@@ -197,7 +197,7 @@ describe('a backup', () => {
     const repository = await openBackups(directory);
     expect(await listBackups(repository)).toEqual({ complete: [third.manifest.id], incomplete: [] });
     expect(await damagesOf(repository)).toEqual([]);
-    // The purged file was in the second backup only.
+    // Only the second backup contained the purged file.
     const names = new Set((await filesBelow(join(directory, 'files'))).map((path) => path.slice(3)));
     expect(names.has(hash)).toBe(false);
     expect(names.size).toBeGreaterThan(3);
@@ -212,7 +212,7 @@ describe('a backup', () => {
     let purged = false;
     const storage: typeof library.deps.storage = {
       ...library.deps.storage,
-      // The first file that is looked at: the snapshot has been taken.
+      // The snapshot exists when the first file is read.
       async head(key) {
         if (!purged) {
           purged = true;
@@ -230,7 +230,7 @@ describe('a backup', () => {
     await restoreLatest(await openBackups(directory), machine);
     expect(await rowsOf(machine.pool)).toEqual(before);
     expect(await machine.storage.head(originalKey(hash))).not.toBeNull();
-    // Afterwards the sweep removes what the purge had to leave.
+    // Afterwards the sweep removes the files that the purge had to leave.
     expect(await library.deps.storage.head(originalKey(hash))).not.toBeNull();
     await sweep(library.deps, Date.now() + 1000, 0);
     expect(await library.deps.storage.head(originalKey(hash))).toBeNull();
@@ -354,7 +354,7 @@ describe('an encrypted backup', () => {
     await restoreLatest(repository, machine);
     expect(await rowsOf(machine.pool)).toEqual(await rowsOf(library.database.pool));
 
-    // Two contents of the same size that change places.
+    // Exchanges two contents of the same size.
     const [one = '', other = ''] = paths.filter((path) => path.startsWith('files/'));
     await writeFile(join(directory, one), await readFile(join(directory, other)));
     expect(await damagesOf(repository)).not.toEqual([]);
@@ -389,7 +389,7 @@ describe('a restore', () => {
   });
 });
 
-/** The command as an operator runs it, on a library of this test. */
+/** Runs the command as an operator does, on a library of this test. */
 function run(args: string[], env: Record<string, string>): ChildProcess {
   const { PATH = '', HOME = '', TMPDIR = '/tmp' } = process.env;
   return spawn(process.execPath, [bin, ...args], {
@@ -409,7 +409,7 @@ async function killAt(child: ChildProcess, isReached: () => boolean): Promise<bo
   return exited;
 }
 
-/** How many sessions of this database wait for a lock on a table. */
+/** Returns the number of sessions of this database that wait for a lock on a table. */
 async function countWaiting(pool: pg.Pool): Promise<number> {
   const { rowCount } = await pool.query(`select from pg_locks where not granted and locktype = 'relation'
     and database = (select oid from pg_database where datname = current_database())`);
@@ -431,7 +431,7 @@ describe('a kill', () => {
   test('in the middle of a backup leaves no backup, and the next one cleans up', async () => {
     const directory = await scratch.directory();
     const env = { VITRINE_DATA: library.config.dataDir, DATABASE_URL: library.databaseUrl };
-    // While it reads the rows of a table that is locked.
+    // Kills it while it waits for the rows of a locked table.
     const holder = await library.database.pool.connect();
     await holder.query('begin; lock table whiteboards in access exclusive mode');
     const child = run(['backup', directory], env);
@@ -441,7 +441,7 @@ describe('a kill', () => {
     await holder.query('rollback');
     holder.release();
     const repository = await openBackups(directory);
-    // While it copies files; one that was complete before the kill is tried again.
+    // Kills it while it copies files, unless it ends before.
     for (let isPartial = false; !isPartial; ) {
       await rm(join(directory, 'files'), { recursive: true, force: true });
       await killAt(run(['backup', directory], env), () => contains(directory, /files\/..\/\w{64}$/));
@@ -469,7 +469,7 @@ describe('a kill', () => {
     const dataDir = await scratch.directory();
     const env = { VITRINE_DATA: dataDir, DATABASE_URL: urlOf(settingsOfMachine(machine)) };
     const root = join(dataDir, 'library');
-    // With the first files; and then in the transaction that loads the rows.
+    // Kills it after the first files, and then in the transaction that loads the rows.
     expect(await killAt(run(['restore', directory], env), () => contains(root, /renditions\/.*\.\w+$/))).toBe(
       true,
     );
@@ -571,7 +571,7 @@ describe('a backup in a bucket', () => {
     const found = await listBackups(repository);
     expect(found).toEqual({ complete: [first.manifest.id], incomplete: [expect.any(String)] });
     expect(await damagesOf(repository)).toEqual([]);
-    // The name of the writer that failed is still there, and counts for a while.
+    // The name of the failed writer still exists, and counts for a while.
     await expect(backUp(library, target)).rejects.toThrow(/another backup is writing/);
     const impatient = targetIn(bucket, 1000);
     await expect

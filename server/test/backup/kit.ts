@@ -43,7 +43,7 @@ export interface EmptyMachine {
   close(): Promise<void>;
 }
 
-/** How to connect to the machine's database. */
+/** The connection settings of the machine's database. */
 export function settingsOfMachine({ name }: Pick<EmptyMachine, 'name'>): pg.ClientConfig {
   const server: pg.ClientConfig = JSON.parse(inject('server'));
   return { ...server, database: name };
@@ -111,7 +111,7 @@ export async function restoreLatest(
   await restoreBackup(machine.pool, machine.storage, repository, manifest, () => {});
 }
 
-/** What is not restored by design: see RUN-14 and RUN-16. */
+/** Tables and columns that are not restored by design (RUN-14, RUN-16). */
 const left: Readonly<Record<string, string>> = {
   sessions: 'false',
   job_workers: 'false',
@@ -130,7 +130,7 @@ const momentary: ReadonlySet<string> = new Set([
 
 export type Rows = Record<string, { count: number; hash: string | null }>;
 
-/** Hashes every row of every table, and every job; unless `all`, without what a restore leaves out. */
+/** Hashes every row of every table and every job; without `all`, omits what a restore leaves out. */
 export async function rowsOf(
   client: pg.Pool | pg.ClientBase,
   extent: 'all' | 'restored' = 'restored',
@@ -176,7 +176,7 @@ export async function filesOf(storage: Storage): Promise<Record<string, string>>
 /** Characters that COPY, JSON or shells treat specially. */
 const awkward = 'tab\t newline\n backslash \\N \\. quote \' " null-like \\N, snowman ☃, 𝔘𝔫𝔦, \u0001';
 
-/** Stores the bytes that a sample row is about. */
+/** Stores the bytes of a sample row. */
 async function storeSample(
   { database, deps: { storage } }: Library,
   keyOf: (hash: string) => string,
@@ -216,14 +216,14 @@ export async function fill(library: Library): Promise<{ root: Account; mara: Acc
   await library.runJobs();
   const { db } = library.deps;
   await sql`update users set bio = ${awkward} where ref = ${mara.ref}`.execute(db);
-  // A row of every kind that the requests above did not make.
+  // Rows of the kinds that the requests above did not create.
   const client = await library.database.pool.connect();
   const empty = await fillEmptyTables(client);
   client.release();
   if (Object.keys(empty).length > 0) throw new Error(`no rows in ${JSON.stringify(empty)}`);
   await storeSample(library, subtitlesKey, 'subtitles', 'file_hash');
   await storeSample(library, logoKey, 'logos', 'hash');
-  // A value that is larger than any buffer on its way.
+  // A value that is larger than any buffer.
   await sql`update files set exif = jsonb_build_object('huge', repeat(md5(random()::text), 60000))
     where hash = (select file_hash from assets where id = ${picture.id})`.execute(db);
   // A pending job.

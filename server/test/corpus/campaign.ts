@@ -9,10 +9,10 @@ import type { CorpusFile } from './files.ts';
 import { type Mutant, mutate, seeded } from './mutations.ts';
 import { childrenOf, type Observer, openObserver } from './observer.ts';
 
-/** What a file came to: a picture, nothing to draw, damaged, a limit of its decoder, or a refused upload. */
+/** The outcome of a file: a picture, nothing to draw, damaged, a limit of its decoder, or a refused upload. */
 type Outcome = 'drawn' | 'not drawn' | 'damaged' | 'stopped' | 'refused';
 
-/** What became of the mutants of one file of the corpus. */
+/** The outcomes of the mutants of one file of the corpus. */
 export interface TypeReport {
   name: string;
   outcomes: Partial<Record<Outcome, number>>;
@@ -22,9 +22,9 @@ export interface TypeReport {
 
 export interface CampaignReport {
   types: readonly TypeReport[];
-  /** What must not happen: an answer of 5xx, a failed job, something left behind. */
+  /** Faults: 5xx responses, failed jobs, and anything left behind. */
   faults: readonly string[];
-  /** Why mutants were not drawn, with their number, most frequent first. */
+  /** Why mutants were not drawn, with the number of mutants, most frequent first. */
   reasons: readonly (readonly [reason: string, count: number])[];
 }
 
@@ -34,18 +34,18 @@ export interface CampaignOptions {
   corpus: readonly CorpusFile[];
   files: number;
   seed: number;
-  /** Whether the types are worked on at the same time; then the figures of one are those of all. */
+  /** Whether the types are processed concurrently; then the figures of each type are those of all. */
   together?: boolean;
   onType?: (report: TypeReport) => void;
 }
 
 const UPLOADS = 4;
-/** As long as the jobs about the mutants of one type may take. */
+/** The longest time that the jobs of the mutants of one type may take. */
 const STUCK_MS = 900_000;
-/** Renditions of each asset that are downloaded. */
+/** The renditions of each asset to download. */
 const DOWNLOADS = 4;
 
-/** How many mutants each file of the corpus has: with fewer than one, those that do are spread over the corpus. */
+/** Returns the number of mutants of each file. If there are fewer mutants than files, they are spread over the corpus. */
 function shares(
   corpus: readonly CorpusFile[],
   files: number,
@@ -61,7 +61,7 @@ function shares(
   });
 }
 
-/** A seed for this mutant alone, so that a campaign over fewer types makes the same files. */
+/** Returns the seed of one mutant, so that a campaign over fewer types makes the same files. */
 function seedOf(seed: number, name: string, index: number): number {
   let mixed = seed ^ Math.imul(index + 1, 0x9e3779b1);
   for (const byte of new TextEncoder().encode(name)) mixed = Math.imul(mixed ^ byte, 0x01000193);
@@ -78,7 +78,7 @@ async function* mutantsOf({
     const other = corpus[(at + 17) % corpus.length] ?? file;
     const specimen = { name: file.name, bytes, other: { name: other.name, bytes: await other.make() } };
     const mutants = Array.from({ length: count }, (_, index) =>
-      // Few mutants of each type are of all kinds, too.
+      // Even a few mutants of each type include all kinds.
       mutate(specimen, at + index, seeded(seedOf(seed, file.name, index))),
     );
     yield { name: file.name, mutants };
@@ -110,7 +110,7 @@ async function send({ visitor, fault }: Target, { name, bytes }: Mutant): Promis
   return { id, hash, name };
 }
 
-/** Reads all that viewers read of an asset. */
+/** Requests everything that viewers request of an asset. */
 async function look({ visitor, fault }: Target, { id, name }: Stored): Promise<void> {
   const paths = [`/assets/${id}`, `/assets/${id}/media`, `/assets/${id}/file`];
   for (const path of paths) {
@@ -181,7 +181,7 @@ async function work(
   };
 }
 
-/** What the end of a campaign must not find. */
+/** Returns what a campaign left behind; there should be nothing. */
 async function leftovers({ service, observer }: Target, dataDir: string, temporaryDir: string) {
   const faults = await observer.idleFaults();
   for (const name of await readdir(join(dataDir, 'library', 'incoming')))
@@ -202,8 +202,8 @@ async function leftovers({ service, observer }: Target, dataDir: string, tempora
 }
 
 /**
- * Sends mutants of the corpus to a service of their own, a process on a database of its own, and has it make all it makes
- * of files. The same seed makes the same mutants of the same corpus.
+ * Sends mutants of the corpus to a service in its own process with its own database, and lets it process them fully. The
+ * same seed makes the same mutants of the same corpus.
  */
 export async function runCampaign(options: CampaignOptions): Promise<CampaignReport> {
   const base = await mkdtemp(join(tmpdir(), 'vitrine-mutants-'));

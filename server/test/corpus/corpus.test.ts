@@ -8,7 +8,7 @@ let mara: Account;
 const ids = new Map<string, string>();
 
 beforeAll(async () => {
-  // What a machine with LibreOffice or Ghostscript draws, others show by its icon.
+  // Only machines with LibreOffice or Ghostscript draw these; others show an icon.
   library = await openLibrary({ VITRINE_LIBREOFFICE: 'off', VITRINE_GHOSTSCRIPT: 'off' });
   mara = await arrive(library, 'mara');
   for (const { name, make } of corpus) ids.set(name, (await upload(mara, await make(), {}, name)).id);

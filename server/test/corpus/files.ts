@@ -20,7 +20,7 @@ import { scene } from './scenes.ts';
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** How a file shows itself: by a picture, by a list of what it contains, or by its icon. */
+/** How a file is shown: as a picture, as a list of its contents, or as an icon. */
 type Shown = 'picture' | 'list' | 'icon';
 
 /** One file of the corpus. */
@@ -39,7 +39,7 @@ const colours: [[number, number, number], [number, number, number]] = [
   [0.05, 0.2, 0.9],
 ];
 
-/** A package of this repository; `fonts` are its files, never copied into the repository. */
+/** A font package of npm; its files are not copied into the repository. */
 const modules = join(import.meta.dirname, '../../../node_modules');
 const packaged = (path: string) => async () => own(await readFile(join(modules, path)));
 
@@ -186,7 +186,7 @@ const archives: readonly CorpusFile[] = [
   { name: 'brief.tar.gz', shown: 'list', make: () => tar(inside, true) },
 ];
 
-/** Files of every kind that studios have, made by open tools; none contains a picture that others hold rights to. */
+/** Files of every kind that studios have, made with open tools; no third party has rights to their pictures. */
 export const corpus: readonly CorpusFile[] = [
   ...pictures,
   ...films,

@@ -5,7 +5,7 @@ import { MeshoptEncoder } from 'meshoptimizer';
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** A torus: 3 numbers a point, 3 indices a triangle. */
+/** A torus: 3 numbers for each point, 3 indices for each triangle. */
 function torus(rings: number, sides: number) {
   const points: number[] = [];
   const triangles: number[] = [];
@@ -92,7 +92,7 @@ function gltfParts() {
   return { document, bytes };
 }
 
-/** glTF in one text, its buffer inside. */
+/** glTF with an embedded buffer. */
 export function gltf(): Bytes {
   const { document, bytes } = gltfParts();
   const uri = `data:application/octet-stream;base64,${bytes.toString('base64')}`;
@@ -117,7 +117,7 @@ export function glb(): Bytes {
   );
 }
 
-/** The same ring, packed as Draco or meshopt does it. */
+/** The same torus, compressed with Draco or meshopt. */
 export async function packedGlb(how: 'draco' | 'meshopt'): Promise<Bytes> {
   await MeshoptEncoder.ready;
   const io = new WebIO()

@@ -1,6 +1,6 @@
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** Whole numbers from 0 up to, but not including, `below`; alike for the same seed. */
+/** Returns integers from 0 to `below` - 1, the same for the same seed. */
 export type Random = (below: number) => number;
 
 /** Mulberry32: small, and the same on every machine. */
@@ -14,14 +14,14 @@ export function seeded(seed: number): Random {
   };
 }
 
-/** A file to be damaged, and another that its parts may come from. */
+/** A file to damage, and another one that parts may come from. */
 export interface Specimen {
   name: string;
   bytes: Bytes;
   other: { name: string; bytes: Bytes };
 }
 
-/** What a mutation makes of a file. */
+/** The result of a mutation. */
 export interface Mutant {
   name: string;
   bytes: Bytes;
@@ -40,7 +40,7 @@ function somewhere({ length }: Bytes, random: Random): number {
   return part === 1 ? length - 1 - random(near) : random(length);
 }
 
-/** Where a piece of the file begins and ends. */
+/** Returns the beginning and the end of a piece of the file. */
 function piece({ length }: Bytes, random: Random): [from: number, to: number] {
   const from = random(length);
   return [from, Math.min(length, from + 1 + random(Math.max(1, Math.ceil(length / 4))))];
@@ -109,19 +109,19 @@ const changes: Readonly<Record<string, Change>> = {
   },
 };
 
-/** The mutation that leaves the bytes alone: they are not what their name says. */
+/** The mutation that changes only the name, so that it does not fit the bytes. */
 const wrongExtension = 'wrong extension';
 
-/** What is done to files, in the order in which `mutate` does it. */
+/** All mutations, in the order in which `mutate` applies them. */
 export const mutationNames: readonly string[] = [...Object.keys(changes), wrongExtension];
 
-/** The mutant of a file with this number. Its name tells what was done. */
+/** Returns the mutant of a file with this number. Its name names the mutation. */
 export function mutate({ name, bytes, other }: Specimen, index: number, random: Random): Mutant {
   const mutation = mutationNames[index % mutationNames.length] ?? wrongExtension;
   const change = changes[mutation];
   const stem = `${name.replace(/\.[^.]*$/, '')} ${index} ${mutation}`;
   if (change === undefined) {
-    // The bytes differ in what hardly any format looks at, so that the file is not taken for the original.
+    // Changes bytes that most formats ignore, so that the file does not have the hash of the original.
     return {
       name: `${stem}.${other.name.split('.').at(-1)}`,
       bytes: joined(bytes, new TextEncoder().encode(`${index}`)),

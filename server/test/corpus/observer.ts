@@ -5,9 +5,9 @@ import { decoderKinds } from '../../src/media/decoding/kinds.ts';
 import { usageOfTree } from '../../src/media/decoding/usage.ts';
 
 const ASKED_EVERY_MS = 100;
-/** Decoders allocate and free within moments. */
+/** Short, because decoders allocate and free memory quickly. */
 const MEASURED_EVERY_MS = 20;
-/** A process that was given little of the machine has four times its limit of time; the rest is the queue's. */
+/** A process on a busy machine has four times its time limit; the rest is for the queue. */
 const PATIENCE = 4;
 const SLACK_MS = 30_000;
 /** Memory is measured at intervals, and grows between two of them. */
@@ -15,7 +15,7 @@ const OVERSHOOT = 1.5;
 
 const mostMemory = Math.max(...Object.values(decoderKinds).map(({ memoryBytes }) => memoryBytes));
 
-/** A file of /proc, or nothing when the process has ended. */
+/** Returns a file of /proc, or an empty text when the process has ended. */
 function readProc(path: string): string {
   try {
     return readFileSync(path, 'utf8');
@@ -24,12 +24,12 @@ function readProc(path: string): string {
   }
 }
 
-/** The children of a process, begun by any of its threads. */
+/** Returns the children that any thread of a process started. */
 export function childrenOf(pid: number): number[] {
   return readProc(`/proc/${pid}/task/${pid}/children`).split(' ').filter(Boolean).map(Number);
 }
 
-/** The decoder processes of a service. */
+/** Returns the decoder processes of a service. */
 function decodersOf(service: number): number[] {
   return childrenOf(service).filter((pid) =>
     readProc(`/proc/${pid}/cmdline`).includes('media/decoding/child.ts'),
@@ -46,7 +46,7 @@ interface Running {
   error: string | null;
 }
 
-/** What was seen of the work on some files. */
+/** Observations of the work on some files. */
 interface Seen {
   /** The most memory of all programs of one decoder, in bytes. */
   peakBytes: number;
@@ -58,9 +58,9 @@ interface Seen {
 export interface Observer {
   /** Resolves when every job about these files has ended; rejects with `stuck` when that takes longer. */
   untilDone(hashes: ReadonlySet<string>, withinMs: number): Promise<Seen>;
-  /** What is wrong with decoders that have nothing to do. */
+  /** Returns faults of idle decoders. */
   idleFaults(): Promise<string[]>;
-  /** Every decoder that was seen. */
+  /** All decoders observed. */
   pids(): ReadonlySet<number>;
 }
 
@@ -71,7 +71,7 @@ const running = `
   from graphile_worker._private_jobs j join graphile_worker._private_tasks t on t.id = j.task_id
   where j.payload ->> 'hash' is not null`;
 
-/** Opens an observer of a service with this process id and database. Faults that it sees go to `onFault`. */
+/** Opens an observer of a service with this process id and database. Reports faults to `onFault`. */
 export function openObserver(
   { pid, db }: { pid: number; db: pg.Client },
   onFault: (fault: string) => void,
@@ -112,7 +112,7 @@ export function openObserver(
           if (milliseconds > seen.slowest.milliseconds) seen.slowest = { milliseconds, task, hash };
           if (milliseconds > most) onFault(`the job ${task} of ${hash} outlives its limit`);
           if (error === null) continue;
-          // A file is never a fault of the machine. The job would be tried again minutes later.
+          // No file may cause an error of the machine. The job would be retried minutes later.
           onFault(`the job ${task} of ${hash} failed: ${error.split('\n')[0]}`);
           await db.query('select graphile_worker.complete_jobs($1)', [[id]]);
         }

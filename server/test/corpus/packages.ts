@@ -12,7 +12,7 @@ export async function zip(entries: Readonly<Record<string, string | Uint8Array>>
   return new Uint8Array(await downloadZip(files).arrayBuffer());
 }
 
-/** A tape archive of these texts, as it is or compressed. */
+/** A tar archive of these texts, plain or compressed. */
 export async function tar(entries: Readonly<Record<string, string>>, compressed: boolean): Promise<Bytes> {
   const archive = pack();
   for (const [name, text] of Object.entries(entries)) archive.entry({ name }, text);

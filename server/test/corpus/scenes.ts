@@ -1,6 +1,6 @@
 import sharp from 'sharp';
 
-/** A landscape that shows what decoders get wrong: which side is up, red and blue exchanged, clipped light, cut edges. */
+/** A landscape that shows decoder errors: orientation, exchanged red and blue, clipped highlights, cut edges. */
 export function scene(width: number, height: number, label: string) {
   const drawn = `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 160 100" preserveAspectRatio="none">
     <defs><linearGradient id="sky" x2="0" y2="1"><stop offset="0" stop-color="#1d4e89"/><stop offset="1" stop-color="#f7c59f"/></linearGradient></defs>

@@ -14,7 +14,7 @@ import { findProgram, freePort } from '../support/programs.ts';
 const run = promisify(execFile);
 const root = join(import.meta.dirname, '../../..');
 
-/** The text of every file in `deploy/`, by its path in there. */
+/** The text of every file in `deploy/`, by path. */
 const files = new Map<string, string>();
 let scratch: string;
 
@@ -151,7 +151,7 @@ describe('files in deploy/', () => {
         await writeFile(path, text);
       }
       const { stderr } = await run(analyze ?? '', ['verify', ...paths]);
-      // Other units of the machine may be wrong.
+      // Other units of the machine may have errors.
       expect(stderr.split('\n').filter((line) => line.includes('vitrine'))).toEqual([]);
     },
   );
@@ -177,7 +177,7 @@ describe('files in deploy/', () => {
     await writeFile(join(scratch, 'nginx.key'), key);
     const text = textOf('proxy/nginx.conf')
       .replaceAll('/etc/nginx/vitrine', join(scratch, 'nginx'))
-      // nginx binds the port even when it only checks, which needs root below 1024.
+      // nginx binds the port even for a check, and ports below 1024 need root.
       .replace('listen 443', `listen 127.0.0.1:${await freePort()}`);
     const places = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
     const temporary = places.map((place) => `${place}_temp_path ${scratch}/${place};`).join(' ');

@@ -46,12 +46,12 @@ function found(checks: readonly Check[], code: string): Check {
   return check;
 }
 
-/** What the doctor says of one thing. */
+/** Returns the doctor's finding with this code. */
 async function ask(code: string): Promise<Check> {
   return found((await root.ok('getDoctor')).checks, code);
 }
 
-/** The same with other settings, or with programs elsewhere. */
+/** Returns the same finding with other settings or other paths of programs. */
 async function askWith(code: string, config: Partial<Config>, searchPath = ''): Promise<Check> {
   const { db, storage } = library.deps;
   return found(await examineAll({ db, storage, config: { ...library.config, ...config }, searchPath }), code);

@@ -38,7 +38,7 @@ async function backUp(install: Install): Promise<() => Promise<void>> {
   };
 }
 
-/** Until connections that were cut are made again. */
+/** How long reconnecting may take. */
 async function untilBack(install: Install): Promise<void> {
   await expect
     .poll(
@@ -52,7 +52,7 @@ async function untilBack(install: Install): Promise<void> {
     .toBe(true);
 }
 
-/** Runs what runs every five minutes, on both sides, and what follows from it. */
+/** Runs the five-minute jobs of both sides, and the jobs that they enqueue. */
 async function passMinutes(...installs: readonly Install[]): Promise<void> {
   for (const { database } of installs) {
     await sql`update graphile_worker._private_jobs set run_at = now() where locked_at is null`.execute(
@@ -186,7 +186,7 @@ test('both sides converge after one of them is restored from a backup', async ()
 
   await restoreHarbour();
   expect(await commentsOn(harbour, first.id)).toEqual(['Hello']);
-  // Numbers of the forgotten changes are given to others.
+  // Other changes get the numbers of the forgotten ones.
   await say(harbour, first.id, 'After the restore');
   await passMinutes(harbour, studio);
   expect(await titlesAt(studio)).toEqual(after);
@@ -194,7 +194,7 @@ test('both sides converge after one of them is restored from a backup', async ()
   expect(await commentsOn(harbour, first.id)).toEqual(all);
   expect(await commentsOn(studio, mirror)).toEqual(all);
 
-  // One that has lost everything and knows a change that the other does not gets all of it again.
+  // An install that has lost everything receives all of it again.
   await sql`update federation_grants set expires_at = now()`.execute(studio.database.db);
   await sql`update federation_peers set cursor_id = 'forgotten', capabilities = '{}'`.execute(
     studio.database.db,

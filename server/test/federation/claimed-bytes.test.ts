@@ -8,7 +8,7 @@ import { type Install, openInstall, pair, settle } from './installs.ts';
 
 const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
 
-/** Shares a post with one picture, whose original the install says is `claimed`, bytes that it does not have. */
+/** Shares a post with one picture, and claims that its original is `claimed`, which the install does not have. */
 async function shareClaim(install: Install, peer: string, title: string, claimed: Uint8Array): Promise<void> {
   const asset = await upload(install.root, await jpeg(320, 240, { seed: 7 }), { sensitivity: 'posts' });
   await install.runJobs();

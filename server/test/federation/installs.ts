@@ -36,14 +36,14 @@ export async function pair(
   return { peerOfOne, peerOfOther: offered.id };
 }
 
-/** An install as its requests to peers are signed. */
+/** Returns the identity with which an install signs its requests to peers. */
 export async function identityOf(install: Install): Promise<Identity> {
   const own = await readInstall(install.deps);
   if (own === null) throw new Error('the install has no address');
   return own;
 }
 
-/** The reason with which an install refuses what is sent to it. */
+/** Returns the reason with which an install refuses an envelope. */
 export async function reasonOf(sending: Promise<unknown>): Promise<string | null> {
   const error = await sending.then(
     () => null,

@@ -14,7 +14,7 @@ const SECONDS_PER_WAIT = 60;
 
 let harbour: Home;
 let studio: Home;
-/** What is killed at which step of this round, and what was. */
+/** Which install to kill at which step of this round, and whether it was killed. */
 let plan: { victim: () => Home; step: string } | null = null;
 let restarting: Promise<void> = Promise.resolve();
 const steps = new Set<string>();
@@ -53,7 +53,7 @@ afterAll(async () => {
   await Promise.all([harbour?.close(), studio?.close()]);
 });
 
-/** Repeats a call until it is answered, as a person does whose library was away for a moment. */
+/** Repeats a call until it gets a response, like a user whose library was unavailable for a moment. */
 async function insist<T>(call: () => Promise<T>): Promise<T> {
   const until = Date.now() + SECONDS_PER_WAIT * 1000;
   for (;;) {
@@ -69,7 +69,7 @@ async function insist<T>(call: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Waits until both installs agree that something is so, while time passes for what waits to be tried again. */
+/** Waits until both installs meet a condition, while the clock advances for whatever is due to be retried. */
 async function until(what: string, isSo: () => Promise<boolean>): Promise<void> {
   const deadline = Date.now() + SECONDS_PER_WAIT * 1000;
   while (!(await insist(isSo))) {
@@ -105,7 +105,7 @@ async function accept(home: Home): Promise<void> {
   if (peer !== undefined) await insist(() => home.root().ok('acceptPeer', { params: { id: peer.id } }));
 }
 
-/** Pairs the installs, as administrators do who click again when nothing happened. */
+/** Pairs the installs, and tries again when nothing happens, as administrators do. */
 async function pair(): Promise<string> {
   await insist(async () => {
     if ((await peersOf(harbour)).length === 0)
@@ -119,7 +119,7 @@ async function pair(): Promise<string> {
   return (await insist(() => peersOf(harbour)))[0]?.id ?? '';
 }
 
-/** Comments once, also when the answer is lost: who commented looks before writing again. */
+/** Comments exactly once: checks for the comment before writing again when a response is lost. */
 async function comment(home: Home, post: string, body: string, parent: string | null): Promise<string> {
   return insist(async () => {
     const known = (await commentsOn(home, post)).find((one) => one.body === body);
@@ -151,7 +151,7 @@ async function gone(remove: () => Promise<unknown>): Promise<void> {
 
 const postsAt = async (root: Visitor) => (await root.ok('listPosts')).items;
 
-/** Everything from pairing to unpairing, once. Returns what the receiver holds at the end, which should be nothing. */
+/** Runs everything from pairing to unpairing. Returns what the receiver still holds, which should be nothing. */
 async function playRound(round: number): Promise<void> {
   const title = `Round ${round}`;
   const asset = await insist(async () =>
@@ -219,7 +219,7 @@ async function playRound(round: number): Promise<void> {
   await harbour.root().ok('deletePost', { params: { id: post.id }, body: undefined });
 }
 
-/** Reasons that are right while the other side has not yet recorded that it is connected, or no longer is. */
+/** Reasons that are correct while the other side has not yet recorded a connection or its end. */
 const passingReasons = new Set(['peer_disabled', 'unknown_peer']);
 
 async function isIdle({ database: { db } }: Home): Promise<boolean> {
@@ -246,7 +246,7 @@ async function leftAt({ database: { db }, storage }: Home) {
 test(
   'killing either library at any step of pairing, sharing, commenting and revoking neither loses nor repeats anything',
   async () => {
-    // Without a kill: which steps there are.
+    // Runs without a kill first, to list the steps.
     await playRound(0);
     const known = [...steps].sort();
     expect(known.length).toBeGreaterThan(20);
@@ -255,7 +255,7 @@ test(
       { victim: () => studio, name: 'studio', step },
     ]);
     for (let round = 1; round <= ROUNDS; round += 1) {
-      // A stride that is prime to their number visits all of them before any again.
+      // A stride coprime to their number visits all steps before any step twice.
       const kill = kills[(round * 7919) % kills.length];
       if (kill === undefined) throw new Error('there are no steps');
       plan = kill;

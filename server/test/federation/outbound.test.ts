@@ -24,7 +24,7 @@ const install: Install = {
   key: { privateKey, publicKey: rawPublicKey(privateKey) },
 };
 const deps: OutboundDeps = { config: { federation: { privateAddresses: true, cacheBytes: 0 } } };
-/** So little patience that a test of slowness is quick. */
+/** Short limits, so that tests of slow peers are fast. */
 const hasty: OutboundDeps = {
   ...deps,
   patience: { headersMs: 500, idleMs: 1000, totalMs: 3000, bytesTotalMs: 3000 },
@@ -206,7 +206,7 @@ describe('peers that misbehave', () => {
       response.writeHead(200, { 'content-type': 'application/json' });
       response.write('{');
       if (request.url === '/stops') return;
-      // Never idle, and never done.
+      // Always sends, and never ends.
       const drip = setInterval(() => response.write(' '), 50);
       response.on('close', () => clearInterval(drip));
     });

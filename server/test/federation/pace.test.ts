@@ -101,7 +101,7 @@ test('sends pending changes to a peer in order, in batches of at most fifty', as
     ]);
     expect((await studio.root.ok('listFederationRejections')).items).toEqual([]);
 
-    // A peer that says nothing of batches is sent one change at a time.
+    // A peer that does not announce batches gets one change at a time.
     await sql`update federation_peers set capabilities = '{}'`.execute(harbour.database.db);
     requests.length = 0;
     await harbour.root.ok('updatePost', { params: { id: post.id }, body: { title: 'One' } });

@@ -20,7 +20,7 @@ export type Watch = (step: string) => Promise<void>;
 /** An install in a process of its own that can be killed and started again. Its public address stays the same. */
 export interface Home {
   name: string;
-  /** Where peers reach it: a relay that sees their requests. */
+  /** The address for peers: a relay that observes their requests. */
   address: string;
   database: DatabasePool;
   storage: Storage;
@@ -126,7 +126,7 @@ export async function openHome(name: string, watch: Watch): Promise<Home> {
   return home;
 }
 
-/** Lets the time pass that retries wait for. After a crash, also that of the lease and of the jobs of the dead process. */
+/** Advances the clock for retries. After a crash, also for the lease and the jobs of the dead process. */
 export async function passTime({ database: { db } }: Home, { crashed = false } = {}): Promise<void> {
   if (crashed) {
     await sql`update federation_peers set delivering_until = null`.execute(db);

@@ -32,7 +32,7 @@ beforeAll(async () => {
   bob = await studio.join('bob');
 });
 
-/** The peer that one install is for the other. */
+/** Returns the peer that represents one install at the other. */
 async function peerAt(install: Install): Promise<string> {
   const [peer] = (await install.root.ok('listPeers')).items;
   if (peer === undefined) throw new Error('there is no peer');
@@ -57,7 +57,7 @@ async function refusalOf(
   return { status: error.status, reason: error.reason };
 }
 
-/** An envelope of bob's, signed with his key by code of its own. */
+/** Returns an envelope of bob, signed with his key by independent code. */
 async function envelopeOfBob(body: object): Promise<Record<string, unknown>> {
   const actor = `${studio.address}/users/bob`;
   const { rows } = await sql<{

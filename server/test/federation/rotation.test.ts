@@ -15,7 +15,7 @@ import { type Install, identityOf, openInstall, pair, reasonOf, settle } from '.
 
 const PROTOCOL = 'https://artist-alley.org/protocol/v1';
 
-/** A way to an install that can be cut. Its address is the install's public one. */
+/** A relay to an install that can be cut. Its address is the install's public address. */
 async function openGate(install: Install) {
   const { port } = new URL(install.address);
   const server = createServer((socket) => {
@@ -42,7 +42,7 @@ async function skipPauses({ database: { db } }: Install): Promise<void> {
   await sql`update graphile_worker._private_jobs set run_at = now()`.execute(db);
 }
 
-/** Lets the grace periods of all keys end, as the clock would, and has the job clean up. */
+/** Ends the grace periods of all keys and runs the cleanup job. */
 async function endGrace(...installs: readonly Install[]): Promise<void> {
   for (const { database, runJobs } of installs) {
     await sql`update federation_rotations set retained_until = now() - interval '1 second'`.execute(
@@ -150,7 +150,7 @@ describe('the key of an install', () => {
     await rotate();
     await skipPauses(harbour);
     await settle(harbour);
-    // The peer stays away for longer than any key is kept.
+    // The peer is away for longer than any key is kept.
     await endGrace(harbour);
     await gate.mend();
     await skipPauses(harbour);
@@ -178,11 +178,11 @@ describe('the key of an install', () => {
     const told = await readRotations(harbour.database.db, null);
     const byPinned = signRotation(owner(), last, stranger.publicKey, now);
     const refused = [
-      // A key that simply differs.
+      // An unrelated key.
       () => batch(stranger),
       () => announce(stranger, []),
       () => announce(stranger, told),
-      // A key that was replaced has no say any more.
+      // A replaced key is no longer valid.
       () => announce(stranger, [signRotation(owner(), first, stranger.publicKey, now)]),
       () => announce(stranger, [...told, signRotation(owner(), first, stranger.publicKey, now)]),
       // A statement for another install, and one that was changed.

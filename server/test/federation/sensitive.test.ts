@@ -50,7 +50,7 @@ async function eventsOf(install: Install, event: string) {
   return (await install.root.ok('listAudit', { query: { event, limit: 100 } })).items;
 }
 
-/** The envelope of what waits at the harbour with this activity, as it will be sent. */
+/** Returns the envelope of the pending delivery at the harbour with this activity. */
 async function written(activity: OutboxRow['activity'], kind: OutboxRow['kind'], id: string) {
   const { rows } = await sql<OutboxRow>`select * from federation_outbox
     where activity = ${activity} and kind = ${kind} and object_id = ${id} order by seq desc limit 1`.execute(
@@ -130,10 +130,10 @@ describe('restricted and mature content', () => {
     await sql`update federation_peers set capabilities = '{batched-inbox-v1}'`.execute(db);
     const params = { id: asset.id, peer_id: peers.peerOfOne };
     const body = { person: 'bob', confirm_sensitive: true };
-    // The studio is asked again, and says that it decrypts.
+    // Asks the studio again, which now announces that it decrypts.
     await alice.ok('putAssetPeer', { params, body });
     await alice.ok('deleteAssetPeer', { params });
-    // Another key than the pinned one counts for nothing.
+    // Ignores any key other than the pinned one.
     await sql`update federation_peers set capabilities = '{}', public_key = decode(repeat('00', 32), 'hex')`.execute(
       db,
     );
@@ -349,7 +349,7 @@ describe('content that is encrypted for a person', () => {
     expect(await send({ id, type: 'Create', encrypted })).toEqual({ status: 'accepted' });
     expect(await membersOf(bob, title)).toEqual(['Quay', 'Unseen treasure']);
     expect(await membersOf(eve, title)).toEqual(['Quay']);
-    // At no moment, not only once the sweep of ungranted objects has run.
+    // At any time, not only after the sweep of ungranted objects.
     const { db } = studio.database;
     const { rows: given } = await sql<{ asset_id: string; uri: string; peer: string }>`
       select r.asset_id, r.uri, a.origin_peer_id as peer from federated_recipients r

@@ -164,7 +164,7 @@ describe('signed requests', () => {
   });
 });
 
-/** Whether an RSA signature fits the request: nothing of ours accepts one, but the signed text must be the same. */
+/** Verifies an RSA signature, which Vitrine does not accept, because the signed text must be the same. */
 function rsaFits(parts: RequestParts, publicKey: string): boolean {
   const signature = readSignature(parts);
   return verify('sha256', Buffer.from(signingString(parts, signature)), publicKey, signature.signature);

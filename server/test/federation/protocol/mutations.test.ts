@@ -57,7 +57,7 @@ function placesOf(value: unknown): Place[] {
 const samples = bodies.map((body) => JSON.stringify(envelopeOf(body)));
 const canonical = new Set(samples.map((sample) => canonicalJson(JSON.parse(sample))));
 
-/** What a hostile or broken sender might put in place of a value. */
+/** Values that a hostile or broken sender might send instead. */
 const oddities: readonly unknown[] = [
   null,
   true,
@@ -236,7 +236,7 @@ describe('mutated envelopes', () => {
       const sample = pick(samples, next);
       const mutated = mutate(sample, next);
       const result = receive(Buffer.from(mutated));
-      // A change may turn out to be none, such as a letter that is replaced by itself.
+      // A change may have no effect, such as replacing a letter by itself.
       if ('accepted' in result) expect(canonical, mutated.toString()).toContain(result.accepted);
       else reasons.add(result.reason);
     }
@@ -314,7 +314,7 @@ describe('mutated requests', () => {
         continue;
       }
       accepted++;
-      // Of what is signed nothing differs: the clock is within its tolerance, or the keyId, which is not signed, is another.
+      // Nothing that is signed differs: the time is within its tolerance, or only the unsigned keyId changed.
       const { signature, ...signed } = parts.headers;
       const { signature: original, ...others } = headers;
       expect({ ...parts, headers: signed }).toEqual({ ...intact, now: parts.now, headers: others });
