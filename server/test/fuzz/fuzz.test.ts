@@ -8,16 +8,16 @@ import { jpeg, plainFile } from '../support/pictures.ts';
 import { addTeam } from '../support/teams.ts';
 import { type Found, harvest, randomFrom, requestFor } from './requests.ts';
 
-/** Many more by hand: `FUZZ_REQUESTS=100000 FUZZ_SEED=7 npm run fuzz`. */
+/** A small budget; `FUZZ_REQUESTS=100000 FUZZ_SEED=7 npm run fuzz` sends many more. */
 const REQUESTS = Number(process.env.FUZZ_REQUESTS ?? 600);
 const SEED = Number(process.env.FUZZ_SEED ?? 20_261_123);
 const AT_ONCE = 8;
 /** Jobs run after this many requests. */
 const ROUND = 300;
-/** No request of this size may take longer, even on a busy machine. */
+/** The longest time that a request of this size may take, even on a busy machine. */
 const MOST_MS = 20_000;
 
-/** Uploads are no JSON. */
+/** All operations except uploads, which take no JSON. */
 const all = Object.values(operations).filter(
   (operation: Operation) => operation.tus !== true && operation.form !== 'only',
 );
@@ -43,7 +43,7 @@ beforeAll(async () => {
   readToken = (await admin.ok('createToken', { body: { name: 'fuzz', scopes: ['read'] } })).token;
 });
 
-/** A caller with credentials, and how to sign in again when the session has ended. */
+/** A caller with credentials, and a function that signs in again after the session has ended. */
 interface Caller {
   headers: Record<string, string>;
   renew(): Promise<void>;
@@ -130,6 +130,6 @@ test('no sequence of requests meets a fault, an undeclared answer or an endless 
   if (process.env.FUZZ_REQUESTS !== undefined)
     console.log([...statuses].sort(), `slowest ${slowest.toFixed(0)} ms`);
   expect(faults, `FUZZ_SEED=${SEED}`).toEqual([]);
-  // Requests that nothing accepts would prove little.
+  // Requests that are all refused would prove little.
   expect((statuses.get(200) ?? 0) / REQUESTS).toBeGreaterThan(0.05);
 }, 30_000_000);

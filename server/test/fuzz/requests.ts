@@ -5,7 +5,7 @@ export type Random = () => number;
 type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 type Schema = { [key: string]: Json };
 
-/** A sequence of numbers from 0 to 1 that a seed decides (xorshift32). */
+/** Returns a generator of numbers from 0 to 1, the same for the same seed (xorshift32). */
 export function randomFrom(seed: number): Random {
   let state = seed | 1;
   return () => {
@@ -16,18 +16,18 @@ export function randomFrom(seed: number): Random {
   };
 }
 
-/** Things of the library that earlier answers named, so that requests meet what exists. */
+/** Objects of the library that earlier responses named, so that requests refer to existing ones. */
 export interface Found {
-  /** Ids of anything, as few of them are of the kind that an operation wants. */
+  /** Ids of any kind; only few are of the kind that an operation expects. */
   ids: string[];
-  /** Refs of accounts, except those of the callers: a caller that is disabled asks nothing any more. */
+  /** Refs of accounts, except those of the callers, because a disabled caller can send nothing useful. */
   refs: number[];
   texts: string[];
 }
 
 const MOST_FOUND = 200;
 
-/** Keeps what an answer names; of many things, a random selection. */
+/** Collects the objects that a response names, or a random selection of many. */
 export function harvest(found: Found, text: string, own: ReadonlySet<number>, random: Random): void {
   const add = <T>(list: T[], one: T) => {
     if (list.includes(one)) return;
@@ -42,7 +42,7 @@ export function harvest(found: Found, text: string, own: ReadonlySet<number>, ra
     if (word !== undefined) add(found.texts, word);
 }
 
-/** Values that few schemas allow, and those that do had better survive. */
+/** Values that few schemas allow, and that no operation may fail on. */
 const hostile: readonly Json[] = [
   null,
   true,
@@ -144,7 +144,7 @@ const textOfValue = (value: Json): string => (typeof value === 'string' ? value 
 
 export interface Request {
   method: string;
-  /** Below the base path. */
+  /** The path below the base path. */
   path: string;
   headers: Record<string, string>;
   body?: string;

@@ -115,13 +115,13 @@ async function ask<T>(query: ReturnType<typeof sql<T>>): Promise<T[]> {
   return rows;
 }
 
-/** How many were imported and how many were there, as the summary says. */
+/** Returns the numbers of imported, existing and failed files in the summary. */
 function countsOf(lines: string[]): [number, number, number] {
   const found = /^(\d+) imported, (\d+) there already.*, (\d+) failed$/.exec(lines[0] ?? '');
   return [Number(found?.[1]), Number(found?.[2]), Number(found?.[3])];
 }
 
-// These follow on one another: one library, from its first import to its posts.
+// Each test continues with the library of the previous one.
 describe('vitrine import DIR', () => {
   // ADMIN-9
   test('imports a tree of folders, reports failures and exits with 2', async () => {

@@ -509,7 +509,7 @@ describe('a MySQL table', () => {
 
   type Served = Parameters<NonNullable<Parameters<typeof mysql.createServer>[0]>>[0];
 
-  /** What a client that knows the password answers to the seed (mysql_native_password). */
+  /** Returns the response to the seed of a client that knows the password (mysql_native_password). */
   function tokenFor(word: string, seed: Buffer): Buffer {
     const sha1 = (...parts: (Buffer | string)[]) =>
       parts.reduce((hash, part) => hash.update(part), createHash('sha1')).digest();
@@ -533,7 +533,7 @@ describe('a MySQL table', () => {
       connectionId: 1,
       statusFlags: 2,
       characterSet: 45,
-      // All but compression and TLS.
+      // All capabilities except compression and TLS.
       capabilityFlags: 0xffffff & ~0x20 & ~0x800,
       authCallback: (
         hello: Hello,
@@ -551,7 +551,7 @@ describe('a MySQL table', () => {
 
   function answer(connection: Served, text: string): void {
     asked.push(text);
-    // Packets of an answer are numbered from 1, those of the next question from 0 again.
+    // Packets of a response are numbered from 1, and those of the next request from 0.
     connection.sequenceId = 1;
     const [, list = '', table = '', limit] =
       /^select (.+) from `((?:[^`]|``)+)`(?:( limit 0)| order by ref)?$/.exec(text) ?? [];

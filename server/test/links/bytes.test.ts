@@ -20,7 +20,7 @@ async function newAsset(width = 300, height = 200, name = 'picture.jpg') {
   return upload(owner, await jpeg(width, height, { seed }), { sensitivity: 'posts' }, name);
 }
 
-/** The bytes at an address of a link, as sent. */
+/** Returns the bytes at a path of a link. */
 async function bytesOf(path: string): Promise<{ status: number; headers: Headers; bytes: Buffer }> {
   const response = await fetch(`${library.address}/api/v1${path}`);
   return {
@@ -35,7 +35,7 @@ interface Entry {
   bytes: Buffer;
 }
 
-/** What a ZIP without compression holds, read from its central directory. */
+/** Returns the entries of a ZIP without compression, read from its central directory. */
 function unzip(zip: Buffer): Entry[] {
   const end = zip.lastIndexOf(Buffer.from('PK\u0005\u0006', 'latin1'));
   const count = zip.readUInt16LE(end + 10);
@@ -121,7 +121,7 @@ describe('a watermark', () => {
     const raw = (bytes: Buffer) => sharp(bytes).removeAlpha().raw().toBuffer({ resolveWithObject: true });
     const [before, after] = [await raw(plain.bytes), await raw(drawn.bytes)];
     expect([after.info.width, after.info.height]).toEqual([600, 400]);
-    // Every ninth of the picture has changed, and most of it can still be seen.
+    // Each ninth of the picture has changed, and most of the picture can still be seen.
     const changed = Array.from({ length: 9 }, () => 0);
     for (let y = 0; y < 400; y += 1) {
       for (let x = 0; x < 600; x += 1) {
@@ -220,7 +220,7 @@ describe('GET /links/{token}/archive', () => {
     await sql`insert into collection_posts (collection_id, post_id, position, added_by)
       select ${shelf.id}, id, row_number() over (), ${owner.ref} from posts where title = 'many'`.execute(db);
     const { token } = await makeLink(owner, 'collections', shelf.id, { allow_download: true });
-    // Before the request: a service that collects the archive first would have done so when it answers.
+    // Measured before the request: a service that collects the archive first has done so when it responds.
     const before = process.memoryUsage().rss;
     const response = await fetch(`${library.address}/api/v1/links/${token}/archive`);
     let [entries, bytes, most] = [0, 0, 0];

@@ -108,7 +108,7 @@ describe('POST /{posts|assets|collections}/{id}/links', () => {
         .map(async (path) => (await visit(library, path)).status);
       expect(await Promise.all(statuses)).toEqual([404, 404, 404, 404, 404]);
     }
-    // A link to the asset itself is explicit: any sensitivity but no mature content.
+    // A link to the asset itself is explicit: it shows any sensitivity, but no mature content.
     const direct = await makeLink(owner, 'assets', restricted.id);
     expect(await shownIds(library, direct.token)).toEqual([restricted.id]);
     await owner.ok('updateAsset', { params: { id: restricted.id }, body: { mature: true } });

@@ -3,11 +3,11 @@ import type { NewShareLink, ShareLinkCreate } from '@vitrine/contract/links';
 import type { Answered, Visitor } from '../support/client.ts';
 import type { Library } from '../support/library.ts';
 
-/** How visitors come to links in these tests: with an address and nothing else. */
+/** Visitors of links in these tests have only the address. */
 
 type Kind = 'posts' | 'assets' | 'collections';
 
-/** Makes a link as this account and expects it to succeed. */
+/** Creates a link as this account. */
 export async function makeLink(
   account: Visitor,
   kind: Kind,
@@ -20,17 +20,17 @@ export async function makeLink(
   return account.ok('createCollectionLink', { params, body });
 }
 
-/** Opens a link without an account; `cookie` is what unlocking gave. */
+/** Opens a link without an account; `cookie` is the one that unlocking has set. */
 export function open(library: Library, token: string, cookie?: string): Promise<Answered> {
   return visit(library, `/links/${token}`, cookie);
 }
 
-/** Asks for anything of a link without an account. */
+/** Sends a request below a link without an account. */
 export function visit(library: Library, path: string, cookie?: string): Promise<Answered> {
   return library.anonymous().send(path, cookie === undefined ? {} : { headers: { cookie } });
 }
 
-/** What an opened link shows. */
+/** Returns what an opened link shows. */
 export async function shown(library: Library, token: string): Promise<LinkView> {
   return library.anonymous().ok('openLink', { params: { link: token } });
 }
@@ -39,7 +39,7 @@ export async function shownIds(library: Library, token: string): Promise<string[
   return (await shown(library, token)).items.map(({ id }) => id);
 }
 
-/** Tries a password, and returns the answer with the cookie it set. */
+/** Tries a password, and returns the response with the cookie that it sets. */
 export async function unlock(library: Library, token: string, password: string) {
   const answer = await library
     .anonymous()
@@ -48,7 +48,7 @@ export async function unlock(library: Library, token: string, password: string) 
   return { ...answer, set, cookie: set.split(';')[0] ?? '' };
 }
 
-/** Every address of a link, with an asset that is asked for below it. */
+/** Returns all paths of a link, with the paths of this asset below it. */
 export function addressesOf(token: string, assetId: string): string[] {
   const link = `/links/${token}`;
   return [

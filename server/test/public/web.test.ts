@@ -124,7 +124,7 @@ const texts = (from: Element, name: string) =>
 
 const idsIn = (xml: string) => texts(parse(xml), 'id').map((id) => id?.replace('urn:uuid:', ''));
 
-/** The page for everything that visitors may not see. */
+/** Expects the page for everything that visitors may not see. */
 const plain = { title: 'Vitrine', robots: 'noindex' };
 
 // PUBLIC-4

@@ -74,11 +74,11 @@ describe('a quota per person', () => {
     expect((await mara.refused('createAsset', { body: form(bytesOf(5 * KB)) })).status).toBe(413);
     expect(await usedBy(mara)).toBe(6 * KB);
     expect((await mara.ok('listUploads')).items).toEqual([]);
-    // Exactly what fits, and what is stored already, is taken.
+    // Accepts a file that fits exactly, and bytes that are stored already.
     expect((await begin(mara, 4 * KB)).status).toBe(201);
     await mara.ok('createAsset', { body: { file_hash: kept.file_hash ?? '' } });
     expect((await begin(mara, 1)).status).toBe(413);
-    // Other people have their own.
+    // Other accounts have their own quota.
     expect((await begin(other, 9 * KB)).status).toBe(201);
   });
 

@@ -107,7 +107,7 @@ describe('POST /assets/{id}/request-access', () => {
       expect([capability, answer.status]).toEqual([capability, 201]);
     }
     expect((await asks()).map((row) => row.requested_capability).sort()).toEqual([...capabilities].sort());
-    // To be asked for is all that came of it.
+    // Requesting a capability does not grant it.
     expect((await asker.refused('getPublicMode')).status).toBe(403);
   });
 
@@ -280,7 +280,7 @@ describe('with rate limits on', () => {
     expect(refused.status).toBe(429);
     expect(Object.keys(JSON.parse(refused.text))).toEqual(['error']);
     const seconds = Number(refused.headers.get('retry-after'));
-    // Within the hour, and not within the minute of other limits.
+    // This limit counts per hour; others count per minute.
     expect(seconds).toBeGreaterThan(3000);
     expect(seconds).toBeLessThanOrEqual(3600);
     expect((await ask({}, calm, target)).status).toBe(201);

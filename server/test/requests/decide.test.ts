@@ -10,17 +10,17 @@ import { jpeg } from '../support/pictures.ts';
 import { addTeam } from '../support/teams.ts';
 
 const refusal = { status: 403, error: 'you may not decide this request' };
-/** Not on a round millisecond, whose zeros the library would not write. */
+/** Not a round millisecond, because PostgreSQL omits trailing zeros. */
 const inAnHour = () => new Date(Math.floor(Date.now() / 1000) * 1000 + 3_600_123).toISOString();
 
 let library: Library;
 let root: Account;
-/** Owns every asset that is asked for. */
+/** The owner of all requested assets. */
 let owner: Account;
 let requester: Account;
-/** Holds `share.grant`. */
+/** An account with `share.grant`. */
 let sharer: Account;
-/** Holds `posts.admin` and `assets.admin`, and deletes what is asked back. */
+/** An account with `posts.admin` and `assets.admin` that deletes what others ask to restore. */
 let deleter: Account;
 let hash: string;
 
@@ -48,14 +48,14 @@ const refused = (who: Visitor, { id }: { id: string }, body: Body = { decision: 
 const statusOf = async (who: Visitor, { id }: { id: string }, body: unknown = { decision: 'granted' }) =>
   (await who.send(`/admin/requests/${id}/decide`, { method: 'POST', body })).status;
 
-/** A new asset of the owner's, restricted, and an ask of the requester's for it. */
+/** Creates a restricted asset of the owner, and a request of the requester for it. */
 async function askAccess(capability?: string, from: Account = requester): Promise<ResourceRequest> {
   const asset = await owner.ok('createAsset', { body: { file_hash: hash, sensitivity: 'restricted' } });
   const body = capability === undefined ? {} : { capability };
   return from.ok('requestAccess', { params: { id: asset.id }, body });
 }
 
-/** A new thing of the requester's that the deleter deleted, asked back. */
+/** Creates a post or asset of the requester, which the deleter deletes, and a request to restore it. */
 async function askBack(kind: 'post' | 'asset', by: Account = deleter): Promise<ResourceRequest> {
   const asset = await requester.ok('createAsset', { body: { file_hash: hash, sensitivity: 'public' } });
   const { id } = kind === 'asset' ? asset : await publish(requester, [asset]);
@@ -64,7 +64,7 @@ async function askBack(kind: 'post' | 'asset', by: Account = deleter): Promise<R
   return requester.ok('requestRestore', { params: { kind, id }, body: {} });
 }
 
-/** The request as its requester finds it. */
+/** Returns the request as its requester sees it. */
 async function mine({ id }: { id: string }, who: Visitor = requester): Promise<ResourceRequest> {
   const { items } = await who.ok('listMyRequests', { query: { limit: 200 } });
   const found = items.find((one) => one.id === id);
@@ -170,7 +170,7 @@ describe('who decides', () => {
       due[name] = name === 'anonymous' ? 401 : may.includes(name) ? 200 : 403;
       expect([name, await stateOf(request)]).toEqual([name, outcomes[name] === 200 ? 'granted' : 'pending']);
       if (outcomes[name] !== 200) continue;
-      // A grant of system.admin would change what the requester may do for the callers that follow.
+      // A grant of system.admin would give the requester more rights in the following cases.
       await library.deps.db
         .deleteFrom('user_capability_grants')
         .where('user_ref', '=', requester.ref)
@@ -552,7 +552,7 @@ describe('a decision after a change of the target', () => {
       const restore = () =>
         root.send(`/admin/posts/${request.target_id}/restore`, { method: 'POST' }).then((one) => one.status);
       const [decided, restored] = await Promise.all([statusOf(deleter, request), restore()]);
-      // Whichever came second finds it done.
+      // The second of them finds the request decided.
       expect([
         [200, 404],
         [409, 204],

@@ -15,11 +15,11 @@ let owner: Account;
 let other: Account;
 let ann: Account;
 let sharer: Account;
-/** Holds `posts.admin`, and deleted a post of ann's. */
+/** An account with `posts.admin` that deleted a post of ann. */
 let deleter: Account;
 let hash: string;
 
-/** What was asked, oldest first: each by whom, of whom, for what. */
+/** All requests, oldest first, with requester, owner and target. */
 const asked: Record<string, ResourceRequest> = {};
 const named = (request: { id: string }) =>
   Object.entries(asked).find(([, { id }]) => id === request.id)?.[0] ?? request.id;
@@ -67,7 +67,7 @@ beforeAll(async () => {
 const items = async (who: Visitor, queue: Queue, query: { state?: ResourceRequest['state'] } = {}) =>
   (await who.ok(queue, { query })).items;
 const names = async (...of: Parameters<typeof items>) => (await items(...of)).map(named);
-/** What the caller may decide now, of what the queue shows. */
+/** Returns the requests of the queue that the caller may decide now. */
 const decidable = async (...of: Parameters<typeof items>) =>
   (await items(...of)).filter((one) => one.decidable_by_caller).map(named);
 

@@ -40,7 +40,7 @@ async function granted(capability: string, expires_at: string | null = inAnHour(
   return { asker, request: await sharer.ok('decideRequest', { params: { id }, body }) };
 }
 
-/** Lets what would end in an hour have ended. */
+/** Moves ends within the next hour into the past. */
 const letRunOut = ({ asker }: Granted) =>
   library.deps.db
     .updateTable('user_capability_grants')

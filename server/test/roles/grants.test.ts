@@ -62,7 +62,7 @@ const refusal = async (operation: Put | Remove, body: CapabilityChange, visitor:
 const statusOf = async (kind: string, method: 'POST' | 'DELETE', body: unknown, visitor: Visitor = root) =>
   (await visitor.send(`/admin/users/${mara.ref}/${kind}`, { method, body })).status;
 
-/** Lets what would end in an hour have ended. */
+/** Moves ends within the next hour into the past. */
 async function letRunOut(table: (typeof kinds)[number]['table']): Promise<void> {
   await sql`update ${sql.table(table)} set expires_at = now() - interval '1 second'
     where user_ref = ${mara.ref} and expires_at is not null`.execute(library.deps.db);

@@ -16,7 +16,7 @@ beforeAll(async () => {
   vice = await library.join('vice');
 });
 
-/** Root is the one administrator, by role. */
+/** Root is the only administrator, by role. */
 beforeEach(async () => {
   const { db } = library.deps;
   await db.deleteFrom('user_capability_grants').execute();
@@ -169,7 +169,7 @@ test('two administrators who demote each other concurrently leave one', async ()
     const outcomes = await Promise.all([mine(root, vice), theirs(vice, root)]);
     const left = [await isAdministrator(root), await isAdministrator(vice)];
     expect(left.filter(Boolean), `round ${round}: ${JSON.stringify(outcomes)}`).toHaveLength(1);
-    // The second is refused by the rule, or comes too late to be let in.
+    // The second is refused by the rule, or no longer let in.
     const refused = outcomes.filter(({ status }) => status >= 400);
     expect(refused).toHaveLength(1);
     expect([400, 401, 403]).toContain(refused[0]?.status);

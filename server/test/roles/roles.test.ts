@@ -174,7 +174,7 @@ describe('PUT /auth/users/{ref}/role', () => {
       body: { role_id: roleIds.member },
     });
     expect([answer.status, answer.text]).toEqual([204, '']);
-    // Past the door an empty body is a bad one.
+    // Callers who are let in get 400 for the empty body.
     expect([await held(nina), await uploads()]).toEqual([ofMember, 400]);
     await setRole(root, nina, roleIds.viewer);
     expect([await held(nina), await uploads()]).toEqual([['teams.read'], 403]);

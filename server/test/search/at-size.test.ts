@@ -10,11 +10,11 @@ import { type Account, type Library, openLibrary, publish } from '../support/lib
 import { watchStatements } from '../support/statements.ts';
 
 /**
- * A library is large enough that its documents are not all walked (search/in-order.ts): each way to the newest that
- * match finds exactly what there is, and what the caller may read of it.
+ * A library that is too large to read all its documents (search/in-order.ts): each way to the newest matches finds
+ * exactly those that match and that the caller may read.
  */
 
-/** Newest last: numbers 1 to 2,400. */
+/** Numbers 1 to 2,400, newest last. */
 const ASSETS = 2400;
 let library: Library;
 let mara: Account;
@@ -31,7 +31,7 @@ beforeAll(async () => {
     arrive(library, 'root', 'admin'),
   ]);
   const { db } = library.deps;
-  // `sealed` is withheld from all but mara, and of two from all but ines; `buried` has 10 of the oldest.
+  // Only owners may read `sealed`: ines of two, mara of the others. `buried` is in the 10 oldest.
   await sql`insert into files (hash, size_bytes, mime, extension) values (repeat('a', 64), 1, 'image/jpeg', 'jpg')`.execute(
     db,
   );
@@ -117,7 +117,7 @@ test('an empty query returns the newest items of every kind and their total', as
       .map((n) => `common number${n}`),
   );
   expect(next_cursor).not.toBeNull();
-  // Three people and a tag beside the assets.
+  // Three people and a tag besides the assets.
   const few = await ask(ines);
   expect([few.total, few.total_capped]).toEqual([602 + 3 + 1, false]);
 });
@@ -139,7 +139,7 @@ describe('a word in some documents', () => {
     expect(await found(root, { q: 'common veiled', sort: 'oldest' })).toEqual([
       400, 800, 1200, 1600, 2000, 2400,
     ]);
-    // With any number of readable words beside it.
+    // Also together with any number of readable words.
     expect(await found(root, { q: 'common fortieth veiled' })).toHaveLength(6);
     expect(await found(root, { q: '-open common veiled', sort: 'newest' })).toEqual([1200, 800, 400]);
     expect(await total(ines, { q: 'veiled' })).toEqual([0, false]);

@@ -115,7 +115,7 @@ describe('words', () => {
   // SEARCH-20
   test('of a post are those of its newest 1,000 comments, and of up to 99 more', async () => {
     const post = await publish(mara, [await asset('much discussed')], { title: 'much discussed' });
-    // The oldest of the newest thousand has a word of its own.
+    // The oldest of the newest thousand posts has a unique word.
     await sql`insert into comments (post_id, author_user_ref, body, created_at)
       select ${post.id}, ${mara.ref}, case n when 1000 then 'quagga' else 'and ' || n end, now() - make_interval(secs => n)
       from generate_series(1, 1098) n`.execute(library.deps.db);
@@ -227,7 +227,7 @@ describe('pages', () => {
 
   // SEARCH-9
   test.each(['newest', 'oldest'] as const)('by %s go through people who came at one moment', async (sort) => {
-    // One number above and one below ten, whose order as text differs.
+    // Numbers above and below ten, whose order as text differs.
     if (sort === 'newest') for (let n = 0; n < 12; n++) await arrive(library, `together${n}`);
     await library.deps.db.updateTable('users').set({ created_at: '2026-01-01T00:00:00Z' }).execute();
     const seen: string[] = [];

@@ -250,7 +250,7 @@ test('move takes every file to the other place while they are read, and can be s
   expect(await move({ from: sides.bucket, to: sides.disk })).toMatchObject({ left: 0, lines: [] });
   expect([(await keysOf(sides.disk)).sort(), await keysOf(sides.bucket)]).toEqual([all, []]);
 
-  // A file that is damaged on the disk stays there.
+  // A damaged file stays on the disk.
   const damaged = originalKey(files[3]?.file_hash ?? '');
   const path = join(library.config.dataDir, 'library', damaged);
   isReading = false;

@@ -171,7 +171,7 @@ describe('a library with a bucket', () => {
       expect(JSON.stringify(checks)).not.toContain(bucket.settings.secretAccessKey);
       bucket.setFault('none');
       expect((await fetch(`${library.address}/readyz`)).status).toBe(200);
-      // The upload is still whole.
+      // The upload is still complete.
       expect((await mara.ok('createAsset', { body: { upload_id: uploadId } })).file_hash).toBe(sha256(bytes));
       expect(await localFiles()).toEqual([]);
     },

@@ -47,7 +47,7 @@ describe('with VITRINE_S3_REDIRECT_SECONDS', () => {
     expect(new URL(location).searchParams.get('X-Amz-Expires')).toBe('300');
     const bytes = await fetch(location);
     expect(bytes.status).toBe(200);
-    // The service from npm ignores the headers that an address asks for.
+    // The service from npm ignores the response headers that an address requests.
     const asked = new URL(location).searchParams;
     const got = (name: string) =>
       service === namedService ? bytes.headers.get(name) : asked.get(`response-${name}`);

@@ -199,7 +199,7 @@ describe.each(services)('a bucket of $name', ({ start }) => {
             JSON.stringify([attempt.reason, attempt.reason.stack, String(attempt.reason)]),
           ).not.toContain(bucket.settings.secretAccessKey);
         }
-        // Nothing is lost: the file is still here, and goes out later.
+        // Nothing is lost: the local file remains and can be sent later.
         bucket.setFault('none');
         expect(await storage.head('logos/new')).toBeNull();
         await storage.adopt(path, 'logos/new');

@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(directory, { recursive: true, force: true }));
 
-/** What becomes of a file: the WebVTT after its header, or why there is none. */
+/** Returns the WebVTT of a file without its header, or why there is none. */
 async function convert(content: string | Uint8Array): Promise<{ format: string; vtt: string }> {
   files += 1;
   const path = join(directory, `${files}`);

@@ -25,7 +25,7 @@ beforeAll(async () => {
   root = await library.join('root', 'admin');
   mara = await library.join('mara');
   ({ id } = await upload(mara, Uint8Array.from(mp4(1)), {}, 'film.mp4'));
-  // The same words in two languages are one file.
+  // Identical texts in two languages share one file.
   for (const lang of ['en', 'de']) expect((await put(id, lang, srt('Hello'))).status).toBe(201);
   const row = await library.deps.db
     .selectFrom('subtitles')

@@ -126,7 +126,7 @@ describe('PUT, GET and DELETE /assets/{id}/subtitles/{lang}', () => {
     expect((await put(mara, asset, 'de', { label: 'x' })).status).toBe(415);
     expect(await tracksOf(mara, asset)).toEqual([]);
     expect(await storedSubtitles()).toEqual(before);
-    // Whatever is left in incoming would be swept.
+    // Files in `incoming` would be swept.
     expect(await sweep(library.deps, Date.now() + 1000, 0)).toBe(0);
   });
 
@@ -160,7 +160,7 @@ describe('stored subtitles', () => {
   // SUBTITLE-7
   test('are removed when no asset has them after a replacement or a purge', async () => {
     const [one, two] = [await movie(), await movie()];
-    // Only the jobs that release bytes are to run here; rendering the movies takes seconds.
+    // Runs only the jobs that release bytes, because rendering the movies takes seconds.
     await sql`delete from graphile_worker._private_jobs`.execute(library.deps.db);
     const { body } = await put(mara, one, 'de', form(srt('shared words')));
     await put(mara, two, 'de', form(srt('shared words')));
