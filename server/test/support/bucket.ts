@@ -28,10 +28,10 @@ type Fault =
   /** Parts of large files are refused. */
   | 'no-parts';
 
-/** A bucket of its own, on a real service behind a proxy. */
+/** A bucket on a real service behind a proxy. */
 export interface TestBucket {
   settings: S3Settings;
-  /** The settings as the environment has them. */
+  /** The settings as environment variables. */
   env: Record<string, string>;
   /** Method and address of every request that the proxy received. */
   requests: string[];
@@ -39,14 +39,14 @@ export interface TestBucket {
   setFault(fault: Fault, slowMs?: number): void;
   /** Keys of all objects, read without the proxy. */
   keys(): Promise<string[]>;
-  /** Begins to send a large file, and never goes on. */
+  /** Begins to send a large file and never continues. */
   abandon(name: string): Promise<void>;
-  /** Names of large files that are sent incompletely; null where the service has no such list. */
+  /** Returns the names of large files that were sent incompletely; null if the service cannot list them. */
   unfinished(): Promise<string[] | null>;
   close(): Promise<void>;
 }
 
-/** A service for buckets. */
+/** An S3 service. */
 export interface BucketService {
   endpoint: string;
   accessKeyId: string;
@@ -60,7 +60,7 @@ const {
   TEST_S3_SECRET_ACCESS_KEY: secretAccessKey,
 } = process.env;
 
-/** The service that the environment names, such as Ceph's radosgw; null without one. */
+/** The service named by the environment, such as Ceph's radosgw; null without one. */
 export const namedService: BucketService | null =
   endpoint === undefined || accessKeyId === undefined || secretAccessKey === undefined
     ? null

@@ -7,7 +7,7 @@ import type { TSchema } from 'typebox';
 import { Compile, type Validator } from 'typebox/compile';
 import { expect } from 'vitest';
 
-/** An answer as it came over the wire. */
+/** A response as received. */
 export interface Answered {
   status: number;
   headers: Headers;
@@ -21,15 +21,15 @@ interface Refused {
 
 type Sent = { method?: string; body?: unknown; headers?: Record<string, string> };
 
-/** Somebody with a cookie of their own, or none, talking to a library over HTTP. */
+/** An HTTP client of a library with its own cookie, or none. */
 export interface Visitor {
-  /** The cookie `user` as the library set it last. */
+  /** The cookie `user` that the library set last. */
   cookie(): string | undefined;
-  /** Calls an operation and expects it to succeed; the answer is held against the contract. */
+  /** Calls an operation, expects success, and checks the response against the contract. */
   ok<K extends OperationId>(id: K, input?: CallInput<Operations[K]>): Promise<AnswerOf<Operations[K]>>;
   /** Calls an operation and expects a refusal that it declares. */
   refused<K extends OperationId>(id: K, input?: CallInput<Operations[K]>): Promise<Refused>;
-  /** Sends anything at all to a path below the base path. */
+  /** Sends any request to a path below the base path. */
   send(path: string, init?: Sent): Promise<Answered>;
 }
 
@@ -37,7 +37,7 @@ const errorShape = Compile(ErrorBody);
 
 const checks = new WeakMap<TSchema, Validator>();
 
-/** The check of a schema, compiled once for each test file. */
+/** Returns the check of a schema, compiled once per test file. */
 function checkOf(schema: TSchema): Validator {
   const check = checks.get(schema) ?? Compile(schema);
   checks.set(schema, check);
@@ -46,7 +46,7 @@ function checkOf(schema: TSchema): Validator {
 
 const routes = routesOf(operations);
 
-/** The first segment of a path and how many it has, which leaves few operations to compare a path with. */
+/** Returns the first segment of a path and their number, which leaves few operations to compare a path with. */
 function sectionOf(path: string): string {
   const segments = path.split('/');
   return `${segments[1]} ${segments.length}`;
@@ -60,8 +60,8 @@ const patterns = Object.values(operations).map((operation: Operation) => ({
 const patternsBySection = Map.groupBy(patterns, ({ operation }) => sectionOf(operation.path));
 
 /**
- * Checks an answer to a request as it went over the wire: fails the test if the operation does not declare the status,
- * or another body for it. Requests to unknown paths pass.
+ * Checks a response against the contract: fails the test if the operation does not declare the status, or declares
+ * another body for it. Requests to unknown paths pass.
  */
 export function holdAnswer(method: string, url: string, status: number, text: string): void {
   const { pathname } = new URL(url);
@@ -79,7 +79,7 @@ export function holdAnswer(method: string, url: string, status: number, text: st
   else if (status !== 405) expect.fail(`${method} ${path} is no operation, but answers ${status}: ${text}`);
 }
 
-/** Fails unless the operation declares this status with this body; null stands for an answer without a body. */
+/** Fails unless the operation declares this status with this body; null means a response without a body. */
 function holdAgainstContract(operation: Operation, status: number, text: string | null): void {
   const declared = operation.responses[status];
   if (declared === undefined) {
@@ -91,13 +91,13 @@ function holdAgainstContract(operation: Operation, status: number, text: string 
   } else if (!isPlain(declared) && text !== null) {
     const check = checkOf(declared);
     const body: unknown = JSON.parse(text);
-    // Passes quickly: most answers are right.
+    // Passes quickly, because most responses are valid.
     if (!check.Check(body))
       expect([...check.Errors(body)], `${operation.id} answers what its schema does not allow`).toEqual([]);
   }
 }
 
-/** An answer without the headers that differ between any two requests. */
+/** Returns a response without the headers that differ between any two requests. */
 export function comparable({ status, headers, text }: Answered) {
   const passing = ['date', 'x-request-id'];
   return { status, text, headers: [...headers].filter(([name]) => !passing.includes(name)) };
@@ -107,14 +107,14 @@ function readCookie(header: string | null): string | undefined {
   return header === null ? undefined : /(?:^|, )user=([^;]*)/.exec(header)?.[1];
 }
 
-/** The whole answer; of an event stream, which has no end, nothing. */
+/** Returns the whole body; an empty text for an event stream, which does not end. */
 export async function textOf(response: Response): Promise<string> {
   if (response.headers.get('content-type')?.startsWith('text/event-stream') !== true) return response.text();
   await response.body?.cancel();
   return '';
 }
 
-/** A visitor of the library at this address, with headers they always send and the session they came with. */
+/** Returns a client of the library at this address that always sends these headers and begins with this session. */
 export function visit(address: string, fixed: Record<string, string> = {}, token?: string): Visitor {
   let cookie = token;
   const fetchAs = async (url: string | URL | Request, init: RequestInit = {}): Promise<Response> => {

@@ -1,17 +1,17 @@
 import pg from 'pg';
 import { inject } from 'vitest';
 
-/** A database of its own on the test server, migrated already. */
+/** A migrated database on the test server. */
 export interface Clone {
   settings: pg.ClientConfig;
-  /** The same as `DATABASE_URL` has it. */
+  /** The same in the form of `DATABASE_URL`. */
   url: string;
   drop(): Promise<void>;
 }
 
 let cloned = 0;
 
-/** These settings as `DATABASE_URL` has them. */
+/** Returns these settings in the form of `DATABASE_URL`. */
 export function urlOf({
   host = 'localhost',
   port = 5432,
@@ -24,7 +24,7 @@ export function urlOf({
   return `postgres://${who}@localhost:${port}/${database}?host=${encodeURIComponent(host)}`;
 }
 
-/** A copy of the template that was migrated before all tests (template.ts). */
+/** Copies the template that was migrated before all tests (template.ts). */
 export async function cloneTemplate(): Promise<Clone> {
   const server: pg.ClientConfig = JSON.parse(inject('server'));
   cloned += 1;
@@ -35,7 +35,7 @@ export async function cloneTemplate(): Promise<Clone> {
     await client.query(statement);
     await client.end();
   };
-  // Copying the files costs half of what writing each page to the log does.
+  // Copying the files costs half as much as logging each page.
   await administer(`create database ${name} template ${inject('template')} strategy file_copy`);
   return {
     settings: { ...server, database: name },

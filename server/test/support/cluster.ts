@@ -13,7 +13,7 @@ const SERVICES = 3;
 /** Fewer server connections than the services have clients, so that transactions change sessions. */
 const SERVER_CONNECTIONS = 4;
 
-/** What stands between a library's services, their clients and their database. */
+/** The infrastructure between a library's services, their clients and their database. */
 export interface Infrastructure {
   /** Settings of the storage that the services share. */
   env: Record<string, string>;
@@ -40,7 +40,7 @@ function alone(settings: pg.ClientConfig): Infrastructure {
 }
 
 /**
- * Returns what the tests ask for: one service, or with `test:cluster` three behind HAProxy as deployed, whose
+ * Returns the infrastructure of the tests: one service, or with `test:cluster` three behind HAProxy as deployed, whose
  * consecutive requests reach different services, on a database with a replica and behind PgBouncer with transaction
  * pooling. Files are in a directory, or in a bucket of the service that TEST_S3_ENDPOINT names.
  */

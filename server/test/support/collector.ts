@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { json } from 'node:stream/consumers';
 
-/** A span as OTLP writes it in JSON; only what tests read. */
+/** A span in OTLP's JSON, with the properties that tests read. */
 interface OtlpSpan {
   traceId: string;
   spanId: string;
@@ -17,14 +17,14 @@ interface ReceivedSpan extends Omit<OtlpSpan, 'attributes'> {
   attributes: Readonly<Record<string, string | number | boolean | undefined>>;
 }
 
-/** A collector of traces: OTLP over HTTP in JSON, on a port of its own. */
+/** A collector of traces: OTLP over HTTP in JSON, on a free port. */
 export interface Collector {
   address: string;
   /** All spans so far. */
   spans: readonly ReceivedSpan[];
   /** The headers of the last export. */
   headers(): Readonly<Record<string, string | string[] | undefined>>;
-  /** Resolves with the first span that fits; waits for it. */
+  /** Waits for the first span that matches. */
   find(fits: (span: ReceivedSpan) => boolean): Promise<ReceivedSpan>;
   close(): Promise<void>;
 }
@@ -35,7 +35,7 @@ export async function startCollector(): Promise<Collector> {
   let headers = {};
   const server = createServer(async (request, response) => {
     headers = request.headers;
-    // The exporter's JSON, as OTLP defines it.
+    // The exporter sends the JSON that OTLP defines.
     const body = (await json(request)) as { resourceSpans: { scopeSpans: { spans: OtlpSpan[] }[] }[] };
     const arrived = body.resourceSpans
       .flatMap(({ scopeSpans }) => scopeSpans)

@@ -8,13 +8,13 @@ import { createServer as createTlsServer, TLSSocket } from 'node:tls';
 import { promisify } from 'node:util';
 import ldapjs from 'ldapjs';
 
-/** A key and a certificate that vouches for itself, in PEM. */
+/** A key and a self-signed certificate in PEM. */
 export interface Certificate {
   key: string;
   cert: string;
 }
 
-/** A certificate for these names (`DNS:localhost`, `IP:127.0.0.1`), made by openssl. */
+/** Creates a certificate for these names (`DNS:localhost`, `IP:127.0.0.1`) with openssl. */
 export async function makeCertificate(names: readonly string[]): Promise<Certificate> {
   const directory = await mkdtemp(join(tmpdir(), 'vitrine-certificate-'));
   const [key, cert] = [join(directory, 'key.pem'), join(directory, 'cert.pem')];
@@ -39,24 +39,24 @@ export async function makeCertificate(names: readonly string[]): Promise<Certifi
 }
 
 export interface DirectoryEntry {
-  /** Empty: an answer without a name, found wherever one searches. */
+  /** If empty, the entry is found by every search and sent without a name. */
   dn: string;
   attributes: Record<string, string[] | Buffer[]>;
-  /** Null: nobody binds as this entry. */
+  /** Null if binding as this entry is impossible. */
   password: string | null;
 }
 
-/** An LDAP server over TCP, with a tree that tests change as they go. */
+/** An LDAP server over TCP with a tree that tests change. */
 export interface Directory {
   port: number;
   entries: DirectoryEntry[];
-  /** Every operation it was asked for, in order: `bind <dn>`, `search <filter>`, `starttls`, `unbind`. */
+  /** All operations received, in order: `bind <dn>`, `search <filter>`, `starttls`, `unbind`. */
   asked: string[];
-  /** Connections that are open now. */
+  /** The number of open connections. */
   connections(): number;
-  /** Takes connections and says nothing any more. */
+  /** Accepts connections but sends no responses. */
   fallSilent(): void;
-  /** Waits this long before each answer. */
+  /** Delays each response by this time. */
   slowDown(ms: number): void;
   close(): Promise<void>;
 }
@@ -64,17 +64,17 @@ export interface Directory {
 export interface DirectoryOptions {
   base: string;
   entries: DirectoryEntry[];
-  /** Who may search; without it everybody. */
+  /** The only DN that may search; without it, all may. */
   searcher?: string;
   security?: 'none' | 'starttls' | 'tls';
   certificate?: Certificate;
-  /** More entries than this are refused with `sizeLimitExceeded`, after as many were sent. */
+  /** Sends at most this many entries, then `sizeLimitExceeded`. */
   sizeLimit?: number;
-  /** Bytes that somebody on the way puts behind the answer to StartTLS. */
+  /** Bytes that an attacker on the network appends to the response to StartTLS. */
   afterStartTls?: Buffer;
 }
 
-/** What ldapjs hands to a handler; its published types leave it out. */
+/** The arguments of ldapjs's handlers, which its published types lack. */
 interface Name {
   toString(): string;
 }
@@ -118,17 +118,17 @@ declare module 'ldapjs' {
 
 const status = { success: 0, sizeLimitExceeded: 4, invalidCredentials: 49, insufficientAccess: 50 };
 
-/** One spelling of a DN. */
+/** Returns a DN in normal form. */
 function folded(dn: string): string {
   return dn.toLowerCase().replace(/\s*,\s*/g, ',');
 }
 
-/** caseIgnoreMatch (RFC 4517), with the string preparation of RFC 4518 as far as these tests go. */
+/** caseIgnoreMatch (RFC 4517) with the part of RFC 4518's string preparation that these tests need. */
 function prepared(value: string): string {
   return value.normalize('NFKC').replace(/\p{C}/gu, '').replace(/\s+/g, ' ').trim().toLowerCase();
 }
 
-/** The value behind a filter's text, where ldapjs leaves the escapes of RFC 4515 standing. */
+/** Decodes the escapes of RFC 4515 in a filter's value, which ldapjs does not. */
 function unescaped(text: string): string {
   return text.replace(/(?:\\[0-9a-f]{2})+/gi, (run) =>
     Buffer.from(run.replaceAll('\\', ''), 'hex').toString(),
@@ -171,7 +171,7 @@ export async function openDirectory(options: DirectoryOptions): Promise<Director
   let silent = false;
   let delay = 0;
   const ldap = ldapjs.createServer();
-  // A client that hangs up in the middle is no fault of the server.
+  // Clients may disconnect at any time.
   ldap.on('error', () => {});
 
   const answering = (work: (request: Request, response: Response) => void) => {
@@ -189,7 +189,7 @@ export async function openDirectory(options: DirectoryOptions): Promise<Director
       const dn = folded(request.dn.toString());
       asked.push(`bind ${dn}`);
       const entry = directory.entries.find((candidate) => folded(candidate.dn) === dn);
-      // As servers in C do, where a text ends at its first NUL.
+      // Like servers in C, whose strings end at the first NUL.
       const [password = ''] = request.credentials.split('\0');
       // RFC 4513 section 5.1.2: a name without a password is an unauthenticated bind, and succeeds.
       const accepted = password === '' || (entry !== undefined && entry.password === password);

@@ -11,7 +11,7 @@ export interface EncoderProcess {
 
 const main = join(import.meta.dirname, '../../../bench/src/encoder/main.ts');
 
-/** The reference encoder as its users run it, on a port of its own or the one given. */
+/** Starts the reference encoder as users run it, on a free port or the given one. */
 export async function startEncoder(port = 0): Promise<EncoderProcess> {
   const child = spawn(process.execPath, [main, '--port', String(port)], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -33,7 +33,7 @@ export async function startEncoder(port = 0): Promise<EncoderProcess> {
   };
 }
 
-/** An encoder that behaves as it is told: for the ways in which one can go wrong. */
+/** An encoder whose responses a test determines, to simulate faults. */
 export async function startUnruly(listener: RequestListener): Promise<EncoderProcess> {
   const server = createServer(listener);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

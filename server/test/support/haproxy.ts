@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findProgram, freePort } from './programs.ts';
 
-/** The installed HAProxy, or null. */
+/** The path of the installed HAProxy, or null. */
 export const haproxy = findProgram('haproxy');
 
 export interface HaProxy {
@@ -23,7 +23,7 @@ async function deployedBackend(servers: readonly string[]): Promise<string> {
   return [...lines, ...servers].join('\n').replace('inter 1s', 'inter 200ms');
 }
 
-/** Starts HAProxy in front of processes at these ports, as deploy/ configures it but for faster checks. */
+/** Starts HAProxy in front of these ports with the configuration of deploy/ and faster checks. */
 export async function startHaProxy(ports: readonly number[]): Promise<HaProxy> {
   if (haproxy === null) throw new Error('HAProxy is not installed');
   const [port, statsPort] = [await freePort(), await freePort()];

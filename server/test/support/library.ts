@@ -29,27 +29,27 @@ export interface Account extends Visitor {
   username: string;
 }
 
-/** A whole library for one test file: the real server over HTTP, a database cloned from the template, a disk. */
+/** A complete library for one test file: the real server over HTTP, a clone of the template database, and a disk. */
 export interface Library {
   address: string;
   deps: Deps;
   database: DatabasePool;
-  /** Its database as `DATABASE_URL` has it. */
+  /** Its database in the form of `DATABASE_URL`. */
   databaseUrl: string;
   config: Config;
   anonymous(): Visitor;
-  /** Creates an account, with a session of its own. */
+  /** Creates an account with a session. */
   join(username: string, role?: 'admin' | 'member' | 'viewer'): Promise<Account>;
   setPublicMode(enabled: boolean): Promise<void>;
-  /** Works on every job that is due, as a worker would. */
+  /** Runs every due job, as a worker does. */
   runJobs(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** As real as any other, and a hundred times cheaper: what is not about hashing should not wait for it. */
+/** Real hashing at a hundredth of the usual cost, for tests that are not about hashing. */
 const cheapHashing = openHashing(4);
 
-/** The decoders and the metadata reader of all libraries in this worker; their processes end with it. */
+/** The decoders and the metadata reader of all libraries of this worker; their processes end with it. */
 let shared: Pick<Deps, 'decoders' | 'metadata'> | undefined;
 
 function sharedMedia(): Pick<Deps, 'decoders' | 'metadata'> {
@@ -92,7 +92,7 @@ export async function openLibrary(
     VITRINE_LOG_LEVEL: 'silent',
     VITRINE_RATE_LIMITS: 'off',
     VITRINE_PORT: '0',
-    // Tests may run on a small disk.
+    // Tests must also run on a small disk.
     VITRINE_RESERVE_BYTES: '0',
   };
   const infrastructure = await openInfrastructure(settings);
@@ -167,7 +167,7 @@ export async function openLibrary(
   return library;
 }
 
-/** Uploads bytes as a new asset of this account, public unless `fields` say otherwise: few tests are about audiences. */
+/** Uploads bytes as a new asset of this account, by default public, because few tests are about audiences. */
 export async function upload(
   account: Visitor,
   bytes: Uint8Array<ArrayBuffer>,

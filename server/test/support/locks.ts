@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import type { Database } from '../../src/platform/database/pool.ts';
 
-/** Whether exactly so many statements of this database come to wait for a lock that another holds, in that time. */
+/** Returns whether exactly this many statements of this database begin to wait for a lock within the time. */
 export async function comeToWait(db: Database, count = 1, withinMs = 60_000): Promise<boolean> {
   const until = Date.now() + withinMs;
   do {

@@ -4,7 +4,7 @@ import { hashToken, startSession } from '../../src/identity/sessions.ts';
 import { type Answered, type Visitor, visit } from './client.ts';
 import { type Account, type Library, password } from './library.ts';
 
-/** An identifier that nothing has. */
+/** An id that no object has. */
 export const nowhere = '00000000-0000-4000-8000-00000000dead';
 
 /** Grants capabilities to an account: everywhere, or in one team and the teams below it. */

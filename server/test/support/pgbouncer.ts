@@ -6,12 +6,12 @@ import { createInterface } from 'node:readline';
 import type pg from 'pg';
 import { findProgram, freePort } from './programs.ts';
 
-/** The installed PgBouncer, or null. */
+/** The path of the installed PgBouncer, or null. */
 export const pgbouncer = findProgram('pgbouncer');
 
 export interface PgBouncer {
   settings: pg.ClientConfig;
-  /** The same as `DATABASE_URL` has it. */
+  /** The same in the form of `DATABASE_URL`. */
   url: string;
   stop(): Promise<void>;
 }
@@ -25,7 +25,7 @@ async function userToRunAs(host: string): Promise<{ uid: number; gid: number } |
   return owner.uid === 0 ? { uid: 65_534, gid: 65_534 } : { uid: owner.uid, gid: owner.gid };
 }
 
-/** Starts PgBouncer with transaction pooling, and these settings beside, in front of one database. */
+/** Starts PgBouncer with transaction pooling and these settings in front of one database. */
 export async function startPgBouncer(
   database: pg.ClientConfig,
   own: Record<string, string> = {},

@@ -2,14 +2,14 @@ import { randomBytes } from 'node:crypto';
 import { constants, crc32, deflateRawSync } from 'node:zlib';
 import sharp from 'sharp';
 
-/** Real files for tests, made on the spot. Each returns bytes that a form takes. */
+/** Real files for tests. Each function returns bytes that a form accepts. */
 type Bytes = Uint8Array<ArrayBuffer>;
 
 function own(buffer: Buffer): Bytes {
   return Uint8Array.from(buffer);
 }
 
-/** Left half red, right half blue, with noise from `seed`, so that turns and crops can be told. */
+/** Left half red, right half blue, with noise from `seed`, so that rotations and crops are visible. */
 function halves(width: number, height: number, seed = 1) {
   const channels = 3;
   const data = Buffer.alloc(width * height * channels);
@@ -65,7 +65,7 @@ export async function avif(width: number, height: number): Promise<Bytes> {
   return own(await halves(width, height).avif({ effort: 0 }).toBuffer());
 }
 
-/** Random pixels, which no codec makes small. */
+/** Random pixels, which no codec can compress. */
 export async function noise(width: number, height: number): Promise<Bytes> {
   const raw = { width, height, channels: 3 } as const;
   return own(
@@ -75,7 +75,7 @@ export async function noise(width: number, height: number): Promise<Bytes> {
   );
 }
 
-/** A JPEG whose numbers only mean the right colours under its Display P3 profile. */
+/** A JPEG whose colours are right only with its Display P3 profile. */
 export async function wideGamutJpeg(width: number, height: number): Promise<Bytes> {
   return own(await halves(width, height).withIccProfile('p3').jpeg({ quality: 95 }).toBuffer());
 }
@@ -88,7 +88,7 @@ export async function grey16Tiff(width: number, height: number): Promise<Bytes> 
   return own(await picture.tiff({ compression: 'lzw' }).toBuffer());
 }
 
-/** A red disc on nothing. */
+/** A red disc on a transparent background. */
 export async function transparentPng(width: number, height: number): Promise<Bytes> {
   const disc = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 2 2" width="${width}" height="${height}"><circle cx="1" cy="1" r="1" fill="red"/></svg>`;
   return own(await sharp(Buffer.from(disc)).png().toBuffer());
@@ -108,7 +108,7 @@ export async function animatedGif(): Promise<Bytes> {
   );
 }
 
-/** A GIF of few bytes whose frames are many and huge: 65,535 pixels square each. */
+/** A small GIF with many frames of 65,535 x 65,535 pixels. */
 export function gifBomb(frames = 20_000): Bytes {
   const size = Buffer.from([0xff, 0xff, 0xff, 0xff]);
   const head = Buffer.concat([
@@ -129,7 +129,7 @@ export function svg(width: number, height: number): Bytes {
   return own(Buffer.from(text));
 }
 
-/** A JPEG whose second half never arrived. */
+/** A JPEG without its second half. */
 export async function truncatedJpeg(): Promise<Bytes> {
   const whole = await jpeg(800, 600);
   return whole.slice(0, Math.floor(whole.length / 2));
@@ -139,22 +139,22 @@ export function plainText(text = 'This is a text, whatever its name says.\n'): B
   return own(Buffer.from(text));
 }
 
-/** Bytes of no type we know, other ones for every text: a file that is ready as soon as it is stored. */
+/** Bytes of an unknown type, different for every text: such a file is ready as soon as it is stored. */
 export function plainFile(text = 'plain'): Bytes {
   return own(Buffer.from(`\0\u0001${text}`));
 }
 
-/** Bytes of no type we know, of which nothing is drawn. */
+/** Bytes of an unknown type, which are not rendered. */
 export function unknownBytes(seed = 1): Bytes {
   return new Uint8Array([0, 1, 2, seed, 0, 255, 254, 253]);
 }
 
-/** A file without a byte. */
+/** An empty file. */
 export function emptyFile(): Bytes {
   return new Uint8Array(0);
 }
 
-/** The zlib stream of so many zeros, from one compressed block repeated: the zeros themselves never stand in memory. */
+/** The zlib stream of this many zeros: one compressed block, repeated, so that the zeros need no memory. */
 function deflatedZeros(length: number): Buffer {
   const size = 1_000_000;
   const block = deflateRawSync(Buffer.alloc(size), { finishFlush: constants.Z_FULL_FLUSH });
@@ -175,7 +175,7 @@ function chunk(kind: string, data: Buffer): Buffer {
   return framed;
 }
 
-/** A valid PNG of 50,000 x 50,000 one-bit pixels: some 300 kB that would be 2.5 GB decoded. */
+/** A valid PNG of 50,000 x 50,000 one-bit pixels: about 300 kB, decoded 2.5 GB. */
 export function pngBomb(): Bytes {
   const side = 50_000;
   const header = Buffer.alloc(13);

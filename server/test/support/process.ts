@@ -5,11 +5,11 @@ import { createInterface } from 'node:readline';
 
 export const bin = join(import.meta.dirname, '../../bin/vitrine.js');
 
-/** The service as its users run it: a process of its own on a directory of its own. */
+/** The service as users run it: in its own process, on its own directory. */
 export interface ServiceProcess {
   address: string;
   child: ChildProcess;
-  /** Everything it printed so far. */
+  /** Returns everything printed so far. */
   output(): string;
   exited: Promise<number | null>;
 }

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { createServer } from 'node:net';
 
-/** Where Debian installs `program`, or null where it is not installed; a user's PATH often lacks /usr/sbin. */
+/** Returns where Debian installs `program`, or null; a user's PATH often lacks /usr/sbin. */
 export function findProgram(
   program: 'caddy' | 'haproxy' | 'helm' | 'nginx' | 'pgbouncer' | 'systemd-analyze',
 ): string | null {
@@ -11,7 +11,7 @@ export function findProgram(
   return found !== undefined && spawnSync(found, ['-v']).error === undefined ? found : null;
 }
 
-/** A port of this machine that nothing listens on, for programs that cannot choose one themselves. */
+/** Returns a free port, for programs that cannot choose one themselves. */
 export async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

@@ -5,7 +5,7 @@ export interface Relay {
   port: number;
   /** Resets every connection, also new ones, until `restore`. */
   cut(): void;
-  /** Passes nothing on and closes nothing, so that neither end notices, until `restore`. */
+  /** Passes nothing on and closes nothing until `restore`, so that neither end notices. */
   stall(): void;
   /** Forgets the connections of a stall, as a firewall does: neither end hears from the other again. */
   lose(): void;
@@ -59,7 +59,7 @@ export async function openRelay(target: () => NetConnectOpts): Promise<Relay> {
     port: (server.address() as AddressInfo).port,
     cut() {
       state = 'cut';
-      // The server behind the relay sees the end of its connections; a unix socket has no reset.
+      // The server behind the relay sees its connections end; a unix socket has no reset.
       for (const [socket] of pairs) reset(socket);
     },
     stall() {

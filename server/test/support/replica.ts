@@ -9,7 +9,7 @@ import { type EmbeddedConnection, startEmbedded } from '../../src/platform/datab
 
 const run = promisify(execFile);
 
-/** A PostgreSQL server with a streaming replica, both the embedded ones of npm. */
+/** A PostgreSQL server with a streaming replica, both embedded ones from npm. */
 export interface ReplicatedServer {
   primary: EmbeddedConnection;
   replica: EmbeddedConnection;
@@ -31,8 +31,8 @@ async function makeDirectory(): Promise<string> {
 }
 
 /**
- * Copies the running primary's cluster with a low-level backup: the npm package has no pg_basebackup. What happens
- * meanwhile is streamed.
+ * Copies the running primary's cluster with a low-level backup, because the npm package has no pg_basebackup. Changes
+ * during the copy are streamed.
  */
 async function copyCluster(connection: EmbeddedConnection, from: string, to: string): Promise<void> {
   const client = new pg.Client(connection);
@@ -61,7 +61,7 @@ async function runOn(server: EmbeddedConnection, statement: string): Promise<voi
   await client.end();
 }
 
-/** Starts a primary, runs `prepare` on it, and starts a streaming replica of it. `settings` are those of both. */
+/** Starts a primary, runs `prepare` on it, and starts its streaming replica. `settings` apply to both. */
 export async function startReplicated(
   prepare: (primary: EmbeddedConnection) => Promise<void>,
   settings: Record<string, string> = {},

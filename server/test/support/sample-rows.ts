@@ -13,13 +13,13 @@ interface Reference {
 
 interface Table {
   name: string;
-  /** Columns that need a value. */
+  /** Columns that require a value. */
   columns: Column[];
   references: Reference[];
   checks: string[];
 }
 
-/** Columns that a check wants besides the required ones. */
+/** Columns that a check requires in addition. */
 const besides: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   asset_field_values: { value_text: 'sample' },
   collection_field_values: { value_text: 'sample' },
@@ -49,10 +49,10 @@ async function readTables(client: pg.ClientBase): Promise<Table[]> {
   return rows;
 }
 
-/** Which literal of the checks a column gets: the first of a list, or one that it is compared with alone. */
+/** The literal of the checks that a column gets: the first of a list, or the only one it is compared with. */
 type Literal = 'listed' | 'single';
 
-/** A value that the column's type and the table's checks accept, as far as these rules know; `nth` makes it unique. */
+/** Returns a value that probably fits the column's type and the table's checks; `nth` makes it unique. */
 function sampleOf({ name, type }: Column, checks: readonly string[], nth: number, first: Literal): string {
   const its = checks.filter((check) => new RegExp(`\\b${name}\\b`).test(check)).join(' ');
   const patterns = { listed: `\\b${name} = ANY \\(ARRAY\\['([^']*)'`, single: `\\b${name} = '([^']*)'` };
@@ -92,7 +92,7 @@ async function referenced(
   return first ?? null;
 }
 
-/** Inserts a row; returns why it cannot. */
+/** Inserts a row; returns null or the reason of the failure. */
 async function tryInsert(
   client: pg.ClientBase,
   table: Table,
@@ -137,8 +137,8 @@ async function insertSample(client: pg.ClientBase, table: Table, nth: number): P
 }
 
 /**
- * Inserts a row into every empty table, in an order that foreign keys allow, with values made from the types and checks
- * of the columns: whatever the schema of the moment is. Returns the tables that stay empty, with the reason.
+ * Inserts a row into every empty table of any schema, in an order that foreign keys allow, with values derived from the
+ * types and checks of the columns. Returns the tables that stay empty, with the reason.
  */
 export async function fillEmptyTables(client: pg.ClientBase): Promise<Record<string, string>> {
   await client.query('begin');
@@ -151,7 +151,7 @@ export async function fillEmptyTables(client: pg.ClientBase): Promise<Record<str
     before = empty.length;
     reasons = {};
     for (const table of [...empty]) {
-      // A trigger may have filled it meanwhile.
+      // A trigger may have filled the table meanwhile.
       const why = (await isEmpty(table)) ? await insertSample(client, table, 1) : null;
       if (why === null && twice.has(table.name)) await insertSample(client, table, 2);
       if (why === null) empty.splice(empty.indexOf(table), 1);

@@ -30,19 +30,19 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** What earlier runs that were killed have left. */
+/** Removes what killed runs have left. */
 async function clearLeftovers(): Promise<void> {
   for (const name of await readdir(MEMORY)) {
     const pid = name.startsWith(prefix) ? Number.parseInt(name.slice(prefix.length), 10) : Number.NaN;
     if (!(pid > 0) || isAlive(pid)) continue;
-    // Another user's leftovers are theirs to remove.
+    // Leftovers of other users cannot be removed.
     await rm(join(MEMORY, name), { recursive: true, force: true }).catch(() => {});
   }
 }
 
 /**
- * Lets everything the tests write lie in memory, where that has room: on a disk, a database of its own for each test
- * file takes ten times as long to make. Returns what takes it away again; elsewhere nothing changes.
+ * Puts all files of the tests into memory if it has room: on a disk, creating a database for each test file takes ten
+ * times as long. Returns a function that removes them; without room it changes nothing.
  */
 export async function writeToMemory(): Promise<() => Promise<void>> {
   const room = await statfs(MEMORY).catch(() => null);
@@ -55,7 +55,7 @@ export async function writeToMemory(): Promise<() => Promise<void>> {
     await clear();
     return async () => {};
   }
-  // Open to PostgreSQL's user, as /tmp is.
+  // Accessible to PostgreSQL's user, like /tmp.
   await chmod(directory, 0o1777);
   process.env.TMPDIR = directory;
   return clear;

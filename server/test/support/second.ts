@@ -3,7 +3,7 @@ import { openPool } from '../../src/platform/database/pool.ts';
 import { openService } from '../../src/service.ts';
 import type { Library } from './library.ts';
 
-/** How to connect to the library's database once more. */
+/** Returns the connection settings of the library's database. */
 export function settingsOf({ database }: Pick<Library, 'database'>): pg.ClientConfig {
   const { host, port, user, password, database: name } = database.pool.options;
   return {
@@ -15,7 +15,7 @@ export function settingsOf({ database }: Pick<Library, 'database'>): pg.ClientCo
   };
 }
 
-/** A second service on the library's database, with connections of its own, as another process has them. */
+/** Opens a second service on the library's database with its own connections, like another process. */
 export async function openSecond(library: Library): Promise<{ address: string; close(): Promise<void> }> {
   const { storage, config } = library.deps;
   const pool = openPool(settingsOf(library), 3);

@@ -13,7 +13,7 @@ function statementIn(query: unknown): Statement | null {
   return text === null ? null : { text, values };
 }
 
-/** What `work` comes to, and the statements that the server runs meanwhile, as it sends them. */
+/** Returns the result of `work`, and the statements that the server runs meanwhile. */
 export async function watchStatements<T>(
   { database: { pool } }: Pick<Library, 'database'>,
   work: () => Promise<T>,
@@ -45,7 +45,7 @@ export async function watchStatements<T>(
   }
 }
 
-/** What `work` comes to, and how many statements it takes. */
+/** Returns the result of `work`, and the number of its statements. */
 export async function countStatements<T>(
   library: Pick<Library, 'database'>,
   work: () => Promise<T>,

@@ -1,6 +1,6 @@
 import type { Account, Library } from './library.ts';
 
-/** Creates a team with these members; its slug is its name too. Returns the id. */
+/** Creates a team with these members and its slug as name. Returns the id. */
 export async function addTeam(
   { deps: { db } }: Library,
   slug: string,

@@ -24,7 +24,7 @@ declare module 'vitest' {
 
 /** Settings of every server of tests. */
 const usual = {
-  // Plans and counts depend on the statistics that a test gathers itself, not on the moment.
+  // Plans and counts must depend only on statistics that tests gather themselves.
   autovacuum: 'off',
   // Planning takes most of the database's time in tests, which run each statement a few times per connection.
   plan_cache_mode: 'force_generic_plan',
@@ -48,8 +48,8 @@ async function migrateTemplate(settings: pg.ClientConfig): Promise<void> {
 }
 
 /**
- * Before all tests: a PostgreSQL (the embedded one in a directory of its own, or DATABASE_URL's) with a migrated
- * template, and with `test:cluster` a replica. fsync is off there alone, where nothing has to outlive the run.
+ * Runs before all tests: starts PostgreSQL (the embedded one in its own directory, or that of DATABASE_URL) with a
+ * migrated template, and with `test:cluster` a replica. Only the embedded one has fsync off: nothing outlives the run.
  */
 export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
   const clearMemory = await writeToMemory();
@@ -109,8 +109,8 @@ async function startAlone() {
 }
 
 /**
- * Starts a server with a replica that has applied each transaction before its commit returns: tests read as one account
- * what another one has just written.
+ * Starts a server with a replica that applies each transaction before its commit returns, because tests read as one
+ * account what another one has just written.
  */
 async function startWithReplica() {
   const { primary, replica, onPrimary, stop } = await startReplicated(

@@ -1,5 +1,5 @@
-// Unpacks the Chromium that npm brought, with the system libraries and fonts it needs on a bare machine, into the
-// directory named by TMPDIR, which is where the package unpacks to. A process of its own, so that it alone sees it.
+// Unpacks Chromium from npm, with the system libraries and fonts that it needs on a bare machine, into the directory
+// TMPDIR, where the package unpacks it. A separate process, so that TMPDIR changes only here.
 import { join } from 'node:path';
 import chromium, { inflate } from '@sparticuz/chromium';
 

@@ -8,9 +8,9 @@ import { jpeg, unknownBytes } from '../support/pictures.ts';
 let library: Library;
 let root: Account;
 let writer: Account;
-/** Owns the pictures, and is a member of both teams. */
+/** The owner of the pictures, a member of both teams. */
 let owner: Account;
-/** Follows the team and is a member of it; has no further rights. */
+/** A member and follower of the team without further rights. */
 let fan: Account;
 let team: string;
 let other: string;
@@ -48,7 +48,7 @@ const choose = (asset_id: string | null) =>
 const refusal = (asset_id: string) =>
   writer.refused('setTeamHero', { params: { id: team }, body: { asset_id } });
 
-/** The team as each read tells it, of single, list, memberships and followed. */
+/** Returns the team as each operation shows it: single, list, memberships and followed. */
 async function reads(): Promise<(Team | undefined)[]> {
   const lists = [
     (await fan.ok('listTeams')).items,
@@ -72,7 +72,7 @@ async function expectAbsent(): Promise<void> {
   for (const one of told) expect(Object.keys(one ?? {})).not.toContain('hero_asset_id');
 }
 
-/** Writes straight into the row, as a move or a rule to come might. */
+/** Writes directly to the row, like a future rule or migration. */
 const set = (id: string, values: { team_id?: string | null; mature?: boolean }) =>
   library.deps.db.updateTable('assets').set(values).where('id', '=', id).execute();
 const patch = (body: {

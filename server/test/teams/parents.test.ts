@@ -42,7 +42,7 @@ const links = async (among: readonly string[]) =>
       .execute()
   ).length;
 
-/** Each below the one before, written straight down. */
+/** Makes each team the parent of the next one, directly in the table. */
 async function chain(length: number): Promise<string[]> {
   const teams = await newTeams(length);
   const values = teams.slice(1).map((team_id, i) => ({ team_id, parent_id: teams[i] ?? nowhere }));
@@ -135,7 +135,7 @@ describe('returns 400 for a cycle', () => {
     for (let open = 0; open < 5; open += 1) {
       for (let i = 1; i < 5; i += 1) expect(await put(at(open + i), at(open + i + 1))).toBe(204);
       expect(await put(at(open), at(open + 1))).toBe(400);
-      // Across the ring is a circle too.
+      // A shortcut across the chain closes a cycle, too.
       expect(await put(at(open), at(open + 3))).toBe(400);
       expect(await links(ring)).toBe(4);
       for (let i = 1; i < 5; i += 1) expect(await remove(at(open + i), at(open + i + 1))).toBe(204);
@@ -186,7 +186,7 @@ describe('the depth limit of 20 teams', () => {
     });
     expect(await put(top, high)).toBe(400);
     expect([await parentsOf(low), await parentsOf(top)]).toEqual([[], []]);
-    // Beside the others is not below them.
+    // A sibling is not a child.
     expect(await put(low, teams.at(-1) ?? nowhere)).toBe(204);
   });
 

@@ -9,7 +9,7 @@ import { jpeg } from '../support/pictures.ts';
 import { addTeam } from '../support/teams.ts';
 
 /**
- * house has studio and press; studio has print and web; posters is below print and web alike, and has small.
+ * `house` is the parent of `studio` and `press`, and so on; `posters` is below both `print` and `web`:
  *
  *     house ── studio ── print ── posters ── small
  *          │         └── web ────┘
@@ -49,7 +49,7 @@ const unlink = (team_id: string, parent_id: string) =>
     .where('parent_id', '=', parent_id)
     .execute();
 
-/** One thing of each team, and one of none. */
+/** One object of each team, and one without a team. */
 const drafts = new Map<Name | 'none', string>();
 const restricted = new Map<Name | 'none', string>();
 const posts = new Map<Name | 'none', string>();
@@ -97,7 +97,7 @@ beforeEach(async () => {
   await db.deleteFrom('user_capability_revokes').where('user_ref', '=', ann.ref).execute();
 });
 
-/** The teams whose things pass. */
+/** Returns the teams whose objects pass. */
 async function reached(things: Map<Name | 'none', string>, passes: (id: string) => Promise<boolean>) {
   const found: string[] = [];
   for (const [name, id] of things) if (await passes(id)) found.push(name);
@@ -108,7 +108,7 @@ const status = async (visitor: Visitor, path: string) => (await visitor.send(pat
 const opensDrafts = (visitor: Visitor = ann) =>
   reached(drafts, async (id) => (await status(visitor, `/assets/${id}`)) === 200);
 
-/** What each capability lets its holder do with a thing of a team. */
+/** What each capability allows with an object of a team. */
 const reaches: Record<string, { capability: Capability; reach: (visitor?: Visitor) => Promise<string[]> }> = {
   'assets.admin: a draft': { capability: 'assets.admin', reach: opensDrafts },
   'assets.admin: the bytes of a draft': {
@@ -193,7 +193,7 @@ describe('teams.write in a team', () => {
   }
 
   beforeAll(async () => {
-    // Bytes of one's own, so that only the team is in question.
+    // Unique bytes, so that only the team decides.
     await upload(ann, await jpeg(80, 60));
   });
 
@@ -372,7 +372,7 @@ describe('a grant in a team ends at the next request', () => {
 describe('when a team moves in the graph', () => {
   beforeEach(async () => {
     await given('assets.admin', 'print');
-    // What was resolved a moment ago is there to be believed by mistake.
+    // Capabilities resolved a moment ago could be used by mistake.
     expect(await opensDrafts()).toEqual(['posters', 'print', 'small']);
   });
 
@@ -488,7 +488,7 @@ describe('the closure', () => {
     await sql`insert into teams (slug, name) select 'many ' || i, 'Many' from generate_series(1, 2000) i`.execute(
       db,
     );
-    // Five below each: a tree of six levels.
+    // Five children each: a tree of six levels.
     await sql`insert into team_parents (team_id, parent_id) select t.id, p.id
       from generate_series(2, 2000) i join teams t on t.slug = 'many ' || i
       join teams p on p.slug = 'many ' || (i + 3) / 5`.execute(db);

@@ -31,7 +31,7 @@ beforeAll(async () => {
   );
 });
 
-/** An answer and how many statements it takes; capabilities are kept and take none. */
+/** Returns a response and the number of its statements; capabilities are cached and need none. */
 async function statements(visitor: Visitor, ask: (visitor: Visitor) => Promise<number>): Promise<number[]> {
   await ask(visitor);
   return countStatements(library, () => ask(visitor));

@@ -6,7 +6,7 @@ import { plainFile } from '../support/pictures.ts';
 
 let library: Library;
 let root: Account;
-/** Holds `teams.write` everywhere. */
+/** An account with `teams.write` in all teams. */
 let writer: Account;
 let stranger: Account;
 let owner: Account;
@@ -208,7 +208,7 @@ describe('PATCH /teams/{id}', () => {
 
 // TEAM-3
 describe('who changes a team (teams.write, everywhere, or for it or a team above it)', () => {
-  /** above has middle, middle has below; elsewhere is nobody's relative. */
+  /** `above` is the parent of `middle`, which is the parent of `below`; `elsewhere` has neither parents nor children. */
   const ids = new Map<string, string>();
   const callers = new Map<string, Visitor>();
   const idOf = (name: string) => {
@@ -331,7 +331,7 @@ describe('who changes a team (teams.write, everywhere, or for it or a team above
         may: [...everywhere, disguised],
         async attempt(visitor) {
           const { id } = await create('To be closed');
-          // Those who hold teams.write for a team alone hold it for this one too.
+          // Accounts with teams.write in one team have it in this one, too.
           await writer.ok('addTeamParent', { params: { id, parent_id: idOf('middle') } });
           return statusOf(visitor, 'DELETE', `/teams/${id}`);
         },
@@ -513,7 +513,7 @@ describe('GET /teams and GET /teams/{id}', () => {
     expect(await found("'; drop table teams; --")).toEqual([]);
   });
 
-  /** Every page of this question, one after the other. */
+  /** Returns all pages of this query in order. */
   async function pages(q: string, limit: number): Promise<{ id: string; name: string }[][]> {
     const all: { id: string; name: string }[][] = [];
     let cursor: string | null = null;

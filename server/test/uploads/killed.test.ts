@@ -46,7 +46,7 @@ test('an upload resumes after its server is killed, with the hash of the whole f
   const created = await tus('POST', '/api/v1/uploads', { 'upload-length': String(bytes.length) });
   const path = created.headers.get('location') ?? '';
 
-  // Everything but the end, which never comes.
+  // Sends everything but the end.
   const stalled = new ReadableStream<Uint8Array>({
     start: (controller) => controller.enqueue(bytes.subarray(0, 39 * MB)),
   });

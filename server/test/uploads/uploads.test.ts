@@ -37,7 +37,7 @@ interface Sent {
   text: string;
 }
 
-/** One request of tus. */
+/** Sends a request of tus. */
 async function tus(
   as: Account,
   method: string,
@@ -95,7 +95,7 @@ async function stall(id: string, length: number, first: Uint8Array): Promise<Soc
   return stale;
 }
 
-/** Resolves when the connection has answered or is closed. */
+/** Resolves when the connection has received a response or is closed. */
 async function answerOf(socket: Socket): Promise<void> {
   await Promise.race([once(socket, 'data'), once(socket, 'close')]);
 }
@@ -251,7 +251,7 @@ describe('tus 1.0.0 at /uploads', () => {
 });
 
 describe('interrupted uploads', () => {
-  /** Sends a part of what was announced, and breaks the connection. */
+  /** Sends a part of the announced bytes, and breaks the connection. */
   async function breakOff(id: string, offset: number, announced: number, part: Uint8Array): Promise<void> {
     const { hostname, port } = new URL(library.address);
     const socket = connect(Number(port), hostname);
@@ -266,7 +266,7 @@ describe('interrupted uploads', () => {
     ];
     socket.write(`${head.join('\r\n')}\r\n\r\n`);
     socket.write(part);
-    // The part has reached the disk before the client goes.
+    // The part reaches the disk before the client disconnects.
     const path = `${library.deps.storage.uploadsDir}/${id}`;
     await expect.poll(async () => (await stat(path)).size, { timeout: 20_000 }).toBe(offset + part.length);
     socket.resetAndDestroy();

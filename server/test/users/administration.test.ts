@@ -8,7 +8,7 @@ import { countStatements } from '../support/statements.ts';
 const UNKNOWN_USER = 999_999;
 
 let library: Library;
-/** Everything. */
+/** An administrator. */
 let root: Account;
 /** A member with `users.read` and `users.write`, without personal data. */
 let manager: Account;
@@ -228,7 +228,7 @@ describe('GET /admin/users', () => {
       expect(items).toHaveLength(limit);
       return statements;
     };
-    // The session, and the accounts.
+    // Statements: session, accounts.
     expect([await count(1), await count(50), await count(120)]).toEqual([2, 2, 2]);
   });
 

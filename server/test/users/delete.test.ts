@@ -29,7 +29,7 @@ const eventsAbout = (ref: number) =>
     .where('event', '=', 'user.deleted')
     .execute();
 
-/** Every column of every table that refers to accounts by a foreign key, with how many rows name this one. */
+/** Returns all columns with a foreign key to accounts, each with the number of rows that name this account. */
 async function rowsOf(ref: number): Promise<string[]> {
   const { rows: columns } = await library.database.pool.query<{ table: string; column: string }>(`
     select c.conrelid::regclass::text as table, a.attname as column from pg_constraint c
@@ -104,7 +104,7 @@ describe('DELETE /admin/users/{ref}', () => {
       follower_count: 0,
       following_count: 0,
     });
-    // Notifications of others name nobody who is gone.
+    // Notifications of others do not name deleted accounts.
     expect(JSON.stringify(await mara.ok('listNotifications'))).not.toContain(leaver.username);
   });
 
@@ -145,7 +145,7 @@ describe('DELETE /admin/users/{ref}', () => {
       .insertInto('user_capability_grants')
       .values({ user_ref: brief.ref, capability: 'system.admin', expires_at: '2099-01-01T00:00:00Z' })
       .execute();
-    // A grant that ends does not make an administrator for good.
+    // An expiring grant does not make a permanent administrator.
     expect(await remove(brief, root.ref)).toBe(400);
     expect(await eventsAbout(root.ref)).toEqual([]);
     await root.ok('getPublicMode');

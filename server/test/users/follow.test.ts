@@ -32,7 +32,7 @@ const follow = (caller: Visitor, { ref }: { ref: number }) => caller.ok('followU
 const unfollow = (caller: Visitor, { ref }: { ref: number }) =>
   caller.ok('unfollowUser', { params: { ref } });
 
-/** Followers and followed of an account, as its profile counts them. */
+/** Returns the numbers of followers and followed accounts on a profile. */
 async function countsOf({ ref }: Account, caller: Visitor = root): Promise<[number, number]> {
   const { follower_count, following_count } = await caller.ok('getUser', { params: { ref } });
   return [follower_count, following_count];
@@ -176,7 +176,7 @@ describe('following opens', () => {
     expect([await seen(ines), await seen(viewer)]).toEqual([open, shut]);
     await unfollow(ines, mara);
     expect(await seen(ines)).toEqual(shut);
-    // To be followed by the author opens nothing.
+    // Being followed by the author grants no access.
     await follow(mara, ines);
     expect(await seen(ines)).toEqual(shut);
   });

@@ -22,7 +22,7 @@ async function picture(): Promise<FormData> {
   return made;
 }
 
-/** Runs the job that fills up, as the crontab would. */
+/** Runs the backfill job, as the crontab does. */
 async function fill({ deps }: Library): Promise<void> {
   await fillVectorsJob(deps)({}, { jobId: '1', lastAttempt: false, log: deps.log });
 }
@@ -105,7 +105,7 @@ describe('an encoder that misbehaves', () => {
   let mara: Account;
   let pictures = 10;
   let stop: () => Promise<void>;
-  /** How it answers, set by each test. */
+  /** The response, set by each test. */
   let answer: RequestListener;
 
   beforeAll(async () => {
@@ -117,7 +117,7 @@ describe('an encoder that misbehaves', () => {
   });
   afterAll(() => stop());
 
-  /** Reports this model and answers pictures in this way. */
+  /** Makes the encoder report this model and respond to pictures with `encode`. */
   const behave = async (model: string, encode: (response: ServerResponse) => void) => {
     answer = (request, response) => {
       if (request.url === '/info') response.end(info(model));

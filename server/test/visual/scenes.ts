@@ -1,6 +1,6 @@
 import sharp from 'sharp';
 
-/** Pictures that differ as photographs do: a few large shapes, placed and coloured by a number. */
+/** Returns a picture of a few large shapes; the number determines their places and colours. */
 export async function scene(seed: number, width = 640, height = 480): Promise<Uint8Array<ArrayBuffer>> {
   let state = seed * 2_654_435_761;
   const next = (most: number) => {
@@ -17,7 +17,7 @@ export async function scene(seed: number, width = 640, height = 480): Promise<Ui
   return Uint8Array.from(await sharp(Buffer.from(svg)).jpeg({ quality: 92 }).toBuffer());
 }
 
-/** The same picture as it might be found elsewhere: changed and recompressed. */
+/** Returns a changed and recompressed copy of a picture. */
 export async function altered(bytes: Uint8Array, how: 'small' | 'bright' | 'cropped' | 'grey') {
   const picture = sharp(bytes);
   const { width, height } = await picture.metadata();

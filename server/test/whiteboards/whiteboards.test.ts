@@ -5,7 +5,7 @@ import { type Account, type Library, openLibrary, publish, upload } from '../sup
 import { nowhere } from '../support/people.ts';
 import { plainFile } from '../support/pictures.ts';
 
-// Who is let near a post's whiteboards at all is held in comments/callers.test.ts, with everything else below a post.
+// comments/callers.test.ts tests who may access the whiteboards of a post.
 const strokes = [
   {
     points: [
@@ -95,7 +95,7 @@ describe('POST /posts/{id}/whiteboards', () => {
         expect((await caller.refused('listWhiteboards', { params: { id } })).status).toBe(404);
       }
     }
-    // Published, it shows what was drawn before.
+    // After publication it shows what was drawn before.
     post = draft.id;
     await mara.ok('publishPost', { params: { id: post } });
     expect((await boardsOf(library.anonymous())).items).toHaveLength(2);
@@ -188,7 +188,7 @@ describe('POST /posts/{id}/whiteboards', () => {
 
   test('takes a board of just below a mebibyte, and answers 413 above it', async () => {
     const sized = (bytes: number) => {
-      // A number of `digits` digits is that many bytes.
+      // A number of `digits` digits has that many bytes.
       const head = '{"strokes":[{"points":[';
       const tail = ']}]}';
       const points: string[] = [];
@@ -215,7 +215,7 @@ describe('POST /posts/{id}/whiteboards', () => {
     if (answer.status === 400) return;
     const { rows } = await sql<{ size: number }>`
       select length(strokes::text) as size from whiteboards where post_id = ${post}`.execute(library.deps.db);
-    // What is read back for every list must be bounded by what was let in.
+    // Lists read these texts, so the input must limit their size.
     expect(rows[0]?.size).toBeLessThan(4 * body.length);
   });
 });
