@@ -9,7 +9,7 @@ import { clip, everyFfmpeg } from './clips.ts';
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** Programs take long to start on a machine with other work. */
+/** Starting programs takes long on a busy machine. */
 const TIMEOUT_MS = 60_000;
 
 let directory: string;
@@ -30,7 +30,7 @@ async function render(decoders: Decoders, bytes: Bytes) {
   return { mime: input.mime, ladder, facts };
 }
 
-/** A GIF of one pixel in each of its frames. */
+/** A GIF with frames of one pixel each. */
 function gifOf(frames: number): Bytes {
   const header = Buffer.from('47494638396110001000800000000000ffffff', 'hex');
   const frame = Buffer.from('21f90400000000002c0000000001000100000202440100', 'hex');

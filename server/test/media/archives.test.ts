@@ -29,7 +29,7 @@ interface Contents {
   truncated: boolean;
 }
 
-/** What a decoder makes of an archive, by its own type. */
+/** Returns what a decoder makes of an archive, with the type it recognises. */
 async function attempt(bytes: Uint8Array) {
   count += 1;
   const path = join(directory, `${count}`);

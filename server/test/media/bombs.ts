@@ -1,4 +1,4 @@
-/** Small files that claim or unpack to a great deal; each is made here, none is kept. */
+/** Small files that claim or unpack to large amounts of data. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { deflateSync, gzipSync } from 'node:zlib';
@@ -14,7 +14,7 @@ const MIB = 1024 ** 2;
 /** A GIF of 100,000 frames of one pixel, in 2 MB. */
 export function manyFrames(): Bytes {
   const head = Buffer.concat([Buffer.from('GIF89a'), Buffer.from('01000100800000000000ffffff', 'hex')]);
-  // Shown for a hundredth of a second each; the last line is the pixel.
+  // Each frame lasts 10 ms; the last line is the pixel.
   const frame = Buffer.from(['21f9040001000000', '2c000000000100010000', '0202440100'].join(''), 'hex');
   return own(head, ...Array.from({ length: 100_000 }, () => frame), Buffer.from([0x3b]));
 }
@@ -29,14 +29,14 @@ export async function thread(): Promise<Bytes> {
   );
 }
 
-/** Blanks, packed so many times. */
+/** Spaces, compressed this many times. */
 function packedBlanks(megabytes: number, times: number): Buffer {
   let packed: Buffer = Buffer.alloc(megabytes * MIB, ' ');
   for (let left = times; left > 0; left -= 1) packed = deflateSync(packed, { level: 9 });
   return packed;
 }
 
-/** A page whose contents unpack, twice, to so many megabytes of blanks: 500 of them are 1.4 kB. */
+/** A page whose contents unpack in two steps to this many megabytes of spaces: 500 MB take 1.4 kB. */
 export function unpackingPdf(megabytes: number): Bytes {
   const content = packedBlanks(megabytes, 2).toString('latin1');
   return pdfOf([
@@ -47,7 +47,7 @@ export function unpackingPdf(megabytes: number): Bytes {
   ]);
 }
 
-/** A page with a picture of this many pixels along each edge, of which so many megabytes are there. */
+/** A page with a picture of this many pixels along each edge, of which this many megabytes exist. */
 export function paintingPdf(edge: number, megabytes: number): Bytes {
   const image = deflateSync(Buffer.alloc(megabytes * MIB), { level: 9 }).toString('latin1');
   const draw = 'q 100 0 0 100 0 0 cm /I Do Q';
@@ -72,7 +72,7 @@ export function unpackingDocx(parts: number): Bytes {
   });
 }
 
-/** Ten archives in ten archives in ten archives, the innermost of which hold 50 MB each: 50 GB in 10 kB. */
+/** Ten archives in ten archives in ten archives; the innermost hold 50 MB each: 50 GB in 10 kB. */
 export function nestedZip(): Bytes {
   let inner: Uint8Array = zip({ first: '', zeros: Buffer.alloc(50 * MIB) });
   for (let depth = 0; depth < 3; depth += 1) {
@@ -85,7 +85,7 @@ export function nestedZip(): Bytes {
   return own(inner);
 }
 
-/** Members of a compressed file one after the other count as one file: a gigabyte of zeros is one megabyte. */
+/** Concatenated members of a compressed file count as one file: a gigabyte of zeros in one megabyte. */
 function gzipped(first: Uint8Array, gigabytes: number): Bytes {
   const member = gzipSync(Buffer.alloc(64 * MIB), { level: 9 });
   return own(gzipSync(first), ...Array.from({ length: gigabytes * 16 }, () => member));
@@ -99,7 +99,7 @@ export function unpackingSvgz(): Bytes {
   );
 }
 
-/** A tape archive with one file of 8 GB, of which so many gigabytes are there. */
+/** A tar archive with one file of 8 GB, of which this many gigabytes exist. */
 export function unpackingTar(gigabytes: number): Bytes {
   const header = Buffer.alloc(512);
   header.write('zeros.bin', 0);
@@ -113,7 +113,7 @@ export function unpackingTar(gigabytes: number): Bytes {
   return gzipped(header, gigabytes);
 }
 
-/** A font of icons whose table of characters claims `groups` times every character of Unicode. */
+/** An icon font whose character map claims all of Unicode `groups` times. */
 export async function boundlessFont(groups: number): Promise<Bytes> {
   const path = join(
     import.meta.dirname,
@@ -130,7 +130,7 @@ export async function boundlessFont(groups: number): Promise<Bytes> {
   cmap.writeUInt32BE(groups, 24);
   for (let at = 28; at < cmap.length; at += 12) {
     cmap.writeUInt32BE(0x20, at);
-    // As many as a call may have arguments.
+    // As many as a call accepts arguments.
     cmap.writeUInt32BE(0x20 + 100_000, at + 4);
     cmap.writeUInt32BE(1, at + 8);
   }
@@ -145,7 +145,7 @@ export async function boundlessFont(groups: number): Promise<Bytes> {
   return own(font, cmap);
 }
 
-/** A model of one triangle list that claims this many corners, of which the file holds none. */
+/** A model of one triangle list that claims this many vertices, none of which are in the file. */
 export function boundlessGltf(count: number): Bytes {
   return new TextEncoder().encode(
     JSON.stringify({

@@ -6,7 +6,7 @@ import { locateProgram } from '../../src/media/ffmpeg/program.ts';
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** What a clip is made of. Sources are FFmpeg's `lavfi` filters. */
+/** The properties of a clip. Sources are FFmpeg's `lavfi` filters. */
 export interface Clip {
   /** FFmpeg's name of the container. */
   format: string;
@@ -21,7 +21,7 @@ const picture = 'testsrc2=s=320x180:r=25';
 
 const made = new Map<string, Promise<Bytes>>();
 
-/** A short clip, 320 x 180 pixels unless its source says otherwise. Encoded once for all test files of a worker. */
+/** A short clip, by default of 320 x 180 pixels. Encoded once for all test files of a worker. */
 export async function clip(of: Clip): Promise<Bytes> {
   const key = JSON.stringify(of);
   const bytes = made.get(key) ?? encodeClip(of);
@@ -102,7 +102,7 @@ async function encode(
   await demuxer.close();
 }
 
-/** The clip with its first track shown turned clockwise by a quarter, as phones write it. */
+/** The clip with its first track rotated clockwise by 90° through metadata, like those of phones. */
 export function turned(mp4: Bytes): Bytes {
   const bytes = Buffer.from(mp4);
   const matrix = [0, 0x10000, 0, -0x10000, 0, 0, 0, 0, 0x40000000];
@@ -111,7 +111,7 @@ export function turned(mp4: Bytes): Bytes {
   return Uint8Array.from(bytes);
 }
 
-/** The MP4 with this number in a box that players skip: another file that shows the same, and needs no encoding. */
+/** The MP4 with this number in a box that players skip: a different file with the same content, without encoding. */
 export function numbered(mp4: Bytes, number: number): Bytes {
   const box = Buffer.alloc(12);
   box.writeUInt32BE(box.length, 0);
@@ -120,7 +120,7 @@ export function numbered(mp4: Bytes, number: number): Bytes {
   return Uint8Array.from(Buffer.concat([mp4, box]));
 }
 
-/** The bytes with some changed at random, the same for the same seed; the first ones stay, so that the type does. */
+/** Changes some bytes at random, the same for the same seed; keeps the first ones, so that the type remains. */
 export function mutated(bytes: Bytes, seed: number): Bytes {
   let state = seed * 2_654_435_761;
   const random = (below: number) => {
@@ -133,7 +133,7 @@ export function mutated(bytes: Bytes, seed: number): Bytes {
   return random(4) === 0 ? copy.slice(0, 64 + random(copy.length - 64)) : copy;
 }
 
-/** Every FFmpeg that this machine has: as VITRINE_FFMPEG names it, and why there is none. */
+/** Both FFmpeg programs: their VITRINE_FFMPEG, and whether this machine has them. */
 export const everyFfmpeg = [
   { name: "the system's ffmpeg", setting: null, isHere: locateProgram(undefined) !== null },
   { name: "the npm package's FFmpeg", setting: 'off', isHere: true },

@@ -31,7 +31,7 @@ async function colourOf(path: string | undefined): Promise<number[]> {
   return [...data.subarray(at, at + info.channels)];
 }
 
-/** The colour in the middle of the preview. */
+/** Returns the colour in the middle of the preview. */
 async function shown(bytes: Uint8Array): Promise<number[]> {
   const { ladder } = await render(bytes);
   if (ladder.outcome !== 'rendered') throw new Error(ladder.reason);
@@ -91,7 +91,7 @@ function adobeRgb(): Buffer {
   return Buffer.concat([head, ...tags.map(([, data]) => data)]);
 }
 
-/** A file that sharp takes the profile from. */
+/** The path of a file with the profile, for sharp. */
 async function profileFile(): Promise<string> {
   const path = join(directory, 'adobe-rgb.icc');
   await writeFile(path, adobeRgb());
@@ -118,7 +118,7 @@ describe('colours of a preview', () => {
       .withIccProfile(await profileFile())
       .tiff({ compression: 'lzw' })
       .toBuffer();
-    // Both have their red and blue primaries in common: only the share of green differs.
+    // Both have the same red and blue primaries; only the amount of green differs.
     const light = (level: number) =>
       level <= 10.31 ? level / 3294.6 : ((level / 255 + 0.055) / 1.055) ** 2.4;
     const [red, green, blue] = colour.map(light) as [number, number, number];
@@ -148,7 +148,7 @@ describe('colours of a preview', () => {
     const bytes = await encode(plain([180, 60, 50])).toBuffer();
     const { space } = await sharp(bytes).metadata();
     expect(space).toBe('cmyk');
-    // The general profile of libvips does not lead back to quite the same colour.
+    // The built-in profile of libvips does not restore exactly the same colour.
     expectColour(await shown(bytes), [180, 60, 50], 30);
   });
 });

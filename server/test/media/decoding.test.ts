@@ -16,7 +16,7 @@ import { slowSvg } from './hostile-files.ts';
 
 const run = promisify(execFile);
 const onLinux = process.platform === 'linux';
-/** A machine with other work may take this long over something that is done in a moment. */
+/** A busy machine may take this long. */
 const PATIENCE = { timeout: 60_000 };
 
 let directory: string;
@@ -199,7 +199,7 @@ test.skipIf(!onLinux)('memory is measured over a process and the programs it sta
 });
 
 describe('the queue for decoders', () => {
-  /** Lets everyone who has a slot in this moment tell so. */
+  /** Waits until all current holders of a slot have reported. */
   const settle = () => new Promise((resolve) => setImmediate(resolve));
 
   function takers(queue: ReturnType<typeof openFairQueue>) {

@@ -9,7 +9,7 @@ import { mutations, openStudio } from './still-kit.ts';
 const { resolve } = createRequire(import.meta.url);
 const studio = openStudio();
 
-/** Copies of each type; 20 of each were tried when these types were added. */
+/** The number of copies of each type; 20 of each were tried when these types were added. */
 const EACH = 1;
 
 const small = torus(8, 6);

@@ -1,7 +1,7 @@
 /** Documents for tests, built by hand. */
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** A PDF from numbered objects, the first of which is the catalogue; the table of offsets is written as it should be. */
+/** Creates a PDF with a valid cross-reference table from objects, the first of which is the catalogue. */
 export function pdfOf(objects: readonly string[], trailer = ''): Bytes {
   let body = '%PDF-1.7\n%\u00e2\u00e3\u00cf\u00d3\n';
   const offsets = objects.map((object, index) => {
@@ -20,7 +20,7 @@ function stream(content: string): string {
   return `<< /Length ${content.length} >>\nstream\n${content}\nendstream`;
 }
 
-/** A PDF with one line of text on each page, and a red bar in the upper left corner of each. `box` is in points. */
+/** A PDF with a line of text and a red bar in the upper left corner on each page. `box` is in points. */
 export function pdf(lines: readonly string[], box: readonly [number, number] = [420, 595]): Bytes {
   const [width, height] = box;
   const pages = lines.flatMap((line, index) => [
@@ -36,7 +36,7 @@ export function pdf(lines: readonly string[], box: readonly [number, number] = [
   ]);
 }
 
-/** A PDF that asks for a password: the standard handler with keys that no empty password opens. */
+/** A PDF that requires a password: an empty one does not open it. */
 export function lockedPdf(): Bytes {
   const key = 'ab'.repeat(32);
   const encrypt = `/Encrypt << /Filter /Standard /V 1 /R 2 /O <${key}> /U <${key}> /P -4 >> /ID [<00><00>]`;

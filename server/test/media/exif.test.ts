@@ -110,7 +110,7 @@ describe('EXIF and XMP of a picture', () => {
         `<dc:description><rdf:Alt><rdf:li xml:lang="x-default">${'x'.repeat(1999)}😀${'y'.repeat(9000)}</rdf:li></rdf:Alt></dc:description>`,
       ),
     );
-    // The 2,000th character would be half of the smiley.
+    // The 2,000th code unit is half of the emoji.
     expect(found.description).toBe(`${'x'.repeat(1999)}\uFFFD`);
     const nul = await exifOf(await jpeg(20, 20, { exif: { Make: 'Vit\0rine\0', Model: '\0' } }));
     expect(JSON.stringify(nul)).not.toContain('\\u0000');

@@ -14,7 +14,7 @@ beforeAll(async () => {
   woff = await readFile(resolve('@fontsource/jetbrains-mono/files/jetbrains-mono-latin-400-normal.woff'));
 });
 
-/** The share of pixels that are darker than paper. */
+/** Returns the fraction of pixels that are darker than paper. */
 async function inkOf(path: string): Promise<number> {
   const { channels } = await sharp(path).greyscale().stats();
   return 1 - (channels[0]?.mean ?? 255) / 255;

@@ -2,7 +2,7 @@ type Bytes = Uint8Array<ArrayBuffer>;
 
 let made = 0;
 
-/** A few kilobytes of SVG that take minutes to draw: chained filters of noise over a large area. No two are alike. */
+/** A few kilobytes of SVG that take minutes to draw: chained noise filters over a large area. Each one is unique. */
 export function slowSvg({ filters = 40, edge = 4000 } = {}): Bytes {
   made += 1;
   const chain = Array.from(
@@ -15,7 +15,7 @@ export function slowSvg({ filters = 40, edge = 4000 } = {}): Bytes {
   );
 }
 
-/** A grey TIFF of 60,000 x 60,000 pixels whose one strip holds ten bytes. */
+/** A grey TIFF of 60,000 x 60,000 pixels with a single strip of ten bytes. */
 export function tiffBomb(): Bytes {
   const entries = [
     [256, 60_000],

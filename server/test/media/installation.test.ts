@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(directory, { recursive: true, force: true }));
 
-/** What rendering comes to without this package: an outcome, or the code of an error. */
+/** Returns the outcome of rendering without this package, or the code of the error. */
 async function outcomeWithout(library: string, mime: string, bytes: Uint8Array): Promise<string> {
   const path = join(directory, 'file');
   await writeFile(path, bytes);

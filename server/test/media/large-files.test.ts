@@ -47,7 +47,7 @@ describe('a file larger than its head', () => {
     expect(await sniff(await file(longer))).toMatchObject({ mime: 'application/octet-stream' });
   });
 
-  // The kernel counts what this process read. Test files in other threads read too, so the least of some runs counts.
+  // The kernel counts the bytes that this process reads, including those of other test files, so one of several runs counts.
   test.skipIf(process.platform !== 'linux')('is recognised from a small part of it', async () => {
     const readSoFar = async () => Number(/rchar: (\d+)/.exec(await readFile('/proc/self/io', 'latin1'))?.[1]);
     const heads = [
@@ -90,7 +90,7 @@ test('a missing file is an error of the disk', async () => {
 });
 
 describe('a raw file of a camera that begins like a TIFF', () => {
-  /** A TIFF of one directory with these entries of type LONG. */
+  /** A TIFF with one directory of these entries of type LONG. */
   function tiffWith(entries: [tag: number, value: number][], bigEndian = false): Buffer {
     const bytes = Buffer.alloc(8 + 2 + entries.length * 12 + 4);
     const short = (value: number, at: number) =>

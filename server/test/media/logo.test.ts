@@ -35,7 +35,7 @@ function framed({ kind, data }: Chunk): Buffer {
   return Buffer.concat([ends.subarray(0, 4), body, ends.subarray(4)]);
 }
 
-/** A PNG with its chunks written anew, lengths and sums right. */
+/** Rewrites the chunks of a PNG with correct lengths and checksums. */
 function rewritten(bytes: Uint8Array, change: (chunks: Chunk[]) => Chunk[]): Buffer {
   return Buffer.concat([bytes.slice(0, signatureLength), ...change(chunksOf(bytes)).map(framed)]);
 }
@@ -46,7 +46,7 @@ function numbers(...values: number[]): Buffer {
   return data;
 }
 
-/** The same picture twice, a tenth of a second each, as browsers play a PNG (its third edition, `acTL`). */
+/** An animated PNG (`acTL`) that shows the same picture twice, for 0.1 s each. */
 function animatedPng(bytes: Uint8Array, width: number, height: number): Buffer {
   const control = (sequence: number): Chunk => {
     const timing = Buffer.from([0, 1, 0, 10, 0, 0]);
@@ -67,7 +67,7 @@ function animatedPng(bytes: Uint8Array, width: number, height: number): Buffer {
   });
 }
 
-/** A head that claims these edges before pixels that are not there. */
+/** A header that claims these edges, without pixels. */
 async function claiming(width: number, height: number): Promise<Buffer> {
   return rewritten(await png(64, 48), (chunks) =>
     chunks.map(({ kind, data }) =>
@@ -200,7 +200,7 @@ describe('is no logo', () => {
 
 describe('2 MiB', () => {
   const most = 2 * 1024 * 1024;
-  /** A valid PNG with a private chunk that makes it so many bytes long. */
+  /** A valid PNG that a private chunk pads to this many bytes. */
   async function ofLength(length: number): Promise<Buffer> {
     const bytes = await png(64, 48);
     const filler = { kind: 'viTr', data: Buffer.alloc(length - bytes.length - 12) };
@@ -234,7 +234,7 @@ describe('a bomb is recognised by its header and never decoded', () => {
 
   async function bigFrame(): Promise<Buffer> {
     const bytes = Buffer.from(await gif(64, 48));
-    // The image descriptor begins behind the screen's head, its colours and the extensions; its size at 5 and 7.
+    // The image descriptor follows the screen descriptor, its colours and the extensions; its size is at 5 and 7.
     const marker = Buffer.from([0x2c, 0, 0, 0, 0, 64, 0, 48, 0]);
     const at = bytes.indexOf(marker);
     expect(at).toBeGreaterThan(0);

@@ -50,7 +50,7 @@ const decodersModule = join(import.meta.dirname, '../../src/media/decoding/decod
 const packet = (inside: string) =>
   `<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"><rdf:Description rdf:about="" xmlns:dc="http://purl.org/dc/elements/1.1/">${inside}</rdf:Description></rdf:RDF></x:xmpmeta>`;
 
-/** A TIFF holds XMP of any length. */
+/** A TIFF may contain XMP of any length. */
 const withXmp = async (inside: string) =>
   sharp(await jpeg(20, 20))
     .withXmp(packet(inside))
@@ -122,7 +122,7 @@ describe('ExifTool', () => {
     await pictureFile(path, 'jpeg');
     await tagFile(path, { 'EXIF:Make': 'Vitrine Optics' });
     const whole = await readFile(path);
-    // The first segment with its length, and a beginning of the next.
+    // The first segment with its length, and the beginning of the next one.
     const exif = whole.indexOf('Exif\0\0', 0, 'latin1') - 4;
     const cut = whole.subarray(0, exif + 2 + whole.readUInt16BE(exif + 2) + 6);
     expect(await exiftool.read(await fileOf(cut))).toMatchObject({

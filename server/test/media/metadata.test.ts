@@ -37,7 +37,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-/** Stored files have no extension: what they are is told by their bytes. */
+/** Stored files have no extension, so their bytes determine the type. */
 const stored = () => join(directory, 'stored');
 
 async function sourcesOf(path: string, reader = exiftool): Promise<ExtractedValues> {
@@ -317,7 +317,7 @@ describe('other files', () => {
   });
 });
 
-/** Inter as it is published for the web. */
+/** The web font Inter. */
 const inter = createRequire(import.meta.url).resolve(
   '@fontsource-variable/inter/files/inter-latin-wght-normal.woff2',
 );

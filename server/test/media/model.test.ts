@@ -9,7 +9,7 @@ import { openStudio, pictureOf } from './still-kit.ts';
 
 const studio = openStudio();
 
-/** The colour at a place given in parts of the width and height. */
+/** Returns the colour at a position given as fractions of the width and height. */
 async function colourAt(path: string, x: number, y: number): Promise<number[]> {
   const { data, info } = await sharp(path).raw().toBuffer({ resolveWithObject: true });
   const at = (Math.floor(y * info.height) * info.width + Math.floor(x * info.width)) * info.channels;
@@ -28,10 +28,10 @@ describe('a 3D model', () => {
     const rendering = await studio.render(make(), mime);
     const { path, width, height } = pictureOf(rendering);
     expect([width, height]).toEqual([1600, 1200]);
-    // The ring is lighter above than below, and empty outside.
+    // The torus is lighter at the top than at the bottom, and transparent outside.
     const [above, below] = [await colourAt(path, 0.2, 0.46), await colourAt(path, 0.5, 0.79)];
     if (mime.startsWith('model/gltf')) {
-      // The colour of its material.
+      // Has the colour of its material.
       const [red = 0, green = 255, blue = 255] = above;
       expect([red > 180, green < 90, blue < 90]).toEqual([true, true, true]);
     }

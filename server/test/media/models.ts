@@ -2,12 +2,12 @@
 type Bytes = Uint8Array<ArrayBuffer>;
 
 interface Mesh {
-  /** Places of corners. */
+  /** Coordinates of vertices. */
   corners: readonly (readonly [number, number, number])[];
   faces: readonly (readonly [number, number, number])[];
 }
 
-/** A ring whose tube has so many steps around and along; flat faces, no normals. */
+/** A torus with this many steps around and along its tube; flat faces, no normals. */
 export function torus(around = 48, along = 24): Mesh {
   const corners = Array.from({ length: around * along }, (_, index): [number, number, number] => {
     const [u, v] = [
@@ -54,7 +54,7 @@ export function ply({ corners, faces }: Mesh = torus()): Bytes {
   return new TextEncoder().encode(`${head}${rows.join('\n')}\n`);
 }
 
-/** The parts of a glTF of one mesh in this colour (linear), and its buffer. */
+/** The JSON of a glTF with one mesh in this (linear) colour, and its buffer. */
 function gltfParts({ corners, faces }: Mesh, colour: readonly number[]) {
   const positions = Buffer.from(Float32Array.from(corners.flat()).buffer);
   const indices = Buffer.from(Uint32Array.from(faces.flat()).buffer);
@@ -87,7 +87,7 @@ function gltfParts({ corners, faces }: Mesh, colour: readonly number[]) {
   return { json, buffer };
 }
 
-/** A glTF whose buffer is at `uri`, or part of the file. */
+/** A glTF whose buffer is at `uri` or embedded. */
 export function gltf(uri?: string, more: object = {}): Bytes {
   const { json, buffer } = gltfParts(torus(), [0.8, 0.1, 0.1]);
   const data = uri ?? `data:application/octet-stream;base64,${buffer.toString('base64')}`;
@@ -95,7 +95,7 @@ export function gltf(uri?: string, more: object = {}): Bytes {
   return new TextEncoder().encode(JSON.stringify(whole));
 }
 
-/** A red ring, or with `nodes` the same ring in many places. */
+/** A red torus, or with `nodes` the same torus in many places. */
 export function glb({ nodes = 1, mesh = torus() } = {}): Bytes {
   const { json, buffer } = gltfParts(mesh, [0.8, 0.05, 0.05]);
   const places = Array.from({ length: nodes }, (_, at) => ({ mesh: 0, translation: [at * 3, 0, 0] }));

@@ -96,7 +96,7 @@ describe('a document where LibreOffice is not installed', () => {
 
 const program = locateLibreOffice(undefined);
 
-/** A small document in the format of Word 97, as LibreOffice itself writes it. */
+/** A small document in the format of Word 97, written by LibreOffice. */
 async function inOldFormat() {
   const directory = await mkdtemp(join(tmpdir(), 'vitrine-office-'));
   try {
@@ -150,7 +150,7 @@ describe.skipIf(program === null)(
       try {
         const rendering = await studio.render(docx(['Tangerine'], { linked: `file://${secret}` }), docxType);
         const { channels } = await sharp(pictureOf(rendering).path).stats();
-        // The picture would be red and blue; all else is grey.
+        // The picture would be red and blue; everything else is grey.
         const means = channels.slice(0, 3).map(({ mean }) => mean);
         expect(Math.max(...means) - Math.min(...means)).toBeLessThan(0.5);
       } finally {

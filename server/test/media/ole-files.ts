@@ -7,15 +7,15 @@ const TABLE = 0xfffffffd;
 
 interface OleEntry {
   name: string;
-  /** Places of the entries beside it and of the first one in it. */
+  /** Indexes of its siblings and of its first child. */
   left?: number;
   right?: number;
   child?: number;
 }
 
 /**
- * An OLE container with this directory and nothing in its streams; the entries follow its root. `before` sectors of
- * something else come first.
+ * An OLE container with this directory and empty streams; the entries follow its root. The directory comes after
+ * `before` other sectors.
  */
 export function ole(entries: readonly OleEntry[], before = 0): Bytes {
   const all: OleEntry[] = [{ name: 'Root Entry', child: entries.length > 0 ? 1 : FREE }, ...entries];

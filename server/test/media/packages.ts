@@ -2,7 +2,7 @@ import { crc32, deflateRawSync } from 'node:zlib';
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** A ZIP of these files, the first of them stored and the others deflated. `claim` is a false size for all of them. */
+/** A ZIP of these files; the first is stored, the others are deflated. `claim` is a false size for all of them. */
 export function zip(files: Readonly<Record<string, string | Uint8Array>>, claim?: number): Bytes {
   const locals: Buffer[] = [];
   const directory: Buffer[] = [];
@@ -40,7 +40,7 @@ export function zip(files: Readonly<Record<string, string | Uint8Array>>, claim?
 const types = `<?xml version="1.0"?><Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Default Extension="xml" ContentType="application/xml"/><Override PartName="/word/document.xml" ContentType="application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"/></Types>`;
 const relations = `<?xml version="1.0"?><Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="r1" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument" Target="word/document.xml"/></Relationships>`;
 
-/** A DOCX with these paragraphs, and a picture that is kept at `linked`, which Word would fetch. */
+/** A DOCX with these paragraphs, and an external picture at `linked`, which Word would fetch. */
 export function docx(
   paragraphs: readonly string[],
   { linked, more = {} }: { linked?: string; more?: Record<string, string | Uint8Array> } = {},

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { initializeCanvas, writePsdBuffer } from 'ag-psd';
 
-/** Files of formats that sharp does not write. All show a red half at the left and a blue one at the right. */
+/** Files of formats that sharp does not write. In all, the left half is red and the right half blue. */
 
 type Bytes = Uint8Array<ArrayBuffer>;
 type Colour = readonly number[];
@@ -11,7 +11,7 @@ type Colour = readonly number[];
 export const RED: Colour = [220, 10, 10];
 export const BLUE: Colour = [10, 10, 220];
 
-/** A file that is checked in; its README says where it comes from. */
+/** A file of this repository; its README names the source. */
 export async function stored(name: string): Promise<Bytes> {
   return Uint8Array.from(await readFile(join(import.meta.dirname, 'files', name)));
 }
@@ -41,13 +41,13 @@ export interface BmpOptions {
   topDown?: boolean;
   /** Run-length encoding of 8 or 4 bits. */
   runs?: boolean;
-  /** The header of OS/2. */
+  /** Uses the header of OS/2. */
   core?: boolean;
   /** Bit fields with alpha, with the right half transparent. */
   alpha?: boolean;
 }
 
-/** The rows of a bitmap as it stores them: blue, green, red, and padded to words. */
+/** The rows of a bitmap: blue, green, red, padded to words. */
 function bmpRow(width: number, bits: number, alpha: boolean): Buffer {
   const row = Buffer.alloc(Math.ceil((width * bits) / 32) * 4);
   for (let x = 0; x < width; x += 1) {
@@ -98,7 +98,7 @@ export function bmp(width: number, height: number, options: BmpOptions = {}): By
   return own('BM', numbers('ihhi', 14 + body.length, 0, 0, pixelsAt), body);
 }
 
-/** A BMP of a few bytes that declares so many pixels. */
+/** A BMP of a few bytes that claims this many pixels. */
 export function bmpBomb(): Bytes {
   return own(
     'BM',
@@ -107,7 +107,7 @@ export function bmpBomb(): Bytes {
   );
 }
 
-/** An icon of a bitmap whose mask hides its upper half, and a smaller one beside it. */
+/** An icon with a bitmap whose mask hides its upper half, and a smaller one. */
 export function ico(side: number): Bytes {
   const mask = Buffer.concat(
     Array.from({ length: side }, (_, row) =>
@@ -127,9 +127,9 @@ export interface PsdOptions {
   psb?: boolean;
   /** The left and the right half, as many numbers from 0 to 255 as the mode has channels. */
   halves?: [Colour, Colour];
-  /** What it says of itself; nothing of that size follows. */
+  /** The size that the header claims; the data does not have it. */
   declared?: { width: number; height: number };
-  /** A document that was saved without its composite, with the JPEG that it has instead. */
+  /** The JPEG of a document that was saved without its composite. */
   thumbnail?: Buffer;
   profile?: Buffer;
 }
@@ -143,7 +143,7 @@ function resource(id: number, data: Buffer): Buffer {
   ]);
 }
 
-/** A Photoshop document whose composite is stored as it is. */
+/** A Photoshop document with an uncompressed composite. */
 export function psd(width: number, height: number, options: PsdOptions = {}): Bytes {
   const { mode = 'rgb', bits = 8, psb = false, halves = [RED, BLUE], declared = { width, height } } = options;
   const channels = halves[0].length;
@@ -181,7 +181,7 @@ export function psd(width: number, height: number, options: PsdOptions = {}): By
   );
 }
 
-/** A document with a layer and run-length encoded rows, written by a library that is not ours. */
+/** A document with a layer and run-length encoded rows, written by another library. */
 export function layeredPsd(width: number, height: number): Bytes {
   const createData = (columns: number, rows: number) => ({
     width: columns,
@@ -201,7 +201,7 @@ export function layeredPsd(width: number, height: number): Bytes {
   return Uint8Array.from(writePsdBuffer({ width, height, imageData, children: [layer] }));
 }
 
-/** The half float of a number from 0 to 65,504, cut off. */
+/** Converts a number from 0 to 65,504 to a half float, truncated. */
 function half(value: number): number {
   if (value < 2 ** -14) return Math.floor(value * 2 ** 24);
   const exponent = Math.floor(Math.log2(value));
@@ -216,7 +216,7 @@ function attribute(name: string, type: string, value: Buffer): Buffer {
   return Buffer.concat([text(name), text(type), numbers('i', value.length), value]);
 }
 
-/** Uncompressed OpenEXR of half floats: linear light, so many times the white of a screen. */
+/** Uncompressed OpenEXR of half floats: linear light, scaled by this multiple of a screen's white. */
 export function exr(
   width: number,
   height: number,
@@ -260,7 +260,7 @@ export function exr(
   return own(head, offsets, ...chunks);
 }
 
-/** Radiance pictures of linear light, with rows as they are or run-length encoded. */
+/** Radiance pictures of linear light, with plain or run-length encoded rows. */
 export function radiance(
   width: number,
   height: number,
@@ -305,13 +305,13 @@ export async function j2k(width: number, height: number): Promise<Bytes> {
     pixel % width < width / 2 ? RED : BLUE,
   ).flat();
   encoder.getDecodedBuffer(info).set(Uint8Array.from(samples));
-  // A small picture cannot be halved as often as the encoder would.
+  // A small picture cannot be halved as often as the encoder does by default.
   encoder.setDecompositions(2);
   encoder.encode();
   return Uint8Array.from(encoder.getEncodedBuffer());
 }
 
-/** A raw file as cameras make it: a TIFF that announces sensor data, with JPEGs behind it that only the camera knows of. */
+/** A raw file like those of cameras: a TIFF that declares sensor data, followed by JPEGs that its tags do not name. */
 export function cameraRaw(orientation: number, jpegs: readonly Uint8Array[]): Bytes {
   const entries = [
     [256, 6000],

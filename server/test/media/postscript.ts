@@ -15,18 +15,18 @@ const program = (lines: readonly string[], more: readonly string[] = []) =>
     '',
   ].join('\n');
 
-/** A red field of 200 by 100 points with a word in it. */
+/** A red rectangle of 200 by 100 points with a word in it. */
 const field = [
   '0.9 0.1 0.1 setrgbcolor 0 0 200 100 rectfill',
   '0 setgray /Helvetica findfont 20 scalefont setfont 20 40 moveto (Tangerine) show',
 ];
 
-/** Encapsulated PostScript, with these lines instead of its own drawing if they are given. */
+/** Encapsulated PostScript with these lines, or with the red rectangle. */
 export function eps(lines: readonly string[] = field): Bytes {
   return new TextEncoder().encode(program(lines));
 }
 
-/** The same with a preview in comments, 16 by 8 pixels: black on the left, white on the right. */
+/** The same with a preview of 16 by 8 pixels in comments: black on the left, white on the right. */
 export function epsi(): Bytes {
   const rows = Array.from({ length: 8 }, () => '% FF00');
   const preview = ['%%BeginPreview: 16 8 1 8', ...rows, '%%EndPreview'];
@@ -46,7 +46,7 @@ export async function dosEps(): Promise<Bytes> {
   return Uint8Array.from(Buffer.concat([header, text, picture]));
 }
 
-/** A page as PostScript alone, as printers are sent. */
+/** A page of plain PostScript, as it is sent to printers. */
 export function postscript(): Bytes {
   return new TextEncoder().encode(['%!PS-Adobe-3.0', ...field, 'showpage', ''].join('\n'));
 }

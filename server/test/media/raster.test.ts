@@ -35,7 +35,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(directory, { recursive: true, force: true }));
 
-/** The bytes as a file, and an empty directory beside it. */
+/** Writes the bytes to a file next to an empty directory. */
 async function place(bytes: Uint8Array) {
   count += 1;
   const path = join(directory, `${count}`);
@@ -62,7 +62,7 @@ async function rendered(bytes: Uint8Array, mime: string) {
   return { ...outcome, outDir, path };
 }
 
-/** The colour at a place given in parts of the width and height, as red, green, blue and, where there is one, alpha. */
+/** Returns red, green, blue and, if present, alpha at a position given as fractions of the width and height. */
 async function colourAt(path: string, x: number, y: number): Promise<number[]> {
   const { data, info } = await sharp(path).raw().toBuffer({ resolveWithObject: true });
   const column = Math.min(info.width - 1, Math.floor(x * info.width));
@@ -71,7 +71,7 @@ async function colourAt(path: string, x: number, y: number): Promise<number[]> {
   return [...data.subarray(at, at + info.channels)];
 }
 
-// A printer's blue is darker than a screen's, hence the wide bounds.
+// The bounds are wide because a printer's blue is darker than a screen's.
 const isRed = ([red = 0, green = 255, blue = 255]: number[]) => red > 130 && green < 90 && blue < 90;
 const isBlue = ([red = 255, green = 255, blue = 0]: number[]) => red < 90 && green < 90 && blue > 130;
 
@@ -112,13 +112,13 @@ describe('the ladder of a picture', () => {
     const strip = sharp(stripes, { raw: { width, height, channels: 1 } });
     const { path } = await rendered(await strip.png().toBuffer(), 'image/png');
     const { channels } = await sharp(path('col')).stats();
-    // Shrunk to 4,096 and enlarged again, stripes of three pixels would be grey.
+    // If the picture were reduced to 4,096 pixels and enlarged again, stripes of three pixels would be grey.
     expect(channels[0]?.stdev).toBeGreaterThan(110);
     const { width: side, height: other } = await sharp(path('col')).metadata();
     expect([side, other]).toEqual([200, 200]);
   });
 
-  // The red half of the stored picture is at the left; each orientation says where it belongs.
+  // The red half of the stored picture is on the left; each orientation determines where it is shown.
   // MEDIA-10
   test.each([
     [1, [0.1, 0.5]],
@@ -170,7 +170,7 @@ describe('the ladder of a picture', () => {
     expect(Math.abs(red - 221)).toBeLessThan(20);
     expect(green).toBeLessThan(40);
     expect(blue).toBeLessThan(40);
-    // Under its own profile the same colour is written with other numbers.
+    // In its own profile the same colour has other numbers.
     const stored = await sharp(bytes).keepIccProfile().raw().toBuffer();
     expect(stored[1]).toBeGreaterThan(40);
   });

@@ -9,7 +9,7 @@ import { defaultLadder } from '../../src/media/ladder.ts';
 import { renderFile } from '../../src/media/render-file.ts';
 import { previewKind } from '../../src/media/renderable.ts';
 
-/** Renders files of tests in a directory of their own, which goes with the test file. */
+/** Renders files in a directory that is removed after the test file. */
 export function openStudio() {
   const root = mkdtemp(join(tmpdir(), 'vitrine-stills-'));
   let count = 0;
@@ -32,7 +32,7 @@ export function openStudio() {
       const { path, outDir } = await place(bytes);
       return renderFile({ path, mime }, defaultLadder, outDir);
     },
-    /** The smallest picture of a file, made by a decoder process that is started in this environment. */
+    /** Returns the smallest picture of a file from a decoder process with this environment. */
     async pictureBy(bytes: Uint8Array, mime: string, environment: Record<string, string>): Promise<Buffer> {
       const { path, outDir } = await place(bytes);
       const outside = Object.keys(environment).map((name) => [name, process.env[name]] as const);
@@ -51,9 +51,9 @@ export function openStudio() {
         }
       }
     },
-    /** Renders in a decoder process; answers what it came to, or the limit it reached. */
+    /** Renders in a decoder process; returns the outcome or the limit it reached. */
     async outcomeOf(bytes: Uint8Array, mime: string, timeoutMs = 20_000): Promise<string> {
-      // Without LibreOffice and Ghostscript, so that a test takes as long everywhere.
+      // Without LibreOffice and Ghostscript, so that tests take the same time on every machine.
       decoders ??= openDecoders({
         libreoffice: 'off',
         ghostscript: 'off',
@@ -74,7 +74,7 @@ export function openStudio() {
   };
 }
 
-/** The picture of a rendering that was made. */
+/** Returns the picture of a successful rendering. */
 export function pictureOf({ ladder }: Rendering) {
   if (ladder.outcome !== 'rendered') throw new Error(`${ladder.outcome}: ${ladder.reason}`);
   const largest = ladder.renditions.find(({ key }) => key === 'hires');
@@ -82,7 +82,7 @@ export function pictureOf({ ladder }: Rendering) {
   return { path: largest.path, width: ladder.width, height: ladder.height };
 }
 
-/** Copies of a file with bytes changed, cut off or repeated, alike in every run. */
+/** Copies of a file with bytes changed, cut off or repeated, the same in every run. */
 export function* mutations(bytes: Uint8Array, count: number): Generator<Uint8Array> {
   let state = 1;
   const random = (below: number) => {
@@ -95,7 +95,7 @@ export function* mutations(bytes: Uint8Array, count: number): Generator<Uint8Arr
       yield copy.slice(0, random(copy.length));
       continue;
     }
-    // The head and tables of contents are at the beginning or at the end.
+    // Headers and tables of contents are at the beginning or at the end.
     const from = index % 4 === 1 ? 0 : index % 4 === 2 ? Math.max(0, copy.length - 400) : null;
     for (let change = 0; change <= index % 7; change += 1) {
       const at = from === null ? random(copy.length) : from + random(Math.min(400, copy.length));

@@ -37,7 +37,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-/** What a decoder makes of these bytes, by their own type. */
+/** Returns what a decoder makes of these bytes, with the type it recognises. */
 async function attempt(bytes: Uint8Array) {
   count += 1;
   const path = join(directory, `${count}`);
@@ -49,7 +49,7 @@ async function attempt(bytes: Uint8Array) {
   return { mime, ...(await decoders.run('picture', 'owner', 'ladder', input)) };
 }
 
-/** The type, shape and colours of the preview: in the middle of the left half, and of the right. */
+/** Returns type and size of the preview, and its colours in the middle of the left and right halves. */
 async function shown(bytes: Uint8Array, y = 0.5) {
   const { mime, ladder, facts } = await attempt(bytes);
   if (ladder.outcome !== 'rendered') throw new Error(`${mime} is ${ladder.outcome}: ${ladder.reason}`);
@@ -148,7 +148,7 @@ describe('PSD', () => {
   });
 
   test('in CMYK is drawn in the colours of its inks', async () => {
-    // No ink is stored as 255.
+    // 255 means no ink.
     const halves: [number[], number[]] = [
       [255, 0, 0, 255],
       [0, 0, 255, 255],
@@ -195,7 +195,7 @@ describe('PSD', () => {
 const psdSvg =
   '<svg xmlns="http://www.w3.org/2000/svg" width="50" height="30"><rect width="25" height="30" fill="rgb(220,10,10)"/><rect x="25" width="25" height="30" fill="rgb(10,10,220)"/></svg>';
 
-/** A level of sRGB as linear light. */
+/** Converts a level of sRGB to linear light. */
 const linear = (level: number) => ((level / 255 + 0.055) / 1.055) ** 2.4;
 
 describe('EXR', () => {
@@ -272,7 +272,7 @@ describe('JPEG XL', () => {
 
   test('that declares more pixels than are rendered is refused by its header', async () => {
     const bytes = Buffer.from(await stored('halves.jxl'));
-    // Not small; both edges in 30 bits, all of them set.
+    // Not small; both edges take 30 bits, all of them set.
     bytes.fill(0xff, 2, 12);
     bytes[2] = 0b11111110;
     const { ladder } = await attempt(bytes);
@@ -353,7 +353,7 @@ describe('files that cannot be drawn', () => {
   });
 });
 
-/** Mutations of each file; `npm run mutate` tries thousands. */
+/** The number of mutations of each file; `npm run mutate` tries thousands. */
 const ROUNDS = 8;
 
 test('mutated files are rendered, refused with a reason or stopped at a limit', async () => {
@@ -376,7 +376,7 @@ test('mutated files are rendered, refused with a reason or stopped at a limit', 
   for (const original of originals) {
     for (let round = 0; round < ROUNDS; round += 1) {
       const mutated = Uint8Array.from(original);
-      // The first bytes tell the type; most of the others are numbers of a header in files as small as these.
+      // The first bytes determine the type; in files this small, most others are numbers of a header.
       for (let change = 0; change <= round % 8; change += 1) {
         mutated[12 + random(mutated.length - 12)] = random(256);
       }

@@ -3,7 +3,7 @@ import { deflateSync } from 'node:zlib';
 import { ExifTool } from 'exiftool-vendored';
 import sharp from 'sharp';
 
-/** One program for all the files of a test, started with the first. */
+/** One process for all files of a test, started with the first. */
 let program: ExifTool | null = null;
 
 function open(): ExifTool {
@@ -15,13 +15,13 @@ function open(): ExifTool {
   return program;
 }
 
-/** Ends the program that `tagFile` uses. */
+/** Ends the process that `tagFile` uses. */
 export async function stopTagging(): Promise<void> {
   await program?.end();
   program = null;
 }
 
-/** Writes tags into a file as a photographer's program would. */
+/** Writes tags into a file, like a photographer's program. */
 export async function tagFile(
   path: string,
   tags: Readonly<Record<string, string | readonly string[]>>,
@@ -36,7 +36,7 @@ export async function tagFile(
   );
 }
 
-/** Small pictures of each kind that carries tags. */
+/** Small pictures of each type that may contain tags. */
 export async function pictureFile(
   path: string,
   format: 'jpeg' | 'png' | 'tiff' | 'webp' | 'avif',
@@ -45,7 +45,7 @@ export async function pictureFile(
   await writeFile(path, await made.toFormat(format).toBuffer());
 }
 
-/** A HEIC: the container of an AVIF under the brand of the other; what is inside is never decoded here. */
+/** A HEIC: the container of an AVIF with the brand of HEIC; its content is never decoded here. */
 export async function heicFile(path: string): Promise<void> {
   const made = sharp({ create: { width: 24, height: 16, channels: 3, background: 'teal' } });
   const bytes = await made.avif().toBuffer();
@@ -54,7 +54,7 @@ export async function heicFile(path: string): Promise<void> {
   await writeFile(path, Buffer.concat([Buffer.from(brands, 'latin1'), bytes.subarray(end)]));
 }
 
-/** A document of so many empty pages. */
+/** A document with this many empty pages. */
 export function pdf(pages: number): Buffer {
   const kids = Array.from({ length: pages }, (_, i) => `${i + 3} 0 R`).join(' ');
   const objects = [
@@ -82,7 +82,7 @@ const uint32 = (...values: number[]) => {
   return bytes;
 };
 
-/** A box of an ISO container, or a chunk of the same build. */
+/** A box of an ISO container, or a chunk of the same structure. */
 function box(type: string, ...content: Buffer[]): Buffer {
   const body = Buffer.concat(content);
   return Buffer.concat([uint32(body.length + 8), Buffer.from(type, 'latin1'), body]);
@@ -90,9 +90,9 @@ function box(type: string, ...content: Buffer[]): Buffer {
 
 const matrix = uint32(0x10000, 0, 0, 0, 0x10000, 0, 0, 0, 0x40000000);
 
-/** A film of so many seconds in H.264 by its own account, with its index behind the pictures as cameras write it. */
+/** A film that claims this many seconds of H.264, with its index after the frames, like those of cameras. */
 export function mp4(seconds: number): Buffer {
-  // 1 January 2024, 12:00:00 UTC, counted from 1904.
+  // 1 January 2024, 12:00:00 UTC, in seconds since 1904.
   const created = 1_704_110_400 + 2_082_844_800;
   const duration = Math.round(seconds * 1000);
   const mvhd = box(
@@ -138,7 +138,7 @@ export function mp4(seconds: number): Buffer {
   ]);
 }
 
-/** So many frames of MPEG layer 3 at 128 kbit/s (26 ms each) behind an ID3 tag of version 2.3. */
+/** This many frames of MPEG layer 3 at 128 kbit/s (26 ms each) after an ID3 tag of version 2.3. */
 export function mp3(frames: number, tags: Readonly<Record<string, string>>): Buffer {
   const frame = Buffer.alloc(417);
   frame.set([0xff, 0xfb, 0x90, 0x64]);
@@ -153,7 +153,7 @@ export function mp3(frames: number, tags: Readonly<Record<string, string>>): Buf
   return Buffer.concat([head, body, ...Array.from({ length: frames }, () => frame)]);
 }
 
-/** A FLAC of so many seconds without sound, with comments. */
+/** A silent FLAC of this many seconds with comments. */
 export function flac(seconds: number, comments: readonly string[]): Buffer {
   const rate = 44_100;
   const info = Buffer.alloc(34);
@@ -177,7 +177,7 @@ export function flac(seconds: number, comments: readonly string[]): Buffer {
   return Buffer.concat([Buffer.from('fLaC'), block(0, info), block(0x84, vorbis)]);
 }
 
-/** A font that holds nothing but its names; `OTTO` is what an OpenType font with PostScript outlines begins with. */
+/** A font with only a table of names; OpenType fonts with PostScript outlines begin with `OTTO`. */
 export function font(kind: 'ttf' | 'otf', names: Readonly<Record<number, string>>): Buffer {
   const texts = Object.entries(names).map(([id, text]) => ({
     id: Number(id),
@@ -204,12 +204,12 @@ export function font(kind: 'ttf' | 'otf', names: Readonly<Record<number, string>
   return Buffer.concat([start, name]);
 }
 
-/** A font packed for the web as WOFF, table by table. */
+/** A font as WOFF, which compresses each table. */
 export function woff(names: Readonly<Record<number, string>>): Buffer {
   const plain = font('ttf', names);
   const table = plain.subarray(28);
   const deflated = deflateSync(table);
-  // What does not get smaller is stored as it is.
+  // Tables that do not get smaller are stored uncompressed.
   const packed = deflated.length < table.length ? deflated : table;
   const head = Buffer.alloc(44 + 20);
   head.write('wOFF', 0, 'latin1');

@@ -13,7 +13,7 @@ import { clip, everyFfmpeg, numbered, turned } from './clips.ts';
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** Programs take long to start on a machine with other work. */
+/** Starting programs takes long on a busy machine. */
 const TIMEOUT_MS = 120_000;
 
 let plain: Bytes;
@@ -48,7 +48,7 @@ describe.for(everyFfmpeg)('with $name', { timeout: TIMEOUT_MS }, ({ setting, isH
 
   const mediaOf = (id: string) => owner.ok('getAssetMedia', { params: { id } });
 
-  /** Returns the media facts that a player gets of a file. */
+  /** Returns the media facts of a file as a player sees them. */
   async function probe(id: string, key: string) {
     const { rows } = await sql<{ object: string }>`
       select f.renditions -> ${key}::text ->> 'object' as object
@@ -97,7 +97,7 @@ describe.for(everyFfmpeg)('with $name', { timeout: TIMEOUT_MS }, ({ setting, isH
 
   test.skipIf(!isHere)('picture and sound of a transport stream start together', async () => {
     const tracks = { video: { encoder: 'libx264' }, audio: { encoder: 'aac' } };
-    // Its clock begins at 5 s.
+    // Its timestamps begin at 5 s.
     const { id } = await upload(
       owner,
       await clip({ format: 'mpegts', ...tracks, muxing: { output_ts_offset: '5' } }),
@@ -129,13 +129,13 @@ describe('transcoding', { timeout: TIMEOUT_MS }, () => {
   });
 
   let count = 0;
-  /** A video that no other test has. */
+  /** Creates a unique video. */
   async function newClip(seconds = 1, source = 'testsrc2=s=320x180:r=25'): Promise<Bytes> {
     count += 1;
     return numbered(await clip({ format: 'mp4', video: { source, encoder: 'libx264' }, seconds }), count);
   }
 
-  /** A video in the middle of which nothing happens for so many seconds. */
+  /** Creates a video that stands still for this many seconds in the middle. */
   function stillFor(seconds: number): Promise<Bytes> {
     const source = `testsrc2=s=480x480:r=25:d=2,setpts='if(gte(N,40),PTS+${seconds}/TB,PTS)'`;
     return clip({ format: 'matroska', video: { source, encoder: 'libx264' }, seconds: seconds + 10 });

@@ -17,7 +17,7 @@ import { clip, everyFfmpeg, mutated, turned } from './clips.ts';
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** Programs take long to start on a machine with other work. */
+/** Starting programs takes long on a busy machine. */
 const TIMEOUT_MS = 120_000;
 
 let directory: string;
@@ -44,7 +44,7 @@ async function render(decoders: Decoders, bytes: Bytes, as?: string, rungs = def
   return { ...rendering, extra };
 }
 
-/** The average colour of a part of a picture. */
+/** Returns the average colour of a part of a picture. */
 async function colour(picture: Buffer | null, part: 'top' | 'bottom') {
   const { width, height } = await sharp(picture ?? Buffer.alloc(0)).metadata();
   const half = Math.floor(height / 2);
@@ -92,7 +92,7 @@ describe.for(everyFfmpeg)('with $name', { timeout: TIMEOUT_MS }, ({ setting, isH
     ['the keyframes of a long video', 700, '5', undefined],
     ['a video that is too large to be read from beginning to end', 12, '2', 0],
   ])('scrub previews show their own moment, from %s', async (_, seconds, g, mostPassBytes) => {
-    // Grows brighter from 0 to 200.
+    // Brightness grows from 0 to 200.
     const source = `color=black:s=64x36:r=${seconds > 100 ? 2 : 10},geq=lum='16+T*200/${seconds}':cb=128:cr=128`;
     const video = { source, encoder: 'libx264', options: { preset: 'ultrafast', g } };
     const path = join(directory, `brightness-${seconds}.mkv`);
@@ -134,7 +134,7 @@ describe.for(everyFfmpeg)('with $name', { timeout: TIMEOUT_MS }, ({ setting, isH
   });
 
   test.skipIf(!isHere)('high dynamic range is tone-mapped to standard range', async () => {
-    // Middle grey of a PQ signal is far brighter than that of a usual screen shows it unmapped.
+    // Without tone mapping, the middle grey of a PQ signal would be far brighter.
     const options = {
       'x265-params': 'colorprim=bt2020:transfer=smpte2084:colormatrix=bt2020nc:log-level=none',
     };
@@ -154,7 +154,7 @@ describe.for(everyFfmpeg)('with $name', { timeout: TIMEOUT_MS }, ({ setting, isH
     const { duration_seconds, peaks } = JSON.parse(String(await extra('waveform.json')));
     expect(duration_seconds).toBeCloseTo(1, 0);
     expect(peaks.length).toBeGreaterThan(15);
-    // The source has an amplitude of an eighth.
+    // The amplitude of the source is 1/8.
     expect(peaks.toSorted()[Math.floor(peaks.length / 2)]).toBeCloseTo(0.125, 1);
   });
 
@@ -187,7 +187,7 @@ describe.for(everyFfmpeg)('with $name', { timeout: TIMEOUT_MS }, ({ setting, isH
   });
 
   test.skipIf(!isHere)('damaged files are rendered or refused, never an internal error', async () => {
-    // Each file takes several programs to be started, but no time inside of one process.
+    // Each file starts several programs, which do little work.
     const files = setting === 'off' ? 24 : 4;
     const short = await clip({ format: 'mp4', video: { encoder: 'libx264' }, seconds: 1 });
     const webm = await clip({ format: 'webm', video: { encoder: 'libvpx' }, seconds: 1 });
@@ -237,13 +237,13 @@ describe('PUT /assets/{id}/poster', { timeout: TIMEOUT_MS }, () => {
       headers: { 'content-type': 'application/json' },
     });
 
-  /** One second of red, then one of blue. */
+  /** A second of red, then a second of blue. */
   async function redAndBlue(): Promise<Bytes> {
     const source = 'color=red:s=320x180:r=25:d=1[a];color=blue:s=320x180:r=25:d=1[b];[a][b]concat';
     return clip({ format: 'mp4', video: { source, encoder: 'libx264' } });
   }
 
-  /** The average colour of a rendition, as the library has it. */
+  /** Returns the average colour of a stored rendition. */
   async function meanOf(id: string, key: string) {
     const { rows } = await sql<{ object: string }>`
       select f.renditions -> ${key}::text ->> 'object' as object

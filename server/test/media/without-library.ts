@@ -6,7 +6,7 @@ const [, , missing = '', mime = '', path = '', outDir = ''] = process.argv;
 registerHooks({
   resolve(specifier, context, next) {
     const isMissing = specifier === missing || specifier.startsWith(`${missing}/`);
-    // A name that no registry has: Node itself then says what it says of a package that is not installed.
+    // A name that does not exist, so that Node fails as for a package that is not installed.
     return next(isMissing ? `${missing}-that-is-not-installed` : specifier, context);
   },
 });

@@ -74,7 +74,7 @@ describe('cover_asset_id', () => {
   test('is removed with its member', async () => {
     const post = await publish(mara, [one, two], { cover_asset_id: two.id, ...focal });
     expect(cover(await patch(post.id, { members: named(three, one) }))).toEqual([three.id, ...centre]);
-    // It was taken away, not hidden: the member alone does not bring it back.
+    // The choice was removed, not hidden: adding the member again does not restore it.
     expect(cover(await patch(post.id, { members: named(three, one, two) }))).toEqual([three.id, ...centre]);
   });
 
@@ -150,7 +150,7 @@ describe('the focal point', () => {
     const post = await publish(mara, [one, two], focal);
     expect(cover(await patch(post.id, { cover_asset_id: one.id }))).toEqual([one.id, 0.25, 0.75]);
     expect(cover(await patch(post.id, { members: named(two, three, one) }))).toEqual([one.id, 0.25, 0.75]);
-    // Its own choice gone, the first member is another picture.
+    // Without a choice, the cover is the first member, which is another picture.
     expect(cover(await patch(post.id, { clear_cover: true }))).toEqual([two.id, ...centre]);
   });
 

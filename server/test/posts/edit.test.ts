@@ -375,7 +375,7 @@ describe('if_unchanged_since', () => {
   // HTTP-18
   test('every edit increases updated_at, also when the clock is behind', async () => {
     const post = await publish(mara, [one]);
-    // As a server whose clock ran ahead would have left it.
+    // Simulates a server whose clock was ahead.
     await sql`update posts set updated_at = now() + interval '1 hour' where id = ${post.id}`.execute(
       library.deps.db,
     );
@@ -523,7 +523,7 @@ describe('members are replaced', () => {
     const post = await publish(mara, [one]);
     expect((await refusal(editor, post.id, { members: named(one, own) })).status).toBe(404);
     expect(idsOf(await patch(root, post.id, { members: named(one, own) }))).toEqual([one.id, own.id]);
-    // It is in the post now: posts.admin may keep it without reading it.
+    // It is a member now, so posts.admin may keep it without being able to read it.
     const kept = await patch(editor, post.id, { members: named(own, one) });
     expect(kept.members[0]).toEqual({
       asset_id: own.id,
@@ -622,7 +622,7 @@ describe('a post moves between teams', () => {
     }
     expect(await read(mara, post.id)).toMatchObject({ team_id: mine, title: 'still' });
     expect(await patch(root, post.id, { team_id: theirs })).toMatchObject({ team_id: theirs });
-    // It is there already: naming it again asks for nothing.
+    // It is already a member, so naming it again requires no right.
     for (const team_id of [theirs, theirs.toUpperCase()])
       expect(await patch(mara, post.id, { team_id, title: 'moved' })).toMatchObject({ title: 'moved' });
     expect((await patch(mara, post.id, { team_id: null })).team_id).toBe(theirs);
@@ -646,7 +646,7 @@ describe('a post moves between teams', () => {
     }
     const hidden = await publish(mara, [one], { visibility: 'private', team_id: team, title: 'still' });
     expect((await refusal(stranger, hidden.id, { clear_team: true })).status).toBe(404);
-    // Out of the team it would be out of its lead's reach.
+    // Outside the team, its lead could no longer edit it.
     expect((await refusal(lead, hidden.id, { clear_team: true, title: 'no' })).status).toBe(404);
     expect(await read(mara, hidden.id)).toMatchObject({ team_id: team, title: 'still' });
   });

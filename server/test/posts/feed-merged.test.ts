@@ -7,7 +7,7 @@ let library: Library;
 let authors: Account[];
 let fan: Account;
 
-/** When the posts of an author begin, an hour apart, so that lists overlap in part. */
+/** The time of an author's first post; authors begin an hour apart, so that their lists partly overlap. */
 const hour = (n: number) => `2026-03-01T${String(n).padStart(2, '0')}:00:00Z`;
 
 /** Returns the whole feed of the people that the fan follows, in the order of the common feed. */

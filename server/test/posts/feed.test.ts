@@ -26,7 +26,7 @@ beforeAll(async () => {
   await library.runJobs();
   for (let i = 0; i < 25; i += 1)
     await publish(mara, [shown], { title: `post ${i}`, tags: [i % 2 ? 'odd' : 'even'] });
-  // Several at the very same moment, so that pages must tell them apart by id.
+  // Several posts share a time, so that only their ids order them.
   await sql`update posts set posted_at = '2026-01-01T00:00:00Z' where title in ('post 3', 'post 4', 'post 5', 'post 6')`.execute(
     library.deps.db,
   );
@@ -120,7 +120,7 @@ describe('GET /posts', () => {
       expect(items).toHaveLength(limit);
       return statements;
     };
-    // Without the capabilities, which are kept: the session, the ids, the posts, the members.
+    // Statements: session, ids, posts, members. Capabilities are cached.
     expect([await count(1), await count(5), await count(24)]).toEqual([4, 4, 4]);
   });
 });
@@ -265,7 +265,7 @@ describe('comments_preview', () => {
   });
 });
 
-/** The posts that this question finds, over all its pages. */
+/** Returns the posts of all pages of this query. */
 const found = async (who: Visitor, query: FeedQuery) => (await everyPage(who, query)).flat();
 
 // FEED-6
@@ -303,7 +303,7 @@ describe('full pages', () => {
     await library.setPublicMode(true);
     expect((await everyPage(library.anonymous(), query)).map(({ length }) => length)).toEqual([6, 3]);
     await library.setPublicMode(false);
-    // Its author misses none, nor does who is shown everything, nor who wants the placeholders.
+    // Not left out for its author, for callers who see everything, and for those who want placeholders.
     const everything = [...recent, ...hidden, ...old];
     const root = await arrive(library, 'root', 'admin');
     await stranger.ok('updatePreferences', { body: { feed_filters: { show_restricted: true } } });
@@ -326,7 +326,7 @@ describe('full pages', () => {
     expect(await found(author, { author_ref: author.ref })).toHaveLength(3);
     const [own] = (await author.ok('listPosts', { query: { author_ref: author.ref } })).items;
     const post = await other.ok('getPost', { params: { id: own?.id ?? nowhere } });
-    // Unowned: there is no name to tell.
+    // The asset has no owner, so the placeholder names nobody.
     expect(post.members).toEqual([{ asset_id: unowned.id, sort_order: 0, restricted: true }]);
   });
 
@@ -351,7 +351,7 @@ describe('full pages', () => {
         ],
       });
     } finally {
-      // A page that breaks would break for the tests below as well.
+      // A failing page would fail the tests below as well.
       await library.deps.db.deleteFrom('posts').where('id', '=', id).execute();
     }
   });
@@ -536,7 +536,7 @@ describe('what the feed is narrowed to', () => {
     'author_ref=9223372036854775808',
     'liked_by=+1',
     Array.from({ length: 11 }, (_, i) => `tag=t${i}`).join('&'),
-    // Times that are none, in a cursor of the right form.
+    // Invalid times in a well-formed cursor.
     ...['2026-02-30T00:00:00Z', '2026-13-01T00:00:00Z', '0000-01-01T00:00:00Z', '2026-01-01T25:00:00Z'].map(
       (time) => `cursor=${Buffer.from(`${time} ${nowhere}`).toString('base64url')}`,
     ),

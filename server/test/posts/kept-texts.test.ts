@@ -95,7 +95,7 @@ const changes: Record<string, () => Promise<unknown>> = {
     const lower = variants.filter(({ key }) => key !== 'hires');
     await root.ok('setPreviewSettings', { body: { variants: lower } });
     const keys = lower.map(({ key }) => key);
-    // Processes learn of a new ladder by a notification.
+    // A notification tells processes about a new ladder.
     await expect
       .poll(async () => (await root.ok('getPreviews')).variants.map(({ key }) => key))
       .toEqual(keys);

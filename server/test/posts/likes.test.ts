@@ -33,7 +33,7 @@ const like = (caller: Visitor) => caller.ok('likePost', { params: { id: post } }
 const unlike = (caller: Visitor) => caller.ok('unlikePost', { params: { id: post } });
 const state = (caller: Visitor) => caller.ok('getLike', { params: { id: post } });
 
-/** `liked` and `like_count` on every surface that shows the post to this caller; they are the same everywhere. */
+/** Returns `liked` and `like_count` for this caller, and checks that they are the same wherever the post is shown. */
 async function shownTo(caller: Visitor) {
   const single = await caller.ok('getPost', { params: { id: post } });
   const listed = (await caller.ok('listPosts')).items.find(({ id }) => id === post);
@@ -66,7 +66,7 @@ test('GET, POST and DELETE answer 200 with the caller’s state and the total', 
 test('liked is per account, like_count the same for all, on every surface', async () => {
   await like(ines);
   await like(viewer);
-  // One may like one's own.
+  // Authors may like their own posts.
   expect(await like(mara)).toEqual({ liked: true, like_count: 3 });
   await unlike(mara);
   expect(await shownTo(ines)).toEqual({ liked: true, like_count: 2 });
@@ -128,7 +128,7 @@ test('returns the same 404 for unreadable, draft, deleted and unknown posts', as
   await mara.ok('deletePost', { params: { id: post }, body: undefined });
   for (const caller of [ines, mara, root]) await ask(caller);
   expect(answers).toEqual(answers.map(() => [404, '{"error":"not found"}']));
-  // What happened meanwhile took no like.
+  // The changes in between removed no like.
   await mara.ok('restorePost', { params: { id: post } });
   expect(await state(ines)).toEqual({ liked: true, like_count: 1 });
   expect((await ines.send('/posts/7/like', { method: 'POST' })).status).toBe(400);

@@ -19,18 +19,18 @@ export function arrive(
 
 export interface ManyPosts {
   author: Account;
-  /** The members of each post, in their order. */
+  /** The members of each post in order. */
   members: readonly string[];
   count: number;
   visibility?: Visibility;
   draft?: boolean;
-  /** When the first was posted; each further one a second later. */
+  /** The time of the first post; each further one is a second later. */
   from?: string;
-  /** Whether all are of one moment. */
+  /** Whether all posts have the same time. */
   together?: boolean;
 }
 
-/** Writes many posts at once; their ids, newest first. */
+/** Inserts many posts; returns their ids, newest first. */
 export async function addPosts({ deps: { db } }: Library, posts: ManyPosts): Promise<string[]> {
   const { author, members, count, visibility = 'org-only', draft = false } = posts;
   const { from = '2026-01-01T00:00:00Z', together = false } = posts;
@@ -50,7 +50,7 @@ export async function addPosts({ deps: { db } }: Library, posts: ManyPosts): Pro
   return rows.map(({ id }) => id);
 }
 
-/** Every page a visitor is given for this question, one after the other. */
+/** Returns all pages that a visitor receives for this query, in order. */
 export async function everyPage(visitor: Visitor, query: FeedQuery): Promise<string[][]> {
   const pages: string[][] = [];
   let cursor: string | null = null;

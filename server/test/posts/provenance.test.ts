@@ -15,7 +15,7 @@ let editor: Account;
 let root: Account;
 let hash: string;
 
-/** An asset of mara's that declares this. */
+/** Creates an asset of mara with this declaration. */
 const declared = (value: Declared, more: { sensitivity?: 'restricted' } = {}): Promise<ShownAsset> =>
   mara.ok('createAsset', {
     body: {
@@ -36,14 +36,14 @@ const remove = ({ id }: ShownAsset) => mara.ok('deleteAsset', { params: { id }, 
 const restore = ({ id }: ShownAsset) => mara.ok('restoreAsset', { params: { id } });
 const named = (...assets: { id: string }[]) => assets.map(({ id }) => ({ asset_id: id }));
 
-/** Rule 8, read out: over what the live contributors declare. */
+/** The rule, applied to the declarations of the live contributors. */
 function derived(contributors: readonly Declared[]): Declared {
   if (contributors.includes('generated')) return 'generated';
   if (contributors.includes('assisted')) return 'assisted';
   return contributors.length > 0 && contributors.every((one) => one === 'none') ? 'none' : null;
 }
 
-/** What the live members and both covers of a post declare now, by the rows alone. */
+/** Returns what the live members and both covers of a post declare now, read from the rows. */
 async function contributorsOf(id: string): Promise<Declared[]> {
   const { rows } = await sql<{ ai_provenance: Declared }>`
     select a.ai_provenance from assets a where a.deleted_at is null and (
@@ -147,7 +147,7 @@ describe('ai_provenance of a post is right after every change', () => {
       [() => remove(thumbnail), 'generated'],
       [() => restore(none), 'generated'],
       [() => remove(made), 'none'],
-      // Taken out of the post while in the trash it stays a member; it counts again when it is back.
+      // Removing it from the post while it is in the trash keeps it a member; after a restore it counts again.
       [() => patch(post.id, { members: named(none) }), 'none'],
       [() => restore(made), 'generated'],
     ];
@@ -222,7 +222,7 @@ describe('ai_provenance under concurrency', () => {
         mara.send(`/posts/${post.id}/unpublish`, { method: 'POST' }),
       ]);
       expect(answers.filter(({ status }) => ![200, 204, 404].includes(status))).toEqual([]);
-      // Once b is in the trash nothing new may name it, as a member or as the thumbnail.
+      // Once b is in the trash, no post may add it as a member or as the thumbnail.
       for (const { text } of answers.filter(({ status }) => status === 404)) {
         expect(JSON.parse(text)).toEqual({ error: `asset ${b.id} not found` });
       }

@@ -86,7 +86,7 @@ describe('a post of visibility explicit-share is read by those it is shared with
     expect(await reads(ann, id)).toBe(false);
     await patch('followers');
     expect(await reads(ann, id)).toBe(false);
-    // Kept meanwhile, it counts again.
+    // The share remained, so it applies again.
     await patch('explicit-share');
     expect(await reads(ann, id)).toBe(true);
     await mara.ok('unpublishPost', { params: { id } });
@@ -172,7 +172,7 @@ describe('GET, PUT and DELETE /posts/{id}/shares/{user_ref}', () => {
         ['DELETE', `/posts/${id}/shares/${ben.ref}`],
       ] as const;
     for (const [method, path] of [...doors(open.id), ...doors(hidden.id)]) {
-      // ben reads both, so the refusal only says that they are not his.
+      // ben reads both posts, so the refusal reveals only that they are not his.
       expect([method, (await sends(ben, method, path)).status]).toEqual([method, 403]);
     }
     for (const [i, [method, path]] of doors(hidden.id).entries()) {

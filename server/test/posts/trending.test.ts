@@ -15,12 +15,12 @@ let asset: ShownAsset;
 const trending = async (who: Visitor, query: FeedQuery = {}) =>
   (await everyPage(who, { feed: 'trending', ...query })).flat();
 
-/** Sets what a post has gathered, and when it was posted. */
+/** Sets the counters of a post and its time. */
 const gathered = (id: string, likes: number, comments: number, at: string) =>
   sql`update posts set like_count = ${likes}, comment_count = ${comments}, posted_at = ${at}::timestamptz
     where id = ${id}`.execute(library.deps.db);
 
-/** Posts of an author of their own, so that each test pages through its own alone. */
+/** Creates posts of a new author, so that each test reads only its own. */
 async function authored(name: string, count: number, together = false) {
   const author = await arrive(library, name);
   return { author, ids: await addPosts(library, { author, members: [asset.id], count, together }) };
@@ -44,7 +44,7 @@ describe('GET /posts?feed=trending', () => {
     await gathered(liked, 3, 0, '2026-03-01T12:00:00Z');
     await gathered(discussed, 0, 3, '2026-03-01T12:00:00Z');
     await gathered(loved, 90, 0, '2026-03-01T12:00:00Z');
-    // Much liked, but of another month.
+    // Has many likes, but from another month.
     await gathered(old, 900, 90, '2026-02-01T12:00:00Z');
     expect(await trending(reader, { author_ref: author.ref })).toEqual([
       loved,
@@ -91,7 +91,7 @@ describe('GET /posts?feed=trending', () => {
   test('pages contain no duplicates while likes arrive, and every post without new likes', async () => {
     const { author, ids } = await authored('stormy', 60);
     const likers = await Promise.all(Array.from({ length: 6 }, (_, i) => arrive(library, `liker${i}`)));
-    // Every third post gathers likes while the reader pages; likes only ever raise one.
+    // Every third post gets likes while the reader paginates; likes only raise a post.
     const raised = ids.filter((_, i) => i % 3 === 0);
     let paging = true;
     const liking = (async () => {
@@ -120,7 +120,7 @@ describe('GET /posts?feed=trending', () => {
     const { author, ids } = await authored('between', 12);
     const query: FeedQuery = { feed: 'trending', author_ref: author.ref, limit: 4 };
     const first = await reader.ok('listPosts', { query });
-    // One that was seen and one that was not both rise to the top.
+    // A post that was already read and one that was not both rise to the top.
     for (const id of [ids[2] ?? '', ids[9] ?? '']) await gathered(id, 5000, 0, '2026-01-01T00:00:10Z');
     const second = await reader.ok('listPosts', { query: { ...query, cursor: first.next_cursor ?? '' } });
     expect(first.items.map(({ id }) => id)).toEqual(ids.slice(0, 4));

@@ -7,7 +7,7 @@ import { plainFile } from '../support/pictures.ts';
 import { actAs, addPosts, addTeam, arrive, bearer, everyPage, grant, lasting, nowhere } from './people.ts';
 
 let library: Library;
-/** Owns the assets; others post them. */
+/** The owner of the assets, which others post. */
 let owner: Account;
 let poster: Account;
 let stranger: Account;
@@ -21,7 +21,7 @@ const usage = (who: Visitor, { id }: { id: string }) => who.ok('listAssetPosts',
 const featuring = (who: Visitor, { id }: { id: string }) => who.ok('listPostsByAsset', { params: { id } });
 const idsOf = (posts: readonly { id: string }[]) => posts.map(({ id }) => id);
 
-/** One post of each kind that speaks of the asset, by another author than its owner; newest last. */
+/** One post for each way to refer to the asset, all by other authors than its owner; newest last. */
 async function everyKind(asset: ShownAsset) {
   const body = (visibility: 'public' | 'org-only' | 'followers' | 'explicit-share' | 'private') => ({
     visibility,
@@ -75,7 +75,7 @@ describe('GET /assets/{id}/posts', () => {
     expect(await given(owner)).toEqual({ given: closer, withheld_count: 2 });
     expect(await given(await actAs(library, root, owner))).toEqual({ given: closer, withheld_count: 2 });
     expect(await given(await bearer(library, owner, ['read']))).toEqual({ given: closer, withheld_count: 2 });
-    // assets.admin may ask, and reads no more posts for it; system.admin reads them all.
+    // assets.admin may call it, but sees no additional posts; system.admin sees all posts.
     expect(await given(pictures)).toEqual({ given: ['org-only', 'public'], withheld_count: 6 });
     expect(await given(root)).toEqual({ given: [...nameOf.values()].sort(), withheld_count: 0 });
     await owner.ok('unfollowUser', { params: { ref: poster.ref } });
@@ -183,7 +183,7 @@ describe('GET /assets/{id}/posts', () => {
         totals.push(withheld_count + items.length);
       }),
     ]);
-    // Every post is in exactly one of the two, at every moment.
+    // Every post is always in exactly one of the two.
     expect(totals).toEqual(Array.from({ length: 12 }, () => 12));
     expect(await usage(owner, asset)).toEqual({ items: [], withheld_count: 12 });
   });

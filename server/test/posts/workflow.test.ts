@@ -34,7 +34,7 @@ async function eventsOf(id: string) {
     .execute();
 }
 
-/** Every shared surface the caller asks; the posts it names. */
+/** Returns the posts that each shared list shows the caller. */
 async function surfaces(who: Visitor): Promise<Record<string, string[]>> {
   const questions: Record<string, FeedQuery> = {
     'the feed': {},
