@@ -8,7 +8,7 @@ import { openStudio, type Studio } from './studio.ts';
 
 let studio: Studio;
 
-/** Who the page's own session is. */
+/** Returns the account of the page's session. */
 async function whoAmI(page: Page) {
   const { text } = await callFrom(page, 'GET', '/auth/me');
   const user: { username: string; capabilities?: string[]; impersonated_by: { username: string } | null } =
@@ -43,14 +43,14 @@ test('an administrator creates an account, grants capabilities, impersonates it,
   await admin.getByRole('heading', { name: 'Otto Brandt' }).waitFor();
   const accountAddress = admin.url();
 
-  // The dialog gives the focus back to the button that opened it.
+  // The dialog returns the focus to the button that opened it.
   const change = admin.getByRole('button', { name: 'Change status' });
   await change.click();
   await admin.getByRole('alertdialog').waitFor();
   await admin.keyboard.press('Escape');
   await expect.poll(() => isFocused(change)).toBe(true);
 
-  // A grant shows at once, and opens the pages to the account.
+  // A grant appears at once, and gives the account access to the pages.
   await admin.getByRole('button', { name: 'Grant', exact: true }).click();
   await form.getByLabel('Capability').selectOption('users.read');
   await form.getByLabel('Note').fill('Helps out');
@@ -75,7 +75,7 @@ test('an administrator creates an account, grants capabilities, impersonates it,
   await otto.goto('/admin/audit');
   await otto.getByText('You do not have access to this page').waitFor();
 
-  // What was given is taken back, after a word about it.
+  // Removes the grant after a confirmation.
   await admin.getByRole('button', { name: 'Remove: See roles' }).click();
   const confirmation = admin.getByRole('alertdialog');
   await confirmation.getByText('Remove the grant of “See roles”?').waitFor();
@@ -131,7 +131,7 @@ test('an administrator creates an account, grants capabilities, impersonates it,
   await otto.goto('/');
   await otto.waitForURL(/\/sign-in/);
   await signIn(otto, 'otto', temporary);
-  // Signed out of one place by the administrator.
+  // The administrator ends one session.
   await admin.reload();
   await admin.getByRole('button', { name: /^End the session Chrome/ }).click();
   await confirmation.getByRole('button', { name: 'End session' }).click();
@@ -142,7 +142,7 @@ test('an administrator creates an account, grants capabilities, impersonates it,
   await otto.goto('/admin/users');
   await otto.getByRole('heading', { name: 'Users', level: 1 }).waitFor();
 
-  // Kept out: the next thing the account asks for sends it to sign in.
+  // A disabled account is sent to the sign-in page with its next request.
   await change.click();
   await confirmation.getByRole('radio', { name: /Disabled/ }).check();
   await confirmation.getByLabel('Reason').fill('Has left');
@@ -153,7 +153,7 @@ test('an administrator creates an account, grants capabilities, impersonates it,
   await otto.waitForURL(/\/sign-in/);
   await signInButton(otto).waitFor();
 
-  // One's own last administrator stays one, and the page says why.
+  // The last administrator cannot be demoted, and the page says why.
   await admin.goto('/admin/users?q=mara');
   await admin.getByRole('link', { name: 'mara' }).click();
   await admin.getByLabel('This account is').selectOption('Viewer');
@@ -181,7 +181,7 @@ test('an administrator removes a second factor, denies a capability, lifts the d
   expect(made.status).toBe(201);
   const { ref }: { ref: number } = JSON.parse(made.text);
 
-  // She sets a second factor up, and is asked for it from then on.
+  // She sets up a second factor, which is required from then on.
   const ines = await studio.openPage();
   await signIn(ines, 'ines', 'her own password');
   const enrolled = await callFrom(ines, 'POST', '/account/2fa/enroll');
@@ -233,7 +233,7 @@ test('an administrator removes a second factor, denies a capability, lifts the d
   await form.getByRole('button', { name: 'Revoke' }).click();
   await form.waitFor({ state: 'hidden' });
   await admin.getByText('“Until we have talked”').waitFor();
-  // A day that is past was not even sent.
+  // A date in the past is not sent.
   expect(sent).toHaveLength(1);
   const revokes: { expires_at: string }[] = JSON.parse(
     (await callFrom(admin, 'GET', `/admin/users/${ref}/capabilities`)).text,
@@ -250,7 +250,7 @@ test('an administrator removes a second factor, denies a capability, lifts the d
   await ines.goto('/new');
   await ines.getByLabel('Choose files').waitFor();
 
-  // Every session at once, on both browsers.
+  // Ends all sessions, in both browsers.
   await admin.reload();
   const rows = admin.getByRole('list', { name: 'Sessions' }).getByRole('listitem');
   await rows.nth(1).waitFor();

@@ -110,7 +110,7 @@ test('the owner edits an asset and resolves a concurrent change', async () => {
 
   await edit.click();
   await title.fill('Harbour');
-  // The last tag is not ended by Enter: saving takes it all the same.
+  // The last tag is not confirmed with Enter; saving includes it all the same.
   await ana.getByLabel('Tags', { exact: true }).fill('quay, fog');
   await ana.getByLabel('How AI took part').selectOption('AI assisted');
   await ana.getByRole('button', { name: 'Save', exact: true }).click();
@@ -178,7 +178,7 @@ test('shows where an asset appears: the owner sees how many posts are withheld, 
   await expect.poll(() => seen(otto).getByText('cannot see').count()).toBe(0);
   await seen(otto).getByRole('link', { name: 'For all' }).click();
   await otto.getByRole('heading', { name: 'For all' }).waitFor();
-  // And back to the asset from the post.
+  // Returns from the post to the asset.
   await otto.getByRole('link', { name: 'More about it' }).click();
   await otto.waitForURL(`${studio.address}/assets/${pier.id}`);
 });
@@ -271,7 +271,7 @@ test('the owner retries a failed rendering', async () => {
   const answered = ana.waitForResponse(/\/reprocess$/);
   await again.click();
   expect(await (await answered).json()).toMatchObject({ processing_status: 'pending' });
-  // It is as broken as before, and the page finds that out by itself: the button is back.
+  // The file is still broken; the page notices, and the button is back.
   await expect.poll(() => again.isEnabled(), { timeout: 30_000 }).toBe(true);
   expect(await settled(ana, broken.id)).toBe('failed');
 });

@@ -8,8 +8,8 @@ export interface PageAnswer {
 }
 
 /**
- * Calls the service with the session of a page, which need not show anything and may be on its way elsewhere. `path`
- * begins below `/api/v1`.
+ * Calls the service with the session of a page, which need not show anything and may be navigating. `path` begins below
+ * `/api/v1`.
  */
 export async function callFrom(
   page: Page,
@@ -26,7 +26,7 @@ export async function callFrom(
   return { status: response.status(), text: await response.text() };
 }
 
-/** The same where it has to succeed; the answer's JSON, undefined where it says nothing. */
+/** The same, but must succeed; returns the JSON of the response, undefined without one. */
 export async function call(page: Page, method: string, path: string, body?: unknown) {
   const { status, text } = await callFrom(page, method, path, body);
   expect(status, `${method} ${path}: ${text}`).toBeLessThan(300);
@@ -51,7 +51,7 @@ export async function upload(
   return answer.json();
 }
 
-/** How the making of an asset's renditions ended. */
+/** Returns how rendering an asset ended. */
 export function settled(page: Page, id: string): Promise<string> {
   return vi.waitFor(
     async () => {
@@ -63,7 +63,7 @@ export function settled(page: Page, id: string): Promise<string> {
   );
 }
 
-/** Uploads a file and waits until it can be shown; its id. */
+/** Uploads a file and waits until it is rendered; returns its id. */
 export async function uploadReady(
   page: Page,
   bytes: Uint8Array<ArrayBuffer>,

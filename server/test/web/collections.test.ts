@@ -10,7 +10,7 @@ import { openStudio, password, type Studio } from './studio.ts';
 const names = ['Pier', 'Gull', 'Rope', 'Crane', 'Fog'] as const;
 
 let studio: Studio;
-/** Ana collects, Ben is shown what she collected, Mara administers. */
+/** Ana creates collections, Ben views them, Mara administers. */
 let ana: Page;
 let ben: Page;
 let mara: Page;
@@ -30,7 +30,7 @@ async function read(page: Page, id: string): Promise<Collection> {
   return call(page, 'GET', `/collections/${id}`);
 }
 
-/** The titles of the posts of a collection as the service has them for this page's session. */
+/** Returns the titles of the posts of a collection from the service, with this page's session. */
 async function titlesIn(page: Page, id: string): Promise<string[]> {
   const { items }: { items: Post[] } = await call(page, 'GET', `/collections/${id}/posts`);
   return items.map((post) => post.title);
@@ -47,7 +47,7 @@ async function openCollection(page: Page, id: string, search = ''): Promise<void
   await page.getByRole('heading', { level: 1 }).waitFor();
 }
 
-/** The titles of the tiles that are arranged, in the order they are shown. */
+/** Returns the titles of the tiles in the order shown. */
 async function shownTitles(page: Page): Promise<string[]> {
   const ids = await page
     .locator('[data-arranged]')
@@ -112,7 +112,7 @@ test('creates a collection, adds posts from the feed and from a post, and lists 
   await dialog.waitFor({ state: 'hidden' });
   await expect.poll(() => isFocused(saveButton(ana, 'Gull'))).toBe(true);
 
-  // From the post's page; it is checked where it is in already, and unchecking takes it out.
+  // From the post's page: collections that contain it are checked, and unchecking removes it.
   await ana.goto(`/posts/${postId('Pier')}`);
   await saveButton(ana, 'Pier').click();
   await dialog.getByRole('checkbox', { name: /Harbour/ }).check();
@@ -124,7 +124,7 @@ test('creates a collection, adds posts from the feed and from a post, and lists 
   await dialog.getByRole('checkbox', { name: /Harbour/ }).uncheck();
   await expect.poll(() => titlesIn(ana, id)).toEqual(['Pier']);
 
-  // One made in place has the post, and is checked at once.
+  // A new collection created there contains the post, and is checked at once.
   await dialog.getByRole('button', { name: 'New collection' }).click();
   await dialog.getByLabel('Name of the new collection').fill('Birds');
   await dialog.getByRole('button', { name: 'Create and save' }).click();
@@ -171,7 +171,7 @@ test('reorders by mouse, touch and keyboard, also while responses are slow', asy
   await ana.getByText('Saved.', { exact: true }).waitFor();
   await expect.poll(() => titlesIn(ana, id)).toEqual(['Fog', 'Pier', 'Gull', 'Rope', 'Crane']);
 
-  // By keyboard, faster than the answers come: all of it shows at once and all of it arrives.
+  // By keyboard, faster than the responses: every step appears at once, and all are saved.
   const orders = await holdBack(ana, '**/order');
   const on = ana.getByRole('button', { name: 'Move Fog later' });
   await on.focus();
@@ -187,7 +187,7 @@ test('reorders by mouse, touch and keyboard, also while responses are slow', asy
   await expect.poll(() => titlesIn(ana, id)).toEqual(['Pier', 'Gull', 'Rope', 'Crane', 'Fog']);
   await expect.poll(() => shownTitles(ana)).toEqual(['Pier', 'Gull', 'Rope', 'Crane', 'Fog']);
 
-  // Taken out while the move before it is still on its way.
+  // Removes it while the previous move is in transit.
   const order = await holdBack(ana, '**/order');
   await ana.getByRole('button', { name: 'Move Gull earlier' }).click();
   await ana.getByRole('button', { name: 'Remove Pier' }).click();
@@ -208,7 +208,7 @@ test('reorders by mouse, touch and keyboard, also while responses are slow', asy
   await ana.getByRole('alert').getByText('The collection has changed').waitFor();
   await expect.poll(() => shownTitles(ana)).toEqual(['Gull', 'Fog']);
 
-  // By finger, at the handle.
+  // By touch, on the handle.
   const phone = await studio.enter('ana', phoneSize);
   await openCollection(phone, id, '?show=order');
   const onto = await placeIn(tileOf(phone, 'Gull'));
@@ -235,7 +235,7 @@ test('moves an entry beyond the last loaded page, and reverts a failed move', as
   await openCollection(ana, id, '?show=order');
   await tileOf(ana, 'Plank 50').waitFor();
 
-  // The fiftieth is the last of the first page; what comes after it is still being read.
+  // The fiftieth is the last of the first page; the next page is still loading.
   const page = await holdBack(ana, '**/posts?*cursor=*');
   await ana.getByRole('button', { name: 'Move Plank 49 later' }).click();
   await expect.poll(async () => (await shownTitles(ana)).slice(48)).toEqual(['Plank 50', 'Plank 49']);
@@ -280,7 +280,7 @@ test('chooses and crops a cover, and keeps the changes of two concurrent editors
     .poll(() => large.evaluate((one: HTMLImageElement) => getComputedStyle(one).objectPosition))
     .toBe('50% 0%');
 
-  // The crop is there again, and the choice can be left to the order.
+  // The crop is restored, and the cover can be left to the order.
   await ana.getByRole('button', { name: 'Cover' }).click();
   await expect.poll(() => crop.getAttribute('aria-valuenow')).toBe('0');
   await dialog.getByRole('button', { name: 'The first post' }).click();
@@ -353,7 +353,7 @@ test('recipients open a shared collection and see only what they may read', asyn
   await ben.getByRole('link', { name: /^Crane/ }).waitFor();
   await expect.poll(() => ben.locator('[data-arranged]').count()).toBe(0);
 
-  // Who may not make collections is offered no way to save to one.
+  // Users who may not create collections see no way to save to one.
   await call(mara, 'POST', '/admin/users', { username: 'vera', password, role: 'viewer' });
   const vera = await studio.enter('vera');
   await vera.goto('/');
@@ -364,7 +364,7 @@ test('recipients open a shared collection and see only what they may read', asyn
   await expect.poll(() => vera.getByRole('button', { name: 'New collection' }).count()).toBe(0);
   await vera.context().close();
 
-  // Visitors open what is public while public mode is on, and are offered nothing to change or to save to.
+  // In public mode, visitors open public collections, and see no controls to change or save.
   const visitor = await studio.openPage(phoneSize);
   const shown = await makeCollection('Postcards', ['Pier', 'Crane'], { visibility: 'public' });
   await call(mara, 'PUT', '/system/public-mode', { enabled: true });
@@ -376,7 +376,7 @@ test('recipients open a shared collection and see only what they may read', asyn
     .click();
   await visitor.getByRole('heading', { name: 'Postcards', level: 1 }).waitFor();
   expect(new URL(visitor.url()).pathname).toBe(`/collections/${shown}`);
-  // Its posts are for who signs in.
+  // Only signed-in users see its posts.
   await visitor.getByText('None of its posts are shared with you.').waitFor();
   await expect
     .poll(() => visitor.getByRole('button', { name: /Save|Edit|Arrange|New collection/ }).count())
@@ -438,7 +438,7 @@ test('adds a new post to a collection and a team, and restores a deleted collect
   await ana.getByRole('heading', { name: 'Incoming', level: 1 }).waitFor();
   await ana.getByRole('link', { name: /^Buoy/ }).waitFor();
 
-  // What an administrator deleted has to be asked for.
+  // After an administrator deleted it, users must ask to restore it.
   await call(mara, 'DELETE', `/collections/${id}`, {});
   await ana.goto('/trash');
   await ana.getByRole('button', { name: 'Ask to restore Incoming' }).waitFor();

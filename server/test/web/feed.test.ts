@@ -21,7 +21,7 @@ async function post(title: string): Promise<void> {
   await call(page, 'POST', '/posts', { members: [{ asset_id: asset }], title, visibility: 'org-only' });
 }
 
-/** What a window does when it is clicked after another one was in front. */
+/** Simulates the focus event of a window that returns to the foreground. */
 function comeBack(): Promise<unknown> {
   return page.evaluate(() => window.dispatchEvent(new Event('focus')));
 }
@@ -36,7 +36,7 @@ test('shows new posts after a minute away and keeps the scroll position', async 
       asked.push(request.url());
   });
 
-  // Far enough down that the second page is read too.
+  // Scrolls far enough that the second page is loaded, too.
   await page.mouse.move(640, 450);
   await page.mouse.wheel(0, 2600);
   const cards = page.locator('[data-post]');
@@ -72,7 +72,7 @@ test('shows new posts after a minute away and keeps the scroll position', async 
   };
   await expect.poll(() => moved()).toBeLessThan(1.5);
 
-  // Above it is what is new; a narrower window keeps the place as well.
+  // New posts are above it; a narrower window keeps the scroll position as well.
   await page.setViewportSize({ width: 1000, height: 900 });
   await expect.poll(() => cards.first().evaluate((link) => link.clientWidth > 400)).toBe(true);
   await expect.poll(moved).toBeLessThan(1.5);
@@ -80,7 +80,7 @@ test('shows new posts after a minute away and keeps the scroll position', async 
   await page.evaluate(() => scrollTo(0, 0));
   await page.getByRole('link', { name: /New 11/ }).waitFor();
 
-  // At the top nothing is held in place: what is new appears there.
+  // At the top, new posts appear at once.
   await post('This morning');
   await page.clock.fastForward(61_000);
   await comeBack();

@@ -31,7 +31,7 @@ async function define(body: Record<string, unknown>, flags?: Record<string, unkn
   if (flags !== undefined) await call(mara, 'PATCH', `/fields/${id}`, flags);
 }
 
-/** What the service has for an asset, by code. */
+/** Returns the values of an asset from the service, by code. */
 async function stored(asset: string): Promise<Record<string, Record<string, unknown>>> {
   const { items }: { items: Record<string, unknown>[] } = await call(mara, 'GET', `/assets/${asset}/fields`);
   return Object.fromEntries(items.map((value) => [String(value.field_code), value]));
@@ -41,7 +41,7 @@ async function edit(page: Page, asset: string): Promise<void> {
   await page.goto(`/assets/${asset}`);
   const button = page.getByRole('button', { name: 'Edit', exact: true });
   const form = page.getByRole('region', { name: 'Fields' });
-  // A press that falls while the page still moves is lost, and made again.
+  // A click while the layout shifts is lost, so it is repeated.
   const opened = async () => {
     if (!(await form.isVisible()) && (await button.isVisible())) await button.click();
     return form.isVisible();
@@ -187,7 +187,7 @@ test('builds the form from the definitions: tabs, groups, order, live conditions
   await kind.selectOption('landscape');
   await sitter.waitFor({ state: 'detached' });
   await kind.selectOption('portrait');
-  // What was hidden is not lost.
+  // Hidden values are not lost.
   await expect.poll(() => sitter.inputValue()).toBe('Ida');
 });
 
@@ -206,7 +206,7 @@ test('edits every field type with its control and shows refusals beside it', asy
   await form.getByRole('button', { name: 'Remove Topic 77' }).waitFor();
   await topics.press('Escape');
   await form.getByRole('combobox', { name: 'Place' }).click();
-  // A branch is a heading here: a value is a leaf.
+  // Branches are headings here, because only leaves can be values.
   await expect
     .poll(() => form.getByRole('option', { name: 'Europe' }).getAttribute('aria-disabled'))
     .toBe('true');
@@ -224,7 +224,7 @@ test('edits every field type with its control and shows refusals beside it', asy
   const iso = form.getByRole('textbox', { name: 'ISO speed' });
   await expect.poll(() => isFocused(iso)).toBe(true);
   await expect.poll(() => iso.getAttribute('aria-invalid')).toBe('true');
-  // What could be saved is.
+  // The valid values are saved.
   await expect
     .poll(async () => (await stored(pier)).sitter)
     .toMatchObject({ value_text: 'Ida', set_by: 'manual' });
@@ -282,7 +282,7 @@ test('renders only allowed elements of formatted text', async () => {
   const put = await call(mara, 'PUT', `/assets/${quay}/fields/${fields.get('story')}`, {
     value_text: hostile,
   });
-  // As if the service had not cleaned it, too.
+  // Simulates a service that did not clean the text.
   const answer = JSON.stringify({ items: [{ ...put, value_text: hostile }] });
   await ana.route('**/api/v1/assets/*/fields', (route) =>
     route.fulfill({ body: answer, contentType: 'application/json' }),

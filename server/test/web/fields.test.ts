@@ -12,7 +12,7 @@ async function define(body: Record<string, unknown>): Promise<FieldDefinition> {
   return call(mara, 'POST', '/fields', { type: 'text', ...body });
 }
 
-/** A section of the page by its heading. */
+/** Returns the section of the page with this heading. */
 function section(title: string): Locator {
   return mara.getByRole('region', { name: title, exact: true });
 }
@@ -30,7 +30,7 @@ async function open(field: FieldDefinition): Promise<void> {
   await mara.getByRole('heading', { name: field.label, level: 1 }).waitFor();
 }
 
-/** Drags by a handle to a share of a row's height. */
+/** Drags by a handle to a fraction of a row's height. */
 async function dragTo(handle: Locator, row: Locator, share: number): Promise<void> {
   const from = await placeIn(handle);
   await drag(mara, from, await placeIn(row, 0.5, share));
@@ -122,7 +122,7 @@ test('creates a field, saves each setting separately and shows refusals beside t
   await pattern.getByLabel('Pattern', { exact: true }).fill('[A-Z]{2}-\\d+');
   await save('Pattern');
 
-  // What files bring, and what stands there without them.
+  // Values from files, and the default without them.
   await section('From files').getByLabel('Source').selectOption('copyright');
   await section('From files').getByRole('radio', { name: 'Replace the value' }).check();
   await save('From files');
@@ -166,7 +166,7 @@ test('creates a field, saves each setting separately and shows refusals beside t
   await save('Name');
   await expect.poll(async () => (await stored()).description).toBe('Mine');
 
-  // Deprecated, with what takes its place.
+  // Deprecates a term and names its replacement.
   await section('Status').getByRole('radio', { name: 'Deprecated' }).check();
   await section('Status').getByLabel('Replaced by').selectOption('Title');
   await save('Status');
@@ -192,7 +192,7 @@ test('builds a display condition and previews it', async () => {
   await shown.getByText('It is always shown.').waitFor();
   await shown.getByRole('button', { name: 'Add a line' }).click();
   await shown.getByLabel('Shown when: field').selectOption('Kind');
-  // Half a line is not sent.
+  // An incomplete line is not sent.
   await mara.getByRole('button', { name: 'Save: When it is shown' }).click();
   expect((await call(mara, 'GET', `/fields/${camera.id}`)).display_condition).toBeNull();
   await shown.getByLabel('Value', { exact: true }).selectOption('drawing');
@@ -208,7 +208,7 @@ test('builds a display condition and previews it', async () => {
     .poll(async () => (await call(mara, 'GET', `/fields/${camera.id}`)).display_condition)
     .toEqual(['kind=drawing']);
 
-  // The other way round would be a circle; the line it is about says so.
+  // The reverse would be a cycle; the affected line says so.
   await open(kind);
   await shown.getByRole('button', { name: 'Add a line' }).click();
   await shown.getByLabel('Shown when: field').selectOption('Camera');
@@ -245,7 +245,7 @@ test('pastes a tree of terms, reorders by keyboard and mouse, renames, retires a
   const asia = { value: 'asia', label: 'Asia' };
   await expect.poll(() => values(place)).toEqual([{ ...europe, children: [germany, france] }, asia]);
 
-  // By keys: the handle keeps the focus, and the new place is spoken.
+  // By keyboard: the handle keeps the focus, and the new position is announced.
   const handle = (label: string) => mara.getByRole('button', { name: `Move ${label}`, exact: true });
   await handle('France').focus();
   await mara.keyboard.press('ArrowUp');
@@ -284,7 +284,7 @@ test('pastes a tree of terms, reorders by keyboard and mouse, renames, retires a
       { ...europe, children: [germany] },
     ]);
 
-  // A name, an alias that is taken, and a life.
+  // A name, an alias that is in use, and a lifetime.
   await terms.getByRole('button', { name: /^Hamburg/ }).click();
   await form.getByLabel('Name', { exact: true }).fill('Hamburg (Elbe)');
   await form.getByLabel('Also known as').fill('Hansestadt, France');
@@ -306,7 +306,7 @@ test('pastes a tree of terms, reorders by keyboard and mouse, renames, retires a
   await mara.getByLabel('Search terms', { exact: true }).fill('');
   await row('asia').waitFor();
 
-  // Merged, after a look at what would change.
+  // Merges after a preview of the changes.
   await call(mara, 'PATCH', `/fields/${place.id}`, {
     default_value: { kind: 'literal', value_text: 'france' },
   });
@@ -321,7 +321,7 @@ test('pastes a tree of terms, reorders by keyboard and mouse, renames, retires a
   await expect
     .poll(async () => (await call(mara, 'GET', `/fields/${place.id}`)).default_value)
     .toMatchObject({ value_text: 'france' });
-  // Counted for one term, it says nothing of another; and a term with others below it takes none in.
+  // The preview of one term does not apply to another; and a term with children cannot be merged into another.
   await form.getByRole('radio', { name: /Germany$/ }).check();
   await form.getByRole('button', { name: 'See what would change' }).click();
   await form.getByText(/has narrower terms/).waitFor();
@@ -340,7 +340,7 @@ test('searches a long vocabulary and adds thousands of pasted lines', async () =
   const form = mara.getByRole('dialog');
   await mara.getByRole('button', { name: 'Add terms' }).click();
   const lines = Array.from({ length: 6000 }, (_, at) => `Word ${at + 1}`);
-  // As a paste does it: typing thousands of lines into a browser takes it very long.
+  // Pastes the text, because typing thousands of lines takes very long.
   await form.getByLabel('Terms').evaluate((area: HTMLTextAreaElement, text) => {
     area.value = text;
     area.dispatchEvent(new Event('input', { bubbles: true }));
@@ -376,7 +376,7 @@ test('reorders fields by keyboard and mouse, searches, archives and restores a f
   await expect.poll(() => names()).toEqual(['Middle', 'First']);
   await expect.poll(() => isFocused(handle('First'))).toBe(true);
 
-  // Into another group by pointer; all of it is what the service has.
+  // Moves it to another group by pointer; the service has the same order.
   await dragTo(handle('Third'), mara.locator(`[data-row="${one.id}"]`), 0.2);
   await expect.poll(names).toEqual(['Middle', 'Third', 'First']);
   await expect.poll(async () => (await call(mara, 'GET', `/fields/${three.id}`)).display_group).toBe('Shelf');

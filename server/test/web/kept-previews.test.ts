@@ -19,7 +19,7 @@ beforeAll(async () => {
 
 afterAll(() => studio.close());
 
-/** Asks for the preview as a page does; how many bytes came over the network for it, or null when it is not shown. */
+/** Requests the preview like a page; returns the bytes received over the network, or null if it is not shown. */
 function bytesFetched(page: Page): Promise<number | null> {
   return page.evaluate(async (address) => {
     performance.clearResourceTimings();

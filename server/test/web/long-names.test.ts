@@ -5,7 +5,7 @@ import { call, upload, uploadReady } from './call.ts';
 import { overhang } from './hands.ts';
 import { openStudio, type Studio } from './studio.ts';
 
-/** Long names, with and without places to break: nothing may be pushed out of its place by them. */
+/** Long names, with and without spaces, must not break the layout. */
 const unbroken = 'Donaudampfschifffahrtselektrizitaetenhauptbetriebswerkbauunterbeamtengesellschaft';
 const long = `${unbroken} and then the harbour in the very early morning of the longest day of the year`;
 
@@ -85,7 +85,7 @@ beforeAll(async () => {
 
 afterAll(() => studio.close());
 
-/** What reaches beyond the box it stands in, though nothing cuts it off there. */
+/** Returns the elements that overflow their box and are not clipped. */
 function strays(page: Page): Promise<string[]> {
   return page.evaluate(() => {
     const found: string[] = [];
@@ -162,7 +162,7 @@ test('the header fits its navigation beside a long name and a wide logo', async 
   await mara.waitForURL('/teams');
   await expect.poll(() => main(mara).locator('[aria-current=page]').allInnerTexts()).toEqual(['Teams']);
 
-  // What the header shows is not in the menu again; on a phone it is there, and nowhere else.
+  // The menu does not repeat what the header shows; on a phone, only the menu has it.
   const entries = async (width: number) => {
     await mara.setViewportSize({ width, height: 800 });
     await mara.getByRole('button', { name: 'Account', exact: true }).click();

@@ -65,7 +65,7 @@ test('administrators of two libraries compare fingerprints and pair them', async
   expect(await overhang(ann)).toBe(0);
 });
 
-/** The tables that have a row with any of these words, besides the audit log, which records what was shared. */
+/** Returns the tables with any of these words, except the audit log, which records what was shared. */
 async function tablesWith({ library }: Home, words: readonly string[]): Promise<string[]> {
   const { db } = library.database;
   const { rows: tables } = await sql<{
@@ -81,7 +81,7 @@ async function tablesWith({ library }: Home, words: readonly string[]): Promise<
   return found;
 }
 
-/** The files in the storage of a library. */
+/** Returns the files in the storage of a library. */
 async function filesOf({ library }: Home): Promise<string[]> {
   const found = await readdir(join(library.config.dataDir, 'library'), {
     recursive: true,
@@ -143,7 +143,7 @@ test('a post with a video is shared with a library, played and commented on ther
     .poll(() => naturalWidth(ben.getByRole('img', { name: /quay/i }).first()), { timeout: 20_000 })
     .toBeGreaterThan(300);
 
-  // No browser plays MPEG-2: what plays are the renditions of the harbour, and the film itself is never fetched.
+  // No browser plays MPEG-2, so the renditions of the harbour play, and the original is never fetched.
   await ben.goto(`/assets/${video}`);
   await expect.poll(async () => (await videoOf(ben)).width, { timeout: 20_000 }).toBe(320);
   await film(ben).getByRole('button', { name: 'Play' }).click();

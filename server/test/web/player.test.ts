@@ -144,7 +144,7 @@ test('loads tiles, never the original, at 1:1', async () => {
 });
 
 test('on a phone, plays a video in its post, zooms by pinching and runs the slideshow', async () => {
-  // With reduced motion, the browser's own scrolling by keys would come on top.
+  // With reduced motion, the browser would scroll in addition.
   const page = await studio.enter('mara', { ...phone, reducedMotion: 'reduce' });
   await page.clock.install();
   await page.goto(`/posts/${post}`);
@@ -152,7 +152,7 @@ test('on a phone, plays a video in its post, zooms by pinching and runs the slid
   await film.getByRole('button', { name: 'Play' }).first().tap();
   await expect.poll(() => timeOf(film)).toBeGreaterThan(0.2);
   expect(await overhang(page)).toBe(0);
-  // The next slide ends it; the key turns by one, also from a focused button.
+  // The next slide stops it; the key moves by one, also from a focused button.
   await page.keyboard.press('ArrowRight');
   await film.waitFor({ state: 'detached' });
   await page.getByText('2 / 3').waitFor();
@@ -175,7 +175,7 @@ test('on a phone, plays a video in its post, zooms by pinching and runs the slid
   await touch('touchEnd');
   await expect.poll(() => percent(page)).toBeGreaterThan(whole * 2);
 
-  // The button is for wider windows; the key is the same everywhere.
+  // Only wider windows have the button; the key works everywhere.
   await page.keyboard.press('s');
   await page.clock.fastForward(5500);
   await titleOf(page).getByText('Buoy').waitFor();
@@ -199,7 +199,7 @@ test('serves subtitles, tiles and streams to visitors as the share link allows',
   expect((await tile).status()).toBe(200);
   expect(await overhang(outsider)).toBe(0);
 
-  // Without originals the film comes as streams, and the picture as far as the ladder goes.
+  // Without originals, the film plays as streams, and the picture is limited to the ladder.
   const [link] = (await call(mara, 'GET', `/posts/${post}/links`)).items;
   await call(mara, 'PATCH', `/links/${link.id}`, { allow_download: false });
   const asked: string[] = [];

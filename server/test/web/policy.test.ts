@@ -22,7 +22,7 @@ beforeAll(async () => {
 
 afterAll(() => studio.close());
 
-/** Opens a page and waits for its heading. What the browser refuses it meanwhile is in the studio's faults. */
+/** Opens a page and waits for its heading. The studio's faults include what the browser blocks meanwhile. */
 async function look(page: Page, path: string): Promise<void> {
   await page.goto(path);
   await page.getByRole('heading').first().waitFor();

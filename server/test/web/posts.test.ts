@@ -33,7 +33,7 @@ async function thread(id: string): Promise<CommentRoot[]> {
   return (await call(mara, 'GET', `/posts/${id}/comments`)).items;
 }
 
-/** The ids of the files in the editor, in the order they are shown. */
+/** Returns the ids of the files in the editor in the order shown. */
 function shownMembers(page: Page): Promise<(string | undefined)[]> {
   return page
     .locator('[data-member]')
@@ -131,10 +131,10 @@ test('finds a draft, reorders it, sets its cover and publishes it', async () => 
     draft: true,
     cover_asset_id: first,
   });
-  // Three wide, two high: the square's centre goes from 1/3 to 2/3, and came back by 0.11.
+  // The picture is 3:2, so the square's centre ranges from 1/3 to 2/3; it was moved back by 0.11.
   expect(saved.cover_focal_x).toBeCloseTo(2 / 3 - 0.11, 3);
   expect(saved.cover_focal_y).toBe(0.5);
-  // The preview beside it shows the very same part.
+  // The preview next to it shows the same part.
   const inner = ana.locator('[data-crop-preview] > div');
   await expect
     .poll(async () => Number.parseFloat(await inner.evaluate((node) => node.style.left)))
@@ -159,7 +159,7 @@ test('adds files from the computer and the library, removes one and chooses a th
   const [first = '', second = '', third = ''] = assets;
   const id = await makePost(ana, 'Growing', { members: [{ asset_id: first }] });
   await openEditor(id);
-  // What is the last one cannot be taken out.
+  // The last file cannot be removed.
   await expect.poll(() => ana.getByRole('button', { name: 'Remove Picture 1' }).isDisabled()).toBe(true);
   const path = join(studio.directory, 'fresh.jpg');
   await writeFile(path, await jpeg(500, 400, { seed: 9 }));
@@ -169,7 +169,7 @@ test('adds files from the computer and the library, removes one and chooses a th
   const files = ana.getByRole('list', { name: 'Your files' });
   await files.getByRole('button', { name: 'Picture 2' }).click();
   await files.getByRole('button', { name: 'Picture 3' }).click();
-  // What is in the post already is not offered again.
+  // Files that are in the post are not offered again.
   await expect.poll(() => files.getByRole('button', { name: 'Picture 1' }).count()).toBe(0);
   await ana.getByRole('button', { name: 'Add 2' }).click();
   await expect.poll(async () => (await shownMembers(ana)).slice(2)).toEqual([second, third]);
@@ -184,7 +184,7 @@ test('adds files from the computer and the library, removes one and chooses a th
   expect(saved.members[2]?.asset_id).toBe(third);
   expect(saved.cover_thumbnail_asset_id).toBe(second);
 
-  // A cover that is taken out leaves the choice to the order.
+  // After its removal, the cover is the first file.
   await ana.getByRole('button', { name: 'Remove Picture 1' }).click();
   await save();
   await expect.poll(async () => (await readPost(ana, id)).cover_asset_id).toBe(saved.members[1]?.asset_id);
@@ -217,7 +217,7 @@ test('keeps unsaved changes on leaving and on a concurrent save', async () => {
   await dialog.getByRole('button', { name: 'Load the newer one' }).click();
   await expect.poll(() => title.inputValue()).toBe('Hers again');
   await expect.poll(async () => (await readPost(ana, id)).title).toBe('Hers again');
-  // Nothing is unsaved any more, so leaving asks nothing.
+  // Everything is saved, so leaving needs no confirmation.
   await ana.getByRole('link', { name: 'Back to the post' }).click();
   await ana.getByRole('heading', { name: 'Hers again' }).waitFor();
 
@@ -240,7 +240,7 @@ test('comments, replies, edits, likes and deletes; returns the text when sending
   await ben.getByRole('article', { name: 'Comment by Ben Sol' }).getByText('First words').waitFor();
   await ben.getByRole('heading', { name: '1 comment' }).waitFor();
 
-  // Words that do not arrive come back into the field, and leave nothing behind.
+  // A comment that cannot be sent returns to the field.
   await ben.route('**/comments', (route) =>
     route.request().method() === 'POST' ? route.abort() : route.continue(),
   );
@@ -270,7 +270,7 @@ test('comments, replies, edits, likes and deletes; returns the text when sending
   await like.click();
   await expect.poll(() => like.getAttribute('aria-pressed')).toBe('true');
   await expect.poll(async () => (await thread(id))[1]?.like_count).toBe(1);
-  // Of others only the author of the post, and then only taking away.
+  // Among others, only the author of the post has an action: deleting.
   await expect.poll(() => entry.getByRole('button', { name: 'Edit' }).count()).toBe(0);
 
   const reply = ana.getByRole('article').filter({ hasText: 'And an answer' });
@@ -279,7 +279,7 @@ test('comments, replies, edits, likes and deletes; returns the text when sending
   await ana.getByRole('button', { name: 'Save', exact: true }).click();
   await ana.getByText('changed', { exact: true }).waitFor();
   await expect.poll(async () => (await thread(id))[1]?.replies[0]?.body).toBe('A better answer');
-  // A change that fails shows what holds, and keeps the words for another try.
+  // A failed change shows the saved text, and keeps the new one for another attempt.
   const answer = ana.getByRole('article').filter({ hasText: 'A better answer' });
   await answer.getByRole('button', { name: 'Edit' }).click();
   await ana.getByLabel('Your comment').fill('The best answer');
@@ -348,7 +348,7 @@ test('shows a like at once, adopts the server’s count and reverts on failure',
   like.letGo();
   await expect.poll(async () => (await readPost(ben, id)).like_count).toBe(1);
 
-  // The page of the post says the same, and pressing fast ends where the last press points.
+  // The page of the post shows the same; after several fast clicks, the last one counts.
   await card.locator('a').first().click();
   await ben.getByRole('button', { name: 'Like Liked, 1 like' }).waitFor();
   const sent: Request[] = [];

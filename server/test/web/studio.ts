@@ -9,22 +9,22 @@ import { type Library, openLibrary } from '../support/library.ts';
 import { type ServiceProcess, startProcess } from '../support/process.ts';
 import { callFrom } from './call.ts';
 
-/** Of everybody in a studio. */
+/** The password of all accounts of a studio. */
 export const password = 'a long password';
 
-/** Milliseconds that anything on a page may take; a busy machine needs them. */
+/** The longest time in milliseconds for anything on a page, also on a busy machine. */
 const patience = 20_000;
 
-/** The service with a browser in front of it: one for each test file. */
+/** A service and a browser, one for each test file. */
 export interface Studio {
   readonly address: string;
-  /** The data directory; also a place for files to upload. */
+  /** The data directory; files to upload may be put there. */
   readonly directory: string;
-  /** Everything that any page threw, and what browsers refused it for its Content-Security-Policy. */
+  /** All errors of pages, and violations of their Content-Security-Policy. */
   readonly faults: string[];
-  /** A page with cookies of its own. Addresses may be given as paths. */
+  /** Opens a page with its own cookies. Addresses may be paths. */
   openPage(options?: BrowserContextOptions): Promise<Page>;
-  /** A page of somebody who is signed in, without the form for it; it shows nothing yet. */
+  /** Opens an empty page of a signed-in account, without using the sign-in form. */
   enter(username: string, options?: BrowserContextOptions): Promise<Page>;
   close(): Promise<void>;
 }
@@ -42,7 +42,7 @@ async function setUp(address: string): Promise<void> {
     body: JSON.stringify({ username: 'mara', password, site_name: 'Studio North' }),
   });
   expect(answer.status, await answer.text()).toBe(201);
-  // Nobody uses the session that came with it: it would be one more in the lists of sessions.
+  // Deletes the unused session of set-up, which would appear in the lists of sessions.
   const cookie = answer.headers
     .getSetCookie()
     .map((one) => one.split(';')[0])
@@ -60,7 +60,7 @@ async function furnish({ address, directory, stop }: Service): Promise<Studio> {
     const context = await browser.newContext({
       baseURL: address,
       viewport: { width: 1280, height: 900 },
-      // Rendering every frame of a transition takes a tenth of the browser's time.
+      // Rendering transitions takes a tenth of the browser's time.
       reducedMotion: 'reduce',
       ...given,
     });
@@ -93,8 +93,8 @@ async function furnish({ address, directory, stop }: Service): Promise<Studio> {
 }
 
 /**
- * Starts the service and its job worker in this process, on a library that has its administrator `mara` and its name,
- * Studio North. The library closes after the file's tests. `env` are settings over the tests' own.
+ * Starts the service and its job worker in this process, on a library with the administrator `mara` and the name Studio
+ * North. The library closes after the file's tests. `env` overrides the tests' settings.
  */
 export async function openStudio(env: Record<string, string> = {}): Promise<Studio & { library: Library }> {
   const library = await openLibrary(env);
@@ -104,7 +104,7 @@ export async function openStudio(env: Record<string, string> = {}): Promise<Stud
   return { ...(await furnish({ address, directory: config.dataDir, stop: worker.stop })), library };
 }
 
-/** Starts the service as its users do, before set-up: a process on an empty directory, with a database of its own. */
+/** Starts the service like users, before set-up: a process on an empty directory with its own database. */
 export async function startStudio(
   env: Record<string, string> = {},
 ): Promise<Studio & Pick<ServiceProcess, 'output'>> {

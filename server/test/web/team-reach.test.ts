@@ -54,7 +54,7 @@ const titles = () =>
     .evaluateAll((links) => links.map((link) => link.getAttribute('aria-label')?.split(',')[0]).sort());
 
 test('offers what a team scope permits in the team and its subteams only', async () => {
-  // A team below the one of the grant: its words, picture and members, not its place nor its end.
+  // A team below the one of the grant: texts, picture and members may change, but not its place, and it cannot be closed.
   await otto.goto(`/teams/${ids.get('Piers')}?show=members`);
   await otto.getByRole('button', { name: 'Edit', exact: true }).waitFor();
   await otto.getByRole('button', { name: 'Add', exact: true }).waitFor();
@@ -64,7 +64,7 @@ test('offers what a team scope permits in the team and its subteams only', async
   await otto.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
   await otto.getByText('Of wood and of stone').waitFor();
 
-  // Its posts are changed and taken out of it; those of another team are only looked at.
+  // Its posts may be edited and removed from it; those of another team may only be viewed.
   await openKnowing(`/posts/${ids.get('Valley')}`);
   await otto.getByRole('heading', { name: 'Valley', level: 1 }).waitFor();
   expect(await otto.getByRole('link', { name: 'Edit', exact: true }).count()).toBe(0);
@@ -101,7 +101,7 @@ test('a post for a managed team assigns the file to it and offers its writable f
   const offered = async () => (await team.getByRole('option').allInnerTexts()).map((text) => text.trim());
   await expect.poll(offered).toEqual(['No team', 'Harbour', 'Piers']);
 
-  // A file that was added for no team keeps to itself, and what takes the team is not asked for it.
+  // A file without a team stays without one, and actions on the team do not include it.
   await team.selectOption({ label: 'No team' });
   await add('loose.jpg');
   await expect.poll(() => rows.filter({ hasText: 'Uploaded' }).count()).toBe(1);
@@ -138,7 +138,7 @@ test('files added to a team’s post are assigned to the team if the user may as
   const tiles = otto.locator('[data-member]');
   let seed = 20;
 
-  /** Uploads one more file in the editor; the team it was given to. */
+  /** Uploads one more file in the editor; returns its team. */
   async function addOne(): Promise<string | undefined> {
     const before = await tiles.count();
     seed += 1;
@@ -163,7 +163,7 @@ test('files added to a team’s post are assigned to the team if the user may as
   await otto.getByText('Saved.', { exact: true }).waitFor();
   expect((await call(mara, 'GET', `/posts/${ids.get('Quay')}`)).members).toHaveLength(4);
 
-  // Its posts are theirs to change, but not the team: the file is uploaded all the same, and for no team.
+  // They may edit its posts, but not the team: the file is uploaded without a team.
   await openKnowing(`/posts/${ids.get('Valley')}/edit`);
   await expect.poll(() => team.inputValue()).toBe(ids.get('Hills'));
   expect(await hint.count()).toBe(0);

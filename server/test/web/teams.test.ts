@@ -57,7 +57,7 @@ test('creates, follows, joins, posts to, illustrates, moves and closes a team', 
   await mara.reload();
   await mara.getByRole('button', { name: 'Unfollow' }).waitFor();
 
-  // Place it under another; the other way round would be a circle.
+  // Places it under another team; the reverse would be a cycle.
   await mara.getByRole('button', { name: 'Place under a team' }).click();
   await form.getByRole('radio', { name: 'All of the studio' }).check();
   await form.getByRole('button', { name: 'Place' }).click();
@@ -85,7 +85,7 @@ test('creates, follows, joins, posts to, illustrates, moves and closes a team', 
   await mara.getByRole('button', { name: 'Add', exact: true }).click();
   await mara.getByRole('list', { name: 'Members' }).getByRole('link', { name: 'Otto Brandt' }).waitFor();
 
-  // What the member posts to the team is in its channel, and a public asset of it can be its picture.
+  // Posts of the member for the team are in its channel, and a public asset of the team can be its picture.
   const otto = await studio.enter('otto');
   const asset = await upload(otto, await jpeg(900, 600), { title: 'Pier', team_id: harbour });
   expect(await settled(otto, asset.id)).toBe('ready');
@@ -111,7 +111,7 @@ test('creates, follows, joins, posts to, illustrates, moves and closes a team', 
   await mara.waitForURL(/\?q=all/);
   await card.waitFor({ state: 'detached' });
 
-  // A member without the right sees no way to change it, but may leave; others stay where they are.
+  // A member without the right sees no controls except for leaving.
   await otto.goto(`/teams/${harbour}?show=members`);
   await otto.getByRole('button', { name: 'Leave' }).waitFor();
   await expect.poll(() => otto.getByRole('button', { name: /Edit|Picture|Place|Close|Add/ }).count()).toBe(0);
@@ -119,7 +119,7 @@ test('creates, follows, joins, posts to, illustrates, moves and closes a team', 
   await otto.getByRole('alertdialog').getByRole('button', { name: 'Leave' }).click();
   await otto.getByRole('link', { name: 'Otto Brandt' }).waitFor({ state: 'detached' });
 
-  // Taken away from below the other, and closed.
+  // Removes it from under the other team, and closes it.
   await mara.goto(`/teams/${harbour}`);
   await mara.getByRole('button', { name: 'Remove from All of the studio' }).click();
   await confirmation.getByRole('button', { name: 'Remove' }).click();
@@ -146,7 +146,7 @@ test('previews, applies, removes and reapplies a logo; fonts and name appear on 
     buffer: Buffer.from(await png(width, height)),
   });
 
-  // Seen before it is sent; one that breaks a rule is refused in words and changes nothing.
+  // A preview shows before sending; an invalid logo is refused with a message and changes nothing.
   await pick.setInputFiles(await file(12, 40));
   await expect.poll(() => preview.locator('img[src^="blob:"]').count()).toBe(2);
   await expect.poll(() => header.locator('img[data-logo]').count()).toBe(0);
@@ -182,7 +182,7 @@ test('previews, applies, removes and reapplies a logo; fonts and name appear on 
     .poll(() => visitor.evaluate(() => getComputedStyle(document.body).fontFamily))
     .toMatch(/^ui-sans-serif/);
 
-  // Back to the shipped mark, and the logo again from the recent ones.
+  // Restores the default logo, and then a recent one.
   await mara.goto('/admin/appearance');
   await mara.getByRole('button', { name: 'Use the Vitrine mark again' }).click();
   await header.locator('svg[data-logo]').waitFor();
@@ -190,7 +190,7 @@ test('previews, applies, removes and reapplies a logo; fonts and name appear on 
   await mara.getByRole('button', { name: 'Use the logo of 240 × 80 again' }).click();
   await logo.waitFor();
 
-  // One whose bytes are gone is said to be so, and cannot be chosen.
+  // A logo whose bytes are missing is marked, and cannot be chosen.
   await mara.getByRole('button', { name: 'Use the Vitrine mark again' }).click();
   await header.locator('svg[data-logo]').waitFor();
   const { logo_history } = await call(mara, 'GET', '/admin/system/appearance');

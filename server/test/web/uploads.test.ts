@@ -30,7 +30,7 @@ test('resumes a large upload in another tab after losing the network and the pag
   const path = join(studio.directory, 'large.bin');
   await writeFile(path, randomBytes(9 * 1024 * 1024));
   await page.goto('/new');
-  // The upload begins, and none of its bytes arrives.
+  // The upload begins, but no bytes arrive.
   let tries = 0;
   await page.route('**/api/v1/uploads/*', async (route) => {
     if (route.request().method() !== 'PATCH') return route.continue();

@@ -12,7 +12,7 @@ import { openStudio, type Studio } from './studio.ts';
 import { fullScreen, percent, phone, playableVideo, titleOf, viewer } from './viewing.ts';
 
 const markdown = '# Tides\n\nSome `code` and **words**.\n\n- high\n- low\n\n```js\nconst a = 1;\n```\n';
-/** A font that npm brings along. */
+/** A font from npm. */
 const face = '@fontsource-variable/inter/files/inter-latin-wght-normal.woff2';
 let studio: Studio;
 let mara: Page;
@@ -66,7 +66,7 @@ test('opens a post in full screen, zooms by keyboard and returns to the feed', a
 
   await mara.keyboard.press('Escape');
   await mara.waitForURL(`**/posts/${second}`);
-  // Its page shows the top of a tall picture.
+  // The page of a tall picture shows its top.
   await mara.getByText('Open to see all of it').waitFor();
   await mara.goBack();
   await mara.getByRole('link', { name: /^Harbour/ }).waitFor();
@@ -204,12 +204,12 @@ test('renders Markdown in a frame without scripts, and previews any words in a f
 
 test('loads a 3D model, or its picture where WebGL is missing', async () => {
   const id = await uploadReady(mara, stl(torus(12, 8)), { title: 'Ring' }, 'ring.stl');
-  // Without a GPU, the processor draws every pixel.
+  // Without a GPU, the processor renders every pixel.
   await mara.setViewportSize({ width: 400, height: 300 });
   await mara.goto(`/assets/${id}`);
   const loaded = mara.waitForResponse((answer) => answer.url().includes('model.glb') && answer.ok());
   await fullScreen(mara).click();
-  // Where there is no WebGL, the picture stands for it.
+  // Without WebGL, the still picture is shown instead.
   const still = viewer(mara).getByRole('img', { name: 'Ring', exact: true });
   await Promise.race([loaded, still.waitFor()]);
   await mara.keyboard.press('Escape');

@@ -1,7 +1,7 @@
 import type { Locator, Page } from 'playwright-core';
 import { clip } from '../media/clips.ts';
 
-/** What the tests of the viewer and the player share. */
+/** Shared by the tests of the viewer and the player. */
 
 export const phone = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
 
@@ -16,10 +16,10 @@ export const viewer = (page: Page): Locator => page.getByRole('dialog');
 export const titleOf = (page: Page): Locator => viewer(page).getByRole('heading').first();
 export const fullScreen = (page: Page): Locator => page.getByRole('button', { name: 'Full screen' });
 
-/** The label that shows how large a picture is shown. */
+/** The label with the zoom of a picture. */
 export const zoomLabel = (page: Page): Locator => viewer(page).getByText(/^\d+%$/);
 
-/** How large the picture is shown, in percent. */
+/** Returns the zoom of the picture in percent. */
 export async function percent(page: Page): Promise<number> {
   return Number.parseInt((await zoomLabel(page).textContent()) ?? '', 10);
 }

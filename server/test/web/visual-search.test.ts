@@ -40,7 +40,7 @@ test('finds an asset by a similar picture, and similar assets of an asset', asyn
   const found = join(studio.directory, 'found.jpg');
   await writeFile(found, await altered(original, 'small'));
   const results = page.getByRole('list', { name: 'Similar pictures' });
-  // The encoder comes to a picture shortly after its preview.
+  // The encoder processes a picture shortly after its preview.
   await expect
     .poll(
       async () => {
