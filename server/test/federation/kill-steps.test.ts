@@ -8,7 +8,7 @@ import { publish, upload } from '../support/library.ts';
 import { jpeg } from '../support/pictures.ts';
 import { type Home, openHome, passTime } from './processes.ts';
 
-/** How often an install is killed. Many more by hand: `ROUNDS=100 npx vitest run <this file>`. */
+/** The number of kills; `ROUNDS=100 npx vitest run <this file>` tries more. */
 const ROUNDS = Number(process.env.ROUNDS ?? 3);
 const SECONDS_PER_WAIT = 60;
 

@@ -13,14 +13,14 @@ import { anotherSession, grant } from '../support/people.ts';
 import { jpeg } from '../support/pictures.ts';
 import { addTeam } from '../support/teams.ts';
 
-/** Another seed, other garbage; a failure names the one it had. */
+/** Determines the garbage; failures name the seed. */
 const seed = Number(process.env.BAD_INPUT_SEED ?? 20_261_121);
 const CASES = 4;
 
 const all: readonly Operation[] = Object.values(operations);
 const errorShape = Compile(ErrorBody);
 
-/** A sequence of numbers from 0 to 1 that a seed decides (mulberry32). */
+/** Returns a generator of numbers from 0 to 1, the same for the same seed (mulberry32). */
 function randomFrom(start: number): () => number {
   let state = start >>> 0;
   return () => {
@@ -40,7 +40,7 @@ function pick<T>(random: Random, from: readonly [T, ...T[]]): T {
 const deep = (open: string, inner: string, close: string) =>
   open.repeat(10_000) + inner + close.repeat(10_000);
 
-/** JSON values that no property asked for, as their text. */
+/** JSON values that no property allows, as text. */
 const badValues: readonly [string, ...string[]] = [
   'null',
   'true',
@@ -83,7 +83,7 @@ const badValues: readonly [string, ...string[]] = [
   deep('{"a":', '1', '}'),
 ];
 
-/** Whole bodies that are no object, or no JSON. */
+/** Bodies that are not an object, or not JSON. */
 const badBodies: readonly [string, ...string[]] = [
   '',
   ' ',
@@ -108,11 +108,11 @@ const badBodies: readonly [string, ...string[]] = [
   '['.repeat(10_000),
 ];
 
-/** A cursor in the form of ours that names no row there could be. */
+/** A well-formed cursor that names an impossible row. */
 const cursorAt = (at: string) =>
   Buffer.from(`${at} 00000000-0000-4000-8000-000000000000`).toString('base64url');
 
-/** Segments and values of an address, encoded. */
+/** Encoded segments and values of an address. */
 const badTexts: readonly [string, ...string[]] = [
   '%20',
   '0',
@@ -144,7 +144,7 @@ const badTexts: readonly [string, ...string[]] = [
   'x'.repeat(400),
   'x'.repeat(600),
   '%F0%9F%A6%89'.repeat(60),
-  // Three of these fit into the 16 KiB that are read of a request's head.
+  // Three of these fit into the 16 KiB limit of a request's head.
   'x'.repeat(4000),
 ];
 
@@ -174,7 +174,7 @@ function propertiesOf(schema: Json): [string, Json][] {
   return isObject(schema) && isObject(schema.properties) ? Object.entries(schema.properties) : [];
 }
 
-/** A value the schema may well take, so that garbage beside it gets as far as it can. */
+/** Returns a value that the schema probably allows, so that garbage in other places is not refused because of it. */
 function plausible(random: Random, schema: Json): Json {
   if (!isObject(schema)) return null;
   if (Array.isArray(schema.enum)) return schema.enum[Math.floor(random() * schema.enum.length)] ?? null;
@@ -198,7 +198,7 @@ function plausible(random: Random, schema: Json): Json {
   }
 }
 
-/** A body for the operation: most of it plausible, and mostly something in it not. */
+/** Returns a body for the operation that is mostly plausible, but usually not entirely. */
 function badBody(random: Random, operation: Operation): string {
   if (operation.body === undefined || random() < 0.2) return pick(random, badBodies);
   const properties = propertiesOf(schemaOf(operation.body));
@@ -221,11 +221,11 @@ function badBody(random: Random, operation: Operation): string {
 interface Sent {
   path: string;
   init: RequestInit;
-  /** The address has a segment longer than any identifier, so that nothing is there. */
+  /** Whether the address has a segment longer than any id, so that it names nothing. */
   isTooLong: boolean;
 }
 
-/** A request for the operation with garbage in its address, its body, or its headers. */
+/** Returns a request for the operation with garbage in its address, body or headers. */
 function badRequest(random: Random, operation: Operation, known: Record<string, string>): Sent {
   let isTooLong = false;
   const filled = operation.path.replace(/\{(\w+)\}/g, (_, name: string) => {
@@ -325,7 +325,7 @@ function sessionOf(userRef: number): Promise<string> {
   return startSession(library.deps.db, { userRef, days: 30, address: '127.0.0.1', userAgent: 'test' });
 }
 
-/** What this caller shows of themselves; a session is new each time, because some operations end it. */
+/** Returns the credentials of this caller, with a new session each time, because some operations end it. */
 async function credentialsOf(name: CallerName): Promise<Record<string, string>> {
   const token = tokens.get(name);
   if (token !== undefined) return { authorization: `Bearer ${token}` };
@@ -337,9 +337,9 @@ async function credentialsOf(name: CallerName): Promise<Record<string, string>> 
 }
 
 interface State {
-  /** A digest of everything that garbage could have changed. */
+  /** A digest of everything that garbage could change. */
   rows: string;
-  /** How many audit events each account is the actor of; '0' for nobody. */
+  /** The number of audit events by actor; '0' for nobody. */
   events: Record<string, number>;
 }
 
@@ -361,7 +361,7 @@ async function state(): Promise<State> {
   return row;
 }
 
-/** Who the audit log has as the actor of what this caller does. */
+/** Returns the actor that the audit log records for this caller. */
 function actorsOf(name: CallerName): string[] {
   const ref = String(accounts.get(name) ?? 0);
   return name === 'impersonated' ? [ref, String(root.ref)] : [ref];
@@ -371,15 +371,15 @@ function eventsOf({ events }: State, name: CallerName): number {
   return actorsOf(name).reduce((sum, actor) => sum + (events[actor] ?? 0), 0);
 }
 
-/** What an operation may answer: what it declares, and what HTTP itself knows. */
+/** Returns the statuses that an operation may send: those it declares, and those of HTTP itself. */
 function isDeclared(operation: Operation, status: number, { isTooLong }: Sent): boolean {
   const declared: number[] = [...Object.keys(operation.responses).map(Number), ...errorStatuses(operation)];
   return declared.includes(status) || [400, 413, 415].includes(status) || (isTooLong && status === 404);
 }
 
-/** What is wrong with an answer, or null. */
+/** Returns what is wrong with a response, or null. */
 function faultOf(operation: Operation, sent: Sent, status: number, text: string): string | null {
-  // 501 is no fault where the contract has it: a part that is not installed.
+  // 501 is correct if the contract declares it, for a part that is not installed.
   const isMissingPart = status === 501 && errorStatuses(operation).includes(501);
   if (status >= 500 && !isMissingPart) return 'is a fault of ours';
   if (!isDeclared(operation, status, sent)) return 'is a status it does not declare';
@@ -396,7 +396,7 @@ function describeSent({ path, init }: Sent): string {
   return `${init.method} ${path.slice(0, 300)} ${JSON.stringify(init.headers ?? {})} ${body}`;
 }
 
-/** Sends garbage as one caller; returns what was wrong, and how many calls succeeded all the same. */
+/** Sends garbage as one caller; returns the faults, and the number of calls that succeeded. */
 async function bombard(operation: Operation, name: CallerName, start: number) {
   const random = randomFrom(start);
   const credentials = await credentialsOf(name);
@@ -435,7 +435,7 @@ describe('garbage is refused with a declared 4xx and changes nothing', () => {
       for (const publicMode of [false, true]) {
         await library.setPublicMode(publicMode);
         const before = await state();
-        // Operations take turns with the callers who are signed in.
+        // Operations alternate between the signed-in callers.
         const callers = publicMode
           ? names.slice(0, 1)
           : names.filter((name, place) => name === 'admin' || (index + place) % 3 === 0);
@@ -447,7 +447,7 @@ describe('garbage is refused with a declared 4xx and changes nothing', () => {
         const succeeded = outcomes.reduce((sum, one) => sum + one.succeeded, 0);
         expect(outcomes.flatMap(({ faults }) => faults)).toEqual([]);
         const after = await state();
-        // What succeeds all the same may write one event each; what is refused none.
+        // Each success may record one event; refusals record none.
         for (const [caller, name] of callers.entries())
           expect(
             eventsOf(after, name) - eventsOf(before, name),
@@ -466,7 +466,7 @@ describe('an unknown query parameter is ignored', () => {
 
   test.each(answered.map((operation) => [operation.id, operation] as const))('by %s', async (_, { path }) => {
     const plain = await root.send(path);
-    // 401: an address that carries its credential, which this one lacks.
+    // 401: this address lacks the credential that it should contain.
     expect([200, 401, 404]).toContain(plain.status);
     for (const extra of ['utm_source=x', 'a=1&a=2', '__proto__=1']) {
       const answer = await root.send(`${path}?${extra}`);

@@ -22,7 +22,7 @@ const reachable = () => true;
 const read = (env: Record<string, string>, directory = empty): Config =>
   readConfig(env, directory, reachable);
 
-/** The message of the refusal, which is all that the start prints. */
+/** Returns the message of the refusal, which is all that the start prints. */
 function refusalOf(env: Record<string, string>, directory = empty): string {
   try {
     read(env, directory);

@@ -24,7 +24,7 @@ const variantsOf = ({ anyOf }: JsonObject): JsonObject[] =>
 
 const uuid = (place: number) => `00000000-0000-4000-8000-${String(place).padStart(12, '0')}`;
 
-/** A value that the schema allows; those of different places differ. */
+/** Returns a value that the schema allows, different for different places. */
 function sampleOf(schema: JsonObject, place = 1): Json {
   const [variant] = variantsOf(schema);
   if (variant !== undefined) return sampleOf(variant, place);
@@ -141,7 +141,7 @@ const outsideInAddress = (schema: Json) =>
 
 const readsJson = ({ raw, form, tus }: Operation) => raw === undefined && form !== 'only' && tus !== true;
 
-/** Calls of an operation that its contract does not allow. */
+/** Returns calls of an operation that its contract does not allow. */
 function badCalls(operation: Operation): Call[] {
   const { method, path, params, query, body, form, unreadForm } = operation;
   const address = fill(path, asObject(sampleOf(asJson(params))));
@@ -188,7 +188,7 @@ beforeAll(async () => {
 
 const all: readonly Operation[] = Object.values(operations);
 
-/** Bytes are looked up before the address is validated; other content types than JSON are refused before. */
+/** Bytes are looked up before the address is validated; content types other than JSON are refused before. */
 const statusesOf = (operation: Operation) => [
   400,
   ...(operation.serves === undefined ? [] : [404]),
@@ -231,7 +231,7 @@ describe('refuses a cursor that no page ended with', () => {
 
   test.each(lists.map((operation) => [operation.id, operation] as const))('%s', async (_, operation) => {
     const address = fill(operation.path, asObject(sampleOf(asJson(operation.params))));
-    // What the address names may be looked for first.
+    // The object that the address names may be looked up first.
     const allowed = operation.params === undefined ? [400] : [400, 404];
     const answers = await Promise.all(
       cursors.map(async (cursor) => ({

@@ -18,7 +18,7 @@ beforeAll(async () => {
   ada = await library.join('ada');
 });
 
-/** A service beside the library's, which each test stops in its own way. */
+/** A second service, which each test stops in its own way. */
 async function serve(stopSeconds: number): Promise<void> {
   const { config, database, deps } = library;
   service = await openService({
@@ -64,7 +64,7 @@ async function answerTo(sent: ClientRequest): Promise<Answer> {
 
 const get = (path: string) => answerTo(request({ port, path, agent }).end());
 
-/** An upload whose bytes have begun to come. */
+/** An upload whose first bytes have arrived. */
 async function beginUpload(): Promise<{ sent: ClientRequest; rest: string }> {
   const head =
     '--x\r\ncontent-disposition: form-data; name="file"; filename="a.txt"\r\ncontent-type: text/plain\r\n\r\nthe first ';

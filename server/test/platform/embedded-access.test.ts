@@ -91,7 +91,7 @@ const secret = () => readFile(secretFile(), 'utf8').then((line) => line.trim());
 const accessRules = () => join(cluster(), 'pg_hba.conf');
 const passwordRules = () => join(cluster(), 'pg_hba.set-password.conf');
 
-/** Nobody connects without the password, and what the library held is there. */
+/** Checks that nobody connects without the password, and that the library still has its content. */
 async function expectProtected(): Promise<void> {
   const attempts = [{ password: '' }, { password: 'wrong' }, { password: await secret(), user: 'postgres' }];
   for (const attempt of attempts) {
@@ -100,7 +100,7 @@ async function expectProtected(): Promise<void> {
   expect(await ask('select answer from kept')).toEqual([{ answer: 42 }]);
 }
 
-/** Makes the library what it was before there were passwords: trust, no secret, and as root the files of nobody. */
+/** Restores the state before passwords: trust, no secret, and, as root, files owned by nobody. */
 async function makeOld(): Promise<void> {
   const database = await start();
   await ask('alter role vitrine password null');
@@ -121,7 +121,7 @@ interface Attempt {
   wrongPassword: string;
 }
 
-/** Loads what it needs as root, becomes another user, and then tries everything. */
+/** Loads modules as root, becomes another user, and then tries every way in. */
 const intruding = `
   import { readdirSync, readFileSync } from 'node:fs';
   import pg from 'pg';

@@ -63,7 +63,7 @@ async function freshDirectory(name = 'library'): Promise<string> {
   return join(parent, name);
 }
 
-/** Whom the PostgreSQL of a library runs as. */
+/** Returns the user of a library's PostgreSQL. */
 async function runnerOf(dataDir: string): Promise<SystemUser> {
   const { uid, gid } = await stat(join(dataDir, 'postgres'));
   return { uid, gid };
@@ -79,7 +79,7 @@ async function start(
   return database;
 }
 
-/** A library that is there already, for the tests that leave it whole; none of them keeps it running. */
+/** An existing library, for tests that neither damage it nor keep it running. */
 let existing: Promise<string> | null = null;
 function existingLibrary(): Promise<string> {
   existing ??= (async () => {
@@ -90,7 +90,7 @@ function existingLibrary(): Promise<string> {
   return existing;
 }
 
-/** The rows of one statement, over a connection of its own. */
+/** Returns the rows of a statement on a new connection. */
 async function ask(connection: EmbeddedConnection, statement: string): Promise<Record<string, unknown>[]> {
   const client = new pg.Client({ ...connection });
   await client.connect();
@@ -103,7 +103,7 @@ async function ask(connection: EmbeddedConnection, statement: string): Promise<R
 
 interface Writer {
   child: ChildProcess;
-  /** The numbers whose commit PostgreSQL acknowledged to it. */
+  /** The numbers whose commit PostgreSQL acknowledged. */
   acknowledged: number[];
   errors(): string;
 }
@@ -123,7 +123,7 @@ const writing = `
   }
 `;
 
-/** A Node of its own that runs the library and commits rows without pause; given back once it has committed some. */
+/** Starts a Node process that runs the library and commits rows continuously; returns it after the first commits. */
 async function startWriter(dataDir: string, from: number): Promise<Writer> {
   const args = ['--input-type=module', '-e', writing, dataDir, String(from)];
   const child = spawn(process.execPath, args, { cwd: serverDir, stdio: ['ignore', 'pipe', 'pipe'] });
@@ -445,7 +445,7 @@ describe('reports in one line why it cannot start:', () => {
   });
 });
 
-/** A second tree of the same files, by hard links where they may be made, without the symbolic ones. */
+/** Copies a tree of files, with hard links where possible, without symbolic links. */
 async function mirror(from: string, to: string): Promise<void> {
   await mkdir(to);
   for (const entry of await readdir(from, { withFileTypes: true })) {
@@ -455,9 +455,9 @@ async function mirror(from: string, to: string): Promise<void> {
   }
 }
 
-/** npm's package as it is before its install script ran: without a link. */
+/** Copies npm's package as it is before its install script has run: without symbolic links. */
 async function packageWithoutLinks(): Promise<string> {
-  // npm's own files, wherever the running ones were copied to.
+  // The files from npm, even if the running ones are a copy.
   const installed = installedDirectory();
   const parent = await freshDirectory('package');
   await mkdir(parent);

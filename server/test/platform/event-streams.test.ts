@@ -18,7 +18,7 @@ afterEach(async () => {
   }
 });
 
-/** A server of one stream, whose account is called out by `say`. */
+/** Starts a server of one stream; `say` notifies its account. */
 async function serve(readState: ReadStreamState, heartbeatMs: number) {
   let heard: ((word: string | null) => void) | null = null;
   const listener: Listener = {

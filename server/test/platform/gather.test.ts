@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { gather } from '../../src/platform/database/gather.ts';
 
-/** A gathering whose calls are answered when the test says so. */
+/** A gathering whose calls the test answers. */
 function heldBack() {
   const calls: { key: string; questions: readonly number[]; end: PromiseWithResolvers<void> }[] = [];
   const ask = gather(async (key: string, questions: readonly number[]) => {

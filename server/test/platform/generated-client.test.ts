@@ -8,7 +8,7 @@ import { type Library, openLibrary, password } from '../support/library.ts';
 
 const source = join(import.meta.dirname, 'generated-client', 'calls.ts');
 
-/** What the calls return, as far as this test looks at it. */
+/** The results of the calls that this test checks. */
 interface Outcome {
   asset: { id: string };
 }
@@ -22,7 +22,7 @@ beforeAll(async () => {
   types = astToString(await openapiTS(answer.text));
 });
 
-/** What the compiler reports when the calls use these types. The types stay in memory: nobody is to edit them. */
+/** Returns the compiler's errors when the calls use these types, which exist only in memory. */
 function faultsOf(calls: string, generated: string): string[] {
   const options: ts.CompilerOptions = {
     strict: true,
@@ -74,7 +74,7 @@ describe('a client generated from the OpenAPI document', () => {
     });
   });
 
-  // Comes last: the compiler holds this thread for seconds, in which the service would miss its database's answers.
+  // The last test, because the compiler blocks this thread for seconds, in which the service sees no database responses.
   test('compiles, and rejects what the service would reject', async () => {
     const calls = await readFile(source, 'utf8');
     expect(faultsOf(calls, types)).toEqual([]);

@@ -66,7 +66,7 @@ describe.skipIf(!isInstalled())('behind HAProxy as deployed (skipped when it is 
     };
   });
 
-  /** A sign-in over https from a loopback address that is not the proxy's. Resolves with the cookie's attributes. */
+  /** Signs in over https from a loopback address other than the proxy's. Returns the attributes of the cookie. */
   function signInFrom(localAddress: string, headers: Record<string, string>): Promise<string[]> {
     return new Promise((resolve, reject) => {
       const sent = request(

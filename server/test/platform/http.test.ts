@@ -177,7 +177,7 @@ describe('a wrong method on a known path', () => {
       const allowed = [
         ...methods,
         ...(methods.includes('GET') ? ['HEAD'] : []),
-        // Clients of tus ask what the server can do.
+        // Clients of tus ask for the server's extensions.
         ...(its.some((operation) => 'tus' in operation) ? ['OPTIONS'] : []),
       ].sort();
       for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']) {
@@ -325,7 +325,7 @@ describe('an anonymous request', () => {
   /** PUBLIC-1: whether an operation is open to every caller, with public mode on or off. */
   const isOpen = (name: string) =>
     /^\w+ \/(auth\/login|setup\/\w+|appearance|appearance\/logo|build-info)$/.test(name) ||
-    // A link lets its visitors in by itself; only people with an account manage it.
+    // A link is its visitors' credential; only accounts manage it.
     /^(GET|POST) \/links\//.test(name);
 
   test('is 401 with public mode off, except for open operations', async () => {
@@ -349,7 +349,7 @@ describe('an anonymous request', () => {
       'GET /assets/{id}/variants/{key}',
       'GET /previews',
       'GET /asset-types',
-      // A question that is too long for an address.
+      // A query that is too long for an address.
       'POST /search/by-image',
     ];
     expect(refused.filter((name) => looks.includes(name))).toEqual([]);
@@ -408,7 +408,7 @@ test('completes one of two deadlocked changes and answers 503 with Retry-After t
   const { db } = library.deps;
   const server = fastify();
   renderErrors(server);
-  // Both hold one of two things before either asks for the other.
+  // Each holds one lock before either requests the other.
   let holding = 0;
   const bothHold = Promise.withResolvers<void>();
   server.get<{ Params: { first: string } }>('/:first', ({ params }) =>

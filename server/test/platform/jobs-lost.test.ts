@@ -27,7 +27,7 @@ async function start(): Promise<void> {
   worker = await startWorker({ ...options, concurrency: 2, crontab: '' });
 }
 
-/** Breaks every connection of the library to its database but the one that asks. */
+/** Breaks all connections of the library to its database except its own. */
 async function breakConnections(db: Database = library.deps.db): Promise<void> {
   await sql`select pg_terminate_backend(pid) from pg_stat_activity
     where datname = current_database() and pid <> pg_backend_pid()`.execute(db);
@@ -46,14 +46,14 @@ async function countJobs(): Promise<number> {
   return rows[0]?.n ?? 0;
 }
 
-/** The database's processes that hold the lock of a worker. */
+/** Returns the backends that hold the lock of a worker. */
 async function holders(): Promise<number[]> {
   const { rows } = await sql<{ pid: number }>`select l.pid from pg_locks l join pg_stat_activity a using (pid)
     where l.locktype = 'advisory' and l.granted and a.datname = current_database()`.execute(library.deps.db);
   return rows.map(({ pid }) => pid);
 }
 
-/** Connections of the library to its database, the one that asks included. */
+/** Returns the number of connections of the library to its database, including its own. */
 async function countConnections(): Promise<number> {
   const { rows } = await sql<{ n: number }>`
     select count(*) as n from pg_stat_activity where datname = current_database()`.execute(library.deps.db);
@@ -65,7 +65,7 @@ const soon = { timeout: 20_000, interval: 100 };
 // RUN-4
 test('restarts a queue that ended and completes its jobs', async () => {
   const { db } = library.deps;
-  // A sequence counts what is rolled back, too.
+  // A sequence also counts what is rolled back.
   await sql`create sequence refusals`.execute(db);
   await sql`create function refuse() returns trigger language plpgsql as $$
     begin perform nextval('refusals'); raise 'refused'; end $$`.execute(db);
@@ -148,7 +148,7 @@ test('runs many jobs over few connections', async () => {
     },
   };
   const before = await countConnections();
-  // More jobs at once than the pool has connections.
+  // More concurrent jobs than the pool has connections.
   worker = await startWorker({ ...database, handlers, log, concurrency: 18, crontab: '' });
   const names = Array.from({ length: 16 }, (_, n) => ({ payload: { hash: `${n}` }, key: `held:${n}` }));
   await enqueueAll(deps.db, 'release-logo', names);

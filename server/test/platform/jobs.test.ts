@@ -55,7 +55,7 @@ test('runs no statement without jobs', async () => {
 
 test('completes a run when its last job is completed or failed', async () => {
   const { db } = library.deps;
-  // Writing off takes a while here, so that a run that does not wait for it is found out.
+  // Recording a completion takes a while here, which reveals a run that does not wait for it.
   await sql`create function dawdle() returns trigger language plpgsql as $$
     begin perform pg_sleep(0.2); return coalesce(new, old); end $$`.execute(db);
   await sql`create trigger dawdle before delete or update of last_error on graphile_worker._private_jobs
@@ -64,7 +64,7 @@ test('completes a run when its last job is completed or failed', async () => {
   await enqueue(db, 'release-logo', { hash: 'none' }, { key: 'logo' });
   await library.runJobs();
   expect(await jobs()).toEqual([]);
-  // A payload that no handler can use fails, and stands with its error when the run is over.
+  // An unusable payload fails, and its error is recorded when the run ends.
   await sql`select graphile_worker.add_job('announce',
     '{"what": "request", "request": "no identifier", "actor": 1}', max_attempts => 1)`.execute(db);
   await library.runJobs();

@@ -29,7 +29,7 @@ describe('a JSON body is accepted unchanged or refused', () => {
     ['POST', '/posts', { members: [{ asset_id: missing, colour: 1 }] }, 'members.0.colour'],
     ['POST', '/posts', { members: [{ asset_id: missing }], colour: 1 }, 'colour'],
     ['POST', '/posts', { members: [{ asset_id: missing }], constructor: 1 }, 'constructor'],
-    // Operations without a body of their own are no way in for a property either.
+    // Operations without a body also refuse such a property.
     ['POST', `/posts/${missing}/publish`, { state_id: missing }, 'state_id'],
     ['DELETE', `/posts/${missing}/like`, { colour: 1 }, 'colour'],
   ])('%s %s with an unknown property is 400 and names it', async (method, path, body, named) => {

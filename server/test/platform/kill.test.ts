@@ -43,7 +43,7 @@ interface Acknowledged {
   posts: Set<string>;
 }
 
-/** Uploads and posts without pause until the service is gone; remembers what it acknowledged. */
+/** Uploads and posts continuously until the service is gone; records the acknowledged writes. */
 async function work(visitor: Visitor, seed: number, acknowledged: Acknowledged): Promise<void> {
   for (let i = 0; ; i += 1) {
     const bytes = await jpeg(300, 200, { seed: seed + i });
@@ -115,7 +115,7 @@ describe('kill -9 of everything in the middle of uploads', () => {
   });
 });
 
-/** The decoder processes of a service. */
+/** Returns the decoder processes of a service. */
 async function decodersOf({ child }: ServiceProcess): Promise<number[]> {
   const { stdout } = await promisify(execFile)('ps', ['-eo', 'pid=,ppid=,args=']);
   return stdout.split('\n').flatMap((line) => {

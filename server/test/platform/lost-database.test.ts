@@ -46,12 +46,12 @@ async function start(directory: string, env: Record<string, string> = {}): Promi
   return { service, visitor };
 }
 
-/** What the clients of the service see while its database is disturbed. */
+/** The responses that clients receive while the database is disturbed. */
 interface Seen {
-  /** Identifiers of the assets that were acknowledged. */
+  /** Ids of the acknowledged assets. */
   assets: string[];
   refused: number;
-  /** Everything that is neither a success nor a 503 with `Retry-After`. */
+  /** Responses that are neither a success nor a 503 with `Retry-After`. */
   faults: string[];
 }
 
@@ -131,7 +131,7 @@ async function isReady({ service }: Running): Promise<boolean> {
   return (await fetch(`${service.address}/readyz`)).status === 200;
 }
 
-/** Disturbs a busy service, and expects it to serve again with nothing acknowledged lost. */
+/** Disturbs a busy service, and expects it to recover without losing an acknowledged write. */
 async function expectSurvival(running: Running, disturb: () => Promise<void>): Promise<Seen> {
   const { seen, stop } = keepBusy(running);
   try {
@@ -149,7 +149,7 @@ async function expectSurvival(running: Running, disturb: () => Promise<void>): P
   return seen;
 }
 
-/** The processes of a PostgreSQL, its postmaster first. */
+/** Returns the processes of a PostgreSQL, the postmaster first. */
 function processesOf(postmaster: number): number[] {
   const listed = execFileSync('ps', ['-eo', 'pid=,ppid='], { encoding: 'utf8' });
   const rows = listed
@@ -166,7 +166,7 @@ describe('an external PostgreSQL', () => {
   let running: Running;
   let control: pg.Client;
 
-  /** A connection that is no service's, to disturb those that are. */
+  /** A connection outside of the service, which disturbs the service's connections. */
   async function connectControl(): Promise<void> {
     const client = new pg.Client({ ...database.connection, application_name: 'control' });
     client.on('error', () => {});
@@ -198,14 +198,14 @@ describe('an external PostgreSQL', () => {
     return rows.map(({ pid }) => pid);
   }
 
-  /** The same on a new connection if there is none; null while PostgreSQL recovers, which ends connections it accepted. */
+  /** The same, on a new connection if necessary; null while PostgreSQL recovers, which ends accepted connections. */
   async function connectedBackends(): Promise<number[] | null> {
     const found = await backends().catch(() => null);
     if (found === null) await connectControl().catch(() => {});
     return found;
   }
 
-  /** Kills a backend of the service once it has several, and returns its pid; null if there is none to kill yet. */
+  /** Kills a backend of the service once it has several, and returns its pid; null before. */
   async function killBackend(): Promise<number | null> {
     const [victim, , third] = (await connectedBackends()) ?? [];
     if (victim === undefined || third === undefined || !isAlive(victim)) return null;
@@ -234,7 +234,7 @@ describe('an external PostgreSQL', () => {
           killed = await killBackend();
           return killed !== null;
         });
-        // At first it still accepts connections, which the recovery then ends.
+        // At first it still accepts connections, which the recovery ends.
         await until('PostgreSQL has recovered', async () => {
           const alive = await connectedBackends();
           return alive !== null && killed !== null && !alive.includes(killed);
@@ -269,7 +269,7 @@ describe('an external PostgreSQL', () => {
         };
         const first = Array.from({ length: 30 }, () => timed(visitor.send('/posts')));
         const took = await Promise.all([...first, timed(fetch(`${service.address}/readyz`))]);
-        // By now it is known, and nobody waits any more.
+        // The loss is known by now, so no request waits.
         for (let i = 0; i < 50; i += 1) took.push(await timed(visitor.send('/posts')));
         return Math.max(...took);
       } finally {
@@ -300,7 +300,7 @@ describe('an external PostgreSQL', () => {
     await control.query('select pg_terminate_backend(pid) from unnest($1::integer[]) pid', [
       await backends(),
     ]);
-    // Announced while nobody listens.
+    // Notified while nothing listens.
     await control.query(
       `insert into notifications (user_ref, kind, act, post_id, in_app, mail)
        select ref, 'mention', 'test', $1, true, 'off' from users`,

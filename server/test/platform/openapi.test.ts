@@ -13,7 +13,7 @@ beforeAll(async () => {
 
 type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 
-/** Every object of a document with the path that leads to it. */
+/** Returns every object of a document with its path. */
 function* objectsOf(value: Json, path = '#'): Iterable<[string, { [key: string]: Json }]> {
   if (typeof value !== 'object' || value === null) return;
   if (!Array.isArray(value)) yield [path, value];
@@ -27,7 +27,7 @@ describe('GET /openapi.json', () => {
     return answer.text;
   }
 
-  /** The document with everything in place of the references to it. */
+  /** The document with all references resolved. */
   async function resolved() {
     return SwaggerParser.dereference(JSON.parse(await read()));
   }
@@ -143,7 +143,7 @@ describe('GET /openapi.json', () => {
       .map((name) => name.charAt(0).toUpperCase() + name.slice(1))
       .filter((name) => name in components.schemas);
     expect(ofOperations.length).toBeGreaterThan(20);
-    // Responses are named after their schemas.
+    // Responses have the names of their schemas.
     const uses = (name: string) =>
       described.filter((it) => new RegExp(`/${name}(Created|Accepted)?"`).test(it));
     expect(ofOperations.filter((name) => uses(name).length > 1)).toEqual([]);

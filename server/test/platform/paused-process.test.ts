@@ -4,7 +4,7 @@ import { watchPool } from '../../src/platform/database/watch.ts';
 import { openLibrary } from '../support/library.ts';
 import { settingsOf } from '../support/second.ts';
 
-/** Keeps this thread busy, as compiling or parsing something large does. */
+/** Blocks this thread, like compiling or parsing something large. */
 function blockFor(ms: number): void {
   const end = performance.now() + ms;
   while (performance.now() < end);
@@ -19,7 +19,7 @@ test('does not consider the database lost while the process is busy', async () =
   const changes: boolean[] = [];
   const watched = watchPool(pool, settings, (answers) => changes.push(answers));
   (await watched.connect()).release();
-  // The first check opens a connection, which takes several turns of the event loop. Each of them is made slow.
+  // The first check opens a connection, which takes several turns of the event loop. The test makes each of them slow.
   for (let turn = 0; turn < 10; turn += 1) {
     await new Promise((resolve) => setImmediate(resolve));
     blockFor(500);

@@ -27,7 +27,7 @@ const admin = { VITRINE_ADMIN_USERNAME: 'root', VITRINE_ADMIN_PASSWORD: 'a long 
 describe.skipIf(pgbouncer === null)(title, () => {
   let clone: Clone;
   let other: Clone;
-  /** PgBouncer as Debian configures it but for the mode, with fewer server connections than we have clients. */
+  /** PgBouncer with Debian's configuration except for the mode, and with fewer server connections than clients. */
   let bouncer: PgBouncer;
   let dataDir: string;
   const stops: (() => Promise<unknown>)[] = [];
@@ -35,7 +35,7 @@ describe.skipIf(pgbouncer === null)(title, () => {
   beforeAll(async () => {
     [clone, other] = [await cloneTemplate(), await cloneTemplate()];
     dataDir = await mkdtemp(join(tmpdir(), 'vitrine-bounced-'));
-    // What the sessions of the server are like when nobody sets anything.
+    // The defaults of the server's sessions.
     const client = new pg.Client(clone.settings);
     await client.connect();
     await client.query(`alter database ${clone.settings.database} set TimeZone = 'Asia/Kolkata'`);
@@ -50,7 +50,7 @@ describe.skipIf(pgbouncer === null)(title, () => {
     await rm(dataDir, { recursive: true, force: true });
   });
 
-  /** The address of a service with these settings, which stops after the tests. */
+  /** Starts a service with these settings, which stops after the tests; returns its address. */
   async function start(env: Record<string, string>): Promise<string> {
     const own = { VITRINE_DATA: dataDir, VITRINE_LOG_LEVEL: 'warn', VITRINE_RATE_LIMITS: 'off' };
     const running = await startServing(readConfig({ ...own, ...admin, VITRINE_PORT: '0', ...env }, dataDir));
@@ -131,7 +131,7 @@ describe.skipIf(pgbouncer === null)(title, () => {
       });
       await expect(aborted).rejects.toThrow('changed my mind');
       expect(await db.selectFrom('settings').where('key', 'in', ['x', 'kept']).execute()).toEqual([]);
-      // A constraint that is checked at the end of the transaction is a failure of the statement.
+      // A constraint that is checked at the end of the transaction fails the statement.
       await sql`create table late (n integer unique deferrable initially deferred)`.execute(db);
       await expect(sql`insert into late values (1), (1)`.execute(db)).rejects.toMatchObject({
         code: '23505',
@@ -159,7 +159,7 @@ describe.skipIf(pgbouncer === null)(title, () => {
     const before = Date.now();
     const asset = await upload(here, picture, { title: 'A heron' });
     const post = await publish(here, [asset], { title: 'Herons at dawn', visibility: 'public' });
-    // Its moments are UTC, whatever the sessions of the server speak.
+    // Times are UTC, whatever the time zone of the server's sessions.
     expect(Math.abs(Date.parse(post.created_at) - before)).toBeLessThan(600_000);
     const work = Array.from({ length: 120 }, async (_, n) => {
       const visitor = n % 2 === 0 ? here : there;

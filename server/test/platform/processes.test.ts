@@ -67,7 +67,7 @@ async function servingPids({ child }: ServiceProcess): Promise<number[]> {
   return pids.filter((_, at) => serving[at]);
 }
 
-/** Returns the status of a request on a connection of its own, so that any of the processes may answer. */
+/** Returns the status of a request on a new connection, so that any of the processes may respond. */
 async function statusOf(who: Visitor): Promise<number> {
   const { status } = await who.send('/auth/me', { headers: { connection: 'close' } });
   return status;
@@ -100,7 +100,7 @@ describe('with VITRINE_PROCESSES', () => {
       .toBe('ready');
 
     const again = await signIn(service);
-    // Whichever process answers, it reports all of them.
+    // Each process reports all of them.
     const headers = { authorization: `Bearer ${env.VITRINE_METRICS_TOKEN}`, connection: 'close' };
     for (let n = 0; n < 4; n += 1) {
       const scraped = await (await fetch(`${service.address}/metrics`, { headers })).text();

@@ -7,7 +7,7 @@ export async function arriveWithPassword({ deps }: Library, username: string): P
   await createAccount(deps.db, deps.passwords, { username, password, role: 'member' });
 }
 
-/** The client's address as the latest sign-in left it in the audit log and with the session. */
+/** Returns the client's address that the latest sign-in recorded in the audit log and with the session. */
 export async function lastSignIn({ deps }: Library): Promise<{ audit: string; session: string } | undefined> {
   const { rows } = await sql<{ audit: string; session: string }>`select
     (select metadata ->> 'address' from audit_events where event = 'auth.signed_in' order by occurred_at desc limit 1) as audit,

@@ -23,7 +23,7 @@ afterEach(() => {
   log.warn.mockClear();
 });
 
-/** The budgets of one more process. */
+/** Opens the budgets of another process. */
 const another = (db = library.deps.db) => openRateBudgets(db, log);
 
 async function storedUses(key: string): Promise<number | undefined> {
@@ -35,7 +35,7 @@ async function storedUses(key: string): Promise<number | undefined> {
   return row?.used;
 }
 
-/** How many of these uses were admitted. */
+/** Returns how many of these uses were admitted. */
 async function admitted(uses: Promise<void>[]): Promise<number> {
   const outcomes = await Promise.allSettled(uses);
   return outcomes.filter(({ status }) => status === 'fulfilled').length;
@@ -113,7 +113,7 @@ describe('a budget', () => {
 
   // RATE-7
   test('exceeds its limit by less than a tenth for each process', async () => {
-    // No exchange by the clock: the bound holds by the number of uses alone.
+    // Without the periodic exchange, the number of uses alone keeps the limit.
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const processes = [another(), another(), another()];
     let passed = 0;
@@ -138,7 +138,7 @@ describe('a budget', () => {
       library.deps.db,
     );
     expect(await admitted([another().spend(exact, 'window')])).toBe(1);
-    // A process that knows the old window learns of the new one when its own clock has reached the end.
+    // A process learns of the next window when its own clock reaches the end of the present one.
     const later = performance.now() + 61_000;
     vi.spyOn(performance, 'now').mockReturnValue(later);
     expect(await admitted(Array.from({ length: 15 }, () => one.spend(exact, 'window')))).toBe(9);

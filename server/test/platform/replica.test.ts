@@ -26,7 +26,7 @@ const token = 'a-token-for-prometheus';
 interface Serving {
   address: string;
   passwords: Passwords;
-  /** What it logged about its replica. */
+  /** Log messages about its replica. */
   said: string[];
   /** Reads that a replica may serve, by the server that answered. */
   reads(): Promise<Record<'replica' | 'primary' | 'repeated', number>>;
@@ -34,7 +34,7 @@ interface Serving {
   close(): Promise<void>;
 }
 
-/** A service with its own connections to the primary and the replica, as each process has. */
+/** Starts a service with its own connections to the primary and the replica, like another process. */
 async function serve(servers: ReplicatedServer, dataDir: string): Promise<Serving> {
   const config = readConfig(
     {
@@ -138,7 +138,7 @@ async function untilServed(name: string, service: Serving): Promise<void> {
     .toMatchObject({ replica: 1 });
 }
 
-/** Runs `work` and returns who answered its reads meanwhile. */
+/** Runs `work` and returns which server answered its reads. */
 async function readsDuring(service: Serving, work: () => Promise<unknown>) {
   const before = await service.reads();
   await work();
@@ -156,7 +156,7 @@ async function publishAsAnn() {
   return { asset, post: await publish(ann, [asset], { title: 'Harbour', tags: ['sea'] }) };
 }
 
-/** Returns what the doctor says of the replica. */
+/** Returns the doctor's finding about the replica. */
 async function replicaFinding() {
   const { checks } = await as('root', one).ok('getDoctor', {});
   return checks.find(({ code }) => code === 'database_replica');

@@ -42,7 +42,7 @@ function form(path: string, bytes: Uint8Array): Omit<Sent, 'headers'> & { type: 
   return { method: 'POST', path, body, type: asForm };
 }
 
-/** Resolves when the pool has been given back a connection so many times: once for each request that is let in. */
+/** Resolves after this many connections were returned to the pool: one for each request that is let in. */
 function letIn(requests: number): Promise<void> {
   const { pool } = library.database;
   let left = requests;
@@ -57,7 +57,7 @@ function letIn(requests: number): Promise<void> {
   });
 }
 
-/** Sends requests up to their last byte, makes `change` once all of them are let in, and sends the rest. */
+/** Sends requests without their last byte, makes `change` once all of them are let in, and sends the rest. */
 async function sendAround(requests: readonly Sent[], change: () => Promise<unknown>): Promise<Answered[]> {
   const wires = await Promise.all(requests.map(() => openWire(library)));
   const entered = letIn(requests.length);
@@ -98,9 +98,9 @@ function newName(word: string): string {
 interface Scene {
   credentials: Headers;
   request: ReturnType<typeof json>;
-  /** What ends the right while the request is on its way. */
+  /** Ends the right while the request is in transit. */
   change(): Promise<unknown>;
-  /** What the request would change if it were carried out. */
+  /** Returns what the request would change. */
   state(): Promise<unknown>;
 }
 
@@ -132,7 +132,7 @@ async function tokenOf(account: Account, scopes: TokenScope[]): Promise<Headers>
   return credentials;
 }
 
-/** What lies where uploads arrive and where originals are kept, and the rows about them. */
+/** Returns incoming files, originals and the rows about them. */
 async function bytesKept(): Promise<unknown> {
   const files = await readdir(join(library.config.dataDir, 'library'), { recursive: true });
   return [files.sort(), await count('files'), await count('assets')];
@@ -342,7 +342,7 @@ describe('a right that ends while the body is in transit', () => {
   });
 });
 
-/** Every way in which an operation takes a body; one that asks for none looks at a JSON body all the same. */
+/** Returns a body of every kind that an operation accepts; operations without one also read a JSON body. */
 function bodiesOf(operation: Operation): ReturnType<typeof json>[] {
   const path = operation.path.replace(/\{(\w+)\}/g, (_, name) => (name === 'ref' ? '1' : nowhere));
   const { method } = operation;
@@ -359,7 +359,7 @@ test('every changing operation resolves the caller again once the body is comple
     .filter(({ method, door }: Operation) => method !== 'GET' && door !== 'open')
     .flatMap((operation) => bodiesOf(operation).map((body) => ({ id: operation.id, ...body })));
   expect(requests.length).toBeGreaterThan(100);
-  // Requests of one session would share the statements by which `letIn` counts them.
+  // Requests of one session would share the statements that `letIn` counts.
   const session = { userRef: account.ref, days: 1, address: '127.0.0.1', userAgent: 'test' };
   const tokens = await Promise.all(requests.map(() => startSession(db(), session)));
   const answers = await sendAround(

@@ -13,10 +13,10 @@ import { plainText } from '../support/pictures.ts';
 import { type ServiceProcess, startProcess } from '../support/process.ts';
 import { freePort } from '../support/programs.ts';
 
-/** How often a process is restarted. Many more by hand: `RESTARTS=50 npx vitest run <this file>`. */
+/** The number of restarts; `RESTARTS=50 npx vitest run <this file>` tries more. */
 const RESTARTS = Number(process.env.RESTARTS ?? 2);
 
-/** Ten times what the checks take by themselves; a busy machine answers them late. */
+/** Ten times what the checks take on a quiet machine. */
 const DRAIN_SECONDS = '4';
 
 let clone: Clone;
@@ -49,7 +49,7 @@ async function start(port: number, env: Record<string, string> = {}): Promise<Se
   return service;
 }
 
-/** Starts the process as a service manager does: again when it ended for a database that was too slow to answer. */
+/** Starts the process like a service manager: again if it ended because the database was too slow to respond. */
 async function keepStarting(port: number): Promise<void> {
   for (let tries = 1; ; tries += 1) {
     const failed = await start(port, { VITRINE_DRAIN_SECONDS: DRAIN_SECONDS }).catch(String);
@@ -74,7 +74,7 @@ describe('SIGTERM', () => {
     child.kill('SIGTERM');
     await expect.poll(ready).toBe(503);
     await signIn(address);
-    // The process takes signals that quickly follow the first one for the same request.
+    // The process treats signals that quickly follow the first one as the same request.
     const repeat = setInterval(() => child.kill('SIGTERM'), 100);
     expect(await exited).toBe(1);
     clearInterval(repeat);
@@ -140,7 +140,7 @@ describe.skipIf(haproxy === null)(title, () => {
         );
       }
     }
-    /** Always one stream open; it comes again when its process stops, as a browser does. */
+    /** Keeps one stream open, and reconnects when its process stops, like a browser. */
     async function follow(): Promise<void> {
       const stream = await listen(proxy.address, { cookie: visitor });
       await stream.next(30_000);

@@ -25,7 +25,7 @@ async function emptyDatabase(): Promise<string> {
   return name;
 }
 
-/** A pool as a process of its own would open it. */
+/** Opens a pool like another process. */
 function poolOf(database: string): DatabasePool {
   const pool = openPool({ ...settings, database }, 2);
   opened.push(pool);
@@ -37,7 +37,7 @@ afterEach(async () => {
   for (const name of created.splice(0)) await administer(`drop database if exists ${name} with (force)`);
 });
 
-/** The text without what the formatter decides: blanks, kinds of quote, commas and bars at line ends. */
+/** Returns the text without differences that a formatter makes: spaces, quotes, commas and bars at line ends. */
 function unformatted(text: string): string {
   return text
     .replace(/\s+/g, '')
@@ -53,7 +53,7 @@ describe('the generated schema files match the migrations', () => {
     const { pool } = poolOf(inject('template'));
     const { sql, module } = await describeSchema(pool);
     expect(unformatted(module)).toBe(unformatted(read('src/platform/database/tables.ts')));
-    // The same on every version from 15 up: describeSchema passes over what only newer ones list.
+    // The same on every version from 15 on, because describeSchema omits what only newer ones list.
     expect(sql).toBe(read('schema.sql'));
     expect(sql.match(/^create table /gm)?.length).toBeGreaterThan(20);
   });
@@ -93,7 +93,7 @@ describe('migrations', () => {
     const before = await applied(own);
     await expect(migrate(own.pool)).rejects.toThrow(/newer Vitrine \(9999_of_tomorrow\.sql\)/);
     expect(await applied(own)).toEqual(before);
-    // The refusal gave the lock back: another process is not kept waiting.
+    // The refusal released the lock, so another process need not wait.
     await own.pool.query("delete from migrations where name = '9999_of_tomorrow.sql'");
     await migrate(poolOf(database).pool);
   });

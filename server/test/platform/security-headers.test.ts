@@ -18,7 +18,7 @@ beforeAll(async () => {
   asset = (await upload(root, plainText('some bytes'))).id;
 });
 
-/** What every response has, besides its policy. */
+/** The headers of every response, besides its policy. */
 const always = {
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-resource-policy': 'same-origin',
@@ -31,7 +31,7 @@ const always = {
 
 const closed = "default-src 'none'; frame-ancestors 'none'";
 
-/** The sources of each directive of a policy. */
+/** Returns the sources of each directive of a policy. */
 function directivesOf(policy: string | null): Map<string, string[]> {
   const directives = (policy ?? '').split('; ').map((directive) => directive.split(' '));
   return new Map(directives.map(([name = '', ...sources]) => [name, sources]));
@@ -41,7 +41,7 @@ async function get(path: string, init: RequestInit = {}): Promise<Response> {
   return fetch(library.address + path, { redirect: 'manual', ...init });
 }
 
-/** A request as bytes, for what no client would send; the answer's status and headers. */
+/** Sends a request as bytes, which a client would not send; returns the status and headers of the response. */
 function sendBytes(text: string): Promise<{ status: number; headers: Headers }> {
   const { hostname, port } = new URL(library.address);
   return new Promise((resolve, reject) => {
@@ -63,7 +63,7 @@ function sendBytes(text: string): Promise<{ status: number; headers: Headers }> 
 
 function expectSafe(headers: Headers): void {
   expect(Object.fromEntries(headers)).toMatchObject(always);
-  // Nothing of ours appears in the frame of another page, and no policy allows what an attacker writes into one.
+  // No page may be framed by another site, and no policy allows injected scripts.
   const directives = directivesOf(headers.get('content-security-policy'));
   expect(directives.get('frame-ancestors')).toEqual(["'none'"]);
   const scripts = directives.get('script-src') ?? directives.get('default-src') ?? ['*'];

@@ -172,7 +172,7 @@ describe('a refused request whose body has not been read', () => {
       const block = Buffer.alloc(65_536, ' ');
       while (!isOver) {
         await Promise.race([wire.send(block), ended]);
-        // A write that fails at once would keep the loop from hearing that the connection ended.
+        // Writes that fail immediately would prevent the event loop from noticing the end of the connection.
         await nextTurn();
       }
       expectRefusal(await ended, status, error);
@@ -200,7 +200,7 @@ describe('a refused request whose body has not been read', () => {
     for (const wire of wires) void wire.send(`${headOf('POST', `${basePath}/collections`, 100, asJson)}{`);
     const statuses = (await Promise.all(wires.map(({ ended }) => ended))).map(({ status }) => status);
     expect(new Set(statuses)).toEqual(new Set([401]));
-    // What is left are the clients' own ends.
+    // Only the clients' ends remain.
     await expect.poll(sockets, { timeout: 30_000 }).toBeLessThanOrEqual(before + 200);
     for (const wire of wires) wire.close();
   });

@@ -8,7 +8,7 @@ import { DamagedObject, NoSuchObject, type Storage } from '../../src/platform/st
 
 let directory: string;
 let storage: Storage;
-/** The keys that were read from the disk. */
+/** The keys read from the disk. */
 let reads: string[] = [];
 
 beforeAll(async () => {

@@ -15,7 +15,7 @@ import { openPool } from '../../src/platform/database/pool.ts';
 import { fillEmptyTables } from '../support/sample-rows.ts';
 
 const settings: pg.ClientConfig = JSON.parse(inject('server'));
-/** The database that goes through all migrations; the others are copies of it. */
+/** The database that runs all migrations; the others are copies of it. */
 const name = `vitrine_upgrades_${process.pid}_${randomBytes(3).toString('hex')}`;
 const admin = new pg.Pool({ ...settings, database: 'postgres', max: 3 });
 

@@ -4,7 +4,7 @@ import { expect } from 'vitest';
 import { type Answered, holdAnswer } from '../support/client.ts';
 import type { Account, Library } from '../support/library.ts';
 
-/** What a refusal says, once it has the shape of one (HTTP-1). */
+/** Returns the message of a refusal, after checking its shape (HTTP-1). */
 export function errorOf(answer: Answered): string {
   expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8');
   const body: unknown = JSON.parse(answer.text);
@@ -12,7 +12,7 @@ export function errorOf(answer: Answered): string {
   return String(JSON.parse(answer.text).error);
 }
 
-/** A request of an account as it stands on the wire, where fetch would tidy it up. */
+/** Sends a request of an account byte by byte as given, which fetch would normalise. */
 export function raw(
   library: Library,
   account: Account,
@@ -47,11 +47,11 @@ export function raw(
   });
 }
 
-/** A connection on which a request is sent piece by piece. */
+/** A connection on which a request is sent in pieces. */
 export interface Wire {
-  /** Resolves when the piece has been handed to the system, or cannot be any more. */
+  /** Resolves when the piece has been passed to the system, or can no longer be. */
   send(piece: string | Uint8Array): Promise<void>;
-  /** All that was received once the server has closed the connection. */
+  /** Everything received until the server closed the connection. */
   ended: Promise<Answered>;
   close(): void;
 }
@@ -66,8 +66,8 @@ function parseAnswer(text: string): Answered {
 }
 
 /**
- * Opens a connection to the library; status 0 is a connection that ended without an answer. A `stubborn` client
- * leaves its side open when the server has closed the other.
+ * Opens a connection to the library; status 0 means that it ended without a response. A `stubborn` client keeps its side
+ * open after the server has closed the other.
  */
 export async function openWire({ address }: Pick<Library, 'address'>, stubborn = false): Promise<Wire> {
   const { hostname, port } = new URL(address);
@@ -75,7 +75,7 @@ export async function openWire({ address }: Pick<Library, 'address'>, stubborn =
   const received: Buffer[] = [];
   socket.on('data', (chunk) => received.push(chunk));
   const ended = new Promise<Answered>((resolve) => {
-    // A reset ends the connection as well; what came before it has been received.
+    // A reset ends the connection as well, after the bytes received before.
     socket.on('error', () => {});
     const end = () => resolve(parseAnswer(Buffer.concat(received).toString('latin1')));
     socket.on('end', end);
@@ -87,7 +87,7 @@ export async function openWire({ address }: Pick<Library, 'address'>, stubborn =
   return { send, ended, close: () => socket.destroy() };
 }
 
-/** The head of a request whose body has `length` bytes. */
+/** Returns the head of a request whose body has `length` bytes. */
 export function headOf(
   method: string,
   path: string,

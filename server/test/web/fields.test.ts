@@ -321,7 +321,7 @@ test('pastes a tree of terms, reorders by keyboard and mouse, renames, retires a
   await expect
     .poll(async () => (await call(mara, 'GET', `/fields/${place.id}`)).default_value)
     .toMatchObject({ value_text: 'france' });
-  // The preview of one term does not apply to another; and a term with children cannot be merged into another.
+  // The preview of one term does not apply to another, and narrower terms prevent a merge.
   await form.getByRole('radio', { name: /Germany$/ }).check();
   await form.getByRole('button', { name: 'See what would change' }).click();
   await form.getByText(/has narrower terms/).waitFor();

@@ -6,13 +6,13 @@ export interface Outcome {
   username: string;
   asset: components['schemas']['ShownAsset'];
   post: components['schemas']['Post'];
-  /** The titles of the feed. */
+  /** Titles of the posts in the feed. */
   titles: string[];
   missing: { status: number; error: string | undefined };
   refused: { status: number; error: string | undefined };
 }
 
-/** The work of a small client: it signs in, uploads a file, posts it, reads the feed and makes two mistakes. */
+/** A small client: signs in, uploads a file, posts it, reads the feed and makes two mistakes. */
 export async function run(baseUrl: string, username: string, password: string): Promise<Outcome> {
   let cookie = '';
   const client = createClient<paths>({ baseUrl });
