@@ -22,7 +22,7 @@ const addressed = ({ path }: Operation) =>
   path.replaceAll('{ref}', '999999999').replace(/\{\w+\}/g, unknownId);
 const unsafe: Operation[] = Object.values(operations).filter(({ method }) => method !== 'GET');
 
-/** A change that its caller may make, and that can be seen. */
+/** A change that the caller may make, and that is observable. */
 function prefer(caller: Visitor, headers: Record<string, string>): Promise<Answered> {
   return caller.send('/account/preferences', { method: 'PATCH', body: { language: 'de' }, headers });
 }
@@ -78,7 +78,7 @@ describe('a request from a page of another site', () => {
   ])('is recognised by the Origin %s', async (_, origin) => {
     const answer = await prefer(mara, { origin: origin() });
     expect([origin(), answer.status, answer.text]).toEqual([origin(), 403, refusal]);
-    // What a browser says beside it does not help.
+    // Other headers of the browser do not help.
     expect((await prefer(mara, { origin: origin(), 'sec-fetch-site': 'same-origin' })).status).toBe(403);
   });
 
@@ -208,7 +208,7 @@ describe('the limit of requests per minute returns 429', () => {
       VITRINE_ANONYMOUS_LIMIT: String(anonymous),
     });
 
-  /** The statuses of the same request, one after the other. */
+  /** Returns the statuses of a repeated request, in order. */
   async function statuses(times: number, ask: (i: number) => Promise<Answered>): Promise<number[]> {
     const found: number[] = [];
     for (let i = 0; i < times; i += 1) found.push((await ask(i)).status);
@@ -233,7 +233,7 @@ describe('the limit of requests per minute returns 429', () => {
     expect(Number.isInteger(seconds)).toBe(true);
     expect(seconds).toBeGreaterThanOrEqual(1);
     expect(seconds).toBeLessThanOrEqual(60);
-    // Neither another account of the same address nor the address itself has spent anything.
+    // This counts against neither other accounts of the address nor the address itself.
     expect((await otto.send('/auth/me')).status).toBe(200);
     expect((await limited.anonymous().send('/appearance')).status).toBe(200);
   });
@@ -261,7 +261,7 @@ describe('the limit of requests per minute returns 429', () => {
     const answer = await limited.anonymous().send('/appearance');
     expect(answer.status).toBe(429);
     expect(Number(answer.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
-    // Signed-in callers at the same address are not limited by it.
+    // Does not limit signed-in callers of the same address.
     expect((await (await limited.join('rosa')).send('/auth/me')).status).toBe(200);
   });
 
@@ -277,7 +277,7 @@ describe('the limit of requests per minute returns 429', () => {
       429,
     ]);
     expect((await tried('fay')).status).toBe(401);
-    // Each costs a hash, so that one address has an end of them, too.
+    // Each costs a hash, so they are limited per address, too.
     expect((await tried('gia')).status).toBe(429);
   });
 

@@ -10,7 +10,7 @@ interface Asked {
   body: unknown;
 }
 
-/** A request with a `Host` header of its own, which fetch does not allow. */
+/** Sends a request with this `Host` header, which fetch does not allow. */
 function ask(
   address: string,
   path: string,
@@ -88,7 +88,7 @@ describe('the host name during set-up', () => {
     '[::1].evil.example',
   ])('is refused as %s', async (host) => {
     expect(await ask(library.address, '/setup/status', { host })).toEqual(refusedName);
-    // As a page of that name sends it.
+    // Like a page of that host.
     const headers = { origin: `http://${host}` };
     const refused = await ask(library.address, '/setup/complete', { host, headers, body: root });
     expect(refused.status).toBe(403);

@@ -17,7 +17,7 @@ const endedText = 'acting as another user has ended; sign in again';
 
 let library: Library;
 let root: Account;
-/** Holds `auth.impersonate` and nothing else beyond a member. */
+/** A member with `auth.impersonate`. */
 let helper: Account;
 let worn: Account;
 let victim: Account;
@@ -35,7 +35,7 @@ async function mintToken(account: Account, scopes: string[], cookie?: string): P
   return visit(library.address, { authorization: `Bearer ${token}` }, cookie);
 }
 
-/** The administrator in another browser window, which then acts as the target; their own one is left alone. */
+/** Returns another browser of the administrator, which impersonates the target; their own session is unchanged. */
 async function actAs(admin: Account, target: Account, where: Library = library) {
   const mask = visit(where.address, {}, admin.cookie());
   const session = await mask.ok('impersonate', { params: { ref: target.ref }, body: undefined });
@@ -51,7 +51,7 @@ async function audit() {
     .execute();
 }
 
-/** The audit events written meanwhile. */
+/** Returns the audit events recorded during `work`. */
 async function eventsDuring(act: () => Promise<unknown>) {
   const before = new Set((await audit()).map((row) => row.id));
   await act();
@@ -205,7 +205,7 @@ describe('refusals to start an impersonation, in order of precedence', () => {
     await db.insertInto('team_members').values({ team_id: team, user_ref: plain.ref }).execute();
   });
 
-  /** The refusal, after a look that it left nothing behind: no session, no cookie, no event. */
+  /** Returns the refusal, and checks that it left no session, cookie or event. */
   async function refusalOf(visitor: Visitor, ref: number | string): Promise<[number, string]> {
     const { db } = library.deps;
     const count = async () => (await db.selectFrom('sessions').select('id').execute()).length;
@@ -394,7 +394,7 @@ describe('while impersonating', () => {
     expect((await mask.send('/system/public-mode')).status).toBe(403);
   });
 
-  /** IMPERSONATION-9: no token minting, no password, 2FA or capability change. */
+  /** IMPERSONATION-9: no creation of tokens, and no change of password, second factor or capabilities. */
   const forbidden = [
     'addTeamMember',
     'addTeamParent',

@@ -75,7 +75,7 @@ function settingsFor(port: number, more: Record<string, string> = {}): Record<st
   };
 }
 
-/** The provider as the service opens it from these settings. */
+/** Opens the provider with these settings, like the service. */
 function providerFor(env: Record<string, string>, change: Partial<LdapSettings> = {}): IdentityProvider {
   const { identityProviders } = readConfig(env, scratch, () => true);
   const changed = identityProviders.map((one) => (one.name === 'ldap' ? { ...one, ...change } : one));
@@ -100,7 +100,7 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
   return performance.now() - began;
 }
 
-/** What it throws, with the causes. */
+/** Returns the error with its causes. */
 async function complaint(work: Promise<unknown>): Promise<string> {
   const messages: string[] = [];
   try {
@@ -112,7 +112,7 @@ async function complaint(work: Promise<unknown>): Promise<string> {
 }
 
 describe('the filter', () => {
-  // ldapjs parses these two in its own way, so only their text is compared.
+  // ldapjs parses these two differently, so only their text is compared.
   test.each([
     ['\\6dara', '(uid=\\5c6dara)'],
     ['\u{1f600}', '(uid=\u{1f600})'],
@@ -338,7 +338,7 @@ describe('the provider', () => {
     expect(await shapeOf(' mara\u200f', 'wrong')).toEqual(right);
     directory.slowDown(60);
     const took = { mara: Infinity, nobody: Infinity };
-    // The quickest of many rounds: one answer more or less would take 60 ms in each of them.
+    // The fastest of several rounds: one response more would take 60 ms in each.
     for (let round = 0; round < 3 || (round < 20 && Math.abs(took.mara - took.nobody) >= 60); round += 1)
       for (const username of ['mara', 'nobody'] as const)
         took[username] = Math.min(took[username], await timed(() => provider.verify(username, 'wrong')));
@@ -491,7 +491,7 @@ describe.each(['tls', 'starttls'] as const)('over %s', (security) => {
 describe('StartTLS', () => {
   afterEach(closeOpened);
 
-  // A client that kept them would read the directory's refusal as the rest of these, an acceptance.
+  // A client that kept these bytes would read an acceptance before the directory's refusal.
   test.each([2, 3])('ignores plain-text bytes injected after its response (message id %i)', async (id) => {
     const certificate = await makeCertificate(['DNS:localhost']);
     await writeFile(join(scratch, 'slipped.pem'), certificate.cert);
@@ -542,7 +542,7 @@ describe('POST /auth/login with a directory', () => {
   const bySubject = (username: string, password = 'a password') =>
     signIn({ username, password, provider: 'ldap' });
 
-  /** All of an answer but what names the moment or the request. */
+  /** Returns a response without what identifies its time or its request. */
   function lasting({ status, headers, text }: Answered) {
     const passing = ['date', 'x-request-id'];
     return { status, text, headers: [...headers].filter(([name]) => !passing.includes(name)) };

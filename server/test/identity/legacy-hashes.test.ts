@@ -7,7 +7,7 @@ import { type Hashing, openHashing } from '../../src/identity/hashing.ts';
 import { type Library, openLibrary } from '../support/library.ts';
 import { signIn, storedHashOf } from '../support/people.ts';
 
-/** Hashes that PHP's own functions made; `made_with` is the program: `php -r "$(jq -r .made_with FILE)"`. */
+/** Hashes from PHP's own functions, created with `php -r "$(jq -r .made_with FILE)"`. */
 const fixtures = Parse(
   Type.Object({
     scramble_key: Type.String(),
@@ -24,7 +24,7 @@ const fixtures = Parse(
   JSON.parse(readFileSync(join(import.meta.dirname, 'legacy-hashes.json'), 'utf8')),
 );
 
-/** A library with the accounts of the earlier system. */
+/** A library with the accounts of the former system. */
 async function openLegacyLibrary(hashing?: Hashing): Promise<Library> {
   const library = await openLibrary(
     { VITRINE_SCRAMBLE_KEY: fixtures.scramble_key },
@@ -43,13 +43,13 @@ async function openLegacyLibrary(hashing?: Hashing): Promise<Library> {
   return library;
 }
 
-/** The same length with another last letter. */
+/** Replaces the last letter. */
 function withOneLetterChanged(text: string): string {
   const letters = [...text];
   return [...letters.slice(0, -1), letters.at(-1) === 'x' ? 'y' : 'x'].join('');
 }
 
-/** bcrypt's cost, as the hash names it. */
+/** Returns the cost of a bcrypt hash. */
 function costOf(hash: string | null): number {
   return Number(/^\$2[aby]\$(\d\d)\$/.exec(hash ?? '')?.[1]);
 }

@@ -21,7 +21,7 @@ beforeEach(async () => {
   await library.deps.db.deleteFrom('sign_in_failures').execute();
 });
 
-/** An account whose hash is cheap to check, so that many failures take no time; with a session of its own. */
+/** Creates an account with a session, and with a hash that is cheap to check, so that many failures are fast. */
 async function enter(username: string): Promise<Account> {
   const { db } = library.deps;
   const digest = createHmac('sha256', scrambleKey).update(`RS${username}${password}`).digest('hex');
@@ -53,7 +53,7 @@ interface Count {
   lockedUntil: string | null;
 }
 
-/** What counts against a name, as it is kept. */
+/** Returns the stored failures of a name. */
 async function countOf(name: string): Promise<Count | null> {
   const { rows } = await sql<Count>`
     select failures, coalesce(locked_until > now(), false) as locked, locked_until as "lockedUntil"
@@ -61,7 +61,7 @@ async function countOf(name: string): Promise<Count | null> {
   return rows[0] ?? null;
 }
 
-/** As if everything about this name had happened so many minutes earlier. */
+/** Moves the failures of a name this many minutes into the past. */
 async function moveBack(name: string, minutes: number): Promise<void> {
   const by = sql`make_interval(mins => ${minutes})`;
   const { numAffectedRows } = await sql`update sign_in_failures
@@ -71,7 +71,7 @@ async function moveBack(name: string, minutes: number): Promise<void> {
   expect(numAffectedRows).toBe(1n);
 }
 
-/** So many failures a moment ago. */
+/** Records this many recent failures. */
 async function addFailures(name: string, failures: number): Promise<void> {
   await library.deps.db.insertInto('sign_in_failures').values({ name, failures }).execute();
 }
@@ -89,7 +89,7 @@ async function lockEvents(): Promise<Locked[]> {
   return rows;
 }
 
-/** The locks that `work` leads to. */
+/** Returns the lockouts that `work` causes. */
 async function locksDuring(work: () => Promise<void>): Promise<Locked[]> {
   const before = (await lockEvents()).length;
   await work();
@@ -110,7 +110,7 @@ describe('five failures lock a name for 15 minutes', () => {
     for (const given of [password, 'wrong', '']) {
       expect(comparable(await signIn(library, 'mara', given))).toEqual(reference);
     }
-    // Another door of the same house: a provider that is not there says no more.
+    // A provider that is not configured returns the same message.
     const body = { username: 'mara', password, provider: 'nowhere' };
     const elsewhere = await library.anonymous().send('/auth/login', { method: 'POST', body });
     expect(comparable(elsewhere)).toEqual(reference);
@@ -269,7 +269,7 @@ describe('the lock in the audit log', () => {
       );
       for (const { status } of answers) statuses.add(status);
     });
-    // A line of sign-ins that is too long is cut off with 429, and what never was checked never counts.
+    // Beyond the limit of the queue, sign-ins get 429; they are not checked, so they do not count.
     for (const status of statuses) expect([401, 429]).toContain(status);
     expect([events.length, events[0]?.subject]).toEqual([1, uta.ref]);
     expect(await countOf('uta')).toMatchObject({ locked: true });

@@ -93,7 +93,7 @@ describe('POST /account/password', () => {
     expect(await signsIn('sara', password)).toBe(200);
     await change(sara, password, 'x'.repeat(1000));
     expect(await signsIn('sara', 'x'.repeat(1000))).toBe(200);
-    // bcrypt alone would read no more than 72 bytes.
+    // bcrypt alone would read only 72 bytes.
     expect(await signsIn('sara', 'x'.repeat(999))).toBe(401);
   });
 

@@ -10,7 +10,7 @@ import { openSecond } from '../support/second.ts';
 const nowhere = 404_000;
 
 let library: Library;
-/** A second service on the same database, as another process would be. */
+/** A second service on the same database, like another process. */
 let otherAddress: string;
 let root: Account;
 
@@ -22,7 +22,7 @@ beforeAll(async () => {
   return second.close;
 });
 
-/** The same browser on the other process. */
+/** Returns the same browser, connected to the other process. */
 function elsewhere(visitor: Visitor): Visitor {
   return visit(otherAddress, {}, visitor.cookie());
 }
@@ -108,7 +108,7 @@ describe('GET /account/sessions', () => {
   test('pages without duplicates or gaps while sessions start and end', async () => {
     const anna = await library.join('anna');
     for (let i = 0; i < 6; i += 1) await anotherSession(library, anna, `browser ${i}`);
-    // Several of one instant: the id tells them apart.
+    // Several have the same time, so the id orders them.
     await sql`update sessions set created_at = '2026-01-01T00:00:00Z'
       where user_ref = ${anna.ref} and user_agent in ('browser 1', 'browser 2', 'browser 3')`.execute(
       library.deps.db,

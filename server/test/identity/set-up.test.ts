@@ -144,7 +144,7 @@ describe('an administrator named in the settings', () => {
       restart('Boss', password),
     ]);
     expect(await administrators(configured)).toEqual(['Boss']);
-    // What was made on the first start is kept, or nobody could sign in any more.
+    // The secret of the first start remains, because otherwise nobody could sign in.
     expect(new Set(restarted.map((one) => one.secretKey))).toEqual(new Set([deps.secretKey]));
     for (const { passwords } of restarted) {
       expect(await passwords.verify('Boss', password, await storedHashOf(configured, 'Boss'))).toEqual({

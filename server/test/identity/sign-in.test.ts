@@ -9,7 +9,7 @@ import { type Account, type Library, openLibrary, password } from '../support/li
 import { grant, setRole, storedHashOf, withdrawGrants } from '../support/people.ts';
 
 const scrambleKey = 'a key of the earlier system';
-/** Cheaper than usual; legacy-hashes.test.ts has the usual cost. */
+/** Cheaper than usual; legacy-hashes.test.ts tests the usual cost. */
 const COST = 8;
 const refusal = { error: 'wrong username or password' };
 
@@ -23,7 +23,7 @@ beforeAll(async () => {
 
 type Status = 'active' | 'pending' | 'disabled' | 'archived';
 
-/** An account whose row holds this very text as its password hash. */
+/** Creates an account with this text as its password hash. */
 async function addAccount(
   username: string,
   storedHash: string | null,
@@ -59,10 +59,10 @@ function tokenOf(answer: Answered): string {
 
 const md5 = (text: string) => createHash('md5').update(text).digest('hex');
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
-/** SIGNIN-7: the text that is hashed. */
+/** SIGNIN-7: returns the text to hash. */
 const plainOf = (username: string) => `RS${username}${password}`;
 
-/** What PHP's password_hash writes: `$2y$` over the keyed digest. */
+/** Returns what PHP's password_hash returns: `$2y$` of the keyed digest. */
 async function bcryptOf(username: string, cost: number): Promise<string> {
   const digest = createHmac('sha256', scrambleKey).update(plainOf(username)).digest('hex');
   return (await hash(digest, { cost })).replace(/^\$2\w\$/, '$2y$');
@@ -169,7 +169,7 @@ describe('every failure returns the same response', () => {
         const ratio = (quickest.get(other) ?? 0) / (quickest.get('Mara') ?? 0);
         return ratio > 0.5 && ratio < 2;
       });
-    // The quickest of many rounds tells the work itself, on a machine that has other work too.
+    // The fastest of several rounds measures the work itself, also on a busy machine.
     for (let round = 0; round < 4 || (round < 24 && !alike()); round += 1) {
       for (const username of ['Mara', ...others]) {
         const began = performance.now();
@@ -528,7 +528,7 @@ describe('capabilities are resolved at every request', () => {
     const { db } = library.deps;
     await db.deleteFrom('user_capability_grants').execute();
     await db.deleteFrom('user_capability_revokes').execute();
-    // What was resolved a moment ago is there to be believed by mistake.
+    // Capabilities resolved a moment ago could be used by mistake.
     expect(await held()).toEqual(['teams.read']);
   });
 
@@ -640,7 +640,7 @@ describe('when the lookup of capabilities fails', () => {
     broken = await openLibrary();
     root = await broken.join('root', 'admin');
     await rename('user_capability_revokes', 'out_of_the_way');
-    // Something changed, so that what was resolved at the sign-in no longer stands.
+    // Invalidates the capabilities resolved at sign-in.
     await sql`update access_epoch set epoch = epoch + 1`.execute(broken.deps.db);
   });
 

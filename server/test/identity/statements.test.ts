@@ -15,7 +15,7 @@ beforeAll(async () => {
   mara = await library.join('mara');
 });
 
-/** Statements of `GET /auth/me`, and of the one after it. */
+/** Returns the numbers of statements of two consecutive `GET /auth/me`. */
 async function statements(visitor: Visitor): Promise<number[]> {
   const ask = () => visitor.ok('getMe');
   const [first, second] = [await countStatements(library, ask), await countStatements(library, ask)];

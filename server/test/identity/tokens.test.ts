@@ -40,7 +40,7 @@ function errorOf(answer: Answered): string {
   return body.error;
 }
 
-/** Every row of every table, as text. */
+/** Returns every row of every table as text. */
 async function databaseText({ deps: { db } }: Library): Promise<string> {
   const { rows: tables } = await sql<{ schema: string; name: string }>`
     select table_schema as schema, table_name as name from information_schema.tables
@@ -135,7 +135,7 @@ describe('POST /auth/tokens', () => {
         403,
         'this requires a session; tokens are not accepted',
       ]);
-      // Even with the account's own cookie beside it: the bearer token wins.
+      // The bearer token takes precedence over the account's own cookie.
       const both = bearer(token, { cookie: `user=${account.cookie()}` });
       expect((await sendMint(both, { name: 'x', scopes: ['read'] })).status).toBe(403);
       expect(await heldTokens(account.ref)).toBe(before);
@@ -456,7 +456,7 @@ describe('a token never becomes a session, which could create tokens', () => {
   });
 });
 
-/** An operation as a request that finds nothing to do. */
+/** Returns a request for the operation that changes nothing. */
 function addressed({ path }: Operation): string {
   return path.replaceAll('{ref}', '999999999').replace(/\{\w+\}/g, unknownId);
 }
@@ -480,7 +480,7 @@ describe('scopes at every operation', () => {
     }
     const { token } = await chief.ok('createToken', { body: { name: 'all', scopes: [...scopes] } });
     everything.push(visit(held.address, { authorization: `Bearer ${token}` }));
-    // The first use is noted; after it nothing is to change.
+    // Only the first use is recorded; later ones change nothing.
     for (const visitor of [...tokens.values(), ...everything]) await visitor.send('/auth/me');
   });
 
@@ -534,7 +534,7 @@ describe('scopes at every operation', () => {
 
   // TOKEN-4
   test('requires `read` for exactly the operations that only read', () => {
-    // A picture to search by is too long for an address.
+    // A picture to search by does not fit into an address.
     const reads = ['searchByImage'];
     for (const { id, method, scope } of limited) {
       expect([id, scope === 'read']).toEqual([id, method === 'GET' || reads.includes(id)]);
@@ -571,7 +571,7 @@ describe('scopes at every operation', () => {
   });
 
   test('never refuses a call within the scopes, or with `admin`, for its scope', async () => {
-    // An address to unsubscribe by carries a credential of its own.
+    // An address to unsubscribe contains its own credential.
     const others = unlimited.filter(({ path }) => path !== '/mail/unsubscribe');
     for (const operation of [...limited, ...others]) {
       const within = [...tokens].filter(

@@ -17,7 +17,7 @@ const invalidCode = [401, 'invalid_2fa_code'];
 let library: Library;
 
 beforeAll(async () => {
-  // The clock alone stands still, in the middle of a step, so that no code grows old under a slow test.
+  // Stops only the clock, in the middle of a step, so that no code expires during a slow test.
   vi.useFakeTimers({ toFake: ['Date'], now: Math.floor(Date.now() / STEP_MS) * STEP_MS + STEP_MS / 2 });
   library = await openLibrary();
 });
@@ -30,14 +30,14 @@ function passSteps(count: number): void {
   vi.setSystemTime(Date.now() + count * STEP_MS);
 }
 
-/** The bytes behind base32 without padding (RFC 4648). */
+/** Decodes base32 without padding (RFC 4648). */
 function fromBase32(text: string): Buffer {
   const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
   const bits = Array.from(text, (letter) => alphabet.indexOf(letter).toString(2).padStart(5, '0')).join('');
   return Buffer.from((bits.match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2)));
 }
 
-/** A code as RFC 6238 says it is made; a hand of our own, held against an independent program below. */
+/** Computes a code (RFC 6238); a test below compares it with an independent program. */
 function codeAt(secret: string, now: number): string {
   const counter = Buffer.alloc(8);
   counter.writeBigUInt64BE(BigInt(Math.floor(now / STEP_MS)));
@@ -48,13 +48,13 @@ function codeAt(secret: string, now: number): string {
 
 const codeNow = (secret: string, steps = 0) => codeAt(secret, Date.now() + steps * STEP_MS);
 
-/** Six digits that are no code of this secret around now. */
+/** Returns six digits that are not a code of this secret at present. */
 function wrongCode(secret: string): string {
   const right = new Set([-2, -1, 0, 1, 2].map((steps) => codeNow(secret, steps)));
   return ['000000', '111111', '222222', '333333', '444444', '555555'].find((code) => !right.has(code)) ?? '';
 }
 
-/** An account with a session and no password, because hashing one takes time. */
+/** Creates an account with a session but without a password, because hashing one is slow. */
 async function enter(username: string): Promise<Account> {
   const { db, passwords } = library.deps;
   const ref = await createAccount(db, passwords, { username, password: null, role: 'member' });
@@ -69,7 +69,7 @@ interface Enrolled {
   codes: string[];
 }
 
-/** Turns two-factor sign-in on; then no code of around now was accepted yet. */
+/** Turns two-factor sign-in on, with no present code used yet. */
 async function turnOn(account: Account): Promise<Enrolled> {
   const { secret_base32: secret } = await account.ok('enrollTwoFactor');
   const body = { code: codeNow(secret) };
@@ -78,7 +78,7 @@ async function turnOn(account: Account): Promise<Enrolled> {
   return { account, secret, codes };
 }
 
-/** What the sign-in asks once the password was right: the way the code was accepted, or null. */
+/** Checks a code after the password: returns how it was accepted, or null. */
 function accept({ account }: Enrolled, code: string | undefined) {
   return acceptSecondFactor(library.deps.db, library.deps, account.ref, code ?? '');
 }
@@ -88,7 +88,7 @@ function signIn(username: string, code?: string, given = password): Promise<Answ
   return library.anonymous().send('/auth/login', { method: 'POST', body });
 }
 
-/** What a sign-in comes to: 200, or the status and the error. */
+/** Returns the outcome of a sign-in: 200, or status and error. */
 async function outcome(username: string, code?: string, given = password): Promise<unknown> {
   const { status, text } = await signIn(username, code, given);
   const body: { error?: string } = JSON.parse(text);
@@ -97,7 +97,7 @@ async function outcome(username: string, code?: string, given = password): Promi
 
 const forgetFailures = () => library.deps.db.deleteFrom('sign_in_failures').execute();
 
-/** How many failures count against a name now. */
+/** Returns the number of failures that count against a name. */
 async function failuresOf(name: string): Promise<number> {
   const { db } = library.deps;
   const row = await db
@@ -108,12 +108,12 @@ async function failuresOf(name: string): Promise<number> {
   return row?.failures ?? 0;
 }
 
-/** So many failures have happened already. */
+/** Records this many failures. */
 async function fail(name: string, failures: number): Promise<void> {
   await library.deps.db.insertInto('sign_in_failures').values({ name, failures }).execute();
 }
 
-/** Every row of every table, as text. */
+/** Returns every row of every table as text. */
 async function databaseText(): Promise<string> {
   const { db } = library.deps;
   const { rows: tables } = await sql<{ schema: string; name: string }>`
@@ -166,7 +166,7 @@ describe('a code from the app', () => {
       const time = Date.parse(at);
       const step = Math.floor(time / STEP_MS);
       const start = step * STEP_MS;
-      // From the first moment of the step before to the last one of the step after.
+      // From the beginning of the previous step to the end of the next one.
       for (const now of [start - STEP_MS, start - 1, start, start + STEP_MS, start + 2 * STEP_MS - 1]) {
         expect(stepOf(secret, code, now)).toBe(step);
       }
@@ -220,7 +220,7 @@ describe('enrolling', () => {
     const { secret_base32: secret } = await ada.ok('enrollTwoFactor');
     const made = await ada.ok('getTwoFactor');
     expect(made).toEqual({ ...off, enrolled: true, enrolled_at: expect.any(String) });
-    // Nothing is asked for until it is confirmed (TWOFACTOR-3).
+    // No code is required until it is confirmed (TWOFACTOR-3).
     expect(await outcome('ada')).toBe(200);
     await ada.ok('confirmTwoFactor', { body: { code: codeNow(secret) } });
     expect(await ada.ok('getTwoFactor')).toEqual({
@@ -321,7 +321,7 @@ describe('enrolling', () => {
       for (const text of [code, bare]) {
         expect(all).not.toContain(text.toLowerCase());
         expect(all).not.toContain(hex(text));
-        // Of 50 random bits a bare hash would be no secret.
+        // With only 50 random bits, an unkeyed hash could be reversed.
         for (const one of [text, text.toLowerCase()]) {
           expect(all).not.toContain(createHash('sha256').update(one).digest('hex'));
         }
@@ -529,7 +529,7 @@ describe('recovery codes', () => {
     const body = { current_password: password };
     expect((await account.refused('renewRecoveryCodes', { body })).status).toBe(409);
     const { secret_base32: secret } = await account.ok('enrollTwoFactor');
-    // Not on yet: nothing to recover.
+    // It is not on yet, so there is nothing to recover.
     expect((await account.refused('renewRecoveryCodes', { body })).status).toBe(409);
     const confirming = { body: { code: codeNow(secret) } };
     const { recovery_codes: first } = await account.ok('confirmTwoFactor', confirming);
@@ -571,7 +571,7 @@ describe('disabling', () => {
       { event: 'auth.2fa.enabled', actor: account.ref },
       { event: 'auth.2fa.disabled', actor: account.ref },
     ]);
-    // What is on again later is another secret, and knows nothing of the old codes.
+    // Turning it on again creates a new secret; the old codes do not work.
     const again = (await account.ok('enrollTwoFactor')).secret_base32;
     expect(again).not.toBe(secret);
     await account.ok('confirmTwoFactor', { body: { code: codeNow(again) } });

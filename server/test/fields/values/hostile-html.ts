@@ -1,6 +1,6 @@
 /**
- * Ways by which HTML has been made to run scripts, load things or leave its place, as they are known from filters that
- * were passed by them. Every one calls `ran(n)`-like code that a browser would report, or loads `x:` from elsewhere.
+ * Known ways to make HTML run scripts, load resources or leave its container, which once passed other filters. Each
+ * calls code like `ran(n)`, which a browser would report, or loads `x:`.
  */
 export const hostileHtml: readonly string[] = [
   '<script>ran()</script>',

@@ -24,7 +24,7 @@ async function naming(field_id: string, ...value_options: string[]) {
   return value.value_options;
 }
 
-/** A combining accent after its letter, as some systems write file metadata. */
+/** A letter with a combining accent, which some systems write to file metadata. */
 const apart = 'Café noir'.normalize('NFD');
 
 // TERM-8

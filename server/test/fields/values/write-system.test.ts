@@ -177,7 +177,7 @@ describe('the modes, each done twice', () => {
       [['c', 'a', 'b'], 'exif'],
       [1, 'exif'],
     ]);
-    // What it ends in is not what it holds.
+    // The value ends differently from what it contains.
     expect(await write(text, 'x'.repeat(1999), 'append')).toBe('kept');
   });
 });
