@@ -42,15 +42,15 @@ import {
 } from './surfaces/values.ts';
 
 /**
- * What is said about what the library holds, for every caller: search, fields and their values, tags, the featured
- * rail, teams, requests, notifications and what accounts keep for themselves (surfaces/).
+ * What every caller learns about the content of the library: search, fields and their values, tags, the featured list,
+ * teams, requests, notifications, and the private settings of accounts (surfaces/).
  */
 let about: About;
 let encoder: EncoderProcess;
 
 const anonymous: Anonymous = { kind: 'anonymous' };
 
-/** Thousands of questions in one test: enough time for them also where many others run. */
+/** Each test sends thousands of requests, which takes longer on a busy machine. */
 const patient = { timeout: 180_000 };
 
 beforeAll(async () => {

@@ -11,18 +11,18 @@ import { type Matrix, setSwitches, third, usual } from './setting.ts';
 import { type Caller, disguiseNames, makeWorld } from './world.ts';
 
 /**
- * The second third of the matrix: the same world, and what is said about it in words, fields, tags, requests and news.
- * Each kind of text has a word of its own, in every row, so that one question asks for all rows at once.
+ * The second part of the matrix: the same world with texts, fields, tags, requests and notifications. Each kind of text
+ * has its own word in every row, so that one query covers all rows.
  */
 
 export type Rule = (who: CallerKind, asset: AssetCell) => boolean;
 
 export const isShown: Rule = (who, asset) => answerOf(who, asset) === 'shown';
 
-/** Held everywhere, or for the asset's team; never because an asset is one's own (VALUE-8). */
+/** Capability held everywhere or in the asset's team; ownership does not count (VALUE-8). */
 export const readsAll: Rule = (who, { team }) => [...shownEverything[team], 'system.admin'].includes(who);
 export const administersPosts: Rule = (who, { team }) => postAdministrators[team].includes(who);
-/** The same of a thing without a team: a capability held in a team counts for nothing there. */
+/** The same for objects without a team, where a capability held in a team has no effect. */
 const readsAllEverywhere = (who: CallerKind) => [...shownEverything.none, 'system.admin'].includes(who);
 export const administersAllPosts = (who: CallerKind) => postAdministrators.none.includes(who);
 
@@ -31,18 +31,18 @@ export const both =
   (who, asset) =>
     one(who, asset) && other(who, asset);
 
-/** Fields of assets: who may read their values where the asset is shown, and the word that stands in all of them. */
+/** Fields of assets: who may read their values on visible assets, and the word that all their values contain. */
 export const assetFields = {
   plain: { body: { applies_to: [1] }, word: 'dugong', reads: () => true },
-  /** Held everywhere or in a team. */
+  /** Requires a capability everywhere or in the team. */
   global: { body: { read_capability: 'content.read.all' }, word: 'sealed ocelot plover', reads: readsAll },
   team: { body: { read_capability: 'posts.admin' }, word: 'margay bilby', reads: administersPosts },
   archived: { body: {}, word: 'kakapo wombat', reads: () => false },
   archivedChoice: { body: choosing('moa'), word: 'moa', reads: () => false },
   archivedGated: { body: { read_capability: 'posts.admin' }, word: 'hihi', reads: () => false },
-  /** Read, filtered by, and no word of any search. */
+  /** Values are read and filtered by, but not searched. */
   unsearched: { body: { searchable: false }, word: 'brolga bilby', reads: () => true },
-  /** A deprecated field's values are shown still, and found; no filter names it (FIELD-7, VALUE-25). */
+  /** Values of a deprecated field are still shown and found, but no filter may name it (FIELD-7, VALUE-25). */
   deprecated: { body: {}, word: 'weka', reads: () => true },
   choice: { body: choosing('tui'), word: 'tui', reads: () => true },
   gatedChoice: {
@@ -52,7 +52,7 @@ export const assetFields = {
   },
   onCard: { body: {}, word: 'takahe', reads: () => true },
   onceOnCard: { body: {}, word: 'huia', reads: () => true },
-  /** Of other types of asset; whatever stands there from before is no value any more. */
+  /** Applies to other types of asset, so stored values no longer count. */
   elsewhere: { body: { applies_to: [2] }, word: 'kokako wombat', reads: () => false },
   elsewhereChoice: { body: { ...choosing('kaka'), applies_to: [2] }, word: 'kaka', reads: () => false },
 } as const satisfies Record<string, { body: Partial<FieldCreate>; word: string; reads: Rule }>;
@@ -87,39 +87,39 @@ const keysOf = <K extends string>(record: Record<K, unknown>): K[] => {
 export const assetFieldNames = keysOf(assetFields);
 export const collectionFieldNames = keysOf(collectionFields);
 
-/** Half of everything for the callerKinds, a part for those in disguise and those with a right of another kind. */
+/** A third of all cells for each kind of caller, a quarter for disguised callers and those with additional rights. */
 export function aboutPortion<T>(caller: Caller, cells: readonly T[]): readonly T[] {
   return caller.name === caller.kind ? third(caller, cells) : cells.filter((_, index) => index % 4 === 0);
 }
 
 /**
- * Whether a caller asks this question of a list. Every kind of caller asks all of them; those in disguise and those with
- * a right of another kind, whose answers are those of a kind, ask a third in turns.
+ * Whether a caller sends this query to a list. Every kind of caller sends all queries; disguised callers and those with
+ * additional rights, who get the responses of their kind, alternate and send a third.
  */
 export const isAsked = ({ name, kind }: Caller, caller: number, question: number) =>
   name === kind || (caller + question) % 3 === 0;
 
-/** A step that meets every place of a list of this length before it comes round. */
+/** A step that visits every index of a list of this length before repeating one. */
 const strideOf = (length: number) =>
   must(
     [7, 11, 13, 17].find((step) => length % step !== 0),
     'stride',
   );
 
-/** Which asset an asset names in its field `reference`: each is named once, whatever state the two are in. */
+/** The asset in an asset's field `reference`: each is referred to once, whatever the states of both. */
 export function referredBy({ world }: Matrix, asset: AssetCell): AssetCell {
   const { length } = world.assets;
   const place = world.assets.indexOf(asset);
   return must(world.assets[(place * strideOf(length) + 3) % length], 'referred asset');
 }
 
-/** The asset a collection names. */
+/** The asset that a collection refers to. */
 export function referredByShelf({ world }: Matrix, shelf: CollectionCell): AssetCell {
   const place = world.collections.indexOf(shelf);
   return must(world.assets[(place * 31 + 5) % world.assets.length], 'referred asset');
 }
 
-/** Whether somebody in an asset's place would be told what it refers to. */
+/** Whether a reader of the asset sees what it refers to. */
 export const isToldReference = (matrix: Matrix, who: CallerKind, asset: AssetCell) =>
   isShown(who, asset) && isShown(who, referredBy(matrix, asset));
 
@@ -165,7 +165,7 @@ async function addCollectionFields(admin: Caller): Promise<About['shelfFields']>
   };
 }
 
-/** A value of every field in every row, and a change of each in its history. */
+/** Writes a value of every field in every row, and a change of each to its history. */
 async function addValues(about: About): Promise<void> {
   const { world, fields, shelfFields } = about;
   const { db } = world.library.deps;
@@ -175,7 +175,7 @@ async function addValues(about: About): Promise<void> {
   const targets = world.assets.map((asset) => referredBy(about, asset));
   const references = sql`unnest(${ids(world.assets)}::uuid[], ${ids(targets)}::uuid[]) as pair (asset, target)
     cross join unnest(${[fields.reference.id, fields.cardReference.id]}::uuid[]) as field`;
-  // In one statement, which writes the documents anew once.
+  // In one statement, which updates the search documents once.
   await sql`insert into asset_field_values (asset_id, field_id, value_text, value_ref, set_by)
     select a.id, word.field, word.word, null, 'manual' from assets a cross join ${words}
     union all select pair.asset, field, null, pair.target, 'manual' from ${references}`.execute(db);
@@ -186,7 +186,7 @@ async function addValues(about: About): Promise<void> {
     union all select 'asset', pair.asset, field, null, 'manual' from ${references} where field = ${fields.reference.id}`.execute(
     db,
   );
-  // What was named once and is no more: told only to who is shown it.
+  // Former references are shown only to callers who see the asset referred to.
   await sql`update field_value_history h set before = jsonb_build_object('value_ref', pair.target)
     from ${references} where h.after is null and h.subject_id = pair.asset and h.field_id = field`.execute(
     db,
@@ -219,7 +219,7 @@ async function addWords({ world }: Matrix): Promise<void> {
   await sql`update collections set name = 'avocet shelf'`.execute(db);
 }
 
-/** The world with all of this in it, public mode on, its pictures known to this encoder. */
+/** Opens the world with all of this, with public mode on and its pictures encoded by this encoder. */
 export async function openAbout(encoder: string): Promise<About> {
   const library = await openLibrary({ VITRINE_ENCODER_URL: encoder });
   const world = await makeWorld(library);

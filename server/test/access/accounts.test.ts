@@ -11,7 +11,7 @@ import { openLedger } from './ledger.ts';
 import { processings, sensitivities, statuses } from './matrix.ts';
 import { enter } from './world.ts';
 
-/** What the access matrix says of accounts: whose rights reach whom, whose name is told, which door opens. */
+/** The access matrix of accounts: who may administer whom, whose names are shown, and who may call which operation. */
 
 const ledger = openLedger();
 const everythingHolds = () => expect(ledger.takeDifferences()).toEqual([]);
@@ -25,7 +25,7 @@ const teamId = (name: string): string => must(teams.get(name), name);
 
 type Capabilities = readonly (Capability | { capability: Capability; team: string })[];
 
-/** Everybody is a member of the library with these besides. */
+/** All are members of the library with these additional capabilities. */
 const cast: Record<string, Capabilities> = {
   member: [],
   another: [],
@@ -98,7 +98,7 @@ const statusOf = async (visitor: Visitor, method: string, path: string, body?: u
   (await visitor.send(path, { method, ...(body === undefined ? {} : { body }) })).status;
 
 describe('administering accounts', () => {
-  /** Whom each may administer: nobody who may do more than they (ROLE-10). */
+  /** The accounts that each may administer: none with more capabilities than their own (ROLE-10). */
   const reach: Record<string, readonly string[]> = {
     helpdesk: ['member', 'viewer', 'helpdesk', 'viewing helpdesk'],
     'helpdesk and posts.admin': [
@@ -140,7 +140,7 @@ describe('administering accounts', () => {
   test('refuses to change accounts with more capabilities than the administrator', async () => {
     for (const [name, reached] of Object.entries(reach)) {
       for (const target of targets) {
-        // A session that is not there: 404 once the account is within reach.
+        // The session does not exist: 404 if the caller may administer the account.
         const path = `/admin/users/${person(target).ref}/sessions/${MISSING}`;
         const status = await statusOf(person(name), 'DELETE', path);
         ledger.hold(`${name} administers ${target}`, status, reached.includes(target) ? 404 : 403);
@@ -166,7 +166,7 @@ describe('administering accounts', () => {
         'system.admin',
       ]) {
         for (const kind of ['grants', 'revokes']) {
-          // A team that is not there: 404 once the capability may be given.
+          // The team does not exist: 404 if the caller may grant the capability.
           const path = `/admin/users/${person('viewer').ref}/${kind}`;
           const body = { capability, team_id: MISSING };
           const status = await statusOf(person(name), 'POST', path, body);
@@ -279,7 +279,7 @@ describe('identities', () => {
       { ...own, owner: null, due: 404 },
       { ...own, hash: text, due: 404 },
       { ...own, hash: text, processing_status: 'pending', due: 404 },
-      // Rendered soon.
+      // Rendering is pending.
       { ...own, hash: waiting, processing_status: 'pending', due: 200 },
       { ...own, hash: waiting, processing_status: 'failed', due: 404 },
       { ...own, hash: waiting, due: 404 },
@@ -390,7 +390,7 @@ describe('capabilities are resolved with every request', () => {
     await db.deleteFrom('user_capability_revokes').where('user_ref', '=', reader.ref).execute();
   };
   const inAnHour = () => new Date(Date.now() + 3_600_000).toISOString();
-  /** Lets an hour and a second pass for what expires. */
+  /** Moves expiry times back by an hour and a second. */
   const passAnHour = async () => {
     for (const table of ['user_capability_grants', 'user_capability_revokes'])
       await sql`update ${sql.table(table)} set expires_at = expires_at - interval '3601 seconds'
@@ -497,7 +497,7 @@ describe('doors', () => {
     );
   const at = (visitor: Visitor, operation: Operation) =>
     statusOf(visitor, operation.method, pathOf(operation));
-  /** PUBLIC-1: where anonymous visitors are let in with public mode off. */
+  /** PUBLIC-1: operations open to anonymous visitors with public mode off. */
   const open = [
     '/auth/login',
     '/setup/status',
@@ -537,7 +537,7 @@ describe('doors', () => {
       const status = await at(library.anonymous(), operation);
       const label = `${operation.method} ${operation.path}`;
       ledger.hold(label, status === 401, operation.door !== 'public');
-      // What is public only reads.
+      // Public operations only read.
       const reads = operation.method === 'GET' || operation.scope === 'read';
       ledger.hold(`${label}: reads`, operation.door !== 'public' || reads, true);
     }
@@ -596,7 +596,7 @@ describe('doors', () => {
           needed === scope ||
           others.includes(scope) ||
           (scope === 'admin' && needed !== 'session');
-        // What would be done is not asked for, but with what it needs missing.
+        // Changes are not attempted; only their refusals are checked.
         if (isLetIn && operation.method !== 'GET') continue;
         const label = `${scope}: ${operation.method} ${operation.path}`;
         ledger.hold(label, (await at(visitor, operation)) === 403, !isLetIn);

@@ -19,11 +19,11 @@ import type { CallerKind } from './matrix.ts';
 import { asksAll, type Matrix, seedOf, usual } from './setting.ts';
 import type { Caller } from './world.ts';
 
-/** How the matrix asks: many questions at once, lists to their end, operations one by one. */
+/** How the matrix sends requests: many at once, lists to their end, operations one by one. */
 
 const AT_ONCE = 10;
 
-/** Looks at all of these, some at a time. */
+/** Calls `look` for all of these, with limited concurrency. */
 export async function together<T>(all: readonly T[], look: (one: T) => Promise<void>): Promise<void> {
   const waiting = all.values();
   const work = async () => {
@@ -35,8 +35,8 @@ export async function together<T>(all: readonly T[], look: (one: T) => Promise<v
 export const readDoor: DoorOf = { door: 'public', scope: 'read' };
 
 /**
- * Everything a list has for this caller, over all its pages; null for whom the door refuses, which is held as a cell of
- * its own.
+ * Returns a list for this caller, from all its pages; null if the operation refuses the caller, which counts as a
+ * separate cell.
  */
 export async function everyItem<T>(
   ledger: Ledger,
@@ -84,7 +84,7 @@ export interface Probe<C> extends DoorOf {
   path: (cell: C) => string;
   body?: unknown;
   bodyOf?: (cell: C) => unknown;
-  /** What is due to whoever the door lets in: a status, or several that are one to us. Null: not asked. */
+  /** The expected status for callers who may call the operation, or several equivalent ones. Null: not requested. */
   due: (who: CallerKind, cell: C) => number | readonly number[] | null;
 }
 
@@ -107,7 +107,7 @@ export async function ask<C>(
   matrix.ledger.hold(`${caller.name}: ${probe.method} ${probe.path(cell)}: ${label}`, status, dueNow);
 }
 
-/** 404 for what is not read, 403 for what is read only (POST-5, ASSET-13). */
+/** 404 if not readable, 403 if only readable (POST-5, ASSET-13). */
 export const changing = (reads: boolean, changes: boolean, done: number) =>
   changes ? done : reads ? 403 : 404;
 export const changingPost = (who: CallerKind, post: PostCell, done: number) =>
@@ -117,7 +117,7 @@ export const changingAsset = (who: CallerKind, asset: AssetCell, done: number) =
 export const reading = (who: CallerKind, post: PostCell) => (readsPost(who, post) ? 200 : 404);
 export const threadOf = ({ thread }: PostCell): Thread => must(thread, 'thread');
 
-/** Every probe of every fourth cell, in other cells for every caller. */
+/** Sends each probe for every fourth cell, with different cells for each caller. */
 export async function askInTurns<C>(
   matrix: Matrix,
   caller: Caller,

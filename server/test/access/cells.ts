@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto';
 import type { AssetCell, CollectionCell, PostCell, Thread } from './due.ts';
 import { processings, sensitivities, statuses, type TeamName, teams, visibilities } from './matrix.ts';
 
-/** Every combination of states that the table of the access matrix speaks of. Nothing here needs a server. */
+/** Every combination of states in the table of the access matrix. Nothing here needs a server. */
 
 export interface Cells {
   assets: AssetCell[];
   posts: PostCell[];
   collections: CollectionCell[];
-  /** One post of each state and of each team's decisive states, with a thread: for reads one at a time. */
+  /** One post of each state, and of the decisive states of each team, with a thread: for single reads. */
   sample: PostCell[];
 }
 
@@ -37,17 +37,17 @@ function assetCell(changes: Partial<AssetCell> = {}): AssetCell {
   return { ...open, id: randomUUID(), usedBy: [], ...changes };
 }
 
-/** Who deleted what is deleted, taken in turns (TRASH-2). */
+/** The accounts that delete, used in turn (TRASH-2). */
 const assetDeleters = [null, 'owner', 'assets.admin', 'stranger'] as const;
 const postDeleters = [null, 'author', 'posts.admin', 'stranger'] as const;
-/** The next of them; every second cell is deleted. */
+/** Returns the next of them; every second cell is deleted. */
 const inTurn = <T>(deleters: readonly (T | null)[], cells: readonly unknown[]): T | null =>
   deleters[Math.floor(cells.length / 2) % deleters.length] ?? null;
 
 /** Sensitivities that do not depend on posts. */
 const byThemselves = sensitivities.filter((sensitivity) => sensitivity !== 'posts');
 
-/** Every state of an asset that does not depend on posts, for each of these teams. */
+/** Every state of an asset that does not depend on posts, in each of these teams. */
 function everyAsset(inTeams: readonly TeamName[]): AssetCell[] {
   const cells: AssetCell[] = [];
   for (const team of inTeams) {
@@ -67,7 +67,7 @@ function everyAsset(inTeams: readonly TeamName[]): AssetCell[] {
   return cells;
 }
 
-/** A post with these members, which know of it afterwards; so does its thumbnail. */
+/** Creates a post with these members, and records it in the members and the thumbnail. */
 function postCell(members: readonly AssetCell[], changes: Partial<PostCell> = {}): PostCell {
   const cell: PostCell = {
     id: randomUUID(),
@@ -92,8 +92,8 @@ function postCell(members: readonly AssetCell[], changes: Partial<PostCell> = {}
 }
 
 /**
- * Assets of sensitivity `posts`: in no post; in one post of each state, of the owner, of the team or of neither, as a
- * member or as the thumbnail; in several posts; and, in every state of their own, in a public post of the owner.
+ * Assets of sensitivity `posts`: in no post; in one post of each state, of the owner, the team or neither, as a member
+ * or as the thumbnail; in several posts; and, in each of their own states, in a public post of the owner.
  */
 function followingPosts(): { assets: AssetCell[]; posts: PostCell[] } {
   const assets: AssetCell[] = [];
@@ -150,7 +150,7 @@ function followingPosts(): { assets: AssetCell[]; posts: PostCell[] } {
 
 const assetAt = (posts: readonly PostCell[], index: number) => must(posts[index]?.members[0], 'member');
 
-/** Assets shared with named people, of every sensitivity and in every state. */
+/** Assets shared with named accounts, of every sensitivity and in every state. */
 function sharedAssets(): AssetCell[] {
   const cells: AssetCell[] = [];
   for (const share of ['live', 'expired'] as const) {
@@ -163,7 +163,7 @@ function sharedAssets(): AssetCell[] {
   return cells;
 }
 
-/** Every state of a post with this member. */
+/** Posts with this member in every state. */
 function everyPost(asset: AssetCell, changes: Partial<PostCell> = {}): PostCell[] {
   const cells: PostCell[] = [];
   for (const visibility of visibilities) {
@@ -177,7 +177,7 @@ function everyPost(asset: AssetCell, changes: Partial<PostCell> = {}): PostCell[
   return cells;
 }
 
-/** Posts of several members, of other people, and of none: covers, placeholders, identities. */
+/** Posts with several members, with members of other owners, and without members: covers, placeholders, identities. */
 function gallery(): { assets: AssetCell[]; posts: PostCell[] } {
   const plain = assetCell();
   const ofTeam = assetCell({ sensitivity: 'team', team: 'team' });
@@ -226,7 +226,7 @@ function gallery(): { assets: AssetCell[]; posts: PostCell[] } {
   return { assets, posts };
 }
 
-/** A collection of every visibility, live, expired and deleted, with these posts; each begins with another one. */
+/** Collections of every visibility, live, expired and deleted, with these posts; each begins with a different one. */
 function everyCollection(posts: readonly PostCell[]): CollectionCell[] {
   const cells: CollectionCell[] = [];
   const add = (changes: Partial<CollectionCell>) => {
@@ -287,7 +287,7 @@ export function makeCells(): Cells {
 
   const sampled = posts.filter(({ tag }) => tag === 'sample');
   const inTeams = sampled.filter(
-    // Every second one is deleted.
+    // Every second collection is deleted.
     ({ team }, index) => (team === 'none' || team === 'team') && index % 3 !== 0,
   );
   const sample = sampled.filter(({ team, visibility, draft, deleted }) => {

@@ -2,14 +2,14 @@ import { type AssetCell, answerOf, editsAsset, isServed } from './due.ts';
 import type { CallerKind } from './matrix.ts';
 
 /**
- * Chooses the cells to request one at a time. Lists are compared with every cell; a request for a single asset then has
- * to prove that its handler applies the same rule. Cells at which one property alone decides prove it: where two
- * properties hide an asset, a handler that forgets one of them goes unnoticed.
+ * Chooses the cells to request individually. Lists are compared with every cell; a request for a single asset only has
+ * to prove that its handler applies the same rule. Cells in which a single property decides prove it: if two properties
+ * hide an asset, the test does not notice a handler that forgets one of them.
  */
 
 type Properties = Readonly<Record<string, string>>;
 
-/** A cell as the rules look at it, and what this caller is due. */
+/** The properties of a cell that the rules use, and the expected outcome for this caller. */
 interface Case {
   cell: AssetCell;
   properties: Properties;
@@ -17,7 +17,7 @@ interface Case {
   isHidden: boolean;
 }
 
-/** The state of an asset and of the post it follows. An asset that follows several posts is like no other. */
+/** The state of an asset and of the post it follows. Each asset that follows several posts is unique. */
 function propertiesOf(cell: AssetCell): Properties {
   const { id, status, processing, sensitivity, mature, deleted, team, owner, rendered, share, usedBy } = cell;
   const follows = sensitivity === 'posts' ? usedBy : [];
@@ -49,8 +49,8 @@ const withoutOne = (properties: Properties, name: string) =>
     .join('|');
 
 /**
- * What a request for each cell proves: of a visible asset, that each of its properties leaves it visible; of a hidden
- * one, each property that alone hides it. Both in every team and for every kind of share.
+ * Returns what a request for each cell proves: for a visible asset, that each of its properties leaves it visible; for a
+ * hidden one, each property that alone hides it. Both for every team and every kind of share.
  */
 function evidenceOf(cases: readonly Case[]): string[][] {
   const names = Object.keys(cases[0]?.properties ?? {});
@@ -72,7 +72,7 @@ function evidenceOf(cases: readonly Case[]): string[][] {
   );
 }
 
-/** Few cells, chosen greedily, that together prove everything that all of them prove. */
+/** Returns a few cells, chosen greedily, that prove as much as all of them. */
 function fewest(cases: readonly Case[]): AssetCell[] {
   const evidence = evidenceOf(cases);
   const missing = new Set(evidence.flat());
@@ -90,7 +90,7 @@ function fewest(cases: readonly Case[]): AssetCell[] {
   return cases.flatMap(({ cell }, at) => (chosen.has(at) ? [cell] : []));
 }
 
-/** The assets to request one at a time as a caller of this kind. */
+/** Returns the assets to request individually as this kind of caller. */
 export function decisiveAssets(who: CallerKind, cells: readonly AssetCell[]): AssetCell[] {
   const switches = { publicMode: true, matureAllowed: true };
   return fewest(

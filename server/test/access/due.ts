@@ -28,9 +28,9 @@ import {
   withheldKeys,
 } from './matrix.ts';
 
-/** What the table says of one cell. Nothing here knows the server. */
+/** The expected outcome of one cell, computed from the table without the server. */
 
-/** Who owns or wrote a thing: `hidden` hides from anonymous visitors, `gone` was deleted for good (IDENTITY-3, IDENTITY-4). */
+/** Owners and authors: `hidden` hides from anonymous visitors, `gone` was deleted permanently (IDENTITY-3, IDENTITY-4). */
 export type Person = 'author' | 'owner' | 'hidden' | 'gone' | 'nobody';
 
 export interface AssetCell {
@@ -42,12 +42,12 @@ export interface AssetCell {
   deleted: boolean;
   team: TeamName;
   owner: Person;
-  /** What was rendered from its bytes: everything with cues for scrubbing, only `col`, or nothing. */
+  /** What was rendered: everything including the scrub strip, only `col`, or nothing. */
   rendered: 'all' | 'col' | 'nothing';
   deletedBy: CallerKind | null;
-  /** Posts that have it as a member or as their standalone thumbnail. */
+  /** Posts with this asset as a member or as their standalone thumbnail. */
   usedBy: PostCell[];
-  /** Shared with the table's sharees by name: still, or until yesterday. */
+  /** Shared by name with the sharees of the table: valid, or expired yesterday. */
   share: 'live' | 'expired' | null;
 }
 
@@ -61,14 +61,14 @@ export interface PostCell {
   /** In their order. */
   members: readonly AssetCell[];
   cover: AssetCell | null;
-  /** Its standalone thumbnail, which is no member. */
+  /** Its standalone thumbnail, which is not a member. */
   thumbnail: AssetCell | null;
   hasFocal: boolean;
   tag: string;
-  /** Shared with nobody, where all others are shared with `sharee`. */
+  /** Not shared; all other posts are shared with `sharee`. */
   unshared?: true;
   deletedBy: CallerKind | null;
-  /** Its comments, where it has some. */
+  /** Its comments, if any. */
   thread: Thread | null;
 }
 
@@ -80,7 +80,7 @@ export interface CollectionCell {
   owner: Person;
   /** In their order. */
   posts: readonly PostCell[];
-  /** The one chosen to stand first. */
+  /** The chosen cover. */
   cover: PostCell | null;
   unshared?: true;
   deletedBy: CallerKind | null;
@@ -89,11 +89,11 @@ export interface CollectionCell {
 export interface Thread {
   /** Live roots, newest first. */
   roots: readonly string[];
-  /** The one `commenter` wrote. */
+  /** The comment of `commenter`. */
   byCommenter: string;
   reply: string;
   deletedRoot: string;
-  /** The whiteboard `commenter` drew. */
+  /** The whiteboard of `commenter`. */
   board: string;
   /** Roots and replies that are not deleted. */
   count: number;
@@ -110,7 +110,7 @@ const among = <T>(list: readonly T[], one: T) => list.includes(one);
 
 const wrote = (who: CallerKind, post: PostCell) => who === 'author' && post.author === 'author';
 
-/** POST-5: the author and administrators of posts change what is not deleted. */
+/** POST-5: authors and administrators of posts edit posts that are not deleted. */
 export function editsPost(who: CallerKind, post: PostCell): boolean {
   return !post.deleted && (wrote(who, post) || among(postAdministrators[post.team], who));
 }
@@ -120,7 +120,7 @@ export function readsPost(who: CallerKind, post: PostCell): boolean {
   return !post.deleted && !post.draft && among(readers[post.visibility], who) && isSharedWith(post);
 }
 
-/** A share of something else is none of this. */
+/** A share of another object has no effect. */
 const isSharedWith = ({ visibility, unshared }: PostCell | CollectionCell) =>
   visibility !== 'explicit-share' || unshared !== true;
 
@@ -132,7 +132,7 @@ function staysInFeed(who: CallerKind, post: PostCell): boolean {
   return post.members.some((member) => answerOf(who, member) === 'shown');
 }
 
-/** POST-7: no draft, not even to its author. */
+/** POST-7: no drafts, not even for their authors. */
 export function isShared(who: CallerKind, post: PostCell): boolean {
   return readsPost(who, post) && !post.draft;
 }
@@ -145,7 +145,7 @@ export function isInDrafts(who: CallerKind, post: PostCell): boolean {
   return editsPost(who, post) && post.draft;
 }
 
-/** FEED-10: for system.admin, ignored for everybody else. */
+/** FEED-10: for system.admin; ignored for all others. */
 export function isInFeedWithTrash(who: CallerKind, post: PostCell): boolean {
   const inTrash = undoAnyDelete.includes(who) && post.deleted && staysInFeed(who, post);
   return inTrash || isInFeed(who, post);
@@ -153,7 +153,7 @@ export function isInFeedWithTrash(who: CallerKind, post: PostCell): boolean {
 
 // Collections ------------------------------------------------------------------
 
-/** COLLECTION-2: the owner's, and any for system.admin; no code of posts or of a team. */
+/** COLLECTION-2: the owner and system.admin; capabilities for posts or in a team have no effect. */
 export function editsCollection(who: CallerKind, collection: CollectionCell): boolean {
   const owns = who === 'author' && collection.owner === 'author';
   return !collection.deleted && (owns || among(collectionAdministrators, who));
@@ -163,18 +163,18 @@ export function readsCollection(who: CallerKind, collection: CollectionCell): bo
   if (editsCollection(who, collection)) return true;
   const { deleted, expired, visibility, owner } = collection;
   if (deleted || expired) return false;
-  // `follower` follows the author alone.
+  // `follower` follows only the author.
   const isFollowed = visibility !== 'followers' || owner === 'author';
   return among(readers[visibility], who) && isFollowed && isSharedWith(collection);
 }
 
-/** COLLECTION-10: no thumbnails here, so the cover, else the first member, of those the caller is shown. */
+/** COLLECTION-10: the cover, otherwise the first member, among those visible to the caller; there are no thumbnails here. */
 function pictureOf(who: CallerKind, post: PostCell): AssetCell | null {
   const seen = post.members.filter((member) => answerOf(who, member) === 'shown');
   return seen.find(({ id }) => id === post.cover?.id) ?? seen[0] ?? null;
 }
 
-/** What its surfaces tell somebody who opens it. */
+/** What a collection shows a caller who opens it. */
 export function dueCollection(who: CallerKind, collection: CollectionCell, switches: Switches): string {
   const { id, visibility, owner, posts, cover } = collection;
   const shown = posts.filter((post) => isInFeed(who, post));
@@ -195,11 +195,11 @@ export function dueCollection(who: CallerKind, collection: CollectionCell, switc
 
 // Assets -----------------------------------------------------------------------
 
-/** Whether the asset is their own. */
+/** Whether the caller owns the asset. */
 export const owns = (who: CallerKind, asset: AssetCell) =>
   (who === 'owner' || who === 'author') && asset.owner === who;
 
-/** ASSET-13: the owner and administrators of assets. They are given the row whatever its state. */
+/** ASSET-13: the owner and administrators of assets. They receive the row in any state. */
 export function editsAsset(who: CallerKind, asset: AssetCell): boolean {
   return !asset.deleted && (owns(who, asset) || among(assetAdministrators[asset.team], who));
 }
@@ -211,16 +211,16 @@ function isGivenTo(
   return !asset.deleted && rule.status.includes(asset.status) && rule.processing.includes(asset.processing);
 }
 
-/** ASSET-3: a post passes an asset on when it is of the asset's owner or of the asset's team. */
+/** ASSET-3: a post passes an asset on if it belongs to the asset's owner or team. */
 const passesOn = (post: PostCell, asset: AssetCell) =>
   post.author === asset.owner || (asset.team !== 'none' && post.team === asset.team);
 
-/** ASSET-3: they read a live, published post that passes the asset on. */
+/** ASSET-3: the caller reads a live, published post that passes the asset on. */
 function readsThroughPost(who: CallerKind, asset: AssetCell): boolean {
   return asset.usedBy.some((post) => passesOn(post, asset) && isShared(who, post));
 }
 
-/** ASSET-2 `anonymously_visible`: it is about a visitor and does not depend on the caller. */
+/** ASSET-2 `anonymously_visible`: about a visitor, independent of the caller. */
 function isGivenToVisitors(asset: AssetCell): boolean {
   const isOpen =
     asset.sensitivity === 'public' || (asset.sensitivity === 'posts' && readsThroughPost('anonymous', asset));
@@ -252,19 +252,19 @@ export function isServed(who: CallerKind, asset: AssetCell, { matureAllowed }: S
   return !asset.mature || editsAsset(who, asset) || (matureAllowed && among(optedIn, who));
 }
 
-/** POST-40: those who may edit the asset. */
+/** POST-40: callers who may edit the asset. */
 export function readsUsage(who: CallerKind, asset: AssetCell): boolean {
   return editsAsset(who, asset);
 }
 
 // How they look ----------------------------------------------------------------
 
-/** IDENTITY-3, IDENTITY-4: absent for the gone, and for the hidden before anonymous visitors. */
+/** IDENTITY-3, IDENTITY-4: absent for deleted accounts, and for hidden ones if the caller is anonymous. */
 export function isDisclosed(who: CallerKind, person: Person): boolean {
   return person !== 'gone' && person !== 'nobody' && !(person === 'hidden' && who === 'anonymous');
 }
 
-/** Names as world.ts gives them: a profile name, a full name only, a user name only. */
+/** Names from world.ts: a profile name, only a full name, or only a user name. */
 const names: Record<Person, { account: string; anonymous: string }> = {
   author: { account: 'The Author', anonymous: 'The Author' },
   owner: { account: 'Olga Owner', anonymous: 'owner' },
@@ -280,7 +280,7 @@ function nameOf(who: CallerKind, person: Person): string {
 const list = (keys: readonly string[], ...more: (string | false)[]) =>
   sortedKeys([...keys, ...more.filter((key) => key !== false)]);
 
-/** What a shown asset says of itself, as text. */
+/** The properties of a visible asset as text. */
 export function dueAsset(who: CallerKind, asset: AssetCell, switches: Switches): string {
   const served = isServed(who, asset, switches);
   const keys = list(
@@ -308,7 +308,7 @@ export function dueAsset(who: CallerKind, asset: AssetCell, switches: Switches):
 const placeholderName = (who: CallerKind, asset: AssetCell) =>
   isDisclosed(who, asset.owner) ? nameOf(who, asset.owner) : null;
 
-/** What a withheld asset says of itself. */
+/** The properties of a withheld asset as text. */
 export function dueWithheld(who: CallerKind, asset: AssetCell): string {
   const name = placeholderName(who, asset);
   return `withheld ${asset.id}; ${name}; ${list(withheldKeys, name !== null && 'owner_display_name')}`;
@@ -325,14 +325,14 @@ function dueMember(who: CallerKind, asset: AssetCell, order: number, switches: S
 
 const previewed = 3;
 
-/** A post as a reader is shown it. `kept`: whether placeholders stay (POST-22). */
+/** A post as a reader sees it. `kept`: whether placeholders are included (POST-22). */
 export function duePost(who: CallerKind, post: PostCell, switches: Switches, kept: boolean): string {
   const placed = post.members.map((asset, order) => ({ asset, order }));
-  // A soft-deleted member is left out for everyone, and keeps its place (POST-20).
+  // A deleted member is left out for all callers, and keeps its position (POST-20).
   const live = placed.filter(({ asset }) => !asset.deleted);
   const seen = live.filter(({ asset }) => kept || answerOf(who, asset) === 'shown');
   const seenCover = seen.find(({ asset }) => asset.id === post.cover?.id) ?? seen[0];
-  // POST-26: the focal point is of the cover, else of the first member, and of no other picture.
+  // POST-26: the focal point belongs to the cover, otherwise to the first member, and to no other picture.
   const pictured = post.cover ?? live[0]?.asset;
   const hasFocal = post.hasFocal && pictured !== undefined && seenCover?.asset.id === pictured.id;
   const keys = list(
@@ -347,7 +347,7 @@ export function duePost(who: CallerKind, post: PostCell, switches: Switches, kep
     isDisclosed(who, post.author) ? `author ${nameOf(who, post.author)}` : 'no author',
     `cover ${seenCover?.asset.id ?? null} focal ${hasFocal}`,
     `comments ${post.thread?.count ?? 0} ${(post.thread?.roots ?? []).slice(0, previewed).join()}`,
-    // `commenter` liked every post that has a thread.
+    // `commenter` likes every post with a thread.
     `liked ${who === commentAuthor && post.thread !== null}`,
     keys,
     ...seen.map(({ asset, order }) => dueMember(who, asset, order, switches)),
@@ -363,11 +363,11 @@ export function dueInFeed(who: CallerKind, post: PostCell, switches: Switches): 
 
 export interface DoorOf {
   door: 'public' | 'signedIn';
-  /** What a bearer token needs (TOKEN-4). */
+  /** The scope that a bearer token needs (TOKEN-4). */
   scope: string;
 }
 
-/** ROLE-17: the refusal at the door, or null for whoever is let in. */
+/** ROLE-17: the refusal of the operation, or null for callers who may call it. */
 export function refusalAt(
   who: CallerKind,
   scopes: readonly string[] | null,

@@ -1,8 +1,8 @@
 /** Counts the cells that were compared, and keeps those that differ. */
 export interface Ledger {
-  /** Compares one cell; `due` is what the table says. Most are never named, so a name may wait until it is needed. */
+  /** Compares one cell with `due`, the expectation of the table. Names may be computed lazily, as few are needed. */
   hold(cell: string | (() => string), got: unknown, due: unknown): void;
-  /** The differences since the last call, the first of them in words. */
+  /** Returns the differences since the last call, the first ones described. */
   takeDifferences(): string[];
   compared(): number;
 }

@@ -1,4 +1,4 @@
-/** What came over the wire, in the words of due.ts. */
+/** Describes responses in the same form as due.ts. */
 
 export interface SeenAsset {
   id: string;
@@ -49,7 +49,7 @@ export interface SeenPage<T> {
 
 const inOrder = new Map<string, string>();
 
-/** Keys in one order, as text. There are few sets of them and very many cells, so that each is sorted once. */
+/** Returns sorted keys as text. Cached, because there are few sets of keys and very many cells. */
 export function sortedKeys(keys: readonly string[]): string {
   const given = keys.join(' ');
   const known = inOrder.get(given);

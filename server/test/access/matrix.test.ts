@@ -39,8 +39,8 @@ import { lookAtUsage, lookByAsset } from './surfaces/usage.ts';
 import { type Caller, disguiseNames, makeWorld } from './world.ts';
 
 /**
- * What the library holds: posts, assets, collections and what was deleted, for every caller (surfaces/). What is said
- * about it is asked in about.test.ts.
+ * What every caller sees of posts, assets, collections and the trash (surfaces/). about.test.ts covers what callers
+ * learn about them elsewhere.
  */
 const names = [...callerKinds, ...disguiseNames];
 let matrix: Matrix;
@@ -143,7 +143,7 @@ describe.each(names)('access matrix, public mode on and mature content allowed: 
     await lookAtCollections(matrix, caller, usual);
     const cells = portion(caller, matrix.world.collections, byPosts);
     await together(cells, (cell) => lookAtCollection(matrix, caller, cell, usual));
-    // What is shared already is shared with the same again; the other one stays as it is.
+    // Repeats existing shares; other objects remain unshared.
     const shared = cells.filter(({ unshared }) => unshared !== true);
     await askInTurns(matrix, caller, collectionProbes(matrix), shared, labelOfCollection);
     const held = matrix.world.collections[0]?.posts.filter((_, index) => index % 3 === 0) ?? [];
@@ -191,7 +191,7 @@ describe.each(otherwise)(
       );
       await lookAtFeed(matrix, caller, { query: 'tag=gallery', cells: gallery, rule: isInFeed }, switches);
       await together(rated, (cell) => lookAtBytes(matrix, caller, cell, switches, 'sent'));
-      // Public mode is nothing to anybody who has signed in.
+      // Public mode does not affect signed-in callers.
       if (!switches.publicMode && !isRefused) return everythingHolds(matrix);
       const tagged = posts.filter(({ tag }) => tag === 'sample');
       const draft = 'tag=sample&draft=true';

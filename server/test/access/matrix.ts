@@ -1,9 +1,9 @@
 /**
  * The access matrix, as data, written from the rules in docs/rules,
- * not from the code. due.ts says what follows for one cell, matrix.test.ts and about.test.ts hold every door against it.
+ * not from the code. due.ts derives the outcome of one cell; matrix.test.ts and about.test.ts compare every operation.
  */
 
-/** A thing's team. `team` is below `above` and has `below`; `elsewhere` is nobody's relative. */
+/** The team of an object. `team` is below `above` and above `below`; `elsewhere` is unrelated. */
 export const teams = ['none', 'above', 'team', 'below', 'elsewhere'] as const;
 export type TeamName = (typeof teams)[number];
 
@@ -13,7 +13,7 @@ export const statuses = ['draft', 'active', 'archived'] as const;
 export const processings = ['pending', 'ready', 'failed'] as const;
 export const sensitivities = ['posts', 'public', 'org', 'team', 'restricted'] as const;
 
-/** As whom somebody comes. Each is somebody else; only `author` wrote the posts, only `owner` owns the assets. */
+/** Kinds of callers, each a different account; only `author` wrote the posts, only `owner` owns the assets. */
 export const callerKinds = [
   'anonymous',
   'stranger',
@@ -45,21 +45,21 @@ export const callerKinds = [
 ] as const;
 export type CallerKind = (typeof callerKinds)[number];
 
-/** Whom the rules about assets tell apart from a stranger; the others are asked about single assets in part. */
+/** Callers whom the rules of assets distinguish from a stranger; the others request only some single assets. */
 export const byAssets: readonly CallerKind[] = callerKinds.filter((kind) =>
   /^(anonymous|stranger|follower|sharee|member|opted|author|owner|assets|teams|content|administrator|system)/.test(
     kind,
   ),
 );
 
-/** Whom the rules about posts tell apart from a stranger. */
+/** Callers whom the rules of posts distinguish from a stranger. */
 export const byPosts: readonly CallerKind[] = callerKinds.filter((kind) =>
   /^(anonymous|stranger|commenter|follow|sharee|keeps|author|posts|administrator|system)/.test(kind),
 );
 
 const signedIn = callerKinds.filter((kind) => kind !== 'anonymous');
 
-/** TOKEN-5, IMPERSONATION-10: whoever comes in another way is given what these are given. */
+/** TOKEN-5, IMPERSONATION-10: disguised callers get what these callers get. */
 export const disguises = {
   'impersonator of the author': { kind: 'author' },
   'impersonator of the owner': { kind: 'owner' },
@@ -71,7 +71,7 @@ export const disguises = {
 } as const satisfies Record<string, { kind: CallerKind; scopes?: readonly string[] }>;
 export type Disguise = keyof typeof disguises;
 
-/** POST-2: who reads a live, published post by its visibility alone. */
+/** POST-2: callers who read a live, published post because of its visibility. */
 export const readers: Record<Visibility, readonly CallerKind[]> = {
   public: ['anonymous', ...signedIn],
   'org-only': signedIn,
@@ -82,7 +82,7 @@ export const readers: Record<Visibility, readonly CallerKind[]> = {
 
 const administerAllPosts = ['posts.admin', 'administrator by an inherited role', 'system.admin'] as const;
 
-/** POST-3, ROLE-6: who reads, edits and lists any live post of a team, drafts included. */
+/** POST-3, ROLE-6: callers who read, edit and list any live post of a team, including drafts. */
 export const postAdministrators: Record<TeamName, readonly CallerKind[]> = {
   none: administerAllPosts,
   above: [...administerAllPosts, 'posts.admin in the team above'],
@@ -91,7 +91,7 @@ export const postAdministrators: Record<TeamName, readonly CallerKind[]> = {
   elsewhere: administerAllPosts,
 };
 
-/** ASSET-3: an asset of sensitivity `posts` is given to the members of its team. */
+/** ASSET-3: members of the team receive its assets of sensitivity `posts`. */
 export const membersOf: Record<TeamName, readonly CallerKind[]> = {
   none: [],
   above: ['member of the team above'],
@@ -100,13 +100,13 @@ export const membersOf: Record<TeamName, readonly CallerKind[]> = {
   elsewhere: [],
 };
 
-/** ASSET-9: whom shared assets are shared with by name. */
+/** ASSET-9: callers with whom shared assets are shared by name. */
 export const assetSharees: readonly CallerKind[] = ['sharee'];
 
-/** ASSET-1: what everybody signed in is given, whosever it is; of sensitivity `posts` through posts alone. */
+/** ASSET-1: assets that every signed-in caller receives; those of sensitivity `posts` only through posts. */
 export const givenToSignedIn = { status: ['active'], processing: ['ready', 'pending'] } as const;
 
-/** ASSET-2 `anonymously_visible`: what a stranger without an account is given. */
+/** ASSET-2 `anonymously_visible`: assets that anonymous visitors receive. */
 export const givenToAnonymous = {
   status: ['active'],
   processing: ['ready'],
@@ -114,7 +114,7 @@ export const givenToAnonymous = {
 
 const administerAllAssets = ['assets.admin', 'administrator by an inherited role', 'system.admin'] as const;
 
-/** ASSET-13, ROLE-6: who is given, shown, served and may change any live asset of a team. */
+/** ASSET-13, ROLE-6: callers who receive, see and may edit any live asset of a team, and its bytes. */
 export const assetAdministrators: Record<TeamName, readonly CallerKind[]> = {
   none: administerAllAssets,
   above: [
@@ -132,7 +132,7 @@ export const assetAdministrators: Record<TeamName, readonly CallerKind[]> = {
   elsewhere: administerAllAssets,
 };
 
-/** ASSET-4: members of the asset's team and administrators of the teams below it; a team is its own too. */
+/** ASSET-4: members of the asset's team, and administrators of it and of the teams below it. */
 export const shownTeamAssets: Record<TeamName, readonly CallerKind[]> = {
   none: [],
   above: ['member of the team above', 'teams.write in the team', 'teams.write in the team below'],
@@ -141,7 +141,7 @@ export const shownTeamAssets: Record<TeamName, readonly CallerKind[]> = {
   elsewhere: [],
 };
 
-/** ASSET-11: who is shown every asset of a team they are given, restricted ones too. */
+/** ASSET-11: callers who see every asset of a team that they receive, including restricted ones. */
 export const shownEverything: Record<TeamName, readonly CallerKind[]> = {
   none: ['content.read.all'],
   above: ['content.read.all'],
@@ -150,29 +150,29 @@ export const shownEverything: Record<TeamName, readonly CallerKind[]> = {
   elsewhere: ['content.read.all'],
 };
 
-/** ASSET-6: who besides owner and administrators is served mature bytes, where the install allows. */
+/** ASSET-6: callers besides owner and administrators who receive mature bytes if the install allows it. */
 export const optedIn: readonly CallerKind[] = ['opted in to mature'];
 
-/** FEED-5 `feed_filters`: whose feed keeps placeholders. */
+/** FEED-5 `feed_filters`: callers whose feed includes placeholders. */
 export const keepPlaceholders: readonly CallerKind[] = ['keeps placeholders'];
 
-/** TRASH-2: who undoes a delete of somebody else's, or of nobody's. */
+/** TRASH-2: callers who undo deletions of other accounts and those without an account. */
 export const undoAnyDelete: readonly CallerKind[] = ['system.admin'];
 
-/** COLLECTION-1, COLLECTION-2: who besides its owner opens and changes any live collection, expired ones too. */
+/** COLLECTION-1, COLLECTION-2: callers besides the owner who open and edit any live collection, including expired ones. */
 export const collectionAdministrators: readonly CallerKind[] = ['system.admin'];
 
-/** COMMENT-8: who besides the comment's author, the post's author and its administrators takes one away. */
+/** COMMENT-8: callers besides the comment's author, the post's author and its administrators who delete a comment. */
 export const commentAuthor: CallerKind = 'commenter';
 
 /** POST-21. */
 export const placeholderKeys = ['asset_id', 'restricted', 'sort_order'] as const;
 export const memberKeys = ['asset', 'asset_id', 'restricted', 'sort_order'] as const;
 
-/** ASSET-5: what a withheld asset carries. */
+/** ASSET-5: the properties of a withheld asset. */
 export const withheldKeys = ['id', 'restricted'] as const;
 
-/** ASSET-12: what a shown asset carries whoever asks; `owner`, `sensitivity` and `team_id` may join. */
+/** ASSET-12: the properties of a visible asset for every caller; `owner`, `sensitivity` and `team_id` are optional. */
 export const assetKeys = [
   'ai_provenance',
   'anonymously_visible',
@@ -203,7 +203,7 @@ export const assetKeys = [
   'updated_at',
 ] as const;
 
-/** POST-30: what a post carries whoever asks; `author`, `comments_preview` and `team_id` may join. */
+/** POST-30: the properties of a post for every caller; `author`, `comments_preview` and `team_id` are optional. */
 export const postKeys = [
   'ai_provenance',
   'author_user_ref',
@@ -228,7 +228,7 @@ export const postKeys = [
   'visibility',
 ] as const;
 
-/** COLLECTION-1: what one carries whoever asks; `owner` may join. */
+/** COLLECTION-1: the properties of a collection for every caller; `owner` is optional. */
 export const collectionKeys = [
   'cover_focal_x',
   'cover_focal_y',

@@ -3,8 +3,8 @@ import type { TeamName } from './matrix.ts';
 import { type Caller, enter, type World } from './world.ts';
 
 /**
- * People to whom contents are what they are to a stranger, and who have a right of their own about what is said of
- * contents: fields, requests, teams. Beside the callerKinds of the table, which are about contents themselves.
+ * Accounts that see content like a stranger, but have additional rights concerning fields, requests or teams. The kinds
+ * of callers in the table concern the content itself.
  */
 const others = {
   'share.grant': [['share.grant', 'none']],
@@ -20,13 +20,13 @@ export type Other = keyof typeof others;
 const isOther = (name: string): name is Other => name in others;
 const otherNames: readonly Other[] = Object.keys(others).filter(isOther);
 
-/** Each with a session; `none` stands for everywhere. */
+/** Creates these accounts with a session; `none` means everywhere. */
 export async function addOthers(library: Library, world: Pick<World, 'teamIds'>): Promise<Caller[]> {
   const { db } = library.deps;
   const viewers = await db.selectFrom('roles').select('id').where('code', '=', 'viewer').executeTakeFirst();
   const callers: Caller[] = [];
   for (const name of otherNames) {
-    // Members extend vocabularies already, so the capability is tried on viewers.
+    // Members may extend vocabularies anyway, so viewers test the capability.
     const isViewer = name === 'viewer' || name.startsWith('fields.vocabulary.extend');
     const visitor = await enter(library, name, isViewer ? viewers?.id : undefined);
     for (const [capability, team] of others[name]) {

@@ -12,13 +12,13 @@ import { plainFile } from '../support/pictures.ts';
 
 const PROTOCOL = 'https://artist-alley.org/protocol/v1';
 
-/** Who asks. `share` is what such a peer has of every single target. */
+/** The requesting peer. `share` is what it has of every target. */
 interface PeerKind {
   name: string;
-  /** Null: not in the list of peers. */
+  /** Null if it is not in the list of peers. */
   state: 'connected' | 'disabled' | 'pending_inbound' | null;
   share: null | { scope: 'view' | 'comment'; with?: 'bob' | 'team'; ended?: 'expired' | 'revoked' };
-  /** The person who acts. */
+  /** The acting person. */
   person: 'bob' | 'eve';
 }
 
@@ -31,7 +31,7 @@ const kinds: readonly PeerKind[] = [
   { name: 'a peer that may comment', state: 'connected', share: { scope: 'comment' }, person: 'bob' },
   { name: 'a person', state: 'connected', share: { scope: 'comment', with: 'bob' }, person: 'bob' },
   { name: 'another person', state: 'connected', share: { scope: 'comment', with: 'bob' }, person: 'eve' },
-  // Who belongs to a team there, only the peer knows.
+  // Only the peer knows the members of its teams.
   {
     name: 'a person of a team',
     state: 'connected',
@@ -63,12 +63,12 @@ interface Caller {
   sender: Sender;
 }
 
-/** A post with one file, and whether the rules let them go to a peer with a share. */
+/** A post with one file, and whether the rules allow sending them to a peer with a share. */
 interface Target {
   name: string;
   post: string;
   hash: string;
-  /** FED-1, FED-35: whether the post may go, and its file with it. */
+  /** FED-1, FED-35: whether the post and its file may be sent. */
   postGoes: boolean;
   fileGoes: boolean;
 }
@@ -77,7 +77,7 @@ let harbour: Install;
 let alice: Account;
 let callers: Caller[];
 const posts: Target[] = [];
-/** Files shared by themselves. */
+/** Files shared without a post. */
 const files: { name: string; id: string; hash: string; goes: boolean }[] = [];
 
 async function makePosts(): Promise<void> {
@@ -137,7 +137,7 @@ async function makePosts(): Promise<void> {
   files.push({ name: 'a deleted file', id: thrown.id, hash: thrown.file_hash ?? '', goes: false });
 }
 
-/** Gives every peer its share of every target, also of those that no handler would let it have. */
+/** Gives every peer its share of every target, including those that handlers would not allow. */
 async function shareEverything(): Promise<void> {
   const { db } = harbour.database;
   for (const { kind, sender } of callers) {
@@ -237,14 +237,14 @@ async function read({ sender }: Caller, path: string): Promise<string> {
   return answer.ok ? 'ok' : String(JSON.parse(text).error ?? answer.status);
 }
 
-/** What everyone without a connection gets, whatever they ask for; null for a connected peer. */
+/** The response to every request of a caller without a connection; null for a connected peer. */
 function closedTo({ state }: PeerKind): string | null {
   if (state === null) return 'unknown_peer';
   return state === 'connected' ? null : 'peer_disabled';
 }
 
 const inForce = ({ share }: PeerKind) => share !== null && share.ended === undefined;
-/** A share with one person lets nobody else act on the post. */
+/** A share with one person allows nobody else to act on the post. */
 const mayAct = (kind: PeerKind) =>
   inForce(kind) && [undefined, 'team', kind.person].includes(kind.share?.with);
 
@@ -291,7 +291,7 @@ describe.each(kinds.map(({ name }, at) => [name, at] as const))('%s', (_, at) =>
       posts.map((target) => envelopeOf(caller, { type: 'Create', object: noteOn(caller, uriOf(target)) })),
     );
     const due = ({ name, postGoes }: Target, may: boolean) => {
-      // Here, it is the copy of a post that belongs elsewhere.
+      // The post is a copy of one that belongs to another install.
       const missing = name === 'a post that another peer shares' ? 'unknown_object' : 'unshared_object';
       return closedTo(kind) ?? (postGoes && may ? 'accepted' : missing);
     };

@@ -11,7 +11,7 @@ import {
 import { checkMayPublish } from '../../src/access/posts.ts';
 import { Refusal } from '../../src/platform/http/refuse.ts';
 
-/** The rules that are no predicates over rows, each asked of every kind of caller. */
+/** The rules that are not predicates over rows, each for every kind of caller. */
 
 const OTHER = 2;
 const team = '00000000-0000-4000-8000-000000000001';
@@ -39,7 +39,7 @@ const inTeam = (code: Capability) => signedIn([], { teamCapabilities: new Map([[
 const unresolved = signedIn([], { capabilitiesStatus: 'unavailable' });
 const anonymous: Caller = { kind: 'anonymous' };
 
-/** The status somebody gets, or `fine`. */
+/** Returns the status of a refusal, or `fine`. */
 function outcome(check: () => void): number | 'fine' {
   try {
     check();
@@ -50,7 +50,7 @@ function outcome(check: () => void): number | 'fine' {
   }
 }
 
-/** Callers by what they hold, and whether that is the capability: a team's is not the library's. */
+/** Callers by capability, and whether it is enough: one held in a team does not count for the library. */
 const holders = (code: Capability): [string, SignedIn, boolean][] => [
   ['nobody in particular', signedIn([]), false],
   ['a holder', signedIn([code]), true],

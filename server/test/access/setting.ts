@@ -6,7 +6,7 @@ import type { Ledger } from './ledger.ts';
 import { byAssets, type CallerKind } from './matrix.ts';
 import type { Caller, World } from './world.ts';
 
-/** What every surface of the matrix is asked in: one world, and the ledger of what it answered. */
+/** The environment of every surface of the matrix: one world, and the ledger of its responses. */
 export interface Matrix {
   world: World;
   ledger: Ledger;
@@ -14,16 +14,16 @@ export interface Matrix {
 
 const isDisguised = ({ name, kind }: Caller) => name !== kind;
 
-/** `ACCESS_MATRIX=all` asks every caller about every cell; it takes about three times as long. */
+/** `ACCESS_MATRIX=all` tests every cell with every caller, which takes about three times as long. */
 export const asksAll = process.env.ACCESS_MATRIX === 'all';
 
-/** A number of this caller, by which callers take turns. */
+/** Returns the caller's number, by which callers alternate. */
 export const seedOf = ({ name }: Caller): number =>
   Array.from(name).reduce((sum, letter) => (Math.imul(sum, 31) + letter.charCodeAt(0)) >>> 0, 7);
 
 /**
- * A third of the cells, another third for every caller, so that each cell is asked about by a third of the callers. The
- * thirds follow a hash of the place: neighbouring cells differ in one property, which no third may leave out.
+ * Returns a third of the cells, a different third for each caller, so that a third of the callers test each cell. The
+ * thirds follow a hash of the index: neighbouring cells differ in one property, which no third may omit.
  */
 export function third<T>(caller: Caller, cells: readonly T[]): readonly T[] {
   if (asksAll) return cells;
@@ -35,7 +35,7 @@ export function third<T>(caller: Caller, cells: readonly T[]): readonly T[] {
   return cells.filter((_, index) => isAsked(index));
 }
 
-/** Every so many cells are asked about by callers whom the rules at hand do not tell apart, and by those in disguise. */
+/** One in this many cells is tested with callers whom these rules do not distinguish, and with disguised callers. */
 const PART = 16;
 
 const isDistinguished = (caller: Caller, distinguished: readonly CallerKind[]) =>
@@ -43,7 +43,7 @@ const isDistinguished = (caller: Caller, distinguished: readonly CallerKind[]) =
 
 const partOf = <T>(cells: readonly T[]) => cells.filter((_, index) => index % PART === 0);
 
-/** A third of these cells for callers whom these rules tell apart, a part of them for the others. */
+/** Returns a third of these cells for callers whom these rules distinguish, and fewer for the others. */
 export function portion<T>(
   caller: Caller,
   cells: readonly T[],
@@ -52,7 +52,7 @@ export function portion<T>(
   return isDistinguished(caller, distinguished) ? third(caller, cells) : partOf(cells);
 }
 
-/** The assets to request one at a time: the decisive ones, or a part of them for callers like many others. */
+/** Returns the assets to request individually: the decisive ones, or some of them for callers like many others. */
 export function singleAssets(caller: Caller, cells: readonly AssetCell[]): readonly AssetCell[] {
   const decisive = decisiveAssets(caller.kind, cells);
   return isDistinguished(caller, byAssets) ? decisive : partOf(decisive);
