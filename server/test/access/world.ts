@@ -25,13 +25,13 @@ import type { Other } from './others.ts';
 export const WIP = '00000000-0000-4000-8000-000000000201';
 export const PUBLISHED = '00000000-0000-4000-8000-000000000202';
 
-/** Somebody who asks, and by which line of the table they are answered. */
+/** A caller, and the line of the table that applies. */
 export interface Caller {
   name: CallerKind | Disguise | Other;
   kind: CallerKind;
-  /** Of a bearer token; null for whoever comes with a session or without anything. */
+  /** The scopes of a bearer token; null for sessions and anonymous callers. */
   scopes: readonly string[] | null;
-  /** Null for an anonymous visitor. */
+  /** Null for anonymous visitors. */
   ref: number | null;
   visitor: Visitor;
 }
@@ -45,7 +45,7 @@ export interface World extends Cells {
   hash: string;
 }
 
-/** An account with a session, without the cost of a password. */
+/** Creates an account with a session but without a password, because hashing one is slow. */
 export async function enter(library: Library, username: string, roleId?: string): Promise<Account> {
   const { db } = library.deps;
   const role =
@@ -94,7 +94,7 @@ const grants: [CallerKind, string, Scope][] = [
 ];
 const administration = ['posts.admin', 'assets.admin', 'content.read.all', 'system.admin'];
 
-/** A role that gives nothing itself, below one that administers, below the members'. */
+/** A role without capabilities, below an administering one, below the members' role. */
 async function addInheritingRole(library: Library): Promise<string> {
   const { db } = library.deps;
   const [deputy, chief] = [randomUUID(), randomUUID()];
@@ -119,7 +119,7 @@ async function prefer(library: Library, ref: number, preferences: unknown): Prom
     .execute();
 }
 
-/** Everybody under their own name, with what the table's line about them says they have. */
+/** Creates the account of every kind of caller, with the capabilities of its line in the table. */
 async function addPeople(library: Library, teamIds: Map<TeamName, string>): Promise<Map<string, Account>> {
   const { db } = library.deps;
   const people = new Map<string, Account>();
@@ -174,7 +174,7 @@ async function addPeople(library: Library, teamIds: Map<TeamName, string>): Prom
         team_id: teamOf('team'),
         expires_at: null,
       },
-      // A revoke that ran out takes nothing any more.
+      // An expired denial has no effect.
       { user_ref: refOf('posts.admin'), capability: 'posts.admin', team_id: null, expires_at: yesterday },
       {
         user_ref: refOf('assets.admin in the team'),
@@ -202,7 +202,7 @@ async function addPeople(library: Library, teamIds: Map<TeamName, string>): Prom
     .execute();
   await prefer(library, refOf('opted in to mature'), { mature_content: { show: true } });
   await prefer(library, refOf('keeps placeholders'), { feed_filters: { show_restricted: true } });
-  // A profile name goes before a full name, a full name before the user name (IDENTITY-2).
+  // A profile name takes precedence over a full name, and a full name over the user name (IDENTITY-2).
   await db
     .updateTable('users')
     .set({ display_name: 'The Author', fullname: 'Anna Author' })
@@ -228,7 +228,7 @@ async function withToken(library: Library, account: Account, scope: 'read' | 'po
   return visit(library.address, { authorization: `Bearer ${token}` });
 }
 
-/** How somebody in disguise comes in. */
+/** Signs a disguised caller in. */
 async function visitorOf(
   library: Library,
   people: Map<string, Account>,
@@ -281,7 +281,7 @@ const disguiseEntries = disguiseNames.map(
 
 type Rendered = AssetCell['rendered'];
 
-/** Three real files: rendered in full with cues for scrubbing, with `col` alone, and one nothing is made of. */
+/** Uploads three real files: one with all renditions including the scrub strip, one with only `col`, one with none. */
 async function addFiles(library: Library, owner: Account): Promise<Record<Rendered, string>> {
   const { db } = library.deps;
   const whole = await upload(owner, await jpeg(900, 600));
@@ -309,7 +309,7 @@ async function inChunks<T>(rows: readonly T[], write: (chunk: T[]) => Promise<un
   for (let from = 0; from < rows.length; from += CHUNK) await write(rows.slice(from, from + CHUNK));
 }
 
-/** When things were made: each a second after the one before. */
+/** Creation times: each a second after the previous one. */
 const moment = (index: number) => new Date(Date.UTC(2026, 0, 2) + index * 1000).toISOString();
 
 type Inserting = Pick<World, 'library' | 'teamIds' | 'refs' | 'refOf'> & { hashes: Record<Rendered, string> };
@@ -343,7 +343,7 @@ async function insertAssets(world: Inserting, cells: readonly AssetCell[]): Prom
   await inChunks(tags, (chunk) => db.insertInto('asset_tags').values(chunk).execute());
 }
 
-/** Subtitles of every asset, which lie in the library once. */
+/** Adds subtitles to every asset, which share one file. */
 async function insertSubtitles({ library }: Inserting, cells: readonly AssetCell[]): Promise<void> {
   const { db, storage } = library.deps;
   const text = 'WEBVTT\n\n00:00:01.000 --> 00:00:02.000\nwhat nobody else may read\n';
@@ -373,7 +373,7 @@ async function insertPosts(world: Inserting, cells: readonly PostCell[]): Promis
     cover_thumbnail_asset_id: cell.thumbnail?.id ?? null,
     cover_focal_x: cell.hasFocal ? 0.25 : null,
     cover_focal_y: cell.hasFocal ? 0.75 : null,
-    // A point belongs to the picture it was set on: the chosen cover, else the first member.
+    // A focal point belongs to the picture for which it was set: the chosen cover, otherwise the first member.
     cover_focal_asset_id: cell.hasFocal ? (cell.cover?.id ?? cell.members[0]?.id ?? null) : null,
     comments_enabled: cell.thread === null,
     tags: [cell.tag],
@@ -384,7 +384,7 @@ async function insertPosts(world: Inserting, cells: readonly PostCell[]): Promis
   const members = cells.flatMap((cell) =>
     cell.members.map((asset, sort_order) => ({ post_id: cell.id, asset_id: asset.id, sort_order })),
   );
-  // With everything, whatever its visibility: a share is no right where visibility does not ask for one.
+  // Shares every post, because shares have no effect unless the visibility requires one.
   const shared = cells.filter(({ unshared }) => unshared !== true);
   const shares = shared.map(({ id }) => ({ post_id: id, user_ref: world.refOf('sharee') }));
   const { db } = world.library.deps;
@@ -462,7 +462,7 @@ async function insertThreads({ library, refs, refOf }: Inserting, cells: readonl
   await inChunks(likes, (chunk) => db.insertInto('post_likes').values(chunk).execute());
 }
 
-/** The whole world, ready to be asked. */
+/** Opens the whole world. */
 export async function makeWorld(library: Library): Promise<World> {
   const { db } = library.deps;
   const teamIds = await addTeams(library);

@@ -16,12 +16,12 @@ import { undoAnyDelete } from '../matrix.ts';
 import type { Matrix } from '../setting.ts';
 import type { Caller } from '../world.ts';
 
-/** Assets in lists and alone, and their bytes. */
+/** Assets in lists, single assets, and their bytes. */
 
 interface Shelf {
   query: string;
   cells: readonly AssetCell[];
-  /** A filter looks at columns, so that it finds only what is shown. */
+  /** Filters read columns, so they find only visible assets. */
   filtered: boolean;
   withTrash?: boolean;
 }
@@ -63,14 +63,14 @@ export function filteredShelves(matrix: Matrix): Shelf[] {
   ];
 }
 
-/** A file whose content is looked at, and refused, once the caller may change the asset. */
+/** A file whose content is checked, and refused, only if the caller may edit the asset. */
 function notSubtitles(): FormData {
   const form = new FormData();
   form.append('file', new Blob(['no subtitles']), 'a.srt');
   return form;
 }
 
-/** Every operation on an asset that changes nothing but a request when it is allowed. */
+/** Every operation on an asset that, if allowed, changes nothing except for adding a request. */
 export function assetProbes(): Probe<AssetCell>[] {
   const writing = { door: 'signedIn', scope: 'assets.write' } as const;
   return [
@@ -98,7 +98,7 @@ export function assetProbes(): Probe<AssetCell>[] {
       ...writing,
       method: 'POST',
       path: ({ id }) => `/assets/${id}/reprocess`,
-      // A failed one would be rendered again.
+      // A failed asset would be rendered again.
       due: (who, asset) =>
         editsAsset(who, asset) && asset.processing === 'failed' ? null : changingAsset(who, asset, 200),
     },
@@ -128,7 +128,7 @@ export async function lookAtAsset(matrix: Matrix, caller: Caller, cell: AssetCel
   matrix.ledger.hold(`${caller.name}: GET /assets/{id}: ${labelOfAsset(cell)}`, got, due);
 }
 
-/** The renditions that are asked for, with what must have been rendered for each; null for what is not rendered. */
+/** The requested renditions, and what must have been rendered for each; null for those that are not rendered. */
 const cover = { path: 'variants/col', of: ['all', 'col'] } as const;
 const others = [
   { path: 'variants/hires', of: ['all'] },
@@ -138,10 +138,10 @@ const others = [
   { path: 'subtitles/de', of: null },
 ] as const;
 
-/** `*` is whatever there is: 304 says that it would be served, without the bytes. */
+/** `*` matches any version: 304 means that the bytes would be served, without sending them. */
 const unchanged = { headers: { 'if-none-match': '*' } };
 
-/** `sent`: the bytes themselves. `known`: whether they would be. One of the others in its turn, never its bytes. */
+/** `sent`: requests the bytes. `known`: requests only whether they would be served. Alternates between renditions. */
 export async function lookAtBytes(
   matrix: Matrix,
   caller: Caller,

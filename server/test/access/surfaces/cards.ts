@@ -5,7 +5,7 @@ import type { AssetCell } from '../due.ts';
 import type { CallerKind } from '../matrix.ts';
 import type { Caller } from '../world.ts';
 
-/** The strip of values on cards (VALUE-18): on every shown asset, wherever it stands, and on no other. */
+/** The values on cards (VALUE-18): on every visible asset wherever it is shown, and on no other. */
 
 interface Seen {
   id: string;
@@ -13,14 +13,14 @@ interface Seen {
   cardFields: CardField[] | undefined;
 }
 
-/** Everything in an answer that is an asset or stands for one. */
+/** Returns every asset and placeholder in a response. */
 function assetsIn(value: unknown): Seen[] {
   if (typeof value !== 'object' || value === null) return [];
   if (Array.isArray(value)) return value.flatMap(assetsIn);
   const inside = Object.values(value).flatMap(assetsIn);
   if (!('restricted' in value)) return inside;
   const id = 'id' in value ? value.id : 'asset_id' in value ? value.asset_id : undefined;
-  // A member around a shown asset says nothing of it.
+  // The member that contains a visible asset has no values itself.
   if (typeof id !== 'string' || 'asset' in value) return inside;
   const cardFields: CardField[] | undefined =
     'card_fields' in value && Array.isArray(value.card_fields) ? value.card_fields : undefined;

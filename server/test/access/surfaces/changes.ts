@@ -17,9 +17,9 @@ import { type CallerKind, commentAuthor, teams } from '../matrix.ts';
 import type { Matrix } from '../setting.ts';
 import { type Caller, PUBLISHED, WIP } from '../world.ts';
 
-/** What is really done: changed, moved, deleted and restored. */
+/** Changes that are really made: edits, moves, deletions and restores. */
 
-/** Rows of their own for whoever may really change, move, delete and restore. */
+/** Separate rows for callers who may edit, move, delete and restore. */
 export async function throwaways(matrix: Matrix): Promise<{ posts: PostCell[]; assets: AssetCell[] }> {
   const { db } = matrix.world.library.deps;
   const posts: PostCell[] = [];
@@ -156,7 +156,7 @@ export async function workOnPost(matrix: Matrix, caller: Caller, cell: PostCell,
     path: ({ id }) => `/posts/${id}`,
     due: (who, post) => changingPost(who, post, 204),
   });
-  // Whoever deleted it may undo that; for everybody else it is live still.
+  // The account that deleted it may undo that; for all others it is unchanged.
   await step({
     ...posting,
     method: 'POST',

@@ -18,9 +18,9 @@ import type { Matrix } from '../setting.ts';
 import type { Caller } from '../world.ts';
 import { lookAtFeed } from './feeds.ts';
 
-/** Collections in lists and alone, with their posts, counts and covers. */
+/** Collections in lists and single ones, with their posts, counts and covers. */
 
-/** The list: which are there, what each counts, and whose pictures stand for it. */
+/** The list: its collections, their counts and their pictures. */
 export async function lookAtCollections(matrix: Matrix, caller: Caller, switches: Switches) {
   const items = await everyItem<SeenCollection>(matrix.ledger, caller, '/collections', '', switches);
   if (items === null) return;
@@ -38,7 +38,7 @@ export async function lookAtCollections(matrix: Matrix, caller: Caller, switches
   matrix.ledger.hold(`${caller.name}: /collections: how many, each once`, items.length, due);
 }
 
-/** One collection, its posts in their order, and the feed narrowed to it. */
+/** A single collection, its posts in order, and the feed filtered by it. */
 export async function lookAtCollection(
   matrix: Matrix,
   caller: Caller,
@@ -76,7 +76,7 @@ const deletedOf = (posts: readonly PostCell[]) =>
     'deleted post',
   );
 
-/** Every operation on a collection that changes nothing when it is allowed. */
+/** Every operation on a collection that changes nothing if it is allowed. */
 export function collectionProbes(matrix: Matrix): Probe<CollectionCell>[] {
   const sharee = matrix.world.refOf('sharee');
   const due = (who: CallerKind, cell: CollectionCell, done: number) =>
@@ -102,7 +102,7 @@ export function collectionProbes(matrix: Matrix): Probe<CollectionCell>[] {
       body: {},
       due: (who, cell) => due(who, cell, 200),
     },
-    // What is in it already stays where it is; what the caller does not read is a 404 for them.
+    // Adding a contained post changes nothing; posts that the caller cannot read are 404.
     {
       ...posting,
       method: 'PUT',
@@ -112,7 +112,7 @@ export function collectionProbes(matrix: Matrix): Probe<CollectionCell>[] {
         return due(who, cell, readsPost(who, first) ? 204 : 404);
       },
     },
-    // What was deleted is nobody's to arrange, though it has its place.
+    // Nobody may move deleted posts, although they keep their position.
     {
       ...posting,
       method: 'PUT',
@@ -126,7 +126,7 @@ export function collectionProbes(matrix: Matrix): Probe<CollectionCell>[] {
       bodyOf: ({ posts }) => ({ post_ids: [deletedOf(posts).id] }),
       due: (who, cell) => due(who, cell, 404),
     },
-    // A list of one takes the place it has; one the caller does not read is none of the collection's.
+    // A list of one post keeps its position; a post that the caller cannot read counts as not contained.
     {
       ...posting,
       method: 'PUT',
@@ -146,7 +146,7 @@ export function collectionProbes(matrix: Matrix): Probe<CollectionCell>[] {
   ];
 }
 
-/** Collections that hold a post, as far as it is shown to the caller there; to their owner as far as they read it. */
+/** Collections that contain a post, if the caller sees it there, or, for the owner, can read it. */
 export async function lookAtHolders(matrix: Matrix, caller: Caller, post: PostCell, switches: Switches) {
   const query = `containing=${post.id}`;
   const items = await everyItem<SeenCollection>(matrix.ledger, caller, '/collections', query, switches);

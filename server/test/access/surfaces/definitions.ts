@@ -12,9 +12,9 @@ import { postAdministrators, shownEverything, teams } from '../matrix.ts';
 import { usual } from '../setting.ts';
 import type { Caller } from '../world.ts';
 
-/** Definitions of fields: who knows of which (FIELD-10). */
+/** Definitions of fields, and who sees them (FIELD-10). */
 
-/** Whoever configures fields knows all, and reads no value for it. */
+/** Administrators of fields see all definitions, but no additional values. */
 const configures = ({ name }: Caller) => name === 'fields.admin' || name === 'system.admin';
 const inSomeTeam = (table: Record<(typeof teams)[number], readonly string[]>, who: string) =>
   teams.some((team) => table[team].includes(who));
@@ -58,11 +58,11 @@ export async function lookAtDefinitions(about: About) {
     const vocabulary = await caller.visitor.send(`/fields/${fields.vocabulary.id}/values`);
     if (refusal === null) {
       const { can_extend }: { can_extend: boolean } = JSON.parse(vocabulary.text);
-      // Every member extends; among viewers only those who were given the capability, if only in a team.
+      // Every member may extend vocabularies; viewers need the capability, in any team.
       const extends_ = caller.name !== 'anonymous' && caller.name !== 'viewer';
       ledger.hold(`${caller.name}: may extend`, can_extend, extends_);
     }
-    // What teams have instead of a default is for who configures.
+    // Only administrators of fields see the defaults of teams.
     const overrides = await caller.visitor.send(`/fields/${fields.plain.id}/default-overrides`);
     const due = caller.name === 'anonymous' ? 401 : configures(caller) && lets ? 200 : 403;
     ledger.hold(`${caller.name}: overrides`, overrides.status, due);

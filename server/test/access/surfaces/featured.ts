@@ -5,16 +5,16 @@ import { lookOfPost, type SeenPost } from '../looks.ts';
 import { usual } from '../setting.ts';
 import type { Caller } from '../world.ts';
 
-/** The featured rail: the operators' choice, as each caller's feed has it. */
+/** The featured list, filtered like each caller's feed. */
 
-/** Without what this half of the matrix has put on cards. */
+/** Without the values that this part of the matrix shows on cards. */
 const withoutCards = (text: string): SeenPost[] =>
   JSON.parse(text, (key, value) => (key === 'card_fields' ? undefined : value));
 
 const administersPosts = ({ name }: Caller) =>
   ['posts.admin', 'administrator by an inherited role', 'system.admin'].includes(name);
 
-/** More than are in anybody's feed: drafts and what was deleted keep their place. */
+/** More posts than any feed contains: drafts and deleted posts keep their position. */
 export async function fillRail({ world }: About): Promise<PostCell[]> {
   const gallery = world.posts.filter(({ tag }) => tag === 'gallery');
   const sample = world.posts.filter(({ tag, team }) => tag === 'sample' && team !== 'elsewhere');
@@ -55,7 +55,7 @@ export async function lookAtFeatured({ ledger, callers }: About, rail: readonly 
       method: 'PUT',
       body: { post_ids: ids },
     });
-    // Not all of these are live, so that nobody has the rail before them.
+    // Not all of these are live, so no caller sees exactly this list.
     const due = caller.name === 'anonymous' ? 401 : administersPosts(caller) ? 409 : 403;
     ledger.hold(`${caller.name}: order the rail`, order.status, due);
   });

@@ -14,11 +14,11 @@ import { type CallerKind, commentAuthor } from '../matrix.ts';
 import type { Matrix } from '../setting.ts';
 import type { Caller } from '../world.ts';
 
-/** Lists of posts: the feed, narrowed and ordered in every way, drafts, and the trash among them. */
+/** Lists of posts: the feed with every filter and order, drafts, and the trash. */
 
 export interface Feed {
   query: string;
-  /** The posts it may have, for whom. */
+  /** The posts that it contains for each caller. */
   cells: readonly PostCell[];
   rule: (who: CallerKind, post: PostCell) => boolean;
 }
@@ -57,7 +57,7 @@ const liveAsset = (matrix: Matrix, changes: Partial<AssetCell>) =>
     'such an asset',
   );
 
-/** The feed narrowed and ordered in every way; the same rule throughout. */
+/** The feed with every filter and order, which all follow the same rule. */
 export function narrowedFeeds(matrix: Matrix): Feed[] {
   const tagged = (tag: string) => matrix.world.posts.filter((post) => post.tag === tag);
   const sample = tagged('sample');

@@ -4,7 +4,7 @@ import { labelOfAsset, labelOfCollection, labelOfPost, together } from '../askin
 import type { AssetCell, CollectionCell, PostCell } from '../due.ts';
 import { asksAll, type Matrix } from '../setting.ts';
 
-/** Visitors with a link: what every post, asset and collection of the matrix shows them, and what it never shows. */
+/** What visitors see through links to every post, asset and collection of the matrix. */
 
 type Cell = {
   column: 'post_id' | 'asset_id' | 'collection_id';
@@ -38,7 +38,7 @@ function ofPost(matrix: Matrix, post: PostCell): Cell {
   return { column: 'post_id', id: post.id, label: labelOfPost(post), due };
 }
 
-/** A link to an asset is explicit: any sensitivity, but nothing mature. */
+/** A link to an asset is explicit: it shows any sensitivity, but no mature content. */
 function ofAsset(asset: AssetCell): Cell {
   const due = asset.deleted || asset.mature ? null : [asset.id];
   return { column: 'asset_id', id: asset.id, label: labelOfAsset(asset), due };
@@ -54,10 +54,10 @@ function ofCollection(matrix: Matrix, collection: CollectionCell): Cell {
   return { column: 'collection_id', id: collection.id, label: labelOfCollection(collection), due };
 }
 
-/** By default one cell in twelve is asked about, because each takes several statements; `ACCESS_MATRIX=all` asks about every cell. */
+/** Tests one cell in twelve, because each takes several statements; `ACCESS_MATRIX=all` tests every cell. */
 const PART = asksAll ? 1 : 12;
 
-/** Cells by links of an administrator, who may edit all of them: plain, with a password, and expired. */
+/** Links of an administrator, who may edit all cells: plain, with a password, and expired. */
 export async function lookThroughLinks(matrix: Matrix): Promise<void> {
   const { world, ledger } = matrix;
   const { db } = world.library.deps;
@@ -106,7 +106,7 @@ export async function lookThroughLinks(matrix: Matrix): Promise<void> {
     const { status } = await visitor.send(`/links/${tokenOf(id, 'expired')}`);
     ledger.hold(`expired link: ${label}`, status, 404);
   });
-  // Bytes follow: every asset is asked for through a link that shows it, and one through a link that does not.
+  // Bytes: requests every asset through a link that shows it, and one through a link that does not.
   const shown = cells.filter(({ column, due }) => column === 'post_id' && due !== null).slice(0, 15);
   await together(shown, async ({ id, label, due }) => {
     const link = `/links/${tokenOf(id, 'plain')}`;
@@ -118,7 +118,7 @@ export async function lookThroughLinks(matrix: Matrix): Promise<void> {
       }
     }
     for (const one of (due ?? []).slice(0, 2)) {
-      // Known to the link, which gives no originals and therefore no tiles.
+      // The link shows it, but provides no originals and therefore no tiles.
       for (const [path, expected] of [
         ['file', 403],
         ['tiles/0/0_0', 403],

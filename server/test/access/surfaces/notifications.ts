@@ -9,8 +9,8 @@ import type { Caller } from '../world.ts';
 import { type Ask, decides } from './requests.ts';
 
 /**
- * What an account is told of: one's own alone, and never what its recipient may not read now. Every account is given a
- * notification of everything, as if all of it had been theirs to know once.
+ * Notifications: accounts see only their own, and none about content that they cannot read now. Every account receives a
+ * notification about every object, as if it had been able to read all of them once.
  */
 
 interface Cell {
@@ -20,15 +20,15 @@ interface Cell {
   post?: PostCell;
   comment?: string;
   ask?: Ask;
-  /** Whether it is there for this recipient, who is an account. */
+  /** Whether this recipient, an account, sees it. */
   isTold: (recipient: Caller) => boolean;
-  /** Told by mail alone. */
+  /** Sent only by mail. */
   isMailOnly?: true;
 }
 
 const tellsPost = (post: PostCell) => (recipient: Caller) => readsPost(recipient.kind, post);
 
-/** Of whatever may be named to whom. */
+/** Notifications about objects, by whether the recipient may see them. */
 function isTitleTold({ target }: Ask, { kind }: Caller): boolean {
   switch (target.kind) {
     case 'asset':
@@ -40,7 +40,7 @@ function isTitleTold({ target }: Ask, { kind }: Caller): boolean {
   }
 }
 
-/** Of likes only the first of these posts' still stand. */
+/** Likes: only those of the first of these posts still exist. */
 const likedPosts = ({ world }: About) => world.posts.filter(({ tag }) => tag === 'product').slice(0, 20);
 const stands = (index: number) => index % 3 !== 2;
 
@@ -75,7 +75,7 @@ function cellsFor(about: About, recipient: Caller, liker: number, asks: readonly
         isTold: (who) => stands(index) && readsPost(who.kind, post),
       }),
     ),
-    // Who still follows.
+    // Accounts that still follow.
     cell({ kind: 'follow', actor: world.refOf('follower'), isTold: ({ kind }) => kind === 'author' }),
     cell({ kind: 'follow', actor: world.refOf('stranger'), isTold: ({ kind }) => kind === 'owner' }),
     cell({ kind: 'follow', actor: world.refs.gone, isTold: never }),
@@ -96,10 +96,10 @@ async function inChunks<T>(rows: readonly T[], write: (chunk: T[]) => Promise<un
   for (let from = 0; from < rows.length; from += CHUNK) await write(rows.slice(from, from + CHUNK));
 }
 
-/** Every account's, by its ref. */
+/** The notifications of every account, by ref. */
 export type News = ReadonlyMap<number, Cell[]>;
 
-/** Of some asks of every kind. */
+/** Notifications about some requests of every kind. */
 export async function addNotifications(about: About, asks: readonly Ask[]): Promise<News> {
   const { world, callers } = about;
   const { db } = world.library.deps;
@@ -110,7 +110,7 @@ export async function addNotifications(about: About, asks: readonly Ask[]): Prom
   });
   const refs = accounts.map(({ ref }) => must(ref, 'ref'));
   const byAccount = new Map<number, Cell[]>();
-  // Each account is told of the next one's likes, as a like is told to one account alone.
+  // Each account is notified of the next account's likes, because a like notifies only one account.
   for (const [place, caller] of accounts.entries()) {
     const liker = must(refs[(place + 1) % refs.length], 'liker');
     byAccount.set(must(caller.ref, 'ref'), cellsFor(about, caller, liker, some));
@@ -189,7 +189,7 @@ export async function lookAtNotifications({ ledger, callers }: About, byAccount:
   });
 }
 
-/** One marks as read one's own that one sees; another's is not there, and no more is one's own that is hidden. */
+/** Accounts mark their own visible notifications as read; those of others and hidden ones do not exist for them. */
 export async function tryToRead({ ledger, callers }: About, byAccount: News) {
   const write = { door: 'signedIn', scope: 'admin' } as const;
   await together(callers, async (caller) => {

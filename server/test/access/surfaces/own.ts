@@ -4,14 +4,14 @@ import { labelOfPost, together } from '../asking.ts';
 import { readsPost, refusalAt } from '../due.ts';
 import { usual } from '../setting.ts';
 
-/** What an account keeps for itself: searches, views, and what it watches. Another's is not there. */
+/** Private settings of an account: searches, views and watched objects. Those of others do not exist for it. */
 
 const reading = { door: 'signedIn', scope: 'read' } as const;
 const writing = { door: 'signedIn', scope: 'admin' } as const;
 
 type Kept = readonly { path: string; ids: ReadonlyMap<number, string> }[];
 
-/** One of each for every account. */
+/** Creates one of each for every account. */
 export async function addKept({ world, callers }: About): Promise<Kept> {
   const { db } = world.library.deps;
   const refs = [...new Set(callers.flatMap(({ ref }) => ref ?? []))];

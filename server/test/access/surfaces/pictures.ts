@@ -4,12 +4,12 @@ import { isServed, refusalAt } from '../due.ts';
 import { byAssets } from '../matrix.ts';
 import { portion, usual } from '../setting.ts';
 
-/** The most a search by picture answers (contract: ImageQuery). */
+/** The most results of a search by picture (contract: ImageQuery). */
 const MOST = 100;
-/** One asset of so many is searched by: the rules that tell them apart repeat more often. */
+/** One asset in this many is searched by; the states that the rules distinguish repeat more often. */
 const EVERY = 50;
 
-/** SEARCH-16: assets found by a picture, and those a picture is taken from, are those whose bytes the caller is served. */
+/** SEARCH-16: callers search by and find only pictures of assets whose bytes they receive. */
 export async function lookAtPictures({ world, ledger, callers }: About) {
   const pictures = world.assets.filter(({ rendered }) => rendered !== 'nothing');
   await together(callers, async (caller) => {

@@ -16,9 +16,9 @@ import { commentAuthor } from '../matrix.ts';
 import type { Matrix } from '../setting.ts';
 import type { Caller } from '../world.ts';
 
-/** One post, with its thread, likes, whiteboards and shares. */
+/** A single post with its thread, likes, whiteboards and shares. */
 
-/** Every operation on a post that changes nothing when it is allowed. */
+/** Every operation on a post that changes nothing if it is allowed. */
 export function postProbes(matrix: Matrix): Probe<PostCell>[] {
   const sharee = matrix.world.refOf('sharee');
   return [
@@ -52,7 +52,7 @@ export function postProbes(matrix: Matrix): Probe<PostCell>[] {
       body: {},
       due: (who, post) => changingPost(who, post, 200),
     },
-    // A move from a state the post is not in is 409 for whoever may move it at all.
+    // Moving a post from a state that it is not in returns 409 to callers who may move it.
     {
       ...posting,
       method: 'POST',
@@ -96,7 +96,7 @@ export function postProbes(matrix: Matrix): Probe<PostCell>[] {
   ];
 }
 
-/** A comment that was deleted is not there for anybody. */
+/** Deleted comments do not exist for any caller. */
 export function deletedCommentProbes(): Probe<PostCell>[] {
   return [
     { ...publicRead, path: (post) => `/comments/${threadOf(post).deletedRoot}/replies`, due: () => 404 },

@@ -8,7 +8,7 @@ import type { CallerKind } from '../matrix.ts';
 import { usual } from '../setting.ts';
 import type { Caller } from '../world.ts';
 
-/** Requests (REQUEST-16): who is shown which queue, and who decides what. */
+/** Requests (REQUEST-16): who sees which queue, and who decides which request. */
 
 const ACCESS = 'content.access.request';
 const RESTORE = 'content.restore.request';
@@ -18,7 +18,7 @@ type Target = (
   | { kind: 'post'; cell: PostCell }
   | { kind: 'collection'; cell: CollectionCell }
 ) & {
-  /** Who deleted it, where that is somebody whom contents do not know. */
+  /** The account that deleted it, if it is not a kind of caller. */
   deleter?: 'share.grant';
 };
 
@@ -40,7 +40,7 @@ const refOf = ({ callers }: About, name: string) =>
     `${name}'s account`,
   );
 
-/** Assets of the owner, of others and of nobody, live, unreadable and deleted by each; posts and collections deleted. */
+/** Assets of the owner, of others and without owner, live, unreadable and deleted; deleted posts and collections. */
 function targets({ world }: About): Target[] {
   const { assets, posts, collections } = world;
   const first = <T>(all: readonly T[], which: (one: T) => boolean) => must(all.find(which), 'such a thing');
@@ -89,7 +89,7 @@ function targets({ world }: About): Target[] {
     ),
     ...shelves.map((cell): Target => ({ kind: 'collection', cell })),
     { kind: 'post', cell: another, deleter: 'share.grant' },
-    // Restored meanwhile: nobody's delete is there to be undone.
+    // Restored meanwhile, so there is no deletion to undo.
     { kind: 'post', cell: livePost },
     { kind: 'collection', cell: liveShelf },
   ];
@@ -98,7 +98,7 @@ function targets({ world }: About): Target[] {
 const requesters = ['commenter', 'stranger', 'owner', 'author', 'share.grant', 'system.admin'] as const;
 const states = ['pending', 'granted', 'denied', 'expired'] as const;
 
-/** Asks of every kind for each of these, by each of some people, in every state. */
+/** Requests of every kind for each of these objects, by several accounts, in every state. */
 export async function addRequests(about: About): Promise<Ask[]> {
   const asks: Ask[] = [];
   for (const target of targets(about)) {
@@ -131,7 +131,7 @@ export async function addRequests(about: About): Promise<Ask[]> {
   return asks;
 }
 
-/** Who once deleted what was restored since has no say any more; a holder of share.grant has one in their own deletes. */
+/** A deletion that was undone gives no right to decide; holders of share.grant decide about their own deletions. */
 async function markDeleters(about: About, asks: readonly Ask[]): Promise<void> {
   const { db } = about.world.library.deps;
   for (const { target } of asks) {
@@ -153,7 +153,7 @@ function deleted(about: About, caller: Caller, { target: { cell, deleter } }: As
 }
 const grants = ({ name }: Caller) => name === 'share.grant' || name === 'system.admin';
 
-/** REQUEST-6, REQUEST-8; nobody decides their own, but a system.admin. */
+/** REQUEST-6, REQUEST-8; only system.admin decides their own requests. */
 export function decides(about: About, caller: Caller, ask: Ask): boolean {
   if (caller.name === 'system.admin') return true;
   if (isMine(about, caller, ask)) return false;
@@ -167,7 +167,7 @@ function isIncoming(about: About, caller: Caller, ask: Ask): boolean {
   return ask.capability === RESTORE ? deleted(about, caller, ask) : owns(caller, ask);
 }
 
-/** Not behind a mask, nor by a token that may not decide. */
+/** Not while impersonating, nor with a token without the scope. */
 const mayDecideNow = ({ name, scopes }: Caller) =>
   !name.startsWith('impersonator') && (scopes === null || scopes.includes('admin'));
 
@@ -225,7 +225,7 @@ function labelOfAsk({ by, target: { kind, cell }, capability, state }: Ask): str
   return `${state} ${capability} of ${by} for a ${what}`;
 }
 
-/** A grant that would have ended is refused to whoever may decide, so that nothing is decided by asking. */
+/** A grant that ends in the past is refused to callers who may decide, so that the probe decides nothing. */
 const ended = { decision: 'denied', expires_at: '2026-01-01T00:00:00Z' };
 
 export async function tryToDecide(about: About, asks: readonly Ask[]) {
@@ -235,7 +235,7 @@ export async function tryToDecide(about: About, asks: readonly Ask[]) {
     const door = refusalAt(caller.kind, caller.scopes, { door: 'signedIn', scope: 'admin' }, usual);
     const refusal = door ?? (mayDecideNow(caller) ? null : 403);
     const isDecider = asks.some((ask) => decides(about, caller, ask) || caller.name === ask.decidedBy);
-    // A third of all for whoever decides something, a part for all others.
+    // A third of all for callers who may decide something, fewer for all others.
     const asked = asks.filter((_, index) => (index + turn) % (isDecider ? 3 : 37) === 0);
     for (const ask of asked) {
       const { status } = await caller.visitor.send(`/admin/requests/${ask.id}/decide`, {

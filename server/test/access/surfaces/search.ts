@@ -24,9 +24,9 @@ import { teams } from '../matrix.ts';
 import { asksAll, usual } from '../setting.ts';
 import type { Caller } from '../world.ts';
 
-/** SEARCH-1: what is searched is what is read. */
+/** SEARCH-1: callers search what they can read. */
 
-/** The question, and which assets it finds for whom. */
+/** The query, and the assets that it finds for each caller. */
 const nobody: Rule = () => false;
 
 const questions: readonly [string, Rule][] = [
@@ -50,7 +50,7 @@ const questions: readonly [string, Rule][] = [
   ['"sealed ocelot"', both(isShown, readsAll)],
   ['margay', both(isShown, administersPosts)],
   ['kea', both(isShown, administersPosts)],
-  // By exclusion nobody learns what they may not find.
+  // Excluding a word reveals nothing that the caller may not find.
   ['quokka -numbat', (who, asset) => isShown(who, asset) && !isServed(who, asset, usual)],
   ['quokka -ocelot', (who, asset) => isShown(who, asset) && !readsAll(who, asset)],
   ['quokka -margay', (who, asset) => isShown(who, asset) && !administersPosts(who, asset)],
@@ -73,7 +73,7 @@ const idOf = (hit: SearchHit): string => {
   }
 };
 
-/** One page of hits, null for whom the door refuses. */
+/** Returns a page of hits, null if the operation refuses the caller. */
 async function ask(
   { ledger }: About,
   caller: Caller,
@@ -86,7 +86,7 @@ async function ask(
   return status === 200 ? JSON.parse(text) : null;
 }
 
-/** Compares two sets by what is too much and what is too little. */
+/** Compares two sets by their surplus and missing elements. */
 export function holdSet({ ledger }: About, name: string, got: readonly string[], due: readonly string[]) {
   const [seen, wanted] = [new Set(got), new Set(due)];
   const more = got.filter((id) => !wanted.has(id));
@@ -98,7 +98,7 @@ export function holdSet({ ledger }: About, name: string, got: readonly string[],
   );
 }
 
-/** Every hit of a kind, page by page. */
+/** Returns all hits of a kind, from all pages. */
 async function everyHit(about: About, caller: Caller, query: string): Promise<string[] | null> {
   const ids: string[] = [];
   let cursor: string | null = null;
@@ -118,7 +118,7 @@ export async function lookAtTotals(about: About) {
   await together([...callers.entries()], async ([place, caller]) => {
     const who = caller.kind;
     for (const [index, [q, rule]] of questions.entries()) {
-      // Questions with the same answer take turns.
+      // Alternates between queries with the same result.
       const turns = rule === isShown || rule === nobody ? 6 : 2;
       if (!isAsked(caller, place, index) || (!asksAll && (index + place) % turns !== 0)) continue;
       const found = world.assets.filter((asset) => rule(who, asset));
@@ -128,7 +128,7 @@ export async function lookAtTotals(about: About) {
       const label = `${caller.name}: ${q}`;
       ledger.hold(`${label}: total`, page.total, due);
       ledger.hold(`${label}: a hit`, page.items.length, Math.min(due, 1));
-      // What is only like the words is not divided.
+      // Similar words have no facets.
       if (q === 'quoka') continue;
       const of = page.facets?.asset_type.map(({ count }) => count).join() ?? 'none';
       ledger.hold(`${label}: facet of types`, of, due === 0 ? '' : String(due));
@@ -140,7 +140,7 @@ export async function lookAtTotals(about: About) {
       ].filter((one) => one !== false);
       ledger.hold(`${label}: facet of fields`, fields.sort().join(), dueFields.sort().join());
       const inTeams = page.facets?.team.map(({ value, count }) => `${value} ${count}`) ?? [];
-      // The names of teams are for holders of teams.read, which every account has here.
+      // Names of teams need teams.read, which every account has here.
       const dueTeams = teams.flatMap((team) => {
         const n = found.filter((asset) => asset.team === team).length;
         return team === 'none' || n === 0 || who === 'anonymous' ? [] : `${world.teamIds.get(team)} ${n}`;
@@ -150,7 +150,7 @@ export async function lookAtTotals(about: About) {
   });
 }
 
-/** The assets found, by `/search` and by `/assets?q=`. */
+/** Assets found by `/search` and by `/assets?q=`. */
 export async function lookAtFoundAssets(about: About) {
   const { world, ledger, callers } = about;
   const asked = questions.filter(([q]) => ['quokka', 'numbat', 'ocelot', 'margay'].includes(q));
@@ -168,7 +168,7 @@ export async function lookAtFoundAssets(about: About) {
   });
 }
 
-/** Each word stands in a readable text of every asset, and in one that not everybody reads. */
+/** Each word is in a text of every asset that its readers can read, and in one that only some can read. */
 export async function lookAtHighlights(about: About) {
   const { world, ledger, callers, fields } = about;
   const cells = new Map(world.assets.map((asset) => [asset.id, asset]));
@@ -195,7 +195,7 @@ export async function lookAtHighlights(about: About) {
   });
 }
 
-/** Names of files are told with their bytes; without the instance's leave nobody is served for an opt-in. */
+/** File names follow the bytes; if the install does not allow mature content, opting in has no effect. */
 export async function lookAtFileNames(about: About, switches: Switches) {
   const { world, ledger, callers } = about;
   await together(callers, async (caller) => {
@@ -226,7 +226,7 @@ export async function lookAtFoundOthers(about: About) {
       [`kind=collection&q=${global.word}`, gate(global.reads)],
       [`kind=collection&q=${gated.word}`, gate(gated.reads)],
       ['kind=collection&q=dodo', []],
-      // IDENTITY-3, SEARCH-14: a hidden person is none to visitors, a full name is never told them.
+      // IDENTITY-3, SEARCH-14: visitors see neither hidden accounts nor full names.
       ['kind=user&q=hidden', isDisclosed(who, 'hidden') ? people('hidden') : []],
       ['kind=user&q=olga', who === 'anonymous' ? [] : people('owner')],
       ['kind=user&q=anna', who === 'anonymous' ? [] : people('author')],
@@ -271,7 +271,7 @@ export async function lookAtSuggestions(about: About) {
   });
 }
 
-/** PUBLIC-1: with public mode off nothing is said to who is nobody. */
+/** PUBLIC-1: with public mode off, anonymous callers see nothing. */
 export async function lookWithoutPublicMode({ world, ledger }: About, switches: Switches) {
   const anonymous = must(world.callers.get('anonymous'), 'visitor');
   for (const path of [

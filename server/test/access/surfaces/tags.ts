@@ -7,13 +7,13 @@ import { usual } from '../setting.ts';
 import type { Caller } from '../world.ts';
 import { holdSet } from './search.ts';
 
-/** Tags: whoever may read a post or is shown an asset that has one knows of it; a name alone is nobody's to find. */
+/** Tags: callers see those of posts that they read and assets that they see; unused names are not found. */
 
 const door = { door: 'signedIn', scope: 'read' } as const;
 const nameOf = (kind: 'ptag' | 'atag', index: number) => `${kind}${String(index).padStart(4, '0')}`;
 
 export interface Tagged {
-  /** Each has a tag of its own. */
+  /** Each has its own tag. */
   posts: { tag: string; post: About['world']['posts'][number] }[];
   assets: { tag: string; asset: About['world']['assets'][number] }[];
 }
@@ -32,7 +32,7 @@ export async function addTags({ world, callers }: About): Promise<Tagged> {
   await sql`insert into asset_tags (asset_id, value, source)
     select id, tag, 'manual' from unnest(${assets.map(({ asset }) => asset.id)}::uuid[],
       ${assets.map(({ tag }) => tag)}::text[]) as given (id, tag)`.execute(db);
-  // A name that nothing has any more.
+  // A name that is no longer used.
   await sql`insert into tags (name, seen_in_public) values ('ptag9999', true)`.execute(db);
   const refs = [...new Set(callers.flatMap(({ ref }) => ref ?? []))];
   await sql`insert into tag_follows (user_ref, tag) select ref, 'followed-by-' || ref from unnest(${refs}::bigint[]) ref`.execute(
@@ -71,7 +71,7 @@ export async function lookAtTags(about: About, { posts, assets }: Tagged) {
     const { status } = await caller.visitor.send('/tags');
     ledger.hold(`${label}: status`, status, refusal ?? 200);
     if (refusal !== null) return;
-    // A draft is in no list, not even for its author, so that a tag on it alone is none (POST-7).
+    // Drafts are in no list, not even for their author, so a tag that only a draft has does not exist (POST-7).
     const ofPosts = posts.filter(({ post }) => isShared(who, post)).map(({ tag }) => tag);
     const ofAssets = assets.filter(({ asset }) => isShown(who, asset)).map(({ tag }) => tag);
     const found = [...(await everyTag(caller, 'ptag')), ...(await everyTag(caller, 'atag'))];

@@ -7,14 +7,14 @@ import { shownTeamAssets, type TeamName, teams } from '../matrix.ts';
 import { usual } from '../setting.ts';
 import type { Caller } from '../world.ts';
 
-/** Teams (TEAM-2, TEAM-3): every account sees them, whoever holds teams.write there changes them. */
+/** Teams (TEAM-2, TEAM-3): every account sees them, and callers with teams.write there edit them. */
 
 const reading = { door: 'signedIn', scope: 'read' } as const;
 const writing = { door: 'signedIn', scope: 'admin' } as const;
 const named = teams.filter((team) => team !== 'none');
 const writesEverywhere = ({ name }: Caller) => name === 'teams.write' || name === 'system.admin';
 
-/** Held in a team it reaches all below. */
+/** A capability held in a team applies to all teams below it. */
 function writes(caller: Caller, team: TeamName): boolean {
   if (writesEverywhere(caller)) return true;
   if (caller.name === 'teams.write in the team') return team === 'team' || team === 'below';
@@ -35,7 +35,7 @@ export async function addFollowsAndClosed({ world, callers }: About): Promise<st
     .returning('id')
     .executeTakeFirstOrThrow();
   const refs = [...new Set(callers.flatMap(({ ref }) => ref ?? []))];
-  // Following is not membership: members of the team follow another, some follow what was closed.
+  // Following is not membership: members follow another team, and some follow a closed one.
   const followed = (ref: number) => (ref % 2 === 0 ? 'elsewhere' : 'below');
   await db
     .insertInto('team_follows')
@@ -70,7 +70,7 @@ export async function lookAtTeams(about: About, closed: string) {
     hold('/teams: status', list.status, refusal ?? 200);
     if (list.status === 200) {
       const { items }: { items: Team[] } = JSON.parse(list.text);
-      // Counts are of everything there is, whoever asks (TEAM-6).
+      // Counts include everything, for every caller (TEAM-6).
       const got = items.map(
         ({ slug, member_count, content_count }) => `${slug} ${member_count} ${content_count}`,
       );
@@ -111,7 +111,7 @@ export async function lookAtTeams(about: About, closed: string) {
       const isWriter = writes(caller, team);
       hold(`edit ${team}`, (await ask('PATCH', path, {})).status, locked ?? (isWriter ? 200 : 403));
       const gone = await ask('DELETE', `${path}/members/${bystander}`);
-      // Whoever is a member may leave; for `commenter` there is nothing to leave.
+      // Members may leave; `commenter` is not a member.
       const isOneself = caller.ref === bystander;
       hold(`put somebody out of ${team}`, gone.status, locked ?? (isWriter || isOneself ? 404 : 403));
       if (team !== 'team') continue;
@@ -123,15 +123,15 @@ export async function lookAtTeams(about: About, closed: string) {
   });
 }
 
-/** TEAM-7: admissible only if public and owned by that team; mature ones are not shown to everybody either. */
+/** TEAM-7: allowed only if public and owned by that team; mature ones are not shown to every account. */
 const isAdmissible = ({ team, deleted, sensitivity, mature }: AssetCell) =>
   team === 'team' && !deleted && sensitivity === 'public' && !mature;
 
-/** What is told can be fetched by every account. */
+/** Every account can fetch the picture that is shown. */
 const isTold = (asset: AssetCell) =>
   isAdmissible(asset) && asset.rendered !== 'nothing' && isServed('stranger', asset, usual);
 
-/** Every asset as the picture of a team: whether it may be chosen, and whether it is told once it was. */
+/** Every asset as the picture of a team: whether it may be chosen, and whether it is shown afterwards. */
 export async function lookAtHeroes({ world, ledger, callers }: About) {
   const { db } = world.library.deps;
   const id = must(world.teamIds.get('team'), 'team');

@@ -4,7 +4,7 @@ import { undoAnyDelete } from '../matrix.ts';
 import type { Matrix } from '../setting.ts';
 import type { Caller } from '../world.ts';
 
-/** What was deleted: whose trash has it, who restores it, who may ask for it. */
+/** Deleted objects: whose trash contains them, who restores them, and who may ask for a restore. */
 
 type Thing =
   | { kind: 'post'; cell: PostCell }
@@ -91,7 +91,7 @@ export async function tryToAppeal(matrix: Matrix, caller: Caller, thing: Thing, 
   const refusal = refusalAt(caller.kind, caller.scopes, { door: 'signedIn', scope: 'admin' }, switches);
   const isMine = cell.deleted && refOfPerson(matrix, thing) === caller.ref;
   const due = refusal ?? (!isMine ? 404 : undoes(matrix, caller, thing) ? 409 : 201);
-  // Asked before, by another way in.
+  // Requested before by the same account in another way.
   const answered = status === 200 && due === 201 ? 201 : status;
   matrix.ledger.hold(`${caller.name}: appeal for a ${kind} deleted by ${cell.deletedBy}`, answered, due);
 }

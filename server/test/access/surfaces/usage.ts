@@ -15,9 +15,9 @@ import type { Matrix } from '../setting.ts';
 import type { Caller } from '../world.ts';
 import { hasAsset } from './feeds.ts';
 
-/** Where an asset appears: the usage view, and the posts by asset. */
+/** Uses of an asset: the usage view, and the posts by asset. */
 
-/** Posts were made one after the other, in the order of this list. */
+/** Posts were created in the order of this list. */
 const newestFirst = (posts: readonly PostCell[]) => [...posts].reverse();
 
 export async function lookAtUsage(

@@ -16,13 +16,13 @@ import { assetAdministrators, type CallerKind } from '../matrix.ts';
 import { usual } from '../setting.ts';
 
 /**
- * Who writes which value (VALUE-2, VALUE-3): whoever may change the thing, reads the field and holds
- * its write_capability, for an asset also in its team; nobody writes a read-only field (FIELD-16).
+ * Who writes which value (VALUE-2, VALUE-3): callers who may edit the object, read the field and have its
+ * write_capability, for an asset also in its team; nobody writes a read-only field (FIELD-16).
  */
 
 interface Written<C> {
   body: Partial<FieldCreate>;
-  /** What is due to whoever may change the thing. */
+  /** The expected status for callers who may edit the object. */
   due: (who: CallerKind, cell: C) => number;
   after?: { read_only?: true; status?: 'archived' | 'deprecated' };
   value?: (about: About, cell: C) => object;
@@ -49,7 +49,7 @@ const ofAssets: Record<string, Written<AssetCell>> = {
   'read-only': { body: {}, after: { read_only: true }, due: () => 403 },
   archived: { body: {}, after: { status: 'archived' }, due: () => 409 },
   'of collections': { body: { subject_kind: 'collection' }, due: () => 404 },
-  // An asset the writer is not shown is as one there never was.
+  // For a writer who does not see it, an asset does not exist.
   reference: {
     body: { type: 'reference' },
     value: (about, asset) => ({ value_ref: referredBy(about, asset).id }),
@@ -69,8 +69,8 @@ const ofCollections: Record<string, Written<CollectionCell>> = {
 };
 
 /**
- * A third of the fields for callers who may change something of this kind, and always the references, of which few name
- * what their writer is not shown; a part for all others.
+ * A third of the fields for callers who may edit objects of this kind, and always the references, because few of them
+ * refer to assets that their writer does not see; fewer fields for all others.
  */
 const inPart = <T extends { name: string }>(isWriter: boolean, fields: readonly T[], turn: number) =>
   fields.filter(
@@ -104,7 +104,7 @@ export async function writeAssetValues(about: About, fields: Defined<AssetCell>)
   const cells = [...new Set([...inRotation, ...world.assets.filter(namesWithheld).slice(0, 6)])];
   const isShownTarget = (who: CallerKind, asset: AssetCell) =>
     answerOf(who, referredBy(about, asset)) === 'shown';
-  // One caller after the other for a cell, so that none clears what another has just written.
+  // Callers take turns at each cell, so that none clears what another has just written.
   await together([...cells.entries()], async ([place, asset]) => {
     for (const [index, caller] of callers.entries()) {
       const who = caller.kind;
@@ -118,7 +118,7 @@ export async function writeAssetValues(about: About, fields: Defined<AssetCell>)
         const label = `${caller.name}: ${name} of ${labelOfAsset(asset)}`;
         const put = await caller.visitor.send(path, { method: 'PUT', body: value(about, asset) });
         ledger.hold(`${label}: PUT`, put.status, wanted);
-        // To take away a value that names what one is not shown is to say nothing about it.
+        // Clearing a value that refers to an invisible asset reveals nothing about it.
         const cleared = wanted === 200 || wanted === 422 ? 204 : wanted;
         ledger.hold(
           `${label}: DELETE`,
@@ -130,7 +130,7 @@ export async function writeAssetValues(about: About, fields: Defined<AssetCell>)
   });
 }
 
-/** FIELD-23: a write to a mirrored column is a write to the asset, gated by the asset alone. */
+/** FIELD-23: writing a mirrored column edits the asset, and needs only the right to edit the asset. */
 export async function writeMirrored(about: About) {
   const { world, ledger, callers } = about;
   const admin = must(world.callers.get('system.admin'), 'administrator').visitor;

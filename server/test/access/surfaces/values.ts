@@ -19,7 +19,7 @@ import { usual } from '../setting.ts';
 import { holdsSomewhere } from './definitions.ts';
 import { holdSet } from './search.ts';
 
-/** Values of fields, their history, and the filters that find by them (VALUE-8, VALUE-13). */
+/** Values of fields, their history, and filters by them (VALUE-8, VALUE-13). */
 
 const door = { door: 'signedIn', scope: 'read' } as const;
 const wordsIn = (text: string, words: readonly string[]) =>
@@ -27,7 +27,7 @@ const wordsIn = (text: string, words: readonly string[]) =>
 
 export async function lookAtAssetValues(about: About) {
   const { world, ledger, callers, fields } = about;
-  // Beside a part of all: a shown asset that refers to one whose columns are shown and whose bytes are not served.
+  // In addition: a visible asset that refers to one whose columns are visible and whose bytes are withheld.
   const isPicture = (asset: AssetCell) => isShown('content.read.all', asset);
   const cells = world.assets.filter((asset, index) => {
     const target = referredBy(about, asset);
@@ -66,13 +66,13 @@ export async function lookAtAssetValues(about: About) {
 
 export async function lookAtAssetHistory(about: About) {
   const { world, ledger, callers, fields } = about;
-  // Beside a part of all: some that are withheld from most.
+  // In addition: some that are withheld from most callers.
   const withheld = world.assets.filter((asset) => answerOf('stranger', asset) === 'withheld');
   const cells = [...world.assets.filter((_, index) => index % 73 === 0), ...withheld.slice(0, 4)];
   const histories = (['plain', 'global', 'team', 'archived', 'elsewhere'] as const).map((name) => ({
     field: fields[name],
     reads: assetFields[name].reads,
-    /** A field of other types has a past here, though no value any more. */
+    /** A field of other asset types has a history here, but no value. */
     isKnown: name === 'elsewhere',
   }));
   await together(callers, async (caller) => {
@@ -83,7 +83,7 @@ export async function lookAtAssetHistory(about: About) {
       const look = async (id: string, reads: boolean, changes: number) => {
         const { status, text } = await caller.visitor.send(`/assets/${asset.id}/fields/${id}/history`);
         const label = `${caller.name}: history of ${labelOfAsset(asset)}`;
-        // About an asset whose columns are withheld nothing is said at all, so that every field answers alike.
+        // For an asset with withheld columns, all fields respond alike.
         const due = answer === 'missing' ? 404 : answer === 'withheld' || reads ? 200 : 404;
         ledger.hold(`${label}: status`, status, refusal ?? due);
         if (status !== 200) return;
@@ -118,7 +118,7 @@ export async function lookAtFilters(about: About) {
     ...named.map((name) => ({
       filter: `field:${fields[name].code}=${assetFields[name].word}`,
       reads: assetFields[name].reads,
-      // No filter names a deprecated field, nor an archived one.
+      // Filters cannot name deprecated or archived fields.
       isActive: name !== 'deprecated' && name !== 'archived',
       gate: gates[name],
     })),
@@ -140,7 +140,7 @@ export async function lookAtFilters(about: About) {
       const due = world.assets.filter((asset) => isShown(who, asset) && reads(who, asset));
       const { status, text } = await ask(filter, '/assets');
       const label = `${caller.name}: /assets?filter=${filter}`;
-      // A field the caller may look for nowhere is one that does not exist.
+      // A field that the caller may filter by nowhere does not exist for them.
       const isThere = isActive && (gate === undefined || holdsSomewhere(gate, who));
       ledger.hold(`${label}: status`, status, refusal ?? (isThere ? 200 : 400));
       if (status !== 200) continue;
@@ -166,7 +166,7 @@ export async function lookAtFilters(about: About) {
   });
 }
 
-/** Collections: a capability held in a team counts for nothing. */
+/** Collections: a capability held in a team has no effect. */
 export async function lookAtCollectionValues(about: About) {
   const { world, ledger, callers, shelfFields } = about;
   const allWords = collectionFieldNames.map((name) => collectionFields[name].word);
