@@ -31,6 +31,8 @@ export interface Visitor {
   refused<K extends OperationId>(id: K, input?: CallInput<Operations[K]>): Promise<Refused>;
   /** Sends any request to a path below the base path. */
   send(path: string, init?: Sent): Promise<Answered>;
+  /** The same, for the status alone. */
+  status(method: string, path: string, body?: unknown): Promise<number>;
 }
 
 const errorShape = Compile(ErrorBody);
@@ -137,7 +139,7 @@ export function visit(address: string, fixed: Record<string, string> = {}, token
         return new Response(text === '' ? null : text, { status, statusText, headers });
       },
     });
-  return {
+  const visitor: Visitor = {
     cookie: () => cookie,
     ok: (id, input) => clientFor(id).call(id, input),
     async refused(id, input) {
@@ -159,5 +161,7 @@ export function visit(address: string, fixed: Record<string, string> = {}, token
       holdAnswer(method, url, response.status, text);
       return { status: response.status, headers: response.headers, text };
     },
+    status: async (method, path, body) => (await visitor.send(path, { method, body })).status,
   };
+  return visitor;
 }
