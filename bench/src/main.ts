@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util';
 import { benchFeed } from './feed.ts';
 import { benchFeeds } from './feeds.ts';
 import { benchFirstFrame } from './first-frame.ts';
+import { benchGrowth } from './growth.ts';
 import { benchIdentity } from './identity.ts';
 import { benchImport } from './import.ts';
 import { benchNotifications } from './notifications.ts';
@@ -43,6 +44,9 @@ switch (positionals[0]) {
   case 'first-frame':
     await benchFirstFrame(Number(values.gigabytes));
     break;
+  case 'growth':
+    await benchGrowth(values.posts.split(',').map(Number), Number(values.seconds));
+    break;
   case 'identity':
     await benchIdentity(Number(values.seconds));
     break;
@@ -79,6 +83,6 @@ switch (positionals[0]) {
     break;
   default:
     console.log(
-      'npm run bench -- feed [--posts 10000,100000,1000000] [--seconds 6] | feeds --directory copy | first-frame [--gigabytes 4] | identity | peers | posts | teams | search [--directory copy] | import | notifications | renditions [--reference checkout] | start | uploads [--uploads 200] [--by form,tus] | video',
+      'npm run bench -- feed [--posts 10000,100000,1000000] [--seconds 6] | feeds --directory copy | first-frame [--gigabytes 4] | growth [--posts 10000,100000,1000000] | identity | peers | posts | teams | search [--directory copy] | import | notifications | renditions [--reference checkout] | start | uploads [--uploads 200] [--by form,tus] | video',
     );
 }

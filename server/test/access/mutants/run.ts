@@ -1,0 +1,131 @@
+// Breaks the rules of access/ one place at a time and says which changes no test notices:
+// npm run mutants -- [--only posts.ts,assets.ts] [--every N] [--from K]
+import { parseArgs } from 'node:util';
+import { createVitest, type Reporter, type TestSpecification, type Vitest } from 'vitest/node';
+import { listMutants, type Mutant } from './list.ts';
+
+/** Folders of tests that prove the rules of a file, the most likely to notice first. `access` is always among them. */
+const proofs: Record<string, readonly string[]> = {
+  'accounts.ts': ['access/accounts', 'users'],
+  'activitypub.ts': ['activitypub'],
+  'administered.ts': ['access/accounts', 'users'],
+  'capabilities.ts': ['roles', 'access/accounts', 'requests', 'teams', 'identity/impersonation'],
+  'caller.ts': ['access/matrix', 'roles', 'identity/impersonation'],
+  'caller-of.ts': ['access/matrix', 'notifications', 'federation'],
+  'collections.ts': ['access/matrix', 'collections'],
+  'comments.ts': ['access/matrix', 'comments'],
+  'door.ts': ['access/accounts', 'identity/tokens', 'identity/impersonation'],
+  'federation.ts': ['federation'],
+  'feed.ts': ['access/matrix', 'posts'],
+  'field-values.ts': ['access/about', 'fields'],
+  'fields.ts': ['access/accounts', 'fields'],
+  'identities.ts': ['access/about', 'users', 'search', 'comments'],
+  'impersonation.ts': ['identity/impersonation'],
+  'known-accounts.ts': ['access/about', 'users'],
+  'links.ts': ['links'],
+  'notifications.ts': ['notifications'],
+  'readable-posts.ts': ['access/matrix', 'posts', 'collections'],
+  'requests.ts': ['requests', 'access/about'],
+  'search.ts': ['access/about', 'search'],
+  'tags.ts': ['access/about', 'tags', 'search'],
+  'teams.ts': ['teams', 'access/about', 'federation/teams'],
+  'trash.ts': ['trash', 'access/matrix'],
+  'uploads.ts': ['uploads'],
+  'visitors.ts': ['public', 'access/matrix'],
+  'whereabouts.ts': ['posts', 'search', 'access/matrix'],
+};
+
+const { values } = parseArgs({
+  options: {
+    only: { type: 'string' },
+    /** Tries one in this many, spread over all files. */
+    every: { type: 'string', default: '1' },
+    /** Where to begin, to continue an interrupted run. */
+    from: { type: 'string', default: '0' },
+  },
+});
+const only = values.only?.split(',');
+const every = Number(values.every);
+const mutants = listMutants()
+  .filter(({ name }) => only === undefined || only.some((file) => name.startsWith(`${file}:`)))
+  .filter((_, place) => place % every === 0)
+  .slice(Number(values.from));
+
+let current: Mutant | null = null;
+const failures: string[] = [];
+
+const reporter: Reporter = {
+  onTestCaseResult(test) {
+    if (test.result().state !== 'failed') return;
+    failures.push(test.fullName);
+    void vitest.cancelCurrentRun('test-failure');
+  },
+  onTestModuleEnd(module) {
+    const [error] = module.errors();
+    if (error === undefined) return;
+    failures.push(`${module.relativeModuleId}: ${error.message}`);
+    void vitest.cancelCurrentRun('test-failure');
+  },
+};
+
+const vitest: Vitest = await createVitest(
+  'test',
+  { watch: false, reporters: [reporter], maxWorkers: 1 },
+  {
+    plugins: [
+      {
+        name: 'mutant',
+        enforce: 'pre',
+        transform(code, id) {
+          if (id !== current?.file) return null;
+          return code.slice(0, current.start) + current.replacement + code.slice(current.end);
+        },
+      },
+    ],
+  },
+);
+
+/** Returns the specifications of a mutant in steps, so that most are noticed before the expensive ones run. */
+async function stepsOf({ name }: Mutant): Promise<TestSpecification[][]> {
+  const folders = new Set([
+    ...(proofs[name.split(':')[0] ?? ''] ?? ['access/matrix', 'access/about']),
+    'access/',
+  ]);
+  const steps: TestSpecification[][] = [];
+  for (const folder of folders) {
+    steps.push(await vitest.globTestSpecifications([`server/test/${folder}`]));
+  }
+  return steps;
+}
+
+/** Returns the first test that notices the mutant, or null. */
+async function noticedBy(mutant: Mutant): Promise<string | null> {
+  current = mutant;
+  failures.length = 0;
+  const ran = new Set<string>();
+  for (const step of await stepsOf(mutant)) {
+    const rest = step.filter(({ moduleId }) => !ran.has(moduleId));
+    for (const { moduleId } of rest) ran.add(moduleId);
+    if (rest.length === 0) continue;
+    vitest.invalidateFile(mutant.file);
+    const { unhandledErrors } = await vitest.runTestSpecifications(rest);
+    const [unhandled] = unhandledErrors;
+    if (failures[0] !== undefined) return failures[0];
+    if (unhandled !== undefined) return String(unhandled);
+  }
+  return null;
+}
+
+const survivors: string[] = [];
+for (const [place, mutant] of mutants.entries()) {
+  const began = performance.now();
+  const test = await noticedBy(mutant);
+  if (test === null) survivors.push(mutant.name);
+  const seconds = ((performance.now() - began) / 1000).toFixed(0);
+  console.log(
+    `${place + 1}/${mutants.length} ${mutant.name}: ${test === null ? 'SURVIVES' : `noticed by ${test}`} (${seconds} s)`,
+  );
+}
+await vitest.close();
+console.log(`${mutants.length - survivors.length} noticed, ${survivors.length} survived`);
+for (const name of survivors) console.log(`  ${name}`);
