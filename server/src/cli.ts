@@ -34,27 +34,30 @@ const SAME_SIGNAL_MS = 300;
 const EXIT_WITHIN_MS = 500;
 
 /**
- * Runs until a signal or the loss of the database, then stops in order; exits with 0 after a signal. A second signal
- * exits immediately with 1.
+ * Runs until a signal, the loss of the database or a failure, then stops in order; exits with 0 after a signal. A second
+ * signal exits immediately with 1.
  */
 async function untilStopped(running: {
   stop(): Promise<void>;
   database: { lost: Promise<void> };
+  failed: Promise<unknown>;
 }): Promise<void> {
-  const { promise: signalled, resolve } = Promise.withResolvers<'signal'>();
+  const { promise: signalled, resolve } = Promise.withResolvers<null>();
   let first: number | null = null;
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.on(signal, () => {
       first ??= performance.now();
       if (performance.now() - first > SAME_SIGNAL_MS) process.exit(1);
-      resolve('signal');
+      resolve(null);
     });
   }
-  const why = await Promise.race([signalled, running.database.lost.then(() => 'lost' as const)]);
+  const lost = running.database.lost.then(
+    () => new ConfigError('the embedded PostgreSQL ended; see postgres.log in the data directory'),
+  );
+  const failure = await Promise.race([signalled, lost, running.failed]);
   first ??= performance.now();
   await running.stop();
-  if (why === 'lost')
-    throw new ConfigError('the embedded PostgreSQL ended; see postgres.log in the data directory');
+  if (failure !== null) throw failure;
 }
 
 async function start(config: Config): Promise<void> {

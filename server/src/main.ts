@@ -1,21 +1,15 @@
-import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
-import { countStorageOnce } from './admin/storage.ts';
-import { resumeRerender } from './assets/previews/rerender.ts';
 import { type Config, ConfigError } from './config.ts';
 import type { Deps } from './deps.ts';
-import { assignedJobs, jobHandlers } from './jobs.ts';
-import { decodingJobs, forbiddenTurns } from './media/decoding/turns.ts';
 import { openProcessMetrics, type ProcessMetrics } from './metrics/process.ts';
 import { type OpenDatabase, openDatabase, openReplicaOf } from './platform/database/open.ts';
 import type { Replica } from './platform/database/replica.ts';
-import { startWorker, type Worker, type WorkerOptions } from './platform/jobs/worker.ts';
+import type { Worker, WorkerOptions } from './platform/jobs/worker.ts';
 import { openStorage } from './platform/storage/open.ts';
 import { openTracing, type Tracing } from './platform/tracing/open.ts';
-import { type OpenService, openDeps, openService } from './service.ts';
-import { openWorkerStatus } from './worker-status.ts';
+import type { OpenService } from './service.ts';
 
 /** A process that runs until it is stopped or loses its database. */
 export interface Running {
@@ -25,40 +19,46 @@ export interface Running {
   database: OpenDatabase;
   /** Null unless a token for metrics is configured. */
   metrics: ProcessMetrics | null;
+  /** Resolves with the error when its worker cannot start; otherwise never. */
+  failed: Promise<unknown>;
   stop(): Promise<void>;
 }
 
 /** How long a stop waits for files that are being decoded. */
 const DECODING_GRACE_MS = 5_000;
 
+const never = new Promise<never>(() => {});
+
+/**
+ * Loads most modules. They take longer to load than PostgreSQL to start, so both happen at the same time. Node loads a
+ * module once: a second call waits for the first.
+ */
+const loadService = () => import('./service.ts');
+
+/** Opens the database, and loads the modules meanwhile. */
+function openDatabaseOf(config: Config, join: boolean): Promise<OpenDatabase> {
+  return openDatabase(config, {
+    join,
+    log: (message) => console.error(message),
+    onLaunch() {
+      // A module that cannot be loaded is reported when it is awaited.
+      loadService().catch(() => {});
+    },
+  });
+}
+
 /** The library's files, below its data directory or in its bucket. */
 export function openLibraryStorage(config: Config) {
   return openStorage(join(config.dataDir, 'library'), config.reserveBytes, config.s3);
 }
 
-/**
- * Starts a worker for these kinds of jobs, or for all if null: as many concurrent jobs as cores, in addition to those
- * that decode files.
- */
-export async function startWorkerFor(
+async function prepareWorkerOf(
   deps: Deps,
   database: OpenDatabase,
-  kinds: readonly string[] | null = null,
-  telemetry: Pick<WorkerOptions, 'tracing' | 'observe'> = {},
-): Promise<Worker> {
-  const assigned = assignedJobs(jobHandlers(deps), kinds);
-  await countStorageOnce(deps.db);
-  await resumeRerender(deps.db);
-  if (kinds?.length === 0) return { stop: async () => {} };
-  return startWorker({
-    pool: database.pool,
-    onSilence: database.onSilence,
-    ...assigned,
-    concurrency: availableParallelism() + decodingJobs,
-    forbidFlags: forbiddenTurns,
-    ...telemetry,
-    log: deps.log,
-  });
+  telemetry: Pick<WorkerOptions, 'tracing' | 'observe'>,
+): Promise<() => Promise<Worker>> {
+  const { prepareWorker } = await import('./worker.ts');
+  return prepareWorker(deps, database, deps.config.jobs, telemetry);
 }
 
 /** How a process takes part in running a library. */
@@ -71,17 +71,21 @@ export interface Part {
   sharesPort: boolean;
 }
 
-/** Serves pages and API on one port; by default with the library's own database and jobs in the same process. */
+/**
+ * Serves pages and API on one port; by default with the library's own database and jobs in the same process. Returns once
+ * it listens; the worker starts after that.
+ */
 export async function startServing(
   config: Config,
   { join, jobs, sharesPort }: Part = { join: false, jobs: true, sharesPort: false },
 ): Promise<Running> {
   const tracing = await openTracing(config.tracing);
-  const database = await openDatabase(config, { join, log: (message) => console.error(message) });
+  const database = await openDatabaseOf(config, join);
   const replica = openReplicaOf(config, (message) => console.error(message));
   let server: OpenService['server'] | null = null;
   try {
     const storage = await openLibraryStorage(config);
+    const { openService } = await loadService();
     const service = await openService({
       db: database.db,
       listener: database.listener,
@@ -95,13 +99,21 @@ export async function startServing(
     const { deps, metrics } = service;
     const observe = metrics?.observeJob ?? null;
     server = service.server;
+    const prepare = () => prepareWorkerOf(deps, database, { tracing, observe });
+    // Unknown kinds of jobs are refused before the service listens (RUN-21). The worker usually loads after that.
+    const prepared = jobs && config.jobs !== null ? await prepare() : null;
     const url = await listen(service.server, config, sharesPort);
-    const worker = jobs ? await startWorkerFor(deps, database, config.jobs, { tracing, observe }) : null;
+    const startWorker = async () => (prepared ?? (await prepare()))();
+    const worker = jobs ? startWorker() : Promise.resolve(null);
     return {
       url,
       deps,
       database,
       metrics,
+      failed: worker.then(
+        () => never,
+        (error: unknown) => error,
+      ),
       stop: () => stopAll({ worker, service, deps, database, replica, tracing }),
     };
   } catch (error) {
@@ -119,8 +131,10 @@ export async function startWorking(
   { join, port }: Pick<Part, 'join'> & { port: number | null },
 ): Promise<Running> {
   const tracing = await openTracing(config.tracing);
-  const database = await openDatabase(config, { join, log: (message) => console.error(message) });
+  const database = await openDatabaseOf(config, join);
   const storage = await openLibraryStorage(config);
+  const { openDeps } = await loadService();
+  const { openWorkerStatus } = await import('./worker-status.ts');
   const log = pino({ level: config.logLevel });
   const deps = await openDeps(database.db, storage, config, log);
   const { activity } = database;
@@ -133,13 +147,16 @@ export async function startWorking(
     const at = port === null ? null : { host: config.host, port };
     const url =
       status === null || at === null ? null : await listen(status.server, at, false, 'VITRINE_WORKER_PORT');
-    const worker = await startWorkerFor(deps, database, config.jobs, { tracing, observe });
-    const stopJobs = () => stopAll({ worker, service: null, deps, database, replica: null, tracing });
+    const startWorker = await prepareWorkerOf(deps, database, { tracing, observe });
+    const worker = await startWorker();
+    const stopJobs = () =>
+      stopAll({ worker: Promise.resolve(worker), service: null, deps, database, replica: null, tracing });
     return {
       url,
       deps,
       database,
       metrics,
+      failed: never,
       async stop() {
         status?.announceStop();
         await stopJobs();
@@ -215,7 +232,7 @@ async function stopAll({
   replica,
   tracing,
 }: {
-  worker: Worker | null;
+  worker: Promise<Worker | null>;
   service: OpenService | null;
   deps: Deps;
   database: OpenDatabase;
@@ -224,9 +241,11 @@ async function stopAll({
 }): Promise<void> {
   const drainSeconds = service === null ? 0 : config.drainSeconds;
   const limit = performance.now() + (drainSeconds + config.stopSeconds) * 1000;
-  const jobs = (worker?.stop() ?? Promise.resolve()).catch((error: unknown) =>
-    log.warn({ err: error }, 'the job runner failed to stop'),
-  );
+  // A worker that could not start has been reported.
+  const started = worker.catch(() => null);
+  const jobs = started
+    .then((one) => one?.stop())
+    .catch((error: unknown) => log.warn({ err: error }, 'the job runner failed to stop'));
   if (service !== null) await stopServing(service, config);
   // A file that takes longer is abandoned; the next process repeats its job.
   const decoded = decoders.close(Math.min(DECODING_GRACE_MS, limit - performance.now()));

@@ -1,14 +1,16 @@
 import { statfs } from 'node:fs/promises';
 import { countStorage, getStorage, StorageCount } from '@vitrine/contract/storage';
 import { sql } from 'kysely';
-import { Check } from 'typebox/value';
 import type { Deps } from '../deps.ts';
 import { handle } from '../handle.ts';
 import { enqueue } from '../job-table.ts';
 import type { Database } from '../platform/database/pool.ts';
+import { compileLater } from '../platform/http/compile-later.ts';
 import { readSetting } from '../settings.ts';
 
 const JOB_KEY = 'count-storage';
+
+const stored = compileLater(StorageCount);
 
 /** Free space on a directory's volume, for processes without access to the file system's reserve. */
 export async function readDisk(directory: string): Promise<{ free_bytes: number; total_bytes: number }> {
@@ -21,7 +23,7 @@ export async function readDisk(directory: string): Promise<{ free_bytes: number;
  */
 export async function readStorageCount(db: Database): Promise<StorageCount | null> {
   const kept = await readSetting(db, 'storage_count');
-  return Check(StorageCount, kept) ? kept : null;
+  return stored().Check(kept) ? kept : null;
 }
 
 async function isCounting(db: Database): Promise<boolean> {
@@ -47,7 +49,11 @@ export const requestStorageCount = handle(countStorage, async (deps) => {
   return { status: 202, body: await readOverview(deps) };
 });
 
-/** Enqueues the first count of a library; later ones run on a schedule. */
+/**
+ * Enqueues the first count of a library; later ones run on a schedule. Does not check the figures of the last one, because
+ * the schema compiler would be loaded while the first requests wait.
+ */
 export async function countStorageOnce(db: Database): Promise<void> {
-  if ((await readStorageCount(db)) === null) await enqueue(db, 'count-storage', {}, { key: JOB_KEY });
+  if ((await readSetting(db, 'storage_count')) === null)
+    await enqueue(db, 'count-storage', {}, { key: JOB_KEY });
 }

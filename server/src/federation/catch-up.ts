@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
 import { Type } from 'typebox';
-import { Compile } from 'typebox/compile';
 import type { Deps } from '../deps.ts';
 import { enqueueAll, type JobHandler } from '../job-table.ts';
 import type { Tx } from '../platform/database/pool.ts';
+import { compileLater } from '../platform/http/compile-later.ts';
 import { refreshGranted } from './audience/refresh.ts';
 import { MOST_CHANGES } from './changes.ts';
 import { type Install, readInstall } from './identity.ts';
@@ -18,7 +18,7 @@ const Change = Type.Object({
   seq: Type.Integer({ minimum: 0 }),
   id: Type.String({ minLength: 1, maxLength: 500 }),
 });
-const changesAnswer = Compile(
+const changesAnswer = compileLater(
   Type.Object({
     reset: Type.Boolean(),
     latest: Type.Union([Type.Null(), Change]),
@@ -26,7 +26,7 @@ const changesAnswer = Compile(
     changes: Type.Array(Change, { maxItems: MOST_CHANGES }),
   }),
 );
-const sharesAnswer = Compile(
+const sharesAnswer = compileLater(
   Type.Object({
     shares: Type.Array(
       Type.Object({
@@ -66,7 +66,7 @@ async function sharesAt(deps: Deps, install: Install, { url }: Source): Promise<
   for (;;) {
     const query = after === '' ? '' : `?after=${after}`;
     const answer = await getJson(deps, `${url}/federation/changes/shares${query}`, install);
-    if (!sharesAnswer.Check(answer)) return null;
+    if (!sharesAnswer().Check(answer)) return null;
     for (const { object, target } of answer.shares) found.add(`${object} ${(target ?? '').toLowerCase()}`);
     const last = answer.shares.at(-1)?.id;
     if (last === undefined || last <= after) return found;
@@ -138,7 +138,7 @@ async function catchUp(deps: Deps, install: Install, peerId: string): Promise<vo
     const query = new URLSearchParams({ after: String(source.cursor_seq) });
     if (source.cursor_id !== null) query.set('id', source.cursor_id);
     const answer = await getJson(deps, `${source.url}/federation/changes?${query}`, install);
-    if (!changesAnswer.Check(answer)) return;
+    if (!changesAnswer().Check(answer)) return;
     if (answer.shares < (await countGrants(deps.db, peerId))) await compareShares(deps, install, source);
     if (answer.reset) {
       // The peer does not know the last change that we received from it.

@@ -1,12 +1,12 @@
 import { closed } from '@vitrine/contract/values';
 import { sql } from 'kysely';
 import { Type } from 'typebox';
-import { Compile } from 'typebox/compile';
 import { liveComment } from '../access/comments.ts';
 import { type PeerCaller, postsGivenTo, shareInForce } from '../access/federation.ts';
 import type { Deps } from '../deps.ts';
 import { notifyPeerOfCollection, wakeDelivery } from '../outbox/enqueue.ts';
 import type { Tx } from '../platform/database/pool.ts';
+import { compileLater } from '../platform/http/compile-later.ts';
 import { requireInstall } from './identity.ts';
 import { Rejection } from './protocol/rejection.ts';
 
@@ -14,14 +14,14 @@ import { Rejection } from './protocol/rejection.ts';
 export const MOST_CHANGES = 500;
 
 const Uuid = Type.String({ pattern: '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' });
-const changesQuery = Compile(
+const changesQuery = compileLater(
   closed({
     after: Type.String({ pattern: '^[0-9]{1,15}$' }),
     id: Type.Optional(Type.String({ maxLength: 500 })),
   }),
 );
-const sharesQuery = Compile(closed({ after: Type.Optional(Uuid) }));
-const resendBody = Compile(
+const sharesQuery = compileLater(closed({ after: Type.Optional(Uuid) }));
+const resendBody = compileLater(
   Type.Union([
     closed({ ids: Type.Array(Type.String({ maxLength: 500 }), { maxItems: MOST_CHANGES }) }),
     closed({ all: Type.Literal(true) }),
@@ -41,7 +41,7 @@ interface Change {
  * read everything again and continue from `latest`. Omits pending changes and those after them.
  */
 export async function listChanges(deps: Deps, { peerId }: PeerCaller, query: unknown) {
-  if (!changesQuery.Check(query)) throw new Rejection('malformed', 'the query is not that of changes');
+  if (!changesQuery().Check(query)) throw new Rejection('malformed', 'the query is not that of changes');
   const install = await requireInstall(deps);
   const after = Number(query.after);
   const id = sql<string>`${`${install.url}/activities/`} || activity_id`;
@@ -63,7 +63,7 @@ export async function listChanges(deps: Deps, { peerId }: PeerCaller, query: unk
 
 /** Lists the shares in force with a peer, by their id, so that the peer can drop those that are not among them. */
 export async function listSharesOf(deps: Deps, { peerId }: PeerCaller, query: unknown) {
-  if (!sharesQuery.Check(query)) throw new Rejection('malformed', 'the query is not that of shares');
+  if (!sharesQuery().Check(query)) throw new Rejection('malformed', 'the query is not that of shares');
   const install = await requireInstall(deps);
   const { rows: shares } = await sql<{ id: string; object: string; target: string | null }>`
     select s.id, ${`${install.url}/`} || s.kind || 's/' || s.object_id as object, coalesce(s.target_actor, s.target_team) as target
@@ -109,7 +109,7 @@ export async function resendChanges(
   peer: PeerCaller,
   body: unknown,
 ): Promise<{ status: 'queued' }> {
-  if (!resendBody.Check(body)) throw new Rejection('malformed', 'neither a list of ids nor everything');
+  if (!resendBody().Check(body)) throw new Rejection('malformed', 'neither a list of ids nor everything');
   const install = await requireInstall(deps);
   const prefix = `${install.url}/activities/`;
   await deps.db.transaction().execute(async (tx) => {

@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
 import { Type } from 'typebox';
-import { Compile } from 'typebox/compile';
 import type { Deps } from '../deps.ts';
 import { enqueue, type JobHandler } from '../job-table.ts';
 import type { Database } from '../platform/database/pool.ts';
+import { compileLater } from '../platform/http/compile-later.ts';
 import { rememberSent } from './fields/send.ts';
 import { type Install, readInstall } from './identity.ts';
 import { OutboundError, postSigned } from './outbound.ts';
@@ -181,7 +181,7 @@ const BatchAnswer = Type.Object({
     Type.Object({ status: Type.String(), reason: Type.Optional(Type.String({ maxLength: 100 })) }),
   ),
 });
-const batchAnswer = Compile(BatchAnswer);
+const batchAnswer = compileLater(BatchAnswer);
 
 /**
  * Sends envelopes in one request. Returns the outcome of each, or null if the peer accepts only single
@@ -202,7 +202,7 @@ async function postBatch(
     const fault = faultOf(error);
     return fault.final ? null : texts.map(() => fault);
   }
-  if (!batchAnswer.Check(answer) || answer.results.length !== texts.length) return null;
+  if (!batchAnswer().Check(answer) || answer.results.length !== texts.length) return null;
   return answer.results.map(({ status, reason = 'no reason' }) =>
     status === 'rejected'
       ? {

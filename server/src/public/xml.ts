@@ -1,4 +1,7 @@
-import { DOMImplementation, type Element, XMLSerializer } from '@xmldom/xmldom';
+import { createRequire } from 'node:module';
+import type { Element } from '@xmldom/xmldom';
+
+const require = createRequire(import.meta.url);
 
 /** An element to write: its attributes, then its text or its children. */
 export interface Xml {
@@ -17,6 +20,8 @@ function legal(text: string): string {
 
 /** Writes a complete document whose elements all belong to one namespace. */
 export function writeXml(namespace: string, root: Xml): string {
+  // Loaded with the first document, which few libraries write. `require` returns an untyped module.
+  const { DOMImplementation, XMLSerializer } = require('@xmldom/xmldom') as typeof import('@xmldom/xmldom');
   const document = new DOMImplementation().createDocument(namespace, '');
   const build = ({ name, attributes = {}, text, children = [] }: Xml): Element => {
     const element = document.createElementNS(namespace, name);

@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs';
 import { constants, copyFile, type FileHandle, open, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { type Locker, MemoryLocker } from '@tus/server';
+import type { Locker } from '@tus/server';
 import { sql } from 'kysely';
 import { type Sniffed, sniff } from '../media/sniff.ts';
 import type { Database } from '../platform/database/pool.ts';
@@ -38,7 +38,7 @@ export interface UploadBytes {
    * may be waiting for a client that has disconnected. Between processes the database decides, and each process
    * continues in a file of its own.
    */
-  turns: Locker;
+  turns(): Promise<Locker>;
 }
 
 interface Kept {
@@ -95,12 +95,19 @@ async function openFor(db: Database, path: string, id: string): Promise<FileHand
   });
 }
 
+/** Loads @tus/server on first use, because its 42 modules slow the start. */
+async function openLocker(): Promise<Locker> {
+  const { MemoryLocker } = await import('@tus/server');
+  return new MemoryLocker({ acquireLockTimeout: 30_000 });
+}
+
 /**
  * Computes the SHA-256 while bytes arrive. If a request ends early, the state stays in memory for the next one. After
  * a restart, or in another process, the bytes are copied to a new file and read again, which reflects what is stored.
  */
 export function openUploadBytes({ db, storage }: { db: Database; storage: Storage }): UploadBytes {
   const kept = new Map<string, Kept>();
+  let locker: Promise<Locker> | undefined;
   const pathOf = (id: string) => join(storage.uploadsDir, id);
   const keep = (id: string, state: Kept) => {
     kept.delete(id);
@@ -173,7 +180,10 @@ export function openUploadBytes({ db, storage }: { db: Database; storage: Storag
   };
 
   return {
-    turns: new MemoryLocker({ acquireLockTimeout: 30_000 }),
+    turns() {
+      locker ??= openLocker();
+      return locker;
+    },
     pathOf,
     async begin(id) {
       await (await open(pathOf(id), 'wx', 0o640)).close();

@@ -1,4 +1,4 @@
-import { Server, type Upload } from '@tus/server';
+import type { Upload } from '@tus/server';
 import type { Operation } from '@vitrine/contract/operation';
 import { basePath } from '@vitrine/contract/operations';
 import * as contract from '@vitrine/contract/uploads';
@@ -9,7 +9,6 @@ import type { BoundOperation } from '../handle.ts';
 import { Refusal, refuse } from '../platform/http/refuse.ts';
 import { hasBody, isFilePart } from '../platform/http/slow-requests.ts';
 import { inputChecks } from '../platform/http/validate.ts';
-import { storeFor } from './store.ts';
 
 const path = `${basePath}/uploads`;
 
@@ -64,9 +63,11 @@ function bodyOf({ raw }: FastifyRequest, onFault: (error: Error) => void): Reada
           controller.close();
         });
         raw.once('error', fail);
-        raw.once('close', () => {
+        const end = () => {
           if (!raw.complete) fail(new Error('the client has gone'));
-        });
+        };
+        raw.once('close', end);
+        if (raw.closed) end();
       },
       pull() {
         raw.resume();
@@ -100,10 +101,12 @@ async function answer(
   confirm: () => Promise<unknown>,
 ): Promise<{ status: number; headers: Record<string, string> }> {
   let fault: unknown = null;
+  // Loaded on first use, because its 42 modules slow the start.
+  const [{ Server }, { storeFor }] = await Promise.all([import('@tus/server'), import('./store.ts')]);
   const server = new Server({
     path,
     datastore: storeFor(deps, caller),
-    locker: deps.uploads.turns,
+    locker: await deps.uploads.turns(),
     relativeLocation: true,
     allowedOrigins: [],
     maxSize: deps.config.maxFileBytes,

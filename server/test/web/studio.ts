@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { expect } from 'vitest';
-import { startWorkerFor } from '../../src/main.ts';
+import { startWorkerFor } from '../../src/worker.ts';
 import { sharedBrowser } from '../support/browser.ts';
 import { type Library, openLibrary } from '../support/library.ts';
 import { type ServiceProcess, startProcess } from '../support/process.ts';

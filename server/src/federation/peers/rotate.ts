@@ -1,10 +1,10 @@
 import { closed } from '@vitrine/contract/values';
 import { sql } from 'kysely';
 import { Type } from 'typebox';
-import { Compile } from 'typebox/compile';
 import { recordEvent } from '../../audit/record.ts';
 import type { Deps } from '../../deps.ts';
 import type { Database } from '../../platform/database/pool.ts';
+import { compileLater } from '../../platform/http/compile-later.ts';
 import type { Install } from '../identity.ts';
 import { type OutboundError, postSigned } from '../outbound.ts';
 import { PROTOCOL } from '../protocol/envelope.ts';
@@ -24,7 +24,7 @@ const Announcement = closed({
   rotations: Rotations,
   published: Time,
 });
-const announcement = Compile(Announcement);
+const announcement = compileLater(Announcement);
 
 /** Whether the key of this install that a peer has pinned may be a former one. */
 export async function needsKeyAnnouncement(db: Database, install: Install, peerId: string): Promise<boolean> {
@@ -89,7 +89,7 @@ async function pinnedPeer(db: Database, url: string): Promise<PinnedPeer | null>
  */
 export async function receiveRotation(deps: Deps, request: SignedRequest): Promise<{ state: string }> {
   const body = request.json();
-  if (!announcement.Check(body)) throw new Rejection('malformed', 'not an announcement of a key');
+  if (!announcement().Check(body)) throw new Rejection('malformed', 'not an announcement of a key');
   if (!(Math.abs(Date.now() - Date.parse(body.published)) <= CLOCK_TOLERANCE_MS))
     throw new Rejection('stale_request', 'the clocks differ by more than five minutes');
   const url = /^(.*)\/federation\/instance#main-key$/.exec(request.keyId)?.[1] ?? '';

@@ -1,10 +1,10 @@
 import { closed } from '@vitrine/contract/values';
 import { sql } from 'kysely';
 import { Type } from 'typebox';
-import { Compile } from 'typebox/compile';
 import { ownTeam } from '../../access/teams.ts';
 import type { Deps } from '../../deps.ts';
 import type { Database } from '../../platform/database/pool.ts';
+import { compileLater } from '../../platform/http/compile-later.ts';
 import { refuse } from '../../platform/http/refuse.ts';
 import { type Install, TEAM_SHARES } from '../identity.ts';
 import { getJson, OutboundError } from '../outbound.ts';
@@ -18,7 +18,7 @@ const TeamDocument = closed({
   name: Type.String({ minLength: 1, maxLength: 200 }),
   slug: Type.String({ minLength: 1, maxLength: 80 }),
 });
-const teamDocument = Compile(TeamDocument);
+const teamDocument = compileLater(TeamDocument);
 
 /** Returns the document of a team of this library; null when there is none (FED-65). */
 export async function readTeamDocument(db: Database, install: Install, slug: string) {
@@ -57,7 +57,7 @@ export async function teamAt(
   try {
     const address = `${peer.instance_url}/federation/teams/${encodeURIComponent(slug)}`;
     const found = await getJson(deps, address, install);
-    if (!teamDocument.Check(found) || found.slug !== slug) throw none;
+    if (!teamDocument().Check(found) || found.slug !== slug) throw none;
     const at = parseObjectUri(found.id);
     if (at?.kind !== 'workspaces' || at.base !== peer.instance_url) throw none;
     return { uri: found.id, name: found.name };

@@ -55,6 +55,8 @@ export interface EmbeddedOptions {
   /** The lock of the library, if the caller holds it; then `stop` does not release it. */
   lock?: InstanceLock;
   log(message: string): void;
+  /** Called when the server has been launched and does not accept connections yet, to do other work meanwhile. */
+  onLaunch?(): void;
 }
 
 const PORT = 5432;
@@ -162,25 +164,25 @@ type Answer = 'ready' | 'starting' | 'silent' | 'wrong password';
 /** Returns whether the server rejected our password. */
 class PasswordRefused extends Error {}
 
-/** Returns whether the server accepts connections and has its database; throws when waiting would not help. */
-async function ask({ database, ...server }: EmbeddedConnection): Promise<Answer> {
-  const client = new pg.Client({
-    ...server,
-    database: 'postgres',
-    ssl: false,
-    connectionTimeoutMillis: 2000,
-  });
+/**
+ * Returns whether the server accepts connections to its database, which is created in a new cluster; throws when waiting
+ * would not help.
+ */
+async function ask(server: EmbeddedConnection, database = server.database): Promise<Answer> {
+  const client = new pg.Client({ ...server, database, ssl: false, connectionTimeoutMillis: 2000 });
   client.on('error', () => {});
   try {
     await client.connect();
-    const found = await client.query('select from pg_database where datname = $1', [database]);
-    if (found.rowCount === 0) await client.query(`create database ${pg.escapeIdentifier(database)}`);
+    if (database !== server.database)
+      await client.query(`create database ${pg.escapeIdentifier(server.database)}`);
     return 'ready';
   } catch (error) {
     if (!(error instanceof pg.DatabaseError)) return 'silent';
     // Class 57P: the server is starting, recovering or stopping.
     if (error.code?.startsWith('57P')) return 'starting';
     if (error.code === '28P01') return 'wrong password';
+    const isMissing = error.code === '3D000' && database === server.database;
+    if (isMissing) return ask(server, 'postgres');
     throw new Error(`PostgreSQL refuses us: ${error.message}`, { cause: error });
   } finally {
     await client.end().catch(() => {});
@@ -218,6 +220,7 @@ interface Plan {
   logFile: string;
   restarts: number | undefined;
   log(message: string): void;
+  onLaunch(): void;
 }
 
 /** A setting that is a list of directories needs quotes around one with commas or spaces. */
@@ -291,6 +294,7 @@ async function startServer(plan: Plan): Promise<Server> {
     await clearOrphan(cluster, lockFiles, waited < PREDECESSOR_GOES_WITHIN_MS / 2 ? 'SIGINT' : 'SIGQUIT');
     const logged = await sizeOf(logFile);
     const server = launch(plan);
+    plan.onLaunch();
     try {
       if (await untilReady(server, plan)) return server;
     } catch (error) {
@@ -392,8 +396,8 @@ async function startLocked(
   if ((await sizeOf(logFile)) > LONGEST_LOG) await truncate(logFile);
   const settings = { ...defaults, ...options.settings };
   const user = users?.runner ?? null;
-  const { log, restarts } = options;
-  const plan: Plan = { binDir, cluster, connection, settings, user, logFile, restarts, log };
+  const { log, restarts, onLaunch = () => {} } = options;
+  const plan: Plan = { binDir, cluster, connection, settings, user, logFile, restarts, log, onLaunch };
   return supervise(await startWithPassword(plan), plan, lock);
 }
 

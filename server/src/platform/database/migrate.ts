@@ -1,6 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { runMigrations } from 'graphile-worker';
 import type pg from 'pg';
 import { DatabaseUnusable } from './unusable.ts';
 
@@ -60,8 +59,24 @@ export async function createSchema(client: pg.ClientBase, names: readonly string
   for (const { name, text } of migrations()) if (names.includes(name)) await client.query(text);
 }
 
+/** The latest migration of graphile-worker in this version. */
+export const LATEST_QUEUE_MIGRATION = 20;
+
+/** Whether the tables of the job queue are those of this version. */
+async function hasCurrentQueue(client: pg.ClientBase): Promise<boolean> {
+  const { rows: found } = await client.query<{ exists: boolean }>(
+    `select to_regclass('graphile_worker.migrations') is not null as exists`,
+  );
+  if (found[0]?.exists !== true) return false;
+  const { rows } = await client.query<{ latest: number | null }>(
+    'select max(id) as latest from graphile_worker.migrations',
+  );
+  return rows[0]?.latest === LATEST_QUEUE_MIGRATION;
+}
+
 /** Creates the tables of the job queue. */
 export async function createJobQueue(pool: pg.Pool): Promise<void> {
+  const { runMigrations } = await import('graphile-worker');
   await runMigrations({ pgPool: pool });
 }
 
@@ -99,7 +114,8 @@ export async function migrate(pool: pg.Pool): Promise<void> {
         throw error;
       }
     }
-    await createJobQueue(pool);
+    // Asked first, because loading graphile-worker takes longer than anything else in a start without migrations.
+    if (!(await hasCurrentQueue(client))) await createJobQueue(pool);
   } finally {
     await client.query('select pg_advisory_unlock($1)', [MIGRATION_LOCK]).catch(() => {});
     await client.query('reset statement_timeout; reset lock_timeout').catch(() => {});

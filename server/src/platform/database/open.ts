@@ -31,6 +31,8 @@ export interface OpenOptions {
   /** False skips migrations, for read-only tools. */
   migrate?: boolean;
   log(message: string): void;
+  /** Called when the embedded server has been launched, to do other work until it accepts connections. */
+  onLaunch?(): void;
 }
 
 /** A small machine performs best with few connections; jobs and liveness checks need some in addition to requests. */
@@ -103,6 +105,7 @@ async function openEmbedded(config: DatabaseConfig, options: OpenOptions): Promi
     const server = await startEmbedded({
       dataDir: config.dataDir,
       log: options.log,
+      ...(options.onLaunch === undefined ? {} : { onLaunch: options.onLaunch }),
       databaseUid: config.postgresUid,
       settings: { max_connections: String(60 + (config.processes - 1) * (connections() + 2)) },
       ...(config.postgresBinDir === null ? {} : { binDir: config.postgresBinDir }),
