@@ -2,7 +2,7 @@ import type { FastifyBaseLogger } from 'fastify';
 import type { CapabilityResolver } from './access/capabilities.ts';
 import type { RemoteOriginals } from './assets/bytes.ts';
 import type { ServedAssets } from './assets/served.ts';
-import type { AssetTexts } from './assets/texts.ts';
+import type { AssetTexts } from './assets/show.ts';
 import type { Config } from './config.ts';
 import type { Passwords } from './identity/password.ts';
 import type { IdentityProviders } from './identity/provider.ts';

@@ -6,7 +6,7 @@ import { serveActivityPub } from './activitypub/routes.ts';
 import { readVersion } from './admin/build-info.ts';
 import { followLadder } from './assets/previews/ladder.ts';
 import { openServedAssets } from './assets/served.ts';
-import { openAssetTexts } from './assets/texts.ts';
+import { openAssetTexts } from './assets/show.ts';
 import { openBudgets } from './budgets.ts';
 import type { Config } from './config.ts';
 import type { Deps } from './deps.ts';

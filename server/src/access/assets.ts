@@ -4,7 +4,10 @@ import { type Caller, holds, type SignedIn, teamsWith } from './caller.ts';
 import { live } from './live.ts';
 import { listedPosts } from './posts.ts';
 
-/** Who is given which asset, its columns and its bytes. Predicates refer to a row of `assets` with the alias `a`. */
+/**
+ * Who is given which asset, its columns and its bytes, and which posts a feed keeps because of their members. Predicates
+ * refer to a row of `assets` with the alias `a`, or to `posts p`.
+ */
 export type Predicate = RawBuilder<boolean>;
 
 export const liveAsset: Predicate = live('a');
@@ -90,6 +93,25 @@ function orBelowTeamsWritten(caller: Caller): RawBuilder<unknown> {
 export function shownAssets(caller: Caller): Predicate {
   // `is true`: without an owner the comparison is NULL.
   return sql`((${readableAssets(caller)} and ${disclosedFields(caller)}) is true)`;
+}
+
+/** FEED-2: returns whether a caller's feed leaves out withheld members; placeholders are off by default. */
+export function hidesRestricted(caller: Caller): boolean {
+  return caller.kind === 'anonymous' || !caller.showRestricted;
+}
+
+/**
+ * FEED-3: leaves out posts `p` with members of which none is shown, except the caller's own; posts without members stay.
+ * Part of the statement, so that pages are never short. Scalar subqueries, which end with the first shown member:
+ * PostgreSQL plans an `exists` here as a hash over all members, for a page of 24 posts.
+ */
+export function feedKeeps(caller: Caller): Predicate {
+  const members = sql`post_members m join assets a on a.id = m.asset_id where m.post_id = p.id`;
+  const shownMember = sql`coalesce((select true from ${members} and ${shownAssets(caller)} limit 1),
+    (select false from ${members} limit 1), true)`;
+  return caller.kind === 'anonymous'
+    ? sql`${shownMember}`
+    : sql`(p.author_user_ref = ${caller.ref} or ${shownMember})`;
 }
 
 /** With `include_deleted`: system.admin sees assets in the trash unrestricted. */

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
+import { feedKeeps, hidesRestricted } from './assets.ts';
 import { type Caller, holds } from './caller.ts';
-import { feedKeeps, hidesRestricted } from './feed.ts';
 import { listedPosts, readablePosts } from './posts.ts';
 
 /**

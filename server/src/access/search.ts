@@ -1,9 +1,8 @@
 import type { SearchKind } from '@vitrine/contract/search';
 import { type RawBuilder, sql } from 'kysely';
-import { readableAssets, servedAssets, shownAssets } from './assets.ts';
+import { feedKeeps, hidesRestricted, readableAssets, servedAssets, shownAssets } from './assets.ts';
 import { type Caller, holds } from './caller.ts';
 import { readableCollections } from './collections.ts';
-import { feedKeeps, hidesRestricted } from './feed.ts';
 import { appliesToAsset, filterableFields, holdsCode, readableFields } from './field-values.ts';
 import { disclosedIdentity } from './identities.ts';
 import { listedPosts } from './posts.ts';

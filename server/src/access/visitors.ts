@@ -1,8 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
-import { servedAssets, shownAssets } from './assets.ts';
+import { feedKeeps, servedAssets, shownAssets } from './assets.ts';
 import type { Caller } from './caller.ts';
 import { readableCollections } from './collections.ts';
-import { feedKeeps } from './feed.ts';
 import { disclosedIdentity } from './identities.ts';
 import { listedPosts, readablePosts } from './posts.ts';
 

@@ -6,8 +6,8 @@ import {
   unfeaturePost,
 } from '@vitrine/contract/featured';
 import { sql } from 'kysely';
+import { feedKeeps, hidesRestricted } from '../access/assets.ts';
 import type { Caller } from '../access/caller.ts';
-import { feedKeeps, hidesRestricted } from '../access/feed.ts';
 import { listedPosts, publishedPost, readablePosts } from '../access/posts.ts';
 import { recordEvent } from '../audit/record.ts';
 import { handle } from '../handle.ts';

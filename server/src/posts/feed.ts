@@ -1,11 +1,10 @@
 import type { AnswerOf } from '@vitrine/contract/operation';
 import { type FeedQuery, listPosts } from '@vitrine/contract/posts';
 import { type RawBuilder, sql } from 'kysely';
-import { liveAsset } from '../access/assets.ts';
+import { feedKeeps, hidesRestricted, liveAsset } from '../access/assets.ts';
 import type { Caller, SignedIn } from '../access/caller.ts';
 import { postsInCollection } from '../access/collections.ts';
 import { fromOrigin } from '../access/federation.ts';
-import { feedKeeps, hidesRestricted } from '../access/feed.ts';
 import { listedDrafts, listedPosts, listedPostsAndTrash, postsLikedBy } from '../access/posts.ts';
 import { liveTeam } from '../access/teams.ts';
 import { handle } from '../handle.ts';

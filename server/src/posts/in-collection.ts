@@ -1,7 +1,7 @@
 import { listCollectionPosts } from '@vitrine/contract/collections';
 import { sql } from 'kysely';
+import { hidesRestricted } from '../access/assets.ts';
 import { collectedPosts } from '../access/collections.ts';
-import { hidesRestricted } from '../access/feed.ts';
 import { checkOpen } from '../collections/lock.ts';
 import { handle } from '../handle.ts';
 import { placeCursorAfter, readPlaceCursor } from '../platform/http/cursor.ts';

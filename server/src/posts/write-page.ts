@@ -4,15 +4,15 @@ import { liveAsset, shownAssets } from '../access/assets.ts';
 import type { Caller } from '../access/caller.ts';
 import { liveComment } from '../access/comments.ts';
 import { ownerName } from '../access/identities.ts';
-import { assetJoins } from '../assets/show.ts';
 import {
+  assetJoins,
   type FullRow,
   fullColumns,
   keptText,
   type VersionRow,
   versionColumn,
   writtenText,
-} from '../assets/texts.ts';
+} from '../assets/show.ts';
 import type { Deps } from '../deps.ts';
 import { cardColumn } from '../fields/values/show.ts';
 import type { Database } from '../platform/database/pool.ts';
@@ -51,7 +51,7 @@ type Keeping = Pick<Deps, 'db' | 'texts' | 'postTexts' | 'ladder'>;
 
 /**
  * The version of everything that commonPost shows of a post `p` of the author `users u`; null for mirrored posts (see
- * assets/texts.ts).
+ * assets/show.ts).
  */
 const postVersion: RawBuilder<string | null> = sql`case when p.origin_peer_id is null then
   concat_ws('.', p.xmin, coalesce(u.xmin::text, '-'), case when p.comment_count > 0 then (
