@@ -1,10 +1,12 @@
+import type { AnswerOf } from '@vitrine/contract/operation';
 import { listAssetPosts } from '@vitrine/contract/posts';
 import { sql } from 'kysely';
 import { mayReadUsage } from '../access/assets.ts';
 import { livePost, readablePosts } from '../access/posts.ts';
 import { handle } from '../handle.ts';
+import { JsonText } from '../platform/http/answer.ts';
 import { notFound } from '../platform/http/refuse.ts';
-import { showPosts } from './show.ts';
+import { writePosts } from './write-page.ts';
 
 /** POST-39: items are the newest 200; `GET /posts?asset=` paginates the rest. */
 const MOST = 200;
@@ -13,7 +15,7 @@ const MOST = 200;
  * POST-40: lists where an asset appears, for its owner and administrators; others get the 404 of a missing asset.
  * `withheld_count` is the total minus the readable: negating the rule would lose rows to NULL.
  */
-export const ofAsset = handle(listAssetPosts, async ({ db, ladder }, { caller, params }) => {
+export const ofAsset = handle(listAssetPosts, async (deps, { caller, params }) => {
   const { rows } = await sql<{ ids: string[]; withheld: number }>`
     with containing as (
       select p.id, p.posted_at, ${readablePosts(caller)} as readable
@@ -24,9 +26,10 @@ export const ofAsset = handle(listAssetPosts, async ({ db, ladder }, { caller, p
         select id, posted_at from containing where readable order by posted_at desc, id desc limit ${MOST}) newest),
         '{}') as ids,
       (select count(*) - count(*) filter (where readable) from containing) as withheld
-    from assets a where a.id = ${params.id} and ${mayReadUsage(caller)}`.execute(db);
+    from assets a where a.id = ${params.id} and ${mayReadUsage(caller)}`.execute(deps.db);
   const row = rows[0];
   if (row === undefined) throw notFound();
-  const items = await showPosts(db, caller, row.ids, { ladder, keepRestricted: true });
-  return { status: 200, body: { items, withheld_count: row.withheld } };
+  const items = await writePosts(deps, caller, row.ids, true);
+  const text = `{"items":[${items.join(',')}],"withheld_count":${row.withheld}}`;
+  return { status: 200, body: new JsonText<AnswerOf<typeof listAssetPosts>>(text) };
 });
