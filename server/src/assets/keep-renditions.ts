@@ -1,6 +1,8 @@
 import { basename } from 'node:path';
 import pLimit from 'p-limit';
+import { enqueue } from '../job-table.ts';
 import type { MadeFile } from '../media/stills/still.ts';
+import type { Tx } from '../platform/database/pool.ts';
 import { renditionKey } from '../platform/storage/object-key.ts';
 import type { Storage } from '../platform/storage/storage.ts';
 
@@ -32,6 +34,17 @@ export async function stageFiles(
   const limit = pLimit(STAGED_AT_ONCE);
   const paths = [...new Set(made.map(({ path }) => path))];
   await limit.map(paths, (path) => storage.stage(path, objectOf(hash, path, namePrefix)));
+}
+
+/**
+ * Returns whether these bytes were purged while a job worked on them, and enqueues the removal of the objects that the
+ * job has staged since (TRASH-7). The caller holds the lock of the hash.
+ */
+export async function releaseIfPurged(tx: Tx, hash: string): Promise<boolean> {
+  const row = await tx.selectFrom('files').select('hash').where('hash', '=', hash).executeTakeFirst();
+  if (row !== undefined) return false;
+  await enqueue(tx, 'release-bytes', { hash }, { key: `release:${hash}` });
+  return true;
 }
 
 /**

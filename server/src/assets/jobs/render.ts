@@ -18,7 +18,7 @@ import { hasRoom, isStorageOutage } from '../../platform/storage/room.ts';
 import type { Storage } from '../../platform/storage/storage.ts';
 import { enqueueRender, enqueueTiles, enqueueTranscode, NO_OWNER } from '../decoding-jobs.ts';
 import { lockFile } from '../insert.ts';
-import { keepFiles, stageFiles } from '../keep-renditions.ts';
+import { keepFiles, releaseIfPurged, stageFiles } from '../keep-renditions.ts';
 import { readLadder } from '../previews/ladder.ts';
 import { openJobDirectory } from './directory.ts';
 import { openProgress } from './progress.ts';
@@ -65,12 +65,6 @@ const MOST_SEARCHED = 100_000;
 /** Returns the searchable part of a text, without characters that PostgreSQL cannot store. */
 function searched(text: string | null): string {
   return (text ?? '').slice(0, MOST_SEARCHED).replaceAll('\0', ' ').toWellFormed();
-}
-
-/** Returns whether any asset has these bytes. */
-async function isKnown(tx: Tx, hash: string): Promise<boolean> {
-  const row = await tx.selectFrom('files').select('hash').where('hash', '=', hash).executeTakeFirst();
-  return row !== undefined;
 }
 
 /** The bytes that were rendered: their ladder's version, and the chosen moment of a video. */
@@ -225,8 +219,7 @@ export function renderJob(deps: RenderDeps, everyMs?: number): JobHandler<'rende
       const outcome = rendering.ladder;
       await db.transaction().execute(async (tx) => {
         await lockFile(tx, hash);
-        // The last asset of these bytes may have been purged during rendering.
-        if (!(await isKnown(tx, hash))) return;
+        if (await releaseIfPurged(tx, hash)) return;
         await keepRendering(tx, deps, { hash, version, moment }, rendering);
         if (isTranscoded(file.mime, rendering.facts) && !(await hasTranscoded(tx, hash)))
           await enqueueTranscode(tx, { hash, owner: owner ?? NO_OWNER });

@@ -10,6 +10,7 @@ import { originalKey, renditionKey } from '../../platform/storage/object-key.ts'
 import { hasRoom, isStorageOutage } from '../../platform/storage/room.ts';
 import { enqueueTiles } from '../decoding-jobs.ts';
 import { lockFile } from '../insert.ts';
+import { releaseIfPurged } from '../keep-renditions.ts';
 import { markCurrent } from '../previews/rerender.ts';
 import type { KeptTiles } from '../tiles.ts';
 import { openJobDirectory } from './directory.ts';
@@ -57,6 +58,7 @@ export function tilesJob({ db, storage, decoders }: TilesDeps, everyMs?: number)
       await storage.stage(pack, object);
       await db.transaction().execute(async (tx) => {
         await lockFile(tx, hash);
+        if (await releaseIfPurged(tx, hash)) return;
         await storage.adopt(pack, object);
         const kept: KeptTiles = { object, type, bytes, width, height };
         await sql`update files set renditions = renditions || ${JSON.stringify({ [TILES]: kept })}::jsonb

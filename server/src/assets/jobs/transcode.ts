@@ -12,7 +12,7 @@ import { originalKey } from '../../platform/storage/object-key.ts';
 import { hasRoom, isStorageOutage } from '../../platform/storage/room.ts';
 import { enqueueTranscode } from '../decoding-jobs.ts';
 import { lockFile } from '../insert.ts';
-import { keepFiles, stageFiles } from '../keep-renditions.ts';
+import { keepFiles, releaseIfPurged, stageFiles } from '../keep-renditions.ts';
 import { markCurrent } from '../previews/rerender.ts';
 import { openJobDirectory } from './directory.ts';
 
@@ -115,7 +115,7 @@ export function transcodeJob({ db, storage, decoders }: TranscodeDeps): JobHandl
       await stageFiles(storage, hash, result.renditions);
       await db.transaction().execute(async (tx) => {
         await lockFile(tx, hash);
-        // The file may have been removed meanwhile.
+        if (await releaseIfPurged(tx, hash)) return;
         if ((await findWork(tx, hash)) === null) return;
         const renditions = await keepFiles(storage, hash, result.renditions);
         await sql`update files set renditions = renditions || ${JSON.stringify(renditions)}::jsonb
