@@ -13,8 +13,8 @@ export type HashingAnswer =
   | { kind: 'verified'; matches: boolean }
   | { kind: 'failed'; message: string };
 
-/** Maximum queue length: the last entry would wait for minutes. */
-const LONGEST_LINE = 1000;
+/** How many passwords may wait: the last one would wait for minutes (RATE-10). */
+const LONGEST_QUEUE = 1000;
 
 /** bcrypt's cost of new hashes (SIGNIN-7): about 90 ms each. */
 const COST = 11;
@@ -31,9 +31,9 @@ export interface Hashing {
 /**
  * Hashes passwords in worker threads, on all cores but one and at a lower priority than requests, so that a wave of
  * sign-ins does not slow other requests. Threads start with the first task and do not keep the process alive. Throws
- * 429 when the queue is full.
+ * 429 when the queue is full (RATE-10).
  */
-export function openHashing(cost = COST): Hashing {
+export function openHashing(cost = COST, longestQueue = LONGEST_QUEUE): Hashing {
   const most = Math.max(1, availableParallelism() - 1);
   const limit = pLimit(most);
   const idle: Worker[] = [];
@@ -57,7 +57,7 @@ export function openHashing(cost = COST): Hashing {
     return answer;
   };
   const inLine = (task: HashingTask): Promise<HashingAnswer> => {
-    if (limit.pendingCount >= LONGEST_LINE) {
+    if (limit.pendingCount >= longestQueue) {
       throw refuse(429, 'too many sign-ins at once', { 'retry-after': '30' });
     }
     return limit(() => run(task));
