@@ -27,6 +27,45 @@ export async function withdrawGrants(
   await db.deleteFrom('user_capability_grants').where('user_ref', '=', ref).execute();
 }
 
+/** Revokes capabilities of an account: everywhere, or in one team and the teams below it. */
+export async function revoke(
+  { deps: { db } }: Library,
+  account: Pick<Account, 'ref'>,
+  taken: Capability | readonly Capability[],
+  team_id: string | null = null,
+): Promise<void> {
+  const codes = typeof taken === 'string' ? [taken] : taken;
+  const rows = codes.map((capability) => ({ user_ref: account.ref, capability, team_id }));
+  await db.insertInto('user_capability_revokes').values(rows).execute();
+}
+
+/** Gives an account another status. */
+export async function setStatus(
+  { deps: { db } }: Library,
+  { ref }: Pick<Account, 'ref'>,
+  status: 'active' | 'pending' | 'disabled' | 'archived',
+): Promise<void> {
+  await db.updateTable('users').set({ status }).where('ref', '=', ref).execute();
+}
+
+/** Creates a member with this text as its password hash, without a session. Returns the ref. */
+export async function addAccount(
+  { deps: { db } }: Library,
+  username: string,
+  password_hash: string | null = null,
+): Promise<number> {
+  const { ref } = await db
+    .insertInto('users')
+    .values((eb) => ({
+      username,
+      password_hash,
+      role_id: eb.selectFrom('roles').select('id').where('code', '=', 'member').$asScalar(),
+    }))
+    .returning('ref')
+    .executeTakeFirstOrThrow();
+  return ref;
+}
+
 /** Gives an account another role. */
 export async function setRole(
   { deps: { db } }: Library,
@@ -95,4 +134,11 @@ export async function storedHashOf({ deps: { db } }: Library, username: string):
     .where('username', '=', username)
     .executeTakeFirstOrThrow();
   return row.password_hash;
+}
+
+/** Returns the id of the session in which this browser is signed in. */
+export async function sessionIdOf(visitor: Visitor): Promise<string> {
+  const session = (await visitor.ok('listSessions')).items.find(({ current }) => current);
+  if (session === undefined) throw new Error('no session is the current one');
+  return session.id;
 }
