@@ -57,41 +57,25 @@ describe('the host name during set-up', () => {
   });
 
   test('is accepted if it is local or that of the public address', async () => {
-    const hosts = [
-      'localhost',
-      'localhost:8420',
-      'LOCALHOST',
-      'studio.localhost:8420',
-      '127.0.0.1:8420',
-      '192.168.1.20',
-      '203.0.113.7:80',
-      '[::1]:8420',
-      '[fd00::7]',
-      'pictures.example',
-      'Pictures.Example:443',
-    ];
+    const local = ['localhost', 'localhost:8420', 'LOCALHOST', 'studio.localhost:8420'];
+    const addresses = ['127.0.0.1:8420', '192.168.1.20', '203.0.113.7:80', '[::1]:8420', '[fd00::7]'];
+    const hosts = [...local, ...addresses, 'pictures.example', 'Pictures.Example:443'];
     const found = await Promise.all(hosts.map((host) => ask(library.address, '/setup/status', { host })));
     expect(found).toEqual(hosts.map(() => ({ status: 200, body: { needs_setup: true } })));
   });
 
-  test.each([
-    'evil.example',
-    'evil.example:8420',
-    'localhost.evil.example',
-    'notlocalhost',
-    '127.0.0.1.evil.example',
-    '127.0.0.1@evil.example',
-    'evil.example#127.0.0.1',
-    'pictures.example.evil.example',
-    'pictures.example@evil.example',
-    '[::1].evil.example',
-  ])('is refused as %s', async (host) => {
-    expect(await ask(library.address, '/setup/status', { host })).toEqual(refusedName);
-    // Like a page of that host.
-    const headers = { origin: `http://${host}` };
-    const refused = await ask(library.address, '/setup/complete', { host, headers, body: root });
-    expect(refused.status).toBe(403);
-    expect(await ask(library.address, '/setup/complete', { host, body: root })).toEqual(refusedName);
+  test('is refused if it is another name', async () => {
+    const named = ['evil.example', 'evil.example:8420', 'localhost.evil.example', 'notlocalhost'];
+    const ours = ['pictures.example.evil.example', 'pictures.example@evil.example'];
+    const addresses = ['127.0.0.1.evil.example', '127.0.0.1@evil.example', 'evil.example#127.0.0.1'];
+    for (const host of [...named, ...ours, ...addresses, '[::1].evil.example']) {
+      const status = await ask(library.address, '/setup/status', { host });
+      const complete = await ask(library.address, '/setup/complete', { host, body: root });
+      expect([host, status, complete]).toEqual([host, refusedName, refusedName]);
+      // Like a page of that host.
+      const headers = { origin: `http://${host}` };
+      expect((await ask(library.address, '/setup/complete', { host, headers, body: root })).status).toBe(403);
+    }
     expect(await needsSetup(library)).toEqual({ needs_setup: true });
   });
 

@@ -99,20 +99,6 @@ describe('POST /admin/users/{ref}/impersonate', () => {
       })),
     );
   });
-
-  test('allows several impersonations at once', async () => {
-    const [a, b, c] = await Promise.all([begin(helper, worn), begin(helper, victim), begin(root, worn)]);
-    const shown = await Promise.all([a.mask, b.mask, c.mask, helper, root].map((one) => one.ok('getMe')));
-    expect(shown.map((user) => [user.ref, user.impersonated_by?.ref ?? null])).toEqual([
-      [worn.ref, helper.ref],
-      [victim.ref, helper.ref],
-      [worn.ref, root.ref],
-      [helper.ref, null],
-      [root.ref, null],
-    ]);
-    await a.mask.ok('endImpersonation');
-    expect([await isSignedIn(b.mask), await isSignedIn(c.mask)]).toEqual([true, true]);
-  });
 });
 
 // IMPERSONATION-4, ROLE-18
@@ -223,32 +209,15 @@ describe('while impersonating', () => {
     }
   });
 
-  // IMPERSONATION-9
+  // IMPERSONATION-9, USER-13
   test('no tokens can be created, and no password, second factor or capabilities be changed', async () => {
     const all: readonly Operation[] = Object.values(operations);
     const refused = all.filter(({ whileImpersonating }) => whileImpersonating === 'refused');
-    expect(refused.map(({ id }) => id).sort()).toEqual([
-      'addTeamMember',
-      'addTeamParent',
-      'changePassword',
-      'confirmTwoFactor',
-      'createToken',
-      'decideRequest',
-      'deleteUser',
-      'disableTwoFactor',
-      'enrollTwoFactor',
-      'grantCapability',
-      'removeGrant',
-      'removeRevoke',
-      'removeTeamParent',
-      'removeUserTwoFactor',
-      'renewRecoveryCodes',
-      'resetPassword',
-      'revokeCapability',
-      'rotateOwnKeys',
-      'setUserRole',
-      'updateFollowableAccount',
-    ]);
+    const intended = `addTeamMember addTeamParent changePassword confirmTwoFactor createToken decideRequest
+      deleteUser disableTwoFactor enrollTwoFactor grantCapability removeGrant removeRevoke removeTeamParent
+      removeUserTwoFactor renewRecoveryCodes resetPassword revokeCapability rotateOwnKeys setUserRole
+      updateFollowableAccount`;
+    expect(refused.map(({ id }) => id).sort()).toEqual(intended.split(/\s+/));
     const [boss, bystander] = await Promise.all([library.join('boss'), library.join('bystander')]);
     await grant(library, boss, ['users.write', 'teams.write']);
     const { mask } = await begin(helper, boss);

@@ -251,21 +251,10 @@ describe('a session', () => {
   test('is not created from garbage, and its token is not read from elsewhere', async () => {
     const token = await session();
     const tokenHash = createHash('sha256').update(token).digest();
-    const garbage = [
-      '',
-      'x',
-      `${token}x`,
-      token.slice(1),
-      token.toUpperCase(),
-      tokenHash.toString('hex'),
-      tokenHash.toString('base64url'),
-      '%00',
-      '%E0%A4%A',
-      "'; drop table sessions; --",
-      '"',
-      'null',
-      'x'.repeat(8000),
-    ];
+    const altered = ['', `${token}x`, token.slice(1), token.toUpperCase()];
+    const hashes = [tokenHash.toString('hex'), tokenHash.toString('base64url')];
+    const others = ['x', '%00', '%E0%A4%A', "'; drop table sessions; --", '"', 'null', 'x'.repeat(8000)];
+    const garbage = [...altered, ...hashes, ...others];
     for (const value of garbage)
       expect([value, await meWith({ cookie: `user=${value}` })]).toEqual([value, 401]);
     expect(await meWith({ cookie: `User=${token}` })).toBe(401);

@@ -1,8 +1,10 @@
+import type { updateNotificationPreferences } from '@vitrine/contract/notifications';
+import type { BodyOf } from '@vitrine/contract/operation';
+import type { Post } from '@vitrine/contract/posts';
 import { sql } from 'kysely';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { queueDigests } from '../../src/notifications/jobs/mail.ts';
 import { comment, publisher, settle } from '../notifications/telling.ts';
-import { arrive } from '../posts/people.ts';
 import { type Account, type Library, openLibrary } from '../support/library.ts';
 import { type Mailbox, openMailbox } from './mailbox.ts';
 
@@ -25,12 +27,12 @@ beforeAll(async () => {
 beforeEach(async () => {
   mailbox.empty();
   round += 1;
-  author = await arrive(library, `author${round}`);
+  author = await library.join(`author${round}`);
   await author.ok('updateUser', {
     params: { ref: author.ref },
     body: { email: `author${round}@example.org` },
   });
-  other = await arrive(library, `other${round}`);
+  other = await library.join(`other${round}`);
   write = publisher(author);
 });
 
@@ -49,18 +51,26 @@ async function tick(moment: string): Promise<number> {
   return mailbox.mails.length - before;
 }
 
+/** Changes the preferences of the author. */
+const prefer = (body: BodyOf<typeof updateNotificationPreferences>) =>
+  author.ok('updateNotificationPreferences', { body });
+
+/** Comments on a post of the author, as of this time. */
+async function commentAt(moment: string, post?: Post, text = 'word') {
+  const written = await comment(other, post ?? (await write()), text);
+  await happenedAt(moment);
+  return written;
+}
+
 describe('a digest', () => {
   // NOTICE-11
-  test('is sent once at the hour that the account chose', async () => {
+  test('is sent once at the hour that the account chose, and includes later notifications the next day', async () => {
     const post = await write({ title: 'A tower' });
     await comment(other, post, 'tall');
-    await comment(other, post, 'taller');
-    await happenedAt('2026-11-17T10:00:00Z');
-    expect(await tick('2026-11-17T11:00:01Z')).toBe(0);
+    await commentAt('2026-11-17T10:00:00Z', post, 'taller');
     expect(await tick('2026-11-18T07:00:01Z')).toBe(0);
     expect(await tick('2026-11-18T08:00:01Z')).toBe(1);
     expect(await tick('2026-11-18T08:00:02Z')).toBe(0);
-    expect(await tick('2026-11-19T08:00:01Z')).toBe(0);
     const [mail] = mailbox.mails;
     expect(mail?.subject).toBe('Vitrine: 2 things happened');
     expect(mail?.text).toContain('> tall');
@@ -68,120 +78,81 @@ describe('a digest', () => {
     expect(mail?.messageId).toBe(
       `<digest.${author.ref}.${Date.parse('2026-11-18T08:00:00Z')}@pictures.example.org>`,
     );
-  });
-
-  // NOTICE-11
-  test('includes later notifications in the next digest', async () => {
-    const post = await write();
-    await comment(other, post, 'early');
-    await happenedAt('2026-11-18T07:59:00Z');
-    expect(await tick('2026-11-18T08:00:01Z')).toBe(1);
-    await comment(other, post, 'late');
-    await happenedAt('2026-11-18T08:30:00Z');
+    await commentAt('2026-11-18T08:30:00Z', post, 'late');
     expect(await tick('2026-11-18T09:00:01Z')).toBe(0);
     expect(await tick('2026-11-19T08:00:01Z')).toBe(1);
     expect(mailbox.mails[1]?.text).toContain('> late');
-    expect(mailbox.mails[1]?.text).not.toContain('> early');
+    expect(mailbox.mails[1]?.text).not.toContain('> tall');
+    expect(await tick('2026-11-20T08:00:01Z')).toBe(0);
   });
 
   test('is sent weekly on the chosen day', async () => {
-    await author.ok('updateNotificationPreferences', {
-      body: { digest: { every: 'week', hour: 18, weekday: 5 } },
-    });
-    await comment(other, await write(), 'word');
-    await happenedAt('2026-11-17T10:00:00Z');
-    const days = ['18', '19', '20', '21'].flatMap((day) => [
-      `2026-11-${day}T08:00:00Z`,
-      `2026-11-${day}T18:00:00Z`,
-    ]);
-    const sent: number[] = [];
-    for (const moment of days) sent.push(await tick(moment));
+    await prefer({ digest: { every: 'week', hour: 18, weekday: 5 } });
+    await commentAt('2026-11-17T10:00:00Z');
     // 20 November 2026 is a Friday.
-    expect(sent).toEqual([0, 0, 0, 0, 0, 1, 0, 0]);
+    const sent: number[] = [];
+    for (const hour of ['19T18', '20T08', '20T18', '21T18']) sent.push(await tick(`2026-11-${hour}:00:00Z`));
+    expect(sent).toEqual([0, 0, 1, 0]);
   });
 
-  /** Returns the UTC hours at which a digest is sent if an event occurs fifty minutes before each. */
-  async function comesAt(time_zone: string, hour: number, from: string, hours: number): Promise<number[]> {
-    await author.ok('updateNotificationPreferences', {
-      body: { digest: { every: 'day', hour, weekday: 1, time_zone } },
-    });
-    const post = await write();
+  /** Returns whether a digest is sent at each of these consecutive hours, for an event before the first. */
+  async function comesAt(time_zone: string, hour: number, moments: readonly string[]): Promise<number[]> {
+    await prefer({ digest: { every: 'day', hour, weekday: 1, time_zone } });
+    const [first = ''] = moments;
+    await commentAt(new Date(Date.parse(first) - 3_000_000).toISOString());
     const found: number[] = [];
-    for (let n = 0; n < hours; n += 1) {
-      const moment = Date.parse(from) + n * 3_600_000;
-      await comment(other, post, 'word');
-      await happenedAt(new Date(moment - 3_000_000).toISOString());
-      if ((await tick(new Date(moment).toISOString())) > 0) found.push(n);
-    }
+    for (const moment of moments) found.push(await tick(moment));
     return found;
   }
 
   // NOTICE-11
   test('is sent at the local hour of the account, in summer and winter', async () => {
+    const hours = (day: number) => [4, 5, 6].map((hour) => `2026-10-${day}T0${hour}:00:00Z`);
     // Berlin left summer time on 25 October 2026: 7:00 was 5:00 UTC before, and 6:00 UTC after.
-    expect(await comesAt('Europe/Berlin', 7, '2026-10-24T04:00:00Z', 3)).toEqual([1]);
-    expect(await comesAt('Europe/Berlin', 7, '2026-10-26T04:00:00Z', 3)).toEqual([2]);
+    expect(await comesAt('Europe/Berlin', 7, hours(24))).toEqual([0, 1, 0]);
+    expect(await comesAt('Europe/Berlin', 7, hours(26))).toEqual([0, 0, 1]);
   });
 
   test('is sent on the local day of the account; zones with half hours get it at the next full hour', async () => {
+    const hours = ['02', '03', '04'].map((hour) => `2026-11-18T${hour}:00:00Z`);
     // 9:00 in Kathmandu is 03:15 UTC.
-    expect(await comesAt('Asia/Kathmandu', 9, '2026-11-18T02:00:00Z', 4)).toEqual([2]);
-    await author.ok('updateNotificationPreferences', {
-      body: { digest: { every: 'week', hour: 8, weekday: 1, time_zone: 'Pacific/Auckland' } },
-    });
-    await comment(other, await write(), 'word');
-    await happenedAt('2026-11-21T10:00:00Z');
+    expect(await comesAt('Asia/Kathmandu', 9, hours)).toEqual([0, 0, 1]);
+    await prefer({ digest: { every: 'week', hour: 8, weekday: 1, time_zone: 'Pacific/Auckland' } });
+    await commentAt('2026-11-21T10:00:00Z');
     // Monday the 23rd, 8:00 there, is Sunday evening in UTC.
     expect(await tick('2026-11-22T18:00:00Z')).toBe(0);
     expect(await tick('2026-11-22T19:00:00Z')).toBe(1);
   });
 
-  test('uses UTC if the database no longer knows the time zone, without delaying other digests', async () => {
-    const post = await write();
-    await comment(other, post, 'word');
-    await author.ok('updateNotificationPreferences', {
-      body: { digest: { every: 'day', hour: 8, weekday: 1, time_zone: 'Asia/Tokyo' } },
-    });
+  // NOTICE-11
+  test('uses UTC if the database no longer knows the time zone, and is sent later if no worker ran', async () => {
+    await prefer({ digest: { every: 'day', hour: 8, weekday: 1, time_zone: 'Asia/Tokyo' } });
     await sql`update notification_preferences set digest_zone = 'Lost/Atlantis' where user_ref = ${author.ref}`.execute(
       library.deps.db,
     );
-    await happenedAt('2026-11-17T10:00:00Z');
+    await commentAt('2026-11-17T10:00:00Z');
     expect(await tick('2026-11-18T07:00:00Z')).toBe(0);
     expect(await tick('2026-11-18T08:00:00Z')).toBe(1);
+    await commentAt('2026-11-18T10:00:00Z');
+    expect(await tick('2026-11-19T13:00:00Z')).toBe(1);
   });
 
   // NOTICE-11
-  test('is sent later if no worker ran at its hour', async () => {
-    await comment(other, await write(), 'word');
-    await happenedAt('2026-11-17T10:00:00Z');
-    expect(await tick('2026-11-18T13:00:00Z')).toBe(1);
-  });
-
-  // NOTICE-11
-  test('is not sent if everything in it was read, hidden, deleted or turned off', async () => {
-    const [read, hidden, deleted, off] = await Promise.all([write(), write(), write(), write()]);
-    if (!read || !hidden || !deleted || !off) throw new Error('no posts');
-    await author.ok('watchPost', { params: { id: hidden.id } });
-    await comment(other, read, 'word');
-    await happenedAt('2026-11-17T10:00:00Z');
+  test('is not sent if everything in it was read, deleted or turned off', async () => {
+    const due = () => tick('2026-11-18T08:00:00Z');
+    await commentAt('2026-11-17T10:00:00Z');
     await author.ok('readAllNotifications');
-    expect(await tick('2026-11-18T08:00:00Z')).toBe(0);
-    const { id } = await comment(other, deleted, 'word');
-    await happenedAt('2026-11-17T10:00:00Z');
+    expect(await due()).toBe(0);
+    const { id } = await commentAt('2026-11-17T10:00:00Z');
     await other.ok('deleteComment', { params: { id } });
-    expect(await tick('2026-11-18T08:00:00Z')).toBe(0);
-    await comment(other, off, 'word');
-    await happenedAt('2026-11-17T10:00:00Z');
-    await author.ok('updateNotificationPreferences', {
-      body: { kinds: { comment: { in_app: true, mail: 'off' } } },
-    });
-    expect(await tick('2026-11-18T08:00:00Z')).toBe(0);
-    await author.ok('updateNotificationPreferences', {
-      body: { mail_enabled: false, kinds: { comment: { in_app: true, mail: 'digest' } } },
-    });
-    expect(await tick('2026-11-18T08:00:00Z')).toBe(0);
-    await author.ok('updateNotificationPreferences', { body: { mail_enabled: true } });
-    expect(await tick('2026-11-18T08:00:00Z')).toBe(1);
+    expect(await due()).toBe(0);
+    await commentAt('2026-11-17T10:00:00Z');
+    await prefer({ kinds: { comment: { in_app: true, mail: 'off' } } });
+    expect(await due()).toBe(0);
+    await prefer({ mail_enabled: false, kinds: { comment: { in_app: true, mail: 'digest' } } });
+    expect(await due()).toBe(0);
+    await prefer({ mail_enabled: true });
+    expect(await due()).toBe(1);
   });
 
   test('omits what its recipient may no longer read', async () => {
@@ -198,8 +169,7 @@ describe('a digest', () => {
 
   // NOTICE-13
   test('is not sent to disabled accounts or accounts without an address', async () => {
-    await comment(other, await write(), 'word');
-    await happenedAt('2026-11-17T10:00:00Z');
+    await commentAt('2026-11-17T10:00:00Z');
     const { db } = library.deps;
     const set = (values: { status?: 'active' | 'disabled'; email?: string | null }) =>
       db.updateTable('users').set(values).where('ref', '=', author.ref).execute();
@@ -211,25 +181,27 @@ describe('a digest', () => {
     expect(await tick('2026-11-18T08:00:00Z')).toBe(1);
   });
 
-  test('lists fifty of several hundred notifications, and is not sent again for the rest', async () => {
+  /** Records this many notifications of the author: a mention, then comments. */
+  async function addNotifications(count: number): Promise<void> {
     const post = await write();
-    await sql`insert into notifications (user_ref, kind, act, actor_user_ref, post_id, in_app, mail, created_at)
-      select ${author.ref}, 'comment', 'many:' || n, ${other.ref}, ${post.id}::uuid, true, 'digest', '2026-11-17T10:00:00Z'
-      from generate_series(1, 300) n`.execute(library.deps.db);
+    await sql`insert into notifications (user_ref, kind, act, actor_user_ref, post_id, in_app, mail, created_at, happened_at)
+      select ${author.ref}, case when n = 1 then 'mention' else 'comment' end, 'many:' || n, ${other.ref},
+        ${post.id}::uuid, true, 'digest', '2026-11-17T10:00:00Z',
+        '2026-11-17T09:00:00Z'::timestamptz + n * interval '1 second'
+      from generate_series(1, ${count}::int) n`.execute(library.deps.db);
+  }
+
+  test('lists fifty of several hundred notifications, and is not sent again for the rest', async () => {
+    await addNotifications(300);
     expect(await tick('2026-11-18T08:00:00Z')).toBe(1);
     expect(mailbox.mails[0]?.subject).toBe('Vitrine: more than 50 things happened');
     expect(await tick('2026-11-19T08:00:00Z')).toBe(0);
   });
 
   test('includes only kinds that are still turned on', async () => {
-    const post = await write();
-    await sql`insert into notifications (user_ref, kind, act, actor_user_ref, post_id, in_app, mail, created_at, happened_at)
-      select ${author.ref}, case when n = 1 then 'mention' else 'comment' end, 'off:' || n, ${other.ref},
-        ${post.id}::uuid, true, 'digest', '2026-11-17T10:00:00Z',
-        '2026-11-17T09:00:00Z'::timestamptz + n * interval '1 second'
-      from generate_series(1, 60) n`.execute(library.deps.db);
-    await author.ok('updateNotificationPreferences', {
-      body: { kinds: { comment: { in_app: true, mail: 'off' }, mention: { in_app: true, mail: 'digest' } } },
+    await addNotifications(60);
+    await prefer({
+      kinds: { comment: { in_app: true, mail: 'off' }, mention: { in_app: true, mail: 'digest' } },
     });
     expect(await tick('2026-11-18T08:00:00Z')).toBe(1);
     expect(mailbox.mails[0]?.subject).toBe('Vitrine: one thing happened');
@@ -237,8 +209,7 @@ describe('a digest', () => {
   });
 
   test('omits notifications that are weeks old', async () => {
-    await comment(other, await write(), 'word');
-    await happenedAt('2026-10-17T10:00:00Z');
+    await commentAt('2026-10-17T10:00:00Z');
     expect(await tick('2026-11-18T08:00:00Z')).toBe(0);
   });
 });

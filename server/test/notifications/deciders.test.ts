@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { beforeAll, expect, test } from 'vitest';
 import { holdersOf, loadCapabilities } from '../../src/access/capabilities.ts';
 import { type Account, type Library, openLibrary } from '../support/library.ts';
-import { grant } from '../support/people.ts';
+import { grant, revoke, setStatus } from '../support/people.ts';
 import { addTeam } from '../support/teams.ts';
 
 let library: Library;
@@ -17,8 +17,6 @@ beforeAll(async () => {
     people.push(account);
     return account;
   };
-  const revoke = (account: Account, capability: string, team_id: string | null = null) =>
-    db.insertInto('user_capability_revokes').values({ user_ref: account.ref, capability, team_id }).execute();
   const expires = (table: 'user_capability_grants' | 'user_capability_revokes', account: Account) =>
     db
       .updateTable(table)
@@ -36,19 +34,19 @@ beforeAll(async () => {
   await expires('user_capability_grants', ran);
   const taken = await enter('granted and revoked');
   await grant(library, taken, 'share.grant');
-  await revoke(taken, 'share.grant');
+  await revoke(library, taken, 'share.grant');
   const revokeRan = await enter('revoke ran out');
   await grant(library, revokeRan, 'share.grant');
-  await revoke(revokeRan, 'share.grant');
+  await revoke(library, revokeRan, 'share.grant');
   await expires('user_capability_revokes', revokeRan);
   const inTeam = await enter('revoked in a team');
   await grant(library, inTeam, 'share.grant');
-  await revoke(inTeam, 'share.grant', team);
-  await revoke(await enter('admin without share.grant', 'admin'), 'share.grant');
-  await revoke(await enter('admin without system.admin', 'admin'), 'system.admin');
+  await revoke(library, inTeam, 'share.grant', team);
+  await revoke(library, await enter('admin without share.grant', 'admin'), 'share.grant');
+  await revoke(library, await enter('admin without system.admin', 'admin'), 'system.admin');
   const neither = await enter('admin without either', 'admin');
-  await revoke(neither, 'system.admin');
-  await revoke(neither, 'share.grant');
+  await revoke(library, neither, 'system.admin');
+  await revoke(library, neither, 'share.grant');
   const [parent, child] = [randomUUID(), randomUUID()];
   await sql`insert into roles (id, code, label, parent_id)
     values (${parent}, 'sharers', 'Sharers', null), (${child}, 'juniors', 'Juniors', ${parent})`.execute(db);
@@ -81,6 +79,6 @@ test('an inactive account is not notified of requests', async () => {
   const [admin] = people;
   if (admin === undefined) throw new Error('nobody');
   expect(await holdersOf(db, 'share.grant')).toContain(admin.ref);
-  await db.updateTable('users').set({ status: 'disabled' }).where('ref', '=', admin.ref).execute();
+  await setStatus(library, admin, 'disabled');
   expect(await holdersOf(db, 'share.grant')).not.toContain(admin.ref);
 });

@@ -3,12 +3,13 @@ import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { mentionedReaders } from '../../src/notifications/mentions.ts';
 import { type Account, type Library, openLibrary } from '../support/library.ts';
-import { grant } from '../support/people.ts';
+import { grant, revoke, setRole, setStatus } from '../support/people.ts';
 import { countStatements } from '../support/statements.ts';
 import { addTeam } from '../support/teams.ts';
 import { publisher } from './telling.ts';
 
 const CROWD = 30;
+const members = ['stranger', 'author', 'follower', 'guest', 'boss', 'former', 'admin', 'editor', 'sacked'];
 
 let library: Library;
 let write: ReturnType<typeof publisher>;
@@ -23,19 +24,8 @@ function person(name: string): Account {
 
 beforeAll(async () => {
   library = await openLibrary();
-  const names = [
-    'stranger',
-    'author',
-    'follower',
-    'guest',
-    'boss',
-    'former',
-    'admin',
-    'editor',
-    'sacked',
-    'gone',
-  ];
-  for (const name of names) people.set(name, await library.join(name, name === 'admin' ? 'admin' : 'member'));
+  for (const name of [...members, 'gone']) people.set(name, await library.join(name));
+  await setRole(library, person('admin'), 'admin');
   const { db } = library.deps;
   team = await addTeam(library, 'print', [person('author')]);
   write = publisher(person('author'));
@@ -43,12 +33,10 @@ beforeAll(async () => {
   await grant(library, person('boss'), 'posts.admin', team);
   await grant(library, person('editor'), 'posts.admin');
   for (const name of ['sacked', 'gone', 'former']) await grant(library, person(name), 'posts.admin');
-  await sql`insert into user_capability_revokes (user_ref, capability) values (${person('sacked').ref}, 'posts.admin')`.execute(
-    db,
-  );
+  await revoke(library, person('sacked'), 'posts.admin');
   await sql`update user_capability_grants set expires_at = now() - interval '1 minute'
     where user_ref = ${person('former').ref}`.execute(db);
-  await sql`update users set status = 'disabled' where ref = ${person('gone').ref}`.execute(db);
+  await setStatus(library, person('gone'), 'disabled');
 });
 
 const everybody = () => [...people.keys()].map((name) => `@${name}`).join(' ');
@@ -71,10 +59,9 @@ async function opening(postId: string): Promise<string[]> {
 
 // NOTICE-4
 describe('a mention in a post notifies exactly the accounts that may read the post', () => {
-  const all = ['stranger', 'author', 'follower', 'guest', 'boss', 'former', 'admin', 'editor', 'sacked'];
   const readers: [Visibility | 'draft', string[]][] = [
-    ['public', all],
-    ['org-only', all],
+    ['public', members],
+    ['org-only', members],
     ['followers', ['author', 'follower', 'boss', 'admin', 'editor']],
     ['explicit-share', ['author', 'guest', 'boss', 'admin', 'editor']],
     ['private', ['author', 'boss', 'admin', 'editor']],

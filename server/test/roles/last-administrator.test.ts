@@ -1,6 +1,7 @@
-import { sql } from 'kysely';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Account, type Library, openLibrary } from '../support/library.ts';
+import { grant as addGrant } from '../support/people.ts';
+import { addTeam } from '../support/teams.ts';
 
 const admin = '00000000-0000-4000-8000-000000000101';
 const member = '00000000-0000-4000-8000-000000000102';
@@ -53,30 +54,17 @@ async function expectKept(outcome: Outcome, account: Account): Promise<void> {
 
 // ROLE-11
 describe('the last `system.admin` cannot be lost', () => {
-  test('by a change of role', async () => {
-    await expectKept(await setRole(root, root, member), root);
-  });
-
-  test('by a revoke, permanent or temporary', async () => {
-    await expectKept(await revoke(root, root), root);
-    await expectKept(await revoke(root, root, inAnHour()), root);
+  test('by a change of role, a permanent or temporary revoke, or another status', async () => {
+    const outcomes = [
+      await setRole(root, root, member),
+      await revoke(root, root),
+      await revoke(root, root, inAnHour()),
+      await setStatus(root, root, 'pending'),
+      await setStatus(root, root, 'disabled'),
+      await setStatus(root, root, 'archived'),
+    ];
+    for (const outcome of outcomes) await expectKept(outcome, root);
     expect((await root.ok('getMyCapabilities')).revokes).toEqual([]);
-  });
-
-  test.each(['pending', 'disabled', 'archived'] as const)('by the status %s', async (status) => {
-    await expectKept(await setStatus(root, root, status), root);
-  });
-
-  test('without an audit event of the refused change', async () => {
-    const count = async () => {
-      const { rows } = await sql<{ count: number }>`select count(*) from audit_events`.execute(
-        library.deps.db,
-      );
-      return rows[0]?.count;
-    };
-    const before = await count();
-    await expectKept(await setRole(root, root, member), root);
-    expect(await count()).toBe(before);
   });
 
   test('by deleting, limiting or revoking its grant', async () => {
@@ -91,63 +79,40 @@ describe('the last `system.admin` cannot be lost', () => {
   });
 
   // ROLE-11
-  test('a temporary grant does not replace it', async () => {
+  test('to an account with a temporary grant, which does not replace it', async () => {
     expect((await grant(root, vice, inAnHour())).status).toBe(201);
     expect(await isAdministrator(vice)).toBe(true);
     for (const outcome of [
       await setRole(vice, root, member),
       await setStatus(vice, root, 'disabled'),
       await revoke(root, root),
-    ]) {
+    ])
       await expectKept(outcome, root);
-    }
   });
 
-  test('a grant in a team does not replace it', async () => {
-    const { db } = library.deps;
-    const team = await db
-      .insertInto('teams')
-      .values({ slug: 'print', name: 'Print' })
-      .returning('id')
-      .executeTakeFirstOrThrow();
-    await db
-      .insertInto('user_capability_grants')
-      .values({ user_ref: vice.ref, capability: 'system.admin', team_id: team.id })
-      .execute();
+  test('to an account with a grant in a team or a revoke, or that is not active', async () => {
+    await addGrant(library, vice, 'system.admin', await addTeam(library, 'print'));
     await expectKept(await setRole(root, root, member), root);
-  });
-
-  test.each(['pending', 'disabled', 'archived'] as const)(
-    'nor does an administrator who is %s',
-    async (status) => {
-      expect((await grant(root, vice)).status).toBe(201);
-      expect((await setStatus(root, vice, status)).status).toBe(200);
+    await grant(root, vice);
+    for (const status of ['pending', 'disabled', 'archived'] as const) {
+      await setStatus(root, vice, status);
       await expectKept(await setRole(root, root, member), root);
-    },
-  );
-
-  test('an account with a revoke does not replace it', async () => {
+    }
+    await setStatus(root, vice, 'active');
     for (const end of [undefined, inAnHour()]) {
-      expect((await setRole(root, vice, admin)).status).toBe(204);
       expect([200, 201]).toContain((await revoke(root, vice, end)).status);
       await expectKept(await setRole(root, root, member), root);
     }
   });
 
-  test('a role that inherits it counts', async () => {
+  test('but to another administrator, also by a role that inherits it', async () => {
     const { db } = library.deps;
     const id = '00000000-0000-4000-8000-00000000cccc';
     await db.insertInto('roles').values({ id, code: 'owner', label: 'Owner', parent_id: admin }).execute();
     expect((await setRole(root, vice, id)).status).toBe(204);
-    expect((await setRole(vice, root, member)).status).toBe(204);
-    await expectKept(await setRole(vice, vice, member), vice);
-  });
-
-  test('one of two administrators can be demoted', async () => {
-    expect((await setRole(root, vice, admin)).status).toBe(204);
     expect((await setStatus(root, root, 'archived')).status).toBe(200);
     expect([await isAdministrator(root), await isAdministrator(vice)]).toEqual([false, true]);
-    await expectKept(await setStatus(vice, vice, 'archived'), vice);
+    await expectKept(await setRole(vice, vice, member), vice);
   });
 });
 
@@ -160,7 +125,7 @@ test('two administrators who demote each other concurrently leave one', async ()
     (_: Account, whose: Account) => setRole(whose, whose, member),
   ];
   const { db } = library.deps;
-  for (let round = 0; round < 20; round += 1) {
+  for (let round = 0; round < acts.length ** 2; round += 1) {
     await db.deleteFrom('user_capability_revokes').execute();
     await db.updateTable('users').set({ status: 'active', role_id: admin }).execute();
     const mine = acts[round % 4];

@@ -1,4 +1,5 @@
 import type { Capability, TokenScope } from '@vitrine/contract/capabilities';
+import { Secret, TOTP } from 'otpauth';
 import { newAccessToken } from '../../src/identity/access-tokens.ts';
 import { hashToken, startSession } from '../../src/identity/sessions.ts';
 import { type Answered, type Visitor, visit } from './client.ts';
@@ -141,4 +142,10 @@ export async function sessionIdOf(visitor: Visitor): Promise<string> {
   const session = (await visitor.ok('listSessions')).items.find(({ current }) => current);
   if (session === undefined) throw new Error('no session is the current one');
   return session.id;
+}
+
+/** Returns the code that an authenticator app shows for this secret at this time. */
+export function totpCode(secret: string, timestamp = Date.now()): string {
+  const totp = new TOTP({ secret: Secret.fromBase32(secret), algorithm: 'SHA1', digits: 6, period: 30 });
+  return totp.generate({ timestamp });
 }
