@@ -26,6 +26,7 @@ beforeAll(async () => {
 /** The current code of an authenticator app, or one that is `steps` of 30 s later, because each is accepted once. */
 const code = (secret: string, steps = 0) => totpCode(secret, Date.now() + steps * 30_000);
 
+/** Confirms an act with the password. */
 const current = { body: { current_password: password } };
 
 /** Turns two-factor sign-in on and returns the secret. */
@@ -43,7 +44,7 @@ interface Act {
   subject?: null;
   metadata?: Record<string, unknown>;
   target?: { kind: string; id: string };
-  /** An array as the result has the texts that must not occur in the event. */
+  /** Performs the act. Texts that must not occur in the event are returned in an array. */
   run(): Promise<unknown>;
 }
 
@@ -301,6 +302,7 @@ const acts: Acts = {
     metadata: { retention_days: 400 },
     run: () => root.ok('setAuditRetention', { body: { retention_days: 400 } }),
   }),
+  // AUDIT-5
   'an export': () => ({
     event: 'audit.exported',
     actor: root,

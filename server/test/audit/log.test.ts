@@ -266,20 +266,6 @@ describe('GET /admin/audit/export', () => {
     const cells = (await exportOf(root)).flatMap((row) => Object.values(row));
     expect(cells.filter((cell) => /^[=+\-@\t\r]/.test(cell))).toEqual([]);
   });
-
-  // AUDIT-5
-  test('is an event itself, with its filters', async () => {
-    const before = (await everything(root, { event: 'audit.exported' })).length;
-    const rows = await exportOf(trusted, `?event=user.*&subject=${root.ref}`);
-    expect(rows).toEqual([]);
-    const exports = await everything(root, { event: 'audit.exported' });
-    expect(exports.length).toBe(before + 1);
-    expect(exports[0]).toMatchObject({
-      actor_user_ref: trusted.ref,
-      metadata: { event: 'user.*', subject: root.ref },
-    });
-    expect((await exportOf(root))[0]).toMatchObject({ event: 'audit.exported', actor: 'root' });
-  });
 });
 
 // AUDIT-4

@@ -372,10 +372,7 @@ describe('over https and with rate limits on', () => {
     expect(new Set((await Promise.all(attempts)).map(({ status }) => status))).toEqual(new Set([401]));
     const answer = await attempt('oTTo', password);
     expect(answer.status).toBe(429);
-    expect(Object.keys(JSON.parse(answer.text))).toEqual(['error']);
-    const seconds = Number(answer.headers.get('retry-after'));
-    expect(seconds).toBeGreaterThanOrEqual(1);
-    expect(seconds).toBeLessThanOrEqual(60);
+    expect(answer.headers.get('retry-after')).toMatch(/^([1-9]|[1-5]\d|60)$/);
     expect(answer.headers.get('set-cookie')).toBeNull();
     expect((await attempt('mara', password)).status).toBe(200);
   });

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import { importCommand } from '../../src/import/command.ts';
 import { reachableByDatabaseUser } from '../../src/platform/database/database-user.ts';
@@ -94,6 +94,18 @@ function vitrine(...args: string[]): Run {
     });
   });
   return { child, ended };
+}
+
+/** Runs the same command in this process, beside a running service. Returns what it prints. */
+async function importHere(...args: string[]): Promise<string[]> {
+  const lines: string[] = [];
+  const print = vi.spyOn(console, 'log').mockImplementation((line: string) => lines.push(line));
+  try {
+    await importCommand(readConfig({ VITRINE_DATA: dataDir, ...admin }, base), args);
+  } finally {
+    print.mockRestore();
+  }
+  return lines;
 }
 
 /** What a command that does not end waits for. */
@@ -196,11 +208,11 @@ describe('vitrine import DIR', () => {
   });
 
   test('creates one post per folder with --post, and another for new files in it', async () => {
-    const first = await vitrine('import', pictures, '--post').ended;
-    expect(first.lines).toEqual(['0 imported, 8 there already, 4 posts made, 0 failed']);
+    const first = await importHere(pictures, '--post');
+    expect(first).toEqual(['0 imported, 8 there already, 4 posts made, 0 failed']);
     await place(join(pictures, 'sea', 'tide.jpg'), await jpeg(90, 60, { seed: 88 }));
-    const again = await vitrine('import', pictures, '--post').ended;
-    expect(again.lines).toEqual(['1 imported, 8 there already, 1 posts made, 0 failed']);
+    const again = await importHere(pictures, '--post');
+    expect(again).toEqual(['1 imported, 8 there already, 1 posts made, 0 failed']);
     const { items } = await (await administrator()).ok('listPosts');
     const made = items.map((post) => [
       post.title,
@@ -222,7 +234,7 @@ describe('vitrine import DIR', () => {
     for (let i = 0; i < 12; i += 1) await place(join(copies, `copy ${i}.jpg`), bytes);
     const [mara] = await ask(sql<{ ref: number }>`insert into users (username, role_id)
       select 'Mara', id from roles where code = 'member' returning ref`);
-    const { lines } = await vitrine('import', copies, '--user', 'MARA').ended;
+    const lines = await importHere(copies, '--user', 'MARA');
     const owned = await ask(sql<{ title: string }>`select title from assets
       where owner_user_ref = ${mara?.ref ?? 0}`);
     expect(owned).toHaveLength(1);
@@ -236,28 +248,27 @@ describe('vitrine import DIR', () => {
     await place(join(films, 'Surf.mp4'), await clip({ format: 'mp4', video: { encoder: 'mpeg4' } }));
     await place(join(films, 'surf.de.srt'), srt);
     await place(join(films, 'elsewhere', 'surf.en.srt'), srt);
-    const { lines } = await vitrine('import', films).ended;
+    const lines = await importHere(films);
     expect(lines).toEqual(['2 imported, 0 there already, 1 attached as subtitles, 0 failed']);
     const tracks = () =>
       ask(sql<{ file_name: string; lang: string }>`select a.file_name, s.lang from subtitles s
         join assets a on a.id = s.asset_id`);
     expect(await tracks()).toEqual([{ file_name: 'Surf.mp4', lang: 'de' }]);
     await place(join(films, 'surf.fr.srt'), srt);
-    const again = await vitrine('import', films).ended;
-    expect(again.lines).toEqual(['0 imported, 2 there already, 2 attached as subtitles, 0 failed']);
+    const again = await importHere(films);
+    expect(again).toEqual(['0 imported, 2 there already, 2 attached as subtitles, 0 failed']);
     expect(await tracks()).toHaveLength(2);
   });
 
   test('prints one line and exits with 1 for invalid arguments', async () => {
     const { code, lines, errors } = await vitrine('import', pictures, '--user', 'nobody').ended;
     expect([code, lines, errors]).toEqual([1, [''], 'no user nobody\n']);
-    const config = readConfig({ VITRINE_DATA: dataDir }, base);
     for (const [args, message] of [
       [[], /^name a directory/],
       [[join(pictures, 'first.jpg')], /first\.jpg is not a directory$/],
       [[pictures, '--sensitivity', 'team'], /^--sensitivity is posts, org, /],
       [[pictures, '--frobnicate'], /--frobnicate/],
     ] as const)
-      await expect(importCommand(config, [...args])).rejects.toThrow(message);
+      await expect(importHere(...args)).rejects.toThrow(message);
   });
 });
