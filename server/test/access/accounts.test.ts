@@ -1,4 +1,4 @@
-import type { Capability, Scope } from '@vitrine/contract/capabilities';
+import { type Capability, capabilities, type Scope } from '@vitrine/contract/capabilities';
 import type { Operation } from '@vitrine/contract/operation';
 import { operations } from '@vitrine/contract/operations';
 import { sql } from 'kysely';
@@ -557,10 +557,26 @@ describe('doors', () => {
       .set({ role_id: '00000000-0000-4000-8000-0000000000b1' })
       .where('ref', '=', bare.ref)
       .execute();
+    const past = sql<string>`now() - interval '1 second'`;
+    /** Grants all other capabilities, and this one in a team and until a moment ago. */
+    const grantOthers = async (holds: Capability) => {
+      const user_ref = bare.ref;
+      const others = capabilities.filter((code) => code !== holds && code !== 'system.admin');
+      const globally = others.map((capability) => ({ user_ref, capability }));
+      await db.insertInto('user_capability_grants').values(globally).execute();
+      const team = { user_ref, capability: holds, team_id: teamId('team') };
+      await db.insertInto('user_capability_grants').values(team).execute();
+      const ended = { user_ref, capability: holds, expires_at: past };
+      await db.insertInto('user_capability_grants').values(ended).execute();
+    };
+    const withdraw = () => db.deleteFrom('user_capability_grants').where('user_ref', '=', bare.ref).execute();
     for (const operation of all) {
       if (typeof operation.door !== 'object') continue;
       const label = `${operation.method} ${operation.path}`;
       ledger.hold(label, await at(bare, operation), 403);
+      await grantOthers(operation.door.holds);
+      ledger.hold(`${label}: everything but the capability`, await at(bare, operation), 403);
+      await withdraw();
       if (operation.method !== 'GET') continue;
       ledger.hold(`${label}: system.admin`, (await at(person('system.admin'), operation)) === 403, false);
       const { holds } = operation.door;
@@ -569,7 +585,7 @@ describe('doors', () => {
         .values({ user_ref: bare.ref, capability: holds })
         .execute();
       ledger.hold(`${label}: ${holds}`, (await at(bare, operation)) === 403, false);
-      await db.deleteFrom('user_capability_grants').where('user_ref', '=', bare.ref).execute();
+      await withdraw();
     }
     everythingHolds();
   });

@@ -1,7 +1,8 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type Account, type Library, openLibrary } from '../support/library.ts';
 import { countStatements } from '../support/statements.ts';
-import { addPosts, addTeam, arrive, everyPage } from './people.ts';
+import { addTeam } from '../support/teams.ts';
+import { addPosts, everyPage } from './people.ts';
 
 let library: Library;
 let authors: Account[];
@@ -22,10 +23,10 @@ async function expected(sort: 'newest' | 'oldest'): Promise<string[]> {
 
 beforeAll(async () => {
   library = await openLibrary();
-  fan = await arrive(library, 'fan');
+  fan = await library.join('fan');
   authors = [];
-  for (const name of ['ann', 'bob', 'cy', 'dee', 'eve']) authors.push(await arrive(library, name));
-  const stranger = await arrive(library, 'stranger');
+  for (const name of ['ann', 'bob', 'cy', 'dee', 'eve']) authors.push(await library.join(name));
+  const stranger = await library.join('stranger');
   for (const [n, author] of authors.entries()) {
     await fan.ok('followUser', { params: { ref: author.ref } });
     await addPosts(library, { author, members: [], count: 7 * n, from: hour(1), together: n === 2 });
@@ -50,8 +51,8 @@ describe('the feed of followed accounts', () => {
   });
 
   test('continues after any number of hidden posts', async () => {
-    const reader = await arrive(library, 'reader');
-    const shy = await arrive(library, 'shy');
+    const reader = await library.join('reader');
+    const shy = await library.join('shy');
     await reader.ok('followUser', { params: { ref: shy.ref } });
     const [first = ''] = await addPosts(library, { author: shy, members: [], count: 1, from: hour(5) });
     const [second = ''] = await addPosts(library, { author: shy, members: [], count: 1, from: hour(4) });
@@ -81,7 +82,7 @@ describe('the feed of followed accounts', () => {
 test('the feed of the caller’s teams merges the posts of all of them in one order', async () => {
   const [ann, bob] = authors;
   if (ann === undefined || bob === undefined) throw new Error('two authors');
-  const reader = await arrive(library, 'teamreader');
+  const reader = await library.join('teamreader');
   const teams = [await addTeam(library, 'one', [reader]), await addTeam(library, 'two', [reader])];
   const made: string[] = [];
   for (const [n, team_id] of [...teams, teams[0]].entries()) {

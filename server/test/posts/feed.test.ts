@@ -4,9 +4,11 @@ import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Visitor } from '../support/client.ts';
 import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
-import { jpeg } from '../support/pictures.ts';
+import { actAs, bearer, grant, nowhere } from '../support/people.ts';
+import { plainFile } from '../support/pictures.ts';
 import { countStatements, watchStatements } from '../support/statements.ts';
-import { actAs, addPosts, addTeam, arrive, bearer, everyPage, grant, nowhere } from './people.ts';
+import { addTeam } from '../support/teams.ts';
+import { addPosts, everyPage } from './people.ts';
 
 let library: Library;
 let mara: Account;
@@ -18,33 +20,21 @@ beforeAll(async () => {
   library = await openLibrary();
   mara = await library.join('mara');
   reader = await library.join('reader');
-  shown = await upload(mara, await jpeg(60, 40));
-  withheld = await upload(mara, await jpeg(60, 40, { seed: 2 }), {
+  shown = await upload(mara, plainFile());
+  withheld = await upload(mara, plainFile(), {
     sensitivity: 'restricted',
     title: 'secret',
   });
-  await library.runJobs();
-  for (let i = 0; i < 25; i += 1)
-    await publish(mara, [shown], { title: `post ${i}`, tags: [i % 2 ? 'odd' : 'even'] });
+  await addPosts(library, { author: mara, members: [shown.id], count: 21 });
   // Several posts share a time, so that only their ids order them.
-  await sql`update posts set posted_at = '2026-01-01T00:00:00Z' where title in ('post 3', 'post 4', 'post 5', 'post 6')`.execute(
-    library.deps.db,
-  );
+  await addPosts(library, { author: mara, members: [shown.id], count: 4, together: true });
 });
 
-async function allPages(query: { sort?: 'newest' | 'oldest'; limit: number }): Promise<string[]> {
-  const ids: string[] = [];
-  let cursor: string | null = null;
-  do {
-    const page: { items: { id: string }[]; next_cursor: string | null } = await reader.ok('listPosts', {
-      query: { ...query, ...(cursor === null ? {} : { cursor }) },
-    });
-    if (page.next_cursor !== null) expect(page.items).toHaveLength(query.limit);
-    ids.push(...page.items.map(({ id }) => id));
-    cursor = page.next_cursor;
-  } while (cursor !== null);
-  return ids;
-}
+/** Returns the posts of all pages of this query. */
+const found = async (who: Visitor, query: FeedQuery) => (await everyPage(who, query)).flat();
+/** Marks an asset as one whose owner no longer exists. */
+const disown = ({ id }: ShownAsset) =>
+  library.deps.db.updateTable('assets').set({ owner_user_ref: null }).where('id', '=', id).execute();
 
 describe('GET /posts', () => {
   test('the plain feed has one of four statements with a constant limit, so that PostgreSQL keeps its plan', async () => {
@@ -70,8 +60,10 @@ describe('GET /posts', () => {
     );
     expect(whole.next_cursor).toBeNull();
     expect(ids).toEqual(sorted.map(({ id }) => id));
-    expect(await allPages({ limit: 3 })).toEqual(ids);
-    expect(await allPages({ limit: 4, sort: 'oldest' })).toEqual([...ids].reverse());
+    const pages = await everyPage(reader, { limit: 4 });
+    expect(pages.flat()).toEqual(ids);
+    expect(pages.map(({ length }) => length)).toEqual([4, 4, 4, 4, 4, 4, 1]);
+    expect(await found(reader, { limit: 4, sort: 'oldest' })).toEqual([...ids].reverse());
   });
 
   test('a post made between two pages does not shift the second', async () => {
@@ -84,33 +76,6 @@ describe('GET /posts', () => {
     await library.deps.db.deleteFrom('posts').where('id', '=', added.id).execute();
   });
 
-  // FEED-7
-  test('is narrowed by author, tag, asset and following', async () => {
-    const tagged = await reader.ok('listPosts', { query: { tag: ['odd'], limit: 200 } });
-    expect(tagged.items).toHaveLength(12);
-    expect((await reader.ok('listPosts', { query: { tag: ['odd', 'even'] } })).items).toHaveLength(0);
-    expect((await reader.ok('listPosts', { query: { author_ref: reader.ref } })).items).toHaveLength(0);
-    expect((await reader.ok('listPosts', { query: { asset: withheld.id } })).items).toHaveLength(0);
-    expect((await reader.ok('listPosts', { query: { feed: 'following' } })).items).toHaveLength(0);
-    await library.deps.db
-      .insertInto('user_follows')
-      .values({ follower_user_ref: reader.ref, followed_user_ref: mara.ref })
-      .execute();
-    expect((await reader.ok('listPosts', { query: { feed: 'following', limit: 200 } })).items).toHaveLength(
-      25,
-    );
-  });
-
-  test.each(['x', 'bm90IGEgY3Vyc29y', `${'A'.repeat(499)}`, 'MjAyNi0wMS0wMVQwMDowMDowMFogeA'])(
-    'a malformed cursor %s is 400',
-    async (cursor) => {
-      expect(await reader.refused('listPosts', { query: { cursor } })).toEqual({
-        status: 400,
-        error: 'malformed cursor',
-      });
-    },
-  );
-
   // HTTP-10
   test('asks a fixed number of statements, however long the page', async () => {
     const count = async (limit: number) => {
@@ -121,7 +86,7 @@ describe('GET /posts', () => {
       return statements;
     };
     // Statements: session, ids, posts, members. Capabilities are cached.
-    expect([await count(1), await count(5), await count(24)]).toEqual([4, 4, 4]);
+    expect([await count(1), await count(24)]).toEqual([4, 4]);
   });
 });
 
@@ -194,63 +159,32 @@ describe('withheld members in the feed', () => {
   });
 });
 
-// IDENTITY-2
-describe('identities', () => {
-  // IDENTITY-2
-  test('display name, then full name, then username; the full name never for anonymous', async () => {
-    const db = library.deps.db;
-    const name = async (visitor: { ok: Account['ok'] }) => {
-      const { items } = await visitor.ok('listPosts', { query: { limit: 1 } });
-      return items[0]?.author?.display_name;
-    };
-    await publish(mara, [shown], { visibility: 'public' });
-    await library.setPublicMode(true);
-    const anonymous = library.anonymous();
-    expect([await name(reader), await name(anonymous)]).toEqual(['mara', 'mara']);
-    await db.updateTable('users').set({ fullname: 'Mara Lindqvist' }).where('ref', '=', mara.ref).execute();
-    expect([await name(reader), await name(anonymous)]).toEqual(['Mara Lindqvist', 'mara']);
-    await db.updateTable('users').set({ display_name: 'Mara L.' }).where('ref', '=', mara.ref).execute();
-    expect([await name(reader), await name(anonymous)]).toEqual(['Mara L.', 'Mara L.']);
-    await db.updateTable('users').set({ hide_from_anonymous: true }).where('ref', '=', mara.ref).execute();
-    expect([await name(reader), await name(anonymous)]).toEqual(['Mara L.', undefined]);
-    await library.setPublicMode(false);
-  });
-
-  // IDENTITY-4
-  test('a hard-deleted account leaves its posts, without an identity', async () => {
-    const gone = await library.join('gone');
-    const post = await publish(gone, [shown]);
-    await library.deps.db.deleteFrom('users').where('ref', '=', gone.ref).execute();
-    const after = await reader.ok('getPost', { params: { id: post.id } });
-    expect(after.author_user_ref).toBe(gone.ref);
-    expect(after).not.toHaveProperty('author');
-  });
+// IDENTITY-4
+test('a hard-deleted account leaves its posts, without an identity', async () => {
+  const gone = await library.join('gone');
+  const post = await publish(gone, [shown]);
+  await library.deps.db.deleteFrom('users').where('ref', '=', gone.ref).execute();
+  const after = await reader.ok('getPost', { params: { id: post.id } });
+  expect(after.author_user_ref).toBe(gone.ref);
+  expect(after).not.toHaveProperty('author');
 });
 
 // POST-33
 describe('comments_preview', () => {
   test('is the newest three roots, newest first, without replies and deleted ones', async () => {
-    const db = library.deps.db;
     const post = await publish(mara, [shown]);
-    const say = async (body: string, minute: number, more: Record<string, unknown> = {}) => {
-      const { rows } = await sql<{
-        id: string;
-      }>`insert into comments (post_id, author_user_ref, body, created_at)
-        values (${post.id}, ${reader.ref}, ${body}, ${`2026-02-01T00:0${minute}:00Z`}) returning id`.execute(
-        db,
-      );
-      const id = rows[0]?.id ?? '';
-      if (Object.keys(more).length > 0)
-        await db.updateTable('comments').set(more).where('id', '=', id).execute();
-      return id;
-    };
-    const first = await say('first', 1);
-    await say('second', 2);
-    await say('third', 3);
-    await say('a reply', 8, { parent_id: first });
-    await say('deleted', 7, { deleted_at: '2026-02-01T00:09:00Z' });
-    await say('from afar', 4, { author_user_ref: null, remote_display_name: 'Ada at elsewhere' });
-    await db.updateTable('posts').set({ comment_count: 5 }).where('id', '=', post.id).execute();
+    await sql`with root as (insert into comments (post_id, author_user_ref, remote_display_name, body, created_at)
+        select ${post.id}, author, remote, body, at::timestamptz from (values
+          (${reader.ref}::bigint, null, 'first', '2026-02-01T00:01:00Z'),
+          (${reader.ref}, null, 'second', '2026-02-01T00:02:00Z'),
+          (${reader.ref}, null, 'third', '2026-02-01T00:03:00Z'),
+          (null, 'Ada at elsewhere', 'from afar', '2026-02-01T00:04:00Z')) t (author, remote, body, at) returning id, body)
+      insert into comments (post_id, author_user_ref, body, created_at, parent_id, deleted_at)
+      select ${post.id}, ${reader.ref}, 'a reply', '2026-02-01T00:08:00Z'::timestamptz, id, null from root where body = 'first'
+      union all select ${post.id}, ${reader.ref}, 'deleted', '2026-02-01T00:07:00Z', null, now()`.execute(
+      library.deps.db,
+    );
+    await library.deps.db.updateTable('posts').set({ comment_count: 5 }).where('id', '=', post.id).execute();
     const { comments_preview } = await mara.ok('getPost', { params: { id: post.id } });
     expect(comments_preview?.map(({ body }) => body)).toEqual(['from afar', 'third', 'second']);
     const [remote, local] = comments_preview ?? [];
@@ -265,17 +199,14 @@ describe('comments_preview', () => {
   });
 });
 
-/** Returns the posts of all pages of this query. */
-const found = async (who: Visitor, query: FeedQuery) => (await everyPage(who, query)).flat();
-
 // FEED-6
 describe('full pages', () => {
   const stretch = { from: '2020-01-01T00:00:00Z' };
 
   // FEED-6
   test('fifty consecutive posts whose members are all withheld are skipped, and no page is short', async () => {
-    const author = await arrive(library, 'hider');
-    const own = await upload(author, await jpeg(60, 40), { sensitivity: 'restricted' });
+    const author = await library.join('hider');
+    const own = await upload(author, plainFile(), { sensitivity: 'restricted' });
     const old = await addPosts(library, { author, members: [shown.id], count: 9, ...stretch });
     const hidden = await addPosts(library, {
       author,
@@ -292,7 +223,7 @@ describe('full pages', () => {
       visibility: 'public',
     });
     const query: FeedQuery = { author_ref: author.ref, limit: 6 };
-    const stranger = await arrive(library, 'stranger');
+    const stranger = await library.join('stranger');
     const pages = await everyPage(stranger, query);
     expect(pages.map(({ length }) => length)).toEqual([6, 6, 6]);
     expect(pages.flat()).toEqual([...recent, ...old]);
@@ -305,62 +236,38 @@ describe('full pages', () => {
     await library.setPublicMode(false);
     // Not left out for its author, for callers who see everything, and for those who want placeholders.
     const everything = [...recent, ...hidden, ...old];
-    const root = await arrive(library, 'root', 'admin');
+    const root = await library.join('root', 'admin');
     await stranger.ok('updatePreferences', { body: { feed_filters: { show_restricted: true } } });
     for (const who of [author, root, stranger]) expect(await found(who, query)).toEqual(everything);
     const { items } = await stranger.ok('listPosts', { query: { ...query, limit: 18 } });
     for (const post of items) expect(post).toEqual(await stranger.ok('getPost', { params: { id: post.id } }));
   });
 
-  test('an asset without an owner is withheld like any other', async () => {
-    const author = await arrive(library, 'heir');
-    const unowned = await upload(author, await jpeg(60, 40), { sensitivity: 'restricted' });
-    await addPosts(library, { author, members: [unowned.id], count: 3 });
-    await library.deps.db
-      .updateTable('assets')
-      .set({ owner_user_ref: null })
-      .where('id', '=', unowned.id)
-      .execute();
-    const other = await arrive(library, 'passer');
-    expect(await found(other, { author_ref: author.ref })).toEqual([]);
-    expect(await found(author, { author_ref: author.ref })).toHaveLength(3);
-    const [own] = (await author.ok('listPosts', { query: { author_ref: author.ref } })).items;
-    const post = await other.ok('getPost', { params: { id: own?.id ?? nowhere } });
+  test('an asset without an owner is withheld like any other, and a mature one is listed without its bytes', async () => {
+    const author = await library.join('heir');
+    const restricted = await upload(author, plainFile(), { sensitivity: 'restricted' });
+    const mature = await upload(author, plainFile(), { mature: 'true' });
+    const hidden = await publish(author, [restricted]);
+    const listed = await publish(author, [mature, shown]);
+    await Promise.all([restricted, mature].map(disown));
+    const { items } = await reader.ok('listPosts', { query: { author_ref: author.ref } });
+    expect(items).toMatchObject([
+      {
+        id: listed.id,
+        members: [{ restricted: false, asset: { owner_user_ref: null, preview_available: false } }, {}],
+      },
+    ]);
+    expect(await found(author, { author_ref: author.ref })).toEqual([listed.id, hidden.id]);
     // The asset has no owner, so the placeholder names nobody.
-    expect(post.members).toEqual([{ asset_id: unowned.id, sort_order: 0, restricted: true }]);
-  });
-
-  test('a mature picture without an owner is listed without its bytes, and so is its page', async () => {
-    const author = await arrive(library, 'finder');
-    const mature = await upload(author, await jpeg(60, 40), { mature: 'true' });
-    const { id } = await publish(author, [mature, shown]);
-    await library.deps.db
-      .updateTable('assets')
-      .set({ owner_user_ref: null })
-      .where('id', '=', mature.id)
-      .execute();
-    try {
-      const sent = await reader.send(`/posts?author_ref=${author.ref}`);
-      expect(sent.status).toBe(200);
-      expect(JSON.parse(sent.text)).toMatchObject({
-        items: [
-          {
-            id,
-            members: [{ restricted: false, asset: { owner_user_ref: null, preview_available: false } }, {}],
-          },
-        ],
-      });
-    } finally {
-      // A failing page would fail the tests below as well.
-      await library.deps.db.deleteFrom('posts').where('id', '=', id).execute();
-    }
+    const { members } = await reader.ok('getPost', { params: { id: hidden.id } });
+    expect(members).toEqual([{ asset_id: restricted.id, sort_order: 0, restricted: true }]);
   });
 
   test('a post whose assets are all in the trash is visible to its author only, until one is restored', async () => {
-    const author = await arrive(library, 'emptied');
-    const [a, b] = [await upload(author, await jpeg(60, 40)), await upload(author, await jpeg(60, 40))];
+    const author = await library.join('emptied');
+    const [a, b] = [await upload(author, plainFile()), await upload(author, plainFile())];
     const { id } = await publish(author, [a, b]);
-    const other = await arrive(library, 'looker');
+    const other = await library.join('looker');
     for (const asset of [a, b]) await author.ok('deleteAsset', { params: { id: asset.id }, body: undefined });
     expect(await found(other, { author_ref: author.ref })).toEqual([]);
     expect(await found(author, { author_ref: author.ref })).toEqual([id]);
@@ -374,7 +281,7 @@ describe('full pages', () => {
 
   // FEED-6
   test('next_cursor is null on the last page, also when that is full', async () => {
-    const author = await arrive(library, 'exact');
+    const author = await library.join('exact');
     await addPosts(library, { author, members: [shown.id], count: 6 });
     expect(
       (await everyPage(author, { author_ref: author.ref, limit: 3 })).map(({ length }) => length),
@@ -387,9 +294,9 @@ describe('full pages', () => {
 describe('what the feed is narrowed to', () => {
   // FEED-7
   test('author, team, tags and asset, and all of them together', async () => {
-    const author = await arrive(library, 'varied');
+    const author = await library.join('varied');
     const team_id = await addTeam(library, 'varied', [author]);
-    const extra = await upload(author, await jpeg(60, 40));
+    const extra = await upload(author, plainFile());
     const plain = await publish(author, [shown], { tags: ['red'] });
     const teamed = await publish(author, [shown, extra], { tags: ['red', 'Blue'], team_id });
     const tagged = await publish(author, [extra], { tags: ['Blue', 'red'] });
@@ -412,8 +319,8 @@ describe('what the feed is narrowed to', () => {
 
   // FEED-8
   test('following: posts of followed accounts while they are followed, without the caller’s own', async () => {
-    const author = await arrive(library, 'followed');
-    const fan = await arrive(library, 'fan');
+    const author = await library.join('followed');
+    const fan = await library.join('fan');
     const open = await publish(author, [shown]);
     const close = await publish(author, [shown], { visibility: 'followers' });
     await publish(author, [shown], { visibility: 'private' });
@@ -433,8 +340,8 @@ describe('what the feed is narrowed to', () => {
 
   // FEED-8
   test('team: posts of live teams that the caller belongs to or follows, without their parents and subteams', async () => {
-    const author = await arrive(library, 'teamauthor');
-    const fan = await arrive(library, 'teamfan');
+    const author = await library.join('teamauthor');
+    const fan = await library.join('teamfan');
     const teams = await Promise.all(
       ['joined', 'admired', 'foreign', 'under'].map((slug) => addTeam(library, `feed-${slug}`, [author])),
     );
@@ -455,7 +362,7 @@ describe('what the feed is narrowed to', () => {
     expect(await own(fan)).toEqual([inAdmired.id, inJoined.id]);
     await fan.ok('unfollowTeam', { params: { id: admired } });
     expect(await own(fan)).toEqual([inJoined.id]);
-    const root = await arrive(library, 'teamroot', 'admin');
+    const root = await library.join('teamroot', 'admin');
     expect(await own(root)).toEqual([]);
     await root.ok('deleteTeam', { params: { id: joined } });
     expect(await own(fan)).toEqual([]);
@@ -466,9 +373,9 @@ describe('what the feed is narrowed to', () => {
 
   // FEED-9
   test('liked_by: the caller’s own likes of posts that are still readable; likes of others are private', async () => {
-    const author = await arrive(library, 'liked');
-    const fan = await arrive(library, 'liker');
-    const root = await arrive(library, 'superuser', 'admin');
+    const author = await library.join('liked');
+    const fan = await library.join('liker');
+    const root = await library.join('superuser', 'admin');
     const [first, second] = [await publish(author, [shown]), await publish(author, [shown])];
     for (const { id } of [first, second]) await fan.ok('likePost', { params: { id } });
     for (const who of [author, root]) await who.ok('likePost', { params: { id: first.id } });
@@ -486,9 +393,9 @@ describe('what the feed is narrowed to', () => {
 
   // FEED-10
   test('include_deleted: the trash too for system.admin, with when and why; ignored for others', async () => {
-    const author = await arrive(library, 'thrown');
-    const root = await arrive(library, 'keeper', 'admin');
-    const editor = await arrive(library, 'trasheditor');
+    const author = await library.join('thrown');
+    const root = await library.join('keeper', 'admin');
+    const editor = await library.join('trasheditor');
     await grant(library, editor, 'posts.admin');
     const live = await publish(author, [shown]);
     const gone = await publish(author, [shown]);
@@ -506,67 +413,29 @@ describe('what the feed is narrowed to', () => {
     await library.setPublicMode(false);
   });
 
-  // POST-2
-  test('the walled garden: each caller by visibility, signed out only what is public', async () => {
-    const author = await arrive(library, 'gardener');
-    const made = new Map<string, string>();
-    for (const visibility of ['public', 'org-only', 'followers', 'explicit-share', 'private'] as const) {
-      made.set((await publish(author, [shown], { visibility })).id, visibility);
-    }
-    const kinds = async (who: Visitor) =>
-      (await found(who, { author_ref: author.ref, sort: 'oldest' })).map((id) => made.get(id));
-    const script = await bearer(library, author, ['read']);
-    expect(await kinds(reader)).toEqual(['public', 'org-only']);
-    expect(await kinds(script)).toEqual([...made.values()]);
-    await library.setPublicMode(true);
-    expect(await kinds(library.anonymous())).toEqual(['public']);
-    await library.setPublicMode(false);
-    expect((await library.anonymous().refused('listPosts')).status).toBe(401);
-    const writing = await bearer(library, author, ['posts.write']);
-    expect(await writing.refused('listPosts')).toEqual({ status: 403, error: 'missing scope read' });
-  });
-
-  test.each([
-    'limit=x',
-    'limit=',
-    'draft=yes',
-    'include_deleted=1',
-    'author_ref=mara',
-    'author_ref=1.0',
-    'author_ref=9223372036854775808',
-    'liked_by=+1',
-    Array.from({ length: 11 }, (_, i) => `tag=t${i}`).join('&'),
-    // Invalid times in a well-formed cursor.
-    ...['2026-02-30T00:00:00Z', '2026-13-01T00:00:00Z', '0000-01-01T00:00:00Z', '2026-01-01T25:00:00Z'].map(
-      (time) => `cursor=${Buffer.from(`${time} ${nowhere}`).toString('base64url')}`,
-    ),
-    `cursor=${Buffer.from(`2026-01-01T00:00:00Z ${nowhere} x`).toString('base64url')}`,
-    `cursor=${Buffer.from('2026-01-01T00:00:00Z').toString('base64url')}`,
-  ])('%s is 400', async (query) => {
-    const sent = await reader.send(`/posts?${query}`);
-    expect([sent.status, JSON.parse(sent.text)]).toEqual([400, { error: expect.any(String) }]);
-  });
-
-  test('ignores an unknown parameter, and returns 50 items by default', async () => {
-    const author = await arrive(library, 'plenty');
-    await addPosts(library, { author, members: [shown.id], count: 60 });
-    const sent = await reader.send(`/posts?author_ref=${author.ref}&colour=red&visibility=private`);
-    const { items }: { items: unknown[] } = JSON.parse(sent.text);
-    expect([sent.status, items.length]).toEqual([200, 50]);
+  test('refuses text that is no number, no truth value or too many tags; returns 50 items by default', async () => {
+    const bad = ['limit=x', 'limit=', 'draft=yes', 'include_deleted=1', 'author_ref=mara', 'author_ref=1.0'];
+    const tags = Array.from({ length: 11 }, (_, i) => `tag=t${i}`).join('&');
+    for (const query of [...bad, 'author_ref=9223372036854775808', 'liked_by=+1', tags])
+      expect([query, await reader.status('GET', `/posts?${query}`)]).toEqual([query, 400]);
+    const author = await library.join('plenty');
+    await addPosts(library, { author, members: [shown.id], count: 51 });
+    const { items } = await reader.ok('listPosts', { query: { author_ref: author.ref } });
+    expect(items).toHaveLength(50);
   });
 });
 
 describe('what a page costs', () => {
   // FEED-13
   test('at most eight statements for every question and every caller, and the same for one post as for many', async () => {
-    const author = await arrive(library, 'costly');
-    const root = await arrive(library, 'costroot', 'admin');
+    const author = await library.join('costly');
+    const root = await library.join('costroot', 'admin');
     const team = await addTeam(library, 'costly', [author]);
-    const lead = await arrive(library, 'costlead');
+    const lead = await library.join('costlead');
     await grant(library, lead, 'posts.admin', team);
     await author.ok('followUser', { params: { ref: mara.ref } });
-    await addPosts(library, { author, members: [shown.id, withheld.id], count: 30, visibility: 'public' });
-    await addPosts(library, { author, members: [shown.id], count: 30, draft: true });
+    await addPosts(library, { author, members: [shown.id, withheld.id], count: 10, visibility: 'public' });
+    await addPosts(library, { author, members: [shown.id], count: 10, draft: true });
     const questions: FeedQuery[] = [
       {},
       { feed: 'trending' },
@@ -588,7 +457,7 @@ describe('what a page costs', () => {
       for (const [name, who] of Object.entries(callers)) {
         for (const query of questions) {
           const costs: number[] = [];
-          for (const limit of [2, 25]) {
+          for (const limit of [2, 10]) {
             await who.ok('listPosts', { query: { ...query, limit } });
             const [{ items }, statements] = await countStatements(library, () =>
               who.ok('listPosts', { query: { ...query, limit } }),

@@ -2,10 +2,13 @@ import type { ShownAsset } from '@vitrine/contract/assets';
 import type { FeedQuery } from '@vitrine/contract/posts';
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { auditEvents } from '../support/audit.ts';
 import type { Visitor } from '../support/client.ts';
 import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
+import { actAs, bearer, grant } from '../support/people.ts';
 import { plainFile } from '../support/pictures.ts';
-import { actAs, addTeam, arrive, bearer, everyPage, grant, lasting, nowhere } from './people.ts';
+import { addTeam } from '../support/teams.ts';
+import { everyPage } from './people.ts';
 
 const WIP = '00000000-0000-4000-8000-000000000201';
 const PUBLISHED = '00000000-0000-4000-8000-000000000202';
@@ -25,14 +28,7 @@ const withdrawing = (who: Visitor, id: string) => who.ok('unpublishPost', { para
 const draftOf = (who: Account, body = {}) => publish(who, [asset], { draft: true, ...body });
 const read = (who: Visitor, id: string) => who.ok('getPost', { params: { id } });
 
-async function eventsOf(id: string) {
-  return library.deps.db
-    .selectFrom('audit_events')
-    .select(['event', 'actor_user_ref', 'impersonator_user_ref', 'target_kind', 'metadata'])
-    .where('target_id', '=', id)
-    .orderBy('occurred_at')
-    .execute();
-}
+const eventsOf = (id: string) => auditEvents(library, { target_id: id });
 
 /** Returns the posts that each shared list shows the caller. */
 async function surfaces(who: Visitor): Promise<Record<string, string[]>> {
@@ -56,10 +52,10 @@ async function surfaces(who: Visitor): Promise<Record<string, string[]>> {
 
 beforeAll(async () => {
   library = await openLibrary();
-  mara = await arrive(library, 'mara');
-  stranger = await arrive(library, 'stranger');
-  editor = await arrive(library, 'editor');
-  root = await arrive(library, 'root', 'admin');
+  mara = await library.join('mara');
+  stranger = await library.join('stranger');
+  editor = await library.join('editor');
+  root = await library.join('root', 'admin');
   await grant(library, editor, 'posts.admin');
   team = await addTeam(library, 'studio', [mara, stranger]);
   asset = await upload(mara, plainFile());
@@ -68,26 +64,20 @@ beforeAll(async () => {
 // POST-11
 describe('publish and unpublish', () => {
   // POST-6, POST-11
-  test('move a post between wip and published, which draft reflects', async () => {
-    const draft = await draftOf(mara);
-    expect(draft).toMatchObject({ draft: true, state_id: WIP });
-    expect(await publishing(mara, draft.id)).toMatchObject({ draft: false, state_id: PUBLISHED });
-    expect(await withdrawing(mara, draft.id)).toMatchObject({ draft: true, state_id: WIP });
-    expect(await read(mara, draft.id)).toMatchObject({ draft: true, state_id: WIP });
-    expect(await publish(mara, [asset])).toMatchObject({ draft: false, state_id: PUBLISHED });
-  });
-
-  test('change nothing else', async () => {
+  test('move a post between wip and published, which draft reflects, and change nothing else', async () => {
     const draft = await draftOf(mara, {
       title: 'a',
       visibility: 'followers',
       tags: ['x'],
       comments_enabled: false,
     });
-    const out = await publishing(mara, draft.id);
-    const { state_id, draft: isDraft, posted_at, updated_at } = out;
-    expect(out).toEqual({ ...draft, state_id, draft: isDraft, posted_at, updated_at });
+    expect(draft).toMatchObject({ draft: true, state_id: WIP });
+    const published = await publishing(mara, draft.id);
+    const { posted_at, updated_at } = published;
+    expect(published).toEqual({ ...draft, state_id: PUBLISHED, draft: false, posted_at, updated_at });
     expect(Date.parse(updated_at)).toBeGreaterThan(Date.parse(draft.updated_at));
+    expect(await withdrawing(mara, draft.id)).toMatchObject({ draft: true, state_id: WIP });
+    expect(await read(mara, draft.id)).toMatchObject({ draft: true, state_id: WIP });
   });
 
   // POST-11
@@ -103,27 +93,20 @@ describe('publish and unpublish', () => {
   // POST-12
   test('posted_at is set by the first publication only', async () => {
     const draft = await draftOf(mara);
-    await sql`update posts set posted_at = '2020-01-01T00:00:00Z', created_at = '2020-01-01T00:00:00Z'
-      where id = ${draft.id}`.execute(library.deps.db);
+    const post = await publish(mara, [asset]);
+    const moveTo = (time: string) =>
+      sql`update posts set posted_at = ${time}, created_at = '2020-01-01T00:00:00Z'
+        where id in (${draft.id}, ${post.id})`.execute(library.deps.db);
+    await moveTo('2020-01-01T00:00:00Z');
     const before = Date.now();
     const first = await publishing(mara, draft.id);
     expect(Math.abs(Date.parse(first.posted_at) - before)).toBeLessThan(60_000);
     expect(first.created_at).toBe('2020-01-01T00:00:00Z');
-    await sql`update posts set posted_at = '2021-01-01T00:00:00Z' where id = ${draft.id}`.execute(
-      library.deps.db,
-    );
-    await withdrawing(mara, draft.id);
-    expect((await publishing(mara, draft.id)).posted_at).toBe('2021-01-01T00:00:00Z');
-  });
-
-  // POST-12
-  test('posted_at of a post created as published never changes', async () => {
-    const post = await publish(mara, [asset]);
-    await sql`update posts set posted_at = '2021-01-01T00:00:00Z' where id = ${post.id}`.execute(
-      library.deps.db,
-    );
-    expect((await withdrawing(mara, post.id)).posted_at).toBe('2021-01-01T00:00:00Z');
-    expect((await publishing(mara, post.id)).posted_at).toBe('2021-01-01T00:00:00Z');
+    await moveTo('2021-01-01T00:00:00Z');
+    for (const { id } of [draft, post]) {
+      expect((await withdrawing(mara, id)).posted_at).toBe('2021-01-01T00:00:00Z');
+      expect((await publishing(mara, id)).posted_at).toBe('2021-01-01T00:00:00Z');
+    }
   });
 
   // POST-11
@@ -133,8 +116,8 @@ describe('publish and unpublish', () => {
     await withdrawing(editor, draft.id);
     await publishing(await actAs(library, root, mara), draft.id);
     await withdrawing(await bearer(library, mara, ['posts.write']), draft.id);
-    const row = { target_kind: 'post', impersonator_user_ref: null, metadata: {} };
-    expect(await eventsOf(draft.id)).toEqual([
+    const row = { target_kind: 'post', impersonator_user_ref: null };
+    expect(await eventsOf(draft.id)).toMatchObject([
       { ...row, event: 'post.published', actor_user_ref: mara.ref },
       { ...row, event: 'post.unpublished', actor_user_ref: editor.ref },
       {
@@ -177,78 +160,24 @@ describe('publish and unpublish', () => {
     expect(published + withdrawn).toBe(moved);
     expect(published - withdrawn).toBe((await read(mara, draft.id)).draft ? 0 : 1);
   });
-
-  test('a deleted or missing post is 404, a malformed id 400', async () => {
-    const post = await publish(mara, [asset]);
-    await mara.ok('deletePost', { params: { id: post.id }, body: undefined });
-    for (const to of ['publish', 'unpublish'] as const) {
-      for (const who of [mara, editor, root]) {
-        expect(lasting(await move(who, post.id, to))).toEqual(lasting(await move(who, nowhere, to)));
-        expect((await move(who, nowhere, to)).status).toBe(404);
-      }
-      expect((await move(mara, 'x', to)).status).toBe(400);
-    }
-  });
 });
 
 // POST-13
-describe('who may publish: the post’s editors who hold posts.publish', () => {
-  // POST-13
-  test('its author and posts.admin both need the capability', async () => {
-    const ann = await arrive(library, 'ann');
-    const viewer = await arrive(library, 'viewer', 'viewer');
-    await grant(library, viewer, 'posts.admin');
-    const draft = await draftOf(ann);
-    const { db } = library.deps;
-    await db
-      .insertInto('user_capability_revokes')
-      .values({ user_ref: ann.ref, capability: 'posts.publish' })
-      .execute();
-    for (const who of [ann, viewer]) {
-      for (const to of ['publishPost', 'unpublishPost'] as const) {
-        expect(await who.refused(to, { params: { id: draft.id } })).toEqual({
-          status: 403,
-          error: 'missing capability posts.publish',
-        });
-      }
-    }
-    await grant(library, viewer, 'posts.publish');
-    expect(await publishing(viewer, draft.id)).toMatchObject({ draft: false, author_user_ref: ann.ref });
-  });
-
-  // POST-13
-  test('no one else: 403 for readers, 404 for others', async () => {
-    const post = await publish(mara, [asset], { visibility: 'public', team_id: team });
-    const draft = await draftOf(mara, { visibility: 'public', team_id: team });
-    const pictures = await arrive(library, 'pictures');
-    await grant(library, pictures, 'assets.admin');
-    for (const who of [stranger, pictures]) {
-      expect((await move(who, post.id, 'unpublish')).status).toBe(403);
-      expect(lasting(await move(who, draft.id, 'publish'))).toEqual(
-        lasting(await move(who, nowhere, 'publish')),
-      );
-    }
-    for (const publicMode of [false, true]) {
-      await library.setPublicMode(publicMode);
-      expect((await move(library.anonymous(), post.id, 'unpublish')).status).toBe(401);
-    }
-    await library.setPublicMode(false);
-    const reading = await bearer(library, mara, ['read']);
-    expect(await reading.refused('unpublishPost', { params: { id: post.id } })).toEqual({
-      status: 403,
-      error: 'missing scope posts.write',
-    });
-    expect([await eventsOf(post.id), await eventsOf(draft.id)]).toEqual([[], []]);
-  });
-
-  test('posts.admin of a team, for a post of that team', async () => {
-    const lead = await arrive(library, 'lead');
-    await grant(library, lead, 'posts.admin', team);
-    const inside = await draftOf(mara, { team_id: team, visibility: 'private' });
-    const outside = await draftOf(mara, { visibility: 'private' });
-    expect(await publishing(lead, inside.id)).toMatchObject({ draft: false });
-    expect((await move(lead, outside.id, 'publish')).status).toBe(404);
-  });
+test('publishing requires posts.publish of the author and of posts.admin', async () => {
+  const ann = await library.join('ann');
+  const viewer = await library.join('viewer', 'viewer');
+  await grant(library, viewer, 'posts.admin');
+  const draft = await draftOf(ann);
+  const revoke = { user_ref: ann.ref, capability: 'posts.publish' };
+  await library.deps.db.insertInto('user_capability_revokes').values(revoke).execute();
+  for (const who of [ann, viewer])
+    for (const to of ['publishPost', 'unpublishPost'] as const)
+      expect(await who.refused(to, { params: { id: draft.id } })).toEqual({
+        status: 403,
+        error: 'missing capability posts.publish',
+      });
+  await grant(library, viewer, 'posts.publish');
+  expect(await publishing(viewer, draft.id)).toMatchObject({ draft: false, author_user_ref: ann.ref });
 });
 
 // POST-7
@@ -284,64 +213,12 @@ describe('a draft appears on no shared surface', () => {
     await library.setPublicMode(false);
     expect(await sees('stranger', stranger)).toBe(`stranger: ${following}`);
   });
-
-  test('accepts no likes, comments or drawings from those who cannot read it', async () => {
-    const { id } = await draftOf(mara, { visibility: 'public' });
-    const strokes = [{ points: [[0, 0]] }];
-    const asked = [
-      await stranger.refused('likePost', { params: { id } }),
-      await stranger.refused('getLike', { params: { id } }),
-      await stranger.refused('createComment', { params: { id }, body: { body: 'x' } }),
-      await stranger.refused('listComments', { params: { id } }),
-      await stranger.refused('createWhiteboard', { params: { id }, body: { strokes } }),
-      await stranger.refused('listWhiteboards', { params: { id } }),
-      await stranger.refused('listShares', { params: { id } }),
-    ];
-    expect(asked).toEqual(asked.map(() => ({ status: 404, error: 'not found' })));
-  });
 });
 
-// POST-8
-describe('a draft is read and listed by its author and posts.admin', () => {
-  // POST-8
-  test('by no one else, regardless of its visibility and shares', async () => {
-    const follower = await arrive(library, 'follower');
-    const sharee = await arrive(library, 'sharee');
-    const lead = await arrive(library, 'lead2');
-    const elsewhere = await arrive(library, 'elsewhere');
-    await grant(library, lead, 'posts.admin', team);
-    await grant(library, elsewhere, 'posts.admin', await addTeam(library, 'elsewhere'));
-    const pictures = await arrive(library, 'pictures2');
-    for (const capability of ['assets.admin', 'content.read.all', 'share.grant'] as const)
-      await grant(library, pictures, capability);
-    await follower.ok('followUser', { params: { ref: mara.ref } });
-    const mask = await actAs(library, root, mara);
-    const script = await bearer(library, mara, ['read']);
-    const may = { mara, editor, root, lead, mask, script };
-    const mayNot = { stranger, follower, sharee, elsewhere, pictures };
-    await library.setPublicMode(true);
-    const anonymous = library.anonymous();
-    const missing = lasting(await stranger.send(`/posts/${nowhere}`));
-    for (const visibility of ['public', 'private', 'org-only', 'followers', 'explicit-share'] as const) {
-      const { id } = await draftOf(mara, { visibility, team_id: team });
-      await mara.ok('putShare', { params: { id, user_ref: sharee.ref } });
-      for (const [name, who] of Object.entries(may)) {
-        expect([name, (await read(who, id)).draft]).toEqual([name, true]);
-        const drafts = (await everyPage(who, { draft: true })).flat();
-        expect([name, drafts.includes(id)]).toEqual([name, true]);
-      }
-      for (const [name, who] of Object.entries({ ...mayNot, anonymous })) {
-        expect([name, lasting(await who.send(`/posts/${id}`))]).toEqual([name, missing]);
-        expect([name, (await everyPage(who, { draft: true })).flat()]).toEqual([name, []]);
-      }
-    }
-    await library.setPublicMode(false);
-    expect((await anonymous.refused('listPosts', { query: { draft: true } })).status).toBe(401);
-  });
-
+describe('GET /posts?draft=true', () => {
   // POST-9
   test('draft=true lists only drafts, in the order and with the filters of the feed', async () => {
-    const ann = await arrive(library, 'ann2');
+    const ann = await library.join('ann2');
     const first = await draftOf(ann, { tags: ['a'] });
     const second = await draftOf(ann, { tags: ['a', 'b'] });
     await publish(ann, [asset]);
@@ -393,6 +270,5 @@ describe('GET /workflow/states', () => {
     expect(await stranger.ok('listWorkflowStates', { query: { domain: 'post' } })).toEqual(states);
     expect(await stranger.ok('listWorkflowStates')).toEqual(expect.arrayContaining(states));
     expect(await stranger.ok('listWorkflowStates', { query: { domain: 'cheese' } })).toEqual([]);
-    expect((await library.anonymous().refused('listWorkflowStates')).status).toBe(401);
   });
 });

@@ -21,6 +21,7 @@ import type { Caller } from '../world.ts';
 /** Every operation on a post that changes nothing if it is allowed. */
 export function postProbes(matrix: Matrix): Probe<PostCell>[] {
   const sharee = matrix.world.refOf('sharee');
+  const stranger = matrix.world.refOf('stranger');
   return [
     { ...publicRead, path: ({ id }) => `/posts/${id}/comments`, due: reading },
     { ...publicRead, path: ({ id }) => `/posts/${id}/whiteboards`, due: reading },
@@ -44,6 +45,13 @@ export function postProbes(matrix: Matrix): Probe<PostCell>[] {
       method: 'PUT',
       path: ({ id }) => `/posts/${id}/shares/${sharee}`,
       due: (who, post) => changingPost(who, post, 200),
+    },
+    // The post is not shared with them.
+    {
+      ...posting,
+      method: 'DELETE',
+      path: ({ id }) => `/posts/${id}/shares/${stranger}`,
+      due: (who, post) => changingPost(who, post, 404),
     },
     {
       ...posting,
