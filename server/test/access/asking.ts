@@ -99,12 +99,15 @@ export async function ask<C>(
   const due = refusalAt(caller.kind, caller.scopes, probe, switches) ?? probe.due(caller.kind, cell);
   if (due === null) return;
   const body = probe.bodyOf?.(cell) ?? probe.body;
-  const { status } = await caller.visitor.send(probe.path(cell), {
+  const { status, text } = await caller.visitor.send(probe.path(cell), {
     method: probe.method,
     ...(body === undefined ? {} : { body }),
   });
   const dueNow = typeof due === 'number' ? due : due.includes(status) ? status : due.join(' or ');
-  matrix.ledger.hold(`${caller.name}: ${probe.method} ${probe.path(cell)}: ${label}`, status, dueNow);
+  const what = `${caller.name}: ${probe.method} ${probe.path(cell)}: ${label}`;
+  matrix.ledger.hold(what, status, dueNow);
+  // POST-4: the response does not tell why the caller may not read it.
+  if (status === 404) matrix.ledger.hold(`${what}: to the byte`, text, '{"error":"not found"}');
 }
 
 /** 404 if not readable, 403 if only readable (POST-5, ASSET-13). */

@@ -1,7 +1,9 @@
+import { sql } from 'kysely';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { auditEventsDuring } from '../support/audit.ts';
 import type { Visitor } from '../support/client.ts';
 import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
-import { grant, nowhere } from '../support/people.ts';
+import { actAs, grant, nowhere, withdrawGrants } from '../support/people.ts';
 import { plainFile } from '../support/pictures.ts';
 
 /** One character to a reader, two code units to JavaScript, four bytes to the database. */
@@ -50,15 +52,20 @@ const editRefused = async (caller: Visitor, id: string) =>
 const threadOf = async (caller: Visitor = mara) =>
   (await caller.ok('listComments', { params: { id: post } })).items;
 const countOf = async () => (await mara.ok('getPost', { params: { id: post } })).comment_count;
+/** Inserts a comment that a peer sent. */
+const addRemote = () =>
+  library.deps.db
+    .insertInto('comments')
+    .values({ post_id: post, body: 'from a peer', remote_display_name: 'Ada', author_user_ref: null })
+    .returning('id')
+    .executeTakeFirstOrThrow();
 
 // COMMENT-4
 describe('POST /posts/{id}/comments', () => {
   // COMMENT-4
-  test('answers 201 with the comment and increments the count of the post', async () => {
+  test('answers with the comment and increments the count of the post', async () => {
     const before = Date.now();
-    const sent = await ines.send(`/posts/${post}/comments`, { method: 'POST', body: { body: 'Ice.' } });
-    expect(sent.status).toBe(201);
-    const comment = JSON.parse(sent.text);
+    const comment = await say(ines, 'Ice.');
     expect(comment).toEqual({
       id: expect.stringMatching(/^[0-9a-f-]{36}$/),
       post_id: post,
@@ -74,36 +81,20 @@ describe('POST /posts/{id}/comments', () => {
     expect(Math.abs(Date.parse(comment.created_at) - before)).toBeLessThan(10_000);
     expect(await threadOf()).toEqual([{ ...comment, replies: [] }]);
     expect(await countOf()).toBe(1);
-  });
-
-  test('with a parent creates a reply, counted by the post and the parent', async () => {
-    const parent = await say(ines, 'first');
-    const reply = await say(mara, 'reply', parent.id);
-    expect(reply).toMatchObject({ parent_id: parent.id, post_id: post, reply_count: 0 });
-    expect(await threadOf()).toMatchObject([{ id: parent.id, reply_count: 1, replies: [reply] }]);
-    expect(await countOf()).toBe(2);
-  });
-
-  test('accepts null as no parent', async () => {
-    const comment = await ines.ok('createComment', {
-      params: { id: post },
-      body: { body: 'x', parent_id: null },
-    });
-    expect(comment.parent_id).toBeNull();
+    const mask = await actAs(library, root, ines);
+    expect(await say(mask, 'by the impersonated account')).toMatchObject({ author: { ref: ines.ref } });
   });
 
   // COMMENT-5
-  test('adds a reply to a reply below their root', async () => {
-    const parent = await say(ines, 'first');
+  test('adds a reply, also to a reply, below the root, which the post and the root count', async () => {
+    const body = { body: 'first', parent_id: null };
+    const parent = await ines.ok('createComment', { params: { id: post }, body });
     const reply = await say(mara, 'reply', parent.id);
+    expect(reply).toMatchObject({ parent_id: parent.id, post_id: post, reply_count: 0 });
     const deeper = await say(ines, 'deeper', reply.id);
     expect(deeper.parent_id).toBe(parent.id);
-    const [shown] = await threadOf();
-    expect(shown?.replies.map(({ id, reply_count }) => [id, reply_count])).toEqual([
-      [reply.id, 0],
-      [deeper.id, 0],
-    ]);
-    expect(shown?.reply_count).toBe(2);
+    expect(await threadOf()).toEqual([{ ...parent, reply_count: 2, replies: [reply, deeper] }]);
+    expect(await countOf()).toBe(3);
   });
 
   // COMMENT-5
@@ -124,60 +115,36 @@ describe('POST /posts/{id}/comments', () => {
   });
 
   // COMMENT-4
-  test.each([
-    'a',
-    '  kept as written  ',
-    'two\nlines\r\n\tand a tab',
-    '<script>alert(1)</script> &amp; **not** [markup](javascript:x)',
-    'שלום \u202eabc\u202c e\u0301 👩‍👩‍👧‍👦 🏴󠁧󠁢󠁳󠁣󠁴󠁿',
-    '\u2028\u2029\u200b\ufeffx',
-    "'; drop table comments; -- %s $1 \\u0041 {}",
-    'x'.repeat(10_000),
-    clef.repeat(10_000),
-  ])('keeps a body as it was written (%#)', async (body) => {
-    const comment = await say(ines, body);
-    expect(comment.body).toBe(body);
-    expect((await edit(ines, comment.id, `${body.slice(0, -2)}é`)).body).toBe(`${body.slice(0, -2)}é`);
-    expect((await edit(ines, comment.id, body)).body).toBe(body);
-    expect((await threadOf())[0]?.body).toBe(body);
+  test('keeps a body as it was written', async () => {
+    const bodies = [
+      'a',
+      '  kept as written  ',
+      'two\nlines\r\n\tand a tab',
+      '<script>alert(1)</script> &amp; **not** [markup](javascript:x)',
+      'שלום \u202eabc\u202c e\u0301 👩‍👩‍👧‍👦 🏴󠁧󠁢󠁳󠁣󠁴󠁿',
+      '\u2028\u2029\u200b\ufeffx',
+      "'; drop table comments; -- %s $1 \\u0041 {}",
+      'x'.repeat(10_000),
+      clef.repeat(10_000),
+    ];
+    for (const body of bodies) {
+      const comment = await say(ines, body);
+      expect(comment.body).toBe(body);
+      expect((await edit(ines, comment.id, `${body.slice(0, -2)}é`)).body).toBe(`${body.slice(0, -2)}é`);
+      expect((await edit(ines, comment.id, body)).body).toBe(body);
+      expect((await threadOf())[0]?.body).toBe(body);
+    }
   });
 
-  const faulty: [string, unknown][] = [
-    ['without a body', {}],
-    ['with a body of blanks', { body: ' \n\t\u00a0\u3000' }],
-    ['with a body of 10,001 characters of two code units', { body: clef.repeat(10_001) }],
-    ['with a property of the answer', { body: 'x', author_user_ref: 1 }],
-    ['that is no JSON', '{"body":"x"'],
-  ];
-
-  test.each([...faulty, ['with null', { body: null }]])(
-    'a request %s is 400 and writes nothing',
-    async (_, body) => {
-      const answer = await ines.send(`/posts/${post}/comments`, { method: 'POST', body });
-      expect(answer.status).toBe(400);
-      expect(Object.keys(JSON.parse(answer.text))).toEqual(['error']);
-      expect(await threadOf()).toEqual([]);
-      expect(await countOf()).toBe(0);
-    },
-  );
-
-  test.each(faulty.filter(([name]) => !/without a body|null/.test(name)))(
-    'a change %s is 400 and changes nothing',
-    async (_, body) => {
-      const comment = await say(ines, 'as it was');
-      const answer = await ines.send(`/comments/${comment.id}`, { method: 'PATCH', body });
-      expect(answer.status).toBe(400);
-      expect(await threadOf()).toEqual([{ ...comment, replies: [] }]);
-    },
-  );
-
-  test('more than a mebibyte is 413, another content type 415, a malformed post id 400', async () => {
-    const path = `/posts/${post}/comments`;
-    const large = await ines.send(path, { method: 'POST', body: { body: 'x'.repeat(1024 * 1024) } });
-    expect(large.status).toBe(413);
-    const headers = { 'content-type': 'text/plain' };
-    expect((await ines.send(path, { method: 'POST', body: 'hello', headers })).status).toBe(415);
-    expect((await ines.send('/posts/7/comments', { method: 'POST', body: { body: 'x' } })).status).toBe(400);
+  test('refuses blanks and more than 10,000 characters, also for a change', async () => {
+    const comment = await say(ines, 'as it was');
+    for (const body of [' \n\t\u00a0\u3000', clef.repeat(10_001)]) {
+      expect(await ines.status('POST', `/posts/${post}/comments`, { body })).toBe(400);
+      expect(await ines.status('PATCH', `/comments/${comment.id}`, { body })).toBe(400);
+    }
+    expect(await ines.status('POST', `/posts/${post}/comments`, { body: null })).toBe(400);
+    expect(await threadOf()).toEqual([{ ...comment, replies: [] }]);
+    expect(await countOf()).toBe(1);
   });
 
   // COMMENT-4, ROLE-16
@@ -187,98 +154,45 @@ describe('POST /posts/{id}/comments', () => {
     expect(await sayRefused(viewer, undefined, nowhere)).toMatchObject({ status: 403 });
     await grant(library, viewer, 'posts.comment');
     expect(await say(viewer, 'now I may')).toMatchObject({ author: { ref: viewer.ref } });
-    const { db } = library.deps;
-    await db
-      .insertInto('user_capability_revokes')
-      .values({ user_ref: viewer.ref, capability: 'posts.comment' })
-      .execute();
-    expect(await sayRefused(viewer)).toMatchObject({ status: 403 });
-    await db.deleteFrom('user_capability_grants').where('user_ref', '=', viewer.ref).execute();
-    await db.deleteFrom('user_capability_revokes').where('user_ref', '=', viewer.ref).execute();
-  });
-
-  // POST-34
-  test('does not change updated_at of the post', async () => {
-    const before = await mara.ok('getPost', { params: { id: post } });
-    const comment = await say(ines, 'x');
-    await ines.ok('likeComment', { params: { id: comment.id } });
-    await ines.ok('deleteComment', { params: { id: comment.id } });
-    const after = await mara.ok('updatePost', {
-      params: { id: post },
-      body: { title: 'still mine', if_unchanged_since: before.updated_at },
-    });
-    expect(after.posted_at).toBe(before.posted_at);
+    await withdrawGrants(library, viewer);
   });
 });
 
 // COMMENT-6
-describe('a draft does not accept comments', () => {
-  // COMMENT-6
-  test('not even from its author or administrators: 409, but not comments_disabled', async () => {
-    const parent = await say(ines, 'from before');
-    await mara.ok('unpublishPost', { params: { id: post } });
-    for (const caller of [mara, moderator, root]) {
-      for (const id of [undefined, parent.id, nowhere]) {
-        const refusal = await sayRefused(caller, id);
-        expect(refusal.status).toBe(409);
-        expect(refusal.error).not.toBe('comments_disabled');
-      }
-    }
-    expect(await sayRefused(ines)).toMatchObject({ status: 404 });
-    expect(await countOf()).toBe(1);
-    await mara.ok('publishPost', { params: { id: post } });
-    await say(ines, 'again', parent.id);
-    expect(await countOf()).toBe(2);
-  });
-
-  test('also when it was never published', async () => {
-    const draft = await publish(mara, [picture], { draft: true, visibility: 'public' });
-    expect(await sayRefused(mara, undefined, draft.id)).toMatchObject({ status: 409 });
-  });
+test('a draft does not accept comments, not even from its author: 409, but not comments_disabled', async () => {
+  const parent = await say(ines, 'from before');
+  await mara.ok('unpublishPost', { params: { id: post } });
+  for (const id of [undefined, parent.id, nowhere]) {
+    const refusal = await sayRefused(mara, id);
+    expect(refusal.status).toBe(409);
+    expect(refusal.error).not.toBe('comments_disabled');
+  }
+  expect(await countOf()).toBe(1);
+  await mara.ok('publishPost', { params: { id: post } });
+  await say(ines, 'again', parent.id);
+  expect(await countOf()).toBe(2);
 });
 
 // POST-31
 describe('comments_enabled', () => {
-  const set = (value: boolean, caller: Account = mara) =>
-    caller.ok('updatePost', { params: { id: post }, body: { comments_enabled: value } });
+  const set = (value: boolean) =>
+    mara.ok('updatePost', { params: { id: post }, body: { comments_enabled: value } });
 
   // POST-31
-  test('is true by default, when set, and for existing rows', async () => {
-    expect(await mara.ok('getPost', { params: { id: post } })).toMatchObject({ comments_enabled: true });
-    for (const value of [true, false])
-      expect(await publish(mara, [picture], { comments_enabled: value })).toMatchObject({
-        comments_enabled: value,
-      });
-    const { db } = library.deps;
-    const old = await db
-      .insertInto('posts')
-      .values((eb) => ({
-        author_user_ref: mara.ref,
-        state_id: eb
-          .selectFrom('workflow_states')
-          .select('id')
-          .where('domain', '=', 'post')
-          .where('code', '=', 'published')
-          .$asScalar(),
-      }))
-      .returning('id')
-      .executeTakeFirstOrThrow();
-    expect(await mara.ok('getPost', { params: { id: old.id } })).toMatchObject({ comments_enabled: true });
-    await say(ines, 'x', undefined, old.id);
-  });
-
-  // POST-31
-  test('when false, comments and replies are 409 comments_disabled for everyone', async () => {
+  test('when false, comments and replies of this post are 409 comments_disabled for everyone', async () => {
     const parent = await say(ines, 'from before');
     const reply = await say(mara, 'reply', parent.id);
+    const other = await publish(mara, [picture]);
     await set(false);
-    for (const caller of [ines, mara, moderator, root]) {
-      for (const id of [undefined, parent.id, reply.id, nowhere]) {
+    for (const caller of [ines, mara, root]) {
+      for (const id of [undefined, reply.id, nowhere])
         expect(await sayRefused(caller, id)).toEqual({ status: 409, error: 'comments_disabled' });
-      }
     }
     expect(await sayRefused(viewer)).toMatchObject({ status: 403 });
     expect(await countOf()).toBe(2);
+    await say(ines, 'x', undefined, other.id);
+    await set(true);
+    await say(ines, 'x');
   });
 
   // POST-31
@@ -312,45 +226,6 @@ describe('comments_enabled', () => {
       comments_preview: [{ id: first.id, body: 'first, edited' }],
     });
   });
-
-  // POST-32, ROLE-16
-  test('is set by those who may edit the post; posts.comment does not suffice', async () => {
-    expect(
-      await ines.refused('updatePost', { params: { id: post }, body: { comments_enabled: false } }),
-    ).toMatchObject({
-      status: 403,
-    });
-    await set(false, moderator);
-    expect(await sayRefused(ines)).toMatchObject({ status: 409 });
-    expect(
-      await ines.refused('updatePost', { params: { id: post }, body: { comments_enabled: true } }),
-    ).toMatchObject({
-      status: 403,
-    });
-    await set(true, root);
-    await say(ines, 'x');
-    await set(false);
-    // Absent and null leave it unchanged.
-    for (const body of [{ title: 'x' }, { comments_enabled: null }])
-      expect(await mara.ok('updatePost', { params: { id: post }, body })).toMatchObject({
-        comments_enabled: false,
-      });
-    await set(true);
-    await say(ines, 'x');
-  });
-
-  test('affects only its post', async () => {
-    const other = await publish(mara, [picture], { comments_enabled: false });
-    await say(ines, 'x');
-    expect(await sayRefused(ines, undefined, other.id)).toMatchObject({ status: 409 });
-  });
-
-  test('accepts only true and false', async () => {
-    for (const value of ['false', 0, 'x', []]) {
-      const body = { comments_enabled: value };
-      expect((await mara.send(`/posts/${post}`, { method: 'PATCH', body })).status).toBe(400);
-    }
-  });
 });
 
 describe('PATCH /comments/{id}', () => {
@@ -383,38 +258,13 @@ describe('PATCH /comments/{id}', () => {
     const edited = await edit(ines, reply.id, 'changed reply');
     expect(edited).toMatchObject({ parent_id: parent.id, body: 'changed reply' });
     expect(await threadOf()).toEqual([{ ...parent, reply_count: 1, replies: [edited] }]);
-  });
-
-  test('without a body, or with null, changes nothing', async () => {
-    const comment = await say(ines, 'as it was');
     for (const body of [{}, { body: null }])
-      expect(await ines.ok('updateComment', { params: { id: comment.id }, body })).toEqual(comment);
+      expect(await ines.ok('updateComment', { params: { id: reply.id }, body })).toEqual(edited);
   });
 
-  // COMMENT-7
-  test('is open to its author only: 403 for the post’s author and administrators', async () => {
-    const comment = await say(ines, 'mine');
-    for (const caller of [mara, moderator, root, viewer])
-      expect(await editRefused(caller, comment.id)).toBe(403);
-    // The right is checked first, even without a change.
-    expect((await mara.refused('updateComment', { params: { id: comment.id }, body: {} })).status).toBe(403);
-    expect(await threadOf()).toEqual([{ ...comment, replies: [] }]);
-  });
-
-  test('answers 403 to everyone for a comment without a local author', async () => {
-    const { id } = await library.deps.db
-      .insertInto('comments')
-      .values({ post_id: post, body: 'from a peer', remote_display_name: 'Ada', author_user_ref: null })
-      .returning('id')
-      .executeTakeFirstOrThrow();
+  test('is open to nobody for a comment from another server', async () => {
+    const { id } = await addRemote();
     for (const caller of [ines, mara, root]) expect(await editRefused(caller, id)).toBe(403);
-  });
-
-  test('answers 404 for a deleted or unknown comment, 400 for a malformed id', async () => {
-    const comment = await say(ines, 'x');
-    await ines.ok('deleteComment', { params: { id: comment.id } });
-    for (const id of [comment.id, nowhere]) expect(await editRefused(ines, id)).toBe(404);
-    expect((await ines.send('/comments/7', { method: 'PATCH', body: { body: 'x' } })).status).toBe(400);
   });
 
   // COMMENT-10
@@ -425,14 +275,184 @@ describe('PATCH /comments/{id}', () => {
     await mara.ok('updatePost', { params: { id: post }, body: { visibility: 'public' } });
     await edit(ines, comment.id, 'y');
   });
+});
 
-  test('records no audit event', async () => {
-    const events = async () =>
-      (await library.deps.db.selectFrom('audit_events').select('id').execute()).length;
-    const before = await events();
+describe('DELETE /comments/{id}', () => {
+  const remove = (caller: Visitor, id: string) => caller.ok('deleteComment', { params: { id } });
+  const removeRefused = async (caller: Visitor, id: string) =>
+    (await caller.refused('deleteComment', { params: { id } })).status;
+
+  // COMMENT-8
+  test('is open to its author, the author of the post and posts.admin, not to the author of the root', async () => {
+    const comment = await say(mara, 'root');
+    for (const caller of [ines, mara, moderator]) await remove(caller, (await say(ines, 'x')).id);
+    const reply = await say(ines, 'reply', comment.id);
+    const elsewhere = (await publish(ines, [picture])).id;
+    const own = await say(mara, 'root', undefined, elsewhere);
+    const foreign = await say(moderator, 'reply', own.id, elsewhere);
+    expect(await removeRefused(mara, foreign.id)).toBe(403);
+    expect(await threadOf()).toEqual([{ ...comment, reply_count: 1, replies: [reply] }]);
+    expect(await countOf()).toBe(2);
+  });
+
+  // COMMENT-8
+  test('deletes its replies too and counts them off, and keeps the rows with the time and the account', async () => {
+    const kept = await say(mara, 'kept');
+    const keptReply = await say(ines, 'kept reply', kept.id);
+    const gone = await say(ines, 'gone');
+    const early = await say(mara, 'early', gone.id);
+    const late = await say(root, 'late', gone.id);
+    // A reply that was deleted before is not subtracted twice.
+    await remove(mara, early.id);
+    expect(await countOf()).toBe(4);
+    await remove(mara, gone.id);
+    expect(await countOf()).toBe(2);
+    expect(await threadOf()).toMatchObject([
+      { id: kept.id, reply_count: 1, replies: [{ id: keptReply.id }] },
+    ]);
+    for (const id of [gone.id, late.id, early.id, nowhere]) {
+      expect(await removeRefused(root, id)).toBe(404);
+      expect(await editRefused(ines, id)).toBe(404);
+      expect((await ines.refused('likeComment', { params: { id } })).status).toBe(404);
+      expect((await ines.refused('listReplies', { params: { id } })).status).toBe(404);
+    }
+    expect(await countOf()).toBe(2);
+    const deleted = await library.deps.db
+      .selectFrom('comments')
+      .select(['body', 'deleted_by_user_ref'])
+      .where('post_id', '=', post)
+      .where('deleted_at', 'is not', null)
+      .orderBy('created_at')
+      .execute();
+    expect(deleted).toEqual(
+      ['gone', 'early', 'late'].map((body) => ({ body, deleted_by_user_ref: mara.ref })),
+    );
+  });
+
+  // COMMENT-9, COMMENT-10
+  test('is 404 for accounts that can no longer read the post; works with comments disabled and in drafts', async () => {
+    const [first, second] = [await say(ines, 'first'), await say(ines, 'second')];
+    await mara.ok('updatePost', { params: { id: post }, body: { comments_enabled: false } });
+    await remove(ines, first.id);
+    await mara.ok('unpublishPost', { params: { id: post } });
+    expect(await removeRefused(ines, second.id)).toBe(404);
+    await remove(mara, second.id);
+    expect(await countOf()).toBe(0);
+  });
+
+  test('works for comments from other servers and of removed accounts', async () => {
+    const nina = await library.join('nina');
+    const orphan = await say(nina, 'x');
+    await library.deps.db.deleteFrom('users').where('ref', '=', nina.ref).execute();
+    for (const { id } of [orphan, await addRemote()]) {
+      expect(await removeRefused(ines, id)).toBe(403);
+      await remove(mara, id);
+    }
+    expect(await countOf()).toBe(0);
+  });
+
+  // COMMENT-11
+  test('is audited with the author and the impersonator, unless the comment is the caller’s own', async () => {
+    const mask = await actAs(library, root, mara);
+    const [own, comment] = [await say(ines, 'x'), await say(ines, 'y')];
+    const events = await auditEventsDuring(library, async () => {
+      await edit(ines, own.id, 'z');
+      await removeRefused(viewer, own.id);
+      await remove(ines, own.id);
+      await remove(mask, comment.id);
+    });
+    expect(events).toMatchObject([
+      {
+        event: 'comment.removed',
+        actor_user_ref: mara.ref,
+        impersonator_user_ref: root.ref,
+        subject_user_ref: ines.ref,
+        target_kind: 'post',
+        target_id: post,
+        metadata: { comment_id: comment.id },
+      },
+    ]);
+  });
+
+  test('of a comment with many replies updates the count of the post once', async () => {
+    const { db } = library.deps;
     const comment = await say(ines, 'x');
-    await edit(ines, comment.id, 'y');
-    await ines.ok('deleteComment', { params: { id: comment.id } });
-    expect(await events()).toBe(before);
+    await sql`insert into comments (post_id, parent_id, author_user_ref, body)
+      select ${post}, ${comment.id}, ${ines.ref}, 'x' from generate_series(1, 100)`.execute(db);
+    await sql`create table touched (at timestamptz default clock_timestamp())`.execute(db);
+    await sql`create function touch() returns trigger language plpgsql as
+      $$ begin insert into touched default values; return null; end $$`.execute(db);
+    await sql`create trigger posts_touched after update on posts for each row execute function touch()`.execute(
+      db,
+    );
+    await remove(ines, comment.id);
+    const { rows } = await sql<{ count: number }>`select count(*)::int as count from touched`.execute(db);
+    await sql`drop trigger posts_touched on posts`.execute(db);
+    expect(await countOf()).toBe(0);
+    // Writing one row 10,000 times in one transaction takes 15 s, during which the post is locked.
+    expect(rows[0]?.count).toBeLessThan(5);
+  });
+});
+
+describe('likes of comments', () => {
+  let comment: string;
+  let reply: string;
+  const like = (caller: Visitor, id = comment) => caller.ok('likeComment', { params: { id } });
+  const unlike = (caller: Visitor, id = comment) => caller.ok('unlikeComment', { params: { id } });
+
+  /** Returns the likes of the root and its reply as this caller sees them. */
+  async function likeStates(caller: Visitor) {
+    const { items } = await caller.ok('listComments', { params: { id: post } });
+    return items.flatMap(({ liked, like_count, replies }) => [
+      [liked, like_count],
+      ...replies.map((one) => [one.liked, one.like_count]),
+    ]);
+  }
+
+  beforeEach(async () => {
+    comment = (await say(ines, 'x')).id;
+    reply = (await say(ines, 'y', comment)).id;
+  });
+
+  // LIKE-2, LIKE-4
+  test('are counted for all and marked per account, for roots and replies each for itself', async () => {
+    expect(await like(mara)).toEqual({ liked: true, like_count: 1 });
+    expect(await like(viewer)).toEqual({ liked: true, like_count: 2 });
+    expect(await like(ines, reply)).toEqual({ liked: true, like_count: 1 });
+    await library.setPublicMode(true);
+    const states = await Promise.all([mara, ines, library.anonymous()].map(likeStates));
+    await library.setPublicMode(false);
+    const of = (root: boolean, ofReply: boolean) => [
+      [root, 2],
+      [ofReply, 1],
+    ];
+    expect(states).toEqual([of(true, false), of(false, true), of(false, false)]);
+    expect((await ines.ok('listReplies', { params: { id: comment } })).items).toMatchObject([
+      { liked: true, like_count: 1 },
+    ]);
+  });
+
+  test('are idempotent, also concurrently, and change neither edited_at nor the order', async () => {
+    const newer = await say(ines, 'newer');
+    expect(await unlike(mara)).toEqual({ liked: false, like_count: 0 });
+    for (const answer of await Promise.all(Array.from({ length: 20 }, () => like(mara))))
+      expect(answer).toEqual({ liked: true, like_count: 1 });
+    expect((await threadOf()).map(({ id, edited_at }) => [id, edited_at])).toEqual([
+      [newer.id, null],
+      [comment, null],
+    ]);
+    for (const answer of await Promise.all(Array.from({ length: 20 }, () => unlike(mara))))
+      expect(answer).toEqual({ liked: false, like_count: 0 });
+  });
+
+  // LIKE-5
+  test('are deleted with the account', async () => {
+    const fan = await library.join('fan');
+    for (const id of [comment, reply]) await like(fan, id);
+    await library.deps.db.deleteFrom('users').where('ref', '=', fan.ref).execute();
+    expect(await likeStates(mara)).toEqual([
+      [false, 0],
+      [false, 0],
+    ]);
   });
 });

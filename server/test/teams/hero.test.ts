@@ -1,31 +1,35 @@
 import type { Team } from '@vitrine/contract/teams';
 import { sql } from 'kysely';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { addTeam, arrive, grant, nowhere } from '../posts/people.ts';
+import { auditEvents } from '../support/audit.ts';
 import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
+import { grant, nowhere } from '../support/people.ts';
 import { jpeg, unknownBytes } from '../support/pictures.ts';
+import { addTeam } from '../support/teams.ts';
+
+/** The access matrix (server/test/access/surfaces/teams.ts) chooses and shows assets in every state. */
 
 let library: Library;
-let root: Account;
+
 let writer: Account;
 /** The owner of the pictures, a member of both teams. */
 let owner: Account;
 /** A member and follower of the team without further rights. */
 let fan: Account;
 let team: string;
-let other: string;
+
 let hash: string;
 let hero: string;
 
 beforeAll(async () => {
   library = await openLibrary();
-  root = await arrive(library, 'root', 'admin');
-  writer = await arrive(library, 'writer');
+
+  writer = await library.join('writer');
   await grant(library, writer, 'teams.write');
-  owner = await arrive(library, 'owner');
-  fan = await arrive(library, 'fan', 'viewer');
+  owner = await library.join('owner');
+  fan = await library.join('fan', 'viewer');
   team = await addTeam(library, 'print', [owner, fan]);
-  other = await addTeam(library, 'press', [owner]);
+
   await fan.ok('followTeam', { params: { id: team } });
   hash = (await upload(owner, await jpeg(80, 60))).file_hash ?? '';
   await library.runJobs();
@@ -36,11 +40,9 @@ beforeEach(async () => {
   await choose(hero);
 });
 
-async function picture(more: { sensitivity?: 'public' | 'team' | 'restricted'; mature?: boolean } = {}) {
-  const asset = await owner.ok('createAsset', {
-    body: { file_hash: hash, sensitivity: 'public', team_id: team, ...more },
-  });
-  return asset.id;
+async function picture(): Promise<string> {
+  const body = { file_hash: hash, sensitivity: 'public', team_id: team } as const;
+  return (await owner.ok('createAsset', { body })).id;
 }
 
 const choose = (asset_id: string | null) =>
@@ -72,21 +74,24 @@ async function expectAbsent(): Promise<void> {
   for (const one of told) expect(Object.keys(one ?? {})).not.toContain('hero_asset_id');
 }
 
-/** Writes directly to the row, like a future rule or migration. */
-const set = (id: string, values: { team_id?: string | null; mature?: boolean }) =>
-  library.deps.db.updateTable('assets').set(values).where('id', '=', id).execute();
-const patch = (body: {
-  sensitivity?: 'public' | 'team' | 'restricted';
-  status?: 'active' | 'archived' | 'draft';
-}) => owner.ok('updateAsset', { params: { id: hero }, body });
+const setSensitivity = (sensitivity: 'public' | 'restricted') =>
+  owner.ok('updateAsset', { params: { id: hero }, body: { sensitivity } });
 
 describe('PUT /teams/{id}/hero', () => {
   // TEAM-7
-  test('sets a public asset of the team as its picture, with its `col` rendition', async () => {
+  test('sets a public asset of the team as its picture, with its `col` rendition, and is audited', async () => {
+    const before = await fan.ok('getTeam', { params: { id: team } });
     const next = await picture();
-    expect(await choose(next)).toMatchObject({ id: team, hero_asset_id: next });
+    const chosen = await choose(next);
+    expect(chosen).toMatchObject({ id: team, hero_asset_id: next });
+    expect(Date.parse(chosen.updated_at)).toBeGreaterThan(Date.parse(before.updated_at));
     await expectTold(next);
     expect((await fan.send(`/assets/${next}/variants/col`)).status).toBe(200);
+    expect((await auditEvents(library, { target_id: team })).at(-1)).toMatchObject({
+      event: 'team.updated',
+      target_kind: 'team',
+      metadata: { hero_asset_id: next },
+    });
   });
 
   // TEAM-7
@@ -96,125 +101,43 @@ describe('PUT /teams/{id}/hero', () => {
     await choose(null);
   });
 
-  test('is audited with the picture', async () => {
-    const next = await picture();
-    await choose(next);
-    const event = await library.deps.db
-      .selectFrom('audit_events')
-      .select(['event', 'target_kind', 'metadata'])
-      .where('target_id', '=', team)
-      .orderBy('occurred_at', 'desc')
-      .limit(1)
-      .executeTakeFirst();
-    expect(event).toEqual({ event: 'team.updated', target_kind: 'team', metadata: { hero_asset_id: next } });
-  });
-
-  test('changes updated_at', async () => {
-    const before = await fan.ok('getTeam', { params: { id: team } });
-    const after = await choose(null);
-    expect(Date.parse(after.updated_at)).toBeGreaterThan(Date.parse(before.updated_at));
-  });
-
-  const inadmissible: [string, () => Promise<string>][] = [
-    [
-      'another team’s',
-      async () =>
-        (await owner.ok('createAsset', { body: { file_hash: hash, sensitivity: 'public', team_id: other } }))
-          .id,
-    ],
-    [
-      'no team’s',
-      async () => (await owner.ok('createAsset', { body: { file_hash: hash, sensitivity: 'public' } })).id,
-    ],
-    ['a restricted one', () => picture({ sensitivity: 'restricted' })],
-    ['one for the team alone', () => picture({ sensitivity: 'team' })],
-    ['a mature one', () => picture({ mature: true })],
-    [
-      'a deleted one',
-      async () => {
-        const id = await picture();
-        await owner.ok('deleteAsset', { params: { id }, body: undefined });
-        return id;
-      },
-    ],
-    [
-      'one that who chooses is not given, a draft of somebody else’s,',
-      async () => {
-        const id = await picture();
-        await owner.ok('updateAsset', { params: { id }, body: { status: 'draft' } });
-        return id;
-      },
-    ],
-    ['none there is', async () => nowhere],
-  ];
   // TEAM-7
-  test.each(inadmissible)('answers 404 for %s and keeps the picture', async (_, make) => {
-    expect(await refusal(await make())).toEqual({ status: 404, error: 'no public asset of this team' });
-    await expectTold(hero);
-  });
-
-  test('refuses assets of teams below', async () => {
+  test('answers 404 for an asset that the caller may not read or of a team below, and keeps the picture', async () => {
+    const draft = await picture();
+    await owner.ok('updateAsset', { params: { id: draft }, body: { status: 'draft' } });
     const below = await addTeam(library, 'posters', [owner]);
     await writer.ok('addTeamParent', { params: { id: below, parent_id: team } });
-    const asset = await owner.ok('createAsset', {
-      body: { file_hash: hash, sensitivity: 'public', team_id: below },
-    });
-    expect((await refusal(asset.id)).status).toBe(404);
-  });
-
-  test('returns 404 for an unknown team', async () => {
-    const body = { asset_id: hero };
-    expect((await writer.refused('setTeamHero', { params: { id: nowhere }, body })).status).toBe(404);
+    const body = { file_hash: hash, sensitivity: 'public', team_id: below } as const;
+    const { id } = await owner.ok('createAsset', { body });
+    for (const asset_id of [draft, id, nowhere])
+      expect(await refusal(asset_id)).toEqual({ status: 404, error: 'no public asset of this team' });
+    await expectTold(hero);
   });
 });
 
 // TEAM-8
 describe('hero_asset_id is absent while the asset', () => {
-  const ways: [string, { spoil: () => Promise<unknown>; mend: () => Promise<unknown> }][] = [
-    [
-      'is restricted',
-      { spoil: () => patch({ sensitivity: 'restricted' }), mend: () => patch({ sensitivity: 'public' }) },
-    ],
-    [
-      'is for the team alone, and so not public',
-      { spoil: () => patch({ sensitivity: 'team' }), mend: () => patch({ sensitivity: 'public' }) },
-    ],
-    [
-      'is of another team',
-      { spoil: () => set(hero, { team_id: other }), mend: () => set(hero, { team_id: team }) },
-    ],
-    [
-      'is of no team',
-      { spoil: () => set(hero, { team_id: null }), mend: () => set(hero, { team_id: team }) },
-    ],
-    [
-      'is soft-deleted',
-      {
-        spoil: () => owner.ok('deleteAsset', { params: { id: hero }, body: undefined }),
-        mend: () => owner.ok('restoreAsset', { params: { id: hero } }),
-      },
-    ],
-    ['is mature', { spoil: () => set(hero, { mature: true }), mend: () => set(hero, { mature: false }) }],
-    ['is archived', { spoil: () => patch({ status: 'archived' }), mend: () => patch({ status: 'active' }) }],
-    [
-      'lacks its `col` rendition',
-      {
-        spoil: () =>
-          sql`update files set renditions = renditions - 'col' || jsonb_build_object('kept', renditions->'col')
-            where hash = ${hash}`.execute(library.deps.db),
-        mend: () =>
-          sql`update files set renditions = renditions - 'kept' || jsonb_build_object('col', renditions->'kept')
-            where hash = ${hash}`.execute(library.deps.db),
-      },
-    ],
-  ];
   // TEAM-8
-  test.each(ways)('%s, and returns with it', async (_, { spoil, mend }) => {
-    await expectTold(hero);
-    await spoil();
-    await expectAbsent();
-    await mend();
-    await expectTold(hero);
+  test('is restricted, deleted or without its `col` rendition, and returns with it', async () => {
+    const rename = (from: string, to: string) =>
+      sql`update files set renditions = renditions - ${from}::text || jsonb_build_object(${to}::text, renditions->${from})
+        where hash = ${hash}`.execute(library.deps.db);
+    const states: [string, () => Promise<unknown>][] = [
+      ['restricted', () => setSensitivity('restricted')],
+      ['public', () => setSensitivity('public')],
+      ['deleted', () => owner.ok('deleteAsset', { params: { id: hero }, body: undefined })],
+      ['restored', () => owner.ok('restoreAsset', { params: { id: hero } })],
+      ['without its rendition', () => rename('col', 'kept')],
+      ['with its rendition', () => rename('kept', 'col')],
+    ];
+    for (const [index, [state, change]] of states.entries()) {
+      await change();
+      const told = await reads();
+      expect([state, ...told.map((one) => one?.hero_asset_id)]).toEqual([
+        state,
+        ...told.map(() => (index % 2 === 0 ? undefined : hero)),
+      ]);
+    }
   });
 
   // TEAM-8
@@ -228,27 +151,5 @@ describe('hero_asset_id is absent while the asset', () => {
   test('is purged', async () => {
     await library.deps.db.deleteFrom('assets').where('id', '=', hero).execute();
     await expectAbsent();
-  });
-
-  test('is not served to the caller', async () => {
-    const { db } = library.deps;
-    for (const status of ['draft', 'active', 'archived'] as const) {
-      for (const processing_status of ['pending', 'ready', 'failed'] as const) {
-        await db.updateTable('assets').set({ status, processing_status }).where('id', '=', hero).execute();
-        const { hero_asset_id } = await fan.ok('getTeam', { params: { id: team } });
-        const fetched = (await fan.send(`/assets/${hero}/variants/col`)).status;
-        const seen = [status, processing_status, hero_asset_id, fetched];
-        if (hero_asset_id !== undefined) expect(seen).toEqual([status, processing_status, hero, 200]);
-        if (status === 'active' && processing_status === 'ready') expect(hero_asset_id).toBe(hero);
-      }
-    }
-  });
-
-  test('also for administrators, its owner and members', async () => {
-    await patch({ sensitivity: 'restricted' });
-    for (const visitor of [root, owner, writer]) {
-      const shown = await visitor.ok('getTeam', { params: { id: team } });
-      expect(Object.keys(shown)).not.toContain('hero_asset_id');
-    }
   });
 });

@@ -1,8 +1,11 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { actAs, addTeam, arrive, bearer, grant, nowhere } from '../posts/people.ts';
+import { auditEvents } from '../support/audit.ts';
 import type { Visitor } from '../support/client.ts';
 import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
+import { grant, nowhere } from '../support/people.ts';
 import { plainFile } from '../support/pictures.ts';
+
+/** The access matrix (server/test/access/surfaces/teams.ts) shows who reads and changes teams. */
 
 let library: Library;
 let root: Account;
@@ -14,18 +17,17 @@ let hash: string;
 
 beforeAll(async () => {
   library = await openLibrary();
-  root = await arrive(library, 'root', 'admin');
-  writer = await arrive(library, 'writer');
+  root = await library.join('root', 'admin');
+  writer = await library.join('writer');
   await grant(library, writer, 'teams.write');
-  stranger = await arrive(library, 'stranger');
-  owner = await arrive(library, 'owner');
+  stranger = await library.join('stranger');
+  owner = await library.join('owner');
   hash = (await upload(owner, plainFile())).file_hash ?? '';
 });
 
 const create = (name: string, rest: { slug?: string; description?: string } = {}) =>
   writer.ok('createTeam', { body: { name, ...rest } });
-const statusOf = async (visitor: Visitor, method: string, path: string, body?: unknown) =>
-  (await visitor.send(path, { method, body })).status;
+
 /** Adds a team of a peer, which everyone knows by a public asset. Returns its id. */
 const insertMirrored = async (values: { slug: string; name: string; origin_server_id: string }) => {
   const { db } = library.deps;
@@ -36,15 +38,8 @@ const insertMirrored = async (values: { slug: string; name: string; origin_serve
 };
 const found = async (q: string, visitor: Visitor = stranger) =>
   (await visitor.ok('listTeams', { query: { q } })).items.map(({ name }) => name);
-const eventsOf = async (id: string) => {
-  const rows = await library.deps.db
-    .selectFrom('audit_events')
-    .select(['event', 'actor_user_ref'])
-    .where('target_id', '=', id)
-    .orderBy('occurred_at')
-    .execute();
-  return rows.map((row) => [row.event, row.actor_user_ref]);
-};
+const eventsOf = async (id: string) =>
+  (await auditEvents(library, { target_id: id })).map((row) => [row.event, row.actor_user_ref]);
 
 describe('POST /teams', () => {
   // TEAM-1
@@ -65,38 +60,28 @@ describe('POST /teams', () => {
   });
 
   // TEAM-3
-  test('makes only its creator a member', async () => {
-    const { id } = await create('Founders');
-    const { items } = await stranger.ok('listTeamMembers', { params: { id } });
+  test('makes only its creator a member; description and slug may be null', async () => {
+    const body = { name: 'Founders', slug: null, description: null };
+    const team = await writer.ok('createTeam', { body });
+    expect(team).toMatchObject({ slug: 'founders', description: '' });
+    const { items } = await stranger.ok('listTeamMembers', { params: { id: team.id } });
     expect(items.map(({ user_ref }) => user_ref)).toEqual([writer.ref]);
-    expect((await writer.ok('listMyTeams')).map((team) => team.id)).toContain(id);
-  });
-
-  test('stores an empty description if it is omitted or null', async () => {
-    const body = { name: 'Terse', slug: null, description: null };
-    expect(await writer.ok('createTeam', { body })).toMatchObject({ slug: 'terse', description: '' });
   });
 
   // TEAM-1
-  test.each([
-    ['Press & Paper!', 'press-paper'],
-    ['  Zoë Ångström  ', 'zoe-angstrom'],
-    ['ÉTÉ 2026', 'ete-2026'],
-    ['-- 3D --', '3d'],
-    ['ﬁne ①', 'fine-1'],
-  ])('derives the slug from the name: %j gives %s', async (name, slug) => {
-    const team = await create(name);
-    expect(team).toMatchObject({ name, slug });
-  });
-
-  test.each(['日本語', '🦊🦊', '!?', 'ж'])(
-    'derives a slug from a name without Latin letters, %s',
-    async (name) => {
-      expect((await create(name)).slug).toMatch(/^team(-\d+)?$/);
-    },
-  );
-
-  test('derives valid slugs from long names, also if they are cut at a space', async () => {
+  test('derives the slug from the name', async () => {
+    for (const [name, slug] of [
+      ['Press & Paper!', 'press-paper'],
+      ['  Zoë Ångström  ', 'zoe-angstrom'],
+      ['ÉTÉ 2026', 'ete-2026'],
+      ['-- 3D --', '3d'],
+      ['ﬁne ①', 'fine-1'],
+      ['日本語', 'team'],
+      ['🦊🦊', 'team-2'],
+      ['!?', 'team-3'],
+    ] as const)
+      expect(await create(name)).toMatchObject({ name, slug });
+    // Long names, also cut at a space.
     for (const name of ['long '.repeat(40).trim(), `${'a'.repeat(69)} ${'b'.repeat(69)}`, 'ab'.repeat(100)]) {
       const { slug } = await create(name);
       expect(slug).toMatch(/^[a-z0-9]+(-[a-z0-9]+)*$/);
@@ -111,21 +96,17 @@ describe('POST /teams', () => {
   });
 
   // TEAM-1
-  test('returns 409 for an existing slug, and writes nothing', async () => {
-    await create('First', { slug: 'wanted' });
-    expect(await writer.refused('createTeam', { body: { name: 'Second', slug: 'wanted' } })).toEqual({
-      status: 409,
-      error: 'that slug is taken',
-    });
-    expect(await found('Second')).toEqual([]);
-  });
-
-  test('gives a slug to one of ten concurrent requests', async () => {
-    const body = { name: 'Race', slug: 'raced-for' };
+  test('gives a slug to one of ten concurrent requests; the others are 409 and write nothing', async () => {
     const answers = await Promise.all(
-      Array.from({ length: 10 }, () => statusOf(writer, 'POST', '/teams', body)),
+      Array.from({ length: 10 }, () =>
+        writer.send('/teams', { method: 'POST', body: { name: 'Race', slug: 'raced-for' } }),
+      ),
     );
-    expect(answers.sort()).toEqual([201, ...Array<number>(9).fill(409)]);
+    const refused = answers.filter(({ status }) => status !== 201);
+    expect(refused.map(({ status, text }) => [status, JSON.parse(text).error])).toEqual(
+      Array.from({ length: 9 }, () => [409, 'that slug is taken']),
+    );
+    expect(await found('race')).toEqual(['Race']);
   });
 
   // TEAM-1
@@ -149,19 +130,18 @@ describe('POST /teams', () => {
     expect(await writer.ok('createTeam', { body })).toMatchObject(body);
   });
 
-  const bad: [string, unknown][] = [
-    ['a slug with capitals', { name: 'a', slug: 'Print' }],
-    ['a slug with a blank', { name: 'a', slug: 'a b' }],
-    ['a slug with two hyphens in a row', { name: 'a', slug: 'a--b' }],
-    ['a slug that begins with a hyphen', { name: 'a', slug: '-a' }],
-    ['a slug that ends in a line break', { name: 'a', slug: 'a\n' }],
-    ['a slug beyond ASCII', { name: 'a', slug: 'zoë' }],
-    ['a blank name', { name: ' \t ' }],
-    ['a name of 202 characters that look like 101', { name: 'e\u0301'.repeat(101) }],
-    ['a name of two lines', { name: 'a\r\nb' }],
-  ];
-  test.each(bad)('%s is 400', async (_, body) => {
-    expect(await statusOf(writer, 'POST', '/teams', body)).toBe(400);
+  test('slugs of other characters and names that are blank or of two lines are 400, also in a change', async () => {
+    const { id } = await create('Patched');
+    const slugs = ['Print', 'a b', 'a--b', '-a', 'a\n', 'zoë'].map((slug) => ({ name: 'a', slug }));
+    // The last one has 202 characters that look like 101.
+    const names = [' \t ', 'a\r\nb', 'e\u0301'.repeat(101)].map((name) => ({ name }));
+    for (const body of [...slugs, ...names]) {
+      const statuses = [
+        await writer.status('POST', '/teams', body),
+        await writer.status('PATCH', `/teams/${id}`, body),
+      ];
+      expect([body, ...statuses]).toEqual([body, 400, 400]);
+    }
   });
 });
 
@@ -194,165 +174,6 @@ describe('PATCH /teams/{id}', () => {
     expect(await stranger.ok('getTeam', { params: { id: team.id } })).toEqual(team);
     await writer.ok('updateTeam', { params: { id: team.id }, body: { slug: team.slug } });
   });
-
-  test('returns 400 for a blank name', async () => {
-    const { id } = await create('Patched');
-    expect(await statusOf(writer, 'PATCH', `/teams/${id}`, { name: ' ' })).toBe(400);
-  });
-
-  test('returns 404 for an unknown team, 400 for a malformed id', async () => {
-    expect(await statusOf(writer, 'PATCH', `/teams/${nowhere}`, { name: 'a' })).toBe(404);
-    expect(await statusOf(writer, 'PATCH', '/teams/print', { name: 'a' })).toBe(400);
-  });
-});
-
-// TEAM-3
-describe('who changes a team (teams.write, everywhere, or for it or a team above it)', () => {
-  /** `above` is the parent of `middle`, which is the parent of `below`; `elsewhere` has neither parents nor children. */
-  const ids = new Map<string, string>();
-  const callers = new Map<string, Visitor>();
-  const idOf = (name: string) => {
-    const id = ids.get(name);
-    if (id === undefined) throw new Error(`no team ${name}`);
-    return id;
-  };
-
-  beforeAll(async () => {
-    const { db } = library.deps;
-    for (const name of ['above', 'middle', 'below', 'elsewhere']) ids.set(name, await addTeam(library, name));
-    for (const [team, parent] of [
-      ['middle', 'above'],
-      ['below', 'middle'],
-    ] as const) {
-      await db
-        .insertInto('team_parents')
-        .values({ team_id: idOf(team), parent_id: idOf(parent) })
-        .execute();
-    }
-    callers.set('anonymous', library.anonymous());
-    callers.set('a stranger', stranger);
-    callers.set('a viewer', await arrive(library, 'viewer', 'viewer'));
-    const member = await arrive(library, 'member');
-    await db
-      .insertInto('team_members')
-      .values({ team_id: idOf('middle'), user_ref: member.ref })
-      .execute();
-    callers.set('a member of it', member);
-    for (const [name, team] of [
-      ['of it', 'middle'],
-      ['of the team above', 'above'],
-      ['of the team below', 'below'],
-      ['of another team', 'elsewhere'],
-    ] as const) {
-      const holder = await arrive(library, `writer ${name}`);
-      await grant(library, holder, 'teams.write', idOf(team));
-      callers.set(`teams.write ${name}`, holder);
-    }
-    const late = await arrive(library, 'late');
-    const over = { user_ref: late.ref, capability: 'teams.write', expires_at: '2026-01-01T00:00:00Z' };
-    await db.insertInto('user_capability_grants').values(over).execute();
-    callers.set('teams.write until yesterday', late);
-    const revoked = await arrive(library, 'revoked');
-    await grant(library, revoked, 'teams.write');
-    await db
-      .insertInto('user_capability_revokes')
-      .values({ user_ref: revoked.ref, capability: 'teams.write' })
-      .execute();
-    callers.set('teams.write, revoked', revoked);
-    callers.set('teams.write', writer);
-    callers.set('system.admin', root);
-    callers.set('an impersonator of teams.write', await actAs(library, root, writer));
-    callers.set('a token of teams.write, scope admin', await bearer(library, writer, ['admin']));
-    callers.set('a token of teams.write, scope read', await bearer(library, writer, ['read', 'posts.write']));
-    callers.set('a token of a stranger, scope admin', await bearer(library, stranger, ['admin']));
-  });
-
-  const everywhere = ['teams.write', 'system.admin', 'a token of teams.write, scope admin'];
-  const disguised = 'an impersonator of teams.write';
-  const here = ['teams.write of it', 'teams.write of the team above'];
-  const acts: { act: string; may: string[]; attempt: (visitor: Visitor) => Promise<number>; done: number }[] =
-    [
-      {
-        act: 'creates one',
-        may: [...everywhere, disguised],
-        attempt: (visitor) => statusOf(visitor, 'POST', '/teams', { name: 'Made by somebody' }),
-        done: 201,
-      },
-      {
-        act: 'edits it',
-        may: [...everywhere, disguised, ...here],
-        attempt: (visitor) =>
-          statusOf(visitor, 'PATCH', `/teams/${idOf('middle')}`, { description: 'edited' }),
-        done: 200,
-      },
-      {
-        act: 'takes its picture away',
-        may: [...everywhere, disguised, ...here],
-        attempt: (visitor) => statusOf(visitor, 'PUT', `/teams/${idOf('middle')}/hero`, { asset_id: null }),
-        done: 200,
-      },
-      {
-        act: 'adds a member',
-        may: [...everywhere, ...here],
-        attempt: (visitor) => statusOf(visitor, 'PUT', `/teams/${idOf('middle')}/members/${owner.ref}`),
-        done: 204,
-      },
-      {
-        act: 'removes a member',
-        may: [...everywhere, disguised, ...here],
-        async attempt(visitor) {
-          await writer.ok('addTeamMember', { params: { id: idOf('middle'), user_ref: owner.ref } });
-          return statusOf(visitor, 'DELETE', `/teams/${idOf('middle')}/members/${owner.ref}`);
-        },
-        done: 204,
-      },
-      {
-        act: 'puts it below another',
-        may: everywhere,
-        attempt: (visitor) => statusOf(visitor, 'PUT', `/teams/${idOf('middle')}/parents/${idOf('above')}`),
-        done: 204,
-      },
-      {
-        act: 'takes it from below another',
-        may: everywhere,
-        async attempt(visitor) {
-          const [from, to] = [
-            await addTeam(library, `from ${visits}`),
-            await addTeam(library, `to ${visits}`),
-          ];
-          visits += 1;
-          await writer.ok('addTeamParent', { params: { id: from, parent_id: to } });
-          return statusOf(visitor, 'DELETE', `/teams/${from}/parents/${to}`);
-        },
-        done: 204,
-      },
-      {
-        act: 'closes one',
-        may: [...everywhere, disguised],
-        async attempt(visitor) {
-          const { id } = await create('To be closed');
-          // Accounts with teams.write in one team have it in this one, too.
-          await writer.ok('addTeamParent', { params: { id, parent_id: idOf('middle') } });
-          return statusOf(visitor, 'DELETE', `/teams/${id}`);
-        },
-        done: 204,
-      },
-    ];
-  let visits = 0;
-
-  // TEAM-3
-  test.each(acts)('$act', async ({ may, attempt, done }) => {
-    const outcomes: Record<string, number> = {};
-    const due: Record<string, number> = {};
-    for (const [name, visitor] of callers) {
-      outcomes[name] = await attempt(visitor);
-      due[name] = name === 'anonymous' ? 401 : may.includes(name) ? done : 403;
-    }
-    await library.setPublicMode(true);
-    expect(await attempt(library.anonymous())).toBe(401);
-    await library.setPublicMode(false);
-    expect(outcomes).toEqual(due);
-  });
 });
 
 // TEAM-12
@@ -376,8 +197,8 @@ describe('DELETE /teams/{id}', () => {
       ['PUT', `/teams/${other.id}/parents/${id}`],
     ];
     for (const [method, path, body] of gone)
-      expect([method, path, await statusOf(root, method, path, body)]).toEqual([method, path, 404]);
-    expect(await statusOf(root, 'POST', '/assets', { file_hash: hash, team_id: id })).toBe(404);
+      expect([method, path, await root.status(method, path, body)]).toEqual([method, path, 404]);
+    expect(await root.status('POST', '/assets', { file_hash: hash, team_id: id })).toBe(404);
     expect(await eventsOf(id)).toEqual([
       ['team.created', writer.ref],
       ['team.deleted', writer.ref],
@@ -402,41 +223,12 @@ describe('DELETE /teams/{id}', () => {
 
   test('one of two concurrent deletions succeeds, the other returns 404', async () => {
     const { id } = await create('Closed once');
-    const answers = await Promise.all([writer, root].map((who) => statusOf(who, 'DELETE', `/teams/${id}`)));
+    const answers = await Promise.all([writer, root].map((who) => who.status('DELETE', `/teams/${id}`)));
     expect(answers.sort()).toEqual([204, 404]);
   });
 });
 
 describe('GET /teams and GET /teams/{id}', () => {
-  // TEAM-2
-  test('require teams.read, which every role holds, and refuse anonymous callers, also in public mode', async () => {
-    const { id } = await create('For readers');
-    const closedOut = await arrive(library, 'closed out');
-    await library.deps.db
-      .insertInto('user_capability_revokes')
-      .values({ user_ref: closedOut.ref, capability: 'teams.read' })
-      .execute();
-    const viewer = await arrive(library, 'another viewer', 'viewer');
-    const callers: [Visitor, number][] = [
-      [viewer, 200],
-      [stranger, 200],
-      [root, 200],
-      [await actAs(library, root, viewer), 200],
-      [await bearer(library, viewer, ['read']), 200],
-      [await bearer(library, viewer, ['posts.write']), 403],
-      [closedOut, 403],
-      [await bearer(library, closedOut, ['admin']), 403],
-      [library.anonymous(), 401],
-    ];
-    for (const path of ['/teams', `/teams/${id}`, `/teams/${id}/members`]) {
-      for (const [visitor, due] of callers)
-        expect([path, await statusOf(visitor, 'GET', path)]).toEqual([path, due]);
-      await library.setPublicMode(true);
-      expect(await statusOf(library.anonymous(), 'GET', path)).toBe(401);
-      await library.setPublicMode(false);
-    }
-  });
-
   // TEAM-6
   test('member_count counts direct memberships only, content_count every live asset regardless of the caller', async () => {
     const [team, below] = [await create('Counted'), await create('Counted below')];
@@ -490,12 +282,6 @@ describe('GET /teams and GET /teams/{id}', () => {
     }
   });
 
-  // TEAM-4
-  test('return the origin of a mirrored team', async () => {
-    const id = await insertMirrored({ slug: 'mirrored', name: 'Mirrored', origin_server_id: nowhere });
-    expect(await stranger.ok('getTeam', { params: { id } })).toMatchObject({ origin_server_id: nowhere });
-  });
-
   // TEAM-14
   test('search name and slug with q, ignoring case, without wildcards', async () => {
     await create('Alpha 100% sure', { slug: 'q-one' });
@@ -528,8 +314,8 @@ describe('GET /teams and GET /teams/{id}', () => {
     return all;
   }
 
-  test('paginate by name: each of 120 teams whose names differ in case is listed once', async () => {
-    const values = Array.from({ length: 120 }, (_, i) => ({
+  test('paginate by name: each of 60 teams whose names differ in case is listed once', async () => {
+    const values = Array.from({ length: 60 }, (_, i) => ({
       slug: `equal-${i}`,
       name: i % 2 === 0 ? 'EQUAL names' : 'equal NAMES',
     }));
@@ -538,35 +324,24 @@ describe('GET /teams and GET /teams/{id}', () => {
       .values([...values, { slug: 'equal-a', name: 'Equal' }, { slug: 'equal-z', name: 'equal names too' }])
       .execute();
     const fifty = await pages('equal-', 50);
-    expect(fifty.map((page) => page.length)).toEqual([50, 50, 22]);
+    expect(fifty.map((page) => page.length)).toEqual([50, 12]);
     const all = fifty.flat();
-    expect(new Set(all.map(({ id }) => id)).size).toBe(122);
+    expect(new Set(all.map(({ id }) => id)).size).toBe(62);
     expect([all.at(0)?.name, all.at(-1)?.name]).toEqual(['Equal', 'equal names too']);
     const middle = all.slice(1, -1).map(({ id }) => id);
     expect(middle).toEqual([...middle].sort());
-    expect((await pages('equal-', 61)).map((page) => page.length)).toEqual([61, 61]);
+    expect((await pages('equal-', 31)).map((page) => page.length)).toEqual([31, 31]);
     expect((await pages('equal-', 7)).flat()).toEqual(all);
     expect((await stranger.ok('listTeams', { query: { q: 'equal-' } })).items).toHaveLength(50);
   });
 
-  test.each([
-    ['Latin', 'x'],
-    ['Cyrillic', 'ж'],
-    ['Japanese', '日'],
-    ['foxes', '🦊'],
-  ])('continue after a name of 200 characters: %s', async (script, letter) => {
-    const slug = `long-${script.toLowerCase()}`;
-    for (const last of ['1', '2', '3']) await create(letter.repeat(199) + last, { slug: `${slug}-${last}` });
-    expect((await pages(slug, 1)).flat().map(({ name }) => name.at(-1))).toEqual(['1', '2', '3']);
-  });
-
-  test('return 400 for a malformed cursor', async () => {
-    for (const cursor of ['x', 'bmFtZQ'])
-      expect(await statusOf(stranger, 'GET', `/teams?cursor=${cursor}`)).toBe(400);
-  });
-
-  test('returns 404 for an unknown team, 400 for a malformed id', async () => {
-    expect(await statusOf(stranger, 'GET', `/teams/${nowhere}`)).toBe(404);
-    expect(await statusOf(stranger, 'GET', '/teams/print')).toBe(400);
+  test('continue after a name of 200 characters of any script', async () => {
+    for (const [script, letter] of ['x', 'ж', '日', '🦊'].entries()) {
+      const slug = `long-${script}`;
+      for (const last of ['1', '2', '3'])
+        await create(letter.repeat(199) + last, { slug: `${slug}-${last}` });
+      const names = (await pages(slug, 1)).flat().map(({ name }) => name.at(-1));
+      expect([letter, ...names]).toEqual([letter, '1', '2', '3']);
+    }
   });
 });

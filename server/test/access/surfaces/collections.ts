@@ -79,6 +79,7 @@ const deletedOf = (posts: readonly PostCell[]) =>
 /** Every operation on a collection that changes nothing if it is allowed. */
 export function collectionProbes(matrix: Matrix): Probe<CollectionCell>[] {
   const sharee = matrix.world.refOf('sharee');
+  const stranger = matrix.world.refOf('stranger');
   const due = (who: CallerKind, cell: CollectionCell, done: number) =>
     changing(readsCollection(who, cell), editsCollection(who, cell), done);
   const reading = { method: 'GET', door: 'signedIn', scope: 'read' } as const;
@@ -94,6 +95,13 @@ export function collectionProbes(matrix: Matrix): Probe<CollectionCell>[] {
       method: 'PUT',
       path: ({ id }) => `/collections/${id}/shares/${sharee}`,
       due: (who, cell) => due(who, cell, 200),
+    },
+    // It is not shared with them.
+    {
+      ...posting,
+      method: 'DELETE',
+      path: ({ id }) => `/collections/${id}/shares/${stranger}`,
+      due: (who, cell) => due(who, cell, 404),
     },
     {
       ...posting,
