@@ -60,13 +60,13 @@ describe.each(names)('access matrix, public mode on and mature content allowed: 
     await setSwitches(matrix, usual);
   });
 
-  // FEED-1
+  // FEED-1, FEED-2, FEED-3, FEED-4, FEED-5, POST-7, POST-21
   test('the feed contains exactly the readable posts, each with the expected properties', async () => {
     await lookAtFeed(matrix, caller, { query: '', cells: matrix.world.posts, rule: isInFeed }, usual);
     everythingHolds(matrix);
   });
 
-  // POST-9
+  // POST-8, POST-9
   test('the list of drafts contains exactly the readable drafts', async () => {
     await lookAtFeed(
       matrix,
@@ -85,7 +85,7 @@ describe.each(names)('access matrix, public mode on and mature content allowed: 
     everythingHolds(matrix);
   });
 
-  // POST-2, POST-3, POST-22
+  // COMMENT-3, POST-2, POST-3, POST-5, POST-8, POST-22, POST-38
   test('a post shows each caller the right members, cover, comments, likes, whiteboards, shares and edits', async () => {
     const gallery = matrix.world.posts.filter(({ tag }) => tag === 'gallery');
     await together([...portion(caller, matrix.world.sample, byPosts), ...gallery], (cell) =>
@@ -128,7 +128,7 @@ describe.each(names)('access matrix, public mode on and mature content allowed: 
     everythingHolds(matrix);
   });
 
-  // POST-40
+  // POST-39, POST-40, POST-41
   test('the usage of an asset lists and counts only readable posts', async () => {
     const missing = await caller.visitor.send('/assets/00000000-0000-4000-8000-0000000000ff/posts');
     const asked = single.filter((_, index) => index % 2 === 0);

@@ -105,6 +105,11 @@ describe('the stored public address', () => {
       chief.send('/account/preferences', { method: 'PATCH', body: {}, headers: { origin } });
     expect((await ask('https://stored.example')).status).toBe(403);
     expect((await ask('http://environment.example')).status).toBe(200);
+    // The environment prevents a lockout.
+    const typo = { base_url: 'https://typo.example' };
+    const headers = { origin: 'http://environment.example' };
+    const change = await chief.send('/admin/system/site', { method: 'PATCH', body: typo, headers });
+    expect(change.status).toBe(200);
     const answer = await fixed.anonymous().send('/auth/login', {
       method: 'POST',
       body: { username: 'chief', password },
@@ -168,16 +173,5 @@ describe('lockout protection', () => {
     await store('https://pictures.example');
     expect((await change({ site_name: 'Glass house' }, proxied)).status).toBe(200);
     expect((await change({ base_url: 'https://other.example' }, { host: 'inside:8420' })).status).toBe(200);
-  });
-
-  test('does not apply while the environment sets the address', async () => {
-    const fixed = await openLibrary({ VITRINE_BASE_URL: 'https://environment.example' });
-    const chief = await fixed.join('chief', 'admin');
-    const answer = await chief.send('/admin/system/site', {
-      method: 'PATCH',
-      body: { base_url: 'https://typo.example' },
-      headers: { origin: 'https://environment.example' },
-    });
-    expect(answer.status).toBe(200);
   });
 });

@@ -1,7 +1,8 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type Visitor, visit } from '../support/client.ts';
+import { auditEventsDuring } from '../support/audit.ts';
 import { type Account, type Library, openLibrary } from '../support/library.ts';
-import { forgetLogos, hashesOf, newLogo, newLogos, sendBytes, useBytes, useInTurn } from './logos.ts';
+import { bearer } from '../support/people.ts';
+import { forgetLogos, hashesOf, newLogo, newLogos, useBytes, useInTurn } from './logos.ts';
 
 const slots = ['brand_font', 'display_font', 'body_font', 'mono_font'] as const;
 const noFonts = { brand_font: '', display_font: '', body_font: '', mono_font: '' };
@@ -29,14 +30,6 @@ async function fontsNow() {
   return Object.fromEntries(slots.map((slot) => [slot, shown[slot]]));
 }
 
-async function events() {
-  return library.deps.db
-    .selectFrom('audit_events')
-    .select(['event', 'actor_user_ref', 'metadata'])
-    .orderBy('occurred_at')
-    .execute();
-}
-
 // APPEARANCE-1
 describe('GET /appearance, the public boot payload', () => {
   // APPEARANCE-1
@@ -52,17 +45,21 @@ describe('GET /appearance, the public boot payload', () => {
     expect(Object.keys(shown).filter((key) => key.startsWith('logo'))).toEqual([]);
   });
 
-  // APPEARANCE-1
-  test.each([false, true])('is the same for every caller, public mode on: %s', async (publicMode) => {
-    await library.setPublicMode(publicMode);
-    await useInTurn(root, await newLogos(2));
+  // APPEARANCE-1, APPEARANCE-3
+  test('is the same for every caller, without the history', async () => {
+    const [first, second] = [await newLogo(), await newLogo()];
+    await useInTurn(root, [first, second]);
     await root.ok('updateAppearance', { body: { brand_font: 'playfair-display' } });
-    const { token } = await mara.ok('createToken', { body: { name: 'script', scopes: ['posts.write'] } });
-    const others: Visitor[] = [mara, root, visit(library.address, { authorization: `Bearer ${token}` })];
-    const seen = await library.anonymous().send('/appearance');
-    expect(seen.status).toBe(200);
-    expect(JSON.parse(seen.text)).toMatchObject({ public_mode_enabled: publicMode });
-    for (const other of others) expect((await other.send('/appearance')).text).toBe(seen.text);
+    for (const enabled of [true, false]) {
+      await root.ok('setPublicMode', { body: { enabled } });
+      const seen = await library.anonymous().send('/appearance');
+      expect([seen.status, JSON.parse(seen.text).public_mode_enabled]).toEqual([200, enabled]);
+      expect(seen.text).toContain(second.hash);
+      expect(seen.text).not.toContain(first.hash);
+      expect(seen.text).not.toContain('logo_history');
+      for (const other of [mara, root, await bearer(library, mara, ['posts.write'])])
+        expect((await other.send('/appearance')).text).toBe(seen.text);
+    }
   });
 
   // SETTING-10
@@ -77,18 +74,6 @@ describe('GET /appearance, the public boot payload', () => {
     expect((await library.anonymous().ok('getAppearance')).demo_mode).toBe(false);
   });
 
-  // APPEARANCE-3
-  test('never contains the history', async () => {
-    const [first, second] = [await newLogo(), await newLogo()];
-    await useInTurn(root, [first, second]);
-    for (const visitor of [library.anonymous(), mara, root]) {
-      const answer = await visitor.send('/appearance');
-      expect(answer.text).toContain(second.hash);
-      expect(answer.text).not.toContain(first.hash);
-      expect(answer.text).not.toContain('logo_history');
-    }
-  });
-
   // APPEARANCE-1
   test('has the logo’s width and height only with a logo', async () => {
     const { bytes, hash } = await newLogo(120, 40);
@@ -101,14 +86,6 @@ describe('GET /appearance, the public boot payload', () => {
     await root.ok('revertLogo');
     const without = await library.anonymous().ok('getAppearance');
     for (const key of ['logo_url', 'logo_width', 'logo_height']) expect(without).not.toHaveProperty(key);
-  });
-
-  test('follows public mode', async () => {
-    for (const enabled of [true, false]) {
-      await root.ok('setPublicMode', { body: { enabled } });
-      expect((await library.anonymous().ok('getAppearance')).public_mode_enabled).toBe(enabled);
-      expect((await root.ok('getAdminAppearance')).public_mode_enabled).toBe(enabled);
-    }
   });
 
   test('follows the site’s name', async () => {
@@ -166,11 +143,7 @@ describe('PATCH /admin/system/appearance chooses fonts', () => {
     }
   });
 
-  test.each(['a', '0', 'ibm-plex-sans', 'source-serif-4', 'a'.repeat(64)])('%s is an id', async (id) => {
-    expect((await root.ok('updateAppearance', { body: { display_font: id } })).display_font).toBe(id);
-  });
-
-  test.each([
+  const malformed = [
     ' ',
     'Inter',
     'two words',
@@ -184,41 +157,19 @@ describe('PATCH /admin/system/appearance chooses fonts', () => {
     'inter;}',
     'url(https://elsewhere.example)',
     'grüße',
-    true,
-    {},
-  ])('%j is none: 400 that names the slot, and nothing changes', async (id) => {
-    await root.ok('updateAppearance', { body: { body_font: 'lora' } });
-    for (const slot of slots) {
-      const answer = await choose({ body_font: 'inter', [slot]: id });
-      expect(answer.status).toBe(400);
-      expect(JSON.parse(answer.text)).toEqual({ error: expect.stringMatching(new RegExp(`^${slot} `)) });
+  ];
+  test('by ids of lower-case letters, digits and hyphens; 400 names the slot of another', async () => {
+    for (const id of ['a', '0', 'ibm-plex-sans', 'source-serif-4', 'a'.repeat(64)])
+      expect((await root.ok('updateAppearance', { body: { display_font: id } })).display_font).toBe(id);
+    const before = await fontsNow();
+    for (const id of malformed) {
+      for (const slot of slots) {
+        const { status, text } = await choose({ body_font: 'inter', [slot]: id });
+        const error = expect.stringMatching(new RegExp(`^${slot} `));
+        expect([id, status, JSON.parse(text)]).toEqual([id, 400, { error }]);
+      }
     }
-    expect(await fontsNow()).toEqual({ ...noFonts, body_font: 'lora' });
-  });
-
-  test.each([{ site_name: 'Taken over' }, { logo_url: 'https://elsewhere.example/logo.png' }])(
-    '%j is read-only here or unknown: 400 that names it',
-    async (body) => {
-      const before = await root.ok('getAdminAppearance');
-      const answer = await choose({ ...body, body_font: 'inter' });
-      expect(answer.status).toBe(400);
-      expect(JSON.parse(answer.text)).toEqual({ error: `unknown property ${Object.keys(body)[0]}` });
-      expect(await root.ok('getAdminAppearance')).toEqual(before);
-    },
-  );
-
-  test('answers 400 without a body and 415 to other content types', async () => {
-    expect((await root.send('/admin/system/appearance', { method: 'PATCH' })).status).toBe(400);
-    const form = new FormData();
-    form.append('body_font', 'inter');
-    const sent = await root.send('/admin/system/appearance', { method: 'PATCH', body: form });
-    expect(sent.status).toBe(415);
-    const bytes = Uint8Array.from(Buffer.from('{"body_font":"inter"}'));
-    for (const type of ['image/png', 'application/octet-stream', 'text/plain', null]) {
-      const path = ['PATCH', '/admin/system/appearance'] as const;
-      expect([type, (await sendBytes(library, root, path, bytes, type)).status]).toEqual([type, 415]);
-    }
-    expect(await fontsNow()).toEqual(noFonts);
+    expect(await fontsNow()).toEqual(before);
   });
 
   test('does not affect the logo, nor the logo the fonts', async () => {
@@ -232,7 +183,7 @@ describe('PATCH /admin/system/appearance chooses fonts', () => {
 
   // ADMIN-10
   test('keeps two concurrent choices of different slots', async () => {
-    for (let round = 0; round < 5; round += 1) {
+    for (let round = 0; round < 3; round += 1) {
       const chosen = Object.fromEntries(slots.map((slot) => [slot, `round-${round}`]));
       await Promise.all(
         slots.map((slot) => root.ok('updateAppearance', { body: { [slot]: `round-${round}` } })),
@@ -242,9 +193,8 @@ describe('PATCH /admin/system/appearance chooses fonts', () => {
   });
 
   test('is audited with the fonts', async () => {
-    const before = (await events()).length;
-    await root.ok('updateAppearance', { body: { body_font: 'lora' } });
-    expect((await events()).slice(before)).toEqual([
+    const change = () => root.ok('updateAppearance', { body: { body_font: 'lora' } });
+    expect(await auditEventsDuring(library, change)).toMatchObject([
       {
         event: 'appearance.fonts.changed',
         actor_user_ref: root.ref,

@@ -4,7 +4,9 @@ import { sql } from 'kysely';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { logoKey } from '../../src/platform/storage/object-key.ts';
 import { sweep } from '../../src/sweep/stored-files.ts';
+import { auditEventsDuring } from '../support/audit.ts';
 import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
+import { actAs } from '../support/people.ts';
 import {
   addressOf,
   fetchBytes,
@@ -50,17 +52,7 @@ async function stored(logos: readonly Logo[]): Promise<boolean[]> {
   return Promise.all(logos.map(({ hash }) => isStored(library, hash)));
 }
 
-async function eventsDuring(act: () => Promise<unknown>) {
-  const read = () =>
-    library.deps.db
-      .selectFrom('audit_events')
-      .select(['event', 'actor_user_ref', 'metadata'])
-      .orderBy('occurred_at')
-      .execute();
-  const before = (await read()).length;
-  await act();
-  return (await read()).slice(before);
-}
+const eventsDuring = (act: () => Promise<unknown>) => auditEventsDuring(library, act);
 
 const all = <T>(count: number, value: T): T[] => Array.from({ length: count }, () => value);
 
@@ -72,26 +64,15 @@ async function pushOut(): Promise<void> {
 // APPEARANCE-3
 describe('logo_history', () => {
   // APPEARANCE-3
-  test('is ordered by last use and marks the active logo', async () => {
-    const logos = await newLogos(3);
+  test('is ordered by last use, marks the active logo, and evicts the oldest of more than five', async () => {
+    const logos = await newLogos(7);
     for (const [at, logo] of logos.entries()) {
       const answer = await useBytes(root, logo.bytes);
-      const expected = hashes(logos.slice(0, at + 1)).reverse();
+      const expected = hashes(logos.slice(Math.max(0, at - 4), at + 1)).reverse();
       expect(hashesOf(answer)).toEqual(expected);
       expect(answer.logo_history.map(({ active }) => active)).toEqual(expected.map((_, i) => i === 0));
     }
-  });
-
-  // APPEARANCE-3
-  test('has at most five entries and evicts the oldest', async () => {
-    const logos = await newLogos(8);
-    await useInTurn(root, logos.slice(0, 5));
-    expect(hashesOf(await shown())).toEqual(hashes(logos.slice(0, 5)).reverse());
-    for (let next = 5; next < 8; next += 1) {
-      const answer = await useBytes(root, logos[next]?.bytes ?? new Uint8Array(0));
-      expect(hashesOf(answer)).toEqual(hashes(logos.slice(next - 4, next + 1)).reverse());
-      expect(hashesOf(await shown())).toEqual(hashesOf(answer));
-    }
+    expect(hashesOf(await shown())).toEqual(hashes(logos.slice(2)).reverse());
   });
 
   test('lists identical bytes once and moves them to the front', async () => {
@@ -102,21 +83,6 @@ describe('logo_history', () => {
     expect(hashesOf(answer)).toEqual([first, third, second]);
     expect(answer.logo_url).toBe(addressOf(first ?? ''));
     expect(await activeOnes()).toEqual([first]);
-  });
-
-  test('evicts nothing when its five entries are uploaded again', async () => {
-    const logos = await newLogos(5);
-    await useInTurn(root, logos);
-    await useInTurn(root, logos.toReversed());
-    await library.runJobs();
-    expect(hashesOf(await shown())).toEqual(hashes(logos));
-    expect(await served(logos)).toEqual(all(5, 200));
-  });
-
-  test('is the same for everyone who may see it', async () => {
-    const logos = await newLogos(2);
-    await useInTurn(root, logos);
-    expect(await mara.ok('getAdminAppearance')).toEqual(await shown());
   });
 
   test('a clock that was set back does not evict the logo that was just uploaded', async () => {
@@ -142,52 +108,41 @@ describe('eviction', () => {
     expect(await served(logos)).toEqual([404, 404, 200, 200, 200, 200, 200]);
   });
 
-  test('applies immediately to the address and to selections', async () => {
-    const logo = await newLogo();
-    await useBytes(root, logo.bytes);
-    await pushOut();
-    expect(await served([logo])).toEqual([404]);
-    expect((await root.refused('selectLogo', { body: { hash: logo.hash } })).status).toBe(404);
-  });
-
   // APPEARANCE-7
-  test('is not caused by selecting, reverting or choosing fonts', async () => {
+  test('is not caused by selecting, reverting, choosing fonts, uploading again or the nightly sweep', async () => {
     const logos = await newLogos(5);
     await useInTurn(root, logos);
     for (const logo of logos) await select(logo);
+    await useInTurn(root, logos.toReversed());
     await root.ok('revertLogo');
     await root.ok('updateAppearance', { body: { body_font: 'lora' } });
     await library.runJobs();
-    expect(hashesOf(await shown()).sort()).toEqual(hashes(logos).sort());
+    await sweep(library.deps, Date.now() + 2 * days);
+    expect(hashesOf(await shown())).toEqual(hashes(logos));
     expect(await served(logos)).toEqual(all(5, 200));
   });
 
-  test('keeps bytes that were uploaded again before the job ran', async () => {
+  test('keeps bytes that were uploaded again before or after the job ran; they may leave again', async () => {
     const logo = await newLogo();
     await useBytes(root, logo.bytes);
     await pushOut();
-    const answer = await useBytes(root, logo.bytes);
+    // Applies immediately to the address and to selections.
+    expect(await served([logo])).toEqual([404]);
+    expect((await root.refused('selectLogo', { body: { hash: logo.hash } })).status).toBe(404);
+    expect((await useBytes(root, logo.bytes)).logo_url).toBe(addressOf(logo.hash));
     await library.runJobs();
-    expect(answer.logo_url).toBe(addressOf(logo.hash));
-    expect(await stored([logo])).toEqual([true]);
     expect(hashOf((await fetchBytes(library, addressOf(logo.hash))).bytes)).toBe(logo.hash);
-  });
-
-  test('keeps bytes that were uploaded again after the job ran', async () => {
-    const logo = await newLogo();
-    await useBytes(root, logo.bytes);
     await pushOut();
     await library.runJobs();
     expect(await stored([logo])).toEqual([false]);
     await useBytes(root, logo.bytes);
     await library.runJobs();
-    expect(await stored([logo])).toEqual([true]);
-    expect(await served([logo])).toEqual([200]);
+    expect([await stored([logo]), await served([logo])]).toEqual([[true], [200]]);
   });
 
   test('keeps bytes that are uploaded again while the job runs', async () => {
     const logo = await newLogo();
-    for (let round = 0; round < 6; round += 1) {
+    for (let round = 0; round < 4; round += 1) {
       await useBytes(root, logo.bytes);
       await pushOut();
       const jobs = library.runJobs();
@@ -195,16 +150,6 @@ describe('eviction', () => {
       await Promise.all([jobs, useBytes(root, logo.bytes)]);
       expect([round, await stored([logo]), await served([logo])]).toEqual([round, [true], [200]]);
     }
-  });
-
-  test('releases bytes that returned and left again', async () => {
-    const logo = await newLogo();
-    for (let round = 0; round < 2; round += 1) {
-      await useBytes(root, logo.bytes);
-      await pushOut();
-    }
-    await library.runJobs();
-    expect(await stored([logo])).toEqual([false]);
   });
 
   test('keeps an asset with the same bytes', async () => {
@@ -216,15 +161,6 @@ describe('eviction', () => {
     expect(await stored([logo])).toEqual([false]);
     const file = await root.send(`/assets/${asset.id}/file`);
     expect([file.status, file.headers.get('content-length')]).toEqual([200, String(logo.bytes.length)]);
-  });
-
-  // APPEARANCE-7
-  test('is not done by the nightly sweep', async () => {
-    const logos = await newLogos(5);
-    await useInTurn(root, logos);
-    await root.ok('revertLogo');
-    await sweep(library.deps, Date.now() + 2 * days);
-    expect(await served(logos)).toEqual(all(5, 200));
   });
 
   test('leaves files of a crashed upload to the sweep', async () => {
@@ -242,23 +178,26 @@ describe('eviction', () => {
 // APPEARANCE-5
 describe('POST /admin/system/appearance/logo/select', () => {
   // APPEARANCE-5
-  test('activates an entry of the history and moves it to the front', async () => {
+  test('activates an entry of the history, moves it to the front, and is audited; again it changes nothing', async () => {
     const logos = await newLogos(3);
     await useInTurn(root, logos);
-    const [first, second, third] = hashes(logos);
-    const answer = await select({ hash: second ?? '' });
+    const [first, second = '', third] = hashes(logos);
+    const mask = await actAs(library, root, mara);
+    const events = await eventsDuring(() => mask.ok('selectLogo', { body: { hash: second } }));
+    const answer = await select({ hash: second });
     expect(hashesOf(answer)).toEqual([second, third, first]);
     expect(answer.logo_history.map(({ active }) => active)).toEqual([true, false, false]);
-    expect(answer).toMatchObject({ logo_url: addressOf(second ?? ''), logo_width: 64, logo_height: 48 });
+    expect(answer).toMatchObject({ logo_url: addressOf(second), logo_width: 64, logo_height: 48 });
     expect(await shown()).toEqual(answer);
     expect(hashOf((await fetchBytes(library, `${basePath}/appearance/logo`)).bytes)).toBe(second);
-  });
-
-  test('changes nothing for the active logo', async () => {
-    const logos = await newLogos(2);
-    await useInTurn(root, logos);
-    const before = await shown();
-    expect(await select({ hash: logos[1]?.hash ?? '' })).toEqual(before);
+    expect(events).toMatchObject([
+      {
+        event: 'appearance.logo.changed',
+        actor_user_ref: mara.ref,
+        impersonator_user_ref: root.ref,
+        metadata: { hash: second },
+      },
+    ]);
   });
 
   test('saves the oldest entry from eviction', async () => {
@@ -270,15 +209,6 @@ describe('POST /admin/system/appearance/logo/select', () => {
     const kept = hashesOf(await shown());
     expect(kept).toContain(oldest?.hash);
     expect(kept).not.toContain(second?.hash);
-  });
-
-  test('is audited with the hash', async () => {
-    const logos = await newLogos(2);
-    await useInTurn(root, logos);
-    const hash = logos[0]?.hash ?? '';
-    expect(await eventsDuring(() => select({ hash }, mara))).toEqual([
-      { event: 'appearance.logo.changed', actor_user_ref: mara.ref, metadata: { hash } },
-    ]);
   });
 
   // APPEARANCE-5
@@ -349,30 +279,32 @@ describe('an entry whose bytes are missing', () => {
     ]);
     expect(await served([missing])).toEqual([200]);
   });
-
-  test('is evicted like any other', async () => {
-    const { missing } = await withOneMissing();
-    await pushOut();
-    await library.runJobs();
-    expect(hashesOf(await shown())).not.toContain(missing.hash);
-    const failed = await sql<{ key: string }>`
-      select key from graphile_worker.jobs where last_error is not null`.execute(library.deps.db);
-    expect(failed.rows).toEqual([]);
-  });
 });
 
 // APPEARANCE-6
 describe('DELETE /admin/system/appearance/logo', () => {
   // APPEARANCE-6
-  test('returns to the default mark', async () => {
+  test('returns to the default mark, is idempotent, and is audited once', async () => {
+    expect((await root.ok('revertLogo')).logo_history).toEqual([]);
     const logo = await newLogo();
     await useBytes(root, logo.bytes);
-    const answer = await root.ok('revertLogo');
-    for (const seen of [answer, await library.anonymous().ok('getAppearance')]) {
-      for (const key of ['logo_url', 'logo_width', 'logo_height']) expect(seen).not.toHaveProperty(key);
-    }
-    expect(await shown()).toEqual(answer);
+    const events = await eventsDuring(async () => {
+      const answer = await root.ok('revertLogo');
+      expect(await Promise.all(all(3, 0).map(() => root.ok('revertLogo')))).toEqual(all(3, answer));
+      for (const seen of [answer, await library.anonymous().ok('getAppearance')]) {
+        for (const key of ['logo_url', 'logo_width', 'logo_height']) expect(seen).not.toHaveProperty(key);
+      }
+      expect(await shown()).toEqual(answer);
+    });
+    expect(events).toMatchObject([
+      { event: 'appearance.logo.reverted', actor_user_ref: root.ref, metadata: {} },
+    ]);
     expect((await library.anonymous().refused('getLogo')).status).toBe(404);
+    expect((await select(logo)).logo_url).toBe(addressOf(logo.hash));
+    await library.deps.storage.delete(logoKey(logo.hash));
+    expect((await root.ok('revertLogo')).logo_history).toMatchObject([
+      { hash: logo.hash, available: false, active: false },
+    ]);
   });
 
   // APPEARANCE-6
@@ -385,44 +317,6 @@ describe('DELETE /admin/system/appearance/logo', () => {
     expect(answer.logo_history).toEqual(before.logo_history.map((entry) => ({ ...entry, active: false })));
     expect(await stored(logos)).toEqual(all(5, true));
     expect(await served(logos)).toEqual(all(5, 200));
-  });
-
-  // APPEARANCE-6
-  test('is idempotent', async () => {
-    const untouched = await root.ok('revertLogo');
-    expect(untouched.logo_history).toEqual([]);
-    await useInTurn(root, await newLogos(2));
-    const first = await root.ok('revertLogo');
-    expect(await root.ok('revertLogo')).toEqual(first);
-    expect(await Promise.all(all(3, 0).map(() => root.ok('revertLogo')))).toEqual(all(3, first));
-  });
-
-  test('accepts an empty JSON body', async () => {
-    const path = '/admin/system/appearance/logo';
-    for (const init of [{}, { headers: { 'content-type': 'application/json' } }]) {
-      await useBytes(root, (await newLogo()).bytes);
-      expect((await root.send(path, { method: 'DELETE', ...init })).status).toBe(200);
-      expect(await root.ok('getAppearance')).not.toHaveProperty('logo_url');
-    }
-  });
-
-  test('lets the previous logo be selected again', async () => {
-    const logo = await newLogo();
-    await useBytes(root, logo.bytes);
-    for (let round = 0; round < 2; round += 1) {
-      await root.ok('revertLogo');
-      expect((await select(logo)).logo_url).toBe(addressOf(logo.hash));
-      expect(await activeOnes()).toEqual([logo.hash]);
-    }
-  });
-
-  test('succeeds for a logo whose bytes are missing', async () => {
-    const logo = await newLogo();
-    await useBytes(root, logo.bytes);
-    await library.deps.storage.delete(logoKey(logo.hash));
-    expect((await root.ok('revertLogo')).logo_history).toMatchObject([
-      { hash: logo.hash, available: false, active: false },
-    ]);
   });
 
   test('does not remove the logo from the history', async () => {
@@ -438,15 +332,6 @@ describe('DELETE /admin/system/appearance/logo', () => {
     await library.runJobs();
     expect(hashesOf(await shown())).not.toContain(reverted.hash);
     expect(await stored([reverted])).toEqual([false]);
-  });
-
-  test('is audited once', async () => {
-    await useBytes(root, (await newLogo()).bytes);
-    const events = await eventsDuring(async () => {
-      await root.ok('revertLogo');
-      await root.ok('revertLogo');
-    });
-    expect(events).toEqual([{ event: 'appearance.logo.reverted', actor_user_ref: root.ref, metadata: {} }]);
   });
 });
 

@@ -245,7 +245,6 @@ describe('collection_id of POST /posts', () => {
       const body = { members: members(), collection_id };
       expect((await mara.refused('createPost', { body })).status).toBe(status);
     }
-
     expect(await library.deps.db.selectFrom('posts').select('id').execute()).toHaveLength(before.length);
   });
 });

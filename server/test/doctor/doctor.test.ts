@@ -20,7 +20,6 @@ import { judgeAddress } from '../../src/doctor/site.ts';
 import { judgeDisk } from '../../src/doctor/storage.ts';
 import { claimLiveness } from '../../src/platform/jobs/liveness.ts';
 import { originalKey, renditionKey } from '../../src/platform/storage/object-key.ts';
-import { callersBefore, outcomeOf } from '../appearance/callers.ts';
 import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
 import { jpeg, plainText } from '../support/pictures.ts';
 import { bin } from '../support/process.ts';
@@ -77,17 +76,6 @@ describe('every check', () => {
       expect([code, title, detail].every((text) => /\S/.test(text))).toBe(true);
       expect([code, remedy === null]).toEqual([code, status === 'ok']);
       expect([code, detail]).not.toEqual([code, expect.stringContaining('could not be looked at')]);
-    }
-  });
-
-  // ADMIN-7
-  test('needs system.config.read', async () => {
-    const outcomes = await callersBefore(library, 'system.config.read');
-    for (const publicMode of [true, false]) {
-      await library.setPublicMode(publicMode);
-      for (const { who, visitor, reading } of outcomes) {
-        expect([who, await outcomeOf(visitor.ok('getDoctor'))]).toEqual([who, reading]);
-      }
     }
   });
 

@@ -6,7 +6,6 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { safeName } from '../../src/links/archive.ts';
 import { originalKey, renditionsPrefix } from '../../src/platform/storage/object-key.ts';
 import { releaseBytes } from '../../src/trash/jobs/purge.ts';
-import { arrive } from '../posts/people.ts';
 import { type Account, type Library, objectPath, openLibrary, publish, upload } from '../support/library.ts';
 import { jpeg } from '../support/pictures.ts';
 import { makeLink, visit } from './visiting.ts';
@@ -56,7 +55,7 @@ const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest(
 
 beforeAll(async () => {
   library = await openLibrary();
-  owner = await arrive(library, 'owner');
+  owner = await library.join('owner');
 });
 
 describe('bytes of what a link shows', () => {
@@ -239,12 +238,9 @@ describe('GET /links/{token}/archive', () => {
   }, 120_000);
 
   // LINK-11
-  test.each([
-    ['', ''],
-    ['...', ''],
-    ['a/b\\c:d', 'a_b_c_d'],
-    ['\u202egnp.exe\u0007', 'gnp.exe'],
-    ['  ünïcode 日本 ', 'ünïcode 日本'],
-    ['x'.repeat(300), 'x'.repeat(100)],
-  ])('safeName(%j) is %j', (name, safe) => expect(safeName(name)).toBe(safe));
+  test('names entries without separators, control characters and dots at the end', () => {
+    const names = ['', '...', 'a/b\\c:d', '\u202egnp.exe\u0007', '  ünïcode 日本 ', 'x'.repeat(300)];
+    const safe = ['', '', 'a_b_c_d', 'gnp.exe', 'ünïcode 日本', 'x'.repeat(100)];
+    expect(names.map(safeName)).toEqual(safe);
+  });
 });

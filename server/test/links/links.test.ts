@@ -1,11 +1,11 @@
 import { operations } from '@vitrine/contract/operations';
 import { sql } from 'kysely';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { arrive, grant } from '../posts/people.ts';
-import { visit as visitAs } from '../support/client.ts';
+import { auditEvents } from '../support/audit.ts';
 import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
-import { jpeg } from '../support/pictures.ts';
-import { addressesOf, makeLink, open, shown, shownIds, unlock, visit } from './visiting.ts';
+import { bearer, grant, withdrawGrants } from '../support/people.ts';
+import { jpeg, plainFile } from '../support/pictures.ts';
+import { addressesOf, makeLink, open, shownIds, unlock, visit } from './visiting.ts';
 
 let library: Library;
 let owner: Account;
@@ -21,15 +21,15 @@ const statusOf = async (token: string) => (await open(library, token)).status;
 
 async function newAsset(fields: Record<string, string> = {}, who: Account = owner) {
   seed += 1;
-  return upload(who, await jpeg(60, 40, { seed }), { sensitivity: 'posts', ...fields });
+  return upload(who, plainFile(`file ${seed}`), { sensitivity: 'posts', ...fields });
 }
 
 beforeAll(async () => {
   library = await openLibrary();
-  owner = await arrive(library, 'owner');
-  stranger = await arrive(library, 'stranger');
+  owner = await library.join('owner');
+  stranger = await library.join('stranger');
   admin = await library.join('root', 'admin');
-  asset = await newAsset({ title: 'Harbour' });
+  asset = await upload(owner, await jpeg(60, 40), { sensitivity: 'posts', title: 'Harbour' });
   await library.runJobs();
   post = await publish(owner, [asset], { title: 'Drafts for Nord', visibility: 'private' });
   collection = await owner.ok('createCollection', { body: { name: 'For Nord', visibility: 'private' } });
@@ -63,31 +63,25 @@ describe('POST /{posts|assets|collections}/{id}/links', () => {
     );
   });
 
-  test.each([
-    ['posts', () => post.id],
-    ['assets', () => asset.id],
-    ['collections', () => collection.id],
-  ] as const)('of %s is for those who may edit them', async (kind, idOf) => {
-    const path = `/${kind}/${idOf()}/links`;
-    for (const [who, status] of [
-      [library.anonymous(), 401],
-      [stranger, 404],
-      [owner, 201],
-      [admin, 201],
-    ] as const) {
-      expect((await who.send(path, { method: 'POST', body: {} })).status).toBe(status);
-      expect((await who.send(path)).status).toBe(status === 201 ? 200 : status);
-    }
-  });
-
   // LINK-1, LINK-7
-  test('answers 403 to readers who may not edit, 400 for a past expiry, 409 for mature assets', async () => {
+  test('requires the right to edit the target: 404, or 403 for readers; 409 for mature assets', async () => {
+    for (const [kind, { id }] of Object.entries({ posts: post, assets: asset, collections: collection })) {
+      const path = `/${kind}/${id}/links`;
+      for (const [who, status] of [
+        [stranger, 404],
+        [owner, 201],
+        [admin, 201],
+      ] as const) {
+        expect([kind, await who.status('POST', path, {})]).toEqual([kind, status]);
+        expect([kind, await who.status('GET', path)]).toEqual([kind, status === 201 ? 200 : status]);
+      }
+    }
     const open = await publish(owner, [await newAsset()], { visibility: 'org-only' });
-    expect((await stranger.send(`/posts/${open.id}/links`, { method: 'POST', body: {} })).status).toBe(403);
+    expect(await stranger.status('POST', `/posts/${open.id}/links`, {})).toBe(403);
     const past = { expires_at: later(-1) };
-    expect((await owner.send(`/posts/${post.id}/links`, { method: 'POST', body: past })).status).toBe(400);
+    expect(await owner.status('POST', `/posts/${post.id}/links`, past)).toBe(400);
     const mature = await newAsset({ mature: 'true' });
-    expect((await owner.send(`/assets/${mature.id}/links`, { method: 'POST', body: {} })).status).toBe(409);
+    expect(await owner.status('POST', `/assets/${mature.id}/links`, {})).toBe(409);
   });
 
   // LINK-7, LINK-8
@@ -97,7 +91,6 @@ describe('POST /{posts|assets|collections}/{id}/links', () => {
     const restricted = await newAsset({ sensitivity: 'restricted' });
     const forAccounts = await newAsset({ sensitivity: 'org' });
     const foreign = await newAsset({ sensitivity: 'public' }, stranger);
-    await library.runJobs();
     const mixed = await publish(owner, [kept, mature, restricted, forAccounts, foreign]);
     const made = await makeLink(owner, 'posts', mixed.id, { allow_download: true });
     expect(made.omitted_count).toBe(4);
@@ -139,20 +132,8 @@ describe('GET /links/{link}', () => {
     expect(view.items).toMatchObject([
       { id: asset.id, title: 'Harbour', variants: ['col', 'preview', 'screen', 'hires'] },
     ]);
-    for (const word of [
-      'author',
-      'owner',
-      'user',
-      'like',
-      'comment',
-      'tag',
-      'team',
-      'visibility',
-      'sensitivity',
-      'hash"',
-    ]) {
-      expect(answer.text.replaceAll('thumbhash', '')).not.toContain(word);
-    }
+    const withheld = /author|owner|user|like|comment|tag|team|visibility|sensitivity|hash"/;
+    expect(answer.text.replaceAll('thumbhash', '')).not.toMatch(withheld);
   });
 
   // LINK-14
@@ -242,10 +223,8 @@ describe('an invalid link is the same 404 at every address', () => {
       `${token}A`,
       turned,
       `${token}%20`,
-      '..',
-      `${'x'.repeat(5000)}`,
+      'x'.repeat(5000),
     ]) {
-      if (wrong === '..') continue;
       await gone(wrong);
     }
   });
@@ -283,23 +262,9 @@ describe('an invalid link is the same 404 at every address', () => {
     await gone(token, own.id);
   });
 
-  test('when its asset is deleted, or its collection is deleted or expired', async () => {
-    const own = await newAsset();
-    const toAsset = await makeLink(owner, 'assets', own.id);
-    await owner.ok('deleteAsset', { params: { id: own.id }, body: {} });
-    await gone(toAsset.token, own.id);
-    const shelf = await owner.ok('createCollection', { body: { name: 'Soon over' } });
-    const { token } = await makeLink(owner, 'collections', shelf.id);
-    expect(await statusOf(token)).toBe(200);
-    await sql`update collections set expires_at = now() - interval '1 second' where id = ${shelf.id}`.execute(
-      library.deps.db,
-    );
-    await gone(token);
-  });
-
   // LINK-5
   test('when its creator is disabled or may no longer edit the target', async () => {
-    const curator = await arrive(library, 'curator');
+    const curator = await library.join('curator');
     await grant(library, curator, 'posts.admin');
     const { token } = await makeLink(curator, 'posts', post.id);
     expect(await statusOf(token)).toBe(200);
@@ -307,7 +272,7 @@ describe('an invalid link is the same 404 at every address', () => {
     await gone(token);
     await sql`update users set status = 'active' where ref = ${curator.ref}`.execute(library.deps.db);
     expect(await statusOf(token)).toBe(200);
-    await sql`delete from user_capability_grants where user_ref = ${curator.ref}`.execute(library.deps.db);
+    await withdrawGrants(library, curator);
     await gone(token);
   });
 });
@@ -358,22 +323,16 @@ describe('a password', () => {
   });
 
   // RATE-9
-  test('can be tried ten times a minute, also with a thousand attempts', async () => {
+  test('can be tried ten times a minute', async () => {
     const limited = await openLibrary({ VITRINE_RATE_LIMITS: 'on' });
-    const maker = await arrive(limited, 'maker');
-    const one = await publish(maker, [await upload(maker, await jpeg(30, 20))]);
+    const maker = await limited.join('maker');
+    const one = await publish(maker, [await upload(maker, plainFile())]);
     const { token } = await makeLink(maker, 'posts', one.id, { password: 'boat' });
     const second = await makeLink(maker, 'posts', one.id, { password: 'boat' });
-    const statuses: number[] = [];
-    const tryAtOnce = async (times: number) => {
-      const tries = Array.from({ length: times }, () => unlock(limited, token, 'wrong'));
-      statuses.push(...(await Promise.all(tries)).map(({ status }) => status));
-    };
-    await tryAtOnce(50);
+    const tries = await Promise.all(Array.from({ length: 50 }, () => unlock(limited, token, 'wrong')));
     expect((await unlock(limited, second.token, 'boat')).status).toBe(204);
-    for (let round = 0; round < 19; round += 1) await tryAtOnce(50);
-    expect(statuses.filter((status) => status === 401)).toHaveLength(10);
-    expect(statuses.filter((status) => status === 429)).toHaveLength(990);
+    expect(tries.filter(({ status }) => status === 401)).toHaveLength(10);
+    expect(tries.filter(({ status }) => status === 429)).toHaveLength(40);
     const right = await unlock(limited, token, 'boat');
     expect(right.status).toBe(429);
     expect(Number(right.headers.get('retry-after'))).toBeGreaterThan(0);
@@ -408,11 +367,8 @@ describe('PATCH and DELETE /links/{link}', () => {
     await owner.ok('revokeLink', { params });
     await owner.ok('revokeLink', { params });
     expect((await owner.refused('updateLink', { params, body: { label: 'Three' } })).status).toBe(409);
-    const { rows } = await sql<{ event: string; text: string }>`
-      select event, metadata::text as text from audit_events where target_id = ${id} order by occurred_at, id`.execute(
-      library.deps.db,
-    );
-    expect(rows.map(({ event }) => event).sort()).toEqual([
+    const events = await auditEvents(library, { target_id: id });
+    expect(events.map(({ event }) => event).sort()).toEqual([
       'link.changed',
       'link.changed',
       'link.created',
@@ -429,8 +385,7 @@ describe('PATCH and DELETE /links/{link}', () => {
   });
 
   test('require the scope of the target from a token', async () => {
-    const { token } = await owner.ok('createToken', { body: { name: 'posts', scopes: ['posts.write'] } });
-    const writer = visitAs(library.address, { authorization: `Bearer ${token}` });
+    const writer = await bearer(library, owner, ['posts.write']);
     const toAsset = await makeLink(owner, 'assets', asset.id);
     const toPost = await makeLink(owner, 'posts', post.id);
     expect((await writer.refused('revokeLink', { params: { link: toAsset.id } })).status).toBe(403);
@@ -450,18 +405,17 @@ describe('a visitor with a link', () => {
     ];
     const others = Object.values(operations).filter(({ door }) => door !== 'open');
     const missing = '00000000-0000-4000-8000-0000000000ff';
-    for (const headers of disguises) {
-      const asked = others.map(async ({ method, path }) => {
-        const at = path
-          .replace('{id}', asset.id)
-          .replace(/\{(\w*ref)\}/g, '1')
-          .replace(/\{\w+\}/g, missing);
-        const body = method === 'GET' ? {} : { body: {} };
-        return (await library.anonymous().send(at, { method, headers, ...body })).status;
-      });
-      const statuses = new Set(await Promise.all(asked));
-      expect([...statuses]).toEqual([401]);
-    }
+    // Operations alternate between the disguises.
+    const asked = others.map(async ({ id, method, path }, index) => {
+      const at = path
+        .replace('{id}', asset.id)
+        .replace(/\{(\w*ref)\}/g, '1')
+        .replace(/\{\w+\}/g, missing);
+      const body = method === 'GET' ? {} : { body: {} };
+      const headers = disguises[index % disguises.length] ?? {};
+      return [id, (await library.anonymous().send(at, { method, headers, ...body })).status];
+    });
+    expect(await Promise.all(asked)).toEqual(others.map(({ id }) => [id, 401]));
   });
 
   // LINK-12
@@ -474,19 +428,5 @@ describe('a visitor with a link', () => {
     expect((await stranger.send(`/assets/${asset.id}/file`)).status).toBe(404);
     const withPassword = await makeLink(owner, 'posts', post.id, { password: 'boat' });
     expect((await owner.send(`/links/${withPassword.token}`)).status).toBe(401);
-  });
-
-  // LINK-7
-  test('no longer sees a member that is restricted, made mature or deleted', async () => {
-    const own = await newAsset();
-    const one = await publish(owner, [own]);
-    const { token } = await makeLink(owner, 'posts', one.id);
-    expect(await shownIds(library, token)).toEqual([own.id]);
-    await owner.ok('updateAsset', { params: { id: own.id }, body: { sensitivity: 'restricted' } });
-    expect((await shown(library, token)).items).toEqual([]);
-    await owner.ok('updateAsset', { params: { id: own.id }, body: { sensitivity: 'public' } });
-    expect(await shownIds(library, token)).toEqual([own.id]);
-    await owner.ok('deleteAsset', { params: { id: own.id }, body: {} });
-    expect((await shown(library, token)).items).toEqual([]);
   });
 });

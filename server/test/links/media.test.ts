@@ -3,7 +3,6 @@ import type { ShareLinkCreate } from '@vitrine/contract/links';
 import sharp from 'sharp';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { clip } from '../media/clips.ts';
-import { arrive } from '../posts/people.ts';
 import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
 
 import { makeLink, visit } from './visiting.ts';
@@ -18,7 +17,7 @@ let postId: string;
 
 beforeAll(async () => {
   library = await openLibrary();
-  owner = await arrive(library, 'owner');
+  owner = await library.join('owner');
   const wide = await sharp({ create: { width: 5000, height: 300, channels: 3, background: '#46a' } })
     .png()
     .toBuffer();
@@ -98,18 +97,6 @@ describe('a link without downloads', () => {
     expect(await statusAt(token, `${picture}/tiles/0/0_0`)).toBe(403);
     expect(await statusAt(token, `${video}/subtitles/de`)).toBe(200);
     expect((await mediaAt(token, note)).variants.map(({ key }) => key)).toContain('text.html');
-  });
-
-  test('follows changes of its terms: downloads on and off, then revoked', async () => {
-    const { id, token } = await linkWith({});
-    const tile = `${picture}/tiles/13/0_0`;
-    for (const allow_download of [true, false]) {
-      await owner.ok('updateLink', { params: { link: id }, body: { allow_download } });
-      expect(await statusAt(token, tile)).toBe(allow_download ? 200 : 403);
-    }
-    await owner.ok('revokeLink', { params: { link: id } });
-    for (const path of [tile, `${picture}/media`, `${video}/subtitles/de`])
-      expect(await statusAt(token, path)).toBe(404);
   });
 });
 

@@ -8,7 +8,6 @@ import { plainFile } from '../support/pictures.ts';
 let library: Library;
 let mara: Account;
 let reader: Account;
-
 let one: ShownAsset;
 let two: ShownAsset;
 let three: ShownAsset;

@@ -14,7 +14,6 @@ let stranger: Account;
 let editor: Account;
 let root: Account;
 let other: Account;
-
 let one: ShownAsset;
 let two: ShownAsset;
 let three: ShownAsset;
@@ -179,48 +178,16 @@ describe('the editor of a post', () => {
   });
 });
 
-// POST-31
-describe('comments_enabled', () => {
-  const say = (who: Visitor, id: string, parent_id?: string) =>
-    who.send(`/posts/${id}/comments`, {
-      method: 'POST',
-      body: { body: 'hello', ...(parent_id === undefined ? {} : { parent_id }) },
-    });
-
-  // POST-31
-  test('when false, comments and replies are 409 comments_disabled, and nothing else changes', async () => {
-    const post = await publish(mara, [one]);
-    const root1 = await stranger.ok('createComment', { params: { id: post.id }, body: { body: 'first' } });
-    const before = await patch(mara, post.id, { comments_enabled: false });
-    expect(before).toMatchObject({ comments_enabled: false, comment_count: 1 });
-    for (const who of [stranger, mara, editor, root]) {
-      for (const parent of [undefined, root1.id]) {
-        const sent = await say(who, post.id, parent);
-        expect([sent.status, JSON.parse(sent.text)]).toEqual([409, { error: 'comments_disabled' }]);
-      }
-    }
-    const { items } = await other.ok('listComments', { params: { id: post.id } });
-    expect(items.map(({ body }) => body)).toEqual(['first']);
-    expect(await read(mara, post.id)).toEqual(before);
-    const strokes = [{ points: [[0.5, 0.5]] }];
-    await other.ok('createWhiteboard', { params: { id: post.id }, body: { strokes } });
-    await mara.ok('deleteComment', { params: { id: root1.id } });
-    expect(await read(mara, post.id)).toMatchObject({ comment_count: 0 });
-    await patch(mara, post.id, { comments_enabled: true });
-    expect((await say(stranger, post.id)).status).toBe(201);
-  });
-
-  // POST-32
-  test('is set by those who may edit the post, and never null', async () => {
-    const { id } = await publish(mara, [one], { comments_enabled: false });
-    expect((await stranger.ok('getMyCapabilities')).capabilities).toContain('posts.comment');
-    expect((await refusal(stranger, id, { comments_enabled: true })).status).toBe(403);
-    expect((await patch(editor, id, { comments_enabled: true })).comments_enabled).toBe(true);
-    const { db } = library.deps;
-    await expect(sql`update posts set comments_enabled = null where id = ${id}`.execute(db)).rejects.toThrow(
-      /not-null/,
-    );
-  });
+// POST-32
+test('comments_enabled is set by those who may edit the post, and never null', async () => {
+  const { id } = await publish(mara, [one], { comments_enabled: false });
+  expect((await stranger.ok('getMyCapabilities')).capabilities).toContain('posts.comment');
+  expect((await refusal(stranger, id, { comments_enabled: true })).status).toBe(403);
+  expect((await patch(editor, id, { comments_enabled: true })).comments_enabled).toBe(true);
+  const { db } = library.deps;
+  await expect(sql`update posts set comments_enabled = null where id = ${id}`.execute(db)).rejects.toThrow(
+    /not-null/,
+  );
 });
 
 // HTTP-19

@@ -11,7 +11,6 @@ let library: Library;
 let root: Account;
 let author: Account;
 let stranger: Account;
-
 let curator: Account;
 let picture: { id: string };
 let locked: { id: string };
@@ -24,7 +23,6 @@ beforeAll(async () => {
 
   curator = await library.join('curator', 'viewer');
   await grant(library, curator, 'posts.admin');
-
   picture = await upload(author, plainFile());
   locked = await upload(author, plainFile(), { sensitivity: 'restricted' });
 });
@@ -160,7 +158,6 @@ describe('PUT /posts/featured/order', () => {
     expect(await put([a, b, other])).toBe(409);
     expect(await put([a, b, c, other])).toBe(409);
     expect(await put([a, b, b])).toBe(400);
-
     expect(await rail()).toEqual(ids);
     expect(await put([c, a.toUpperCase(), b])).toBe(204);
     expect(await rail()).toEqual([c, a, b]);

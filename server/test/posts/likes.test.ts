@@ -8,7 +8,6 @@ let library: Library;
 let mara: Account;
 let ines: Account;
 let viewer: Account;
-
 let picture: { id: string };
 let post: string;
 

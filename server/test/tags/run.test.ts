@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { arrive, grant } from '../posts/people.ts';
 import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
+import { grant } from '../support/people.ts';
 import { plainFile } from '../support/pictures.ts';
 
 let library: Library;
@@ -10,13 +10,13 @@ let author: Account;
 let operator: Account;
 let picture: { id: string };
 
-const COPIES = 1500;
+const COPIES = 1050;
 
 beforeAll(async () => {
   library = await openLibrary();
-  root = await arrive(library, 'root', 'admin');
-  author = await arrive(library, 'author');
-  operator = await arrive(library, 'operator', 'viewer');
+  root = await library.join('root', 'admin');
+  author = await library.join('author');
+  operator = await library.join('operator', 'viewer');
   await grant(library, operator, 'fields.vocabulary.merge');
   picture = await upload(author, plainFile());
 });

@@ -1,153 +1,60 @@
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { actAs, addTeam, arrive, bearer, grant } from '../posts/people.ts';
 import type { Visitor } from '../support/client.ts';
 import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
 import { plainFile } from '../support/pictures.ts';
 import { everyTag, told } from './people.ts';
 
+/** The access matrix (server/test/access/surfaces/tags.ts) shows who sees which tag and which count. */
+
 let library: Library;
-let root: Account;
 let author: Account;
 let stranger: Account;
-let follower: Account;
 let mate: Account;
 let picture: { id: string };
-let team: string;
 
 beforeAll(async () => {
   library = await openLibrary();
-  root = await arrive(library, 'root', 'admin');
-  author = await arrive(library, 'author');
-  stranger = await arrive(library, 'stranger', 'viewer');
-  follower = await arrive(library, 'follower', 'viewer');
-  mate = await arrive(library, 'mate', 'viewer');
-  team = await addTeam(library, 'crew', [mate, author]);
-  await follower.ok('followUser', { params: { ref: author.ref } });
+
+  author = await library.join('author');
+  stranger = await library.join('stranger', 'viewer');
+
+  mate = await library.join('mate', 'viewer');
+
   picture = await upload(author, plainFile());
 });
 
 const post = (tags: string[], body: object = {}) => publish(author, [picture], { tags, ...body });
-const seenBy = async (visitor: Visitor, tag: string) => {
-  const { items } = await visitor.ok('listTags', { query: { q: tag } });
-  const listed = items.find((one) => one.tag === tag);
-  const one = await visitor
-    .ok('getTag', { params: { tag } })
-    .then(({ post_count }) => post_count)
-    .catch(() => null);
-  // The list and the tag's own page must agree.
-  expect(listed?.post_count ?? null).toBe(one);
-  return one;
-};
-
 // TAG-1
-describe('a tag is listed and counted by the posts that the caller can read', () => {
-  const everybody = async (tag: string) => {
-    await library.setPublicMode(true);
-    const masked = await actAs(library, root, stranger);
-    const found = {
-      anonymous: await seenBy(library.anonymous(), tag),
-      stranger: await seenBy(stranger, tag),
-      follower: await seenBy(follower, tag),
-      author: await seenBy(author, tag),
-      admin: await seenBy(root, tag),
-      impersonated: await seenBy(masked, tag),
-      token: await seenBy(await bearer(library, stranger, ['read']), tag),
-    };
-    await library.setPublicMode(false);
-    return found;
-  };
-  const all = (n: number | null) => ({
-    anonymous: n,
-    stranger: n,
-    follower: n,
-    author: n,
-    admin: n,
-    impersonated: n,
-    token: n,
-  });
-
-  test('shares of a post take effect immediately', async () => {
-    const { id } = await post(['seen shared'], { visibility: 'explicit-share' });
-    expect(await seenBy(follower, 'seen shared')).toBeNull();
-    await author.ok('putShare', { params: { id, user_ref: follower.ref } });
-    expect(await everybody('seen shared')).toEqual({ ...all(null), follower: 1, author: 1, admin: 1 });
-  });
-
-  test('drafts and deleted posts do not count until they are published or restored', async () => {
-    const draft = await post(['seen draft'], { visibility: 'public', draft: true });
-    expect(await everybody('seen draft')).toEqual(all(null));
-    await author.ok('publishPost', { params: { id: draft.id } });
-    expect(await everybody('seen draft')).toEqual(all(1));
-    await author.ok('deletePost', { params: { id: draft.id }, body: undefined });
-    expect(await everybody('seen draft')).toEqual(all(null));
-    await author.ok('restorePost', { params: { id: draft.id } });
-    expect(await everybody('seen draft')).toEqual(all(1));
-  });
-
-  test('posts.admin in a team counts the team’s posts', async () => {
-    const keeper = await arrive(library, 'keeper', 'viewer');
-    await grant(library, keeper, 'posts.admin', team);
-    await post(['seen team'], { visibility: 'private', team_id: team });
-    expect([await seenBy(keeper, 'seen team'), await seenBy(mate, 'seen team')]).toEqual([1, null]);
-  });
-
-  // TAG-2
-  test('the count depends on the caller', async () => {
-    for (const visibility of ['public', 'org-only', 'private'] as const) {
-      await post(['mixed'], { visibility });
-    }
-    expect(await everybody('mixed')).toEqual({
-      anonymous: 1,
-      stranger: 2,
-      follower: 2,
-      author: 3,
-      admin: 3,
-      impersonated: 2,
-      token: 2,
-    });
-  });
-
-  test('edits of a post take effect immediately', async () => {
-    const { id } = await post(['moving before'], { visibility: 'private' });
-    await author.ok('updatePost', { params: { id }, body: { tags: ['moving after'] } });
-    expect(await told(author, 'moving')).toEqual({ 'moving after': 1 });
-    expect(await told(stranger, 'moving')).toEqual({});
-    await author.ok('updatePost', { params: { id }, body: { visibility: 'public' } });
-    await library.setPublicMode(true);
-    expect(await told(library.anonymous(), 'moving')).toEqual({ 'moving after': 1 });
-    await author.ok('updatePost', { params: { id }, body: { visibility: 'private' } });
-    expect(await told(library.anonymous(), 'moving')).toEqual({});
-    await library.setPublicMode(false);
-  });
+test('shares and edits of a post take effect immediately', async () => {
+  const { id } = await post(['moving before'], { visibility: 'explicit-share' });
+  await author.ok('updatePost', { params: { id }, body: { tags: ['moving after'] } });
+  const seen = { 'moving after': 1 };
+  expect([await told(author, 'moving'), await told(stranger, 'moving')]).toEqual([seen, {}]);
+  await author.ok('putShare', { params: { id, user_ref: stranger.ref } });
+  expect(await told(stranger, 'moving')).toEqual(seen);
+  await library.setPublicMode(true);
+  for (const [visibility, expected] of [
+    ['public', seen],
+    ['private', {}],
+  ] as const) {
+    await author.ok('updatePost', { params: { id }, body: { visibility } });
+    expect(await told(library.anonymous(), 'moving')).toEqual(expected);
+  }
+  await library.setPublicMode(false);
 });
 
-describe('a tag that only assets have', () => {
-  // TAG-1
-  test('is listed without posts for those who can see one of them', async () => {
-    const form = (sensitivity: string, more = {}) => ({
-      sensitivity,
-      tags: JSON.stringify([`asset ${sensitivity}`]),
-      ...more,
-    });
-    const bytes = plainFile();
-    await upload(author, bytes, form('public'));
-    await upload(author, bytes, form('team', { team_id: team }));
-    const { id } = await upload(author, bytes, form('restricted'));
-    await library.setPublicMode(true);
-    const [open, ofTeam, closed] = [{ 'asset public': 0 }, { 'asset team': 0 }, { 'asset restricted': 0 }];
-    expect(await told(library.anonymous(), 'asset ')).toEqual(open);
-    expect(await told(stranger, 'asset ')).toEqual(open);
-    expect(await told(mate, 'asset ')).toEqual({ ...open, ...ofTeam });
-    expect(await told(author, 'asset ')).toEqual({ ...open, ...ofTeam, ...closed });
-    expect(await told(root, 'asset ')).toEqual({ ...open, ...ofTeam, ...closed });
-    // When it becomes public later, visitors see the tag too.
-    await author.ok('updateAsset', { params: { id }, body: { sensitivity: 'public' } });
-    expect(await told(library.anonymous(), 'asset ')).toEqual({ ...open, ...closed });
-    await author.ok('deleteAsset', { params: { id }, body: undefined });
-    expect(await told(library.anonymous(), 'asset ')).toEqual(open);
-    await library.setPublicMode(false);
-  });
+// TAG-1
+test('a tag that only assets have is listed without posts once one of them is public', async () => {
+  const { id } = await upload(author, plainFile(), { sensitivity: 'restricted', tags: 'asset only' });
+  await library.setPublicMode(true);
+  const seen = async () => [await told(author, 'asset '), await told(library.anonymous(), 'asset ')];
+  expect(await seen()).toEqual([{ 'asset only': 0 }, {}]);
+  await author.ok('updateAsset', { params: { id }, body: { sensitivity: 'public' } });
+  expect(await seen()).toEqual([{ 'asset only': 0 }, { 'asset only': 0 }]);
+  await author.ok('deleteAsset', { params: { id }, body: undefined });
+  expect(await seen()).toEqual([{}, {}]);
+  await library.setPublicMode(false);
 });
 
 describe('GET /tags', () => {
@@ -171,7 +78,7 @@ describe('GET /tags', () => {
       },
     );
     await post(['some paged', 'very paged'], { visibility: 'org-only' });
-    for (const limit of [1, 5, 24, 25, 26]) {
+    for (const limit of [5, 25, 26]) {
       const pages = await everyTag(stranger, 'paged', limit);
       expect(pages.flat().map(({ tag }) => tag)).toEqual([...names, 'some paged', 'very paged']);
       expect(pages.slice(0, -1).every((page) => page.length === limit)).toBe(true);
@@ -202,15 +109,12 @@ describe('GET /tags', () => {
     await library.setPublicMode(false);
   });
 
-  test.each([
-    'nonsense',
-    Buffer.from('tag elsewhere x').toString('base64url'),
-    Buffer.from('tag within ').toString('base64url'),
-  ])('cursor %s is 400', async (cursor) => {
-    expect(await stranger.refused('listTags', { query: { cursor } })).toEqual({
-      status: 400,
-      error: 'malformed cursor',
-    });
+  test('a cursor of another list or without a name is 400', async () => {
+    for (const text of ['tag elsewhere x', 'tag within ']) {
+      const cursor = Buffer.from(text).toString('base64url');
+      const refused = await stranger.refused('listTags', { query: { cursor } });
+      expect([text, refused.error]).toEqual([text, 'malformed cursor']);
+    }
   });
 
   // TAG-1
@@ -233,20 +137,12 @@ describe('following tags', () => {
 
   // TAG-3
   test('lists the latest first, once each, per account', async () => {
-    const [ann, ben] = [await arrive(library, 'ann', 'viewer'), await arrive(library, 'ben', 'viewer')];
+    const [ann, ben] = [await library.join('ann', 'viewer'), await library.join('ben', 'viewer')];
     for (const tag of ['one', 'two', 'three', 'two']) await follow(ann, tag);
     await follow(ben, 'one');
     expect(await followed(ann)).toEqual(['three', 'two', 'one']);
     for (let i = 0; i < 2; i += 1) await ann.ok('unfollowTag', { params: { tag: 'one' } });
     expect([await followed(ann), await followed(ben)]).toEqual([['three', 'two'], ['one']]);
-    const mine = await bearer(library, ann, ['read']);
-    expect(await followed(mine)).toEqual(['three', 'two']);
-    expect(await followed(await actAs(library, root, ann))).toEqual(['three', 'two']);
-    expect(await mine.refused('followTag', { params: { tag: 'four' } })).toEqual({
-      status: 403,
-      error: 'missing scope admin',
-    });
-    expect((await library.anonymous().refused('listFollowedTags')).status).toBe(401);
   });
 
   test('GET /tags marks followed tags', async () => {
@@ -260,20 +156,18 @@ describe('following tags', () => {
     expect(await stranger.ok('getTag', { params: { tag: 'chosen two' } })).toMatchObject({ followed: false });
   });
 
-  test.each([' ', 'a/b', '%', '#1', '?', 'x'.repeat(64), '🌅'.repeat(64), 'Ä b', '合', '+'])(
-    'any text of 1 to 64 characters may be followed, used or not: %j',
-    async (tag) => {
+  test('any text of 1 to 64 characters may be followed, used or not', async () => {
+    for (const tag of [' ', 'a/b', '%', '#1', '?', '🌅'.repeat(64), 'Ä b', '合', '+']) {
       await follow(mate, tag);
       expect(await followed(mate)).toContain(tag);
       await mate.ok('unfollowTag', { params: { tag } });
       expect(await followed(mate)).not.toContain(tag);
-    },
-  );
+    }
+  });
 
   // TAG-3
-  test('returns 400 for 65 characters, and 409 for the 201st tag but not for one that is already followed', async () => {
-    expect((await mate.refused('followTag', { params: { tag: 'x'.repeat(65) } })).status).toBe(400);
-    const eager = await arrive(library, 'eager', 'viewer');
+  test('returns 409 for the 201st tag, but not for one that is already followed', async () => {
+    const eager = await library.join('eager', 'viewer');
     await sql`insert into tag_follows (user_ref, tag) select ${eager.ref}, 'many ' || n
       from generate_series(1, 200) n`.execute(library.deps.db);
     expect((await eager.refused('followTag', { params: { tag: 'one more' } })).status).toBe(409);
@@ -283,7 +177,7 @@ describe('following tags', () => {
 
   // PREFERENCE-5
   test('hiding a tag does not unfollow it', async () => {
-    const ann = await arrive(library, 'hider', 'viewer');
+    const ann = await library.join('hider', 'viewer');
     await follow(ann, 'hidden chip');
     const rail = { hidden_team_ids: [], team_order: [], hidden_tags: ['hidden chip'], tag_order: [] };
     await ann.ok('updatePreferences', { body: { browse_rail: rail } });
@@ -309,13 +203,13 @@ test('every tag of posts and assets is registered, regardless of how it was writ
 });
 
 // TAG-6
-test('fifty concurrent writers of the same new tags do not deadlock', async () => {
+test('concurrent writers of the same new tags do not deadlock', async () => {
   const names = Array.from({ length: 12 }, (_, i) => `raced ${i}`);
   await Promise.all(
-    Array.from({ length: 50 }, (_, i) => {
+    Array.from({ length: 24 }, (_, i) => {
       const tags = [...names.slice(i % 12), ...names.slice(0, i % 12)];
       return post(i % 2 === 0 ? tags : tags.reverse(), { visibility: i % 3 === 0 ? 'public' : 'org-only' });
     }),
   );
-  expect(Object.values(await told(stranger, 'raced'))).toEqual(names.map(() => 50));
+  expect(Object.values(await told(stranger, 'raced'))).toEqual(names.map(() => 24));
 });

@@ -6,7 +6,6 @@ import { grant } from '../support/people.ts';
 import { addTeam } from '../support/teams.ts';
 
 let library: Library;
-
 let writer: Account;
 let made = 0;
 

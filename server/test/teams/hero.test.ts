@@ -10,14 +10,12 @@ import { addTeam } from '../support/teams.ts';
 /** The access matrix (server/test/access/surfaces/teams.ts) chooses and shows assets in every state. */
 
 let library: Library;
-
 let writer: Account;
 /** The owner of the pictures, a member of both teams. */
 let owner: Account;
 /** A member and follower of the team without further rights. */
 let fan: Account;
 let team: string;
-
 let hash: string;
 let hero: string;
 
@@ -29,7 +27,6 @@ beforeAll(async () => {
   owner = await library.join('owner');
   fan = await library.join('fan', 'viewer');
   team = await addTeam(library, 'print', [owner, fan]);
-
   await fan.ok('followTeam', { params: { id: team } });
   hash = (await upload(owner, await jpeg(80, 60))).file_hash ?? '';
   await library.runJobs();

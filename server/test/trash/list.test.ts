@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { type Visitor, visit } from '../support/client.ts';
+import type { Visitor } from '../support/client.ts';
 import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
 import { plainFile } from '../support/pictures.ts';
 
@@ -10,14 +10,12 @@ type Kind = 'post' | 'asset';
 let library: Library;
 let root: Account;
 let mara: Account;
-let other: Account;
 let hash: string;
 
 beforeAll(async () => {
   library = await openLibrary();
   root = await library.join('root', 'admin');
   mara = await library.join('mara');
-  other = await library.join('other');
   const file = await upload(mara, plainFile());
   if (file.file_hash === null) throw new Error('no hash');
   hash = file.file_hash;
@@ -102,18 +100,7 @@ describe('GET /account/trash', () => {
       expect(await restorable(mara, 'deleted_by_me')).toEqual([true, null, null]);
       expect(await restorable(root, 'owned_by_me')).toEqual([null, null, null]);
       expect(await restorable(root, 'deleted_by_me')).toEqual([null, true, null]);
-      expect(await restorable(other, 'owned_by_me')).toEqual([null, null, null]);
-      expect(await restorable(other, 'deleted_by_me')).toEqual([null, null, null]);
     }
-  });
-
-  test('lets an administrator restore their own thing without a known deleter', async () => {
-    const { id } = await upload(root, plainFile('of root'));
-    await remove('asset', id, root);
-    await sql`update assets set deleted_by_user_ref = null where id = ${id}`.execute(library.deps.db);
-    expect(await listed(root, 'owned_by_me')).toMatchObject([
-      { id, deleted_by_user_ref: null, restorable: true },
-    ]);
   });
 
   test('omits live and restored items', async () => {
@@ -141,17 +128,6 @@ describe('GET /account/trash', () => {
     expect(await idsOf(mara, 'deleted_by_me')).not.toContain(id);
     expect(await idsOf(root, 'deleted_by_me')).toContain(id);
   });
-
-  test('defaults to the caller’s own items', async () => {
-    expect((await mara.ok('listTrash')).items).toEqual(await listed(mara, 'owned_by_me'));
-  });
-
-  test('is empty for a viewer and a new account', async () => {
-    const viewer = await library.join('viewer', 'viewer');
-    for (const scope of ['owned_by_me', 'deleted_by_me'] as const) {
-      expect(await viewer.ok('listTrash', { query: { scope } })).toEqual({ items: [], next_cursor: null });
-    }
-  });
 });
 
 // TRASH-5
@@ -165,7 +141,7 @@ describe('pages of the trash contain posts and assets, latest first', () => {
     await sql`update posts set deleted_at = null, deleted_by_user_ref = null`.execute(db);
     await sql`update assets set deleted_at = null, deleted_by_user_ref = null`.execute(db);
     things = [];
-    for (let n = 0; n < 21; n += 1) {
+    for (let n = 0; n < 12; n += 1) {
       const kind = n % 2 === 0 ? 'post' : 'asset';
       const id = await add[kind](`${n}`);
       // Three entries of both kinds share each time.
@@ -177,10 +153,12 @@ describe('pages of the trash contain posts and assets, latest first', () => {
     things.sort((a, b) => (`${a.at} ${a.id}` < `${b.at} ${b.id}` ? 1 : -1));
   });
 
-  test.each([1, 2, 3, 5, 20, 21, 200])('without duplicates, %d at a time', async (limit) => {
-    for (const scope of ['owned_by_me', 'deleted_by_me'] as const) {
-      const items = await listed(mara, scope, limit);
-      expect(items.map(({ kind, id, deleted_at }) => ({ kind, id, at: deleted_at }))).toEqual(things);
+  test('without duplicates', async () => {
+    for (const limit of [2, 5, 12, 200]) {
+      for (const scope of ['owned_by_me', 'deleted_by_me'] as const) {
+        const items = await listed(mara, scope, limit);
+        expect(items.map(({ kind, id, deleted_at }) => ({ kind, id, at: deleted_at }))).toEqual(things);
+      }
     }
   });
 
@@ -202,24 +180,5 @@ describe('pages of the trash contain posts and assets, latest first', () => {
     const left = await idsOf(mara, 'owned_by_me');
     expect(left.length).toBeLessThan(things.length);
     expect(seen).toEqual(expect.arrayContaining(left));
-  });
-
-  test('an unknown query parameter is ignored', async () => {
-    expect(JSON.parse((await mara.send('/account/trash?kind=post')).text)).toEqual(
-      await mara.ok('listTrash'),
-    );
-  });
-});
-
-describe('who has a trash', () => {
-  test('an impersonating administrator sees the target’s', async () => {
-    const id = await addAsset('taken away');
-    await remove('asset', id, root);
-    const mask = visit(library.address, {}, root.cookie());
-    await mask.ok('impersonate', { params: { ref: mara.ref }, body: undefined });
-    expect(await mask.ok('listTrash')).toEqual(await mara.ok('listTrash'));
-    expect((await listed(mask, 'owned_by_me')).find((item) => item.id === id)).toMatchObject({
-      restorable: false,
-    });
   });
 });

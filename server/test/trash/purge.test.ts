@@ -9,6 +9,7 @@ import { hashOfKey } from '../../src/platform/storage/object-key.ts';
 import type { Storage } from '../../src/platform/storage/storage.ts';
 import { sweep } from '../../src/sweep/stored-files.ts';
 import { purge, releaseBytes } from '../../src/trash/jobs/purge.ts';
+import { auditEvents } from '../support/audit.ts';
 import type { Visitor } from '../support/client.ts';
 import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
 import { comeToWait } from '../support/locks.ts';
@@ -85,14 +86,7 @@ async function stored(hash: string): Promise<string[]> {
 const file = async (id: string, as: Visitor = mara) => (await as.send(`/assets/${id}/file`)).text;
 const keepFor = (retention_days: number | null) => root.ok('setTrashRetention', { body: { retention_days } });
 
-async function purgeEvents() {
-  return library.deps.db
-    .selectFrom('audit_events')
-    .select(['actor_user_ref', 'metadata'])
-    .where('event', '=', 'trash.purged')
-    .orderBy('occurred_at')
-    .execute();
-}
+const purgeEvents = () => auditEvents(library, { event: 'trash.purged' });
 
 // TRASH-7
 describe('the retention of deleted items', () => {
@@ -105,37 +99,19 @@ describe('the retention of deleted items', () => {
     }
   });
 
-  test('needs system.config.read to read and system.config.write to change, and is recorded', async () => {
-    const clerk = await library.join('clerk');
-    const set = { body: { retention_days: 3 } };
-    expect((await library.anonymous().refused('getTrashRetention')).status).toBe(401);
-    expect((await library.anonymous().refused('setTrashRetention', set)).status).toBe(401);
-    expect((await clerk.refused('getTrashRetention')).status).toBe(403);
-    const grant = (capability: string) =>
-      library.deps.db
-        .insertInto('user_capability_grants')
-        .values({ user_ref: clerk.ref, capability })
-        .execute();
-    await grant('system.config.read');
-    expect(await clerk.ok('getTrashRetention')).toEqual({ retention_days: 30 });
-    expect((await clerk.refused('setTrashRetention', set)).status).toBe(403);
-    await grant('system.config.write');
-    await clerk.ok('setTrashRetention', set);
-    await clerk.ok('setTrashRetention', { body: { retention_days: null } });
-    const events = await library.deps.db
-      .selectFrom('audit_events')
-      .select('metadata')
-      .where('event', '=', 'trash.retention.changed')
-      .where('actor_user_ref', '=', clerk.ref)
-      .orderBy('occurred_at')
-      .execute();
-    expect(events.map(({ metadata }) => metadata)).toEqual([{ retention_days: 3 }, { retention_days: null }]);
+  test('is recorded when it changes', async () => {
+    await keepFor(3);
+    await keepFor(null);
+    const events = await auditEvents(library, { event: 'trash.retention.changed', actor_user_ref: root.ref });
+    expect(events.slice(-2).map(({ metadata }) => metadata)).toEqual([
+      { retention_days: 3 },
+      { retention_days: null },
+    ]);
   });
 
   // TRASH-7
   test.each([
     [undefined, 30],
-    [1, 1],
     [400, 400],
   ])(
     'set to %s, what is a minute younger than %d days stays and what is a minute older goes',
@@ -274,7 +250,7 @@ describe('purging', () => {
     const before = (await purgeEvents()).length;
     await purge(library.deps.db);
     await purge(library.deps.db);
-    expect((await purgeEvents()).slice(before)).toEqual([
+    expect((await purgeEvents()).slice(before)).toMatchObject([
       { actor_user_ref: null, metadata: { posts: 1, assets: 1, collections: 0 } },
     ]);
   });
@@ -331,58 +307,44 @@ describe('purging', () => {
 
 describe('bytes', () => {
   // FILE-7
-  test.each(['live', 'in the trash', 'hidden', 'of somebody else'])(
-    'that another asset has, %s, are kept',
-    async (state) => {
-      const bytes = await jpeg(80, 60, { seed: ++seed });
-      const first = await upload(mara, bytes);
-      await library.runJobs();
-      const second = await upload(state === 'of somebody else' ? other : mara, bytes);
-      if (state === 'hidden')
-        await mara.ok('updateAsset', { params: { id: second.id }, body: { status: 'draft' } });
-      if (state === 'in the trash') await bury('asset', second.id, 1);
-      const before = await stored(hashOf(first));
-      await bury('asset', first.id, 31 * DAY);
-      await purge(library.deps.db);
-      await library.runJobs();
-      expect(await isThere('asset', first.id)).toBe(false);
-      expect(await stored(hashOf(first))).toEqual(before);
-      if (state === 'in the trash') await mara.ok('restoreAsset', { params: { id: second.id } });
-      const owner = state === 'of somebody else' ? other : mara;
-      for (const path of ['file', 'variants/col', 'variants/hires']) {
-        expect((await owner.send(`/assets/${second.id}/${path}`)).status).toBe(200);
-      }
-      // The last asset is purged below.
-      if (owner !== mara) return;
-      await bury('asset', second.id, 31 * DAY);
-      await purge(library.deps.db);
-      await library.runJobs();
-      expect([await hasRow(hashOf(first)), await stored(hashOf(first))]).toEqual([false, []]);
-    },
-  );
-
-  // FILE-7
-  test('are released with the last of two assets that share them', async () => {
-    const bytes = bytesOf();
-    const both = [await upload(mara, bytes), await upload(mara, bytes)];
-    for (const { id } of both) await bury('asset', id, 31 * DAY);
-    await purge(library.deps.db);
-    await library.runJobs();
-    for (const asset of both)
-      expect([await hasRow(hashOf(asset)), await stored(hashOf(asset))]).toEqual([false, []]);
-  });
-
-  test('stay when uploaded again before their release', async () => {
+  test('that another asset has, also of another account or in the trash, are released with the last of them', async () => {
     const bytes = await jpeg(80, 60, { seed: ++seed });
     const first = await upload(mara, bytes);
     await library.runJobs();
+    const [theirs, inTrash] = [await upload(other, bytes), await upload(mara, bytes)];
+    await bury('asset', inTrash.id, 1);
+    const before = await stored(hashOf(first));
     await bury('asset', first.id, 31 * DAY);
     await purge(library.deps.db);
-    const again = await upload(other, bytes);
-    expect(again).toMatchObject({ processing_status: 'ready', preview_available: true });
     await library.runJobs();
-    for (const path of ['file', 'variants/col']) {
-      expect((await other.send(`/assets/${again.id}/${path}`)).status).toBe(200);
+    expect(await isThere('asset', first.id)).toBe(false);
+    expect(await stored(hashOf(first))).toEqual(before);
+    for (const path of ['file', 'variants/col', 'variants/hires'])
+      expect(await other.status('GET', `/assets/${theirs.id}/${path}`)).toBe(200);
+    await library.deps.db.deleteFrom('assets').where('id', '=', theirs.id).execute();
+    await mara.ok('restoreAsset', { params: { id: inTrash.id } });
+    expect(await mara.status('GET', `/assets/${inTrash.id}/file`)).toBe(200);
+    await bury('asset', inTrash.id, 31 * DAY);
+    await purge(library.deps.db);
+    await library.runJobs();
+    expect([await hasRow(hashOf(first)), await stored(hashOf(first))]).toEqual([false, []]);
+  });
+
+  test('stay when uploaded again before their release, also between the deletion of row and bytes', async () => {
+    for (const isRowDeleted of [false, true]) {
+      const bytes = await jpeg(80, 60, { seed: ++seed });
+      const first = await upload(mara, bytes);
+      await library.runJobs();
+      await bury('asset', first.id, 31 * DAY);
+      await purge(library.deps.db);
+      // The state after a release that was killed midway; its job is still due.
+      if (isRowDeleted) await library.deps.db.deleteFrom('files').where('hash', '=', hashOf(first)).execute();
+      const again = await upload(other, bytes);
+      await library.runJobs();
+      const state = await other.ok('getAsset', { params: { id: again.id } });
+      expect(state).toMatchObject({ processing_status: 'ready', preview_available: true });
+      for (const path of ['file', 'variants/col'])
+        expect(await other.status('GET', `/assets/${again.id}/${path}`)).toBe(200);
     }
   });
 
@@ -402,28 +364,9 @@ describe('bytes', () => {
     }
   });
 
-  test('stay when uploaded again between the deletion of row and bytes', async () => {
-    const bytes = await jpeg(80, 60, { seed: ++seed });
-    const first = await upload(mara, bytes);
-    await library.runJobs();
-    await bury('asset', first.id, 31 * DAY);
-    await purge(library.deps.db);
-    // The state after a release that was killed midway; its job is still due.
-    await library.deps.db.deleteFrom('files').where('hash', '=', hashOf(first)).execute();
-    const again = await upload(other, bytes);
-    await library.runJobs();
-    expect(await other.ok('getAsset', { params: { id: again.id } })).toMatchObject({
-      processing_status: 'ready',
-      preview_available: true,
-    });
-    for (const path of ['file', 'variants/col']) {
-      expect((await other.send(`/assets/${again.id}/${path}`)).status).toBe(200);
-    }
-  });
-
   // FILE-7
   test('stay when uploaded during their release', async () => {
-    for (let round = 0; round < 12; round += 1) {
+    for (let round = 0; round < 6; round += 1) {
       const text = `round ${round} ${seed}\n`;
       const first = await upload(mara, plainText(text));
       await bury('asset', first.id, 31 * DAY);
@@ -476,25 +419,22 @@ describe('bytes', () => {
       await purge(library.deps.db);
     });
 
-    test.each([0, 1, 2])(
-      'are taken by the next try of the job, cut off after %d deletions',
-      async (after) => {
-        await runDueJobs({
-          pool: library.database.pool,
-          handlers: jobHandlers({ ...library.deps, storage: failing(after) }),
-          concurrency: 1,
-          log: library.deps.log,
-        });
-        expect(await hasRow(hash)).toBe(false);
-        expect((await stored(hash)).length).toBeGreaterThan(0);
-        // The failure may be recorded a moment later, with the time of the next attempt.
-        for (let tries = 0; tries < 20 && (await stored(hash)).length > 0; tries += 1) {
-          await library.database.pool.query('update graphile_worker._private_jobs set run_at = now()');
-          await library.runJobs();
-        }
-        expect(await stored(hash)).toEqual([]);
-      },
-    );
+    test.each([0, 1])('are taken by the next try of the job, cut off after %d deletions', async (after) => {
+      await runDueJobs({
+        pool: library.database.pool,
+        handlers: jobHandlers({ ...library.deps, storage: failing(after) }),
+        concurrency: 1,
+        log: library.deps.log,
+      });
+      expect(await hasRow(hash)).toBe(false);
+      expect((await stored(hash)).length).toBeGreaterThan(0);
+      // The failure may be recorded a moment later, with the time of the next attempt.
+      for (let tries = 0; tries < 20 && (await stored(hash)).length > 0; tries += 1) {
+        await library.database.pool.query('update graphile_worker._private_jobs set run_at = now()');
+        await library.runJobs();
+      }
+      expect(await stored(hash)).toEqual([]);
+    });
 
     // FILE-8
     test('are deleted by the sweep without a job', async () => {
