@@ -19,26 +19,17 @@ describe('the pattern of a value', () => {
     for (const value of others) expect(matches(value), value).toBe(false);
   });
 
-  test.each(['[^a]+', '\\^', '\\$5', '[$^]', '\\Q^$\\E', '[]^]', '[[:alpha:]^]+', 'a\\Q$'])(
-    '%j has no anchor',
-    (pattern) => {
-      expect(() => checkPattern(pattern, 2000)).not.toThrow();
-    },
-  );
-
-  test.each(['^a', 'a$', 'a|^b', '(a$)|b', '[a]^', '\\\\$'])('%j is anchored, and refused', (pattern) => {
-    expect(() => checkPattern(pattern, 2000)).toThrow('must not be written');
+  test('an anchor is refused, and no other use of its character', () => {
+    for (const pattern of ['[^a]+', '\\^', '\\$5', '[$^]', '\\Q^$\\E', '[]^]', '[[:alpha:]^]+', 'a\\Q$'])
+      expect(() => checkPattern(pattern, 2000), pattern).not.toThrow();
+    for (const pattern of ['^a', 'a$', 'a|^b', '(a$)|b', '[a]^', '\\\\$'])
+      expect(() => checkPattern(pattern, 2000), pattern).toThrow('must not be written');
   });
 
-  test.each(['(a+)+', '(a|a)*', '(.*a){20}', '(x+x+)+y', '([a-z]+)*\\d'])(
-    '%j, catastrophic elsewhere, takes linear time here',
-    (pattern) => {
-      const { matches } = compilePattern(pattern);
-      const begun = performance.now();
-      expect(matches(`${'ax'.repeat(10_000)}!`)).toBe(false);
-      expect(performance.now() - begun).toBeLessThan(10_000);
-    },
-  );
+  test('patterns that are catastrophic elsewhere take linear time', () => {
+    for (const pattern of ['(a+)+', '(a|a)*', '(.*a){20}', '(x+x+)+y', '([a-z]+)*\\d'])
+      expect(compilePattern(pattern).matches(`${'ax'.repeat(10_000)}!`), pattern).toBe(false);
+  });
 
   // FIELD-20
   test('refuses a pattern that compiles to too large a program, however short the values', () => {

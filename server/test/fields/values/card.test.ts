@@ -1,11 +1,10 @@
 import type { FieldType } from '@vitrine/contract/fields';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { arrive } from '../../posts/people.ts';
 import type { Visitor } from '../../support/client.ts';
-import { type Account, type Library, openLibrary, publish, upload } from '../../support/library.ts';
+import { type Account, type Library, openLibrary, upload } from '../../support/library.ts';
 import { plainFile } from '../../support/pictures.ts';
 import { countStatements } from '../../support/statements.ts';
-import { type Defined, define } from './fields.ts';
+import { archiveFields, type Columns, type Defined, define, store } from './fields.ts';
 
 let library: Library;
 let owner: Account;
@@ -14,69 +13,29 @@ let asset: string;
 
 beforeAll(async () => {
   library = await openLibrary();
-  owner = await arrive(library, 'owner');
-  stranger = await arrive(library, 'stranger');
+  owner = await library.join('owner');
+  stranger = await library.join('stranger');
   asset = (await upload(owner, plainFile())).id;
 });
 
-afterEach(async () => {
-  await library.deps.db
-    .updateTable('fields')
-    .set({ status: 'archived' })
-    .where('mirrors_column', 'is', null)
-    .execute();
-});
+afterEach(() => archiveFields(library));
 
-type Columns = {
-  value_text?: string;
-  value_num?: number;
-  value_date?: string;
-  value_options?: string[];
-  value_ref?: string;
-};
-
-async function shown(
-  type: FieldType,
-  code: string,
-  columns: Columns,
-  defined: Defined = {},
-): Promise<string> {
-  const field_id = await define(library, type, {
-    show_on_card: true,
-    label: code.toUpperCase(),
-    ...defined,
-    code,
-  });
-  await library.deps.db
-    .insertInto('asset_field_values')
-    .values({ asset_id: asset, field_id, set_by: 'import', ...columns })
-    .execute();
-  return field_id;
+async function shown(type: FieldType, code: string, columns: Columns, defined: Defined = {}): Promise<void> {
+  const label = code.toUpperCase();
+  const field = await define(library, type, { show_on_card: true, label, ...defined, code });
+  await store(library, asset, field, columns);
 }
 
-/** Returns the card values of the asset: null if it has none, undefined if it is withheld. */
+/** Returns the card values of the asset, or null if it has none. */
 async function strip(as: Visitor = stranger) {
   const read = await as.ok('getAsset', { params: { id: asset } });
-  if (read.restricted) {
-    expect(Object.keys(read)).not.toContain('card_fields');
-    return undefined;
-  }
   return 'card_fields' in read ? read.card_fields : null;
 }
 
-const words = async (as: Visitor = stranger) =>
-  (await strip(as))?.map(({ code, value }) => `${code}: ${value}`);
+const words = async (as?: Visitor) => (await strip(as))?.map(({ code, value }) => `${code}: ${value}`);
 
 // VALUE-18
 describe('card_fields of an asset', () => {
-  // ASSET-30
-  test('are left out when nothing applies', async () => {
-    await shown('text', 'unshown', { value_text: 'x' }, { show_on_card: false });
-    await shown('text', 'blank', { value_text: '  ' });
-    await define(library, 'text', { code: 'empty', show_on_card: true });
-    expect(await strip()).toBeNull();
-  });
-
   test('format values of each type as text', async () => {
     const target = await upload(owner, plainFile(), { title: 'Target' });
     const terms = [
@@ -97,74 +56,39 @@ describe('card_fields of an asset', () => {
       { code: 'e_date', label: 'E_DATE', value: '2024-02-29' },
       { code: 'f_datetime', label: 'F_DATETIME', value: '2024-02-29T12:30:00Z' },
     ]);
-    await library.deps.db
-      .updateTable('fields')
-      .set({ status: 'archived' })
-      .where('mirrors_column', 'is', null)
-      .execute();
+    await archiveFields(library);
     await shown('select', 'g_select', { value_text: 'red' }, { terms });
     await shown('multi_select', 'h_multi', { value_options: ['blue', 'red', 'unheard-of'] }, { terms });
     await shown('tree', 'i_tree', { value_text: 'red' }, { terms });
     await shown('reference', 'j_reference', { value_ref: target.id });
-    expect(await words()).toEqual([
-      'g_select: Crimson',
-      'h_multi: Blue, Crimson, unheard-of',
-      'i_tree: Crimson',
-      'j_reference: Target',
-    ]);
+    const named = ['g_select: Crimson', 'h_multi: Blue, Crimson, unheard-of', 'i_tree: Crimson'];
+    expect(await words()).toEqual([...named, 'j_reference: Target']);
     await owner.ok('updateAsset', { params: { id: target.id }, body: { sensitivity: 'restricted' } });
-    expect(await words()).toEqual([
-      'g_select: Crimson',
-      'h_multi: Blue, Crimson, unheard-of',
-      'i_tree: Crimson',
-    ]);
-    expect((await words(owner))?.length).toBe(4);
+    expect([await words(), (await words(owner))?.length]).toEqual([named, 4]);
   });
 
   // ASSET-30
-  test('are at most six, in display order', async () => {
-    for (const n of [7, 3, 5, 1, 2, 6, 4, 8])
+  test('are at most six, in display order, and need no additional statement', async () => {
+    const count = async () => (await countStatements(library, () => stranger.ok('listAssets', {})))[1];
+    await count();
+    const without = await count();
+    for (const n of [7, 3, 5, 1, 2, 6, 4])
       await shown('text', `n${n}`, { value_text: `${n}` }, { display_order: n });
     expect((await strip())?.map(({ value }) => value)).toEqual(['1', '2', '3', '4', '5', '6']);
+    expect(await count()).toBe(without);
   });
 
-  // FIELD-12, VALUE-18, VALUE-25
-  test('belong to active fields of the type without a read capability', async () => {
+  // ASSET-30, FIELD-12, VALUE-18, VALUE-25
+  test('belong to active fields of the type that are shown on cards and have no read capability', async () => {
+    await shown('text', 'unshown', { value_text: 'x' }, { show_on_card: false });
+    await shown('text', 'blank', { value_text: '  ' });
     await shown('text', 'gated', { value_text: 'x' }, { show_on_card: false, read_capability: 'jobs.read' });
     await shown('text', 'old', { value_text: 'x' }, { status: 'deprecated' });
     await shown('text', 'away', { value_text: 'x' }, { status: 'archived' });
     await shown('text', 'films', { value_text: 'x' }, { applies_to: [3] });
+    await define(library, 'text', { code: 'empty', show_on_card: true });
+    expect(await strip()).toBeNull();
     await shown('text', 'kept', { value_text: 'x' });
     expect(await words()).toEqual(['kept: x']);
-  });
-
-  // VALUE-18
-  test('appear in lists and posts, but never on a withheld asset', async () => {
-    await shown('text', 'note', { value_text: 'x' });
-    const post = await publish(owner, [{ id: asset }], { visibility: 'public' });
-    const memberOf = async (as: Visitor) => (await as.ok('getPost', { params: { id: post.id } })).members[0];
-    const listed = async (as: Visitor) =>
-      (await as.ok('listAssets', {})).items.find(({ id }) => id === asset);
-    const strip = [{ code: 'note', label: 'NOTE', value: 'x' }];
-    expect(await memberOf(stranger)).toMatchObject({ asset: { card_fields: strip } });
-    expect(await listed(stranger)).toMatchObject({ card_fields: strip });
-    await library.setPublicMode(true);
-    expect(await listed(library.anonymous())).toMatchObject({ card_fields: strip });
-    await owner.ok('updateAsset', { params: { id: asset }, body: { sensitivity: 'restricted' } });
-    expect(await listed(library.anonymous())).toBeUndefined();
-    await library.setPublicMode(false);
-    expect(JSON.stringify(await listed(stranger))).not.toContain('card_fields');
-    expect(JSON.stringify(await memberOf(stranger))).not.toContain('NOTE');
-    expect(await listed(owner)).toMatchObject({ card_fields: strip });
-    await owner.ok('updateAsset', { params: { id: asset }, body: { sensitivity: 'public' } });
-  });
-
-  test('need no additional statement', async () => {
-    const count = async () => (await countStatements(library, () => stranger.ok('listAssets', {})))[1];
-    await count();
-    const without = await count();
-    for (const n of [1, 2, 3]) await shown('text', `cost${n}`, { value_text: 'x' });
-    expect(await count()).toBe(without);
-    expect((await strip())?.length).toBe(3);
   });
 });

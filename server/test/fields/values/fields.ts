@@ -1,5 +1,6 @@
-import { randomUUID } from 'node:crypto';
 import type { FieldType, SubjectKind } from '@vitrine/contract/fields';
+import type { Insertable } from 'kysely';
+import type { Tables } from '../../../src/platform/database/tables.ts';
 import type { Library } from '../../support/library.ts';
 
 /** Properties of a field besides its type. */
@@ -83,5 +84,28 @@ export async function define(
   return id;
 }
 
-/** An unknown id. */
-export const nowhere = randomUUID();
+/** The columns of a stored value. */
+export type Columns = Partial<
+  Pick<
+    Insertable<Tables['asset_field_values']>,
+    'value_text' | 'value_num' | 'value_date' | 'value_options' | 'value_ref'
+  >
+>;
+
+/** Stores a value of an asset without any checks, as an import does. */
+export async function store(
+  { deps: { db } }: Library,
+  asset_id: string,
+  field_id: string,
+  columns: Columns,
+): Promise<void> {
+  await db
+    .insertInto('asset_field_values')
+    .values({ asset_id, field_id, set_by: 'import', ...columns })
+    .execute();
+}
+
+/** Archives all fields except those that mirror columns. */
+export async function archiveFields({ deps: { db } }: Library): Promise<void> {
+  await db.updateTable('fields').set({ status: 'archived' }).where('mirrors_column', 'is', null).execute();
+}

@@ -1,9 +1,8 @@
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { readableAssets, shownAssets } from '../../../src/access/assets.ts';
-import type { SignedIn } from '../../../src/access/caller.ts';
+import { callerOf } from '../../../src/access/caller-of.ts';
 import { findFilters } from '../../../src/fields/values/filter.ts';
-import { arrive } from '../../posts/people.ts';
 import { type Account, type Library, openLibrary, upload } from '../../support/library.ts';
 import { plainFile } from '../../support/pictures.ts';
 import { define } from './fields.ts';
@@ -17,7 +16,7 @@ let hash: string;
 
 beforeAll(async () => {
   library = await openLibrary();
-  owner = await arrive(library, 'owner');
+  owner = await library.join('owner');
   hash = (await upload(owner, plainFile())).file_hash ?? '';
   const { db } = library.deps;
   const terms = Array.from({ length: 500 }, (_, index) => ({ value: `term-${index}` }));
@@ -56,26 +55,11 @@ beforeAll(async () => {
   await sql`analyze assets`.execute(db);
 }, 600_000);
 
-const caller = (ref: number): SignedIn => ({
-  kind: 'user',
-  ref,
-  username: 'owner',
-  capabilities: new Set(),
-  capabilitiesStatus: 'resolved',
-  teamCapabilities: new Map(),
-  authMethod: 'session',
-  sessionId: null,
-  token: null,
-  impersonator: null,
-  showRestricted: true,
-  seesMature: false,
-  account: { fullname: null, email: null, preferences: {}, matureAllowed: false },
-});
-
 /** Returns the plan of a filtered page as text. */
 async function planOf(filter: string): Promise<string> {
   const { db } = library.deps;
-  const who = caller(owner.ref);
+  const who = await callerOf(db, owner.ref);
+  if (who === null) throw new Error('the owner has no account');
   const conditions = [readableAssets(who), shownAssets(who), ...(await findFilters(db, who, [filter]))];
   const { rows } = await sql<Record<string, string>>`
     explain (analyze, costs off, summary off) select a.id from assets a

@@ -1,7 +1,6 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { cleanHtml } from '../../../src/fields/values/rich-text.ts';
-import { arrive } from '../../posts/people.ts';
 import { openBrowser } from '../../support/browser.ts';
 import { type Account, type Library, openLibrary, upload } from '../../support/library.ts';
 import { plainFile } from '../../support/pictures.ts';
@@ -16,7 +15,7 @@ let browser: Browser;
 
 beforeAll(async () => {
   library = await openLibrary();
-  owner = await arrive(library, 'owner');
+  owner = await library.join('owner');
   asset = (await upload(owner, plainFile())).id;
   field = await define(library, 'rich_text');
   browser = await openBrowser();
@@ -43,14 +42,10 @@ describe('rich text is sanitised on write', () => {
     for (const html of kept) expect(await put(html)).toBe(html);
   });
 
-  test('text without markup is unchanged', async () => {
+  test('escapes text, and removes pictures, styles, classes and ids', async () => {
     expect(await put('a < b & c > d')).toBe('a &lt; b &amp; c &gt; d');
-  });
-
-  test('removes pictures, styles, classes and ids', async () => {
-    expect(
-      await put('<p class="x" id="y" style="color:red" data-z="1">a<img src="/api/v1/assets/1/file">b</p>'),
-    ).toBe('<p>ab</p>');
+    const styled = '<p class="x" id="y" style="color:red" data-z="1">a<img src="/api/v1/assets/1/file">b</p>';
+    expect(await put(styled)).toBe('<p>ab</p>');
   });
 
   test('sanitising is idempotent', () => {
@@ -62,10 +57,6 @@ describe('rich text is sanitised on write', () => {
 });
 
 describe('removes all known ways to run a script', () => {
-  test('there are more than 80 of them', () => {
-    expect(new Set(hostileHtml).size).toBeGreaterThanOrEqual(120);
-  });
-
   // VALUE-10
   test('has only allowed elements, attributes and schemes when Chromium parses it, and runs no script', async () => {
     const page = await browser.newPage();
@@ -80,22 +71,18 @@ describe('removes all known ways to run a script', () => {
     asked.length = 0;
     const stored: string[] = [];
     for (const html of hostileHtml) {
-      const answer = await owner.send(`/assets/${asset}/fields/${field}`, {
-        method: 'PUT',
-        body: { value_text: html },
-      });
+      const body = { value_text: html };
+      const { status, text } = await owner.send(`/assets/${asset}/fields/${field}`, { method: 'PUT', body });
+      if (status === 200) stored.push(JSON.parse(text).value_text);
       // Refuses values without text after cleaning.
-      expect([html, [200, 400].includes(answer.status)]).toEqual([html, true]);
-      if (answer.status === 200) stored.push(JSON.parse(answer.text).value_text);
+      else expect([html, status]).toEqual([html, 400]);
     }
     expect(stored.length).toBeGreaterThan(40);
     for (const html of stored) {
       const found = await page.evaluate(async (text) => {
-        const tags = new Set(
-          'P BR HR H1 H2 H3 H4 H5 H6 BLOCKQUOTE PRE CODE STRONG B EM I U S SUB SUP MARK UL OL LI A'.split(
-            ' ',
-          ),
-        );
+        const names =
+          'P BR HR H1 H2 H3 H4 H5 H6 BLOCKQUOTE PRE CODE STRONG B EM I U S SUB SUP MARK UL OL LI A';
+        const tags = new Set(names.split(' '));
         const place = document.createElement('div');
         document.body.replaceChildren(place);
         place.innerHTML = text;

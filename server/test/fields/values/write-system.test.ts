@@ -6,10 +6,10 @@ import {
   type RawValue,
   writeSystemValue,
 } from '../../../src/extraction/write-value.ts';
-import { arrive } from '../../posts/people.ts';
 import { type Account, type Library, openLibrary, upload } from '../../support/library.ts';
+import { nowhere } from '../../support/people.ts';
 import { plainFile } from '../../support/pictures.ts';
-import { define, nowhere } from './fields.ts';
+import { define } from './fields.ts';
 
 let library: Library;
 let owner: Account;
@@ -18,7 +18,7 @@ let asset: string;
 
 beforeAll(async () => {
   library = await openLibrary();
-  owner = await arrive(library, 'owner', 'admin');
+  owner = await library.join('owner', 'admin');
   hash = (await upload(owner, plainFile(), {}, 'DSC_0001.txt')).file_hash ?? '';
 });
 
@@ -113,13 +113,10 @@ describe('what a part of the system writes', () => {
     expect(await write(nowhere, 'x')).toBe('unfit');
   });
 
-  // EXTRACT-6, FIELD-16
+  // EXTRACT-6, FIELD-16, FIELD-21
   test('is exempt from read_only, the pattern and the write capability', async () => {
-    const field = await define(library, 'text', {
-      read_only: true,
-      regexp_filter: '[0-9]+',
-      write_capability: 'jobs.read',
-    });
+    const bars = { read_only: true, regexp_filter: '[0-9]+', write_capability: 'jobs.read' };
+    const field = await define(library, 'text', bars);
     expect(await write(field, 'abc')).toBe('written');
     expect(await stands(field)).toEqual(['abc', 'exif']);
   });
@@ -140,21 +137,17 @@ describe('the modes, each done twice', () => {
   };
 
   // EXTRACT-3
-  test('skip_if_set, which is also the empty mode', async () => {
-    for (const mode of ['', 'skip_if_set'] as const) {
+  test('skip_if_set, which is also the empty mode, and replace', async () => {
+    for (const [mode, outcome, standing] of [
+      ['', 'kept', 'a'],
+      ['skip_if_set', 'kept', 'a'],
+      ['replace', 'written', 'b'],
+    ] as const) {
       const field = await define(library, 'text');
       expect(await twice(field, 'a', mode)).toBe('written');
-      expect(await write(field, 'b', mode)).toBe('kept');
-      expect(await stands(field)).toEqual(['a', 'exif']);
+      expect([mode, await write(field, 'b', mode)]).toEqual([mode, outcome]);
+      expect(await stands(field)).toEqual([standing, 'exif']);
     }
-  });
-
-  // EXTRACT-3
-  test('replace', async () => {
-    const field = await define(library, 'text');
-    await write(field, 'a');
-    expect(await twice(field, 'b', 'replace')).toBe('written');
-    expect(await stands(field)).toEqual(['b', 'exif']);
   });
 
   // EXTRACT-3
@@ -193,18 +186,14 @@ describe('precedence: people, then extraction, then defaults', () => {
     await clear(byHand);
     expect(await write(byHand, 'found', mode)).toBe('kept');
     expect(await stands(byHand)).toBeNull();
-    const byDefault = await define(library, 'text', {
-      default_value: { kind: 'literal', value_text: 'default' },
-    });
-    asset = (await owner.ok('createAsset', { body: { file_hash: hash } })).id;
-    expect(await stands(byDefault)).toEqual(['default', 'default']);
-    expect(await write(byDefault, 'found', mode)).toBe('written');
-    expect(await stands(byDefault)).toEqual(['found', 'exif']);
     // A value that equals the default is written all the same, and then has the source of the file.
-    const same = await define(library, 'text', { default_value: { kind: 'literal', value_text: 'found' } });
-    asset = (await owner.ok('createAsset', { body: { file_hash: hash } })).id;
-    expect(await write(same, 'found', mode)).toBe('written');
-    expect(await stands(same)).toEqual(['found', 'exif']);
+    for (const value_text of ['default', 'found']) {
+      const byDefault = await define(library, 'text', { default_value: { kind: 'literal', value_text } });
+      asset = (await owner.ok('createAsset', { body: { file_hash: hash } })).id;
+      expect(await stands(byDefault)).toEqual([value_text, 'default']);
+      expect(await write(byDefault, 'found', mode)).toBe('written');
+      expect(await stands(byDefault)).toEqual(['found', 'exif']);
+    }
     await library.deps.db.updateTable('fields').set({ default_value: null }).execute();
   });
 
@@ -220,20 +209,16 @@ describe('precedence: people, then extraction, then defaults', () => {
 });
 
 // EXTRACT-7
-describe('mirrored columns are filled until a user writes them', () => {
-  const title = '00000000-0000-4000-8000-000000000301';
-  const description = '00000000-0000-4000-8000-000000000302';
-
-  // EXTRACT-7
-  test('the title while it is the name of the file, the description while it is empty', async () => {
-    expect(await stands(title)).toEqual(['DSC_0001', 'mirror']);
-    expect(await write(title, 'Ridge')).toBe('written');
-    expect(await write(description, 'Dawn')).toBe('written');
-    expect(await write(title, 'Other', 'replace')).toBe('kept');
-    expect(await write(description, 'Other', 'append')).toBe('kept');
-    expect(await owner.ok('getAsset', { params: { id: asset } })).toMatchObject({
-      title: 'Ridge',
-      description: 'Dawn',
-    });
+test('mirrored columns are filled until a user writes them', async () => {
+  const { items } = await owner.ok('listFields', { query: { limit: 200 } });
+  const [title = '', description = ''] = items.flatMap((one) => (one.mirrors_column === null ? [] : one.id));
+  expect(await stands(title)).toEqual(['DSC_0001', 'mirror']);
+  expect(await write(title, 'Ridge')).toBe('written');
+  expect(await write(description, 'Dawn')).toBe('written');
+  expect(await write(title, 'Other', 'replace')).toBe('kept');
+  expect(await write(description, 'Other', 'append')).toBe('kept');
+  expect(await owner.ok('getAsset', { params: { id: asset } })).toMatchObject({
+    title: 'Ridge',
+    description: 'Dawn',
   });
 });

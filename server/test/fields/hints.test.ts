@@ -1,0 +1,62 @@
+import { sql } from 'kysely';
+import { beforeAll, expect, test } from 'vitest';
+import { type Account, CONNECTIONS, type Library, openLibrary, upload } from '../support/library.ts';
+import { plainFile } from '../support/pictures.ts';
+import { change, define } from './define.ts';
+
+/** Flags and conditions that change what forms show, and nothing else. */
+
+let library: Library;
+let root: Account;
+let mara: Account;
+let asset: string;
+
+beforeAll(async () => {
+  library = await openLibrary();
+  root = await library.join('root', 'admin');
+  mara = await library.join('mara');
+  asset = (await upload(mara, plainFile())).id;
+});
+
+const write = (field_id: string, value_text: string) =>
+  mara.ok('setAssetFieldValue', { params: { id: asset, field_id }, body: { value_text } });
+
+// FIELD-13, FIELD-14, FIELD-24, FIELD-28
+test('a field that forms do not show is written, read, searched and filtered by', async () => {
+  const kind = await define(root, { type: 'select', options: { values: ['photo', 'film'] } });
+  const { id, code } = await define(root, { default_value: { kind: 'literal', value_text: 'unsorted' } });
+  await change(root, id, {
+    show_in_advanced_search: false,
+    show_on_upload: false,
+    display_condition: [`${kind.code}=film`],
+  });
+  await write(kind.id, 'photo');
+  expect(await write(id, 'ocarina')).toMatchObject({ value_text: 'ocarina' });
+  const { items } = await mara.ok('listAssetFieldValues', { params: { id: asset } });
+  expect(items.find(({ field_id }) => field_id === id)?.value_text).toBe('ocarina');
+  const filtered = await mara.ok('listAssets', { query: { filter: [`field:${code}~ocar`] } });
+  expect(filtered.items.map((one) => one.id)).toEqual([asset]);
+  expect((await mara.ok('search', { query: { q: 'ocarina', kind: 'asset' } })).total).toBe(1);
+  const made = await upload(mara, plainFile());
+  const defaults = await mara.ok('listAssetFieldValues', { params: { id: made.id } });
+  expect(defaults.items.find(({ field_id }) => field_id === id)?.value_text).toBe('unsorted');
+});
+
+// HTTP-35
+test('returns 503 and writes nothing when a concurrent change takes too long', async () => {
+  const { id } = await define(root);
+  const { db } = library.deps;
+  // At once, so that each connection of the pool gets the setting.
+  const shorten = () => sql`select set_config('lock_timeout', '100ms', false), pg_sleep(0.2)`.execute(db);
+  await Promise.all(Array.from({ length: CONNECTIONS }, shorten));
+  const path = `/assets/${asset}/fields/${id}`;
+  const answer = await db.transaction().execute(async (tx) => {
+    await sql`select from fields where id = ${id} for update`.execute(tx);
+    return mara.send(path, { method: 'PUT', body: { value_text: 'x' } });
+  });
+  expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '30']);
+  expect(await mara.ok('listAssetFieldHistory', { params: { id: asset, field_id: id } })).toMatchObject({
+    items: [],
+  });
+  await write(id, 'x');
+});
