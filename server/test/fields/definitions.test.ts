@@ -169,7 +169,6 @@ describe('POST /fields', () => {
   });
 });
 
-// FIELD-5
 describe('updateField', () => {
   // FIELD-2
   test('does not change immutable properties', async () => {
@@ -301,11 +300,18 @@ test('GET /fields lists fields in display order, filtered by kind, status and as
   const second = await admin.ok('listFields', { query: { cursor: first.next_cursor ?? '' } });
   expect([...first.items, ...second.items].map(({ code }) => code)).toEqual(all);
   expect(second.next_cursor).toBeNull();
-  const [, before] = await countStatements(fresh, () => codes());
   await sql`insert into fields (code, label, type, subject_kind)
     select 'many_' || n, 'Many', 'text', 'asset' from generate_series(1, 60) n`.execute(fresh.deps.db);
-  const [page, after] = await countStatements(fresh, () => codes());
-  expect([page.length, after]).toEqual([50, before]);
+  expect(await codes()).toHaveLength(50);
+});
+
+test('GET /fields needs a fixed number of statements, however many fields and terms there are', async () => {
+  const count = async () =>
+    (await countStatements(library, () => editor.ok('listFields', { query: { limit: 200 } })))[1];
+  await count();
+  const before = await count();
+  for (let n = 0; n < 5; n += 1) await define(editor, { type: 'select', options: { values: ['a', 'b'] } });
+  expect(await count()).toBe(before);
 });
 
 describe('the flags of a definition', () => {
@@ -344,14 +350,16 @@ describe('the flags of a definition', () => {
         );
   });
 
-  // FIELD-30
+  // FIELD-24, FIELD-30
   test('hides the code and terms of a condition on a field that the caller may not read', async () => {
     const read_capability: Capability = 'jobs.read';
     const gated = await define(editor, { read_capability });
     const open = await define(editor);
     const { id } = await define(editor, { code: 'follows_gated' });
-    const condition = [`${open.code}=x`, `${gated.code.toUpperCase()} = undisclosed`];
-    await change(editor, id, { display_condition: condition });
+    const condition = [`${open.code}=x`, ` ${gated.code.toUpperCase()} = undisclosed`];
+    const changed = await change(editor, id, { display_condition: condition });
+    // It is stored as written.
+    expect(changed.display_condition).toEqual(condition);
     expect(await get(stranger, id)).toMatchObject({ display_condition: null });
     const { items } = await stranger.ok('listFields', { query: { limit: 200 } });
     expect(items.find((one) => one.id === id)).toMatchObject({ display_condition: null });
@@ -408,14 +416,6 @@ describe('regexp_filter', () => {
 
 // FIELD-24
 describe('display_condition', () => {
-  // FIELD-24
-  test('is stored as written', async () => {
-    await define(editor, { code: 'cond_kind', type: 'select', options: { values: ['photo', 'film'] } });
-    const { id } = await define(editor);
-    const display_condition = [' COND_KIND = photo ', 'title~sun'];
-    expect(await change(editor, id, { display_condition })).toMatchObject({ display_condition });
-  });
-
   // FIELD-25, FIELD-42
   test('refuses a term that can never be evaluated, and names it', async () => {
     const [own, gone] = await defineEach('cond_own', 'cond_gone');
@@ -469,7 +469,6 @@ describe('display_condition', () => {
   });
 });
 
-// FIELD-38
 describe('PUT /fields/{id}/extraction', () => {
   const wire = (id: string, body: { source: string; mode?: '' | 'replace' | 'append' }) =>
     editor.ok('setFieldExtraction', { params: { id }, body });

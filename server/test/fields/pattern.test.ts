@@ -2,7 +2,6 @@ import { describe, expect, test } from 'vitest';
 import { checkPattern } from '../../src/fields/definitions/flags.ts';
 import { compilePattern } from '../../src/fields/values/rules.ts';
 
-// FIELD-19
 describe('the pattern of a value', () => {
   // FIELD-19
   test.each([

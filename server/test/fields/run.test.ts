@@ -150,7 +150,6 @@ describe('merging a term that more than 1,000 values name', () => {
   });
 });
 
-// FIELD-44
 describe('the words of a field with more than 1,000 values', () => {
   // FIELD-44
   test('leave the search index in steps, also after the job died; a second change starts again', async () => {

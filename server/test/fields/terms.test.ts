@@ -229,7 +229,6 @@ describe('PATCH /fields/{id}/terms/{value}', () => {
   });
 });
 
-// TERM-13
 describe('GET /fields/{id}/values', () => {
   // TERM-13
   test('ranks exact matches, prefixes, then substrings, and orders each by label and slug', async () => {
@@ -294,7 +293,6 @@ describe('GET /fields/{id}/values', () => {
   });
 });
 
-// TERM-16
 describe('POST /fields/{id}/values/merge', () => {
   type Merge = { source: string; target: string; reason?: string; dry_run?: boolean };
   const merge = (id: string, body: Merge, who = editor) =>

@@ -17,7 +17,6 @@ const slugs = (count: number) => Array.from({ length: count }, (_, n) => `t${n}`
 const branch = (levels: number): unknown =>
   levels === 1 ? ['l1'] : [{ value: `l${levels}`, children: branch(levels - 1) }];
 
-// TERM-1
 describe('the vocabulary in options.values', () => {
   // TERM-1
   test('accepts a slug or an object; the default status is active, the default label is the slug', () => {
@@ -129,7 +128,6 @@ describe('the vocabulary in options.values', () => {
   });
 });
 
-// FIELD-37
 describe('options beside the vocabulary', () => {
   const fault = (type: Parameters<typeof readOptions>[0], options: Record<string, unknown>) => {
     try {

@@ -70,7 +70,6 @@ async function expectFound(code: string, due: Record<string, string | number>) {
 const refused = (...rests: string[]) => Object.fromEntries(rests.map((rest) => [rest, 400]));
 const texts = (...all: string[]) => all.map((value_text) => ({ value_text }));
 
-// VALUE-13, VALUE-16
 describe('filter=field:<code><op><value> on GET /assets', () => {
   // VALUE-16
   test('text: = matches exactly and ~ matches a substring in any case', async () => {

@@ -124,7 +124,6 @@ describe('a vocabulary', () => {
   });
 });
 
-// TERM-7
 describe('an open vocabulary', () => {
   // TERM-7, TERM-8
   test('creates an unknown term from its text when no slug or label matches', async () => {

@@ -128,7 +128,6 @@ describe('what a part of the system writes', () => {
   });
 });
 
-// EXTRACT-3
 describe('the modes, each done twice', () => {
   const twice = async (field: string, found: RawValue, mode: Mode) => {
     const first = await write(field, found, mode);
@@ -175,7 +174,6 @@ describe('the modes, each done twice', () => {
   });
 });
 
-// VALUE-20
 describe('precedence: people, then extraction, then defaults', () => {
   // VALUE-20
   test.each(['', 'skip_if_set', 'replace', 'append', 'prepend'] as const)('in mode %j', async (mode) => {

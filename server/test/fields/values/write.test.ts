@@ -197,7 +197,6 @@ describe('the values of an asset', () => {
   });
 });
 
-// VALUE-3
 describe('a refusal', () => {
   // VALUE-2, VALUE-3
   test('names the first of several reasons: asset, field, read-only, capability, status, type', async () => {
@@ -260,7 +259,6 @@ describe('a refusal', () => {
   });
 });
 
-// VALUE-11
 describe('a reference', () => {
   const add = async (title: string) => ({ id: await addAsset(title) });
 
@@ -305,7 +303,6 @@ describe('a reference', () => {
   });
 });
 
-// VALUE-7
 describe('concurrency of one value', () => {
   // VALUE-7
   test('if_unchanged_since is compared with set_at, also of a removed value', async () => {
