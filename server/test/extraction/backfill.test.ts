@@ -1,14 +1,13 @@
-import { randomBytes } from 'node:crypto';
 import { rename } from 'node:fs/promises';
 import type { Extraction } from '@vitrine/contract/extraction';
-import type { OperationId } from '@vitrine/contract/operations';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { originalKey } from '../../src/platform/storage/object-key.ts';
 import { define } from '../fields/values/fields.ts';
 import { stopTagging } from '../media/tagged-files.ts';
-import { actAs, arrive, grant, nowhere } from '../posts/people.ts';
-import type { Visitor } from '../support/client.ts';
+import { auditEventsDuring } from '../support/audit.ts';
 import { type Account, type Library, objectPath, openLibrary, upload } from '../support/library.ts';
+import { grant, nowhere } from '../support/people.ts';
 import { plainText } from '../support/pictures.ts';
 import { brokenFilm, shownValue, tagged, wire } from './files.ts';
 
@@ -18,8 +17,8 @@ let mara: Account;
 
 beforeAll(async () => {
   library = await openLibrary();
-  admin = await arrive(library, 'admin', 'admin');
-  mara = await arrive(library, 'mara');
+  admin = await library.join('admin', 'admin');
+  mara = await library.join('mara');
 });
 afterAll(stopTagging);
 
@@ -33,32 +32,17 @@ beforeEach(async () => {
 
 const progress = (): Promise<Extraction> => admin.ok('getExtraction', {});
 const start = (body?: { field_id?: string; only_failed?: boolean }) => admin.ok('startBackfill', { body });
+const failures = async (as = admin, query = {}) => (await as.ok('listExtractionFailures', { query })).items;
 
-/** Runs due jobs that have not started, one after the other, up to this number. */
-async function workOnce(): Promise<void> {
-  await sql`update graphile_worker._private_jobs set run_at = now()`.execute(library.deps.db);
-  await library.runJobs();
-}
-
-// EXTRACT-9
 describe('a pass over the stored files (POST /admin/system/extraction/backfill)', () => {
-  test('returns no pass before the first one', async () => {
-    expect(await progress()).toEqual({
-      running: false,
-      state: 'none',
-      done: 0,
-      total: 0,
-      failed: 0,
-      field_id: null,
-      only_failed: false,
-      started_at: null,
-      finished_at: null,
-      reader: { name: 'exiftool', version: expect.stringMatching(/^\d+\.\d+/), reason: null },
-    });
-  });
-
   // EXTRACT-9
   test('fills assets from before the wiring, also in the trash, and reports progress', async () => {
+    expect(await progress()).toMatchObject({
+      running: false,
+      state: 'none',
+      started_at: null,
+      reader: { name: 'exiftool', version: expect.stringMatching(/^\d+\.\d+/), reason: null },
+    });
     const before = await upload(mara, await tagged({ 'XMP-dc:Title': 'Ridge' }));
     const binned = await upload(mara, await tagged({ 'XMP-dc:Title': 'Binned' }));
     await mara.ok('deleteAsset', { params: { id: binned.id }, body: undefined });
@@ -75,11 +59,20 @@ describe('a pass over the stored files (POST /admin/system/extraction/backfill)'
     expect(await shownValue(admin, binned, id)).toMatchObject({ value_text: 'Binned' });
   });
 
-  test('fills only the requested field', async () => {
+  // EXTRACT-9
+  test('fills only the requested field, which must be wired', async () => {
     const asset = await upload(mara, await tagged({ 'XMP-dc:Title': 'Ridge' }));
     await library.runJobs();
-    const wanted = await wire(library, admin, 'text', { source: 'title' });
-    const other = await wire(library, admin, 'text', { source: 'title' });
+    const [wanted, other] = [
+      await wire(library, admin, 'text', { source: 'title' }),
+      await wire(library, admin, 'text', { source: 'title' }),
+    ];
+    const unwired = await define(library, 'text', { code: 'unwired' });
+    expect((await admin.refused('startBackfill', { body: { field_id: nowhere } })).status).toBe(404);
+    expect(await admin.refused('startBackfill', { body: { field_id: unwired } })).toEqual({
+      status: 400,
+      error: 'unwired is not wired to a source, or not active',
+    });
     expect(await start({ field_id: wanted })).toMatchObject({ field_id: wanted });
     await library.runJobs();
     expect(await shownValue(mara, asset, wanted)).toMatchObject({ value_text: 'Ridge' });
@@ -87,87 +80,63 @@ describe('a pass over the stored files (POST /admin/system/extraction/backfill)'
   });
 
   // EXTRACT-9
-  test('refuses a second pass, also for concurrent requests', async () => {
+  test('is the only one, also for concurrent requests, and can be stopped; both are audited', async () => {
     await upload(mara, plainText());
-    const twice = await Promise.allSettled([start(), start(), start()]);
-    expect(twice.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected', 'rejected']);
-    expect(await admin.refused('startBackfill', { body: undefined })).toEqual({
-      status: 409,
-      error: 'a pass over the stored files is under way',
+    const events = await auditEventsDuring(library, async () => {
+      const twice = await Promise.allSettled([start(), start(), start()]);
+      expect(twice.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected', 'rejected']);
+      expect(await admin.refused('startBackfill', { body: undefined })).toEqual({
+        status: 409,
+        error: 'a pass over the stored files is under way',
+      });
+      for (let time = 0; time < 2; time += 1) await admin.ok('cancelBackfill', {});
     });
-    await library.runJobs();
-    await start();
-  });
-
-  // EXTRACT-9
-  test('returns 404 for an unknown field and 400 for a field that is not wired', async () => {
-    const id = await define(library, 'text', { code: 'unwired' });
-    expect(await admin.refused('startBackfill', { body: { field_id: nowhere } })).toMatchObject({
-      status: 404,
-    });
-    expect(await admin.refused('startBackfill', { body: { field_id: id } })).toEqual({
-      status: 400,
-      error: 'unwired is not wired to a source, or not active',
-    });
-    expect(await progress()).toMatchObject({ state: 'none' });
-  });
-
-  // EXTRACT-9
-  test('can be stopped; stopping is idempotent', async () => {
-    await upload(mara, plainText());
-    await start();
-    await admin.ok('cancelBackfill', {});
-    await admin.ok('cancelBackfill', {});
+    expect(events.map(({ event, actor_user_ref }) => [event, actor_user_ref])).toEqual([
+      ['extraction.backfill.started', admin.ref],
+      ['extraction.backfill.cancelled', admin.ref],
+    ]);
     await library.runJobs();
     expect(await progress()).toMatchObject({ running: false, state: 'cancelled', done: 0, total: 1 });
-  });
-
-  test('is recorded in the audit log with who started and stopped it', async () => {
     await start();
-    await admin.ok('cancelBackfill', {});
-    const { rows } = await sql<{ event: string; actor_user_ref: number }>`
-      select event, actor_user_ref from audit_events where event like 'extraction.%' order by occurred_at desc, event
-      limit 2`.execute(library.deps.db);
-    expect(rows.map(({ event }) => event).sort()).toEqual([
-      'extraction.backfill.cancelled',
-      'extraction.backfill.started',
-    ]);
-    expect(rows.every((row) => row.actor_user_ref === admin.ref)).toBe(true);
   });
 });
 
 describe('a pass over more files than one step has', () => {
-  /** Inserts files without metadata, as rows and bytes. */
-  async function addFiles(count: number): Promise<void> {
+  /** Starts a pass over this many files without bytes or metadata. */
+  async function startOver(count: number): Promise<void> {
     await sql`insert into files (hash, size_bytes, mime)
       select encode(sha256(n::text::bytea), 'hex'), 1, 'text/plain' from generate_series(1, ${count}) n`.execute(
       library.deps.db,
     );
+    await start();
+  }
+
+  /** Kills each first step after its work and before it is recorded, so that its job is pending again. */
+  async function runAndDie(): Promise<void> {
+    const { db } = library.deps;
+    await sql`create function die() returns trigger language plpgsql as
+      'begin if new.done > 0 and new.done <= 40 then raise exception ''killed''; end if; return new; end'`.execute(
+      db,
+    );
+    await sql`create trigger die before update on extraction_runs for each row execute function die()`.execute(
+      db,
+    );
+    await library.runJobs();
+    await sql`drop function die() cascade`.execute(db);
   }
 
   test('resumes after the last recorded step', async () => {
-    await addFiles(100);
-    await start();
-    // The first step is killed after its work and before it is recorded, so its job is pending again.
-    await sql`create function die() returns trigger language plpgsql as
-      'begin if new.done > 0 and new.done <= 40 then raise exception ''killed''; end if; return new; end'`.execute(
-      library.deps.db,
-    );
-    await sql`create trigger die before update on extraction_runs for each row execute function die()`.execute(
-      library.deps.db,
-    );
-    await library.runJobs();
+    await startOver(100);
+    await runAndDie();
     expect(await progress()).toMatchObject({ running: true, done: 0, total: 100 });
-    await sql`drop trigger die on extraction_runs`.execute(library.deps.db);
-    await sql`drop function die()`.execute(library.deps.db);
-    await workOnce();
+    await sql`update graphile_worker._private_jobs set run_at = now()`.execute(library.deps.db);
+    await library.runJobs();
     // Missing bytes are failures, and each file is counted once.
     expect(await progress()).toMatchObject({ state: 'finished', done: 100, total: 100, failed: 100 });
   });
 
   test('counts a step once if two workers performed it', async () => {
-    await addFiles(50);
-    await start();
+    await startOver(50);
     await sql`insert into graphile_worker._private_jobs (task_id, payload)
       select task_id, payload from graphile_worker._private_jobs`.execute(library.deps.db);
     await library.runJobs();
@@ -175,148 +144,65 @@ describe('a pass over more files than one step has', () => {
   });
 
   test('ends as failed if it cannot continue, and allows a new pass', async () => {
-    await addFiles(1);
-    await start();
+    await startOver(1);
     await sql`update graphile_worker._private_jobs set attempts = max_attempts - 1`.execute(library.deps.db);
-    await sql`create function die() returns trigger language plpgsql as
-      'begin if new.done > 0 then raise exception ''broken''; end if; return new; end'`.execute(
-      library.deps.db,
-    );
-    await sql`create trigger die before update on extraction_runs for each row execute function die()`.execute(
-      library.deps.db,
-    );
-    await library.runJobs();
+    await runAndDie();
     expect(await progress()).toMatchObject({ running: false, state: 'failed' });
-    await sql`drop trigger die on extraction_runs`.execute(library.deps.db);
-    await sql`drop function die()`.execute(library.deps.db);
     await start();
   });
 });
 
-// EXTRACT-10
 describe('files that could not be read (GET /admin/system/extraction/failures)', () => {
-  async function uploadBroken(seed: number, owner = mara, fields = {}) {
+  // EXTRACT-10
+  test('are listed in pages with file name, reason and the asset that the caller may see, and read again', async () => {
     await wire(library, admin, 'text', { source: 'title' });
-    const asset = await upload(owner, brokenFilm(seed), fields, `film-${seed}.mp4`);
+    const assets: string[] = [];
+    for (const seed of [1, 2, 3])
+      assets.push((await upload(mara, brokenFilm(seed), {}, `film-${seed}.mp4`)).id);
+    await upload(mara, plainText());
     await library.runJobs();
-    return asset;
-  }
-
-  // EXTRACT-10
-  test('are listed with asset, file name and reason, and the asset remains usable', async () => {
-    const asset = await uploadBroken(1);
-    const { items, next_cursor } = await admin.ok('listExtractionFailures', {});
-    expect(next_cursor).toBeNull();
-    expect(items).toEqual([
-      {
-        hash: asset.file_hash,
-        asset_id: asset.id,
-        file_name: 'film-1.mp4',
-        reason: expect.stringContaining('Truncated'),
-        failed_at: expect.any(String),
-      },
+    const first = await admin.ok('listExtractionFailures', { query: { limit: 2 } });
+    const second = await failures(admin, { cursor: first.next_cursor });
+    expect([first.items.length, second.length]).toEqual([2, 1]);
+    const named = [...first.items, ...second];
+    expect(named.map(({ asset_id }) => asset_id).sort()).toEqual(assets.sort());
+    expect(named.map(({ file_name }) => file_name).sort()).toEqual([
+      'film-1.mp4',
+      'film-2.mp4',
+      'film-3.mp4',
     ]);
-    await mara.ok('getAsset', { params: { id: asset.id } });
-  });
-
-  test('are paginated without duplicates', async () => {
-    for (const seed of [1, 2, 3, 4, 5]) await uploadBroken(seed);
-    const seen: string[] = [];
-    let cursor: string | null = null;
-    do {
-      const page: { items: { hash: string }[]; next_cursor: string | null } = await admin.ok(
-        'listExtractionFailures',
-        { query: { limit: 2, ...(cursor === null ? {} : { cursor }) } },
-      );
-      seen.push(...page.items.map(({ hash }) => hash));
-      cursor = page.next_cursor;
-    } while (cursor !== null);
-    expect([seen.length, new Set(seen).size]).toEqual([5, 5]);
-  });
-
-  // EXTRACT-10
-  test('name the asset only for callers who may see it', async () => {
-    const asset = await uploadBroken(1, mara, { sensitivity: 'restricted' });
-    const operator = await arrive(library, `operator-${randomBytes(3).toString('hex')}`);
+    expect(named[0]).toMatchObject({
+      reason: expect.stringContaining('Truncated'),
+      failed_at: expect.any(String),
+    });
+    // An asset of a damaged file is given only to its owner and administrators.
+    const operator = await library.join('operator');
     await grant(library, operator, 'fields.admin');
-    const { items } = await operator.ok('listExtractionFailures', {});
-    expect(items).toMatchObject([{ hash: asset.file_hash, asset_id: null, file_name: null }]);
-    expect((await admin.ok('listExtractionFailures', {})).items).toMatchObject([{ asset_id: asset.id }]);
+    const hidden = { asset_id: null, file_name: null };
+    expect(await failures(operator)).toMatchObject(assets.map(() => hidden));
+
+    expect(await start({ only_failed: true })).toMatchObject({ only_failed: true, total: 3 });
+    await library.runJobs();
+    expect(await progress()).toMatchObject({ state: 'finished', done: 3, failed: 3 });
+    for (const table of ['assets', 'files'] as const) await library.deps.db.deleteFrom(table).execute();
+    expect(await failures()).toEqual([]);
   });
 
   // EXTRACT-10
   test('can be retried, which fills every asset of the file on success', async () => {
     const id = await wire(library, admin, 'text', { source: 'title' });
-    const bytes = await tagged({ 'XMP-dc:Title': 'Ridge' });
-    const asset = await upload(mara, bytes);
+    const asset = await upload(mara, await tagged({ 'XMP-dc:Title': 'Ridge' }));
     const hash = asset.file_hash ?? '';
-    const path = objectPath(library, `originals/${hash.slice(0, 2)}/${hash.slice(2, 4)}/${hash}`);
+    const path = objectPath(library, originalKey(hash));
     await rename(path, `${path}.away`);
     await library.runJobs();
-    expect((await admin.ok('listExtractionFailures', {})).items).toMatchObject([
-      { hash, reason: 'the bytes are missing' },
-    ]);
+    expect(await failures()).toMatchObject([{ hash, reason: 'the bytes are missing' }]);
     await rename(`${path}.away`, path);
-    await admin.ok('retryExtraction', { params: { hash } });
-    await admin.ok('retryExtraction', { params: { hash } });
+    for (let time = 0; time < 2; time += 1) await admin.ok('retryExtraction', { params: { hash } });
     await library.runJobs();
-    expect((await admin.ok('listExtractionFailures', {})).items).toEqual([]);
+    expect(await failures()).toEqual([]);
     expect(await shownValue(mara, asset, id)).toMatchObject({ value_text: 'Ridge' });
-    expect(await admin.refused('retryExtraction', { params: { hash } })).toMatchObject({ status: 404 });
-    expect(await admin.refused('retryExtraction', { params: { hash: '0'.repeat(64) } })).toMatchObject({
-      status: 404,
-    });
-  });
-
-  test('are processed by a pass with only_failed', async () => {
-    await uploadBroken(1);
-    await upload(mara, plainText());
-    await library.runJobs();
-    expect(await start({ only_failed: true })).toMatchObject({ only_failed: true, total: 1 });
-    await library.runJobs();
-    expect(await progress()).toMatchObject({ state: 'finished', done: 1, failed: 1 });
-  });
-
-  test('are removed with the bytes', async () => {
-    const asset = await uploadBroken(1);
-    await mara.ok('deleteAsset', { params: { id: asset.id }, body: undefined });
-    await sql`delete from assets`.execute(library.deps.db);
-    await sql`delete from files`.execute(library.deps.db);
-    expect((await admin.ok('listExtractionFailures', {})).items).toEqual([]);
-  });
-});
-
-describe('who may look and act', () => {
-  type Answer = { status: number };
-  const calls: readonly [OperationId, (visitor: Visitor) => Promise<Answer>][] = [
-    ['getExtraction', (visitor) => visitor.send('/admin/system/extraction')],
-    ['startBackfill', (visitor) => visitor.send('/admin/system/extraction/backfill', { method: 'POST' })],
-    ['cancelBackfill', (visitor) => visitor.send('/admin/system/extraction/backfill', { method: 'DELETE' })],
-    ['listExtractionFailures', (visitor) => visitor.send('/admin/system/extraction/failures')],
-    [
-      'retryExtraction',
-      (visitor) =>
-        visitor.send(`/admin/system/extraction/failures/${'0'.repeat(64)}/retry`, { method: 'POST' }),
-    ],
-  ];
-  const statuses = async (visitor: Visitor) => {
-    const found: number[] = [];
-    for (const [, call] of calls) found.push((await call(visitor)).status);
-    return found;
-  };
-  const refused = [403, 403, 403, 403, 403];
-  const admitted = [200, 201, 204, 200, 404];
-
-  test('refuses members, and administrators who impersonate one', async () => {
-    expect(await statuses(mara)).toEqual(refused);
-    expect(await statuses(await actAs(library, admin, mara))).toEqual(refused);
-  });
-
-  // EXTRACT-9
-  test('allows holders of fields.admin, and administrators', async () => {
-    const operator = await arrive(library, 'operator');
-    await grant(library, operator, 'fields.admin');
-    expect(await statuses(operator)).toEqual(admitted);
-    expect(await statuses(admin)).toEqual(admitted);
+    for (const one of [hash, '0'.repeat(64)])
+      expect((await admin.refused('retryExtraction', { params: { hash: one } })).status).toBe(404);
   });
 });

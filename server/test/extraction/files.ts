@@ -9,22 +9,31 @@ import { pictureFile, tagFile } from '../media/tagged-files.ts';
 import type { Visitor } from '../support/client.ts';
 import type { Library } from '../support/library.ts';
 
-/** Creates a picture with these tags and a unique hash. */
-export async function tagged(
-  tags: Readonly<Record<string, string | readonly string[]>>,
-): Promise<Uint8Array<ArrayBuffer>> {
+type Tags = Readonly<Record<string, string | readonly string[]>>;
+
+let made = 0;
+const pictures = new Map<string, Promise<Buffer>>();
+
+async function makePicture(tags: Tags): Promise<Buffer> {
   const directory = await mkdtemp(join(tmpdir(), 'vitrine-tagged-'));
   const path = join(directory, 'picture.jpg');
-  made += 1;
   try {
     await pictureFile(path, 'jpeg');
-    await tagFile(path, { 'EXIF:ImageUniqueID': `${made}`, ...tags });
-    return Uint8Array.from(await readFile(path));
+    await tagFile(path, tags);
+    return await readFile(path);
   } finally {
     await rm(directory, { recursive: true, force: true });
   }
 }
-let made = 0;
+
+/** Returns a picture with these tags and a unique hash: a trailer changes the hash, not the metadata. */
+export async function tagged(tags: Tags): Promise<Uint8Array<ArrayBuffer>> {
+  const key = JSON.stringify(tags);
+  const picture = pictures.get(key) ?? makePicture(tags);
+  pictures.set(key, picture);
+  made += 1;
+  return Uint8Array.from(Buffer.concat([await picture, Buffer.from(`${made}`)]));
+}
 
 /** Creates a truncated film, which is shorter than its first box states. */
 export function brokenFilm(seed: number): Uint8Array<ArrayBuffer> {

@@ -2,10 +2,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { jobHandlers } from '../../src/jobs.ts';
 import { runDueJobs } from '../../src/platform/jobs/worker.ts';
 import { openDeps } from '../../src/service.ts';
-import { define } from '../fields/values/fields.ts';
+import { define, store } from '../fields/values/fields.ts';
 import { mp4, stopTagging } from '../media/tagged-files.ts';
-import { arrive, bearer } from '../posts/people.ts';
 import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
+import { bearer } from '../support/people.ts';
 import { shownValue, tagged, wire } from './files.ts';
 
 let library: Library;
@@ -14,27 +14,42 @@ let mara: Account;
 
 beforeAll(async () => {
   library = await openLibrary();
-  admin = await arrive(library, 'admin', 'admin');
-  mara = await arrive(library, 'mara');
+  admin = await library.join('admin', 'admin');
+  mara = await library.join('mara');
 });
 afterAll(stopTagging);
 
-async function uploadTagged(tags: Readonly<Record<string, string | readonly string[]>>, fields = {}) {
-  const asset = await upload(mara, await tagged(tags), fields);
-  await library.runJobs();
-  return asset;
-}
+const ridge = () => tagged({ 'XMP-dc:Title': 'Ridge' });
+const rewire = (id: string, source: string, mode?: 'append') =>
+  admin.ok('setFieldExtraction', { params: { id }, body: { source, ...(mode && { mode }) } });
+const unwire = async (...ids: string[]) => {
+  for (const id of ids) await rewire(id, '');
+};
+const readAt = (hash: string | null) =>
+  library.deps.db
+    .selectFrom('file_metadata')
+    .select('extracted_at')
+    .where('hash', '=', hash ?? '')
+    .execute();
 
-async function unwire(...ids: string[]) {
-  for (const id of ids) await admin.ok('setFieldExtraction', { params: { id }, body: { source: '' } });
-}
+describe('a job', () => {
+  // EXTRACT-8
+  test('reads no file while no field is wired', async () => {
+    const { file_hash } = await upload(mara, await ridge());
+    await library.runJobs();
+    expect(await readAt(file_hash)).toEqual([]);
+  });
 
-// EXTRACT-2
-describe('a job fills the wired fields of a new asset', () => {
-  // EXTRACT-2, VALUE-6
-  test('converts the value to the type of the field, and names its source', async () => {
+  // ASSET-33, EXTRACT-2, EXTRACT-6, EXTRACT-7, EXTRACT-8, EXTRACT-12, FIELD-16, FIELD-21, VALUE-6
+  test('fills the wired fields of a new asset in the form of their type, and reads each file once', async () => {
+    const { items: mirrors } = await admin.ok('listFields', {});
+    const [title = '', description = ''] = mirrors.map(({ id }) => id);
+    await rewire(title, 'title');
+    await rewire(description, 'description');
+    const city = [{ value: 'bergen', label: 'Bergen', aliases: ['bjørgvin'] }];
+    const exempt = { read_only: true, regexp_filter: '[a-z]+', applies_to: [1, 3] };
     const ids = {
-      headline: await wire(library, admin, 'text', { source: 'title' }),
+      headline: await wire(library, admin, 'text', { source: 'title', ...exempt }),
       story: await wire(library, admin, 'longtext', { source: 'description' }),
       rich: await wire(library, admin, 'rich_text', { source: 'copyright' }),
       shutter: await wire(library, admin, 'text', { source: 'exposure_time' }),
@@ -43,14 +58,15 @@ describe('a job fills the wired fields of a new asset', () => {
       day: await wire(library, admin, 'date', { source: 'capture_datetime' }),
       instant: await wire(library, admin, 'datetime', { source: 'capture_datetime' }),
       words: await wire(library, admin, 'multi_select', { source: 'keywords', open_vocabulary: true }),
-      city: await wire(library, admin, 'select', {
-        source: 'city',
-        terms: [{ value: 'bergen', label: 'Bergen', aliases: ['bjørgvin'] }],
-      }),
-      linked: await wire(library, admin, 'reference', { source: 'title' }),
+      city: await wire(library, admin, 'select', { source: 'city', terms: city }),
       unfit: await wire(library, admin, 'number', { source: 'title' }),
     };
-    const asset = await uploadTagged({
+    const unfilled = [
+      await wire(library, admin, 'reference', { source: 'title' }),
+      await wire(library, admin, 'text', { source: 'title', applies_to: [3] }),
+      await wire(library, admin, 'text', { source: 'title', status: 'deprecated' }),
+    ];
+    const bytes = await tagged({
       'XMP-dc:Title': '007',
       'IPTC:Caption-Abstract': 'Four mornings',
       'EXIF:Copyright': '<b>© Mara</b>',
@@ -61,6 +77,8 @@ describe('a job fills the wired fields of a new asset', () => {
       'XMP-dc:Subject': ['North Sea', 'pier'],
       'XMP-photoshop:City': 'Bjørgvin',
     });
+    const asset = await upload(mara, bytes, { metadata: '{"title":"theirs"}' });
+    await library.runJobs();
     const { items } = await mara.ok('listAssetFieldValues', { params: { id: asset.id } });
     const of = (id: string) => items.find(({ field_id }) => field_id === id);
     expect(of(ids.headline)).toMatchObject({ value_text: '007', set_by: 'xmp', set_by_user_ref: null });
@@ -74,19 +92,30 @@ describe('a job fills the wired fields of a new asset', () => {
     expect(Date.parse(of(ids.instant)?.value_date ?? '')).toBe(Date.parse('2024-05-05T23:08:09Z'));
     expect(of(ids.words)?.resolved_options?.map(({ label }) => label)).toEqual(['North Sea', 'pier']);
     expect(of(ids.city)).toMatchObject({ value_text: 'bergen' });
-    expect(of(ids.linked)).toBeUndefined();
-    // A number field reads `007` as 7.
     expect(of(ids.unfit)).toMatchObject({ value_num: 7 });
-    // EXTRACT-12: keywords fill fields only.
-    expect(await mara.ok('getAsset', { params: { id: asset.id } })).toMatchObject({ tags: [] });
-    await unwire(...Object.values(ids));
+    expect(unfilled.map(of)).toEqual([undefined, undefined, undefined]);
+    // Keywords fill fields only, and metadata of a client is kept.
+    expect(await mara.ok('getAsset', { params: { id: asset.id } })).toMatchObject({
+      title: '007',
+      description: 'Four mornings',
+      tags: [],
+      metadata: { title: 'theirs' },
+    });
+
+    const before = await readAt(asset.file_hash);
+    const named = await upload(admin, bytes, { title: 'Mine' });
+    await library.runJobs();
+    expect(await shownValue(admin, named, ids.headline)).toMatchObject({ value_text: '007', set_by: 'xmp' });
+    expect(await admin.ok('getAsset', { params: { id: named.id } })).toMatchObject({ title: 'Mine' });
+    expect(await readAt(asset.file_hash)).toEqual(before);
+    await unwire(title, description, ...Object.values(ids), ...unfilled);
   });
 
   // EXTRACT-5
   test('reads times without an offset as UTC, and marks other metadata as import', async () => {
     const instant = await wire(library, admin, 'datetime', { source: 'capture_datetime' });
     const length = await wire(library, admin, 'number', { source: 'duration_seconds' });
-    const asset = await uploadTagged({ 'EXIF:DateTimeOriginal': '2024:05:06 07:08:09' });
+    const asset = await upload(mara, await tagged({ 'EXIF:DateTimeOriginal': '2024:05:06 07:08:09' }));
     const film = await upload(mara, Uint8Array.from(mp4(12.5)), {}, 'film.mp4');
     await library.runJobs();
     const at = await shownValue(mara, asset, instant);
@@ -95,200 +124,69 @@ describe('a job fills the wired fields of a new asset', () => {
     await unwire(instant, length);
   });
 
-  // EXTRACT-2
-  test('fills only active asset fields that apply to the asset', async () => {
-    const films = await wire(library, admin, 'text', { source: 'title', applies_to: [3] });
-    const pictures = await wire(library, admin, 'text', { source: 'title', applies_to: [1, 3] });
-    const old = await wire(library, admin, 'text', { source: 'title', status: 'deprecated' });
-    const asset = await uploadTagged({ 'XMP-dc:Title': 'Ridge' });
-    expect(await shownValue(mara, asset, films)).toBeUndefined();
-    expect(await shownValue(mara, asset, pictures)).toMatchObject({ value_text: 'Ridge' });
-    expect(await shownValue(mara, asset, old)).toBeUndefined();
-    await unwire(films, pictures, old);
-  });
-
-  // EXTRACT-6, FIELD-16, FIELD-21
-  test('ignores read_only and patterns', async () => {
-    const id = await wire(library, admin, 'text', {
-      source: 'title',
-      read_only: true,
-      regexp_filter: '[0-9]+',
-    });
-    const asset = await uploadTagged({ 'XMP-dc:Title': 'Ridge' });
-    expect(await shownValue(mara, asset, id)).toMatchObject({ value_text: 'Ridge' });
-    await unwire(id);
-  });
-
-  // EXTRACT-7
-  test('fills a mirrored column until a caller writes it', async () => {
-    const { items } = await admin.ok('listFields', {});
-    const mirrors = items.filter(({ mirrors_column }) => mirrors_column !== null).map(({ id }) => id);
-    const [title = '', description = ''] = mirrors;
-    await admin.ok('setFieldExtraction', { params: { id: title }, body: { source: 'title' } });
-    await admin.ok('setFieldExtraction', { params: { id: description }, body: { source: 'description' } });
-    const tags = { 'XMP-dc:Title': 'Ridge', 'XMP-dc:Description': 'Four mornings' };
-    const named = await uploadTagged(tags, { title: 'Mine' });
-    const bare = await uploadTagged(tags);
-    expect(await mara.ok('getAsset', { params: { id: named.id } })).toMatchObject({
-      title: 'Mine',
-      description: 'Four mornings',
-    });
-    expect(await mara.ok('getAsset', { params: { id: bare.id } })).toMatchObject({ title: 'Ridge' });
-    await unwire(title, description);
-  });
-
-  // ASSET-33
-  test('keeps the metadata that a client sends with an asset', async () => {
-    const id = await wire(library, admin, 'text', { source: 'title' });
-    const asset = await uploadTagged({ 'XMP-dc:Title': 'Ridge' }, { metadata: '{"title":"theirs"}' });
-    expect(await mara.ok('getAsset', { params: { id: asset.id } })).toMatchObject({
-      metadata: { title: 'theirs' },
-    });
-    await unwire(id);
-  });
-
-  // EXTRACT-8
-  test('fills another asset with the same bytes without reading the file again', async () => {
-    const id = await wire(library, admin, 'text', { source: 'title' });
-    const bytes = await tagged({ 'XMP-dc:Title': 'Ridge' });
-    const first = await upload(mara, bytes);
+  // EXTRACT-3, VALUE-20
+  test('replaces what was imported or is a default, and nothing that people wrote or removed', async () => {
+    const default_value = { kind: 'literal', value_text: 'default' };
+    const id = await wire(library, admin, 'text', { source: 'title', mode: 'replace', default_value });
+    const assets = await Promise.all([1, 2, 3, 4].map(async () => upload(mara, await ridge())));
+    const [byHand = '', byScript = '', removed = '', untouched = ''] = assets.map((asset) => asset.id);
+    const script = await bearer(library, mara, ['assets.write']);
+    for (const [as, asset, value_text] of [
+      [mara, byHand, 'by hand'],
+      [script, byScript, 'by script'],
+    ] as const)
+      await as.ok('setAssetFieldValue', { params: { id: asset, field_id: id }, body: { value_text } });
+    const params = { id: removed, field_id: id };
+    await mara.ok('clearAssetFieldValue', { params, body: undefined });
+    const bare = (await upload(mara, await tagged({}))).id;
     await library.runJobs();
-    const read = () =>
-      library.deps.db
-        .selectFrom('file_metadata')
-        .select('extracted_at')
-        .where('hash', '=', first.file_hash ?? '')
-        .executeTakeFirstOrThrow();
-    const before = await read();
-    const other = await arrive(library, 'other');
-    const second = await upload(other, bytes);
-    await library.runJobs();
-    expect(await shownValue(other, second, id)).toMatchObject({ value_text: 'Ridge', set_by: 'xmp' });
-    expect(await read()).toEqual(before);
-    await unwire(id);
-  });
-
-  // EXTRACT-8
-  test('reads no file while no field is wired', async () => {
-    const asset = await uploadTagged({ 'XMP-dc:Title': 'Ridge' });
-    const rows = await library.deps.db
-      .selectFrom('file_metadata')
-      .select('hash')
-      .where('hash', '=', asset.file_hash ?? '')
-      .execute();
-    expect(rows).toEqual([]);
-  });
-});
-
-// VALUE-20
-describe('prefers values of callers, then of the file, then defaults', () => {
-  test.each(['skip_if_set', 'replace', 'append', 'prepend'] as const)(
-    '%s leaves what people wrote, with a session or a token',
-    async (mode) => {
-      const id = await define(library, 'text');
-      const asset = await upload(mara, await tagged({ 'XMP-dc:Title': 'Ridge' }));
-      const scripted = await upload(mara, await tagged({ 'XMP-dc:Title': 'Ridge' }));
-      const token = await bearer(library, mara, ['assets.write', 'read']);
-      await mara.ok('setAssetFieldValue', {
-        params: { id: asset.id, field_id: id },
-        body: { value_text: 'by hand' },
-      });
-      await token.ok('setAssetFieldValue', {
-        params: { id: scripted.id, field_id: id },
-        body: { value_text: 'by script' },
-      });
-      await admin.ok('setFieldExtraction', { params: { id }, body: { source: 'title', mode } });
+    const standing = async (asset: string) => (await shownValue(mara, { id: asset }, id))?.value_text;
+    expect(await Promise.all([byHand, byScript, removed, untouched, bare].map(standing))).toEqual([
+      'by hand',
+      'by script',
+      undefined,
+      'Ridge',
+      'default',
+    ]);
+    // Appending once more changes nothing.
+    await rewire(id, 'title', 'append');
+    const imported = (await upload(mara, await ridge())).id;
+    await library.deps.db.deleteFrom('asset_field_values').where('asset_id', '=', imported).execute();
+    await store(library, imported, id, { value_text: 'before' });
+    for (let time = 0; time < 2; time += 1) {
       await library.runJobs();
-      expect(await shownValue(mara, asset, id)).toMatchObject({ value_text: 'by hand', set_by: 'manual' });
-      expect(await shownValue(mara, scripted, id)).toMatchObject({ value_text: 'by script', set_by: 'api' });
-      await unwire(id);
-    },
-  );
-
-  test.each(['skip_if_set', 'replace', 'append', 'prepend'] as const)(
-    '%s lets a default give way to the file',
-    async (mode) => {
-      const id = await define(library, 'text', {
-        default_value: { kind: 'literal', value_text: 'default' },
-      });
-      await admin.ok('setFieldExtraction', { params: { id }, body: { source: 'title', mode } });
-      const bytes = await tagged({ 'XMP-dc:Title': 'Ridge' });
-      const asset = await upload(mara, bytes);
-      const bare = await upload(mara, await tagged({}));
-      expect(await shownValue(mara, asset, id)).toMatchObject({ value_text: 'default', set_by: 'default' });
-      await library.runJobs();
-      expect(await shownValue(mara, asset, id)).toMatchObject({ value_text: 'Ridge', set_by: 'xmp' });
-      expect(await shownValue(mara, bare, id)).toMatchObject({ value_text: 'default', set_by: 'default' });
-      await unwire(id);
-    },
-  );
-
-  test.each([
-    ['skip_if_set', 'before'],
-    ['replace', 'Ridge'],
-    ['append', 'before; Ridge'],
-    ['prepend', 'Ridge; before'],
-  ] as const)('over what was imported before, %s makes %s, and does it once', async (mode, expected) => {
-    const id = await define(library, 'text');
-    await admin.ok('setFieldExtraction', { params: { id }, body: { source: 'title', mode } });
-    const asset = await upload(mara, await tagged({ 'XMP-dc:Title': 'Ridge' }));
-    await library.deps.db
-      .insertInto('asset_field_values')
-      .values({ asset_id: asset.id, field_id: id, value_text: 'before', set_by: 'import' })
-      .execute();
+      expect(await standing(imported)).toBe('before; Ridge');
+      await admin.ok('startBackfill', { body: { field_id: id } });
+    }
     await library.runJobs();
-    expect((await shownValue(mara, asset, id))?.value_text).toBe(expected);
-    await admin.ok('startBackfill', { body: { field_id: id } });
-    await library.runJobs();
-    expect((await shownValue(mara, asset, id))?.value_text).toBe(expected);
-    await unwire(id);
-  });
-
-  // VALUE-20
-  test('does not restore a value that a caller removed', async () => {
-    const id = await wire(library, admin, 'text', { source: 'title', mode: 'replace' });
-    const asset = await uploadTagged({ 'XMP-dc:Title': 'Ridge' });
-    await mara.ok('clearAssetFieldValue', { params: { id: asset.id, field_id: id }, body: undefined });
-    await admin.ok('startBackfill', { body: { field_id: id } });
-    await library.runJobs();
-    expect(await shownValue(mara, asset, id)).toBeUndefined();
     await unwire(id);
   });
 });
 
 // FIELD-39
-describe('applies a change of the wiring to the next job', () => {
-  // FIELD-39
-  test('applies a change of the wiring in other processes', async () => {
-    const id = await wire(library, admin, 'text', { source: 'title' });
-    const { db, storage } = library.deps;
-    const other = await openDeps(db, storage, library.config, library.deps.log);
-    const workElsewhere = () =>
-      runDueJobs({
-        pool: library.database.pool,
-        handlers: jobHandlers(other),
-        concurrency: 1,
-        log: library.deps.log,
-      });
-    const tags = { 'XMP-dc:Title': 'Ridge', 'XMP-photoshop:City': 'Bergen' };
-    const first = await upload(mara, await tagged(tags));
-    await workElsewhere();
-    expect(await shownValue(mara, first, id)).toMatchObject({ value_text: 'Ridge' });
-    const waiting = await upload(mara, await tagged(tags));
-    await admin.ok('setFieldExtraction', { params: { id }, body: { source: 'city' } });
-    await workElsewhere();
-    expect(await shownValue(mara, waiting, id)).toMatchObject({ value_text: 'Bergen' });
-    await unwire(id);
-    const last = await upload(mara, await tagged(tags));
-    await workElsewhere();
-    expect(await shownValue(mara, last, id)).toBeUndefined();
-    // After wiring it again, a pass fills it.
-    await admin.ok('setFieldExtraction', { params: { id }, body: { source: 'title' } });
-    await admin.ok('startBackfill', { body: { field_id: id } });
-    await workElsewhere();
-    expect(await shownValue(mara, last, id)).toMatchObject({ value_text: 'Ridge' });
-    expect(await shownValue(mara, waiting, id)).toMatchObject({ value_text: 'Bergen' });
-    await other.metadata.close();
-    await unwire(id);
-  });
+test('a change of the wiring applies to the next job, also in other processes', async () => {
+  const id = await define(library, 'text');
+  const { db, storage } = library.deps;
+  const other = await openDeps(db, storage, library.config, library.deps.log);
+  const { pool } = library.database;
+  const work = { pool, handlers: jobHandlers(other), concurrency: 1, log: library.deps.log };
+  const uploadWith = async (source: string) => {
+    const asset = await upload(
+      mara,
+      await tagged({ 'XMP-dc:Title': 'Ridge', 'XMP-photoshop:City': 'Bergen' }),
+    );
+    await rewire(id, source);
+    await runDueJobs(work);
+    return { asset, value: (await shownValue(mara, asset, id))?.value_text };
+  };
+  expect((await uploadWith('title')).value).toBe('Ridge');
+  expect((await uploadWith('city')).value).toBe('Bergen');
+  const { asset, value } = await uploadWith('');
+  expect(value).toBeUndefined();
+  // After wiring it again, a pass fills it.
+  await rewire(id, 'title');
+  await admin.ok('startBackfill', { body: { field_id: id } });
+  await runDueJobs(work);
+  expect((await shownValue(mara, asset, id))?.value_text).toBe('Ridge');
+  await other.metadata.close();
 });
