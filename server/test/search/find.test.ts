@@ -2,7 +2,6 @@ import type { SearchHit, SearchPage, SearchQuery } from '@vitrine/contract/searc
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { define } from '../fields/values/fields.ts';
-import { arrive } from '../posts/people.ts';
 import type { Visitor } from '../support/client.ts';
 import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
 import { jpeg } from '../support/pictures.ts';
@@ -15,16 +14,14 @@ let bytes: Uint8Array<ArrayBuffer>;
 
 beforeAll(async () => {
   library = await openLibrary();
-  [mara, ines, root] = await Promise.all([
-    arrive(library, 'mara'),
-    arrive(library, 'ines'),
-    arrive(library, 'root', 'admin'),
-  ]);
+  mara = await library.join('mara');
+  ines = await library.join('ines');
+  root = await library.join('root', 'admin');
   bytes = await jpeg(40, 30);
 });
 
 /** Returns the title of a hit. */
-export function nameOf(hit: SearchHit): string {
+function nameOf(hit: SearchHit): string {
   switch (hit.kind) {
     case 'post':
       return hit.post.title;
@@ -62,20 +59,18 @@ describe('words', () => {
   });
 
   // SEARCH-3
-  test('must all match; the last one matches as a prefix', async () => {
-    await asset('harbour at dawn');
-    await asset('harbour at night');
-    expect(await found(ines, 'harbour daw')).toEqual(['asset harbour at dawn']);
-    expect(await found(ines, 'harb daw')).toEqual([]);
-  });
-
-  // SEARCH-3
-  test('in quotes match as a phrase, after a minus they exclude', async () => {
-    await asset('red kite bird');
-    await asset('kite red paint');
-    expect(await found(ines, '"red kite"')).toEqual(['asset red kite bird']);
-    expect(await found(ines, 'kite -bird')).toEqual(['asset kite red paint']);
-    expect(await found(ines, 'kite -"red kite"')).toEqual(['asset kite red paint']);
+  test('must all match, the last one as a prefix; quotes ask for a phrase, a minus excludes', async () => {
+    const [bird, paint] = ['red kite bird', 'kite red paint'];
+    await asset(bird);
+    await asset(paint);
+    for (const [q, titles] of [
+      ['kite bir', [bird]],
+      ['kit bird', []],
+      ['"red kite"', [bird]],
+      ['kite -bird', [paint]],
+      ['kite -"red kite"', [paint]],
+    ] as const)
+      expect([q, await found(ines, q)]).toEqual([q, titles.map((title) => `asset ${title}`)]);
   });
 
   // SEARCH-4
@@ -134,32 +129,20 @@ describe('words', () => {
     expect([await finds('aardvark'), await finds('okapi')]).toEqual([true, false]);
   });
 
-  test('are highlighted in rich text without markup', async () => {
-    const picture = await asset('lettered');
-    const field = await define(library, 'rich_text');
-    await mara.ok('setAssetFieldValue', {
-      params: { id: picture.id, field_id: field },
-      body: { value_text: '<p>Cats &amp; <b>dugongs</b> &lt;3</p>' },
-    });
-    const { items } = await ines.ok('search', { query: { q: '"dugongs"' } });
-    const [mark] = items[0]?.highlights ?? [];
-    expect(mark?.text.trim()).toBe('Cats &  dugongs  <3');
-    expect(mark?.ranges.map(({ start, end }) => mark.text.slice(start, end))).toEqual(['dugongs']);
-  });
-
-  test('are highlighted as ranges of plain text', async () => {
-    await asset('<b>Ocelot</b> & "ocelots"', { description: 'nothing' });
-    const { items } = await ines.ok('search', { query: { q: 'ocelot', kind: 'asset' } });
-    expect(items[0]?.highlights).toEqual([
-      {
-        source: 'title',
-        text: '<b>Ocelot</b> & "ocelots"',
-        ranges: [
-          { start: 3, end: 9 },
-          { start: 17, end: 24 },
-        ],
-      },
-    ]);
+  test('are highlighted as ranges of plain text, also in rich text', async () => {
+    const picture = await asset('<b>Ocelot</b> & "ocelots"');
+    const field_id = await define(library, 'rich_text');
+    const body = { value_text: '<p>Cats &amp; <b>dugongs</b> &lt;3</p>' };
+    await mara.ok('setAssetFieldValue', { params: { id: picture.id, field_id }, body });
+    const marked = async (q: string) => {
+      const { items } = await ines.ok('search', { query: { q, kind: 'asset' } });
+      return items[0]?.highlights.map(({ text, ranges }) => [
+        text.trim(),
+        ...ranges.map(({ start, end }) => text.slice(start, end)),
+      ]);
+    };
+    expect(await marked('ocelot')).toEqual([['<b>Ocelot</b> & "ocelots"', 'Ocelot', 'ocelots']]);
+    expect(await marked('"dugongs"')).toEqual([['Cats &  dugongs  <3', 'dugongs']]);
   });
 });
 
@@ -168,7 +151,7 @@ describe('every kind', () => {
     const picture = await asset('quokka picture', { tags: 'quokka' });
     await publish(mara, [picture], { title: 'quokka post' });
     await mara.ok('createCollection', { body: { name: 'quokka collection', visibility: 'org-only' } });
-    await arrive(library, 'quokka');
+    await library.join('quokka');
     expect((await found(ines, 'quokka')).sort()).toEqual([
       'asset quokka picture',
       'collection quokka collection',
@@ -204,44 +187,41 @@ describe('every kind', () => {
   });
 });
 
+/** Returns the names on all pages, whose totals must agree. */
+async function everyName(query: SearchQuery): Promise<string[]> {
+  const names: string[] = [];
+  let cursor: string | null = null;
+  let total = 0;
+  do {
+    const asked = { ...query, ...(cursor === null ? {} : { cursor }) };
+    const page: SearchPage = await ines.ok('search', { query: asked });
+    names.push(...page.items.map(nameOf));
+    ({ total, next_cursor: cursor } = page);
+  } while (cursor !== null);
+  expect([names.length, new Set(names).size]).toEqual([total, total]);
+  return names;
+}
+
 describe('pages', () => {
-  test.each(['relevance', 'newest', 'oldest'] as const)('by %s go through every hit once', async (sort) => {
-    if (sort === 'relevance')
-      for (let n = 0; n < 12; n++) await asset(`walrus ${n % 3 === 0 ? 'walrus' : ''} ${n}`);
-    const seen: string[] = [];
-    let cursor: string | null = null;
-    do {
-      const page: SearchPage = await ines.ok('search', {
-        query: { q: 'walrus', sort, limit: 5, ...(cursor === null ? {} : { cursor }) },
-      });
-      expect(page.total).toBe(12);
-      seen.push(...page.items.map(nameOf));
-      cursor = page.next_cursor;
-    } while (cursor !== null);
-    expect([seen.length, new Set(seen).size]).toEqual([12, 12]);
-    if (sort === 'oldest') expect(seen[0]).toContain(' 0');
-    if (sort === 'newest') expect(seen[0]).toContain(' 11');
-    if (sort === 'relevance')
-      expect(seen.slice(0, 4).every((name) => name.startsWith('walrus walrus'))).toBe(true);
+  // SEARCH-9
+  test('go through every hit once, in each order', async () => {
+    for (let n = 0; n < 12; n++) await asset(`walrus ${n % 3 === 0 ? 'walrus' : ''} ${n}`);
+    const pagesBy = (sort: 'relevance' | 'newest' | 'oldest') => everyName({ q: 'walrus', sort, limit: 5 });
+    const relevant = await pagesBy('relevance');
+    expect(relevant).toHaveLength(12);
+    expect(relevant.slice(0, 4).every((name) => name.startsWith('walrus walrus'))).toBe(true);
+    const newest = await pagesBy('newest');
+    expect(newest[0]).toContain(' 11');
+    expect(await pagesBy('oldest')).toEqual(newest.toReversed());
   });
 
   // SEARCH-9
-  test.each(['newest', 'oldest'] as const)('by %s go through people who came at one moment', async (sort) => {
+  test('go through people who came at one moment', async () => {
     // Numbers above and below ten, whose order as text differs.
-    if (sort === 'newest') for (let n = 0; n < 12; n++) await arrive(library, `together${n}`);
+    for (let n = 0; n < 12; n++) await library.join(`together${n}`);
     await library.deps.db.updateTable('users').set({ created_at: '2026-01-01T00:00:00Z' }).execute();
-    const seen: string[] = [];
-    let total = 0;
-    let cursor: string | null = null;
-    do {
-      const page: SearchPage = await ines.ok('search', {
-        query: { kind: 'user', sort, limit: 3, ...(cursor === null ? {} : { cursor }) },
-      });
-      total = page.total;
-      seen.push(...page.items.map(nameOf));
-      cursor = page.next_cursor;
-    } while (cursor !== null);
-    expect([seen.length, new Set(seen).size]).toEqual([total, total]);
+    const newest = await everyName({ kind: 'user', sort: 'newest', limit: 3 });
+    expect((await everyName({ kind: 'user', sort: 'oldest', limit: 3 })).sort()).toEqual(newest.sort());
   });
 
   test('list the newest items if the query is empty', async () => {
@@ -250,45 +230,95 @@ describe('pages', () => {
   });
 });
 
-describe('GET /posts and GET /assets', () => {
-  test('search with the same words', async () => {
-    const picture = await asset('narwhal picture');
-    const { id } = await publish(mara, [picture], { title: 'narwhal post' });
-    const posts = await ines.ok('listPosts', { query: { q: 'narwhal -picture' } });
-    expect(posts.items.map((post) => post.id)).toEqual([id]);
-    const assets = await ines.ok('listAssets', { query: { q: '"narwhal picture"' } });
-    expect(assets.items.map((one) => one.id)).toEqual([picture.id]);
-    expect((await ines.ok('listPosts', { query: { q: 'narwhal -post' } })).items).toEqual([]);
-  });
+test('GET /posts and GET /assets search with the same words', async () => {
+  const picture = await asset('narwhal picture');
+  const { id } = await publish(mara, [picture], { title: 'narwhal post' });
+  const posts = await ines.ok('listPosts', { query: { q: 'narwhal -picture' } });
+  expect(posts.items.map((post) => post.id)).toEqual([id]);
+  const assets = await ines.ok('listAssets', { query: { q: '"narwhal picture"' } });
+  expect(assets.items.map((one) => one.id)).toEqual([picture.id]);
+  expect((await ines.ok('listPosts', { query: { q: 'narwhal -post' } })).items).toEqual([]);
 });
 
-describe('a tag under another name', () => {
-  test('is found by its new name on posts and assets, and not by the old one', async () => {
-    const picture = await asset('pictured', { tags: 'oldname' });
-    await publish(mara, [picture], { title: 'posted', tags: ['oldname'] });
-    await root.ok('renameTag', { params: { tag: 'oldname' }, body: { to: 'freshlabel' } });
-    expect(await found(ines, '"oldname"')).toEqual([]);
-    expect((await found(ines, '"freshlabel"')).sort()).toEqual([
-      'asset pictured',
-      'post posted',
-      'tag freshlabel',
-    ]);
-  });
+test('a tag under another name is found by its new name on posts and assets, and not by the old one', async () => {
+  const picture = await asset('pictured', { tags: 'oldname' });
+  await publish(mara, [picture], { title: 'posted', tags: ['oldname'] });
+  await root.ok('renameTag', { params: { tag: 'oldname' }, body: { to: 'freshlabel' } });
+  expect(await found(ines, '"oldname"')).toEqual([]);
+  expect((await found(ines, '"freshlabel"')).sort()).toEqual([
+    'asset pictured',
+    'post posted',
+    'tag freshlabel',
+  ]);
 });
 
-describe('GET /search/suggest', () => {
-  // SEARCH-10
-  test('returns at most ten suggestions with this prefix', async () => {
-    const suggestions = async (q: string) => (await ines.ok('suggest', { query: { q } })).items;
-    expect((await suggestions('quok')).map(({ kind, text }) => `${kind} ${text}`).sort()).toEqual([
-      'asset quokka picture',
-      'collection quokka collection',
-      'post quokka post',
-      'tag quokka',
-      'user quokka',
-    ]);
-    expect((await suggestions('w')).length).toBe(10);
-    expect(await suggestions('')).toEqual([]);
-    expect(await suggestions('quokka xyz')).toEqual([]);
+// SEARCH-10
+test('GET /search/suggest returns at most ten suggestions with this prefix', async () => {
+  const suggestions = async (q: string) => (await ines.ok('suggest', { query: { q } })).items;
+  expect((await suggestions('quok')).map(({ kind, text }) => `${kind} ${text}`).sort()).toEqual([
+    'asset quokka picture',
+    'collection quokka collection',
+    'post quokka post',
+    'tag quokka',
+    'user quokka',
+  ]);
+  expect((await suggestions('w')).length).toBe(10);
+  expect(await suggestions('')).toEqual([]);
+  expect(await suggestions('quokka xyz')).toEqual([]);
+});
+
+const surfaces = ['/search', '/search/suggest', '/posts', '/assets'];
+
+/** Queries without blanks. */
+const words = String.raw`
+  & | ! :* ' '' " """ - -- -" () (a a) a:* a:b <-> !a \ \' % _ %%% * ? a*b -a the 1e400 -1 1.5
+  😀 😀:* 👨‍👩‍👧‍👦 日本語 "日本 -日本 ﷺ İ ٣ ß http://example.org/a?b=c a@b.c <b>x</b> &amp; /path/to/file.jpg`;
+
+const queries = [
+  ...words.trim().split(/\s+/),
+  '- -',
+  '-a -b',
+  'a & | b',
+  "'; drop table posts; --",
+  '\t\n',
+  '\ufeff',
+  '\u202e',
+  'é'.normalize('NFD'),
+  ...['x', 'ქ', '日', '"', '-', "'", '\\'].map((one) => one.repeat(1000)),
+  ...['a ', '-a ', '"a" '].map((one) => one.repeat(250)),
+];
+
+describe('an unusual query', () => {
+  // SEARCH-11
+  test('is answered by everything that takes one', async () => {
+    for (const q of queries) {
+      const statuses = surfaces.map((path) => {
+        const asked = path === '/search/suggest' ? q.slice(0, 200) : q;
+        return mara.status('GET', `${path}?q=${encodeURIComponent(asked)}`);
+      });
+      expect([q, ...(await Promise.all(statuses))]).toEqual([q, 200, 200, 200, 200]);
+    }
+    // Normalization makes this one 18 times longer.
+    expect(await mara.status('GET', `/search?q=${encodeURIComponent('ﷺ'.repeat(1000))}`)).toBe(200);
+  });
+
+  test('matches text by its words', async () => {
+    await asset('100% *stars* & a | b ! c : d', { tags: "it's" });
+    const total = async (q: string) => (await mara.ok('search', { query: { q, kind: 'asset' } })).total;
+    for (const q of ['100% *stars*', '"100% *stars*"', "it's", 'STARS & 100', 'a | b'])
+      expect([q, await total(q)]).toEqual([q, 1]);
+    for (const q of ['stars -100%', '%', '*', 'sta* -stars']) expect([q, await total(q)]).toEqual([q, 0]);
+  });
+
+  test('is 400 with invalid cursors and filters', async () => {
+    const cursor = (text: string) => `cursor=${Buffer.from(text).toString('base64url')}`;
+    for (const query of [
+      cursor('hit NaN 2026-01-01T00:00:00Z post:x'),
+      cursor('hit 1 2026-99-01T00:00:00Z post:x'),
+      'filter=title',
+      'filter=field:nowhere%3D1',
+      `filter=field:title%3D${'x'.repeat(10_001)}`,
+    ])
+      expect([query, await mara.status('GET', `/search?${query}`)]).toEqual([query, 400]);
   });
 });
