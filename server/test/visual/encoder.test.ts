@@ -2,7 +2,6 @@ import type { RequestListener, ServerResponse } from 'node:http';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { fillVectorsJob } from '../../src/visual/jobs/encode.ts';
-import { arrive } from '../posts/people.ts';
 import { startEncoder, startUnruly } from '../support/encoder.ts';
 import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
 import { scene } from './scenes.ts';
@@ -34,69 +33,36 @@ describe('without an encoder', () => {
   // SEARCH-17
   test('answers searches by image with 501 `sidecar_not_installed` and reports the capability as off', async () => {
     const library = await openLibrary();
-    const mara = await arrive(library, 'mara');
+    const mara = await library.join('mara');
     expect(await mara.refused('searchByImage', { body: await picture() })).toEqual({
       status: 501,
       error: 'sidecar_not_installed',
     });
     expect(await enabled(library)).toBe(false);
-    await upload(mara, await scene(1));
+    await upload(mara, await scene(1, 64, 48));
     await library.runJobs();
     expect(await vectors(library)).toEqual([]);
   });
 
   // SEARCH-17
-  test('renders uploads when the configured one is unreachable', async () => {
+  test('renders uploads when the configured one is unreachable, which receives them when it starts', async () => {
     const gone = await startEncoder();
     await gone.stop();
     const library = await openLibrary({ VITRINE_ENCODER_URL: gone.address });
-    const mara = await arrive(library, 'mara');
-    expect(await enabled(library)).toBe(false);
-    expect((await mara.refused('searchByImage', { body: await picture() })).status).toBe(501);
+    const mara = await library.join('mara');
+    const refused = async () => (await mara.refused('searchByImage', { body: await picture() })).status;
+    expect([await enabled(library), await refused()]).toEqual([false, 501]);
     const { id } = await upload(mara, await scene(1));
     await library.runJobs();
     expect(await mara.ok('getAsset', { params: { id } })).toMatchObject({ processing_status: 'ready' });
-  });
-});
-
-describe('an encoder that starts later', () => {
-  test('receives the pictures that were uploaded before', async () => {
-    const first = await startEncoder();
-    await first.stop();
-    const library = await openLibrary({ VITRINE_ENCODER_URL: first.address });
-    const mara = await arrive(library, 'mara');
-    const { id } = await upload(mara, await scene(1));
-    await library.runJobs();
-    const encoder = await startEncoder(Number(new URL(first.address).port));
+    const encoder = await startEncoder(Number(new URL(gone.address).port));
     await fill(library);
     expect(await enabled(library)).toBe(true);
     expect(await vectors(library)).toEqual([{ model: 'vitrine-reference@1', readable: true }]);
     const { items } = await mara.ok('searchByImage', { body: await picture() });
     expect(items.map(({ asset, distance }) => [asset.id, distance])).toEqual([[id, 0]]);
     await encoder.stop();
-    expect((await mara.refused('searchByImage', { body: await picture() })).status).toBe(501);
-  });
-
-  test('of another model replaces the vectors of the previous one', async () => {
-    let model = 'old';
-    const encoder = await startUnruly((request, response) => {
-      response.end(request.url === '/info' ? info(model) : vector);
-    });
-    const library = await openLibrary({ VITRINE_ENCODER_URL: encoder.address });
-    const mara = await arrive(library, 'mara');
-    await upload(mara, await scene(1));
-    await library.runJobs();
-    await library.runJobs();
-    expect(await vectors(library)).toEqual([{ model: 'old@1', readable: true }]);
-    model = 'new';
-    await fill(library);
-    expect(await vectors(library)).toEqual([
-      { model: 'new@1', readable: true },
-      { model: 'old@1', readable: true },
-    ]);
-    await fill(library);
-    expect(await vectors(library)).toEqual([{ model: 'new@1', readable: true }]);
-    await encoder.stop();
+    expect(await refused()).toBe(501);
   });
 });
 
@@ -113,7 +79,7 @@ describe('an encoder that misbehaves', () => {
     stop = encoder.stop;
     answer = (_request, response) => response.end(info('odd'));
     library = await openLibrary({ VITRINE_ENCODER_URL: encoder.address });
-    mara = await arrive(library, 'mara');
+    mara = await library.join('mara');
   });
   afterAll(() => stop());
 
@@ -160,6 +126,24 @@ describe('an encoder that misbehaves', () => {
     expect(await enabled(library)).toBe(false);
   });
 
+  test('of another model replaces the vectors of the previous one, and refused pictures are not sent again', async () => {
+    const models = async () => new Set((await vectors(library)).map((one) => `${one.model} ${one.readable}`));
+    await behave('old', (response) => response.end(vector));
+    await fill(library);
+    expect(await models()).toEqual(new Set(['old@1 true']));
+    let sent = 0;
+    await behave('picky', (response) => {
+      sent += 1;
+      response.writeHead(422).end('{}');
+    });
+    await fill(library);
+    expect(await models()).toEqual(new Set(['old@1 true', 'picky@1 false']));
+    await fill(library);
+    expect(await models()).toEqual(new Set(['picky@1 false']));
+    expect(sent).toBe((await vectors(library)).length);
+    expect((await mara.refused('searchByImage', { body: await picture() })).status).toBe(400);
+  });
+
   test('that hangs does not keep the library from answering others', async () => {
     await behave('slow', () => {});
     const searched = mara.refused('searchByImage', { body: await picture() });
@@ -167,23 +151,4 @@ describe('an encoder that misbehaves', () => {
     await stop();
     expect((await searched).status).toBe(501);
   });
-});
-
-test('a picture that the encoder refuses is not sent again', async () => {
-  let sent = 0;
-  const encoder = await startUnruly((request, response) => {
-    if (request.url === '/info') return response.end(info('picky'));
-    sent += 1;
-    return response.writeHead(422).end('{}');
-  });
-  const library = await openLibrary({ VITRINE_ENCODER_URL: encoder.address });
-  const mara = await arrive(library, 'mara');
-  await upload(mara, await scene(1));
-  await library.runJobs();
-  await library.runJobs();
-  expect(await vectors(library)).toEqual([{ model: 'picky@1', readable: false }]);
-  await fill(library);
-  expect(sent).toBe(1);
-  expect((await mara.refused('searchByImage', { body: await picture() })).status).toBe(400);
-  await encoder.stop();
 });
