@@ -29,7 +29,6 @@ async function convert(content: string | Uint8Array): Promise<{ format: string; 
 const cue = (text: string) => `1\n00:00:01,000 --> 00:00:02,500\n${text}\n`;
 const shown = (text: string) => `00:00:01.000 --> 00:00:02.500\n${text}\n`;
 
-// SUBTITLE-4
 describe('text subtitles become WebVTT', () => {
   // SUBTITLE-4
   test('SRT keeps bold, italic and underline, closes them, and drops the rest of its markup', async () => {
@@ -114,31 +113,30 @@ describe('broken and hostile subtitles', () => {
   });
 
   // SUBTITLE-8
-  test.each([
-    ['empty', ''],
-    ['binary', Uint8Array.from({ length: 5000 }, (_, i) => (i * 7919) % 256)],
-    ['prose', 'It was a dark and stormy night.\n'],
-    ['an empty WebVTT file', 'WEBVTT\n'],
-    ['an ASS file without events', '[Script Info]\nScriptType: v4.00+\n'],
-    ['MicroDVD', '{0}{25}Hello\n'],
-  ])('%s is refused with a reason', async (_, content) => {
-    const { format, vtt } = await convert(content);
-    expect([format, vtt]).toEqual(['refused', expect.stringMatching(/is not SRT|no readable cue/)]);
+  test('what is no subtitle file, or has more than 10 MiB of text, is refused with a reason', async () => {
+    for (const [name, content] of Object.entries({
+      empty: '',
+      binary: Uint8Array.from({ length: 5000 }, (_, i) => (i * 7919) % 256),
+      prose: 'It was a dark and stormy night.\n',
+      'an empty WebVTT file': 'WEBVTT\n',
+      'an ASS file without events': '[Script Info]\nScriptType: v4.00+\n',
+      MicroDVD: '{0}{25}Hello\n',
+      'too much': `WEBVTT\n\n${'x'.repeat(10 * 1024 * 1024)}`,
+    })) {
+      const { format, vtt } = await convert(content);
+      const reason = expect.stringMatching(/is not SRT|no readable cue|10 MiB/);
+      expect([name, format, vtt]).toEqual([name, 'refused', reason]);
+    }
   });
 
-  test('100,000 cues are read whole', async () => {
-    const two = (value: number) => String(value).padStart(2, '0');
-    const cues = Array.from({ length: 100_000 }, (_, at) => {
-      const clock = `${two(Math.floor(at / 3600))}:${two(Math.floor(at / 60) % 60)}:${two(at % 60)}`;
-      return `${at + 1}\n${clock},000 --> ${clock},900\nline\n`;
-    });
+  test('80,000 cues are read whole', async () => {
+    const one = (second: number) => {
+      const clock = new Date(second * 1000).toISOString().slice(11, 19);
+      return `${second + 1}\n${clock},000 --> ${clock},900\nline\n`;
+    };
+    const cues = Array.from({ length: 80_000 }, (_, second) => one(second));
     const { vtt } = await convert(cues.join('\n'));
-    expect(vtt.match(/^line$/gm)).toHaveLength(100_000);
-  });
-
-  // SUBTITLE-8
-  test('more than 10 MiB of text is refused', async () => {
-    expect((await convert(`WEBVTT\n\n${'x'.repeat(10 * 1024 * 1024)}`)).vtt).toContain('10 MiB');
+    expect(vtt.match(/^line$/gm)).toHaveLength(80_000);
   });
 
   test('is read quickly whatever it contains', async () => {
@@ -153,31 +151,26 @@ describe('broken and hostile subtitles', () => {
   }, 60_000);
 });
 
-describe('image-based subtitles are recognised', () => {
-  test('PGS, VobSub and its index', async () => {
-    const pgs = Buffer.concat([
-      Buffer.from('PG'),
-      Buffer.alloc(8),
-      Buffer.from([0x16, 0, 11]),
-      Buffer.alloc(11),
-    ]);
-    expect((await convert(pgs)).format).toBe('pgs');
-    expect((await convert(Buffer.from([0, 0, 1, 0xba, 0x44, 0, 4]))).format).toBe('vobsub');
-    expect((await convert('# VobSub index file, v7\n')).format).toBe('vobsub');
-  });
+test('image-based subtitles are recognised: PGS, VobSub and its index', async () => {
+  const pgs = `PG${'\0'.repeat(8)}\x16\0\x0b${'\0'.repeat(11)}`;
+  expect((await convert(pgs)).format).toBe('pgs');
+  expect((await convert(Buffer.from([0, 0, 1, 0xba, 0x44, 0, 4]))).format).toBe('vobsub');
+  expect((await convert('# VobSub index file, v7\n')).format).toBe('vobsub');
 });
 
 // SUBTITLE-6
-describe('the name of a sidecar determines its video', () => {
-  test.each([
-    ['movie.de.srt', ['movie.de und', 'movie de']],
-    ['Movie.pt_BR.VTT', ['movie.pt_br und', 'movie pt-BR']],
-    ['movie.srt', ['movie und']],
-    ['movie.cut.srt', ['movie.cut und']],
-    ['movie.zh-Hans.ass', ['movie.zh-hans und', 'movie zh-Hans']],
-    ['movie.mp4', []],
-    ['.srt', []],
-  ])('%s', (name, due) => {
-    expect(sidecarMatches(name).map(({ stem, lang }) => `${stem} ${lang}`)).toEqual(due);
-  });
+test('the name of a sidecar determines its video', () => {
+  for (const [name, due] of Object.entries({
+    'movie.de.srt': ['movie.de und', 'movie de'],
+    'Movie.pt_BR.VTT': ['movie.pt_br und', 'movie pt-BR'],
+    'movie.srt': ['movie und'],
+    'movie.cut.srt': ['movie.cut und'],
+    'movie.zh-Hans.ass': ['movie.zh-hans und', 'movie zh-Hans'],
+    'movie.mp4': [],
+    '.srt': [],
+  }))
+    expect([name, ...sidecarMatches(name).map(({ stem, lang }) => `${stem} ${lang}`)]).toEqual([
+      name,
+      ...due,
+    ]);
 });

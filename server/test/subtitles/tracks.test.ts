@@ -1,11 +1,14 @@
+import { truncate } from 'node:fs/promises';
 import type { ShownAsset, SubtitleTrack } from '@vitrine/contract/assets';
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { checkBytes } from '../../src/doctor/bytes.ts';
+import { subtitlesKey } from '../../src/platform/storage/object-key.ts';
 import { sweep } from '../../src/sweep/stored-files.ts';
 import { purge } from '../../src/trash/jobs/purge.ts';
 import { mp4 } from '../media/tagged-files.ts';
 import type { Visitor } from '../support/client.ts';
-import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
+import { type Account, type Library, objectPath, openLibrary, upload } from '../support/library.ts';
 import { plainText } from '../support/pictures.ts';
 
 let library: Library;
@@ -38,14 +41,12 @@ async function put(as: Visitor, { id }: { id: string }, lang: string, body: unkn
   return { status, body: JSON.parse(text) };
 }
 
-async function read(as: Visitor, { id }: { id: string }, lang: string) {
-  return as.send(`/assets/${id}/subtitles/${lang}`);
-}
+const read = (as: Visitor, { id }: { id: string }, lang: string) =>
+  as.send(`/assets/${id}/subtitles/${lang}`);
 
-async function tracksOf(as: Visitor, { id }: { id: string }): Promise<SubtitleTrack[]> {
-  const asset = await as.ok('getAsset', { params: { id } });
-  if (asset.restricted) throw new Error('withheld');
-  return asset.subtitle_tracks;
+async function tracksOf({ id }: { id: string }): Promise<SubtitleTrack[]> {
+  const asset = await mara.ok('getAsset', { params: { id } });
+  return asset.restricted ? [] : asset.subtitle_tracks;
 }
 
 async function storedSubtitles(): Promise<string[]> {
@@ -53,6 +54,42 @@ async function storedSubtitles(): Promise<string[]> {
   for await (const { key } of library.deps.storage.list('subtitles')) keys.push(key.slice(-64));
   return keys;
 }
+
+// QUOTA-1
+test('identical subtitles share a file, which counts once, and is named with its assets if it is damaged', async () => {
+  const root = await library.join('root', 'admin');
+  const asset = await movie();
+  for (const lang of ['en', 'de'])
+    expect((await put(mara, asset, lang, form(srt('Hello')))).status).toBe(201);
+  const stored = library.deps.db.selectFrom('subtitles').select(['file_hash', 'size_bytes']);
+  const { file_hash, size_bytes: bytes } = await stored.executeTakeFirstOrThrow();
+  await root.ok('countStorage');
+  await library.runJobs();
+  expect((await root.ok('getStorage')).counted?.subtitles).toEqual({ count: 1, bytes });
+
+  const { used_bytes } = await mara.ok('getOwnQuota');
+  expect(used_bytes).toBe((asset.file_size_bytes ?? 0) + bytes);
+  expect((await root.ok('getQuotas')).used_bytes).toBe(used_bytes);
+  const limit = (person_bytes: number | null) =>
+    root.ok('setQuotas', { body: { person_bytes, install_bytes: null } });
+  await limit(used_bytes);
+  expect((await put(mara, asset, 'fr', form(srt('Bonjour')))).status).toBe(413);
+  await limit(null);
+
+  const lines: string[] = [];
+  const signal = new AbortController().signal;
+  const print = (line: string) => lines.push(line);
+  const check = () =>
+    checkBytes(library.deps, { after: '', repair: false, signal, print, progress: () => {} });
+  expect([(await check()).lost, lines]).toEqual([0, []]);
+  await truncate(objectPath(library, subtitlesKey(file_hash)), 3);
+  expect((await check()).lost).toBe(1);
+  expect(lines).toEqual([
+    `LOST      ${subtitlesKey(file_hash)}: has 3 of ${bytes} bytes`,
+    `  subtitles of asset ${asset.id} (de)`,
+    `  subtitles of asset ${asset.id} (en)`,
+  ]);
+});
 
 describe('PUT, GET and DELETE /assets/{id}/subtitles/{lang}', () => {
   // SUBTITLE-1
@@ -79,7 +116,7 @@ describe('PUT, GET and DELETE /assets/{id}/subtitles/{lang}', () => {
     expect([again.status, again.body.lang, again.body.label]).toEqual([200, 'de', '']);
     expect((await read(mara, asset, 'de')).text).toContain('Guten Tag');
     const due = ['de', 'en'];
-    expect((await tracksOf(other, asset)).map(({ lang }) => lang)).toEqual(due);
+    expect((await tracksOf(asset)).map(({ lang }) => lang)).toEqual(due);
     const { items } = await mara.ok('listAssets', { query: { owner_ref: mara.ref, limit: 1 } });
     const [listed] = items;
     expect(listed?.restricted === false && listed.subtitle_tracks.map(({ lang }) => lang)).toEqual(due);
@@ -87,7 +124,7 @@ describe('PUT, GET and DELETE /assets/{id}/subtitles/{lang}', () => {
     const { status } = await mara.send(`/assets/${asset.id}/subtitles/de`, { method: 'DELETE' });
     expect(status).toBe(204);
     expect((await read(mara, asset, 'de')).status).toBe(404);
-    expect((await tracksOf(mara, asset)).map(({ lang }) => lang)).toEqual(['en']);
+    expect((await tracksOf(asset)).map(({ lang }) => lang)).toEqual(['en']);
     await mara.refused('deleteSubtitles', { params: { id: asset.id, lang: 'de' } });
   });
 
@@ -124,7 +161,7 @@ describe('PUT, GET and DELETE /assets/{id}/subtitles/{lang}', () => {
       expect((await put(mara, asset, 'de', body)).status).toBe(400);
     }
     expect((await put(mara, asset, 'de', { label: 'x' })).status).toBe(415);
-    expect(await tracksOf(mara, asset)).toEqual([]);
+    expect(await tracksOf(asset)).toEqual([]);
     expect(await storedSubtitles()).toEqual(before);
     // Files in `incoming` would be swept.
     expect(await sweep(library.deps, Date.now() + 1000, 0)).toBe(0);
@@ -136,23 +173,23 @@ describe('PUT, GET and DELETE /assets/{id}/subtitles/{lang}', () => {
     const vobsub = Uint8Array.from([0, 0, 1, 0xba, 0x44, 0, 4, 0, 4, 1]);
     const { status, body } = await put(mara, asset, 'en', form(vobsub));
     expect([status, body.source_format, body.confidence]).toEqual([201, 'vobsub', 0]);
-    expect(await tracksOf(mara, asset)).toEqual([body]);
+    expect(await tracksOf(asset)).toEqual([body]);
     expect((await read(mara, asset, 'en')).status).toBe(404);
     expect(await storedSubtitles()).toContain(body.file_hash);
   });
 
   // SUBTITLE-3
-  test('lets the owner and administrators write, and readers read', async () => {
+  test('lets the owner write, and readers read', async () => {
     const open = await movie();
-    const secret = await movie(mara, 'secret.mp4', { sensitivity: 'restricted', status: 'draft' });
+    const secret = await movie(mara, 'secret.mp4', { status: 'draft' });
     for (const asset of [open, secret]) await put(mara, asset, 'de', form(srt('secret words')));
-    expect((await put(other, open, 'de', form(srt('mine now')))).status).toBe(403);
-    expect((await put(other, secret, 'de', form(srt('mine now')))).status).toBe(404);
-    expect((await read(other, open, 'de')).status).toBe(200);
-    expect((await read(other, secret, 'de')).status).toBe(404);
-    expect((await read(library.anonymous(), secret, 'de')).status).toBe(401);
-    const root = await library.join('root', 'admin');
-    expect((await put(root, secret, 'de', form(srt('by an administrator')))).status).toBe(200);
+    for (const [asset, writes, reads] of [
+      [open, 403, 200],
+      [secret, 404, 404],
+    ] as const) {
+      expect((await put(other, asset, 'de', form(srt('mine now')))).status).toBe(writes);
+      expect((await read(other, asset, 'de')).status).toBe(reads);
+    }
   });
 });
 
@@ -189,36 +226,27 @@ describe('stored subtitles', () => {
 });
 
 describe('an uploaded sidecar', () => {
-  const sidecar = (name: string, text: string, as: Visitor = mara) => upload(as, plainText(text), {}, name);
+  const sidecar = (name: string, text: string) => upload(mara, plainText(text), {}, name);
 
   // SUBTITLE-6
-  test('becomes a track of the owner’s video of the same name', async () => {
+  test('becomes a track of the owner’s video of the same name of the last day, if it has subtitles', async () => {
     const asset = await movie(mara, 'Holiday 2026.mp4');
     const foreign = await movie(other, 'Holiday 2026.mp4');
-    await sidecar('holiday 2026.de.srt', srt('Am Meer'));
-    await sidecar('Holiday 2026.srt', srt('By the sea'));
-    expect((await tracksOf(mara, asset)).map(({ lang }) => lang)).toEqual(['de', 'und']);
-    expect((await read(mara, asset, 'de')).text).toContain('Am Meer');
-    expect(await tracksOf(other, foreign)).toEqual([]);
-  });
-
-  test('is an ordinary file without such a video or without subtitles in it', async () => {
-    const asset = await movie(mara, 'clip.mp4');
-    const files: ShownAsset[] = [
-      await sidecar('another.de.srt', srt('x')),
-      await sidecar('clip.de.srt', 'no subtitles'),
-    ];
-    expect(files.map(({ restricted }) => restricted)).toEqual([false, false]);
-    expect(await tracksOf(mara, asset)).toEqual([]);
-  });
-
-  // SUBTITLE-6
-  test('is not added to older videos of the same name', async () => {
-    const asset = await movie(mara, 'old.mp4');
-    await sql`update assets set created_at = now() - interval '2 days' where id = ${asset.id}`.execute(
+    const old = await movie(mara, 'old.mp4');
+    await sql`update assets set created_at = now() - interval '2 days' where id = ${old.id}`.execute(
       library.deps.db,
     );
-    await sidecar('old.de.srt', srt('x'));
-    expect(await tracksOf(mara, asset)).toEqual([]);
+    const files: ShownAsset[] = [
+      await sidecar('holiday 2026.de.srt', srt('Am Meer')),
+      await sidecar('Holiday 2026.srt', srt('By the sea')),
+      await sidecar('Holiday 2026.fr.srt', 'no subtitles'),
+      await sidecar('another.de.srt', srt('x')),
+      await sidecar('old.de.srt', srt('x')),
+    ];
+    expect((await tracksOf(asset)).map(({ lang }) => lang)).toEqual(['de', 'und']);
+    expect((await read(mara, asset, 'de')).text).toContain('Am Meer');
+    // The others are ordinary files.
+    expect(files.map(({ restricted }) => restricted)).toEqual([false, false, false, false, false]);
+    expect([await tracksOf(foreign), await tracksOf(old)]).toEqual([[], []]);
   });
 });
