@@ -11,125 +11,101 @@ let asset: ShownAsset;
 beforeAll(async () => {
   library = await openLibrary();
   mara = await library.join('mara');
-  bytes = await jpeg(1200, 800);
+  bytes = await jpeg(120, 80);
   asset = await upload(mara, bytes);
   await library.runJobs();
 });
 
-async function get(path: string, headers: Record<string, string> = {}) {
-  const response = await fetch(`${library.address}/api/v1${path}`, {
+async function get(path: string, headers: Record<string, string> = {}, method = 'GET') {
+  const response = await fetch(`${library.address}/api/v1/assets/${asset.id}/${path}`, {
+    method,
     headers: { ...headers, cookie: `user=${mara.cookie()}` },
   });
-  return {
-    status: response.status,
-    headers: response.headers,
-    body: new Uint8Array(await response.arrayBuffer()),
-  };
+  const body = Buffer.from(await response.arrayBuffer());
+  return { status: response.status, headers: response.headers, body };
 }
 
-// FILE-1
 describe('GET /assets/{id}/file', () => {
   // FILE-1
-  test('returns exactly the bytes that were uploaded', async () => {
-    const sent = await get(`/assets/${asset.id}/file`);
-    expect(sent.status).toBe(200);
-    expect(Buffer.from(sent.body).equals(Buffer.from(bytes))).toBe(true);
+  test('returns exactly the bytes that were uploaded; HEAD only the headers', async () => {
+    const sent = await get('file');
+    expect([sent.status, sent.body.equals(bytes)]).toEqual([200, true]);
     expect(sent.headers.get('etag')).toBe(`"${asset.file_hash}"`);
     expect(sent.headers.get('content-type')).toBe('image/jpeg');
-    expect(sent.headers.get('content-length')).toBe(String(bytes.length));
     expect(sent.headers.get('x-content-type-options')).toBe('nosniff');
+    for (const method of ['GET', 'HEAD'])
+      expect((await get('file', {}, method)).headers.get('content-length')).toBe(String(bytes.length));
   });
 
   // FILE-1
-  test.each([
-    ['bytes=0-99', 0, 100],
-    ['bytes=100-', 100, null],
-    ['bytes=-50', -50, null],
-    ['bytes=10-99999999', 10, null],
-    ['BYTES=0-99', 0, 100],
-  ])('returns 206 for Range %s', async (range, start, end) => {
-    const sent = await get(`/assets/${asset.id}/file`, { range });
-    const want = end === null ? bytes.slice(start) : bytes.slice(start, end);
-    expect(sent.status).toBe(206);
-    expect(Buffer.from(sent.body).equals(Buffer.from(want))).toBe(true);
-    const from = start < 0 ? bytes.length + start : start;
-    expect(sent.headers.get('content-range')).toBe(`bytes ${from}-${from + want.length - 1}/${bytes.length}`);
-  });
-
-  // FILE-1
-  test('returns 416 with the size for a range beyond the end', async () => {
-    const sent = await get(`/assets/${asset.id}/file`, { range: `bytes=${bytes.length}-` });
-    expect(sent.status).toBe(416);
-    expect(sent.headers.get('content-range')).toBe(`bytes */${bytes.length}`);
-  });
-
-  test.each(['bytes=abc', 'lines=0-1', 'bytes=5-2', 'bytes=0-1,4-5'])(
-    'ignores the range %s',
-    async (range) => {
-      expect((await get(`/assets/${asset.id}/file`, { range })).status).toBe(200);
-    },
-  );
-
-  // HTTP-21
-  test('returns a range only if If-Range matches the current bytes', async () => {
-    const etag = `"${asset.file_hash}"`;
-    const statusWith = async (ifRange: string, path: string) =>
-      (await get(`/assets/${asset.id}/${path}`, { range: 'bytes=0-9', 'if-range': ifRange })).status;
-    expect(await statusWith(etag, 'file')).toBe(206);
-    for (const other of ['"other"', `W/${etag}`, new Date().toUTCString()]) {
-      expect([other, await statusWith(other, 'file')]).toEqual([other, 200]);
-      expect([other, await statusWith(other, 'variants/col')]).toEqual([other, 200]);
+  test('returns the bytes of a Range', async () => {
+    for (const [range, start, end] of [
+      ['bytes=0-99', 0, 100],
+      ['bytes=100-', 100, undefined],
+      ['bytes=-50', -50, undefined],
+      ['bytes=10-99999999', 10, undefined],
+      ['BYTES=0-99', 0, 100],
+    ] as const) {
+      const sent = await get('file', { range });
+      const want = bytes.slice(start, end);
+      expect([range, sent.status, sent.body.equals(want)]).toEqual([range, 206, true]);
+      const from = start < 0 ? bytes.length + start : start;
+      const due = `bytes ${from}-${from + want.length - 1}/${bytes.length}`;
+      expect([range, sent.headers.get('content-range')]).toEqual([range, due]);
     }
+    const beyond = await get('file', { range: `bytes=${bytes.length}-` });
+    expect([beyond.status, beyond.headers.get('content-range')]).toEqual([416, `bytes */${bytes.length}`]);
+    for (const range of ['bytes=abc', 'lines=0-1', 'bytes=5-2', 'bytes=0-1,4-5'])
+      expect([range, (await get('file', { range })).status]).toEqual([range, 200]);
   });
 
-  // FILE-1
-  test('returns 304 if the client has the bytes', async () => {
-    const sent = await get(`/assets/${asset.id}/file`, { 'if-none-match': `"x", "${asset.file_hash}"` });
-    expect(sent.status).toBe(304);
-    expect(sent.body).toHaveLength(0);
+  // FILE-1, HTTP-21
+  test('returns a range only if If-Range matches, and 304 if the client has the bytes', async () => {
+    const etag = `"${asset.file_hash}"`;
+    for (const [given, path, due] of [
+      [etag, 'file', 206],
+      ['"other"', 'file', 200],
+      [`W/${etag}`, 'file', 200],
+      [new Date().toUTCString(), 'file', 200],
+      ['"other"', 'variants/col', 200],
+    ] as const) {
+      const { status } = await get(path, { range: 'bytes=0-9', 'if-range': given });
+      expect([given, path, status]).toEqual([given, path, due]);
+    }
+    const sent = await get('file', { 'if-none-match': `"x", ${etag}` });
+    expect([sent.status, sent.body.length]).toEqual([304, 0]);
   });
 
   // FILE-4
   test('is cacheable forever only at the URL with the hash, and never by shared caches', async () => {
-    const plain = (await get(`/assets/${asset.id}/file`)).headers.get('cache-control');
-    const named = (await get(`/assets/${asset.id}/file?v=${asset.file_hash}`)).headers.get('cache-control');
-    const wrong = (await get(`/assets/${asset.id}/file?v=other`)).headers.get('cache-control');
-    expect([plain, named, wrong]).toEqual([
-      'private, no-cache',
-      'private, max-age=31536000, immutable',
-      'private, no-cache',
-    ]);
+    for (const [path, due] of [
+      ['file', 'private, no-cache'],
+      [`file?v=${asset.file_hash}`, 'private, max-age=31536000, immutable'],
+      ['file?v=other', 'private, no-cache'],
+    ] as const)
+      expect([path, (await get(path)).headers.get('cache-control')]).toEqual([path, due]);
   });
 
   // FILE-2
   test('displays pictures inline, and sends content that a browser could run as a download', async () => {
     const drawing = await upload(mara, svg(100, 100), {}, 'drawing.svg');
     const page = await upload(mara, plainText('<!doctype html><script>alert(1)</script>'), {}, 'page.html');
-    const kinds = await Promise.all(
-      [asset, drawing, page].map(async ({ id }) => {
-        const { headers } = await get(`/assets/${id}/file`);
-        expect(headers.get('content-security-policy')).toContain('sandbox');
-        return headers.get('content-disposition')?.split(';')[0];
-      }),
-    );
-    expect(kinds).toEqual(['inline', 'attachment', 'attachment']);
-    const download = await get(`/assets/${asset.id}/file?download=true`);
-    expect(download.headers.get('content-disposition')).toMatch(/^attachment/);
-  });
-
-  test('returns the same headers for HEAD, without the bytes', async () => {
-    const response = await fetch(`${library.address}/api/v1/assets/${asset.id}/file`, {
-      method: 'HEAD',
-      headers: { cookie: `user=${mara.cookie()}` },
-    });
-    expect(response.status).toBe(200);
-    expect(response.headers.get('content-length')).toBe(String(bytes.length));
+    for (const [path, due] of [
+      [`${asset.id}/file`, 'inline'],
+      [`${asset.id}/file?download=true`, 'attachment'],
+      [`${drawing.id}/file`, 'attachment'],
+      [`${page.id}/file`, 'attachment'],
+    ] as const) {
+      const { headers } = await mara.send(`/assets/${path}`);
+      expect([path, headers.get('content-disposition')?.split(';')[0]]).toEqual([path, due]);
+      expect(headers.get('content-security-policy')).toContain('sandbox');
+    }
   });
 });
 
 describe('GET /assets/{id}/variants/{key}', () => {
-  // MEDIA-3
-  test('returns every size of the ladder as WebP', async () => {
+  // MEDIA-3, MEDIA-24
+  test('returns every size of the ladder as WebP, as the media of the asset says', async () => {
     const { variants } = await mara.ok('getPreviews');
     expect(variants.map(({ key, fit, max_dim }) => [key, fit, max_dim])).toEqual([
       ['col', 'cover', 320],
@@ -137,31 +113,29 @@ describe('GET /assets/{id}/variants/{key}', () => {
       ['screen', 'contain', 2048],
       ['hires', 'contain', 4096],
     ]);
-    for (const { key } of variants) {
-      const sent = await get(`/assets/${asset.id}/variants/${key}`);
-      expect([key, sent.status, sent.headers.get('content-type')]).toEqual([key, 200, 'image/webp']);
+    const media = await mara.ok('getAssetMedia', { params: { id: asset.id } });
+    expect(media).toMatchObject({ mime: 'image/jpeg', kind: 'image', facts: {} });
+    expect(media.variants.map(({ key }) => key).sort()).toEqual(variants.map(({ key }) => key).sort());
+    for (const { key, type, bytes: size } of media.variants) {
+      const { status, headers } = await get(`variants/${key}`);
+      const sent = [key, status, headers.get('content-type'), headers.get('content-length')];
+      expect(sent).toEqual([key, 200, 'image/webp', String(size)]);
+      expect(type).toBe('image/webp');
     }
   });
 
-  // FILE-3
+  // FILE-3, MEDIA-24
   test('returns the same 404 for an unknown rendition, an unknown asset and a caller without access', async () => {
-    const hidden = await upload(await library.join('owner'), await jpeg(90, 90), {
-      sensitivity: 'restricted',
-    });
-    await library.runJobs();
-    const answers = await Promise.all(
-      [
-        `/assets/${asset.id}/variants/page-1`,
-        `/assets/${hidden.id}/variants/col`,
-        `/assets/${hidden.id}/file`,
-        `/assets/${crypto.randomUUID()}/variants/col`,
-      ].map(async (path) => {
-        const { status, text } = await mara.send(path);
-        return { status, text };
-      }),
-    );
-    expect(new Set(answers.map((answer) => JSON.stringify(answer)))).toEqual(
-      new Set([JSON.stringify({ status: 404, text: '{"error":"not found"}' })]),
-    );
+    const owner = await library.join('owner');
+    const hidden = await upload(owner, bytes, { sensitivity: 'restricted' });
+    const none = { status: 404, text: '{"error":"not found"}' };
+    for (const path of [
+      `${asset.id}/variants/page-1`,
+      `${hidden.id}/variants/col`,
+      `${hidden.id}/file`,
+      `${hidden.id}/media`,
+      `${crypto.randomUUID()}/variants/col`,
+    ])
+      expect(await mara.send(`/assets/${path}`)).toMatchObject(none);
   });
 });

@@ -11,6 +11,8 @@ import { originalKey, renditionKey } from '../../src/platform/storage/object-key
 import { type Account, type Library, objectPath, openLibrary, upload } from '../support/library.ts';
 import { jpeg, plainText } from '../support/pictures.ts';
 
+type Bytes = Uint8Array<ArrayBuffer>;
+
 let library: Library;
 let mara: Account;
 let other: Account;
@@ -25,10 +27,6 @@ const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest(
 
 function originalOf(bytes: Uint8Array): string {
   return objectPath(library, originalKey(sha256(bytes)));
-}
-
-function renditionOf(bytes: Uint8Array, key: string): string {
-  return objectPath(library, renditionKey(sha256(bytes), `${key}.webp`));
 }
 
 /** Changes one byte in the middle of a file, as a failing disk does. */
@@ -55,9 +53,9 @@ async function shown(id: string): Promise<ShownAsset> {
 }
 
 let seed = 500;
-async function picture(): Promise<Uint8Array<ArrayBuffer>> {
+async function picture(): Promise<Bytes> {
   seed += 1;
-  return jpeg(700, 500, { seed });
+  return jpeg(70, 50, { seed });
 }
 
 const damages: [string, (path: string) => Promise<void>][] = [
@@ -67,36 +65,35 @@ const damages: [string, (path: string) => Promise<void>][] = [
   ['is missing', (path) => rm(path)],
 ];
 
-// FILE-5
+// FILE-5, FILE-6
 describe.each(damages)('an original that %s', (_, damage) => {
-  // FILE-5
-  test('returns a 500 that names the damage, for whole files, ranges and HEAD', async () => {
-    const bytes = await picture();
-    const { id } = await upload(mara, bytes);
-    await damage(originalOf(bytes));
-    for (const range of [undefined, 'bytes=0-9', 'bytes=-20']) {
-      const answer = await get(`/assets/${id}/file`, range === undefined ? {} : { headers: { range } });
-      expect([range, answer.status]).toEqual([range, 500]);
-      expect(await answer.json()).toEqual({ error: 'the stored file is damaged' });
-      expect(answer.headers.get('etag')).toBeNull();
-      expect(answer.headers.get('cache-control')).toBe('no-store');
-    }
-    expect((await get(`/assets/${id}/file`, { method: 'HEAD' })).status).toBe(500);
-  });
-
-  // FILE-6
-  test('is replaced when the right file is uploaded again, also by another account', async () => {
+  // FILE-5, FILE-6
+  test('returns a 500 that names the damage, and is replaced by an upload, not referred to by its hash', async () => {
     for (const uploader of [mara, other]) {
       const bytes = await picture();
       const { id } = await upload(mara, bytes);
       await damage(originalOf(bytes));
+      for (const range of [undefined, 'bytes=0-9', 'bytes=-20']) {
+        const answer = await get(`/assets/${id}/file`, range === undefined ? {} : { headers: { range } });
+        expect([range, answer.status]).toEqual([range, 500]);
+        expect(await answer.json()).toEqual({ error: 'the stored file is damaged' });
+        expect(answer.headers.get('etag')).toBeNull();
+        expect(answer.headers.get('cache-control')).toBe('no-store');
+      }
+      expect((await get(`/assets/${id}/file`, { method: 'HEAD' })).status).toBe(500);
+      expect(await mara.refused('createAsset', { body: { file_hash: sha256(bytes) } })).toEqual({
+        status: 409,
+        error: 'the stored file is damaged; upload the file itself to repair it',
+      });
       await upload(uploader, bytes);
       expect(sha256(await readFile(originalOf(bytes)))).toBe(sha256(bytes));
       const sent = new Uint8Array(await (await get(`/assets/${id}/file`)).arrayBuffer());
       expect(sha256(sent)).toBe(sha256(bytes));
     }
   });
+});
 
+describe('a damaged original', () => {
   test('is replaced when the file is imported again', async () => {
     const bytes = await picture();
     const directory = await mkdtemp(join(tmpdir(), 'vitrine-again-'));
@@ -104,7 +101,7 @@ describe.each(damages)('an original that %s', (_, damage) => {
     await writeFile(path, bytes);
     const file = { path, name: 'again.jpg', folder: '' };
     const first = await storeFound(library.deps, mara.ref, file);
-    await damage(originalOf(bytes));
+    await truncate(originalOf(bytes), 100);
     const again = await storeFound(library.deps, mara.ref, file);
     await rm(directory, { recursive: true });
     expect(again).toEqual({ assetId: first.assetId, skipped: true });
@@ -112,21 +109,7 @@ describe.each(damages)('an original that %s', (_, damage) => {
   });
 
   // FILE-6
-  test('cannot become another asset by its hash', async () => {
-    const bytes = await picture();
-    await upload(mara, bytes);
-    await damage(originalOf(bytes));
-    const refusal = await mara.refused('createAsset', { body: { file_hash: sha256(bytes) } });
-    expect(refusal).toEqual({
-      status: 409,
-      error: 'the stored file is damaged; upload the file itself to repair it',
-    });
-  });
-});
-
-describe('an original with other bytes of the same length', () => {
-  // FILE-6
-  test('is replaced by an upload, and refused when referred to by its hash', async () => {
+  test('with other bytes of the same length is replaced by an upload, not referred to by its hash', async () => {
     const bytes = await picture();
     await upload(mara, bytes);
     await flipByte(originalOf(bytes));
@@ -135,11 +118,9 @@ describe('an original with other bytes of the same length', () => {
     expect(sha256(await readFile(originalOf(bytes)))).toBe(sha256(bytes));
     await mara.ok('createAsset', { body: { file_hash: sha256(bytes) } });
   });
-});
 
-describe('a repaired original', () => {
   // FILE-6
-  test('is rendered for every asset of the same bytes if rendering had failed without it', async () => {
+  test('is rendered for every asset of the same bytes once it is repaired', async () => {
     const bytes = await picture();
     const { id } = await upload(mara, bytes);
     await truncate(originalOf(bytes), 100);
@@ -153,79 +134,72 @@ describe('a repaired original', () => {
   });
 });
 
-describe.each(damages.filter((_, at) => at % 3 === 0))('a rendition that %s', (_, damage) => {
-  test('returns a 500 that names the damage, and is rendered again after an upload or on request', async () => {
-    const repairs = [
-      (bytes: Uint8Array<ArrayBuffer>) => upload(other, bytes),
-      (bytes: Uint8Array) => mara.ok('createAsset', { body: { file_hash: sha256(bytes) } }),
-      (_: Uint8Array, id: string) => mara.ok('reprocessAsset', { params: { id } }),
-    ];
-    for (const repair of repairs) {
-      // A new picture each time, because one that was just sent stays in memory for a moment.
-      const bytes = await picture();
-      const { id } = await upload(mara, bytes);
-      await library.runJobs();
-      await damage(renditionOf(bytes, 'preview'));
-      const answer = await get(`/assets/${id}/variants/preview`);
-      expect([answer.status, await answer.json()]).toEqual([500, { error: 'the stored file is damaged' }]);
-      await repair(bytes, id);
-      expect(await shown(id)).toMatchObject({ processing_status: 'ready', ladder_available: false });
-      expect((await get(`/assets/${id}/variants/preview`)).status).toBe(404);
-      await library.runJobs();
-      expect((await shown(id)).ladder_available).toBe(true);
-      const sent = await get(`/assets/${id}/variants/preview`);
-      expect([sent.status, Number(sent.headers.get('content-length'))]).toEqual([
-        200,
-        (await sent.arrayBuffer()).byteLength,
-      ]);
-    }
-  });
-});
+test.each<[string, (path: string) => Promise<void>, (bytes: Bytes, id: string) => Promise<unknown>]>([
+  ['an upload', (path) => truncate(path, 100), (bytes) => upload(other, bytes)],
+  [
+    'an asset of the same hash',
+    (path) => rm(path),
+    (bytes) => mara.ok('createAsset', { body: { file_hash: sha256(bytes) } }),
+  ],
+  ['a request', (path) => truncate(path, 0), (_, id) => mara.ok('reprocessAsset', { params: { id } })],
+])(
+  'a damaged rendition is a 500 that names the damage, and is rendered again after %s',
+  async (_, damage, repair) => {
+    const bytes = await picture();
+    const { id } = await upload(mara, bytes);
+    await library.runJobs();
+    await damage(objectPath(library, renditionKey(sha256(bytes), 'preview.webp')));
+    const answer = await get(`/assets/${id}/variants/preview`);
+    expect([answer.status, await answer.json()]).toEqual([500, { error: 'the stored file is damaged' }]);
+    await repair(bytes, id);
+    expect(await shown(id)).toMatchObject({ processing_status: 'ready', ladder_available: false });
+    expect((await get(`/assets/${id}/variants/preview`)).status).toBe(404);
+    await library.runJobs();
+    expect((await shown(id)).ladder_available).toBe(true);
+    const sent = await get(`/assets/${id}/variants/preview`);
+    const length = Number(sent.headers.get('content-length'));
+    expect([sent.status, (await sent.arrayBuffer()).byteLength]).toEqual([200, length]);
+  },
+);
 
 // FILE-5
-describe('a download of a file that is truncated meanwhile', () => {
-  test.each(['', 'Range: bytes=5-\r\n'])(
-    'aborts the connection, so that the client sees an error %j',
-    async (range) => {
-      const bytes = new Uint8Array(24 * 1024 * 1024).fill(7);
-      bytes[0] = range.length;
-      const { id } = await upload(mara, bytes, {}, 'large.bin');
-      const { port } = new URL(library.address);
-      const socket = connect(Number(port), '127.0.0.1');
-      socket.on('error', () => {});
-      socket.write(
-        `GET /api/v1/assets/${id}/file HTTP/1.1\r\nHost: localhost\r\n${range}Cookie: user=${mara.cookie()}\r\n\r\n`,
-      );
-      const [head] = await once(socket, 'data');
-      socket.pause();
-      expect(String(head)).toMatch(/^HTTP\/1.1 20[06] /);
-      await truncate(originalOf(bytes), 1024 * 1024);
-      // An idle connection would be closed after a minute anyway.
-      const closed = once(socket, 'close', { signal: AbortSignal.timeout(30_000) });
-      let received = head.length;
-      socket.on('data', (chunk) => {
-        received += chunk.length;
-      });
-      socket.resume();
-      await closed;
-      expect(received).toBeLessThan(bytes.length);
-    },
-  );
-});
-
-describe('HEAD of a file', () => {
-  test('leaves no file open', async () => {
-    const bytes = plainText('looked at only');
-    const { id } = await upload(mara, bytes, {}, 'note.txt');
-    for (let round = 0; round < 20; round += 1) {
-      const answer = await get(`/assets/${id}/file`, { method: 'HEAD' });
-      expect([answer.status, answer.headers.get('content-length')]).toEqual([200, String(bytes.length)]);
-    }
-    const path = originalOf(bytes);
-    const descriptors = await readdir('/proc/self/fd');
-    const targets = await Promise.all(
-      descriptors.map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => '')),
+test.each(['', 'Range: bytes=5-\r\n'])(
+  'a download of a file that is truncated meanwhile aborts the connection, so that the client sees an error %j',
+  async (range) => {
+    const bytes = new Uint8Array(24 * 1024 * 1024).fill(7);
+    bytes[0] = range.length;
+    const { id } = await upload(mara, bytes, {}, 'large.bin');
+    const { port } = new URL(library.address);
+    const socket = connect(Number(port), '127.0.0.1');
+    socket.on('error', () => {});
+    socket.write(
+      `GET /api/v1/assets/${id}/file HTTP/1.1\r\nHost: localhost\r\n${range}Cookie: user=${mara.cookie()}\r\n\r\n`,
     );
-    expect(targets.filter((target) => target === path)).toEqual([]);
-  });
+    const [head] = await once(socket, 'data');
+    socket.pause();
+    expect(String(head)).toMatch(/^HTTP\/1.1 20[06] /);
+    await truncate(originalOf(bytes), 1024 * 1024);
+    // An idle connection would be closed after a minute anyway.
+    const closed = once(socket, 'close', { signal: AbortSignal.timeout(30_000) });
+    let received = head.length;
+    socket.on('data', (chunk) => {
+      received += chunk.length;
+    });
+    socket.resume();
+    await closed;
+    expect(received).toBeLessThan(bytes.length);
+  },
+);
+
+test('HEAD of a file leaves no file open', async () => {
+  const bytes = plainText('looked at only');
+  const { id } = await upload(mara, bytes, {}, 'note.txt');
+  for (let round = 0; round < 20; round += 1) {
+    const answer = await get(`/assets/${id}/file`, { method: 'HEAD' });
+    expect([answer.status, answer.headers.get('content-length')]).toEqual([200, String(bytes.length)]);
+  }
+  const path = originalOf(bytes);
+  const descriptors = await readdir('/proc/self/fd');
+  const targets = await Promise.all(descriptors.map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => '')));
+  expect(targets.filter((target) => target === path)).toEqual([]);
 });

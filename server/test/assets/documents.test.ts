@@ -3,7 +3,6 @@ import { createRequire } from 'node:module';
 import { beforeAll, expect, test } from 'vitest';
 import { pdf } from '../media/documents.ts';
 import { docx } from '../media/packages.ts';
-import { arrive } from '../posts/people.ts';
 import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
 import { plainText } from '../support/pictures.ts';
 
@@ -14,7 +13,7 @@ let owner: Account;
 
 beforeAll(async () => {
   library = await openLibrary({ VITRINE_LIBREOFFICE: 'off' });
-  owner = await arrive(library, 'owner');
+  owner = await library.join('owner');
 });
 
 // FILE-2

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import sharp from 'sharp';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { openPool } from '../../src/platform/database/pool.ts';
 import { openDiskStorage } from '../../src/platform/storage/disk.ts';
 import { renditionsPrefix } from '../../src/platform/storage/object-key.ts';
@@ -12,7 +12,6 @@ import type { Storage } from '../../src/platform/storage/storage.ts';
 import { sweep } from '../../src/sweep/stored-files.ts';
 import { clip, numbered } from '../media/clips.ts';
 import { pdf } from '../media/documents.ts';
-import { arrive } from '../posts/people.ts';
 import { type Visitor, visit } from '../support/client.ts';
 import { cloneTemplate } from '../support/clone.ts';
 import { type Account, type Library, openLibrary, password, upload } from '../support/library.ts';
@@ -70,7 +69,7 @@ describe('a decoder that is killed', () => {
 
   beforeAll(async () => {
     library = await openLibrary({ VITRINE_FFMPEG: 'off' });
-    mara = await arrive(library, 'mara');
+    mara = await library.join('mara');
   });
 
   /** Kills the decoders when a job writes this file. Returns whether the kill left anything to do. */
@@ -126,95 +125,86 @@ describe('a decoder that is killed', () => {
 });
 
 // MEDIA-7, UPLOAD-12
-describe('a service that is killed', () => {
-  const closing: (() => Promise<unknown>)[] = [];
-  afterAll(async () => {
-    for (const close of closing) await close();
-  });
+test('a service that is killed at any step leaves no partial rendition, and the next process finishes every file once', async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'vitrine-kill-points-'));
+  await chmod(dataDir, 0o755);
+  onTestFinished(() => rm(dataDir, { recursive: true, force: true }));
+  const clone = await cloneTemplate();
+  onTestFinished(clone.drop);
+  const pool = openPool(clone.settings, 2);
+  onTestFinished(pool.close);
+  const storage = await openDiskStorage(join(dataDir, 'library'), 0);
+  const deps = { db: pool.db, storage };
+  const env = {
+    DATABASE_URL: clone.url,
+    VITRINE_FFMPEG: 'off',
+    VITRINE_ADMIN_USERNAME: 'root',
+    VITRINE_ADMIN_PASSWORD: password,
+  };
+  const start = async () => {
+    const { child, exited, address } = await startProcess(dataDir, env);
+    const kill = async () => {
+      child.kill('SIGKILL');
+      await exited;
+    };
+    onTestFinished(kill);
+    const root = visit(address);
+    await root.ok('login', { body: { username: 'root', password } });
+    return { root, kill };
+  };
 
-  test('at any step leaves no partial rendition, and the next process finishes every file once', async () => {
-    const dataDir = await mkdtemp(join(tmpdir(), 'vitrine-kill-points-'));
-    await chmod(dataDir, 0o755);
-    closing.push(() => rm(dataDir, { recursive: true, force: true }));
-    const clone = await cloneTemplate();
-    const pool = openPool(clone.settings, 2);
-    closing.unshift(async () => {
-      await pool.close();
-      await clone.drop();
+  const accepted: { id: string; hash: string }[] = [];
+  const add = async (root: Visitor, bytes: Bytes) => {
+    count += 1;
+    const { id, file_hash } = await upload(root, bytes, {}, `file-${count}`);
+    accepted.push({ id, hash: file_hash ?? '' });
+  };
+  /** Each start of the service finds what the previous one left, and is killed when it writes one of these files. */
+  const lives: [ends: readonly string[], makers: readonly (() => Promise<Bytes>)[]][] = [
+    [['/360p.mp4'], [film]],
+    [
+      ['/sprites.jpg', '/tiles.zip'],
+      [picture, film, panorama],
+    ],
+  ];
+  for (const [ends, makers] of lives) {
+    const { root, kill } = await start();
+    for (const make of makers) await add(root, await make());
+    const deadline = performance.now() + 60_000;
+    let isWritten = false;
+    const isOver = () => isWritten || performance.now() > deadline;
+    const written = ends.map(async (end) => {
+      isWritten = (await untilWritten(storage.incomingDir, end, isOver)) || isWritten;
     });
-    const storage = await openDiskStorage(join(dataDir, 'library'), 0);
-    const deps = { db: pool.db, storage };
-    const env = {
-      DATABASE_URL: clone.url,
-      VITRINE_FFMPEG: 'off',
-      VITRINE_ADMIN_USERNAME: 'root',
-      VITRINE_ADMIN_PASSWORD: password,
-    };
-    const start = async () => {
-      const service = await startProcess(dataDir, env);
-      closing.unshift(async () => {
-        service.child.kill('SIGKILL');
-        await service.exited;
-      });
-      const root = visit(service.address);
-      await root.ok('login', { body: { username: 'root', password } });
-      return { service, root };
-    };
+    await Promise.all(written);
+    expect(isWritten).toBe(true);
+    await kill();
+  }
 
-    const accepted: { id: string; hash: string }[] = [];
-    const add = async (root: Visitor, bytes: Bytes) => {
-      count += 1;
-      const { id, file_hash } = await upload(root, bytes, {}, `file-${count}`);
-      accepted.push({ id, hash: file_hash ?? '' });
-    };
-    /** Each start of the service finds what the previous one left, and is killed when it writes one of these files. */
-    const lives: [ends: readonly string[], makers: readonly (() => Promise<Bytes>)[]][] = [
-      [['/360p.mp4'], [film]],
-      [
-        ['/sprites.jpg', '/tiles.zip'],
-        [picture, film, panorama],
-      ],
-    ];
-    for (const [ends, makers] of lives) {
-      const { service, root } = await start();
-      for (const make of makers) await add(root, await make());
-      const deadline = performance.now() + 60_000;
-      let isWritten = false;
-      const isOver = () => isWritten || performance.now() > deadline;
-      const written = ends.map(async (end) => {
-        isWritten = (await untilWritten(storage.incomingDir, end, isOver)) || isWritten;
-      });
-      await Promise.all(written);
-      expect(isWritten).toBe(true);
-      service.child.kill('SIGKILL');
-      await service.exited;
-    }
-
-    const { root } = await start();
-    const unfinished = async () => {
-      // Transcodes of a killed process wait for a minute, and failed jobs wait longer.
-      await sql`update transcodes set updated_at = now() - interval '2 minutes'
-        where state = 'running' and exists (select from graphile_worker.jobs where locked_at is null)`.execute(
-        pool.db,
-      );
-      await sql`update graphile_worker._private_jobs set run_at = now() where locked_at is null`.execute(
-        pool.db,
-      );
-      const { rows } = await sql`select task_identifier from graphile_worker.jobs`.execute(pool.db);
-      return rows;
-    };
-    await expect.poll(unfinished, { timeout: 90_000, interval: 250 }).toEqual([]);
-    for (const { id, hash } of accepted) {
-      expect(await root.ok('getAsset', { params: { id } })).toMatchObject({
-        processing_status: 'ready',
-        ladder_available: true,
-      });
-      const { transcoding } = await root.ok('getAssetMedia', { params: { id } });
-      if (transcoding !== null) expect(transcoding).toEqual({ state: 'done', progress: 1 });
-      const { named, stored } = await objectsOf(deps, hash);
-      expect(stored).toEqual(named);
-    }
-    expect(await readdir(storage.incomingDir)).toEqual([]);
-    expect(await sweep(deps, Date.now() + 1000, 0)).toBe(0);
-  }, 240_000);
-});
+  const { root } = await start();
+  const unfinished = async () => {
+    // Transcodes of a killed process wait for a minute, and failed jobs wait longer.
+    await sql`update transcodes set updated_at = now() - interval '2 minutes'
+      where state = 'running' and exists (select from graphile_worker.jobs where locked_at is null)`.execute(
+      pool.db,
+    );
+    await sql`update graphile_worker._private_jobs set run_at = now() where locked_at is null`.execute(
+      pool.db,
+    );
+    const { rows } = await sql`select task_identifier from graphile_worker.jobs`.execute(pool.db);
+    return rows;
+  };
+  await expect.poll(unfinished, { timeout: 90_000, interval: 250 }).toEqual([]);
+  for (const { id, hash } of accepted) {
+    expect(await root.ok('getAsset', { params: { id } })).toMatchObject({
+      processing_status: 'ready',
+      ladder_available: true,
+    });
+    const { transcoding } = await root.ok('getAssetMedia', { params: { id } });
+    if (transcoding !== null) expect(transcoding).toEqual({ state: 'done', progress: 1 });
+    const { named, stored } = await objectsOf(deps, hash);
+    expect(stored).toEqual(named);
+  }
+  expect(await readdir(storage.incomingDir)).toEqual([]);
+  expect(await sweep(deps, Date.now() + 1000, 0)).toBe(0);
+}, 240_000);

@@ -1,11 +1,19 @@
+import type { PreviewRung } from '@vitrine/contract/previews';
 import { sql } from 'kysely';
+import sharp from 'sharp';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { resumeRerender, staleFiles } from '../../src/assets/previews/rerender.ts';
 import { clip } from '../media/clips.ts';
 import { pdf } from '../media/documents.ts';
-import { arrive } from '../posts/people.ts';
+import { visit } from '../support/client.ts';
 import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
 import { jpeg, plainText, unknownBytes } from '../support/pictures.ts';
+import { openSecond } from '../support/second.ts';
+
+const rung = (key: string, max_dim: number, format: PreviewRung['format'] = 'webp', quality = 80) =>
+  ({ key, fit: key === 'col' ? 'cover' : 'contain', max_dim, format, quality }) as const;
+
+const small = [rung('col', 100), rung('preview', 500, 'jpeg', 60), rung('tiny', 40, 'avif', 50)];
 
 let library: Library;
 let admin: Account;
@@ -13,8 +21,8 @@ let mara: Account;
 
 beforeAll(async () => {
   library = await openLibrary();
-  admin = await arrive(library, 'admin', 'admin');
-  mara = await arrive(library, 'mara');
+  admin = await library.join('admin', 'admin');
+  mara = await library.join('mara');
 });
 
 beforeEach(async () => {
@@ -30,6 +38,14 @@ const pause = (paused: boolean) => admin.ok('pausePreviewRendering', { body: { p
 const mediaOf = (id: string) => mara.ok('getAssetMedia', { params: { id } });
 const keysOf = async (id: string) => (await mediaOf(id)).variants.map(({ key }) => key);
 
+async function pictureAt(id: string, key: string) {
+  const answer = await fetch(`${library.address}/api/v1/assets/${id}/variants/${key}`, {
+    headers: { cookie: `user=${mara.cookie()}` },
+  });
+  const { width, height } = await sharp(await answer.bytes()).metadata();
+  return { type: answer.headers.get('content-type'), etag: answer.headers.get('etag'), width, height };
+}
+
 /** Changes every stored file to what the first release left: it rendered only pictures, and made no tiles. */
 async function leaveAsBefore(): Promise<void> {
   const { db } = library.deps;
@@ -38,12 +54,6 @@ async function leaveAsBefore(): Promise<void> {
     renditions = case when mime like 'image/%' then renditions - 'tiles' else '{}' end`.execute(db);
   await sql`update assets a set processing_error = 'no previews are made of this type' from files f
     where f.hash = a.file_hash and f.mime not like 'image/%'`.execute(db);
-}
-
-/** Enqueues what a worker enqueues when it starts after an upgrade. */
-async function upgrade(): Promise<void> {
-  await resumeRerender(library.deps.db);
-  await library.runJobs();
 }
 
 /** Runs the background job to its end, without its pauses. */
@@ -65,15 +75,13 @@ async function addRows(count: number, makersVersion: number): Promise<void> {
   );
 }
 
-async function queuedRenders(): Promise<{ count: number; priority: number | null }> {
+async function queuedRenders() {
   const { rows } = await sql<{ count: number; priority: number | null }>`
-    select count(*) as count, min(priority) as priority from graphile_worker.jobs where task_identifier = 'render'`.execute(
-    library.deps.db,
-  );
-  return rows[0] ?? { count: 0, priority: null };
+    select count(*) as count, min(priority) as priority from graphile_worker.jobs
+    where task_identifier = 'render'`.execute(library.deps.db);
+  return rows[0];
 }
 
-// MEDIA-29
 describe('after an upgrade', () => {
   test('stored files get the tiles, texts, pages and streams that the earlier version did not make', async () => {
     const picture = await upload(mara, await jpeg(4800, 300));
@@ -116,34 +124,35 @@ describe('after an upgrade', () => {
     await library.runJobs();
     await leaveAsBefore();
     const before = await mediaOf(id);
-    await upgrade();
+    await resumeRerender(library.deps.db);
+    await library.runJobs();
     expect(await progress()).toEqual({ state: 'done', waiting: 0, total: 2 });
-    expect((await queuedRenders()).count).toBe(0);
+    expect(await queuedRenders()).toEqual({ count: 0, priority: null });
     expect(await mediaOf(id)).toEqual(before);
   });
 
-  test('a file of unknown type is recognised again', async () => {
-    const { id, file_hash } = await upload(mara, plainText('Once unknown.\n'), {}, 'notes.txt');
-    await library.runJobs();
-    await leaveAsBefore();
-    await sql`update files set mime = 'application/octet-stream' where hash = ${file_hash}`.execute(
-      library.deps.db,
-    );
-    await resumeRerender(library.deps.db);
-    await untilDone();
-    expect(await mediaOf(id)).toMatchObject({ mime: 'text/plain' });
-    expect(await keysOf(id)).toContain('preview');
-  });
-
   // MEDIA-29
-  test('a file that cannot be rendered is tried once and remains ready', async () => {
-    const { id } = await upload(mara, plainText('Away.\n'), {}, 'notes.txt');
+  test('a file of unknown type is recognised again; one that cannot be rendered is tried once and stays ready', async () => {
+    const unknown = await upload(mara, plainText('Once unknown.\n'), {}, 'notes.txt');
+    const broken = await upload(mara, plainText('Away.\n'), {}, 'notes.txt');
     await library.runJobs();
     await leaveAsBefore();
-    await sql`update files set mime = 'application/pdf'`.execute(library.deps.db);
-    await resumeRerender(library.deps.db);
+    const { db } = library.deps;
+    for (const [asset, mime] of [
+      [unknown, 'application/octet-stream'],
+      [broken, 'application/pdf'],
+    ] as const)
+      await db
+        .updateTable('files')
+        .set({ mime })
+        .where('hash', '=', asset.file_hash ?? '')
+        .execute();
+    await resumeRerender(db);
     await untilDone();
-    expect(await mara.ok('getAsset', { params: { id } })).toMatchObject({ processing_status: 'ready' });
+    expect(await mediaOf(unknown.id)).toMatchObject({ mime: 'text/plain' });
+    expect(await keysOf(unknown.id)).toContain('preview');
+    const ready = { processing_status: 'ready' };
+    expect(await mara.ok('getAsset', { params: { id: broken.id } })).toMatchObject(ready);
   });
 });
 
@@ -163,32 +172,26 @@ describe('the background job', () => {
     await sql`select graphile_worker.reschedule_jobs(array(select id from graphile_worker.jobs
       where task_identifier = 'render-again'), run_at => now())`.execute(library.deps.db);
     await library.runJobs();
-    expect((await queuedRenders()).count).toBe(50);
+    expect(await queuedRenders()).toMatchObject({ count: 50 });
     expect((await progress()).waiting).toBe(120);
     await sql`drop function hold cascade`.execute(library.deps.db);
   });
 
-  test('does not start while it is paused, and continues when it is resumed', async () => {
+  test('does not start while it is paused, is listed among the jobs, and continues when it is resumed', async () => {
     const { id } = await upload(mara, plainText('A text.\n'), {}, 'notes.txt');
     await library.runJobs();
     await leaveAsBefore();
+    await addRows(4, 1);
     await pause(true);
-    await upgrade();
-    expect(await progress()).toEqual({ state: 'paused', waiting: 1, total: 1 });
+    await resumeRerender(library.deps.db);
+    const { items } = await admin.ok('listJobs', { query: { name: 'render-again' } });
+    expect(items).toMatchObject([{ progress: { part: 0.8, done: 4, total: 5, step: null }, file: null }]);
+    await library.runJobs();
+    expect(await progress()).toEqual({ state: 'paused', waiting: 1, total: 5 });
     expect(await keysOf(id)).toEqual([]);
     await pause(false);
     await untilDone();
     expect(await keysOf(id)).toContain('preview');
-  });
-
-  test('is listed among the jobs with its progress', async () => {
-    await addRows(4, 1);
-    await upload(mara, unknownBytes());
-    await pause(true);
-    await sql`update files set makers_version = 0 where mime <> 'text/plain'`.execute(library.deps.db);
-    await resumeRerender(library.deps.db);
-    const { items } = await admin.ok('listJobs', { query: { name: 'render-again' } });
-    expect(items).toMatchObject([{ progress: { part: 0.8, done: 4, total: 5, step: null }, file: null }]);
   });
 
   test('finds its files with an index', async () => {
@@ -200,5 +203,95 @@ describe('the background job', () => {
     const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
     expect(plan).toContain('files_by_makers');
     expect(plan).not.toMatch(/Seq Scan on (?:files|_private_jobs)/);
+  });
+});
+
+describe('PUT /admin/system/previews', () => {
+  let defaults: readonly PreviewRung[];
+  const configure = (variants: readonly PreviewRung[]) =>
+    admin.ok('setPreviewSettings', { body: { variants: [...variants] } });
+
+  beforeAll(async () => {
+    defaults = (await admin.ok('getPreviewSettings')).variants;
+  });
+
+  /** Restores the default ladder. */
+  beforeEach(async () => {
+    await configure(defaults);
+    await sql`delete from graphile_worker._private_jobs`.execute(library.deps.db);
+    await expect.poll(async () => (await mara.ok('getPreviews')).variants).toHaveLength(defaults.length);
+  });
+
+  // MEDIA-23, MEDIA-28
+  test('renders new uploads in the configured sizes and formats, in every process', async () => {
+    const second = await openSecond(library);
+    try {
+      await configure(small);
+      for (const visitor of [mara, visit(second.address, {}, mara.cookie())])
+        await expect
+          .poll(async () => (await visitor.ok('getPreviews')).variants.map(({ key }) => key))
+          .toEqual(['col', 'preview', 'tiny']);
+    } finally {
+      await second.close();
+    }
+    const { id } = await upload(mara, await jpeg(600, 400));
+    await library.runJobs();
+    const available = { preview_available: true, ladder_available: true };
+    expect(await mara.ok('getAsset', { params: { id } })).toMatchObject(available);
+    expect((await keysOf(id)).sort()).toEqual(['col', 'preview', 'tiny']);
+    expect(await pictureAt(id, 'preview')).toMatchObject({ type: 'image/jpeg', width: 500, height: 333 });
+    expect(await pictureAt(id, 'tiny')).toMatchObject({ type: 'image/avif', width: 40, height: 27 });
+  });
+
+  // MEDIA-23
+  test('renders stored files again, and deletes renditions that are no longer configured', async () => {
+    const { id } = await upload(mara, await jpeg(600, 400));
+    const lost = await upload(mara, await jpeg(90, 60));
+    await library.runJobs();
+    const unknown = { mime: 'application/x-unknown' };
+    await library.deps.db
+      .updateTable('files')
+      .set(unknown)
+      .where('hash', '=', lost.file_hash ?? '')
+      .execute();
+    const before = await pictureAt(id, 'preview');
+    await configure(small);
+    expect(await progress()).toEqual({ state: 'running', waiting: 2, total: 2 });
+    await library.runJobs();
+    expect(await progress()).toEqual({ state: 'done', waiting: 0, total: 2 });
+    expect((await keysOf(id)).sort()).toEqual(['col', 'preview', 'tiny']);
+    const after = await pictureAt(id, 'preview');
+    expect(after).toMatchObject({ type: 'image/jpeg', width: 500 });
+    expect(after.etag).not.toBe(before.etag);
+    // A file that can no longer be rendered keeps its previews.
+    expect((await keysOf(lost.id)).sort()).toEqual(['col', 'hires', 'preview', 'screen']);
+  });
+
+  // MEDIA-23
+  test('can be paused and resumed without affecting new uploads', async () => {
+    await upload(mara, await jpeg(90, 60));
+    await library.runJobs();
+    await pause(true);
+    await configure(small);
+    const { id } = await upload(mara, await jpeg(80, 60));
+    await library.runJobs();
+    expect(await progress()).toEqual({ state: 'paused', waiting: 1, total: 2 });
+    expect((await keysOf(id)).sort()).toEqual(['col', 'preview', 'tiny']);
+    await pause(false);
+    await library.runJobs();
+    expect(await progress()).toEqual({ state: 'done', waiting: 0, total: 2 });
+  });
+
+  // MEDIA-23
+  test('refuses keys that are paths, repeated, reserved or missing', async () => {
+    for (const [name, variants] of Object.entries({
+      'a key that is a path': [...small, rung('../col', 10)],
+      'a duplicate key': [...small, rung('tiny', 20)],
+      'a reserved key': [...small, rung('tiles', 20)],
+      'a ladder without the key that avatars use': small.slice(1),
+      'a ladder without the key that pages of posts use': [rung('col', 100)],
+    }))
+      expect([name, await admin.status('PUT', '/admin/system/previews', { variants })]).toEqual([name, 400]);
+    expect((await admin.ok('getPreviewSettings')).variants).toHaveLength(4);
   });
 });
