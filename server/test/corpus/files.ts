@@ -1,9 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import type { Sharp } from 'sharp';
 import { type Clip, clip } from '../media/clips.ts';
 import { pdf } from '../media/documents.ts';
+import { glb, gltf, obj, packedGlb, ply, stl } from '../media/models.ts';
 import { ole } from '../media/ole-files.ts';
+import { docx, odt, tar, zip } from '../media/packages.ts';
 import { bmp, cameraRaw, exr, ico, j2k, layeredPsd, psd, radiance, stored } from '../media/picture-files.ts';
 import { dosEps, eps, epsi, postscript } from '../media/postscript.ts';
 import {
@@ -14,8 +17,6 @@ import {
   transparentPng,
   wideGamutJpeg,
 } from '../support/pictures.ts';
-import { glb, gltf, obj, packedGlb, ply, stl } from './models.ts';
-import { docx, odt, tar, zip } from './packages.ts';
 import { scene } from './scenes.ts';
 
 type Bytes = Uint8Array<ArrayBuffer>;
@@ -106,6 +107,7 @@ const pictures: readonly CorpusFile[] = [
   picture('light.hdr', async () => radiance(64, 40, { halves: colours })),
   picture('iphone.heic', () => stored('halves.heic')),
   picture('display-p3.heic', () => stored('display-p3.heic')),
+  picture('still.jxl', () => stored('halves.jxl')),
   picture('scan.jp2', () => stored('halves-16.jp2')),
   picture('scan.j2k', () => j2k(128, 96)),
   picture('camera.raw', async () => cameraRaw(1, [await scene(1200, 800, 'raw').jpeg().toBuffer()])),
@@ -159,9 +161,17 @@ const documents: readonly CorpusFile[] = [
     text('import sys', '', 'def total(a, b):', '    return a + b', '', 'print(total(1, 2))'),
   ),
   picture('page.html', async () => text('<!doctype html>', '<title>Harbour</title>', '<p>Four mornings</p>')),
-  picture('with-thumbnail.docx', async () => docx(await scene(320, 450, 'docx').jpeg().toBuffer())),
-  { name: 'without-thumbnail.docx', shown: 'icon', make: () => docx() },
-  { name: 'brief.odt', shown: 'icon', make: odt },
+  picture('with-thumbnail.docx', async () => {
+    const thumbnail = await scene(320, 450, 'docx').jpeg().toBuffer();
+    return docx(['Harbour brief'], { more: { 'docProps/thumbnail.jpeg': thumbnail } });
+  }),
+  { name: 'without-thumbnail.docx', shown: 'icon', make: async () => docx(['Harbour brief']) },
+  { name: 'brief.odt', shown: 'icon', make: async () => odt('Harbour brief') },
+  {
+    name: 'book.epub',
+    shown: 'icon',
+    make: async () => zip({ mimetype: 'application/epub+zip', 'one.xhtml': '<p>Harbour</p>' }),
+  },
 ];
 
 const fonts: readonly CorpusFile[] = [
@@ -181,9 +191,9 @@ const models: readonly CorpusFile[] = [
 
 const inside = { 'brief/readme.md': '# Harbour\n', 'brief/shots.csv': 'shot,time\n1,06:40\n' };
 const archives: readonly CorpusFile[] = [
-  { name: 'brief.zip', shown: 'list', make: () => zip(inside) },
-  { name: 'brief.tar', shown: 'list', make: () => tar(inside, false) },
-  { name: 'brief.tar.gz', shown: 'list', make: () => tar(inside, true) },
+  { name: 'brief.zip', shown: 'list', make: async () => zip(inside) },
+  { name: 'brief.tar', shown: 'list', make: async () => own(await tar(inside)) },
+  { name: 'brief.tar.gz', shown: 'list', make: async () => own(gzipSync(await tar(inside))) },
 ];
 
 /** Files of every kind that studios have, made with open tools; no third party has rights to their pictures. */

@@ -14,15 +14,20 @@ import {
 import { openStudio } from './still-kit.ts';
 import { mp4 } from './tagged-files.ts';
 
-const studio = openStudio();
+// Without LibreOffice and Ghostscript, so that the outcomes are the same on every machine.
+const studio = openStudio({
+  libreoffice: 'off',
+  ghostscript: 'off',
+  limits: { document: { memoryBytes: 700 * 1024 ** 2 } },
+});
 const docxType = 'application/vnd.openxmlformats-officedocument.wordprocessingml.document';
 
 // MEDIA-5, MEDIA-6, MEDIA-7
 describe('a decompression bomb', () => {
   test.each<[string, string, string | RegExp, () => Uint8Array | Promise<Uint8Array>]>([
-    ['a GIF of 100,000 frames', 'image/gif', 'rendered', manyFrames],
+    ['a GIF of 100,000 frames', 'image/gif', 'rendered', () => manyFrames(100_000)],
     ['a picture of 1 x 30,000 pixels', 'image/png', 'rendered', thread],
-    ['a PDF whose page unpacks to 40 MB', 'application/pdf', 'rendered', () => unpackingPdf(40)],
+    ['a PDF whose page unpacks to 10 MB', 'application/pdf', 'rendered', () => unpackingPdf(10)],
     ['a PDF with a picture of 100 megapixels', 'application/pdf', 'rendered', () => paintingPdf(10_000, 20)],
     ['a DOCX that unpacks to 120 MB', docxType, /^unsupported: LibreOffice/, () => unpackingDocx(3)],
     ['a ZIP in a ZIP in a ZIP', 'application/zip', 'unsupported: nothing to draw', nestedZip],

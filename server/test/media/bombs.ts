@@ -11,12 +11,12 @@ type Bytes = Uint8Array<ArrayBuffer>;
 const own = (...parts: readonly Uint8Array[]): Bytes => Uint8Array.from(Buffer.concat(parts));
 const MIB = 1024 ** 2;
 
-/** A GIF of 100,000 frames of one pixel, in 2 MB. */
-export function manyFrames(): Bytes {
+/** A GIF with this many frames of one pixel: 100,000 take 2 MB. */
+export function manyFrames(count: number): Bytes {
   const head = Buffer.concat([Buffer.from('GIF89a'), Buffer.from('01000100800000000000ffffff', 'hex')]);
   // Each frame lasts 10 ms; the last line is the pixel.
   const frame = Buffer.from(['21f9040001000000', '2c000000000100010000', '0202440100'].join(''), 'hex');
-  return own(head, ...Array.from({ length: 100_000 }, () => frame), Buffer.from([0x3b]));
+  return own(head, ...Array.from({ length: count }, () => frame), Buffer.from([0x3b]));
 }
 
 /** One pixel wide and 30,000 high. */

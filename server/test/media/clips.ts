@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Encoder, FilterAPI, Muxer } from 'node-av';
 import { locateProgram } from '../../src/media/ffmpeg/program.ts';
+import { seeded } from '../corpus/mutations.ts';
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
@@ -122,14 +123,9 @@ export function numbered(mp4: Bytes, number: number): Bytes {
 
 /** Changes some bytes at random, the same for the same seed; keeps the first ones, so that the type remains. */
 export function mutated(bytes: Bytes, seed: number): Bytes {
-  let state = seed * 2_654_435_761;
-  const random = (below: number) => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return Math.floor((state / 2 ** 32) * below);
-  };
+  const random = seeded(seed);
   const copy = Uint8Array.from(bytes);
-  const changes = 1 + random(40);
-  for (let change = 0; change < changes; change += 1) copy[64 + random(copy.length - 64)] = random(256);
+  for (let left = 1 + random(40); left > 0; left -= 1) copy[64 + random(copy.length - 64)] = random(256);
   return random(4) === 0 ? copy.slice(0, 64 + random(copy.length - 64)) : copy;
 }
 

@@ -1,35 +1,31 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { getPriority, tmpdir } from 'node:os';
+import { readdir, readFile, readlink } from 'node:fs/promises';
+import { getPriority } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { type DecoderOptions, type Decoders, openDecoders } from '../../src/media/decoding/decoders.ts';
 import { openFairQueue } from '../../src/media/decoding/fair-queue.ts';
 import { DecoderLost, DecodingStopped } from '../../src/media/decoding/process.ts';
 import { usageOfTree } from '../../src/media/decoding/usage.ts';
-import { defaultLadder } from '../../src/media/ladder.ts';
 import { jpeg, png } from '../support/pictures.ts';
 import { isAlive } from '../support/process.ts';
 import { slowSvg } from './hostile-files.ts';
+import { largestRung, openStudio } from './still-kit.ts';
 
 const run = promisify(execFile);
 const onLinux = process.platform === 'linux';
 /** A busy machine may take this long. */
 const PATIENCE = { timeout: 60_000 };
+const module = JSON.stringify(join(import.meta.dirname, '../../src/media/decoding/decoders.ts'));
+const small = new TextEncoder().encode(
+  '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><rect width="9" height="9"/></svg>',
+);
 
-let directory: string;
-let count = 0;
+const { place } = openStudio();
 const opened: Decoders[] = [];
-
-beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'vitrine-decoding-'));
-});
-afterAll(async () => {
-  await Promise.all(opened.map((decoders) => decoders.close()));
-  await rm(directory, { recursive: true, force: true });
-});
+afterAll(() => Promise.all(opened.map((decoders) => decoders.close())));
 
 function open(options: DecoderOptions = {}): Decoders {
   const decoders = openDecoders(options);
@@ -37,24 +33,11 @@ function open(options: DecoderOptions = {}): Decoders {
   return decoders;
 }
 
-async function fileOf(bytes: Uint8Array): Promise<string> {
-  count += 1;
-  const path = join(directory, `file-${count}`);
-  await writeFile(path, bytes);
-  return path;
-}
-
-async function draw(decoders: Decoders, bytes: Uint8Array, owner = 'mara') {
-  const outDir = await mkdtemp(join(directory, 'out-'));
-  const input = { path: await fileOf(bytes), mime: 'image/svg+xml', rungs: defaultLadder, outDir };
-  return decoders.run('drawing', owner, 'ladder', input);
-}
-
-async function render(decoders: Decoders, bytes: Uint8Array, owner = 'mara') {
-  const outDir = await mkdtemp(join(directory, 'out-'));
-  const input = { path: await fileOf(bytes), mime: 'image/jpeg', rungs: defaultLadder, outDir };
-  const { ladder } = await decoders.run('picture', owner, 'ladder', input);
-  return ladder.outcome;
+/** Returns the outcome of a drawing, or of a picture. */
+async function render(decoders: Decoders, bytes: Uint8Array, kind: 'drawing' | 'picture' = 'drawing') {
+  const mime = kind === 'drawing' ? 'image/svg+xml' : 'image/jpeg';
+  const input = { ...(await place(bytes)), mime, rungs: largestRung };
+  return (await decoders.run(kind, 'mara', 'ladder', input)).ladder.outcome;
 }
 
 async function busyPid(decoders: Decoders, kind: 'drawing' | 'picture' = 'drawing'): Promise<number> {
@@ -64,65 +47,57 @@ async function busyPid(decoders: Decoders, kind: 'drawing' | 'picture' = 'drawin
 
 // MEDIA-7
 describe('a decoder process', () => {
-  // MEDIA-7
   test('is killed at the time limit, while pictures are still rendered', async () => {
-    const decoders = open({ limits: { drawing: { timeoutMs: 1500 } } });
-    const stopped = draw(decoders, slowSvg());
-    const caught = expect(stopped).rejects.toMatchObject({
+    const decoders = open({ limits: { drawing: { timeoutMs: 1000 } } });
+    const caught = expect(render(decoders, slowSvg())).rejects.toMatchObject({
       limit: 'time',
-      message: 'took longer than 1.5 s',
+      message: 'took longer than 1 s',
     });
     const pid = await busyPid(decoders);
-    expect(await render(decoders, await jpeg(60, 40))).toBe('rendered');
+    expect(await render(decoders, await jpeg(60, 40), 'picture')).toBe('rendered');
     await caught;
-    expect(isAlive(pid)).toBe(false);
-    expect(decoders.pids('drawing')).toEqual([]);
+    expect([isAlive(pid), decoders.pids('drawing')]).toEqual([false, []]);
   });
 
-  // MEDIA-7
   test.skipIf(!onLinux)('is killed at the memory limit, and the next file is decoded', async () => {
     const decoders = open({ limits: { drawing: { memoryBytes: 150 * 1024 ** 2 } } });
-    await expect(draw(decoders, slowSvg())).rejects.toMatchObject({
+    await expect(render(decoders, slowSvg())).rejects.toMatchObject({
       limit: 'memory',
       message: 'needed more than 150 MB of memory',
     });
-    const small = new TextEncoder().encode(
-      '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><rect width="9" height="9"/></svg>',
-    );
-    expect((await draw(decoders, small)).ladder.outcome).toBe('rendered');
+    expect(await render(decoders, small)).toBe('rendered');
   });
 
-  test.each([
-    ['SIGSEGV', DecodingStopped],
-    ['SIGKILL', DecoderLost],
-  ] as const)('that ends with %s rejects with an error that says whether to retry', async (signal, kind) => {
+  test('that ends with a signal rejects with an error that says whether to retry', async () => {
     const decoders = open();
-    const stopped = draw(decoders, slowSvg());
-    const caught = expect(stopped).rejects.toBeInstanceOf(kind);
-    process.kill(await busyPid(decoders), signal);
-    await caught;
-    expect(await render(decoders, await jpeg(60, 40))).toBe('rendered');
+    for (const [signal, kind] of [
+      ['SIGSEGV', DecodingStopped],
+      ['SIGKILL', DecoderLost],
+    ] as const) {
+      const caught = expect(render(decoders, slowSvg()), signal).rejects.toBeInstanceOf(kind);
+      process.kill(await busyPid(decoders), signal);
+      await caught;
+    }
+    expect(await render(decoders, small)).toBe('rendered');
   });
 
   test('reports a fault of the disk with its code', async () => {
-    const input = { path: await fileOf(await png(40, 30)), mime: 'image/png', rungs: defaultLadder };
-    const nowhere = { ...input, outDir: join(directory, 'nowhere') };
-    await expect(open().run('picture', 'mara', 'ladder', nowhere)).rejects.toMatchObject({ code: 'ENOENT' });
+    const { path } = await place(small);
+    const nowhere = { path, mime: 'image/svg+xml', rungs: largestRung, outDir: `${path}-nowhere` };
+    await expect(open().run('drawing', 'mara', 'ladder', nowhere)).rejects.toMatchObject({ code: 'ENOENT' });
   });
 
-  // MEDIA-7
   test.skipIf(!onLinux)('has none of our secrets, no sockets, and a lower priority', async () => {
     process.env.DATABASE_URL = 'postgres://secret-of-the-environment';
     const decoders = open();
-    await render(decoders, await jpeg(60, 40)).finally(() => delete process.env.DATABASE_URL);
-    const pid = await busyPid(decoders, 'picture');
+    await render(decoders, small).finally(() => delete process.env.DATABASE_URL);
+    const pid = await busyPid(decoders);
     const environment = await readFile(`/proc/${pid}/environ`, 'latin1');
     expect(environment).toContain('PATH=');
     expect(environment).not.toMatch(/secret-of-the-environment|VITRINE_/);
     expect(getPriority(pid)).toBeGreaterThanOrEqual(5);
     const sockets = (await readFile(`/proc/${pid}/net/tcp`, 'latin1')).split('\n').slice(1);
     const inodes = new Set(sockets.map((line) => line.trim().split(/\s+/)[9]));
-    const { readlink } = await import('node:fs/promises');
     for (const name of await readdir(`/proc/${pid}/fd`)) {
       const target = await readlink(`/proc/${pid}/fd/${name}`).catch(() => '');
       const inode = /^socket:\[(\d+)\]$/.exec(target)?.[1];
@@ -133,26 +108,26 @@ describe('a decoder process', () => {
   test('ends when it has been idle, and another is started for the next file', async () => {
     const decoders = open({ idleMs: 50 });
     expect(decoders.pids()).toEqual([]);
-    await render(decoders, await jpeg(60, 40));
+    await render(decoders, small);
     await expect.poll(() => decoders.pids(), PATIENCE).toEqual([]);
-    expect(await render(decoders, await jpeg(60, 40))).toBe('rendered');
+    expect(await render(decoders, small)).toBe('rendered');
   });
 
   test('is killed when its grace is over, however busy it is', async () => {
     const decoders = open();
-    const caught = expect(draw(decoders, slowSvg())).rejects.toBeInstanceOf(DecoderLost);
+    const caught = expect(render(decoders, slowSvg())).rejects.toBeInstanceOf(DecoderLost);
     const pid = await busyPid(decoders);
     await decoders.close(50);
     await caught;
     expect(isAlive(pid)).toBe(false);
-    await expect(draw(decoders, slowSvg())).rejects.toThrow('the decoders are closed');
+    await expect(render(decoders, small)).rejects.toThrow('the decoders are closed');
   });
 
   test('is waited for when decoders are closed and nothing else is left to do', async () => {
-    const module = join(import.meta.dirname, '../../src/media/decoding/decoders.ts');
-    const script = `const { openDecoders } = await import(${JSON.stringify(module)});
+    const input = JSON.stringify(await place(await png(9, 9)));
+    const script = `const { openDecoders } = await import(${module});
       const decoders = openDecoders();
-      await decoders.run('metadata', 'mara', 'entries', { path: ${JSON.stringify(await fileOf(await png(9, 9)))} });
+      await decoders.run('metadata', 'mara', 'entries', ${input});
       await decoders.close();
       console.log('closed');`;
     const { stdout } = await run(process.execPath, ['--input-type=module', '-e', script]);
@@ -160,14 +135,8 @@ describe('a decoder process', () => {
   });
 
   test('ends with the process that started it, even when that is killed', async () => {
-    const module = join(import.meta.dirname, '../../src/media/decoding/decoders.ts');
-    const input = {
-      path: await fileOf(slowSvg()),
-      mime: 'image/svg+xml',
-      rungs: defaultLadder,
-      outDir: directory,
-    };
-    const script = `const { openDecoders } = await import(${JSON.stringify(module)});
+    const input = { ...(await place(slowSvg())), mime: 'image/svg+xml', rungs: largestRung };
+    const script = `const { openDecoders } = await import(${module});
       const decoders = openDecoders();
       decoders.run('drawing', 'mara', 'ladder', ${JSON.stringify(input)});
       const look = () => decoders.pids().length === 0 ? setTimeout(look, 20) : console.log(decoders.pids()[0]);

@@ -20,18 +20,31 @@ async function exifOf(bytes: Uint8Array) {
   return readExif(path);
 }
 
-const xmp = (inside: string) =>
-  `<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"><rdf:Description rdf:about="" xmlns:dc="http://purl.org/dc/elements/1.1/">${inside}</rdf:Description></rdf:RDF></x:xmpmeta>`;
+type Tags = NonNullable<Parameters<ReturnType<typeof sharp>['withExif']>[0]>;
+
+const withExif = async (tags: Tags) =>
+  exifOf(
+    await sharp(await jpeg(20, 20))
+      .withExif(tags)
+      .jpeg()
+      .toBuffer(),
+  );
 
 const withXmp = async (inside: string) =>
-  sharp(await jpeg(20, 20))
-    .withXmp(xmp(inside))
-    .jpeg()
-    .toBuffer();
+  exifOf(
+    await sharp(await jpeg(20, 20))
+      .withXmp(
+        `<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"><rdf:Description rdf:about="" xmlns:dc="http://purl.org/dc/elements/1.1/">${inside}</rdf:Description></rdf:RDF></x:xmpmeta>`,
+      )
+      .jpeg()
+      .toBuffer(),
+  );
+
+const inEveryLanguage = (text: string) => `<rdf:Alt><rdf:li xml:lang="x-default">${text}</rdf:li></rdf:Alt>`;
 
 describe('EXIF and XMP of a picture', () => {
   test('give camera, exposure, place and time', async () => {
-    const picture = sharp(await jpeg(40, 30)).withExif({
+    const found = await withExif({
       IFD0: {
         Make: ' Vitrine Optics ',
         Model: 'V1',
@@ -55,7 +68,7 @@ describe('EXIF and XMP of a picture', () => {
         GPSLongitude: '151/1 12/1 0/1',
       },
     });
-    expect(await exifOf(await picture.jpeg().toBuffer())).toEqual({
+    expect(found).toEqual({
       takenAt: '2024-05-06T07:08:09+02:00',
       cameraMake: 'Vitrine Optics',
       cameraModel: 'V1',
@@ -71,30 +84,26 @@ describe('EXIF and XMP of a picture', () => {
       creator: 'Mara',
       copyright: expect.stringContaining('Mara'),
     });
+    expect(await exifOf(await jpeg(20, 20, { orientation: 6 }))).toEqual({ orientation: 6 });
   });
 
-  test('give no offset without a time zone, and no time without one', async () => {
-    const taken = async (DateTimeOriginal: string) => {
-      const picture = sharp(await jpeg(20, 20)).withExif({ IFD2: { DateTimeOriginal } });
-      return (await exifOf(await picture.jpeg().toBuffer())).takenAt;
-    };
-    expect(await taken('2024:05:06 07:08:09')).toBe('2024-05-06T07:08:09');
-    expect(await taken('2024:13:45 07:08:09')).toBeUndefined();
-    expect(await taken('    :  :     :  :  ')).toBeUndefined();
-  });
-
-  test('give the orientation', async () => {
-    expect((await exifOf(await jpeg(20, 20, { orientation: 6 }))).orientation).toBe(6);
-  });
+  test.each([
+    ['2024:05:06 07:08:09', '2024-05-06T07:08:09'],
+    ['2024:13:45 07:08:09', undefined],
+    ['    :  :     :  :  ', undefined],
+  ])(
+    'give a time only if it exists, without an offset that they lack: %j',
+    async (DateTimeOriginal, time) => {
+      expect((await withExif({ IFD2: { DateTimeOriginal } })).takenAt).toBe(time);
+    },
+  );
 
   test('give title, description, creator and keywords', async () => {
-    const found = await exifOf(
-      await withXmp(
-        '<dc:title><rdf:Alt><rdf:li xml:lang="x-default">Pier at dusk</rdf:li></rdf:Alt></dc:title>' +
-          '<dc:description><rdf:Alt><rdf:li xml:lang="x-default">Long exposure</rdf:li></rdf:Alt></dc:description>' +
-          '<dc:creator><rdf:Seq><rdf:li>Mara</rdf:li></rdf:Seq></dc:creator>' +
-          '<dc:subject><rdf:Bag><rdf:li>sea</rdf:li><rdf:li> pier </rdf:li><rdf:li>sea</rdf:li></rdf:Bag></dc:subject>',
-      ),
+    const found = await withXmp(
+      `<dc:title>${inEveryLanguage('Pier at dusk')}</dc:title>` +
+        `<dc:description>${inEveryLanguage('Long exposure')}</dc:description>` +
+        '<dc:creator><rdf:Seq><rdf:li>Mara</rdf:li></rdf:Seq></dc:creator>' +
+        '<dc:subject><rdf:Bag><rdf:li>sea</rdf:li><rdf:li> pier </rdf:li><rdf:li>sea</rdf:li></rdf:Bag></dc:subject>',
     );
     expect(found).toMatchObject({
       title: 'Pier at dusk',
@@ -104,12 +113,10 @@ describe('EXIF and XMP of a picture', () => {
     });
   });
 
+  // EXTRACT-11
   test('give only text that PostgreSQL can store, of bounded length', async () => {
-    const found = await exifOf(
-      await withXmp(
-        `<dc:description><rdf:Alt><rdf:li xml:lang="x-default">${'x'.repeat(1999)}😀${'y'.repeat(9000)}</rdf:li></rdf:Alt></dc:description>`,
-      ),
-    );
+    const text = inEveryLanguage(`${'x'.repeat(1999)}😀${'y'.repeat(9000)}`);
+    const found = await withXmp(`<dc:description>${text}</dc:description>`);
     // The 2,000th code unit is half of the emoji.
     expect(found.description).toBe(`${'x'.repeat(1999)}\uFFFD`);
     const nul = await exifOf(await jpeg(20, 20, { exif: { Make: 'Vit\0rine\0', Model: '\0' } }));
@@ -117,16 +124,14 @@ describe('EXIF and XMP of a picture', () => {
   });
 
   test('give nothing for a file that is broken or has none', async () => {
-    expect(await exifOf(await jpeg(20, 20))).toEqual({});
-    expect(await exifOf(plainText())).toEqual({});
-    expect(await exifOf(emptyFile())).toEqual({});
-    expect(await exifOf(await truncatedJpeg())).toEqual({});
+    for (const bytes of [await jpeg(20, 20), plainText(), emptyFile(), await truncatedJpeg()])
+      expect(await exifOf(bytes)).toEqual({});
   });
 
   // EXTRACT-11
   test('never fail on hostile metadata', async () => {
     const whole = Buffer.from(await jpeg(20, 20, { orientation: 3, exif: { Make: 'Vitrine Optics' } }));
-    for (let round = 0; round < 300; round += 1) {
+    for (let round = 0; round < 100; round += 1) {
       const harmed = Buffer.from(whole);
       for (const [index, byte] of randomBytes(8).entries())
         harmed[20 + ((byte * 7 + index * 31) % 180)] = byte;

@@ -1,43 +1,34 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import sharp from 'sharp';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { openStudio, pictureOf } from './still-kit.ts';
 import { font as fontOfNames } from './tagged-files.ts';
 
 const { resolve } = createRequire(import.meta.url);
+const fontAt = (name: string) => readFile(resolve(`@fontsource/${name}`));
+const woff = 'jetbrains-mono/files/jetbrains-mono-latin-400-normal.woff';
 const studio = openStudio();
 
-let woff: Buffer;
-
-beforeAll(async () => {
-  woff = await readFile(resolve('@fontsource/jetbrains-mono/files/jetbrains-mono-latin-400-normal.woff'));
-});
-
-/** Returns the fraction of pixels that are darker than paper. */
-async function inkOf(path: string): Promise<number> {
-  const { channels } = await sharp(path).greyscale().stats();
-  return 1 - (channels[0]?.mean ?? 255) / 255;
-}
-
+// MEDIA-19
 describe('a font', () => {
   test.each([
-    ['WOFF', 'font/woff', 'jetbrains-mono/files/jetbrains-mono-latin-400-normal.woff'],
+    ['WOFF', 'font/woff', woff],
     ['WOFF2', 'font/woff2', 'inter/files/inter-latin-600-normal.woff2'],
     ['WOFF2 without Latin letters', 'font/woff2', 'inter/files/inter-greek-400-normal.woff2'],
   ])('is shown by a specimen: %s', async (_, mime, name) => {
-    const { path, width, height } = pictureOf(
-      await studio.render(await readFile(resolve(`@fontsource/${name}`)), mime),
-    );
+    const { path, width, height } = pictureOf(await studio.render(await fontAt(name), mime));
     expect([width, height > 1000]).toEqual([1600, true]);
-    expect(await inkOf(path)).toBeGreaterThan(0.03);
+    const { channels } = await sharp(path).greyscale().stats();
+    // The fraction of pixels that are darker than paper.
+    expect(1 - (channels[0]?.mean ?? 255) / 255).toBeGreaterThan(0.03);
   });
 
   test.each([
-    ['it has no glyphs', () => fontOfNames('ttf', { 1: 'Hollow' }), 'font/ttf'],
-    ['only its beginning is left', () => woff.subarray(0, 2000), 'font/woff'],
-  ])('is a damaged file when %s', async (_, bytes, mime) => {
-    const { ladder } = await studio.render(bytes(), mime);
+    ['it has no glyphs', 'font/ttf', async () => fontOfNames('ttf', { 1: 'Hollow' })],
+    ['only its beginning is left', 'font/woff', async () => (await fontAt(woff)).subarray(0, 2000)],
+  ])('is a damaged file when %s', async (_, mime, make) => {
+    const { ladder } = await studio.render(await make(), mime);
     expect(ladder).toMatchObject({ outcome: 'broken', reason: expect.stringContaining('the font') });
   });
 });

@@ -1,3 +1,8 @@
+import { WebIO } from '@gltf-transform/core';
+import { EXTMeshoptCompression, KHRDracoMeshCompression } from '@gltf-transform/extensions';
+import draco from 'draco3dgltf';
+import { MeshoptEncoder } from 'meshoptimizer';
+
 /** Models for tests, built by hand. */
 type Bytes = Uint8Array<ArrayBuffer>;
 
@@ -112,4 +117,19 @@ export function glb({ nodes = 1, mesh = torus() } = {}): Bytes {
   second.writeUInt32LE(buffer.length, 0);
   second.write('BIN\0', 4, 'latin1');
   return Uint8Array.from(Buffer.concat([head, padded, second, buffer]));
+}
+
+/** The red torus, compressed with Draco or meshopt. */
+export async function packedGlb(how: 'draco' | 'meshopt'): Promise<Bytes> {
+  await MeshoptEncoder.ready;
+  const io = new WebIO()
+    .registerExtensions([KHRDracoMeshCompression, EXTMeshoptCompression])
+    .registerDependencies({
+      'draco3d.encoder': await draco.createEncoderModule(),
+      'meshopt.encoder': MeshoptEncoder,
+    });
+  const document = await io.readBinary(glb());
+  if (how === 'draco') document.createExtension(KHRDracoMeshCompression).setRequired(true);
+  else document.createExtension(EXTMeshoptCompression).setRequired(true);
+  return Uint8Array.from(await io.writeBinary(document));
 }

@@ -1,19 +1,26 @@
+import { buffer } from 'node:stream/consumers';
 import { crc32, deflateRawSync } from 'node:zlib';
+import { pack } from 'tar-stream';
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** A ZIP of these files; the first is stored, the others are deflated. `claim` is a false size for all of them. */
+/** A ZIP of these files; the first and tiny ones are stored, the others deflated. `claim` is a false size for those. */
 export function zip(files: Readonly<Record<string, string | Uint8Array>>, claim?: number): Bytes {
   const locals: Buffer[] = [];
   const directory: Buffer[] = [];
   let offset = 0;
   for (const [index, [name, content]] of Object.entries(files).entries()) {
     const plain = Buffer.from(content);
-    const isStored = index === 0;
+    const isStored = index === 0 || plain.length < 20;
     const packed = isStored ? plain : deflateRawSync(plain);
     const fields = Buffer.alloc(26);
     fields.writeUInt16LE(20, 0);
+    // Names are in UTF-8.
+    fields.writeUInt16LE(0x800, 2);
     fields.writeUInt16LE(isStored ? 0 : 8, 4);
+    // 7:08 on 6 May 2024.
+    fields.writeUInt16LE((7 << 11) | (8 << 5), 6);
+    fields.writeUInt16LE((44 << 9) | (5 << 5) | 6, 8);
     fields.writeUInt32LE(crc32(plain), 10);
     fields.writeUInt32LE(packed.length, 14);
     fields.writeUInt32LE(isStored ? plain.length : (claim ?? plain.length), 18);
@@ -35,6 +42,15 @@ export function zip(files: Readonly<Record<string, string | Uint8Array>>, claim?
   end.writeUInt32LE(central.length, 12);
   end.writeUInt32LE(offset, 16);
   return Uint8Array.from(Buffer.concat([...locals, central, end]));
+}
+
+/** A tar archive of these texts. */
+export async function tar(files: Readonly<Record<string, string>>): Promise<Buffer> {
+  const archive = pack();
+  for (const [name, text] of Object.entries(files))
+    archive.entry({ name, mtime: new Date('2024-05-06T07:08:10Z') }, text);
+  archive.finalize();
+  return buffer(archive);
 }
 
 const types = `<?xml version="1.0"?><Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Default Extension="xml" ContentType="application/xml"/><Override PartName="/word/document.xml" ContentType="application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"/></Types>`;

@@ -1,7 +1,6 @@
-import sharp from 'sharp';
 import { describe, expect, test } from 'vitest';
 import { lockedPdf, pdf, pdfOf, pdfOfClaimedPages } from './documents.ts';
-import { openStudio, pictureOf } from './still-kit.ts';
+import { colourAt, expectColour, openStudio, pictureOf } from './still-kit.ts';
 
 const studio = openStudio();
 const render = (bytes: Uint8Array) => studio.render(bytes, 'application/pdf');
@@ -9,34 +8,26 @@ const render = (bytes: Uint8Array) => studio.render(bytes, 'application/pdf');
 describe('a PDF', () => {
   // MEDIA-18
   test('has its first page as the ladder, its pages as renditions, and the text of all pages', async () => {
-    const { ladder, extras, facts, text } = await render(pdf(['First page', 'Second page', 'Marmalade']));
+    const { ladder, extras, facts, text } = await render(pdf(['First page', 'Marmalade']));
     expect(ladder).toMatchObject({ outcome: 'rendered', width: 1694, height: 2400 });
     expect(extras.map(({ key, contentType, width, height }) => [key, contentType, width, height])).toEqual([
       ['page-1', 'image/webp', 1129, 1600],
       ['page-2', 'image/webp', 1129, 1600],
-      ['page-3', 'image/webp', 1129, 1600],
     ]);
-    expect(facts).toEqual({ page_count: 3 });
-    expect(text).toMatch(/First page\s+Second page\s+Marmalade/);
-    const bar = { left: 20, top: 20, width: 1, height: 1 };
-    const [red = 0, green = 255, blue = 255] = await sharp(extras[2]?.path).extract(bar).raw().toBuffer();
-    expect([red > 230, green < 30, blue < 30]).toEqual([true, true, true]);
+    expect(facts).toEqual({ page_count: 2 });
+    expect(text).toMatch(/First page\s+Marmalade/);
+    expectColour(await colourAt(extras[1]?.path, 0.02, 0.02), [255, 0, 0], 25);
   });
 
   // MEDIA-18
   test('of many pages has renditions of the first fifty and the text of all', async () => {
-    const { extras, facts, text } = await render(
-      pdf(
-        Array.from({ length: 120 }, (_, at) => `word${at + 1}`),
-        [80, 2],
-      ),
-    );
-    expect([extras.length, facts.page_count, extras.at(-1)?.key]).toEqual([50, 120, 'page-50']);
-    expect(text).toContain('word120');
+    const lines = Array.from({ length: 60 }, (_, at) => `word${at + 1}`);
+    const { extras, facts, text } = await render(pdf(lines, [80, 2]));
+    expect([extras.length, facts.page_count, extras.at(-1)?.key]).toEqual([50, 60, 'page-50']);
+    expect(text).toContain('word60');
   });
 
   test.each([
-    ['wide as it may be', [14_400, 14_400]],
     ['wider than any page may be', [4_000_000, 3_000_000]],
     ['a line', [14_400, 1]],
     ['smaller than a point', [0.01, 0.01]],
@@ -51,20 +42,11 @@ describe('a PDF', () => {
     expect(extras.length).toBeLessThanOrEqual(50);
   });
 
+  const pageless = ['<< /Type /Catalog /Pages 2 0 R >>', '<< /Type /Pages /Kids [] /Count 0 >>'];
   test.each([
     ['a password is needed', lockedPdf(), 'unsupported', 'the PDF is protected by a password'],
-    [
-      'nothing but its beginning is left',
-      new TextEncoder().encode('%PDF-1.7\n'),
-      'broken',
-      'the PDF is damaged',
-    ],
-    [
-      'it has no pages',
-      pdfOf(['<< /Type /Catalog /Pages 2 0 R >>', '<< /Type /Pages /Kids [] /Count 0 >>']),
-      'broken',
-      'the PDF has no pages',
-    ],
+    ['only its beginning is left', Buffer.from('%PDF-1.7\n'), 'broken', 'the PDF is damaged'],
+    ['it has no pages', pdfOf(pageless), 'broken', 'the PDF has no pages'],
   ])('says why nothing is drawn when %s', async (_, bytes, outcome, reason) => {
     expect((await render(bytes)).ladder).toMatchObject({ outcome, reason });
   });

@@ -1,23 +1,33 @@
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll } from 'vitest';
-import { type Decoders, openDecoders } from '../../src/media/decoding/decoders.ts';
+import sharp from 'sharp';
+import { afterAll, expect } from 'vitest';
+import { type DecoderOptions, type Decoders, openDecoders } from '../../src/media/decoding/decoders.ts';
 import { DecodingStopped } from '../../src/media/decoding/process.ts';
 import type { Rendering } from '../../src/media/decoding/tasks.ts';
 import { defaultLadder } from '../../src/media/ladder.ts';
 import { renderFile } from '../../src/media/render-file.ts';
 import { previewKind } from '../../src/media/renderable.ts';
+import { sniff } from '../../src/media/sniff.ts';
 
-/** Renders files in a directory that is removed after the test file. */
-export function openStudio() {
+/** Only the largest rung: most tests look at one picture, and encoding is what costs time. */
+export const largestRung = defaultLadder.filter(({ key }) => key === 'hires');
+
+/** Renders files in a directory that is removed after the test file, in this process or in decoders with these options. */
+export function openStudio(options: DecoderOptions = {}) {
   const root = mkdtemp(join(tmpdir(), 'vitrine-stills-'));
   let count = 0;
-  let decoders: Decoders | undefined;
+  let opened: Decoders | undefined;
+  const decoders = () => {
+    opened ??= openDecoders(options);
+    return opened;
+  };
   afterAll(async () => {
-    await decoders?.close();
+    await opened?.close();
     await rm(await root, { recursive: true, force: true });
   });
+  /** Writes the bytes to a file without an extension, next to an empty directory. */
   const place = async (bytes: Uint8Array) => {
     count += 1;
     const path = join(await root, `${count}`);
@@ -26,81 +36,62 @@ export function openStudio() {
     await mkdir(outDir);
     return { path, outDir };
   };
+  /** Renders in a decoder process, by default as the type that the bytes have. */
+  const decode = async (bytes: Uint8Array, as?: string, rungs = largestRung) => {
+    const { path, outDir } = await place(bytes);
+    const mime = as ?? (await sniff(path)).mime;
+    const input = { path, mime, rungs, outDir };
+    return { mime, ...(await decoders().run(previewKind(mime), 'test', 'ladder', input)) };
+  };
   return {
+    place,
+    decode,
     /** Renders in this process. */
-    async render(bytes: Uint8Array, mime: string): Promise<Rendering> {
+    async render(bytes: Uint8Array, as?: string): Promise<Rendering> {
       const { path, outDir } = await place(bytes);
-      return renderFile({ path, mime }, defaultLadder, outDir);
+      return renderFile({ path, mime: as ?? (await sniff(path)).mime }, largestRung, outDir);
     },
-    /** Returns the smallest picture of a file from a decoder process with this environment. */
-    async pictureBy(bytes: Uint8Array, mime: string, environment: Record<string, string>): Promise<Buffer> {
+    /** Makes the streams of a film or a sound in a decoder process. */
+    async transcode(bytes: Uint8Array) {
       const { path, outDir } = await place(bytes);
-      const outside = Object.keys(environment).map((name) => [name, process.env[name]] as const);
-      Object.assign(process.env, environment);
-      const own = openDecoders();
-      try {
-        const input = { path, mime, rungs: defaultLadder, outDir };
-        const { ladder } = await own.run(previewKind(mime), 'test', 'ladder', input);
-        if (ladder.outcome !== 'rendered') throw new Error(ladder.reason);
-        return await readFile(ladder.renditions[0]?.path ?? '');
-      } finally {
-        await own.close();
-        for (const [name, value] of outside) {
-          if (value === undefined) delete process.env[name];
-          else process.env[name] = value;
-        }
-      }
+      const input = { path, mime: (await sniff(path)).mime, outDir };
+      return decoders().run('transcode', 'test', 'transcode', input);
     },
-    /** Renders in a decoder process; returns the outcome or the limit it reached. */
-    async outcomeOf(bytes: Uint8Array, mime: string, timeoutMs = 20_000): Promise<string> {
-      // Without LibreOffice and Ghostscript, so that tests take the same time on every machine.
-      decoders ??= openDecoders({
-        libreoffice: 'off',
-        ghostscript: 'off',
-        limits: { document: { timeoutMs, memoryBytes: 700 * 1024 ** 2 } },
-      });
-      const { path, outDir } = await place(bytes);
+    /** Returns the outcome of a decoder process, with the reason or the limit that it reached. */
+    async outcomeOf(bytes: Uint8Array, mime?: string): Promise<string> {
       try {
-        const input = { path, mime, rungs: defaultLadder, outDir };
-        const { ladder } = await decoders.run(previewKind(mime), 'test', 'ladder', input);
+        const { ladder } = await decode(bytes, mime, largestRung);
         return ladder.outcome === 'rendered' ? 'rendered' : `${ladder.outcome}: ${ladder.reason}`;
       } catch (error) {
         if (error instanceof DecodingStopped) return `stopped: ${error.limit}`;
         throw error;
-      } finally {
-        await rm(outDir, { recursive: true, force: true });
       }
     },
   };
 }
 
 /** Returns the picture of a successful rendering. */
-export function pictureOf({ ladder }: Rendering) {
+export function pictureOf({ ladder }: Pick<Rendering, 'ladder'>) {
   if (ladder.outcome !== 'rendered') throw new Error(`${ladder.outcome}: ${ladder.reason}`);
   const largest = ladder.renditions.find(({ key }) => key === 'hires');
   if (largest === undefined) throw new Error('no largest rung');
   return { path: largest.path, width: ladder.width, height: ladder.height };
 }
 
-/** Copies of a file with bytes changed, cut off or repeated, the same in every run. */
-export function* mutations(bytes: Uint8Array, count: number): Generator<Uint8Array> {
-  let state = 1;
-  const random = (below: number) => {
-    state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0;
-    return (state >>> 8) % below;
-  };
-  for (let index = 0; index < count; index += 1) {
-    const copy = Uint8Array.from(bytes);
-    if (index % 4 === 3) {
-      yield copy.slice(0, random(copy.length));
-      continue;
-    }
-    // Headers and tables of contents are at the beginning or at the end.
-    const from = index % 4 === 1 ? 0 : index % 4 === 2 ? Math.max(0, copy.length - 400) : null;
-    for (let change = 0; change <= index % 7; change += 1) {
-      const at = from === null ? random(copy.length) : from + random(Math.min(400, copy.length));
-      copy[at] = random(3) === 0 ? 255 : random(256);
-    }
-    yield copy;
-  }
+/** Returns the contents of a rendition that is no picture of the ladder; null if there is none of this key. */
+export async function extraOf({ extras }: Pick<Rendering, 'extras'>, key: string): Promise<Buffer | null> {
+  const found = extras.find((extra) => extra.key === key);
+  return found === undefined ? null : readFile(found.path);
+}
+
+/** Returns all samples of the pixel at a position given as fractions of the width and height. */
+export async function colourAt(picture: string | Buffer | undefined, x = 0.5, y = 0.5): Promise<number[]> {
+  const { data, info } = await sharp(picture).raw().toBuffer({ resolveWithObject: true });
+  const at = (Math.floor(y * info.height) * info.width + Math.floor(x * info.width)) * info.channels;
+  return [...data.subarray(at, at + info.channels)];
+}
+
+export function expectColour(found: readonly number[], due: readonly number[], tolerance = 8): void {
+  const off = due.map((level, index) => Math.abs(level - (found[index] ?? Number.NaN)));
+  expect(Math.max(...off), `${found} instead of ${due}`).toBeLessThanOrEqual(tolerance);
 }

@@ -54,26 +54,6 @@ export async function heicFile(path: string): Promise<void> {
   await writeFile(path, Buffer.concat([Buffer.from(brands, 'latin1'), bytes.subarray(end)]));
 }
 
-/** A document with this many empty pages. */
-export function pdf(pages: number): Buffer {
-  const kids = Array.from({ length: pages }, (_, i) => `${i + 3} 0 R`).join(' ');
-  const objects = [
-    '<< /Type /Catalog /Pages 2 0 R >>',
-    `<< /Type /Pages /Kids [${kids}] /Count ${pages} >>`,
-    ...Array.from({ length: pages }, () => '<< /Type /Page /Parent 2 0 R /MediaBox [0 0 100 100] >>'),
-  ];
-  let text = '%PDF-1.4\n';
-  const offsets = objects.map((object, i) => {
-    const at = text.length;
-    text += `${i + 1} 0 obj\n${object}\nendobj\n`;
-    return at;
-  });
-  const table = offsets.map((at) => `${String(at).padStart(10, '0')} 00000 n \n`).join('');
-  const size = objects.length + 1;
-  text += `xref\n0 ${size}\n0000000000 65535 f \n${table}trailer\n<< /Size ${size} /Root 1 0 R >>\nstartxref\n${text.length}\n%%EOF\n`;
-  return Buffer.from(text, 'latin1');
-}
-
 const uint32 = (...values: number[]) => {
   const bytes = Buffer.alloc(values.length * 4);
   values.forEach((value, i) => {

@@ -1,16 +1,16 @@
 import { readFile } from 'node:fs/promises';
 import sharp from 'sharp';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { flavourOf } from '../../src/media/texts/flavour.ts';
-import { openStudio, pictureOf } from './still-kit.ts';
+import { extraOf, openStudio, pictureOf } from './still-kit.ts';
 
 const studio = openStudio();
+const withoutFonts = openStudio();
+const bytesOf = (text: string) => new TextEncoder().encode(text);
 
-async function made(text: string, mime = 'text/plain') {
-  const rendering = await studio.render(new TextEncoder().encode(text), mime);
-  const html = rendering.extras.find(({ key }) => key === 'text.html');
-  expect(html?.contentType).toBe('text/html; charset=utf-8');
-  return { rendering, html: await readFile(html?.path ?? '', 'utf8') };
+async function made(text: string) {
+  const rendering = await studio.render(bytesOf(text), 'text/plain');
+  return { rendering, html: String(await extraOf(rendering, 'text.html')) };
 }
 
 describe('the kind of a text', () => {
@@ -56,21 +56,18 @@ describe('a text', () => {
   // MEDIA-1
   test.each(['utf16le', 'utf16be'] as const)('in %s is decoded by its byte order mark', async (encoding) => {
     const bytes = Buffer.from('\ufeffGrüße from 東京\r\n', 'utf16le');
-    const rendering = await studio.render(encoding === 'utf16le' ? bytes : bytes.swap16(), 'text/plain');
-    expect(rendering.text).toBe('Grüße from 東京\n');
+    const { text } = await studio.render(encoding === 'utf16le' ? bytes : bytes.swap16(), 'text/plain');
+    expect(text).toBe('Grüße from 東京\n');
   });
 
-  test('of source code is highlighted', async () => {
-    const { html } = await made('import { a } from "b";\nexport const c = a(1); // <script>\n');
-    expect(html).toContain('<div class="text-code" data-language="typescript">');
-    expect(html).toContain('<span class="hljs-keyword">import</span>');
-    expect(html).toContain('&lt;script&gt;');
-  });
-
-  test('of comma-separated values is a table', async () => {
-    const { html } = await made('name,note\nMara,"first, of <b>many</b>"\n');
-    expect(html).toContain('<th>name</th><th>note</th>');
-    expect(html).toContain('<td>first, of &lt;b&gt;many&lt;/b&gt;</td>');
+  test('of source code is highlighted, and comma-separated values are a table', async () => {
+    const { html: code } = await made('import { a } from "b";\nexport const c = a(1); // <script>\n');
+    expect(code).toContain('<div class="text-code" data-language="typescript">');
+    expect(code).toContain('<span class="hljs-keyword">import</span>');
+    expect(code).toContain('&lt;script&gt;');
+    const { html: table } = await made('name,note\nMara,"first, of <b>many</b>"\n');
+    expect(table).toContain('<th>name</th><th>note</th>');
+    expect(table).toContain('<td>first, of &lt;b&gt;many&lt;/b&gt;</td>');
   });
 
   // MEDIA-19
@@ -111,19 +108,20 @@ describe('a text', () => {
     ['scripts we have no letters of', '山川異域風月同天 สวัสดี नमस्ते 🎉\n'.repeat(300)],
     ['characters that take no room', '\u200b\u0301\u202e\t'.repeat(20_000).concat('end')],
   ])('is drawn in spite of %s', async (_, text) => {
-    expect(await studio.outcomeOf(new TextEncoder().encode(text), 'text/plain', 30_000)).toBe('rendered');
+    expect(await studio.outcomeOf(bytesOf(text), 'text/plain')).toBe('rendered');
   });
 
   test('without a character is not drawn, and that is no fault', async () => {
-    const { ladder } = await studio.render(new TextEncoder().encode(' \n\t\n'), 'text/plain');
+    const { ladder } = await studio.render(bytesOf(' \n\t\n'), 'text/plain');
     expect(ladder).toEqual({ outcome: 'unsupported', reason: 'the text is empty' });
   });
 
   // MEDIA-19
   test('looks the same on a machine without fonts', async () => {
-    const bytes = new TextEncoder().encode('# Title\n\n**bold**\n');
-    const usual = await studio.pictureBy(bytes, 'text/plain', {});
-    const withoutFonts = await studio.pictureBy(bytes, 'text/plain', { FONTCONFIG_FILE: '/dev/null' });
-    expect(withoutFonts.equals(usual)).toBe(true);
+    const bytes = bytesOf('# Title\n\n**bold**\n');
+    const usual = pictureOf(await studio.decode(bytes, 'text/plain'));
+    vi.stubEnv('FONTCONFIG_FILE', '/dev/null');
+    const bare = pictureOf(await withoutFonts.decode(bytes, 'text/plain').finally(() => vi.unstubAllEnvs()));
+    expect((await readFile(bare.path)).equals(await readFile(usual.path))).toBe(true);
   });
 });

@@ -1,271 +1,280 @@
-import { readdir, writeFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { sql } from 'kysely';
+import sharp from 'sharp';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { ffmpegOf } from '../../src/media/ffmpeg/ffmpeg.ts';
-import { transcodeLimit } from '../../src/media/transcode.ts';
+import { isTranscoded, transcodeLimit } from '../../src/media/transcode.ts';
 import { rungsOf, sizeIn } from '../../src/media/video/hls.ts';
 import { originalKey, renditionsPrefix } from '../../src/platform/storage/object-key.ts';
 import { sweep } from '../../src/sweep/stored-files.ts';
 import { releaseBytes } from '../../src/trash/jobs/purge.ts';
-import { arrive } from '../posts/people.ts';
 import { type Account, type Library, objectPath, openLibrary, upload } from '../support/library.ts';
+import { plainFile } from '../support/pictures.ts';
 import { clip, everyFfmpeg, numbered, turned } from './clips.ts';
+import { openStudio } from './still-kit.ts';
 
-type Bytes = Uint8Array<ArrayBuffer>;
+const mute = { format: 'mp4', video: { encoder: 'libx264' }, seconds: 1 };
+const film = { ...mute, audio: { encoder: 'aac' } };
 
-/** Starting programs takes long on a busy machine. */
-const TIMEOUT_MS = 120_000;
+/** A video that stands still for this many seconds in the middle. */
+function stillFor(seconds: number) {
+  const source = `testsrc2=s=320x320:r=25:d=2,setpts='if(gte(N,40),PTS+${seconds}/TB,PTS)'`;
+  return clip({ format: 'matroska', video: { source, encoder: 'libx264' }, seconds: seconds + 10 });
+}
 
-let plain: Bytes;
-
-beforeAll(async () => {
-  plain = await clip({ format: 'mp4', video: { encoder: 'libx264' }, audio: { encoder: 'aac' } });
+// MEDIA-14
+test.each([
+  [{ width: 320, height: 180 }, ['360p'], { width: 320, height: 180 }],
+  [{ width: 1080, height: 1920 }, ['360p', '720p', '1080p'], { width: 360, height: 640 }],
+  [{ width: 3840, height: 2160 }, ['360p', '720p', '1080p'], { width: 640, height: 360 }],
+  [{ width: 1280, height: 534 }, ['360p'], { width: 862, height: 360 }],
+  [{ width: 16_000, height: 400 }, ['360p'], { width: 4096, height: 102 }],
+  [{ width: 3, height: 301 }, ['360p'], { width: 4, height: 302 }],
+])('the rungs of a video of %o are %o, never enlarged', (size, names, lowest) => {
+  expect(rungsOf(size).map(({ name }) => name)).toEqual(names);
+  expect(sizeIn(360, size)).toEqual(lowest);
 });
 
-describe('the rungs of a video', () => {
-  // MEDIA-14
-  test.each([
-    [{ width: 320, height: 180 }, ['360p'], { width: 320, height: 180 }],
-    [{ width: 1920, height: 1080 }, ['360p', '720p', '1080p'], { width: 640, height: 360 }],
-    [{ width: 1080, height: 1920 }, ['360p', '720p', '1080p'], { width: 360, height: 640 }],
-    [{ width: 3840, height: 2160 }, ['360p', '720p', '1080p'], { width: 640, height: 360 }],
-    [{ width: 1280, height: 534 }, ['360p'], { width: 862, height: 360 }],
-    [{ width: 16_000, height: 400 }, ['360p'], { width: 4096, height: 102 }],
-    [{ width: 3, height: 301 }, ['360p'], { width: 4, height: 302 }],
-  ])('of %o are %o, never enlarged', (size, names, lowest) => {
-    expect(rungsOf(size).map(({ name }) => name)).toEqual(names);
-    expect(sizeIn(360, size)).toEqual(lowest);
-  });
+// MEDIA-32
+test.each([
+  [{ duration_seconds: 60 }, 40],
+  [{ duration_seconds: 12 * 3600 }, 72 * 60],
+  [{}, 10],
+])('the transcode of %o may take %i minutes', (facts, minutes) => {
+  expect(transcodeLimit(facts)).toBe(minutes * 60_000);
 });
 
-describe.for(everyFfmpeg)('with $name', { timeout: TIMEOUT_MS }, ({ setting, isHere }) => {
-  let library: Library;
-  let owner: Account;
-  beforeAll(async () => {
-    library = await openLibrary(setting === null ? {} : { VITRINE_FFMPEG: setting });
-    owner = await arrive(library, 'owner');
-  });
+describe.for(everyFfmpeg)('with $name', ({ setting, isHere }) => {
+  const memoryBytes = 300 * 1024 ** 2;
+  const studio = openStudio({ ffmpeg: setting, limits: { transcode: { memoryBytes } } });
 
-  const mediaOf = (id: string) => owner.ok('getAssetMedia', { params: { id } });
+  /** Returns the path of each stream. */
+  async function streamsOf(bytes: Uint8Array) {
+    const made = await studio.transcode(bytes);
+    if (made.outcome !== 'done') throw new Error(made.reason);
+    return new Map(made.renditions.map(({ key, path }) => [key, path]));
+  }
 
-  /** Returns the media facts of a file as a player sees them. */
-  async function probe(id: string, key: string) {
-    const { rows } = await sql<{ object: string }>`
-      select f.renditions -> ${key}::text ->> 'object' as object
-      from files f join assets a on a.file_hash = f.hash where a.id = ${id}`.execute(library.deps.db);
-    const path = objectPath(library, rows[0]?.object ?? 'none');
+  /** Returns the media facts of a stream as a player sees them. */
+  async function probe(bytes: Uint8Array, key = 'hls/360p.mp4') {
+    const path = (await streamsOf(bytes)).get(key) ?? '';
     return (await ffmpegOf(setting ?? undefined)).probe({ path, mime: 'video/mp4' });
   }
 
   // MEDIA-14
   test.skipIf(!isHere)('a video gets streams that players read as byte ranges of one file', async () => {
-    const { id } = await upload(owner, plain, {}, 'clip.mp4');
-    expect((await mediaOf(id)).transcoding).toBeNull();
-    await library.runJobs();
-    const media = await mediaOf(id);
-    expect(media.transcoding).toEqual({ state: 'done', progress: 1 });
-    const keys = media.variants.map(({ key }) => key);
-    expect(keys).toEqual(expect.arrayContaining(['hls/360p.m3u8', 'hls/360p.mp4', 'hls/master.m3u8']));
-    const master = await owner.send(`/assets/${id}/variants/hls/master.m3u8`);
-    expect(master.headers.get('content-type')).toBe('application/vnd.apple.mpegurl');
-    expect(master.text).toMatch(
+    const bytes = await clip(film);
+    const streams = await streamsOf(bytes);
+    const textOf = (key: string) => readFile(streams.get(key) ?? '', 'utf8');
+    expect(await textOf('hls/master.m3u8')).toMatch(
       /^#EXTM3U\n[\s\S]*BANDWIDTH=\d+,AVERAGE-BANDWIDTH=\d+,RESOLUTION=320x180,FRAME-RATE=25.000,CODECS="avc1\.6400[\da-f]{2},mp4a\.40\.2"\n360p\.m3u8\n$/,
     );
-    const { text: playlist } = await owner.send(`/assets/${id}/variants/hls/360p.m3u8`);
-    const [, length = '', start = ''] = /#EXT-X-BYTERANGE:(\d+)@(\d+)\n360p\.mp4\n/.exec(playlist) ?? [];
-    const range = `bytes=${start}-${Number(start) + Number(length) - 1}`;
-    const segment = await owner.send(`/assets/${id}/variants/hls/360p.mp4`, { headers: { range } });
-    expect([segment.status, segment.headers.get('content-type')]).toEqual([206, 'video/mp4']);
-    expect(segment.headers.get('content-length')).toBe(length);
-    expect(segment.text.slice(0, 12)).toMatch(/moof|sidx|styp/);
-    const { video, audio, durationSeconds } = await probe(id, 'hls/360p.mp4');
-    expect(video).toMatchObject({ codec: 'h264', width: 320, height: 180 });
-    expect(audio?.codec).toBe('aac');
-    expect(durationSeconds).toBeCloseTo(2, 0);
+    const playlist = await textOf('hls/360p.m3u8');
+    const [, length, start] = /#EXT-X-BYTERANGE:(\d+)@(\d+)\n360p\.mp4\n/.exec(playlist) ?? [];
+    const stream = await readFile(streams.get('hls/360p.mp4') ?? '');
+    const segment = stream.subarray(Number(start), Number(start) + Number(length));
+    expect(segment.subarray(0, 12).toString('latin1')).toMatch(/moof|sidx|styp/);
+    const { video, audio, durationSeconds } = await probe(bytes);
+    expect([video, audio]).toMatchObject([{ codec: 'h264', width: 320, height: 180 }, { codec: 'aac' }]);
+    expect(durationSeconds).toBeCloseTo(1, 0);
   });
 
   test.skipIf(!isHere)('a rotated video without sound is encoded upright', async () => {
-    const source = 'testsrc2=s=320x180:r=25,noise=alls=1';
-    const mute = turned(await clip({ format: 'mp4', video: { source, encoder: 'libx264' }, seconds: 1 }));
-    const { id } = await upload(owner, mute, {}, 'phone.mp4');
-    await library.runJobs();
-    expect(await probe(id, 'hls/360p.mp4')).toMatchObject({
-      video: { width: 180, height: 320 },
-      audio: null,
-    });
+    const bytes = turned(await clip(mute));
+    expect(await probe(bytes)).toMatchObject({ video: { width: 180, height: 320 }, audio: null });
   });
 
   test.skipIf(!isHere)('picture and sound of a transport stream start together', async () => {
-    const tracks = { video: { encoder: 'libx264' }, audio: { encoder: 'aac' } };
     // Its timestamps begin at 5 s.
-    const { id } = await upload(
-      owner,
-      await clip({ format: 'mpegts', ...tracks, muxing: { output_ts_offset: '5' } }),
-      {},
-      'clip.ts',
-    );
-    await library.runJobs();
-    const { durationSeconds } = await probe(id, 'hls/360p.mp4');
-    expect(Math.abs((durationSeconds ?? 0) - 2)).toBeLessThan(0.5);
+    const muxing = { output_ts_offset: '5' };
+    const { durationSeconds } = await probe(await clip({ ...film, format: 'mpegts', muxing }));
+    expect(Math.abs((durationSeconds ?? 0) - 1)).toBeLessThan(0.5);
   });
 
   test.skipIf(!isHere)('sound that browsers cannot play gets a rendition that they can', async () => {
     const aiff = await clip({ format: 'aiff', audio: { encoder: 'pcm_s16be' }, seconds: 1 });
     const flac = await clip({ format: 'flac', audio: { encoder: 'flac' }, seconds: 1 });
-    const [unplayed, played] = [await upload(owner, aiff), await upload(owner, flac)];
-    await library.runJobs();
-    expect((await probe(unplayed.id, 'audio.m4a')).audio?.codec).toBe('aac');
-    expect((await mediaOf(played.id)).transcoding).toBeNull();
+    expect((await probe(aiff, 'audio.m4a')).audio?.codec).toBe('aac');
+    for (const [bytes, due] of [[aiff, true] as const, [flac, false] as const]) {
+      const { mime, facts } = await studio.decode(bytes);
+      expect([mime, isTranscoded(mime, facts)]).toEqual([mime, due]);
+    }
+  });
+
+  test.skipIf(!isHere)('a video with a long still is encoded in little memory', async () => {
+    const playlist = (await streamsOf(await stillFor(45))).get('hls/360p.m3u8') ?? '';
+    const lengths = [...(await readFile(playlist, 'utf8')).matchAll(/^#EXTINF:([\d.]+)/gm)];
+    expect(lengths.reduce((sum, [, seconds]) => sum + Number(seconds), 0)).toBeGreaterThan(45);
+  });
+
+  // MEDIA-32
+  test.skipIf(!isHere)('a video longer than a day has no streams and gives the reason', async () => {
+    const due = { outcome: 'broken', reason: 'it is longer than 24 hours' };
+    expect(await studio.transcode(await stillFor(25 * 3600))).toEqual(due);
   });
 });
 
 // MEDIA-16
-describe('transcoding', { timeout: TIMEOUT_MS }, () => {
+describe('the streams of an uploaded video', () => {
   let library: Library;
   let owner: Account;
-  beforeAll(async () => {
-    library = await openLibrary({ VITRINE_FFMPEG: 'off' });
-    owner = await arrive(library, 'owner');
-  });
+  /** A video with finished streams. */
+  let id: string;
+  let hash: string;
+  const done = { state: 'done', progress: 1 };
 
-  let count = 0;
-  /** Creates a unique video. */
-  async function newClip(seconds = 1, source = 'testsrc2=s=320x180:r=25'): Promise<Bytes> {
-    count += 1;
-    return numbered(await clip({ format: 'mp4', video: { source, encoder: 'libx264' }, seconds }), count);
-  }
+  const mediaOf = (asset: string) => owner.ok('getAssetMedia', { params: { id: asset } });
+  const stateOf = async (asset: string) => (await mediaOf(asset)).transcoding;
+  const variant = (key: string) => owner.status('GET', `/assets/${id}/variants/${key}`);
+  const reprocess = () => owner.ok('reprocessAsset', { params: { id } });
 
-  /** Creates a video that stands still for this many seconds in the middle. */
-  function stillFor(seconds: number): Promise<Bytes> {
-    const source = `testsrc2=s=480x480:r=25:d=2,setpts='if(gte(N,40),PTS+${seconds}/TB,PTS)'`;
-    return clip({ format: 'matroska', video: { source, encoder: 'libx264' }, seconds: seconds + 10 });
-  }
-
-  async function stateOf(id: string) {
-    return (await owner.ok('getAssetMedia', { params: { id } })).transcoding;
-  }
-
-  async function objectsOf(hash: string): Promise<string[]> {
+  async function objectsOf(file: string): Promise<string[]> {
     const keys: string[] = [];
-    for await (const { key } of library.deps.storage.list(renditionsPrefix(hash))) keys.push(key);
+    for await (const { key } of library.deps.storage.list(renditionsPrefix(file))) keys.push(key);
     return keys;
   }
+  const objectOf = async (name: string) => (await objectsOf(hash)).find((key) => key.endsWith(name)) ?? '';
 
-  test('reprocessing replaces a damaged stream and keeps other renditions', async () => {
-    const { id, file_hash: hash } = await upload(owner, await newClip());
+  beforeAll(async () => {
+    library = await openLibrary({ VITRINE_FFMPEG: 'off' });
+    owner = await library.join('owner');
+    const uploaded = await upload(owner, await clip(film), {}, 'clip.mp4');
+    expect(uploaded).toMatchObject({ processing_status: 'pending', scrub_available: false });
+    expect(await stateOf(uploaded.id)).toBeNull();
     await library.runJobs();
+    id = uploaded.id;
+    hash = uploaded.file_hash ?? '';
+  });
+
+  test('are served as byte ranges beside its scrub previews', async () => {
+    expect(await owner.ok('getAsset', { params: { id } })).toMatchObject({
+      processing_status: 'ready',
+      ladder_available: true,
+      scrub_available: true,
+      pixel_width: 320,
+      pixel_height: 180,
+    });
+    const { transcoding, variants } = await mediaOf(id);
+    expect(transcoding).toEqual(done);
+    const keys = ['hls/360p.m3u8', 'hls/360p.mp4', 'hls/master.m3u8'];
+    expect(variants.map(({ key }) => key)).toEqual(expect.arrayContaining(keys));
+    const typeOf = async (key: string, headers = {}) => {
+      const sent = await owner.send(`/assets/${id}/variants/${key}`, { headers });
+      return `${sent.status} ${sent.headers.get('content-type')}`;
+    };
+    expect(await typeOf('hls/master.m3u8')).toBe('200 application/vnd.apple.mpegurl');
+    expect(await typeOf('hls/360p.mp4', { range: 'bytes=0-99' })).toBe('206 video/mp4');
+    expect(await typeOf('sprites.vtt')).toBe('200 text/vtt');
+  });
+
+  test('are replaced by reprocessing if they are damaged, and missing scrub previews are restored', async () => {
     const { storage } = library.deps;
-    const stream = (await objectsOf(hash ?? '')).find((key) => key.endsWith('360p.mp4')) ?? '';
+    const stream = await objectOf('360p.mp4');
     await writeFile(objectPath(library, stream), 'damaged');
-    await owner.ok('reprocessAsset', { params: { id } });
-    expect((await owner.send(`/assets/${id}/variants/hls/master.m3u8`)).status).toBe(404);
-    expect((await owner.send(`/assets/${id}/variants/poster`)).status).toBe(200);
+    await reprocess();
+    expect([await variant('hls/master.m3u8'), await variant('poster')]).toEqual([404, 200]);
     expect(await stateOf(id)).toMatchObject({ state: 'waiting' });
     await library.runJobs();
     expect(await stateOf(id)).toMatchObject({ state: 'done' });
     expect((await storage.head(stream))?.sizeBytes).toBeGreaterThan(1000);
+    await storage.delete(await objectOf('sprites.jpg'));
+    await reprocess();
+    await library.runJobs();
+    expect(await variant('sprites.jpg')).toBe(200);
   });
 
-  test('reprocessing restores missing scrub previews', async () => {
-    const { id, file_hash: hash } = await upload(owner, await newClip());
-    await library.runJobs();
-    const sprites = (await objectsOf(hash ?? '')).find((key) => key.endsWith('sprites.jpg')) ?? '';
-    await library.deps.storage.delete(sprites);
-    await owner.ok('reprocessAsset', { params: { id } });
-    await library.runJobs();
-    expect((await owner.send(`/assets/${id}/variants/sprites.jpg`)).status).toBe(200);
-  });
-
-  test('streams survive the sweep and are deleted with the original', async () => {
-    const { id, file_hash } = await upload(owner, await newClip());
-    const hash = file_hash ?? '';
-    await library.runJobs();
+  test('survive the sweep and are deleted with the original', async () => {
     await sweep(library.deps, Date.now() + 1000, 0);
-    expect(await objectsOf(hash)).toEqual(
-      expect.arrayContaining([expect.stringMatching(/master\.m3u8$/), expect.stringMatching(/360p\.mp4$/)]),
-    );
+    expect([await objectOf('master.m3u8'), await objectOf('360p.mp4')]).not.toContain('');
     await sql`delete from assets where id = ${id}`.execute(library.deps.db);
     await releaseBytes(library.deps, hash);
     expect(await objectsOf(hash)).toEqual([]);
     expect(await library.deps.storage.head(originalKey(hash))).toBeNull();
   });
 
-  test('a killed decoder leaves no files, and the next attempt succeeds', async () => {
-    const { id, file_hash: hash } = await upload(owner, await newClip(5));
+  test('are made by the next attempt when a decoder is killed, which leaves no files', async () => {
+    const killed = await upload(owner, numbered(await clip({ ...film, seconds: 5 }), 1));
     const { db, decoders, storage } = library.deps;
     const working = library.runJobs();
     await expect.poll(() => decoders.pids('transcode').length, { timeout: 60_000 }).toBe(1);
-    await expect.poll(() => stateOf(id), { timeout: 60_000 }).toMatchObject({ state: 'running' });
+    await expect.poll(() => stateOf(killed.id), { timeout: 60_000 }).toMatchObject({ state: 'running' });
     for (const pid of decoders.pids('transcode')) process.kill(-pid, 'SIGKILL');
     await working;
-    expect(await stateOf(id)).toMatchObject({ state: 'waiting', progress: 0 });
-    expect((await objectsOf(hash ?? '')).filter((key) => /360p|master/.test(key))).toEqual([]);
+    expect(await stateOf(killed.id)).toMatchObject({ state: 'waiting', progress: 0 });
+    const left = await objectsOf(killed.file_hash ?? '');
+    expect(left.filter((key) => /360p|master/.test(key))).toEqual([]);
     expect((await readdir(storage.incomingDir)).filter((name) => name.startsWith('transcode-'))).toEqual([]);
     await sql`update graphile_worker._private_jobs set run_at = now()`.execute(db);
     await library.runJobs();
-    expect(await stateOf(id)).toEqual({ state: 'done', progress: 1 });
+    expect(await stateOf(killed.id)).toEqual(done);
   });
 
-  test('a transcode that runs in another worker is not started again', async () => {
-    const { id, file_hash: hash } = await upload(owner, await newClip());
+  test('are not made twice while another worker makes them', async () => {
+    const other = await upload(owner, numbered(await clip(film), 2));
     const { db } = library.deps;
-    await sql`insert into transcodes (file_hash, state, progress) values (${hash}, 'running', 0.5)`.execute(
-      db,
-    );
+    const running = { state: 'running' as const, progress: 0.5 };
+    await db
+      .insertInto('transcodes')
+      .values({ file_hash: other.file_hash ?? '', ...running })
+      .execute();
     await library.runJobs();
-    expect(await stateOf(id)).toEqual({ state: 'running', progress: 0.5 });
+    expect(await stateOf(other.id)).toEqual(running);
     await sql`update transcodes set updated_at = now() - interval '2 minutes'`.execute(db);
     await sql`update graphile_worker._private_jobs set run_at = now()`.execute(db);
     await library.runJobs();
-    expect(await stateOf(id)).toEqual({ state: 'done', progress: 1 });
+    expect(await stateOf(other.id)).toEqual(done);
   });
 
-  test('a transcode that exceeds the memory limit fails and is retried on request', async () => {
+  test('are missing when they need too much memory, and are made again on request', async () => {
     const strict = await openLibrary(
       { VITRINE_FFMPEG: 'off' },
       { decoding: { limits: { transcode: { memoryBytes: 60 * 1024 ** 2 } } } },
     );
-    const other = await arrive(strict, 'other');
-    const { id } = await upload(other, await newClip(1, 'testsrc2=s=1280x720:r=10'));
+    const other = await strict.join('other');
+    const source = 'testsrc2=s=1280x720:r=10';
+    const large = await upload(other, await clip({ ...film, video: { source, encoder: 'libx264' } }));
+    const params = { id: large.id };
+    const state = async () => (await other.ok('getAssetMedia', { params })).transcoding?.state;
     await strict.runJobs();
-    const media = () => other.ok('getAssetMedia', { params: { id } });
-    expect((await media()).transcoding?.state).toBe('failed');
-    expect(await other.ok('getAsset', { params: { id } })).toMatchObject({ processing_status: 'ready' });
-    await other.ok('reprocessAsset', { params: { id } });
-    expect((await media()).transcoding?.state).toBe('waiting');
+    expect(await state()).toBe('failed');
+    expect(await other.ok('getAsset', { params })).toMatchObject({ processing_status: 'ready' });
+    await other.ok('reprocessAsset', { params });
+    expect(await state()).toBe('waiting');
   });
 
-  test('a video with a long still is encoded in little memory', async () => {
-    const strict = await openLibrary(
-      { VITRINE_FFMPEG: 'off' },
-      { decoding: { limits: { transcode: { memoryBytes: 300 * 1024 ** 2 } } } },
-    );
-    const other = await arrive(strict, 'other');
-    const bytes = await stillFor(45);
-    const { id } = await upload(other, bytes, {}, 'slides.mkv');
-    await strict.runJobs();
-    const media = await other.ok('getAssetMedia', { params: { id } });
-    expect(media.transcoding).toEqual({ state: 'done', progress: 1 });
-    const { text } = await other.send(`/assets/${id}/variants/hls/360p.m3u8`);
-    const seconds = [...text.matchAll(/^#EXTINF:([\d.]+)/gm)].reduce((sum, [, one]) => sum + Number(one), 0);
-    expect(seconds).toBeGreaterThan(45);
-  });
-
-  // MEDIA-32
-  test('a video longer than a day has no streams and gives the reason', async () => {
-    const { id } = await upload(owner, await stillFor(25 * 3600), {}, 'slides.mkv');
+  // MEDIA-15
+  test('remain when another moment is chosen for the poster, by those who may choose it', async () => {
+    const source = 'color=red:s=320x180:r=25:d=1[a];color=blue:s=320x180:r=25:d=1[b];[a][b]concat';
+    const bytes = await clip({ format: 'mp4', video: { source, encoder: 'libx264' } });
+    const { id: two } = await upload(owner, bytes, {}, 'clip.mp4');
+    const other = await library.join('other');
+    const put = (asset: string, seconds: number, account = owner) =>
+      account.status('PUT', `/assets/${asset}/poster`, { seconds });
+    const etagOf = async () => (await owner.send(`/assets/${two}/variants/col`)).headers.get('etag');
+    expect(await put(two, 1)).toBe(409);
     await library.runJobs();
-    expect(await stateOf(id)).toMatchObject({ state: 'failed' });
-    const { rows } = await sql`select t.error from transcodes t join assets a on a.file_hash = t.file_hash
-      where a.id = ${id}`.execute(library.deps.db);
-    expect(rows).toEqual([{ error: 'it is longer than 24 hours' }]);
-  });
+    const before = await etagOf();
+    const copy = await upload(other, bytes, {}, 'copy.mp4');
+    const plain = await upload(owner, plainFile());
+    const refused = [put(two, 3), put(plain.id, 0), put(two, 1, other), put(copy.id, 0, other)];
+    expect(await Promise.all(refused)).toEqual([400, 409, 403, 409]);
 
-  test.each([
-    [{ duration_seconds: 60 }, 40],
-    [{ duration_seconds: 12 * 3600 }, 72 * 60],
-    [{}, 10],
-  ])('%o may take %i minutes', (facts, minutes) => {
-    expect(transcodeLimit(facts)).toBe(minutes * 60_000);
+    for (const [seconds, strongest] of [
+      [0.2, 0],
+      [1.6, 2],
+    ] as const) {
+      expect(await put(two, seconds)).toBe(202);
+      await library.runJobs();
+      const { rows } = await sql<{ renditions: Record<string, { object: string }> }>`select f.renditions
+        from files f join assets a on a.file_hash = f.hash where a.id = ${two}`.execute(library.deps.db);
+      for (const key of ['poster', 'col', 'preview']) {
+        const { channels } = await sharp(objectPath(library, rows[0]?.renditions[key]?.object ?? '')).stats();
+        const means = channels.map(({ mean }) => mean);
+        expect(means.indexOf(Math.max(...means)), key).toBe(strongest);
+      }
+      expect((await mediaOf(two)).facts.poster_seconds).toBe(seconds);
+    }
+    expect(await etagOf()).not.toBe(before);
+    expect(await owner.status('GET', `/assets/${two}/variants/hls/master.m3u8`)).toBe(200);
   });
 });
