@@ -1,7 +1,16 @@
+import { randomUUID } from 'node:crypto';
+import type { PeerShareCreate } from '@vitrine/contract/federation';
+import { sql } from 'kysely';
 import { type Install as Identity, readInstall } from '../../src/federation/identity.ts';
-import { OutboundError } from '../../src/federation/outbound.ts';
+import { readActorKeys } from '../../src/federation/keys.ts';
+import { OutboundError, postSigned } from '../../src/federation/outbound.ts';
+import { signEnvelope } from '../../src/federation/protocol/signature.ts';
 import { writeSetting } from '../../src/settings.ts';
-import { type Account, type Library, openLibrary } from '../support/library.ts';
+import type { Visitor } from '../support/client.ts';
+import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
+import { plainFile } from '../support/pictures.ts';
+
+export const PROTOCOL = 'https://artist-alley.org/protocol/v1';
 
 /** A library that takes part in federation, with an administrator. */
 export interface Install extends Library {
@@ -16,10 +25,20 @@ export async function openInstall(name: string, env: Record<string, string> = {}
   return { ...library, root: await library.join('root', 'admin') };
 }
 
-/** Runs the jobs of both installs until neither has anything left to do for the other. */
+/** Returns whether an install has a job that is due, or is in a moment. */
+async function hasJobs({ database: { db } }: Install): Promise<boolean> {
+  const { rows } = await sql`select from graphile_worker._private_jobs
+    where locked_at is null and attempts < max_attempts and run_at < now() + interval '2 seconds' limit 1`.execute(
+    db,
+  );
+  return rows.length > 0;
+}
+
+/** Runs the jobs of installs until none has anything left to do for the others. */
 export async function settle(...installs: readonly Install[]): Promise<void> {
   for (let round = 0; round < 3; round += 1) {
     for (const install of installs) await install.runJobs();
+    if (!(await Promise.all(installs.map(hasJobs))).includes(true)) return;
   }
 }
 
@@ -51,4 +70,97 @@ export async function reasonOf(sending: Promise<unknown>): Promise<string | null
   );
   if (!(error instanceof OutboundError)) throw new Error('it was not refused', { cause: error });
   return error.reason;
+}
+
+/** Returns the private key with which an account signs its envelopes. */
+export async function signingKeyOf({ deps }: Install, { ref }: Pick<Account, 'ref'>) {
+  const keys = await readActorKeys(deps, ref);
+  if (keys === null) throw new Error('the account has no keys');
+  return keys.signingPrivate;
+}
+
+/** Returns an envelope with this body that an account of an install signs. */
+export async function envelopeOf(install: Install, author: Account, body: object) {
+  const actor = `${install.address}/users/${author.username}`;
+  const envelope = {
+    '@context': PROTOCOL,
+    id: `${install.address}/activities/${randomUUID()}`,
+    actor,
+    published: new Date().toISOString(),
+    ...body,
+  };
+  return signEnvelope(envelope, `${actor}#main-key`, await signingKeyOf(install, author));
+}
+
+/** Returns a comment on a post, as an account of an install sends it. */
+export function noteOf(install: Install, author: Account, inReplyTo: string, more: object = {}) {
+  const now = new Date().toISOString();
+  return {
+    type: 'Note',
+    id: `${install.address}/posts/${randomUUID()}#comment-${randomUUID()}`,
+    attributedTo: `${install.address}/users/${author.username}`,
+    attributedToName: author.username,
+    content: 'Written by other code',
+    inReplyTo,
+    published: now,
+    updated: now,
+    ...more,
+  };
+}
+
+/** Sends JSON to a path of federation, signed by the sending install. */
+export async function send(
+  from: Install,
+  to: Pick<Install, 'address'>,
+  body: object,
+  path = 'inbox',
+): Promise<unknown> {
+  return postSigned(from.deps, await identityOf(from), `${to.address}/federation/${path}`, body);
+}
+
+/** Shares a new post of this account, with one file that is not rendered. */
+export async function sharePost(author: Visitor, peer_id: string, title: string, body: PeerShareCreate = {}) {
+  const asset = await upload(author, plainFile(title), { sensitivity: 'posts', title }, `${title}.bin`);
+  const post = await publish(author, [asset], { title });
+  await author.ok('putPostPeer', { params: { id: post.id, peer_id }, body });
+  return { id: post.id, asset };
+}
+
+/** Returns the titles of the posts that an account sees, in alphabetical order. */
+export const titlesOf = async (account: Visitor) =>
+  (await account.ok('listPosts')).items.map(({ title }) => title).toSorted();
+
+/** Returns the post of this title that an account sees. */
+export async function postOf(account: Visitor, title: string) {
+  const found = (await account.ok('listPosts')).items.find((post) => post.title === title);
+  if (found === undefined) throw new Error(`${title} is not here`);
+  return found;
+}
+
+/** Returns the id of the first file of the post of this title. */
+export async function memberOf(account: Visitor, title: string): Promise<string> {
+  return (await postOf(account, title)).members[0]?.asset_id ?? '';
+}
+
+/** Returns the reasons of all refused envelopes and requests, the latest first. */
+export const rejectionsAt = async ({ root }: Install) =>
+  (await root.ok('listFederationRejections')).items.map(({ reason }) => reason);
+
+/** Makes due at once what waits for its next attempt. */
+export async function skipPauses({ database: { db } }: Install): Promise<void> {
+  await sql`update federation_outbox set next_attempt_at = now()`.execute(db);
+  await sql`update graphile_worker._private_jobs set run_at = now() where locked_at is null`.execute(db);
+}
+
+/** Runs the job that cleans up every five minutes. */
+export async function keepFederation({ database: { db }, runJobs }: Install): Promise<void> {
+  await sql`select graphile_worker.add_job('keep-federation', '{}')`.execute(db);
+  await runJobs();
+}
+
+/** Returns the number of keys of an install's stored objects that begin with this prefix. */
+export async function countObjects({ deps }: Install, prefix: string): Promise<number> {
+  let count = 0;
+  for await (const _ of deps.storage.list(prefix)) count += 1;
+  return count;
 }

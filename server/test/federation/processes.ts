@@ -13,6 +13,7 @@ import { type Visitor, visit } from '../support/client.ts';
 import { cloneTemplate } from '../support/clone.ts';
 import { password } from '../support/library.ts';
 import { type ServiceProcess, startProcess } from '../support/process.ts';
+import type { Install } from './installs.ts';
 
 /** A request of one install to another, as `POST inbox Create Note`, before or after the receiver has handled it. */
 export type Watch = (step: string) => Promise<void>;
@@ -39,8 +40,8 @@ function stepOf(method: string, path: string, body: Buffer): string {
   return `${method} inbox ${envelope.type} ${envelope.object?.type ?? ''}`.trim();
 }
 
-/** Relays requests to wherever the install listens now, and tells `watch` before and after each of them. */
-export async function openRelay(target: () => string | null, watch: Watch) {
+/** Relays requests to the current address of an install, and calls `watch` before and after each of them. */
+async function openRelay(target: () => string | null, watch: Watch) {
   const relay = createServer(async (request: IncomingMessage, response) => {
     const gone = () => request.socket.destroy();
     try {
@@ -73,6 +74,23 @@ export async function openRelay(target: () => string | null, watch: Watch) {
     close: () => {
       relay.closeAllConnections();
       return new Promise((done) => relay.close(done));
+    },
+  };
+}
+
+/** Gives an install a public address at which it can be made unreachable, and at which requests are observed. */
+export async function openGate(install: Install, watch: Watch = async () => {}) {
+  let isCut = false;
+  const { address, close } = await openRelay(() => (isCut ? null : install.address), watch);
+  await writeSetting(install.database.db, 'base_url', address);
+  return {
+    address,
+    close,
+    cut: () => {
+      isCut = true;
+    },
+    mend: () => {
+      isCut = false;
     },
   };
 }

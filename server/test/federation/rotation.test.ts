@@ -1,265 +1,71 @@
 import { generateKeyPairSync, type KeyObject, randomUUID } from 'node:crypto';
-import { type AddressInfo, connect, createServer } from 'node:net';
 import { sql } from 'kysely';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Install as Identity } from '../../src/federation/identity.ts';
-import { readActorKeys } from '../../src/federation/keys.ts';
 import { postSigned } from '../../src/federation/outbound.ts';
 import { type Rotation, signRotation } from '../../src/federation/protocol/rotation.ts';
 import { fingerprint, rawPublicKey, signEnvelope } from '../../src/federation/protocol/signature.ts';
 import { readRotations } from '../../src/federation/statements.ts';
-import { writeSetting } from '../../src/settings.ts';
-import { type Account, publish, upload } from '../support/library.ts';
-import { jpeg } from '../support/pictures.ts';
-import { type Install, identityOf, openInstall, pair, reasonOf, settle } from './installs.ts';
+import { type Account, upload } from '../support/library.ts';
+import { plainFile } from '../support/pictures.ts';
+import {
+  type Install,
+  identityOf,
+  keepFederation,
+  openInstall,
+  PROTOCOL,
+  pair,
+  reasonOf,
+  rejectionsAt,
+  settle,
+  sharePost,
+  signingKeyOf,
+  skipPauses,
+  titlesOf,
+} from './installs.ts';
+import { openGate } from './processes.ts';
 
-const PROTOCOL = 'https://artist-alley.org/protocol/v1';
+let harbour: Install;
+let studio: Install;
+let gate: Awaited<ReturnType<typeof openGate>>;
+let peer: string;
+let peerThere: string;
 
-/** A relay to an install that can be cut. Its address is the install's public address. */
-async function openGate(install: Install) {
-  const { port } = new URL(install.address);
-  const server = createServer((socket) => {
-    const onward = connect(Number(port), '127.0.0.1');
-    socket.on('error', () => onward.destroy());
-    onward.on('error', () => socket.destroy());
-    socket.pipe(onward).pipe(socket);
-  });
-  const listen = (at: number) => new Promise<void>((done) => server.listen(at, '127.0.0.1', done));
-  await listen(0);
-  const own = (server.address() as AddressInfo).port;
-  const address = `http://127.0.0.1:${own}`;
-  await writeSetting(install.database.db, 'base_url', address);
-  return {
-    address,
-    cut: () => new Promise<void>((done) => server.close(() => done())),
-    mend: () => listen(own),
-  };
-}
-
-/** Makes everything due that waits for its next attempt. */
-async function skipPauses({ database: { db } }: Install): Promise<void> {
-  await sql`update federation_outbox set next_attempt_at = now()`.execute(db);
-  await sql`update graphile_worker._private_jobs set run_at = now()`.execute(db);
-}
+beforeAll(async () => {
+  harbour = await openInstall('Harbour');
+  studio = await openInstall('Studio');
+  gate = await openGate(studio);
+  const pairing = await pair(harbour, { ...studio, address: gate.address });
+  [peer, peerThere] = [pairing.peerOfOne, pairing.peerOfOther];
+});
+afterAll(() => gate?.close());
 
 /** Ends the grace periods of all keys and runs the cleanup job. */
 async function endGrace(...installs: readonly Install[]): Promise<void> {
-  for (const { database, runJobs } of installs) {
-    await sql`update federation_rotations set retained_until = now() - interval '1 second'`.execute(
-      database.db,
+  for (const install of installs) {
+    const { db } = install.database;
+    const past = sql`now() - interval '1 second'`;
+    await sql`update federation_rotations set retained_until = ${past}`.execute(db);
+    await sql`update federation_retired_keys set accepted_until = ${past}`.execute(db);
+    await sql`update federation_box_keys set retained_until = ${past} where retained_until is not null`.execute(
+      db,
     );
-    await sql`update federation_retired_keys set accepted_until = now() - interval '1 second'`.execute(
-      database.db,
-    );
-    await sql`update federation_box_keys set retained_until = now() - interval '1 second'
-      where retained_until is not null`.execute(database.db);
-    await sql`select graphile_worker.add_job('keep-federation', '{}')`.execute(database.db);
-    await runJobs();
+    await keepFederation(install);
   }
 }
 
-const fingerprintsAt = async (install: Install) =>
-  (await install.root.ok('listPeers')).items.map(({ fingerprint: shown }) => shown);
-
-const reasonsAt = async (install: Install) =>
-  (await install.root.ok('listFederationRejections')).items.map(({ reason }) => reason);
-
-async function share(account: Account, peer: string, title: string, body: object = {}) {
-  const asset = await upload(account, await jpeg(64, 48), { sensitivity: 'posts' }, `${title}.jpg`);
-  const post = await publish(account, [asset], { title });
-  await account.ok('putPostPeer', { params: { id: post.id, peer_id: peer }, body });
-  return post;
-}
-
-const titlesAt = async (install: Install) =>
-  (await install.root.ok('listPosts')).items.map(({ title }) => title).toSorted();
-
-// FED-56
-describe('the key of an install', () => {
-  let harbour: Install;
-  let studio: Install;
-  let gate: Awaited<ReturnType<typeof openGate>>;
-  let peer: string;
-  const keys: { publicKey: Buffer; privateKey: KeyObject }[] = [];
-
-  beforeAll(async () => {
-    harbour = await openInstall('Harbour');
-    studio = await openInstall('Studio');
-    gate = await openGate(studio);
-    ({ peerOfOne: peer } = await pair(harbour, { ...studio, address: gate.address }));
-    keys.push((await identityOf(harbour)).key);
-  });
-
-  const rotate = async () => {
-    await harbour.root.ok('rotateInstallKey');
-    const { key } = await identityOf(harbour);
-    keys.push(key);
-    return key;
-  };
-  const signedBy = async (key: Identity['key'] | undefined): Promise<Identity> => {
-    if (key === undefined) throw new Error('there is no such key');
-    return { ...(await identityOf(harbour)), key, former: new Map() };
-  };
-  const batch = async (key: Identity['key'] | undefined) =>
-    postSigned(harbour.deps, await signedBy(key), `${gate.address}/federation/inbox/batch`, []);
-  const announce = async (key: Identity['key'] | undefined, rotations: Rotation[]) =>
-    postSigned(harbour.deps, await signedBy(key), `${gate.address}/federation/peers/rotate`, {
-      '@context': PROTOCOL,
-      type: 'aa:KeyRotation',
-      rotations,
-      published: new Date().toISOString(),
-    });
-  const owner = () => `${harbour.address}/federation/instance`;
-
-  test('is replaced at the peers, and the former one is accepted until the grace period ends', async () => {
-    const next = await rotate();
-    expect(await fingerprintsAt(studio)).toEqual([fingerprint(keys[0]?.publicKey ?? Buffer.alloc(0))]);
-    // The peer has not learnt of it yet, so requests to it are signed with the former key.
-    await share(harbour.root, peer, 'First', { person: 'root' });
-    await settle(harbour, studio);
-    expect(await fingerprintsAt(studio)).toEqual([fingerprint(next.publicKey)]);
-    expect(await titlesAt(studio)).toEqual(['First']);
-    expect(await reasonsAt(studio)).toEqual([]);
-    const events = await studio.root.ok('listAudit', { query: { event: 'federation.peer.key_rotated' } });
-    expect(events.items).toHaveLength(1);
-    expect(await harbour.root.ok('getFederation')).toMatchObject({
-      fingerprint: fingerprint(next.publicKey),
-      key_grace_days: 7,
-      former_key_until: expect.any(String),
-    });
-
-    await batch(keys[0]);
-    await batch(keys[1]);
-    await sql`update federation_retired_keys set accepted_until = now() - interval '1 second'`.execute(
-      studio.database.db,
-    );
-    expect(await reasonOf(batch(keys[0]))).toBe('sig_invalid');
-    await endGrace(harbour, studio);
-    expect(await reasonOf(batch(keys[0]))).toBe('sig_invalid');
-    await batch(keys[1]);
-    expect(await harbour.root.ok('getFederation')).toMatchObject({ former_key_until: null });
-  });
-
-  test('is replaced twice while the peer is unreachable and changes are pending', async () => {
-    await gate.cut();
-    const post = await share(harbour.root, peer, 'Second');
-    await settle(harbour);
-    await rotate();
-    await harbour.root.ok('updatePost', { params: { id: post.id }, body: { title: 'Third' } });
-    await settle(harbour);
-    await rotate();
-    await skipPauses(harbour);
-    await settle(harbour);
-    // The peer is away for longer than any key is kept.
-    await endGrace(harbour);
-    await gate.mend();
-    await skipPauses(harbour);
-    await settle(harbour, studio);
-    expect(await titlesAt(studio)).toEqual(['First', 'Third']);
-    expect(await fingerprintsAt(studio)).toEqual([fingerprint(keys.at(-1)?.publicKey ?? Buffer.alloc(0))]);
-    const { items } = await harbour.root.ok('listPeerQueue', { params: { id: peer } });
-    expect(items.filter(({ status }) => status !== 'sent' && status !== 'skipped')).toEqual([]);
-  });
-
-  test('is announced to a peer without pending changes', async () => {
-    const next = await rotate();
-    await settle(harbour);
-    expect(await fingerprintsAt(studio)).toEqual([fingerprint(next.publicKey)]);
-  });
-
-  test('is replaced only by a statement that the pinned key signed', async () => {
-    const pinned = await fingerprintsAt(studio);
-    const before = (await reasonsAt(studio)).length;
-    const { privateKey } = generateKeyPairSync('ed25519');
-    const stranger = { privateKey, publicKey: rawPublicKey(privateKey) };
-    const [first, last] = [keys[0], keys.at(-1)];
-    if (first === undefined || last === undefined) throw new Error('there are no keys');
-    const now = new Date().toISOString();
-    const told = await readRotations(harbour.database.db, null);
-    const byPinned = signRotation(owner(), last, stranger.publicKey, now);
-    const refused = [
-      // An unrelated key.
-      () => batch(stranger),
-      () => announce(stranger, []),
-      () => announce(stranger, told),
-      // A replaced key is no longer valid.
-      () => announce(stranger, [signRotation(owner(), first, stranger.publicKey, now)]),
-      () => announce(stranger, [...told, signRotation(owner(), first, stranger.publicKey, now)]),
-      // A statement for another install, and one that was changed.
-      () =>
-        announce(stranger, [
-          signRotation(`${gate.address}/federation/instance`, last, stranger.publicKey, now),
-        ]),
-      () => announce(stranger, [{ ...byPinned, published: '2026-01-01T00:00:00Z' }]),
-      () =>
-        announce(stranger, [
-          signRotation(owner(), { ...stranger, publicKey: last.publicKey }, stranger.publicKey, now),
-        ]),
-      // An earlier announcement does not bring back an earlier key.
-      () => announce(keys[1], told.slice(0, 1)),
-      // The statement without the key that it names.
-      () => announce(last, [byPinned]),
-    ];
-    const reasons = [];
-    for (const one of refused) reasons.push(await reasonOf(one()));
-    expect(reasons).toEqual([
-      'sig_invalid',
-      'unknown_key',
-      'sig_invalid',
-      ...Array.from({ length: 6 }, () => 'unknown_key'),
-      'sig_invalid',
-    ]);
-    expect(await announce(last, told)).toEqual({ state: 'known' });
-    expect(await fingerprintsAt(studio)).toEqual(pinned);
-    expect((await reasonsAt(studio)).length).toBe(before + refused.length);
-  });
-
-  test('is announced again to a peer that was restored from a backup with a former key', async () => {
-    await sql`update federation_peers set public_key = ${keys[0]?.publicKey}`.execute(studio.database.db);
-    await sql`delete from federation_retired_keys`.execute(studio.database.db);
-    await endGrace(harbour);
-    await share(harbour.root, peer, 'After the backup');
-    await settle(harbour, studio);
-    expect(await titlesAt(studio)).not.toContain('After the backup');
-    await skipPauses(harbour);
-    await settle(harbour, studio);
-    expect(await titlesAt(studio)).toContain('After the backup');
-    expect(await fingerprintsAt(studio)).toEqual([fingerprint(keys.at(-1)?.publicKey ?? Buffer.alloc(0))]);
-  });
-
-  // FED-14
-  test('may be unknown to a peer when the pairing ends', async () => {
-    await gate.cut();
-    await rotate();
-    await harbour.root.ok('removePeer', { params: { id: peer } });
-    await harbour.runJobs();
-    await gate.mend();
-    await skipPauses(harbour);
-    await settle(harbour, studio);
-    expect(await studio.root.ok('listPeers')).toMatchObject({
-      items: [{ state: 'disabled', accepted_there: false }],
-    });
-    expect(await titlesAt(studio)).toEqual([]);
-  });
-});
-
 // FED-57
 describe('the keys of a person', () => {
-  let harbour: Install;
-  let studio: Install;
   let alice: Account;
   let bob: Account;
-  let peer: string;
 
   beforeAll(async () => {
-    harbour = await openInstall('Harbour');
-    studio = await openInstall('Studio');
-    ({ peerOfOne: peer } = await pair(harbour, studio));
     [alice, bob] = [await harbour.join('alice'), await studio.join('bob')];
     await harbour.root.ok('updateFederation', { body: { sensitive_content: 'encrypted' } });
   });
 
-  const act = async (privateKey: KeyObject, post: string) => {
+  /** Sends an activity of alice that is signed with this key. */
+  async function act(privateKey: KeyObject) {
     const actor = `${harbour.address}/users/alice`;
     const envelope = {
       '@context': PROTOCOL,
@@ -267,93 +73,232 @@ describe('the keys of a person', () => {
       id: `${harbour.address}/activities/${randomUUID()}`,
       actor,
       published: new Date().toISOString(),
-      object: `${harbour.address}/posts/${post}`,
+      object: `${harbour.address}/posts/${randomUUID()}`,
     };
-    return postSigned(
-      harbour.deps,
-      await identityOf(harbour),
-      `${studio.address}/federation/inbox`,
-      signEnvelope(envelope, `${actor}#main-key`, privateKey),
-    );
+    const signed = signEnvelope(envelope, `${actor}#main-key`, privateKey);
+    const inbox = `${gate.address}/federation/inbox`;
+    return postSigned(harbour.deps, await identityOf(harbour), inbox, signed);
+  }
+  const accepted = { status: 'accepted' };
+  const secretFor = async (title: string) => {
+    const { id } = await upload(alice, plainFile(title), { title, sensitivity: 'restricted' });
+    return { params: { id, peer_id: peer }, body: { person: 'bob', confirm_sensitive: true } };
   };
 
   test('are replaced while changes wait, and former ones are accepted until the grace period ends', async () => {
-    const { id: peerThere } = (await studio.root.ok('listPeers')).items[0] ?? { id: '' };
-    await share(alice, peer, 'Before');
+    await sharePost(alice, peer, 'Before');
     await settle(harbour, studio);
-    const former = await readActorKeys(harbour.deps, alice.ref);
+    const former = await signingKeyOf(harbour, alice);
     await studio.root.ok('disablePeer', { params: { id: peerThere } });
-    await share(alice, peer, 'While away');
+    await sharePost(alice, peer, 'While away');
     await settle(harbour);
     await alice.ok('rotateOwnKeys');
     await studio.root.ok('acceptPeer', { params: { id: peerThere } });
     await skipPauses(harbour);
     await settle(harbour, studio);
-    expect(await titlesAt(studio)).toEqual(['Before', 'While away']);
-    expect(await reasonsAt(studio)).toEqual(['peer_disabled']);
-    if (former === null) throw new Error('alice had no keys');
-    expect(await act(former.signingPrivate, randomUUID())).toEqual({ status: 'accepted' });
+    expect(await titlesOf(bob)).toEqual(['Before', 'While away']);
+    expect(await rejectionsAt(studio)).toEqual(['peer_disabled']);
+    expect(await act(former)).toEqual(accepted);
     await endGrace(studio);
-    expect(await reasonOf(act(former.signingPrivate, randomUUID()))).toBe('sig_invalid');
-    const current = await readActorKeys(harbour.deps, alice.ref);
-    if (current === null) throw new Error('alice has no keys');
-    expect(await act(current.signingPrivate, randomUUID())).toEqual({ status: 'accepted' });
+    expect(await reasonOf(act(former))).toBe('sig_invalid');
+    expect(await act(await signingKeyOf(harbour, alice))).toEqual(accepted);
   });
 
   test('are refused when they simply differ', async () => {
+    const { db } = harbour.database;
     const { privateKey } = generateKeyPairSync('ed25519');
-    const kept = await sql<{ public: Buffer }>`select signing_public as public from federation_keys
-      where user_ref = ${alice.ref}`.execute(harbour.database.db);
-    await sql`update federation_keys set signing_public = ${rawPublicKey(privateKey)} where user_ref = ${alice.ref}`.execute(
-      harbour.database.db,
-    );
-    expect(await reasonOf(act(privateKey, randomUUID()))).toBe('unknown_key');
-    expect((await reasonsAt(studio))[0]).toBe('unknown_key');
-    await sql`update federation_keys set signing_public = ${kept.rows[0]?.public} where user_ref = ${alice.ref}`.execute(
-      harbour.database.db,
-    );
+    const own = await sql<{ key: Buffer }>`select signing_public as key from federation_keys
+      where user_ref = ${alice.ref}`.execute(db);
+    const publish = (key: Buffer | undefined) =>
+      sql`update federation_keys set signing_public = ${key} where user_ref = ${alice.ref}`.execute(db);
+    await publish(rawPublicKey(privateKey));
+    expect(await reasonOf(act(privateKey))).toBe('unknown_key');
+    expect((await rejectionsAt(studio))[0]).toBe('unknown_key');
+    await publish(own.rows[0]?.key);
   });
 
   // FED-53
   test('that were replaced still decrypt until the grace period ends; then content is encrypted again', async () => {
-    const secret = await upload(alice, await jpeg(65, 48), { title: 'Plan', sensitivity: 'restricted' });
-    const params = { id: secret.id, peer_id: peer };
-    await alice.ok('putAssetPeer', { params, body: { person: 'bob', confirm_sensitive: true } });
+    const secret = await secretFor('Plan');
+    await alice.ok('putAssetPeer', secret);
     await bob.ok('rotateOwnKeys');
     await settle(harbour, studio);
     const titles = async () =>
       (await bob.ok('listAssets')).items.map((one) => (one.restricted ? null : one.title));
     expect(await titles()).toContain('Plan');
     await endGrace(studio);
-    await alice.ok('updateAsset', { params: { id: secret.id }, body: { title: 'Second plan' } });
+    await alice.ok('updateAsset', { params: { id: secret.params.id }, body: { title: 'Second plan' } });
     await settle(harbour, studio);
-    expect((await reasonsAt(studio))[0]).toBe('decrypt_failed');
+    expect((await rejectionsAt(studio))[0]).toBe('decrypt_failed');
     await skipPauses(harbour);
     await settle(harbour, studio);
     expect(await titles()).toContain('Second plan');
-    const { rows } = await sql<{ box_version: number }>`select box_version from remote_actors
-      where username = 'bob'`.execute(harbour.database.db);
+    const { rows } = await sql`select box_version from remote_actors where username = 'bob'`.execute(
+      harbour.database.db,
+    );
     expect(rows).toEqual([{ box_version: 2 }]);
   });
 
+  // FED-51
   test('for encryption are rejected without a signature', async () => {
     const { privateKey } = generateKeyPairSync('x25519');
-    await sql`update federation_box_keys set public_key = ${rawPublicKey(privateKey)} where user_ref = ${bob.ref}`.execute(
-      studio.database.db,
-    );
-    const secret = await upload(alice, await jpeg(66, 48), {
-      title: 'Third plan',
-      sensitivity: 'restricted',
-    });
-    const refused = await alice.refused('putAssetPeer', {
-      params: { id: secret.id, peer_id: peer },
-      body: { person: 'bob', confirm_sensitive: true },
-    });
-    expect(refused).toMatchObject({
+    await sql`update federation_box_keys set public_key = ${rawPublicKey(privateKey)}
+      where user_ref = ${bob.ref}`.execute(studio.database.db);
+    expect(await alice.refused('putAssetPeer', await secretFor('Third plan'))).toMatchObject({
       status: 409,
-      error: `${studio.address}/users/bob has no key that content can be encrypted for`,
+      error: `${gate.address}/users/bob has no key that content can be encrypted for`,
     });
     const [logged] = (await harbour.root.ok('listFederationRejections')).items;
-    expect(logged).toMatchObject({ reason: 'unknown_key', type: `GET ${studio.address}/users/bob` });
+    expect(logged).toMatchObject({ reason: 'unknown_key', type: `GET ${gate.address}/users/bob` });
+  });
+});
+
+// FED-56
+describe('the key of an install', () => {
+  type Key = Identity['key'];
+  let first: Key;
+  let second: Key;
+  let last: Key;
+
+  beforeAll(async () => {
+    first = (await identityOf(harbour)).key;
+  });
+
+  const rotate = async () => {
+    await harbour.root.ok('rotateInstallKey');
+    last = (await identityOf(harbour)).key;
+  };
+  const sendAs = async (key: Key, path: string, body: object) => {
+    const identity = { ...(await identityOf(harbour)), key, former: new Map() };
+    return postSigned(harbour.deps, identity, `${gate.address}/federation/${path}`, body);
+  };
+  const batch = (key: Key) => sendAs(key, 'inbox/batch', []);
+  const announce = (key: Key, rotations: Rotation[]) => {
+    const published = new Date().toISOString();
+    return sendAs(key, 'peers/rotate', {
+      '@context': PROTOCOL,
+      type: 'aa:KeyRotation',
+      rotations,
+      published,
+    });
+  };
+  const pinned = async () => (await studio.root.ok('getPeer', { params: { id: peerThere } })).fingerprint;
+
+  test('is replaced at the peers, and the former one is accepted until the grace period ends', async () => {
+    const refused = (await rejectionsAt(studio)).length;
+    await rotate();
+    second = last;
+    expect(await pinned()).toBe(fingerprint(first.publicKey));
+    // The peer has not learnt of it yet, so requests to it are signed with the former key.
+    await sharePost(harbour.root, peer, 'First');
+    await settle(harbour, studio);
+    expect(await pinned()).toBe(fingerprint(last.publicKey));
+    expect(await titlesOf(studio.root)).toContain('First');
+    expect(await rejectionsAt(studio)).toHaveLength(refused);
+    const events = await studio.root.ok('listAudit', { query: { event: 'federation.peer.key_rotated' } });
+    expect(events.items).toHaveLength(1);
+    expect(await harbour.root.ok('getFederation')).toMatchObject({
+      fingerprint: fingerprint(last.publicKey),
+      key_grace_days: 7,
+      former_key_until: expect.any(String),
+    });
+
+    await batch(first);
+    await batch(last);
+    await endGrace(harbour, studio);
+    expect(await reasonOf(batch(first))).toBe('sig_invalid');
+    await batch(last);
+    expect(await harbour.root.ok('getFederation')).toMatchObject({ former_key_until: null });
+  });
+
+  test('is replaced twice while the peer is unreachable and changes are pending', async () => {
+    gate.cut();
+    const { id } = await sharePost(harbour.root, peer, 'Second');
+    await settle(harbour);
+    await rotate();
+    await harbour.root.ok('updatePost', { params: { id }, body: { title: 'Third' } });
+    await settle(harbour);
+    await rotate();
+    await skipPauses(harbour);
+    await settle(harbour);
+    // The peer is away for longer than any key is kept.
+    await endGrace(harbour);
+    gate.mend();
+    await skipPauses(harbour);
+    await settle(harbour, studio);
+    expect(await titlesOf(studio.root)).toContain('Third');
+    expect(await pinned()).toBe(fingerprint(last.publicKey));
+    const { items } = await harbour.root.ok('listPeerQueue', { params: { id: peer } });
+    expect(items.filter(({ status }) => status !== 'sent' && status !== 'skipped')).toEqual([]);
+  });
+
+  test('is announced to a peer without pending changes', async () => {
+    await rotate();
+    await settle(harbour);
+    expect(await pinned()).toBe(fingerprint(last.publicKey));
+  });
+
+  test('is replaced only by a statement that the pinned key signed', async () => {
+    const before = [await pinned(), (await rejectionsAt(studio)).length] as const;
+    const { privateKey } = generateKeyPairSync('ed25519');
+    const stranger = { privateKey, publicKey: rawPublicKey(privateKey) };
+    const now = new Date().toISOString();
+    const told = await readRotations(harbour.database.db, null);
+    const statement = (by: Key, of: string = harbour.address) =>
+      signRotation(`${of}/federation/instance`, by, stranger.publicKey, now);
+    const byPinned = statement(last);
+    const cases: [what: string, reason: string, sent: () => Promise<unknown>][] = [
+      ['an unrelated key', 'sig_invalid', () => batch(stranger)],
+      ['no statement', 'unknown_key', () => announce(stranger, [])],
+      ['statements of other keys', 'sig_invalid', () => announce(stranger, told)],
+      ['a statement of a replaced key', 'unknown_key', () => announce(stranger, [statement(first)])],
+      ['one more of it', 'unknown_key', () => announce(stranger, [...told, statement(first)])],
+      ['one for another install', 'unknown_key', () => announce(stranger, [statement(last, gate.address)])],
+      [
+        'a changed one',
+        'unknown_key',
+        () => announce(stranger, [{ ...byPinned, published: '2026-01-01T00:00:00Z' }]),
+      ],
+      [
+        'a forged one',
+        'unknown_key',
+        () => announce(stranger, [statement({ ...stranger, publicKey: last.publicKey })]),
+      ],
+      ['an earlier announcement', 'unknown_key', () => announce(second, told.slice(0, 1))],
+      ['a statement without the key that it names', 'sig_invalid', () => announce(last, [byPinned])],
+    ];
+    for (const [what, reason, sent] of cases) expect([what, await reasonOf(sent())]).toEqual([what, reason]);
+    expect(await announce(last, told)).toEqual({ state: 'known' });
+    expect(await pinned()).toBe(before[0]);
+    expect(await rejectionsAt(studio)).toHaveLength(before[1] + cases.length);
+  });
+
+  test('is announced again to a peer that was restored from a backup with a former key', async () => {
+    const { db } = studio.database;
+    await sql`update federation_peers set public_key = ${first.publicKey}`.execute(db);
+    await sql`delete from federation_retired_keys`.execute(db);
+    await endGrace(harbour);
+    await sharePost(harbour.root, peer, 'After the backup');
+    await settle(harbour, studio);
+    expect(await titlesOf(studio.root)).not.toContain('After the backup');
+    await skipPauses(harbour);
+    await settle(harbour, studio);
+    expect(await titlesOf(studio.root)).toContain('After the backup');
+    expect(await pinned()).toBe(fingerprint(last.publicKey));
+  });
+
+  // FED-14
+  test('may be unknown to a peer when the pairing ends', async () => {
+    gate.cut();
+    await rotate();
+    await harbour.root.ok('removePeer', { params: { id: peer } });
+    await harbour.runJobs();
+    gate.mend();
+    await skipPauses(harbour);
+    await settle(harbour, studio);
+    expect(await studio.root.ok('listPeers')).toMatchObject({
+      items: [{ state: 'disabled', accepted_there: false }],
+    });
+    expect(await titlesOf(studio.root)).toEqual([]);
   });
 });

@@ -1,57 +1,71 @@
+import { createHash } from 'node:crypto';
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { publish, upload } from '../support/library.ts';
-import { jpeg } from '../support/pictures.ts';
-import { type Install, openInstall, pair, settle } from './installs.ts';
+import type { Visitor } from '../support/client.ts';
+import { type Account, publish, upload } from '../support/library.ts';
+import { jpeg, plainFile } from '../support/pictures.ts';
+import { addTeam } from '../support/teams.ts';
+import {
+  countObjects,
+  type Install,
+  memberOf,
+  openInstall,
+  pair,
+  postOf,
+  rejectionsAt,
+  settle,
+  sharePost,
+  titlesOf,
+} from './installs.ts';
+
+let harbour: Install;
+let studio: Install;
+let peers: { peerOfOne: string; peerOfOther: string };
+let alice: Account;
+let bob: Account;
+
+beforeAll(async () => {
+  harbour = await openInstall('Harbour');
+  studio = await openInstall('Studio');
+  peers = await pair(harbour, studio);
+  [alice, bob] = [await harbour.join('alice'), await studio.join('bob')];
+});
+
+const target = (id: string) => ({ id, peer_id: peers.peerOfOne });
+
+/** Returns the only number of a row. */
+async function count(install: Install, query: ReturnType<typeof sql<{ count: number }>>): Promise<number> {
+  return (await query.execute(install.database.db)).rows[0]?.count ?? Number.NaN;
+}
 
 describe('a post shared with a peer', () => {
-  let harbour: Install;
-  let studio: Install;
-  let peers: { peerOfOne: string; peerOfOther: string };
-
-  beforeAll(async () => {
-    harbour = await openInstall('Harbour');
-    studio = await openInstall('Studio');
-    peers = await pair(harbour, studio);
-  });
-
   // FED-10, FED-11
   test('needs a pairing that both administrators have accepted', async () => {
-    const [ours] = (await harbour.root.ok('listPeers')).items;
-    const [theirs] = (await studio.root.ok('listPeers')).items;
-    expect(ours).toMatchObject({
-      state: 'connected',
-      display_name: 'Studio',
-      accepted_here: true,
-      accepted_there: true,
-    });
-    expect(theirs).toMatchObject({ state: 'connected', display_name: 'Harbour' });
-    expect(ours?.fingerprint).toBe((await studio.root.ok('getFederation')).fingerprint);
-    expect(theirs?.fingerprint).toBe((await harbour.root.ok('getFederation')).fingerprint);
-    expect((await studio.root.ok('listPosts')).items).toEqual([]);
+    for (const [at, of] of [
+      [harbour, studio],
+      [studio, harbour],
+    ] as const) {
+      const [peer] = (await at.root.ok('listPeers')).items;
+      const { fingerprint } = await of.root.ok('getFederation');
+      const accepted = { state: 'connected', accepted_here: true, accepted_there: true };
+      expect(peer).toMatchObject({ ...accepted, fingerprint, instance_url: of.address });
+    }
   });
 
   // FED-20, FED-30, FED-31, FED-32, FED-33, FED-34, FED-40, FED-41, FED-42
   test('appears there with its pictures, takes comments and likes from both sides, and leaves nothing when it is revoked', async () => {
-    const alice = await harbour.join('alice');
-    const bob = await studio.join('bob');
-    const bytes = await jpeg(640, 480);
-    const asset = await upload(alice, bytes, { title: 'Quay', sensitivity: 'posts' }, 'quay.jpg');
+    const title = 'Morning at the quay';
+    const asset = await upload(alice, await jpeg(640, 480), { title: 'Quay', sensitivity: 'posts' });
     await harbour.runJobs();
-    const post = await publish(alice, [asset], { title: 'Morning at the quay', tags: ['harbour'] });
-    expect((await studio.root.ok('listPosts')).items).toEqual([]);
-
-    const share = await alice.ok('putPostPeer', {
-      params: { id: post.id, peer_id: peers.peerOfOne },
-      body: { scope: 'comment' },
-    });
+    const post = await publish(alice, [asset], { title, tags: ['harbour'] });
+    const params = target(post.id);
+    const share = await alice.ok('putPostPeer', { params, body: { scope: 'comment' } });
     expect(share).toMatchObject({ person: null, scope: 'comment', delivered: false });
+    expect(await titlesOf(studio.root)).toEqual([]);
     await settle(harbour, studio);
-    expect((await studio.root.ok('listFederationRejections')).items).toEqual([]);
 
-    const [mirrored] = (await bob.ok('listPosts')).items;
+    const mirrored = await postOf(bob, title);
     expect(mirrored).toMatchObject({
-      title: 'Morning at the quay',
       tags: ['harbour'],
       visibility: 'org-only',
       comments_enabled: true,
@@ -61,108 +75,78 @@ describe('a post shared with a peer', () => {
         instance_url: harbour.address,
         author: 'alice',
       },
+      members: [{ asset: { title: 'Quay', processing_status: 'ready', preview_available: true } }],
     });
     expect(mirrored).not.toHaveProperty('author');
-    const member = mirrored?.members[0];
-    const picture = member?.restricted === false ? member.asset : undefined;
-    expect(picture).toMatchObject({ title: 'Quay', processing_status: 'ready', preview_available: true });
-    const id = picture?.id ?? '';
-    expect((await bob.send(`/assets/${id}/variants/col`)).status).toBe(200);
-    const original = await bob.send(`/assets/${id}/file`);
-    expect(original.status).toBe(200);
+    const { id } = mirrored;
+    for (const file of ['variants/col', 'file'])
+      expect(await bob.status('GET', `/assets/${mirrored.members[0]?.asset_id}/${file}`)).toBe(200);
 
-    const mine = await bob.ok('createComment', {
-      params: { id: mirrored?.id ?? '' },
-      body: { body: 'Lovely light' },
-    });
-    await bob.ok('likePost', { params: { id: mirrored?.id ?? '' } });
+    const mine = await bob.ok('createComment', { params: { id }, body: { body: 'Lovely light' } });
+    await bob.ok('likePost', { params: { id } });
     await settle(studio, harbour);
-    expect((await harbour.root.ok('listFederationRejections')).items).toEqual([]);
-    const there = await alice.ok('getPost', { params: { id: post.id } });
-    expect(there).toMatchObject({ comment_count: 1, like_count: 1 });
+    const counts = { comment_count: 1, like_count: 1 };
+    expect(await alice.ok('getPost', { params: { id: post.id } })).toMatchObject(counts);
     const [arrived] = (await alice.ok('listComments', { params: { id: post.id } })).items;
     expect(arrived).toMatchObject({ body: 'Lovely light', remote_display_name: 'bob' });
     expect(arrived).not.toHaveProperty('author');
-
-    await alice.ok('createComment', {
-      params: { id: post.id },
-      body: { body: 'Thank you', parent_id: arrived?.id ?? null },
-    });
+    const answer = { body: 'Thank you', parent_id: arrived?.id ?? null };
+    await alice.ok('createComment', { params: { id: post.id }, body: answer });
     await settle(harbour, studio);
-    const [thread] = (await bob.ok('listComments', { params: { id: mirrored?.id ?? '' } })).items;
-    expect(thread).toMatchObject({
-      id: mine.id,
-      replies: [{ body: 'Thank you', remote_display_name: 'alice' }],
-    });
+    const [thread] = (await bob.ok('listComments', { params: { id } })).items;
+    const replies = [{ body: 'Thank you', remote_display_name: 'alice' }];
+    expect(thread).toMatchObject({ id: mine.id, replies });
+    expect([await rejectionsAt(harbour), await rejectionsAt(studio)]).toEqual([[], []]);
 
-    await alice.ok('deletePostPeer', { params: { id: post.id, peer_id: peers.peerOfOne } });
+    await alice.ok('deletePostPeer', { params });
     await settle(harbour, studio);
-    expect((await bob.ok('listPosts')).items).toEqual([]);
-    const { rows } = await sql<{
-      left: number;
-    }>`select (select count(*) from posts) + (select count(*) from assets)
+    const left = sql<{ count: number }>`select (select count(*) from posts) + (select count(*) from assets)
       + (select count(*) from files) + (select count(*) from comments) + (select count(*) from federated_objects)
-      + (select count(*) from federation_grants) as left`.execute(studio.database.db);
-    expect(rows).toEqual([{ left: 0 }]);
-    const objects = [];
-    for await (const object of studio.deps.storage.list('')) objects.push(object.key);
-    expect(objects).toEqual([]);
+      + (select count(*) from federation_grants) as count`;
+    expect([await count(studio, left), await countObjects(studio, '')]).toEqual([0, 0]);
   });
 
   // FED-34
   test('is distinguished from local posts in lists and searches', async () => {
-    const dora = await harbour.join('dora');
-    const carl = await studio.join('carl');
-    const asset = await upload(dora, await jpeg(90, 60), {}, 'theirs.jpg');
-    const post = await publish(dora, [asset], { title: 'Made at the harbour' });
-    await dora.ok('putPostPeer', { params: { id: post.id, peer_id: peers.peerOfOne }, body: {} });
+    const title = 'Made at the harbour';
+    const { id } = await sharePost(alice, peers.peerOfOne, title);
     await settle(harbour, studio);
-    const [mirrored] = (await carl.ok('listPosts')).items;
-    const own = await publish(carl, [await upload(carl, await jpeg(80, 60), {}, 'own.jpg')], {
-      title: 'Made in the studio',
-    });
+    const mirrored = await postOf(bob, title);
+    const own = await publish(bob, [await upload(bob, plainFile('own'))], { title: 'Made in the studio' });
     const found = {
       here: [own.id],
-      peers: [mirrored?.id],
-      [peers.peerOfOther]: [mirrored?.id],
+      peers: [mirrored.id],
+      [peers.peerOfOther]: [mirrored.id],
       [own.id]: [],
     };
     for (const [origin, ids] of Object.entries(found)) {
-      expect((await carl.ok('listPosts', { query: { origin } })).items.map((one) => one.id)).toEqual(ids);
-      const hits = await carl.ok('search', { query: { kind: 'post', origin } });
+      expect((await bob.ok('listPosts', { query: { origin } })).items.map((one) => one.id)).toEqual(ids);
+      const hits = await bob.ok('search', { query: { kind: 'post', origin } });
       expect(hits.items.flatMap((hit) => (hit.kind === 'post' ? hit.post.id : []))).toEqual(ids);
-      expect((await carl.ok('listAssets', { query: { origin } })).items).toHaveLength(ids.length);
-      expect((await carl.ok('search', { query: { kind: 'asset', origin } })).items).toHaveLength(ids.length);
+      expect((await bob.ok('listAssets', { query: { origin } })).items).toHaveLength(ids.length);
+      expect((await bob.ok('search', { query: { kind: 'asset', origin } })).items).toHaveLength(ids.length);
     }
-    expect((await carl.ok('search', { query: { kind: 'user', origin: 'here' } })).items).toEqual([]);
+    expect((await bob.ok('search', { query: { kind: 'user', origin: 'here' } })).items).toEqual([]);
+    await alice.ok('deletePostPeer', { params: target(id) });
+    await bob.ok('deletePost', { params: { id: own.id }, body: undefined });
   });
 
   // FED-71
-  test('gets the previews that are made after it was shared', async () => {
-    const asset = await upload(harbour.root, await jpeg(640, 480, { seed: 9 }), { sensitivity: 'posts' });
-    const post = await publish(harbour.root, [asset], { title: 'Not rendered yet' });
-    await sql`update graphile_worker._private_jobs set run_at = now() + interval '1 hour'`.execute(
-      harbour.database.db,
-    );
-    await harbour.root.ok('putPostPeer', { params: { id: post.id, peer_id: peers.peerOfOne }, body: {} });
+  test('gets the previews that are made after it was shared, and keeps them when their sizes change here', async () => {
+    const title = 'Not rendered yet';
+    const asset = await upload(alice, await jpeg(640, 480, { seed: 9 }), { sensitivity: 'posts' });
+    const post = await publish(alice, [asset], { title });
+    const { db } = harbour.database;
+    await sql`update graphile_worker._private_jobs set run_at = now() + interval '1 hour'`.execute(db);
+    await alice.ok('putPostPeer', { params: target(post.id), body: {} });
     await settle(harbour, studio);
-    const shown = async () => {
-      const { items } = await studio.root.ok('listPosts');
-      const [member] = items.find(({ title }) => title === 'Not rendered yet')?.members ?? [];
-      return member?.restricted === false ? member.asset : undefined;
-    };
-    expect(await shown()).toMatchObject({ preview_available: false, pixel_width: null });
-    await sql`update graphile_worker._private_jobs set run_at = now()`.execute(harbour.database.db);
+    const waiting = { preview_available: false, pixel_width: null };
+    expect(await postOf(bob, title)).toMatchObject({ members: [{ asset: waiting }] });
+    await sql`update graphile_worker._private_jobs set run_at = now()`.execute(db);
     await settle(harbour, studio);
-    expect(await shown()).toMatchObject({
-      processing_status: 'ready',
-      preview_available: true,
-      pixel_width: 640,
-    });
-  });
+    const made = { processing_status: 'ready', preview_available: true, pixel_width: 640 };
+    expect(await postOf(bob, title)).toMatchObject({ members: [{ asset: made }] });
 
-  // FED-71
-  test('keeps the previews of its origin when the sizes of previews change here, and is not searched for metadata', async () => {
     const renditions = async () => {
       const { rows } = await sql`select f.hash, f.renditions, array_agg(a.processing_status) as states
         from files f join assets a on a.file_hash = f.hash where f.origin_peer_id is not null
@@ -174,12 +158,177 @@ describe('a post shared with a peer', () => {
     const { variants } = await studio.root.ok('getPreviewSettings');
     const changed = variants.map((variant) => ({ ...variant, quality: variant.quality - 1 }));
     await studio.root.ok('setPreviewSettings', { body: { variants: changed } });
-    await settle(harbour, studio);
-    const { rendering } = await studio.root.ok('getPreviewSettings');
-    expect(rendering.waiting).toBe(0);
+    await settle(studio);
+    expect((await studio.root.ok('getPreviewSettings')).rendering.waiting).toBe(0);
+    // Nor is it searched for metadata: only the studio's own file is.
     await studio.root.ok('startBackfill', { body: {} });
-    await settle(harbour, studio);
+    await settle(studio);
     expect(await studio.root.ok('getExtraction')).toMatchObject({ state: 'finished', total: 1, failed: 0 });
     expect(await renditions()).toEqual(before);
+    await alice.ok('deletePostPeer', { params: target(post.id) });
+    await settle(harbour, studio);
   });
+});
+
+// FED-64
+describe('a shared post of a team', () => {
+  let team: string;
+  let post: string;
+
+  beforeAll(async () => {
+    const body = { name: 'Lighting', slug: 'lighting', description: 'Everything about light' };
+    team = (await harbour.root.ok('createTeam', { body })).id;
+    const picture = await upload(harbour.root, await jpeg(64, 48), { team_id: team });
+    await harbour.runJobs();
+    await harbour.root.ok('setTeamHero', { params: { id: team }, body: { asset_id: picture.id } });
+    post = (await publish(harbour.root, [picture], { title: 'Lamp', team_id: team })).id;
+    await harbour.root.ok('putPostPeer', { params: target(post), body: { person: 'bob' } });
+    await settle(harbour, studio);
+  });
+
+  const mirrorOf = async () => (await postOf(bob, 'Lamp')).team_id ?? '';
+  const teamsOf = async (account: Visitor) => (await account.ok('listTeams')).items.map(({ name }) => name);
+
+  test('names the team there, without its picture, to those who see the post', async () => {
+    const id = await mirrorOf();
+    const seen = await bob.ok('getTeam', { params: { id } });
+    expect(seen).toMatchObject({
+      name: 'Lighting',
+      slug: 'lighting',
+      description: 'Everything about light',
+      origin_server_id: peers.peerOfOther,
+      origin: { display_name: 'Harbour', instance_url: harbour.address, author: null },
+      parents: [],
+    });
+    expect(seen).not.toHaveProperty('hero_asset_id');
+    expect(await teamsOf(bob)).toEqual(['Lighting']);
+    const eve = await studio.join('eve');
+    expect(await teamsOf(eve)).toEqual([]);
+    expect(await eve.status('GET', `/teams/${id}`)).toBe(404);
+  });
+
+  test('belongs to a team that cannot be changed, joined or used here', async () => {
+    const id = await mirrorOf();
+    const own = await addTeam(studio, 'own');
+    const mine = await upload(studio.root, plainFile('mine'));
+    const { ref } = bob;
+    const used = { title: 'Ours', team_id: id, members: [{ asset_id: mine.id }] };
+    const { root } = studio;
+    const refused = [
+      await root.refused('updateTeam', { params: { id }, body: { name: 'Ours' } }),
+      await root.refused('addTeamMember', { params: { id, user_ref: ref } }),
+      await root.refused('deleteTeam', { params: { id } }),
+      await root.refused('addTeamParent', { params: { id, parent_id: own } }),
+      await root.refused('grantCapability', {
+        params: { ref },
+        body: { capability: 'posts.admin', team_id: id },
+      }),
+      await root.refused('createPost', { body: used }),
+    ];
+    expect(refused.map(({ status }) => status)).toEqual([403, 403, 403, 404, 404, 404]);
+  });
+
+  test('shows the new name when the team is renamed, and leaves no team when it is withdrawn', async () => {
+    await harbour.root.ok('updateTeam', { params: { id: team }, body: { name: 'Light' } });
+    await settle(harbour, studio);
+    expect(await teamsOf(bob)).toEqual(['Light']);
+    await harbour.root.ok('deletePostPeer', { params: target(post) });
+    await settle(harbour, studio);
+    const left = sql<{ count: number }>`select (select count(*) from teams where origin_server_id is not null)
+      + (select count(*) from federated_objects) as count`;
+    expect(await count(studio, left)).toBe(0);
+  });
+});
+
+// FED-65
+test('a share with a remote team is for its members, as long as they are members', async () => {
+  const [ann, cid, dan] = [await studio.join('ann'), await studio.join('cid'), await studio.join('dan')];
+  const editors = await addTeam(studio, 'editors', [ann]);
+  const asset = await upload(alice, plainFile('rushes'), { sensitivity: 'posts' });
+  const params = target((await publish(alice, [asset], { title: 'Rushes' })).id);
+  const refused = [
+    await alice.refused('putPostPeer', { params, body: { team: 'nobody' } }),
+    await alice.refused('putPostPeer', { params, body: { team: 'editors', person: 'cid' } }),
+  ];
+  expect(refused.map(({ status }) => status)).toEqual([422, 400]);
+  const { team } = await alice.ok('putPostPeer', { params, body: { team: 'editors' } });
+  expect(team).toEqual({ address: `${studio.address}/workspaces/${editors}`, name: 'editors' });
+  await alice.ok('putPostPeer', { params, body: { person: 'cid' } });
+  await settle(harbour, studio);
+  const readers = async () =>
+    (await Promise.all([ann, cid, dan].map(titlesOf))).map((titles) => titles.length);
+  expect(await readers()).toEqual([1, 1, 0]);
+  const picture = `/assets/${await memberOf(ann, 'Rushes')}`;
+  expect([await ann.status('GET', picture), await dan.status('GET', picture)]).toEqual([200, 404]);
+
+  await studio.root.ok('addTeamMember', { params: { id: editors, user_ref: dan.ref } });
+  await ann.ok('removeTeamMember', { params: { id: editors, user_ref: ann.ref } });
+  expect(await readers()).toEqual([0, 1, 1]);
+  await alice.ok('deletePostPeer', { params, query: { team: team?.address ?? '' } });
+  await settle(harbour, studio);
+  expect(await readers()).toEqual([0, 1, 0]);
+  expect(await rejectionsAt(studio)).toEqual([]);
+});
+
+// FED-66
+test('subtitles go along with a shared video, follow its changes, come from the peer only, and go with it', async () => {
+  const srt = (text: string) => `1\n00:00:01,000 --> 00:00:02,000\n${text}\n`;
+  const put = async (account: Visitor, id: string, lang: string, text: string) => {
+    const body = new FormData();
+    body.append('label', lang);
+    body.append('file', new Blob([srt(text)]), 'subtitles.srt');
+    await account.ok('putSubtitles', { params: { id, lang }, body });
+  };
+  const textAt = async (account: Visitor, id: string, lang: string) => {
+    const { status, text } = await account.send(`/assets/${id}/subtitles/${lang}`);
+    return { status, text };
+  };
+  const stored = async (install: Install, id: string) =>
+    (
+      await sql<{ file_hash: string; size_bytes: number }>`select file_hash, size_bytes from subtitles
+        where asset_id = ${id}`.execute(install.database.db)
+    ).rows[0];
+  const video = await upload(alice, plainFile('takes'), { sensitivity: 'posts' });
+  await put(alice, video.id, 'en', 'The light is lovely.');
+  const params = target((await publish(alice, [video], { title: 'Take' })).id);
+  await alice.ok('putPostPeer', { params, body: {} });
+  await settle(harbour, studio);
+  const mirror = await memberOf(bob, 'Take');
+  const tracks = async () => {
+    const asset = await bob.ok('getAsset', { params: { id: mirror } });
+    return asset.restricted ? [] : asset.subtitle_tracks;
+  };
+  expect(await tracks()).toMatchObject([{ lang: 'en', label: 'en', source_format: 'srt', confidence: 1 }]);
+  const there = await textAt(bob, mirror, 'en');
+  expect(there).toEqual(await textAt(alice, video.id, 'en'));
+  expect(there.text).toContain('The light is lovely.');
+  const hash = createHash('sha256').update(there.text).digest('hex');
+  expect((await stored(harbour, video.id))?.file_hash).toBe(hash);
+
+  await put(alice, video.id, 'de', 'Das Licht ist schön.');
+  await alice.ok('deleteSubtitles', { params: { id: video.id, lang: 'en' } });
+  await settle(harbour, studio);
+  expect((await tracks()).map(({ lang }) => lang)).toEqual(['de']);
+  expect((await textAt(bob, mirror, 'de')).text).toContain('Das Licht');
+  expect((await textAt(bob, mirror, 'en')).status).toBe(404);
+
+  // The peer names the hash of a private file of the receiver, which it does not have.
+  const own = await upload(studio.root, plainFile('secret'), { sensitivity: 'restricted' });
+  await put(studio.root, own.id, 'en', 'Nobody else may read this.');
+  const known = await stored(studio, own.id);
+  await sql`update subtitles set file_hash = ${known?.file_hash}, size_bytes = ${known?.size_bytes}
+    where asset_id = ${video.id}`.execute(harbour.database.db);
+  await alice.ok('updateAsset', { params: { id: video.id }, body: { title: 'Take 2' } });
+  await settle(harbour, studio).catch(() => undefined);
+  expect((await textAt(bob, mirror, 'de')).text).not.toContain('Nobody else');
+
+  await alice.ok('deletePostPeer', { params });
+  const { db } = studio.database;
+  await sql`delete from graphile_worker._private_jobs where task_id = (
+    select id from graphile_worker._private_tasks where identifier = 'fetch-subtitles')`.execute(db);
+  await settle(harbour, studio);
+  const left = sql<{ count: number }>`select (select count(*) from subtitles s
+      join assets a on a.id = s.asset_id where a.origin_peer_id is not null)
+    + (select count(*) from federated_subtitles) as count`;
+  expect([await count(studio, left), await countObjects(studio, 'subtitles')]).toEqual([0, 1]);
 });

@@ -6,21 +6,11 @@ import {
   readDecrypted,
   readEnvelope,
 } from '../../../src/federation/protocol/envelope.ts';
-import { Rejection } from '../../../src/federation/protocol/rejection.ts';
 import { rawPublicKey, signEnvelope, verifyEnvelope } from '../../../src/federation/protocol/signature.ts';
 import { privateKeyOf } from './keys.ts';
+import { reasonOf } from './reason.ts';
 
 const hex = (text: string) => Buffer.from(text, 'hex');
-
-function reasonOf(run: () => unknown): string {
-  try {
-    run();
-  } catch (error) {
-    if (error instanceof Rejection) return error.reason;
-    throw error;
-  }
-  return 'accepted';
-}
 
 // Bernstein, Cryptography in NaCl, sections 3 to 10; the same vectors are the tests box and box2 of NaCl.
 describe('the box of NaCl', () => {

@@ -8,19 +8,9 @@ import {
   signHttp,
   signingString,
 } from '../../../src/federation/protocol/http-signature.ts';
-import { Rejection } from '../../../src/federation/protocol/rejection.ts';
 import { rawPublicKey } from '../../../src/federation/protocol/signature.ts';
 import { privateKeyOf } from './keys.ts';
-
-function reasonOf(run: () => unknown): string {
-  try {
-    run();
-  } catch (error) {
-    if (error instanceof Rejection) return error.reason;
-    throw error;
-  }
-  return 'accepted';
-}
+import { reasonOf } from './reason.ts';
 
 const now = Date.parse('2026-11-22T10:00:00Z');
 const privateKey = privateKeyOf(Buffer.alloc(32, 7));
@@ -70,21 +60,20 @@ describe('signed requests', () => {
     expect(readSignature(signedParts('GET')).covered).toEqual(['(request-target)', 'host', 'date']);
   });
 
-  test('are refused when anything that is signed was changed', () => {
-    const parts = signedParts('POST');
-    expect(check({ ...parts, method: 'PUT' })).toBe('sig_invalid');
-    expect(check({ ...parts, path: '/federation/inbox?x=2' })).toBe('sig_invalid');
-    expect(check(withHeaders(parts, { host: 'studio-c.example' }))).toBe('sig_invalid');
-    expect(check(withHeaders(parts, { date: new Date(now + 1000).toUTCString() }))).toBe('sig_invalid');
-    expect(check({ ...parts, body: Buffer.from('{"hello":"World"}') })).toBe('sig_invalid');
-    expect(check({ ...parts, body: Buffer.alloc(0) })).toBe('sig_invalid');
-    expect(check(withHeaders(parts, { digest: digestOf(Buffer.from('{}')) }))).toBe('sig_invalid');
-    expect(check(withHeaders(parts, { digest: undefined }))).toBe('sig_invalid');
-    expect(check({ ...signedParts('GET'), body })).toBe('sig_invalid');
-  });
-
-  test('are refused when they were signed for another host', () => {
-    expect(check({ ...signedParts('POST'), host: 'studio-c.example' })).toBe('sig_invalid');
+  const post = signedParts('POST');
+  test.each<[string, RequestParts]>([
+    ['another method', { ...post, method: 'PUT' }],
+    ['another path', { ...post, path: '/federation/inbox?x=2' }],
+    ['another host in its headers', withHeaders(post, { host: 'studio-c.example' })],
+    ['another host', { ...post, host: 'studio-c.example' }],
+    ['another date', withHeaders(post, { date: new Date(now + 1000).toUTCString() })],
+    ['another body', { ...post, body: Buffer.from('{"hello":"World"}') }],
+    ['no body', { ...post, body: Buffer.alloc(0) }],
+    ['a body that was not sent', { ...signedParts('GET'), body }],
+    ['another digest', withHeaders(post, { digest: digestOf(Buffer.from('{}')) })],
+    ['no digest', withHeaders(post, { digest: undefined })],
+  ])('are refused with %s instead of what was signed', (_, parts) => {
+    expect(check(parts)).toBe('sig_invalid');
   });
 
   test('are refused when the clocks differ by more than five minutes', () => {
@@ -113,15 +102,10 @@ describe('signed requests', () => {
   test.each(['rsa-sha256', 'rsa-sha512', 'hmac-sha256', 'ecdsa-sha256', 'ed25519', 'HS2019', ''])(
     'are refused with the algorithm %j',
     (algorithm) => {
-      expect(check(withParameter(signedParts('POST'), /hs2019/, algorithm))).toBe('unsupported_algorithm');
+      expect(check(withParameter(post, /hs2019/, algorithm))).toBe('unsupported_algorithm');
+      expect(check(withParameter(post, /algorithm="hs2019",/, ''))).toBe('unsupported_algorithm');
     },
   );
-
-  test('are refused without an algorithm', () => {
-    expect(check(withParameter(signedParts('POST'), /algorithm="hs2019",/, ''))).toBe(
-      'unsupported_algorithm',
-    );
-  });
 
   test.each([
     undefined,
@@ -170,115 +154,51 @@ function rsaFits(parts: RequestParts, publicKey: string): boolean {
   return verify('sha256', Buffer.from(signingString(parts, signature)), publicKey, signature.signature);
 }
 
+// draft-cavage-http-signatures-12, appendix C.
 describe('published examples', () => {
-  // draft-cavage-http-signatures-12, appendix C.
-  describe('of the draft', () => {
-    const publicKey = `-----BEGIN PUBLIC KEY-----
+  const publicKey = `-----BEGIN PUBLIC KEY-----
 MIGfMA0GCSqGSIb3DQEBAQUAA4GNADCBiQKBgQDCFENGw33yGihy92pDjZQhl0C3
 6rPJj+CvfSC8+q28hxA161QFNUd13wuCTUcq0Qd2qsBe/2hFyc2DCJJg0h1L78+6
 Z4UMR7EOcpfdUE9Hf3m/hs+FUR45uBJeDK1HSFHD8bHKD6kv8FPGfJTotc+2xjJw
 oYi+1hqp1fIekaxsyQIDAQAB
 -----END PUBLIC KEY-----`;
-    const draft = Buffer.from('{"hello": "world"}');
-    const headers = {
-      host: 'example.com',
-      date: 'Sun, 05 Jan 2014 21:31:40 GMT',
-      'content-type': 'application/json',
-      digest: 'SHA-256=X48E9qOokqqrvdts8nOJRJN3OWDUoyWxBf7kbu9DBPE=',
-      'content-length': '18',
-    };
-    const request = (signature: string): RequestParts => ({
-      method: 'POST',
-      path: '/foo?param=value&pet=dog',
-      headers: { ...headers, signature },
-      body: draft,
-      now: Date.parse(headers.date),
-    });
-
-    test('have the digest of their body', () => {
-      expect(digestOf(draft)).toBe(headers.digest);
-    });
-
-    test.each([
-      [
-        'the default',
-        'keyId="Test",algorithm="rsa-sha256",signature="SjWJWbWN7i0wzBvtPl8rbASWz5xQW6mcJmn+ibttBqtifLN7Sazz6m79cNfwwb8DMJ5cou1s7uEGKKCs+FLEEaDV5lp7q25WqS+lavg7T8hc0GppauB6hbgEKTwblDHYGEtbGmtdHgVCk9SuS13F0hZ8FD0k/5OxEPXe5WozsbM="',
-      ],
-      [
-        'the basic',
-        'keyId="Test",algorithm="rsa-sha256",headers="(request-target) host date",signature="qdx+H7PHHDZgy4y/Ahn9Tny9V3GP6YgBPyUXMmoxWtLbHpUnXS2mg2+SbrQDMCJypxBLSPQR2aAjn7ndmw2iicw3HMbe8VfEdKFYRqzic+efkb3nndiv/x1xSHDJWeSWkx3ButlYSuBskLu6kd9Fswtemr3lgdDEmn04swr2Os0="',
-      ],
-      [
-        'the complete',
-        'keyId="Test",algorithm="rsa-sha256",headers="(request-target) host date content-type digest content-length",signature="vSdrb+dS3EceC9bcwHSo4MlyKS59iFIrhgYkz8+oVLEEzmYZZvRs8rgOp+63LEM3v+MFHB32NfpB2bEKBIvB1q52LaEUHFv120V01IL+TAD48XaERZFukWgHoBTLMhYS2Gb51gWxpeIq8knRmPnYePbF5MOkR0Zkly4zKH7s1dE="',
-      ],
-    ])('verify: %s test', (_, signature) => {
-      expect(rsaFits(request(signature), publicKey)).toBe(true);
-      expect(
-        rsaFits({ ...request(signature), headers: { ...headers, date: 'now', signature } }, publicKey),
-      ).toBe(false);
-    });
+  const draft = Buffer.from('{"hello": "world"}');
+  const headers = {
+    host: 'example.com',
+    date: 'Sun, 05 Jan 2014 21:31:40 GMT',
+    'content-type': 'application/json',
+    digest: 'SHA-256=X48E9qOokqqrvdts8nOJRJN3OWDUoyWxBf7kbu9DBPE=',
+    'content-length': '18',
+  };
+  const request = (signature: string): RequestParts => ({
+    method: 'POST',
+    path: '/foo?param=value&pet=dog',
+    headers: { ...headers, signature },
+    body: draft,
+    now: Date.parse(headers.date),
   });
 
-  // Requests signed by Mastodon, from its own tests.
-  describe('of Mastodon', () => {
-    const publicKey = `-----BEGIN PUBLIC KEY-----
-MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEAqIAYvNFGbZ5g4iiK6feS
-dXD4bDStFM58A7tHycYXaYtzZQpIeHXAmaXuZzXIwtrP4N0gIk8JNwZvXj2UPS+S
-07t0V9wNK94he01LV5EMz/GN4eNnFmDL64HIEuKLvV8TvgjbUPRD6Y5X0UpKi2ZI
-FLSb96Q5w0Z/k7ntpVKV52y8kz5Fjr/O/0JuHryZe0yItzJh8kzFfeMf0EXzfSna
-KvT7P9jhgC6uTre+jXyvVZjiHDrnqvvucdI3I7DRfXo1OqARBrLjy+TdseUAjNYJ
-+OuPRI1URIWQI01DCHqcohVu9+Ar+BiCjFp3ua+XMuJvrvbD61d1Fvig/9nbBRR+
-8QIDAQAB
------END PUBLIC KEY-----`;
-    const date = 'Wed, 20 Dec 2023 10:00:00 GMT';
-    const request = (
-      method: string,
-      path: string,
-      covered: string,
-      signature: string,
-      sent = '',
-    ): RequestParts => ({
-      method,
-      path,
-      headers: {
-        host: 'www.example.com',
-        date,
-        ...(sent !== '' && { digest: digestOf(Buffer.from(sent)) }),
-        signature: `keyId="https://remote.domain/users/bob#main-key",algorithm="rsa-sha256",headers="${covered}",signature="${signature}"`,
-      },
-      body: Buffer.from(sent),
-      now: Date.parse(date),
-    });
-    const plain =
-      'Z8ilar3J7bOwqZkMp7sL8sRs4B1FT+UorbmvWoE+A5UeoOJ3KBcUmbsh+k3wQwbP5gMNUrra9rEWabpasZGphLsbDxfbsWL3Cf0PllAc7c1c7AFEwnewtExI83/qqgEkfWc2z7UDutXc2NfgAx89Ox8DXU/fA2GG0jILjB6UpFyNugkY9rg6oI31UnvfVi3R7sr3/x8Ea3I9thPvqI2byF6cojknSpDAwYzeKdngX3TAQEGzFHz3SDWwyp3jeMWfwvVVbM38FxhvAnSumw7YwWW4L7M7h4M68isLimoT3yfCn2ucBVL5Dz8koBpYf/40w7QidClAwCafZQFC29yDOg==';
-    const query =
-      'SDMa4r/DQYMXYxVgYO2yEqGWWUXugKjVuz0I8dniQAk+aunzBaF2aPu+4grBfawAshlx1Xytl8lhb0H2MllEz16/tKY7rUrb70MK0w8ohXgpb0qs3YvQgdj4X24L1x2MnkFfKHR/J+7TBlnivq0HZqXm8EIkPWLv+eQxu8fbowLwHIVvRd/3t6FzvcfsE0UZKkoMEX02542MhwSif6cu7Ec/clsY9qgKahb9JVGOGS1op9Lvg/9y1mc8KCgD83U5IxVygYeYXaVQ6gixA9NgZiTCwEWzHM5ELm7w5hpdLFYxYOHg/3G3fiqJzpzNQAcCD4S4JxfE7hMI0IzVlNLT6A==';
-    const posted =
-      'gmhMjgMROGElJU3fpehV2acD5kMHeELi8EFP2UPHOdQ54H0r55AxIpji+J3lPe+N2qSb/4H1KXIh6f0lRu8TGSsu12OQmg5hiO8VA9flcA/mh9Lpk+qwlQZIPRqKP9xUEfqD+Z7ti5wPzDKrWAUK/7FIqWgcT/mlqB1R1MGkpMFc/q4CIs2OSNiWgA4K+Kp21oQxzC2kUuYob04gAZ7cyE/FTia5t08uv6lVYFdRsn4XNPn1MsHgFBwBMRG79ng3SyhoG4PrqBEi5q2IdLq3zfre/M6He3wlCpyO2VJNdGVoTIzeZ0Zz8jUscPV3XtWUchpGclLGSaKaq/JyNZeiYQ==';
-    const get = 'date host (request-target)';
-    const post = 'host date digest (request-target)';
+  test('have the digest of their body', () => {
+    expect(digestOf(draft)).toBe(headers.digest);
+  });
 
-    test('verify with the same signed text', () => {
-      expect(rsaFits(request('GET', '/activitypub/success', get, plain), publicKey)).toBe(true);
-      expect(rsaFits(request('GET', '/activitypub/success?foo=42', get, query), publicKey)).toBe(true);
-      expect(rsaFits(request('POST', '/activitypub/success', post, posted, 'Hello world'), publicKey)).toBe(
-        true,
-      );
-    });
-
-    test('do not verify for another path, query, method or body', () => {
-      expect(rsaFits(request('GET', '/activitypub/alternative-path', get, plain), publicKey)).toBe(false);
-      expect(rsaFits(request('GET', '/activitypub/success?foo=43', get, query), publicKey)).toBe(false);
-      expect(rsaFits(request('POST', '/activitypub/success', get, plain), publicKey)).toBe(false);
-      expect(rsaFits(request('POST', '/activitypub/success', post, posted, 'Hello world!'), publicKey)).toBe(
-        false,
-      );
-    });
-
-    test('are refused by peers, which sign with Ed25519', () => {
-      const parts = request('POST', '/activitypub/success', post, posted, 'Hello world');
-      expect(check(parts)).toBe('unsupported_algorithm');
-    });
+  test.each([
+    [
+      'the default',
+      'keyId="Test",algorithm="rsa-sha256",signature="SjWJWbWN7i0wzBvtPl8rbASWz5xQW6mcJmn+ibttBqtifLN7Sazz6m79cNfwwb8DMJ5cou1s7uEGKKCs+FLEEaDV5lp7q25WqS+lavg7T8hc0GppauB6hbgEKTwblDHYGEtbGmtdHgVCk9SuS13F0hZ8FD0k/5OxEPXe5WozsbM="',
+    ],
+    [
+      'the basic',
+      'keyId="Test",algorithm="rsa-sha256",headers="(request-target) host date",signature="qdx+H7PHHDZgy4y/Ahn9Tny9V3GP6YgBPyUXMmoxWtLbHpUnXS2mg2+SbrQDMCJypxBLSPQR2aAjn7ndmw2iicw3HMbe8VfEdKFYRqzic+efkb3nndiv/x1xSHDJWeSWkx3ButlYSuBskLu6kd9Fswtemr3lgdDEmn04swr2Os0="',
+    ],
+    [
+      'the complete',
+      'keyId="Test",algorithm="rsa-sha256",headers="(request-target) host date content-type digest content-length",signature="vSdrb+dS3EceC9bcwHSo4MlyKS59iFIrhgYkz8+oVLEEzmYZZvRs8rgOp+63LEM3v+MFHB32NfpB2bEKBIvB1q52LaEUHFv120V01IL+TAD48XaERZFukWgHoBTLMhYS2Gb51gWxpeIq8knRmPnYePbF5MOkR0Zkly4zKH7s1dE="',
+    ],
+  ])('verify: %s test', (_, signature) => {
+    expect(rsaFits(request(signature), publicKey)).toBe(true);
+    expect(
+      rsaFits({ ...request(signature), headers: { ...headers, date: 'now', signature } }, publicKey),
+    ).toBe(false);
   });
 });

@@ -1,0 +1,220 @@
+import { generateKeyPairSync, randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { getJson, postSigned } from '../../src/federation/outbound.ts';
+import { writeSetting } from '../../src/settings.ts';
+import { type Account, publish, upload } from '../support/library.ts';
+import { plainFile } from '../support/pictures.ts';
+import {
+  envelopeOf,
+  type Install,
+  identityOf,
+  keepFederation,
+  noteOf,
+  openInstall,
+  PROTOCOL,
+  pair,
+  postOf,
+  reasonOf,
+  rejectionsAt,
+  send,
+  settle,
+  sharePost,
+  skipPauses,
+  titlesOf,
+} from './installs.ts';
+
+let harbour: Install;
+let studio: Install;
+let peerOfOne: string;
+let peerOfOther: string;
+let alice: Account;
+let bob: Account;
+
+beforeAll(async () => {
+  harbour = await openInstall('Harbour');
+  studio = await openInstall('Studio');
+  ({ peerOfOne, peerOfOther } = await pair(harbour, studio));
+  [alice, bob] = [await harbour.join('alice'), await studio.join('bob')];
+});
+
+const peerAtHarbour = () => harbour.root.ok('getPeer', { params: { id: peerOfOne } });
+
+// FED-2
+test('a library without a public address serves no federation endpoints and cannot pair', async () => {
+  const library = await openInstall('Unaddressed');
+  const { db } = library.database;
+  const noPath = 'peers need a public address with https and without a path';
+  for (const [address, reason] of [
+    [null, 'set the public address of this library first'],
+    ['https://harbour.example/media', noPath],
+    ['http://harbour.example', noPath],
+  ]) {
+    await writeSetting(db, 'base_url', address ?? null);
+    expect((await fetch(`${library.address}/federation/instance`)).status).toBe(404);
+    expect(await library.root.ok('getFederation')).toMatchObject({ instance_url: null });
+    const refused = await library.root.refused('addPeer', { body: { address: harbour.address } });
+    expect(refused).toMatchObject({ status: 409, error: expect.stringContaining(reason ?? '') });
+  }
+  await writeSetting(db, 'base_url', 'HTTPS://Harbour.Example:443/');
+  expect(await library.root.ok('getFederation')).toMatchObject({ instance_url: 'https://harbour.example' });
+});
+
+describe('pairing', () => {
+  // FED-10
+  test('refuses its own address, a known one and one without an install', async () => {
+    const add = (address: string) => harbour.root.status('POST', '/admin/peers', { address });
+    const addresses = [harbour.address, studio.address, 'http://127.0.0.1:9', 'not an address'];
+    expect(await Promise.all(addresses.map(add))).toEqual([409, 409, 422, 400]);
+  });
+
+  // FED-11, FED-23
+  test('refuses an offer under the address of another install', async () => {
+    const { privateKey, publicKey } = generateKeyPairSync('ed25519');
+    const id = `${studio.address}/federation/instance`;
+    const publicKeyPem = publicKey.export({ type: 'spki', format: 'pem' }).toString();
+    const instance = {
+      '@context': PROTOCOL,
+      type: 'aa:Instance',
+      id,
+      url: studio.address,
+      name: 'Impostor',
+      publicKey: { id: `${id}#main-key`, owner: id, publicKeyPem },
+      capabilities: [],
+    };
+    const own = { url: studio.address, name: 'Impostor', key: { privateKey, publicKey: Buffer.alloc(32) } };
+    const published = new Date().toISOString();
+    const offer = { '@context': PROTOCOL, type: 'aa:Offer', instance, nonce: randomUUID(), published };
+    const url = `${harbour.address}/federation/peers/offer`;
+    expect(await reasonOf(postSigned(studio.deps, own, url, offer))).toBe('unknown_key');
+    const [logged] = (await harbour.root.ok('listFederationRejections')).items;
+    expect(logged).toMatchObject({ reason: 'unknown_key', instance_url: studio.address });
+  });
+});
+
+// FED-4
+test('the document of a person is served to everyone once the person has taken part', async () => {
+  const carol = await harbour.join('carol');
+  const address = `${harbour.address}/users/${carol.username}`;
+  const headers = { accept: 'application/json' };
+  expect((await fetch(address, { headers })).status).toBe(404);
+  const asked = await getJson(studio.deps, address, await identityOf(studio));
+  expect(asked).toMatchObject({ preferredUsername: 'carol' });
+  expect((await fetch(address, { headers })).status).toBe(200);
+});
+
+describe('changes', () => {
+  // FED-12, FED-21
+  test('wait for a peer that refuses them, arrive in order, and are given up after three days', async () => {
+    const { root } = harbour;
+    const disable = () => studio.root.ok('disablePeer', { params: { id: peerOfOther } });
+    const accept = () => studio.root.ok('acceptPeer', { params: { id: peerOfOther } });
+    await disable();
+    const post = await sharePost(root, peerOfOne, 'First');
+    await root.ok('updatePost', { params: { id: post.id }, body: { title: 'Second' } });
+    await settle(harbour, studio);
+    expect(await titlesOf(bob)).toEqual([]);
+    const waiting = await peerAtHarbour();
+    expect(waiting).toMatchObject({ queued_count: 3, failed_count: 0 });
+    expect(waiting.last_error).toContain('peer_disabled');
+
+    await accept();
+    await skipPauses(harbour);
+    await settle(harbour, studio);
+    expect(await titlesOf(bob)).toEqual(['Second']);
+    const { items } = await root.ok('listPeerQueue', { params: { id: peerOfOne } });
+    const sent = items.map(({ activity, status }) => `${activity} ${status}`);
+    expect(sent).toEqual(['update sent', 'create sent', 'share sent']);
+
+    await disable();
+    await root.ok('updatePost', { params: { id: post.id }, body: { title: 'Third' } });
+    await sql`update federation_outbox set created_at = created_at - interval '4 days' where status = 'queued'`.execute(
+      harbour.database.db,
+    );
+    await settle(harbour, studio);
+    expect(await peerAtHarbour()).toMatchObject({ queued_count: 0, failed_count: 1 });
+    await accept();
+    await root.ok('retryPeerQueue', { params: { id: peerOfOne } });
+    await settle(harbour, studio);
+    expect(await titlesOf(bob)).toEqual(['Third']);
+    await root.ok('deletePostPeer', { params: { id: post.id, peer_id: peerOfOne } });
+    await settle(harbour, studio);
+  });
+
+  // FED-33, FED-31
+  test('shared with one person are for that person, and end on their day', async () => {
+    const eve = await studio.join('eve');
+    const expires_at = new Date(Date.now() + 3600_000).toISOString();
+    const { id } = await sharePost(alice, peerOfOne, 'For Bob', { person: 'bob', expires_at });
+    const params = { id, peer_id: peerOfOne };
+    const { status } = await alice.refused('putPostPeer', { params, body: { person: 'nobody' } });
+    expect(status).toBe(422);
+    await settle(harbour, studio);
+    expect([await titlesOf(bob), await titlesOf(eve)]).toEqual([['For Bob'], []]);
+    await sql`update federation_grants set expires_at = now() - interval '1 second'`.execute(
+      studio.database.db,
+    );
+    await keepFederation(studio);
+    expect(await titlesOf(bob)).toEqual([]);
+  });
+
+  // FED-35
+  test('never bring drafts, private posts, and mature or restricted content', async () => {
+    const file = (name: string, fields: Record<string, string>) =>
+      upload(alice, plainFile(name), { sensitivity: 'posts', ...fields });
+    const plain = await file('plain', {});
+    const narrow = [
+      await file('mature', { mature: 'true' }),
+      await file('restricted', { sensitivity: 'restricted' }),
+    ];
+    const target = ({ id }: { id: string }) => ({ params: { id, peer_id: peerOfOne }, body: {} });
+    const refused = [
+      alice.refused('putPostPeer', target(await publish(alice, [plain], { draft: true }))),
+      alice.refused('putPostPeer', target(await publish(alice, [plain], { visibility: 'private' }))),
+      ...narrow.map((asset) => alice.refused('putAssetPeer', target(asset))),
+    ];
+    expect((await Promise.all(refused)).map(({ status }) => status)).toEqual([409, 409, 409, 409]);
+    const title = 'Only one of three';
+    await alice.ok('putPostPeer', target(await publish(alice, [plain, ...narrow], { title })));
+    await settle(harbour, studio);
+    expect((await postOf(bob, title)).members).toHaveLength(1);
+  });
+});
+
+// FED-22
+test('an envelope is accepted once, a replay changes nothing, and a changed one is refused', async () => {
+  const { id } = await sharePost(alice, peerOfOne, 'Quay', { scope: 'comment' });
+  await settle(harbour, studio);
+  await bob.ok('likePost', { params: { id: (await postOf(bob, 'Quay')).id } });
+  await settle(studio, harbour);
+  const object = noteOf(studio, bob, `${harbour.address}/posts/${id}`);
+  const envelope = await envelopeOf(studio, bob, { type: 'Create', object });
+  expect(await send(studio, harbour, envelope)).toEqual({ status: 'accepted' });
+  expect(await send(studio, harbour, envelope)).toEqual({ status: 'replayed' });
+  const replayed = { results: [{ id: envelope.id, status: 'replayed' }] };
+  expect(await send(studio, harbour, [envelope], 'inbox/batch')).toEqual(replayed);
+  const { items } = await alice.ok('listComments', { params: { id } });
+  expect(items.map(({ body }) => body)).toEqual([object.content]);
+  const changed = { ...envelope, id: `${studio.address}/activities/${randomUUID()}` };
+  expect(await reasonOf(send(studio, harbour, changed))).toBe('sig_invalid');
+  expect((await rejectionsAt(harbour))[0]).toBe('sig_invalid');
+});
+
+// FED-14
+test('unpairing purges what was received on both sides and keeps comments on own posts', async () => {
+  const { id } = await sharePost(alice, peerOfOne, 'From the harbour', { scope: 'comment' });
+  await sharePost(bob, peerOfOther, 'From the studio');
+  await settle(harbour, studio);
+  const mirror = await postOf(bob, 'From the harbour');
+  await bob.ok('createComment', { params: { id: mirror.id }, body: { body: 'Stays' } });
+  await settle(studio, harbour);
+  expect(await titlesOf(harbour.root)).toContain('From the studio');
+
+  await studio.root.ok('removePeer', { params: { id: peerOfOther } });
+  expect(await titlesOf(studio.root)).toEqual(['From the studio']);
+  await settle(studio, harbour);
+  expect(await titlesOf(harbour.root)).not.toContain('From the studio');
+  const { items } = await alice.ok('listComments', { params: { id } });
+  expect(items).toMatchObject([{ body: 'Stays', remote_display_name: 'bob' }]);
+  expect(await peerAtHarbour()).toMatchObject({ state: 'disabled', accepted_there: false });
+});
