@@ -1,0 +1,517 @@
+import { execFile } from 'node:child_process';
+import type { ServerResponse } from 'node:http';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { gzipSync } from 'node:zlib';
+import { sql } from 'kysely';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { writeSetting } from '../../src/settings.ts';
+import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
+import { jpeg, plainFile } from '../support/pictures.ts';
+import { type Json, type RemotePerson, startPerson } from './remote.ts';
+
+const TYPE = 'application/activity+json';
+
+let library: Library;
+let root: Account;
+let ada: Account;
+let bob: RemotePerson;
+let eve: RemotePerson;
+/** The address of ada's actor. */
+let actor: string;
+let file: { id: string };
+
+/** Opens a library with a public address that visitors may read, where ActivityPub is off. */
+async function openPublic(env: Record<string, string>): Promise<Library> {
+  const opened = await openLibrary(env);
+  await writeSetting(opened.database.db, 'base_url', opened.address);
+  await opened.setPublicMode(true);
+  return opened;
+}
+
+beforeAll(async () => {
+  library = await openPublic({ VITRINE_FEDERATION_PRIVATE_ADDRESSES: 'on' });
+  root = await library.join('root', 'admin');
+  ada = await library.join('ada');
+  [bob, eve] = [await startPerson('bob'), await startPerson('eve')];
+  file = await upload(ada, plainFile(), {}, 'notes.bin');
+});
+afterAll(() => Promise.all([bob?.close(), eve?.close()]));
+afterEach(() => {
+  bob.refuseWith = () => null;
+});
+
+async function read(path: string, accept = TYPE) {
+  const url = path.startsWith('http') ? path : library.address + path;
+  const response = await fetch(url, { headers: { accept }, redirect: 'manual' });
+  const text = await response.text();
+  return { status: response.status, text, location: response.headers.get('location') };
+}
+
+async function readJson(path: unknown): Promise<Json> {
+  const { status, text } = await read(String(path));
+  expect(status, text).toBe(200);
+  return JSON.parse(text) as Json;
+}
+
+const webFinger = (name: string) =>
+  `/.well-known/webfinger?resource=acct:${name}@${new URL(library.address).host}`;
+
+async function actorOf(name: string): Promise<Json> {
+  const { links } = (await readJson(webFinger(name))) as { links: { rel: string; href: string }[] };
+  return readJson(links.find(({ rel }) => rel === 'self')?.href);
+}
+
+/** Sends a body that is not signed. */
+async function post(url: string, body: string, headers: Record<string, string> = {}): Promise<number> {
+  const response = await fetch(url, { method: 'POST', headers: { 'content-type': TYPE, ...headers }, body });
+  return response.status;
+}
+
+const own = () => ada.ok('getFollowableAccount');
+const setFollowable = (followable: boolean) => ada.ok('updateFollowableAccount', { body: { followable } });
+const sharedInbox = () => `${library.address}/ap/inbox`;
+const inbox = () => `${actor}/inbox`;
+const follow = (id = 'follow-1', object = actor, by = bob): Json => ({
+  id: `${by.uri}#${id}`,
+  type: 'Follow',
+  actor: by.uri,
+  object,
+});
+const undo = (undone: Json, by = bob): Json => ({
+  id: `${by.uri}#undo-${String(undone.id)}`,
+  type: 'Undo',
+  actor: by.uri,
+  object: undone,
+});
+
+const publishNote = (title: string, visibility: 'public' | 'org-only' = 'public') =>
+  publish(ada, [file], { title, visibility });
+/** Runs the jobs, and returns the activities that arrived since the last call. */
+async function arrived(): Promise<Json[]> {
+  await library.runJobs();
+  return bob.received.splice(0).map(({ activity }) => activity);
+}
+/** Makes pending deliveries due, and sends them. */
+async function retry(): Promise<void> {
+  const { db } = library.database;
+  await sql`update activitypub_deliveries set next_attempt_at = now()`.execute(db);
+  await sql`select graphile_worker.add_job('keep-activitypub', '{}'::json)`.execute(db);
+  await library.runJobs();
+  await library.runJobs();
+}
+
+async function followAnew(): Promise<void> {
+  expect((await bob.send(inbox(), follow(crypto.randomUUID()))).status).toBe(202);
+  await arrived();
+}
+
+describe('ActivityPub', () => {
+  // AP-1
+  test('is off by default, and again when it is switched off or visitors are shut out', async () => {
+    const paths = [
+      webFinger('ada'),
+      '/.well-known/nodeinfo',
+      '/ap/nodeinfo/2.1',
+      '/ap/users/00000000-0000-4000-8000-000000000000',
+    ];
+    const statuses = () => Promise.all(paths.map(async (path) => (await read(path)).status));
+    expect(await statuses()).toEqual([404, 404, 404, 404]);
+    expect(await post(sharedInbox(), '{}')).toBe(404);
+    expect(await root.ok('getActivityPub')).toMatchObject({ enabled: false, serving: false });
+    const early = await ada.refused('updateFollowableAccount', { body: { followable: true } });
+    expect(early.status).toBe(409);
+
+    const on = await root.ok('updateActivityPub', { body: { enabled: true } });
+    expect(on).toMatchObject({ enabled: true, serving: true, address: library.address });
+    expect(await statuses()).toEqual([404, 200, 200, 404]);
+    await library.setPublicMode(false);
+    expect(await statuses()).toEqual([404, 404, 404, 404]);
+    await library.setPublicMode(true);
+  });
+
+  // AP-2, AP-4
+  test('serves only the accounts that opted in', async () => {
+    expect((await read(webFinger('ada'))).status).toBe(404);
+    expect(await setFollowable(true)).toEqual({
+      available: true,
+      followable: true,
+      handle: `@ada@${new URL(library.address).host}`,
+      followers_count: 0,
+      likes_count: 0,
+      boosts_count: 0,
+    });
+    const document = await actorOf('ada');
+    const url = `${library.address}/users/ada`;
+    expect(document).toMatchObject({ type: 'Person', preferredUsername: 'ada', url });
+    expect(document.id).toMatch(/\/ap\/users\/[0-9a-f-]{36}$/);
+    expect(JSON.stringify(document)).toContain('BEGIN PUBLIC KEY');
+    expect(await actorOf('ADA')).toEqual(document);
+    expect((await read(webFinger('root'))).status).toBe(404);
+    const page = await read(String(document.id), 'text/html');
+    expect(page).toMatchObject({ status: 302, location: '/users/ada' });
+    expect(await readJson('/ap/nodeinfo/2.1')).toMatchObject({
+      software: { name: 'vitrine' },
+      protocols: ['activitypub'],
+      usage: { users: { total: 1 } },
+    });
+
+    const hidden = await library.join('hidden');
+    await hidden.ok('updateUser', { params: { ref: hidden.ref }, body: { hide_from_anonymous: true } });
+    for (const account of [hidden, await library.join('two words')]) {
+      const refused = await account.refused('updateFollowableAccount', { body: { followable: true } });
+      expect(refused.status).toBe(409);
+    }
+  });
+
+  // AP-5
+  test('returns 410 for an actor that was ended, and gives the account a new one', async () => {
+    const { id } = await actorOf('ada');
+    await setFollowable(false);
+    expect((await read(String(id))).status).toBe(410);
+    expect((await read(webFinger('ada'))).status).toBe(404);
+    await setFollowable(true);
+    actor = String((await actorOf('ada')).id);
+    expect([actor === id, (await read(String(id))).status]).toEqual([false, 410]);
+  });
+
+  // AP-3, AP-6
+  test('serves public posts as notes with described pictures, without mature and restricted files', async () => {
+    const quay = await upload(ada, await jpeg(640, 480), {
+      title: 'Quay',
+      description: 'Boats at a quay in the fog',
+      sensitivity: 'posts',
+    });
+    const mature = await upload(ada, plainFile('mature'), { sensitivity: 'posts', mature: 'true' });
+    const restricted = await upload(ada, plainFile('restricted'), { sensitivity: 'restricted' });
+    await library.runJobs();
+    const { id } = await publish(ada, [quay, mature, restricted], {
+      title: 'Morning <script>',
+      description: 'Fog & light\n\nSecond',
+      tags: ['black & white'],
+      visibility: 'public',
+    });
+    await publishNote('Internal', 'org-only');
+    await publish(ada, [mature], { title: 'Only mature', visibility: 'public' });
+    await publish(ada, [quay], { title: 'Draft', visibility: 'public', draft: true });
+    const outbox = await readJson(`${actor}/outbox`);
+    expect(outbox).toMatchObject({ type: 'OrderedCollection', totalItems: 1 });
+    const { orderedItems } = await readJson(outbox.first);
+    expect([orderedItems].flat()).toMatchObject([{ type: 'Create', actor }]);
+    const note = await readJson(`${actor}/posts/${id}`);
+    const url = `${library.address}/posts/${id}`;
+    expect(note).toMatchObject({ type: 'Note', attributedTo: actor, url });
+    expect(note.content).toContain('Morning &lt;script&gt;');
+    expect(note.content).toContain('<p>Fog &amp; light</p><p>Second</p>');
+    const name = 'Boats at a quay in the fog';
+    const pictures = [note.attachment].flat() as Json[];
+    expect(pictures).toMatchObject([{ type: 'Image', name, mediaType: 'image/webp' }]);
+    expect((await fetch(String(pictures[0]?.url))).status).toBe(200);
+    for (const absent of ['sensitive', 'summary']) expect(note).not.toHaveProperty(absent);
+    const page = await read(String(note.id), 'text/html');
+    expect(page).toMatchObject({ status: 302, location: `/posts/${id}` });
+    await ada.ok('updatePost', { params: { id }, body: { visibility: 'org-only' } });
+    expect((await read(String(note.id))).status).toBe(404);
+  });
+});
+
+describe('a follower', () => {
+  // AP-7, AP-8, AP-9, AP-12, AP-14
+  test('is accepted and sent what becomes public, changes and ceases to be, until they leave', async () => {
+    await publishNote('Before');
+    await library.runJobs();
+    expect((await bob.send(inbox(), follow())).status).toBe(202);
+    const accept = { type: 'Accept', actor, object: { id: `${bob.uri}#follow-1`, type: 'Follow' } };
+    expect(await arrived()).toMatchObject([accept]);
+    expect(await own()).toMatchObject({ followers_count: 1 });
+    const followers = await readJson(`${actor}/followers`);
+    expect(followers).toMatchObject({ totalItems: 1 });
+    expect(JSON.stringify(followers)).not.toContain(bob.uri);
+
+    const fields = { title: 'Quay', description: 'Boats', sensitivity: 'posts' };
+    const quay = await upload(ada, await jpeg(64, 48), fields);
+    const { id } = await publish(ada, [quay], { title: 'Morning', visibility: 'public', draft: true });
+    const params = { id };
+    await publishNote('Internal', 'org-only');
+    expect(await arrived()).toEqual([]);
+
+    await ada.ok('publishPost', { params });
+    const note = `${actor}/posts/${id}`;
+    const attachment = [{ type: 'Image', name: 'Boats' }];
+    expect(await arrived()).toMatchObject([
+      { type: 'Create', actor, object: { id: note, type: 'Note', attachment } },
+    ]);
+    await ada.ok('updatePost', { params, body: { title: 'Noon' } });
+    const updates = await arrived();
+    expect(updates).toMatchObject([{ type: 'Update', object: { id: note } }]);
+    expect(JSON.stringify(updates)).toContain('Noon');
+    // Nothing changed that followers see.
+    await ada.ok('updatePost', { params, body: { comments_enabled: false } });
+    expect(await arrived()).toEqual([]);
+
+    await ada.ok('updateAsset', { params: { id: quay.id }, body: { mature: true } });
+    expect(await arrived()).toMatchObject([{ type: 'Delete', object: { id: note, type: 'Tombstone' } }]);
+    await ada.ok('updateAsset', { params: { id: quay.id }, body: { mature: false } });
+    expect(await arrived()).toMatchObject([{ type: 'Create', object: { id: note } }]);
+    await ada.ok('deletePost', { params, body: undefined });
+    expect(await arrived()).toMatchObject([{ type: 'Delete', object: { id: note } }]);
+
+    await bob.send(inbox(), undo(follow()));
+    expect(await own()).toMatchObject({ followers_count: 0 });
+    await publishNote('After');
+    expect(await arrived()).toEqual([]);
+  });
+
+  // AP-9
+  test('is reached with draft-cavage first, and with RFC 9421 if that is refused', async () => {
+    await followAnew();
+    bob.attempts.splice(0);
+    await publishNote('First');
+    await library.runJobs();
+    expect(bob.attempts).toEqual(['draft-cavage']);
+    bob.refuseWith = (request) => (request.headers['signature-input'] === undefined ? 401 : null);
+    await publishNote('Second');
+    await library.runJobs();
+    expect(bob.attempts).toEqual(['draft-cavage', 'draft-cavage', 'rfc9421']);
+    const keyId = `${actor}#main-key`;
+    expect(bob.received.splice(0)).toMatchObject([
+      { scheme: 'draft-cavage', keyId },
+      { scheme: 'rfc9421', keyId },
+    ]);
+  });
+
+  // AP-10
+  test('receives pending activities once and in order when their system is reachable again', async () => {
+    const waiting = async () => (await root.ok('getActivityPub')).waiting_count;
+    bob.refuseWith = () => 503;
+    const { id } = await publishNote('Waiting');
+    await library.runJobs();
+    await ada.ok('updatePost', { params: { id }, body: { title: 'Waited' } });
+    await library.runJobs();
+    expect(await waiting()).toBe(2);
+    bob.refuseWith = () => null;
+    await retry();
+    expect((await arrived()).map(({ type }) => type)).toEqual(['Create', 'Update']);
+    expect(await waiting()).toBe(0);
+
+    // After three days it is given up.
+    bob.refuseWith = () => 503;
+    await publishNote('Lost');
+    await library.runJobs();
+    await sql`update activitypub_deliveries set created_at = now() - interval '4 days'`.execute(
+      library.database.db,
+    );
+    await retry();
+    expect([await waiting(), await arrived()]).toEqual([0, []]);
+  });
+
+  // AP-13, AP-14
+  test('can like and boost a public post, which counts without a local like', async () => {
+    const { id } = await publishNote('Liked');
+    const hidden = await publishNote('Hidden', 'org-only');
+    const by = { actor: bob.uri, object: `${actor}/posts/${id}` };
+    const like = { ...by, id: `${bob.uri}#like`, type: 'Like' };
+    const boost = { ...by, id: `${bob.uri}#boost`, type: 'Announce' };
+    for (const activity of [like, boost, { ...like, id: `${bob.uri}#like-again` }])
+      expect((await bob.send(inbox(), activity)).status).toBe(202);
+    await bob.send(inbox(), { ...like, id: `${bob.uri}#no`, object: `${actor}/posts/${hidden.id}` });
+    expect(await own()).toMatchObject({ likes_count: 1, boosts_count: 1 });
+    expect(await ada.ok('getPost', { params: { id } })).toMatchObject({ like_count: 0 });
+    await bob.send(inbox(), undo(like));
+    await bob.send(inbox(), { ...by, id: `${bob.uri}#d`, type: 'Delete', object: boost.id });
+    expect(await own()).toMatchObject({ likes_count: 0, boosts_count: 0 });
+  });
+
+  // AP-15
+  test('cannot write into the library with replies', async () => {
+    const { id } = await publishNote('Quiet');
+    const inReplyTo = `${actor}/posts/${id}`;
+    const note = { id: `${bob.uri}/1`, type: 'Note', attributedTo: bob.uri, inReplyTo, content: 'Hello' };
+    const reply = { id: `${bob.uri}#create`, type: 'Create', actor: bob.uri, object: note };
+    expect((await bob.send(inbox(), reply)).status).toBe(202);
+    expect((await ada.ok('listComments', { params: { id } })).items).toEqual([]);
+  });
+
+  // AP-1, AP-8
+  test('receives nothing while ActivityPub is disabled, and missed changes once it is enabled', async () => {
+    await followAnew();
+    const { id } = await publishNote('Seen');
+    expect(await arrived()).toHaveLength(1);
+    await root.ok('updateActivityPub', { body: { enabled: false } });
+    await ada.ok('deletePost', { params: { id }, body: undefined });
+    await publishNote('Meanwhile');
+    expect(await arrived()).toEqual([]);
+    await root.ok('updateActivityPub', { body: { enabled: true } });
+    expect((await arrived()).map(({ type }) => type).toSorted()).toEqual(['Create', 'Delete']);
+  });
+
+  // AP-14
+  test('is forgotten when their account is deleted, by nobody else', async () => {
+    expect(await own()).toMatchObject({ followers_count: 1 });
+    const gone = (by: RemotePerson) => ({
+      id: `${by.uri}#gone`,
+      type: 'Delete',
+      actor: by.uri,
+      object: bob.uri,
+    });
+    expect((await eve.send(inbox(), undo(follow(), eve))).status).toBe(202);
+    await eve.send(inbox(), gone(eve));
+    expect(await own()).toMatchObject({ followers_count: 1 });
+    await bob.send(sharedInbox(), gone(bob));
+    expect(await own()).toMatchObject({ followers_count: 0 });
+  });
+});
+
+describe('an inbox', () => {
+  // AP-16
+  test('refuses activities without a valid signature of their actor', async () => {
+    const before = await own();
+    const tamper = (body: string) => body.replace('Follow', 'Block_');
+    const statuses = [
+      await bob.send(inbox(), follow('a'), { unsigned: true }),
+      await bob.send(inbox(), follow('b'), { tamper }),
+      await eve.send(inbox(), follow('c')),
+      await eve.send(inbox(), follow('d'), { keyId: `${bob.uri}#main-key` }),
+    ].map(({ status }) => status);
+    expect(statuses).toEqual([401, 401, 401, 401]);
+    const nobody = await bob.send(inbox(), { ...follow('e'), actor: undefined });
+    expect(nobody.status).toBeGreaterThanOrEqual(400);
+    expect(await own()).toEqual(before);
+  });
+
+  // AP-17
+  test('refuses large, malformed and deeply nested bodies, and never fails', async () => {
+    expect(await post(inbox(), `{"a":"${'x'.repeat(300_000)}"}`)).toBe(413);
+    expect(await post(inbox(), '{')).toBe(400);
+    expect(await post(inbox(), `${'['.repeat(5000)}${']'.repeat(5000)}`)).toBe(400);
+    expect(await post(inbox(), '{}', { 'content-type': 'text/plain' })).toBe(415);
+    const bodies = ['null', '1', '"text"', '[]', '{}', '{"type":5}', '{"@context":"https://127.0.0.1:1/x"}'];
+    for (const body of bodies) expect(await post(inbox(), body), body).toBeLessThan(500);
+
+    const before = await own();
+    const values = [null, 5, '', [], {}, { type: 'Follow' }, 'https://a.example/\u0000', -1e300];
+    const keys = ['id', 'type', 'actor', 'object', '@context', 'to', 'published', 'signature', 'proof'];
+    for (const key of keys) {
+      for (const value of values) {
+        const activity = { ...follow(crypto.randomUUID()), type: 'Block', [key]: value };
+        const { status } = await bob.send(inbox(), activity);
+        expect(status, `${key} ${JSON.stringify(value)}`).toBeLessThan(500);
+      }
+    }
+    expect(await own()).toEqual(before);
+  });
+
+  // AP-11
+  test('rejects documents that are compressed, too large, redirected or from another install', async () => {
+    const send = (response: ServerResponse, body: string | Buffer, headers = {}) =>
+      response.writeHead(200, { 'content-type': TYPE, ...headers }).end(body);
+    const cases: Record<string, RemotePerson['serve']> = {
+      compressed: (response) => send(response, gzipSync('{}'), { 'content-encoding': 'gzip' }),
+      large: (response) => send(response, 'x'.repeat(2 * 1024 ** 2)),
+      redirected: (response, path) => response.writeHead(302, { location: path }).end(),
+      foreign: (response) => send(response, JSON.stringify(bob.document)),
+      failing: (response) => response.writeHead(500).end(),
+    };
+    const before = await own();
+    for (const [name, serve] of Object.entries(cases)) {
+      const person = await startPerson(name);
+      person.serve = serve;
+      const { status } = await person.send(inbox(), follow('a', actor, person));
+      await person.close();
+      expect([400, 401], name).toContain(status);
+    }
+    expect(await own()).toEqual(before);
+  });
+
+  // AP-11
+  test('refuses followers whose inbox is on another host', async () => {
+    const person = await startPerson('far');
+    person.document.inbox = bob.inbox;
+    await person.send(inbox(), follow('a', actor, person));
+    expect(await arrived()).toEqual([]);
+    await person.close();
+  });
+
+  // AP-17
+  test('refuses an activity with 503 while the database has no connection; it takes effect later', async () => {
+    const { db } = library.database;
+    const { id } = await publishNote('Liked twice');
+    await arrived();
+    const object = `${actor}/posts/${id}`;
+    const like = { id: `${bob.uri}#later`, type: 'Like', actor: bob.uri, object };
+    await sql`create function lose_connection() returns trigger language plpgsql as
+      'begin raise exception using errcode = ''57P01''; end'`.execute(db);
+    await sql`create trigger lost before insert on activitypub_reactions
+      execute function lose_connection()`.execute(db);
+    expect((await bob.send(inbox(), like)).status).toBe(503);
+    await sql`drop trigger lost on activitypub_reactions`.execute(db);
+    const { likes_count } = await own();
+    expect((await bob.send(inbox(), like)).status).toBe(202);
+    expect((await own()).likes_count).toBe(likes_count + 1);
+  });
+});
+
+// AP-5
+test('a person who opts out is removed from the systems of their followers', async () => {
+  await followAnew();
+  await setFollowable(false);
+  expect(await arrived()).toMatchObject([{ type: 'Delete', actor, object: actor }]);
+  expect((await bob.send(inbox(), follow('late'))).status).toBe(404);
+});
+
+describe('a library that allows no private addresses and limits requests', () => {
+  let guarded: Library;
+  beforeAll(async () => {
+    guarded = await openPublic({
+      VITRINE_RATE_LIMITS: 'on',
+      VITRINE_ANONYMOUS_LIMIT: '3',
+      VITRINE_TRUSTED_PROXIES: 'loopback',
+    });
+    const admin = await guarded.join('root', 'admin');
+    await admin.ok('updateActivityPub', { body: { enabled: true } });
+  });
+
+  // AP-11
+  test('sends requests to public addresses only', async () => {
+    let requests = 0;
+    eve.serve = (response) => {
+      requests += 1;
+      response.end('{}');
+    };
+    const activity = follow('a', `${guarded.address}/ap/users/x`, eve);
+    const { status } = await eve.send(`${guarded.address}/ap/inbox`, activity);
+    expect([400, 401]).toContain(status);
+    expect(requests).toBe(0);
+  });
+
+  // RATE-3
+  test('counts requests of one address, which do not delay those of another', async () => {
+    const statusFrom = (address: string) =>
+      post(`${guarded.address}/ap/users/none/inbox`, JSON.stringify(follow()), {
+        'x-forwarded-for': address,
+      });
+    const flood = [];
+    for (let n = 0; n < 5; n += 1) flood.push(await statusFrom('203.0.113.1'));
+    expect(flood.slice(0, 3)).not.toContain(429);
+    expect(flood.slice(3)).toEqual([429, 429]);
+    expect(await statusFrom('203.0.113.2')).not.toBe(429);
+  });
+});
+
+// AP-1
+test('the service starts without loading the protocol library', async () => {
+  const script = `
+    import { registerHooks } from 'node:module';
+    registerHooks({
+      resolve(name, context, next) {
+        if (name.includes('fedify')) console.log(name);
+        return next(name, context);
+      },
+    });
+    await import('./server/src/service.ts');
+    await import('./server/src/jobs.ts');
+    process.exit(0);`;
+  const cwd = join(import.meta.dirname, '../../..');
+  const args = ['--input-type=module', '--no-warnings', '-e', script];
+  expect((await promisify(execFile)(process.execPath, args, { cwd })).stdout).toBe('');
+});
