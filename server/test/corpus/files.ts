@@ -33,8 +33,6 @@ export interface CorpusFile {
 
 const own = (bytes: Uint8Array): Bytes => Uint8Array.from(bytes);
 const text = (...lines: string[]): Bytes => new TextEncoder().encode(`${lines.join('\n')}\n`);
-const drawn = (width: number, height: number, label: string, finish: (picture: Sharp) => Sharp) => async () =>
-  own(await finish(scene(width, height, label)).toBuffer());
 const colours: [[number, number, number], [number, number, number]] = [
   [4, 0.4, 0.1],
   [0.05, 0.2, 0.9],
@@ -45,6 +43,8 @@ const modules = join(import.meta.dirname, '../../../node_modules');
 const packaged = (path: string) => async () => own(await readFile(join(modules, path)));
 
 const picture = (name: string, make: () => Promise<Bytes>): CorpusFile => ({ name, shown: 'picture', make });
+const drawing = (name: string, width: number, height: number, finish: (picture: Sharp) => Sharp) =>
+  picture(name, async () => own(await finish(scene(width, height, name)).toBuffer()));
 const film = (name: string, of: Clip) => picture(name, () => clip({ seconds: 1, ...of }));
 const h264 = {
   encoder: 'libx264',
@@ -53,50 +53,20 @@ const h264 = {
 };
 
 const pictures: readonly CorpusFile[] = [
-  picture(
-    'photo.jpg',
-    drawn(1600, 1000, 'JPEG', (p) => p.jpeg()),
-  ),
-  picture(
-    'progressive.jpg',
-    drawn(1600, 1000, 'progressive', (p) => p.jpeg({ progressive: true })),
-  ),
+  drawing('photo.jpg', 1600, 1000, (p) => p.jpeg()),
+  drawing('progressive.jpg', 1600, 1000, (p) => p.jpeg({ progressive: true })),
   picture('cmyk.jpg', () => cmykJpeg(800, 500)),
   picture('display-p3.jpg', () => wideGamutJpeg(800, 500)),
-  picture(
-    'drawing.png',
-    drawn(1600, 1000, 'PNG', (p) => p.png()),
-  ),
-  picture(
-    '16-bit.png',
-    drawn(800, 500, '16 bit', (p) => p.toColourspace('rgb16').png()),
-  ),
+  drawing('drawing.png', 1600, 1000, (p) => p.png()),
+  drawing('16-bit.png', 800, 500, (p) => p.toColourspace('rgb16').png()),
   picture('transparent.png', () => transparentPng(600, 600)),
-  picture(
-    'comic.png',
-    drawn(700, 4200, 'comic', (p) => p.png()),
-  ),
-  picture(
-    'panorama.jpg',
-    drawn(6000, 900, 'panorama', (p) => p.jpeg()),
-  ),
-  picture(
-    'still.webp',
-    drawn(1200, 750, 'WebP', (p) => p.webp()),
-  ),
-  picture(
-    'still.avif',
-    drawn(800, 500, 'AVIF', (p) => p.avif({ effort: 0 })),
-  ),
-  picture(
-    'still.gif',
-    drawn(600, 375, 'GIF', (p) => p.gif()),
-  ),
+  drawing('comic.png', 700, 4200, (p) => p.png()),
+  drawing('panorama.jpg', 6000, 900, (p) => p.jpeg()),
+  drawing('still.webp', 1200, 750, (p) => p.webp()),
+  drawing('still.avif', 800, 500, (p) => p.avif({ effort: 0 })),
+  drawing('still.gif', 600, 375, (p) => p.gif()),
   picture('moving.gif', animatedGif),
-  picture(
-    'scan.tiff',
-    drawn(1200, 750, 'TIFF', (p) => p.tiff({ compression: 'lzw' })),
-  ),
+  drawing('scan.tiff', 1200, 750, (p) => p.tiff({ compression: 'lzw' })),
   picture('grey-16.tiff', () => grey16Tiff(400, 300)),
   picture('logo.svg', async () => svg(400, 300)),
   picture('window.bmp', async () => bmp(300, 200)),

@@ -56,15 +56,14 @@ describe.for(everyFfmpeg)('with $name', ({ setting, isHere }) => {
   }
 
   /** Returns the media facts of a stream as a player sees them. */
-  async function probe(bytes: Uint8Array, key = 'hls/360p.mp4') {
-    const path = (await streamsOf(bytes)).get(key) ?? '';
+  async function probe(streams: ReadonlyMap<string, string>, key = 'hls/360p.mp4') {
+    const path = streams.get(key) ?? '';
     return (await ffmpegOf(setting ?? undefined)).probe({ path, mime: 'video/mp4' });
   }
 
   // MEDIA-14
   test.skipIf(!isHere)('a video gets streams that players read as byte ranges of one file', async () => {
-    const bytes = await clip(film);
-    const streams = await streamsOf(bytes);
+    const streams = await streamsOf(await clip(film));
     const textOf = (key: string) => readFile(streams.get(key) ?? '', 'utf8');
     expect(await textOf('hls/master.m3u8')).toMatch(
       /^#EXTM3U\n[\s\S]*BANDWIDTH=\d+,AVERAGE-BANDWIDTH=\d+,RESOLUTION=320x180,FRAME-RATE=25.000,CODECS="avc1\.6400[\da-f]{2},mp4a\.40\.2"\n360p\.m3u8\n$/,
@@ -74,27 +73,28 @@ describe.for(everyFfmpeg)('with $name', ({ setting, isHere }) => {
     const stream = await readFile(streams.get('hls/360p.mp4') ?? '');
     const segment = stream.subarray(Number(start), Number(start) + Number(length));
     expect(segment.subarray(0, 12).toString('latin1')).toMatch(/moof|sidx|styp/);
-    const { video, audio, durationSeconds } = await probe(bytes);
+    const { video, audio, durationSeconds } = await probe(streams);
     expect([video, audio]).toMatchObject([{ codec: 'h264', width: 320, height: 180 }, { codec: 'aac' }]);
     expect(durationSeconds).toBeCloseTo(1, 0);
   });
 
   test.skipIf(!isHere)('a rotated video without sound is encoded upright', async () => {
-    const bytes = turned(await clip(mute));
-    expect(await probe(bytes)).toMatchObject({ video: { width: 180, height: 320 }, audio: null });
+    const streams = await streamsOf(turned(await clip(mute)));
+    expect(await probe(streams)).toMatchObject({ video: { width: 180, height: 320 }, audio: null });
   });
 
   test.skipIf(!isHere)('picture and sound of a transport stream start together', async () => {
     // Its timestamps begin at 5 s.
     const muxing = { output_ts_offset: '5' };
-    const { durationSeconds } = await probe(await clip({ ...film, format: 'mpegts', muxing }));
+    const bytes = await clip({ ...film, format: 'mpegts', muxing });
+    const { durationSeconds } = await probe(await streamsOf(bytes));
     expect(Math.abs((durationSeconds ?? 0) - 1)).toBeLessThan(0.5);
   });
 
   test.skipIf(!isHere)('sound that browsers cannot play gets a rendition that they can', async () => {
     const aiff = await clip({ format: 'aiff', audio: { encoder: 'pcm_s16be' }, seconds: 1 });
     const flac = await clip({ format: 'flac', audio: { encoder: 'flac' }, seconds: 1 });
-    expect((await probe(aiff, 'audio.m4a')).audio?.codec).toBe('aac');
+    expect((await probe(await streamsOf(aiff), 'audio.m4a')).audio?.codec).toBe('aac');
     for (const [bytes, due] of [[aiff, true] as const, [flac, false] as const]) {
       const { mime, facts } = await studio.decode(bytes);
       expect([mime, isTranscoded(mime, facts)]).toEqual([mime, due]);

@@ -185,12 +185,6 @@ const invalid: Readonly<Record<string, (envelope: object, next: Random) => void>
     );
     Reflect.set(place.holder, place.name, pick(others, next));
   },
-  foreignActor: (envelope) => {
-    Reflect.set(envelope, 'actor', 'https://studio-c.example/users/alice');
-  },
-  clock: (envelope, next) => {
-    Reflect.set(envelope, 'published', pick(['now', '', '2026-06-04', '1e9', '10000-01-01T00:00:00Z'], next));
-  },
 };
 
 /** Mutations of each kind; `ROUNDS=2000 npx vitest run <this file>` tries more. */
