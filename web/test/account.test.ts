@@ -2,8 +2,6 @@ import { scopes } from '@vitrine/contract/capabilities';
 import type { AccountProfile } from '@vitrine/contract/users';
 import { describe, expect, it } from 'vitest';
 import { languageChoices, languageName } from '#lib/account/languages.ts';
-import { placesFor } from '#lib/account/places.ts';
-import { feedChoices } from '#lib/account/preference-words.ts';
 import { draftOf, profilePatch } from '#lib/account/profile-patch.ts';
 import { scopeChoices, scopesLine, scopeWords } from '#lib/account/scopes.ts';
 import { darkPath, groupsOfFour, recoveryFile } from '#lib/account/secret.ts';
@@ -14,38 +12,17 @@ import { localeOf, shortDayOf } from '#lib/time/moments.ts';
 
 describe('a user agent in words', () => {
   it.each([
+    ['Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:140.0) Firefox/140.0', 'Firefox on Windows'],
+    ['Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) Version/18.4 Safari/605.1.15', 'Safari on macOS'],
+    ['Mozilla/5.0 (iPhone; CPU like Mac OS X) Version/18.4 Mobile/15E148 Safari/604.1', 'Safari on iPhone'],
+    ['Mozilla/5.0 (iPhone; CPU like Mac OS X) CriOS/137.0 Mobile Safari/604.1', 'Chrome on iPhone'],
+    ['Mozilla/5.0 (Windows NT 10.0) Chrome/137.0 Safari/537.36 Edg/137.0', 'Edge on Windows'],
     [
-      'Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:140.0) Gecko/20100101 Firefox/140.0',
-      'Firefox on Windows',
-    ],
-    [
-      'Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.4 Safari/605.1.15',
-      'Safari on macOS',
-    ],
-    [
-      'Mozilla/5.0 (iPhone; CPU iPhone OS 18_4 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.4 Mobile/15E148 Safari/604.1',
-      'Safari on iPhone',
-    ],
-    [
-      'Mozilla/5.0 (iPhone; CPU iPhone OS 18_4 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) CriOS/137.0 Mobile/15E148 Safari/604.1',
-      'Chrome on iPhone',
-    ],
-    [
-      'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/137.0.0.0 Safari/537.36 Edg/137.0.0.0',
-      'Edge on Windows',
-    ],
-    [
-      'Mozilla/5.0 (Linux; Android 15; SM-S931B) AppleWebKit/537.36 (KHTML, like Gecko) SamsungBrowser/28.0 Chrome/130.0.0.0 Mobile Safari/537.36',
+      'Mozilla/5.0 (Linux; Android 15; SM-S931B) SamsungBrowser/28.0 Chrome/130.0 Mobile Safari/537.36',
       'Samsung Internet on Android',
     ],
-    [
-      'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) HeadlessChrome/153.0.0.0 Safari/537.36',
-      'Chrome on Linux',
-    ],
-    [
-      'Mozilla/5.0 (X11; CrOS x86_64 14541.0.0) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/137.0.0.0 Safari/537.36',
-      'Chrome on ChromeOS',
-    ],
+    ['Mozilla/5.0 (X11; Linux x86_64) HeadlessChrome/153.0 Safari/537.36', 'Chrome on Linux'],
+    ['Mozilla/5.0 (X11; CrOS x86_64 14541.0.0) Chrome/137.0 Safari/537.36', 'Chrome on ChromeOS'],
     ['Mozilla/5.0 (compatible)', 'A browser'],
     ['curl/8.5.0', 'curl'],
     ['python-requests/2.32', 'python-requests'],
@@ -136,12 +113,11 @@ describe('a changed profile', () => {
 describe('texts of the account pages', () => {
   it('formats a secret in groups and a code as a path', () => {
     expect(groupsOfFour('ABCDEFGHIJ')).toBe('ABCD EFGH IJ');
-    expect(
-      darkPath([
-        [true, false],
-        [false, true],
-      ]),
-    ).toBe('M0 0h1v1h-1zM1 1h1v1h-1z');
+    const squares = [
+      [true, false],
+      [false, true],
+    ];
+    expect(darkPath(squares)).toBe('M0 0h1v1h-1zM1 1h1v1h-1z');
     expect(recoveryFile(['AAAAA-BBBBB'], 'North', 'ana')).toBe(
       'North: recovery codes of ana\nEach works once.\n\nAAAAA-BBBBB\n',
     );
@@ -155,24 +131,9 @@ describe('texts of the account pages', () => {
     expect(localeOf('aa-a')).toBeUndefined();
     expect(shortDayOf('2026-05-03T12:00:00.000Z', 'de')).toBe('03.05.2026');
   });
-
-  it('keeps an unknown feed selectable', () => {
-    expect(feedChoices.map(({ value }) => value)).toEqual(['', 'latest', 'trending', 'following', 'team']);
-  });
-
-  it('leaves library settings to administrators', () => {
-    expect(placesFor().map(({ label }) => label)).not.toContain('Library');
-  });
 });
 
-describe('signing in', () => {
-  it('reads the retry delay', () => {
-    expect(secondsOf('41')).toBe(41);
-    expect(secondsOf(null)).toBeUndefined();
-    expect(secondsOf('Wed, 21 Oct 2026 07:28:00 GMT')).toBeUndefined();
-    expect(waitInWords(1)).toBe('a second');
-    expect(waitInWords(41)).toBe('41 seconds');
-    expect(waitInWords(60)).toBe('a minute');
-    expect(waitInWords(61)).toBe('2 minutes');
-  });
+it('reads the delay before another sign-in', () => {
+  expect(['41', null, 'Wed, 21 Oct 2026 07:28:00 GMT'].map(secondsOf)).toEqual([41, undefined, undefined]);
+  expect([1, 41, 60, 61].map(waitInWords)).toEqual(['a second', '41 seconds', 'a minute', '2 minutes']);
 });

@@ -1,4 +1,3 @@
-import type { SessionUser } from '@vitrine/contract/identity';
 import { describe, expect, it } from 'vitest';
 import { assetPatch, carriedOver, changesBetween, draftOf } from '#lib/assets/asset-draft.ts';
 import {
@@ -13,7 +12,7 @@ import { keyInWords, metadataFacts } from '#lib/assets/metadata.ts';
 import { audienceText, mayChange, sensitivityChoices } from '#lib/assets/sensitivity.ts';
 import { sourceOf, suggesterOf } from '#lib/assets/tag-source.ts';
 import { addressOf, deletedBy, readScope } from '#lib/trash/words.ts';
-import { assetOf } from './samples.ts';
+import { assetOf, userOf } from './samples.ts';
 
 const team = '0b3f3c1e-8f5a-4c7e-9d51-7a2f6f1f0a11';
 
@@ -135,19 +134,7 @@ describe('a mature picture', () => {
   });
 
   it('gives the reason, and links to preferences only for people who have them', () => {
-    const user: SessionUser = {
-      ref: 1,
-      username: 'ana',
-      fullname: null,
-      email: null,
-      auth_method: 'session',
-      language: '',
-      theme: '',
-      default_views: { feed: '', layout: '', sort: '' },
-      mature_content_allowed: true,
-      capabilities_status: 'resolved',
-      impersonated_by: null,
-    };
+    const user = userOf({ mature_content_allowed: true });
     expect(explainBlur(user)).toMatchObject({ choosable: true });
     expect(explainBlur({ ...user, mature_content_allowed: false })).toMatchObject({ choosable: false });
     expect(explainBlur(null)).toMatchObject({ choosable: false });

@@ -1,63 +1,44 @@
 import { describe, expect, it } from 'vitest';
 import { redirectFor, safeNext, type VisitorState } from '#lib/identity/gate.ts';
 import { mainPlaces } from '#lib/shell/places.ts';
+import { userOf } from './samples.ts';
 
 const origin = 'https://library.test';
-const user = {
-  ref: 1,
-  username: 'ana',
-  fullname: null,
-  email: null,
-  auth_method: 'session' as const,
-  language: 'en',
-  theme: '' as const,
-  default_views: { feed: '' as const, layout: '' as const, sort: '' as const },
-  mature_content_allowed: false,
-  capabilities_status: 'resolved' as const,
-  impersonated_by: null,
-};
+const user = userOf();
 const anonymous: VisitorState = { needsSetup: false, needsSetupCode: false, publicMode: false, user: null };
-const to = (visitorState: VisitorState, path: string) => redirectFor(visitorState, new URL(path, origin));
+const to = (visitorState: VisitorState, path: string) => {
+  const url = new URL(path, origin);
+  return redirectFor(visitorState, url, url.hash);
+};
 
 describe('redirectFor', () => {
-  it('redirects to set-up until it is complete', () => {
-    expect(to({ ...anonymous, needsSetup: true }, '/posts/1')).toBe('/setup');
-    expect(to({ ...anonymous, needsSetup: true }, '/sign-in')).toBe('/setup');
-    expect(to({ ...anonymous, needsSetup: true }, '/setup')).toBeUndefined();
-    expect(to({ ...anonymous, user }, '/setup')).toBe('/');
-  });
-
-  it('redirects to sign-in and remembers the page', () => {
-    expect(to(anonymous, '/')).toBe('/sign-in');
-    expect(to(anonymous, '/?sort=oldest')).toBe('/sign-in?next=%2F%3Fsort%3Doldest');
-    expect(to(anonymous, '/assets/7')).toBe('/sign-in?next=%2Fassets%2F7');
-    expect(to(anonymous, '/posts/7')).toBe('/sign-in?next=%2Fposts%2F7');
-    expect(to(anonymous, '/sign-in')).toBeUndefined();
-    const post = new URL('/posts/7', origin);
-    expect(redirectFor(anonymous, post, '#comment-1')).toBe('/sign-in?next=%2Fposts%2F7%23comment-1');
-  });
-
-  it('lets visitors only read in public mode', () => {
-    const visitor = { ...anonymous, publicMode: true };
-    expect(to(visitor, '/')).toBeUndefined();
-    expect(to(visitor, '/posts/7')).toBeUndefined();
-    expect(to(visitor, '/users/ana')).toBeUndefined();
-    expect(to(visitor, '/search')).toBeUndefined();
-    expect(to(visitor, '/search?q=harbour')).toBeUndefined();
-    expect(to(visitor, '/tags/sea')).toBeUndefined();
-    expect(to(visitor, '/assets/7')).toBeUndefined();
-    expect(to(visitor, '/collections')).toBeUndefined();
-    expect(to(visitor, '/collections/7')).toBeUndefined();
-    expect(to(visitor, '/assets')).toBe('/sign-in?next=%2Fassets');
-    expect(to(visitor, '/assets/')).toBe('/sign-in?next=%2Fassets%2F');
-    expect(to(visitor, '/requests')).toBe('/sign-in?next=%2Frequests');
-    expect(to(visitor, '/new')).toBe('/sign-in?next=%2Fnew');
-    expect(to(visitor, '/settings')).toBe('/sign-in?next=%2Fsettings');
-  });
-
-  it('redirects signed-in users from the sign-in page to the requested one', () => {
-    expect(to({ ...anonymous, user }, '/sign-in?next=%2Fnew')).toBe('/new');
-    expect(to({ ...anonymous, user }, '/settings')).toBeUndefined();
+  const visiting = { ...anonymous, publicMode: true };
+  const signedIn = { ...anonymous, user };
+  it.each([
+    ['before set-up', '/posts/1', '/setup', { ...anonymous, needsSetup: true }],
+    ['before set-up', '/sign-in', '/setup', { ...anonymous, needsSetup: true }],
+    ['before set-up', '/setup', undefined, { ...anonymous, needsSetup: true }],
+    ['signed in', '/setup', '/', signedIn],
+    ['signed in', '/sign-in?next=%2Fnew', '/new', signedIn],
+    ['signed in', '/settings', undefined, signedIn],
+    ['signed out', '/', '/sign-in', anonymous],
+    ['signed out', '/?sort=oldest', '/sign-in?next=%2F%3Fsort%3Doldest', anonymous],
+    ['signed out', '/posts/7#comment-1', '/sign-in?next=%2Fposts%2F7%23comment-1', anonymous],
+    ['signed out', '/sign-in', undefined, anonymous],
+    ['a visitor in public mode', '/', undefined, visiting],
+    ['a visitor in public mode', '/posts/7', undefined, visiting],
+    ['a visitor in public mode', '/users/ana', undefined, visiting],
+    ['a visitor in public mode', '/search?q=harbour', undefined, visiting],
+    ['a visitor in public mode', '/tags/sea', undefined, visiting],
+    ['a visitor in public mode', '/assets/7', undefined, visiting],
+    ['a visitor in public mode', '/collections/7', undefined, visiting],
+    ['a visitor in public mode', '/assets', '/sign-in?next=%2Fassets', visiting],
+    ['a visitor in public mode', '/assets/', '/sign-in?next=%2Fassets%2F', visiting],
+    ['a visitor in public mode', '/requests', '/sign-in?next=%2Frequests', visiting],
+    ['a visitor in public mode', '/new', '/sign-in?next=%2Fnew', visiting],
+    ['a visitor in public mode', '/settings', '/sign-in?next=%2Fsettings', visiting],
+  ])('%s opens %s and gets %s', (_, path, target, state) => {
+    expect(to(state, path)).toBe(target);
   });
 });
 

@@ -1,4 +1,4 @@
-import type { Comment, CommentRoot } from '@vitrine/contract/comments';
+import type { CommentRoot } from '@vitrine/contract/comments';
 import type { Notification } from '@vitrine/contract/notifications';
 import { describe, expect, it } from 'vitest';
 import { commentIn, findComment } from '#lib/comments/find.ts';
@@ -8,6 +8,7 @@ import { draftOf, encryptionInWords, smtpAddress } from '#lib/mail/smtp-address.
 import { hourChoices, zoneChoices } from '#lib/notifications/choice-words.ts';
 import { byPeriod } from '#lib/notifications/days.ts';
 import { countOf, placeOf, sentenceOf, titleWithCount } from '#lib/notifications/wording.ts';
+import { commentOf } from './samples.ts';
 
 const otto = { ref: 2, username: 'otto b', display_name: 'Otto Brandt' };
 const post = { id: 'p', title: 'Quay' };
@@ -173,24 +174,12 @@ describe('a mention', () => {
   });
 });
 
-const written = (id: string, parent_id: string | null = null): Comment => ({
-  id,
-  post_id: 'p',
-  parent_id,
-  body: id,
-  created_at: '2026-01-02T03:04:05.000Z',
-  edited_at: null,
-  like_count: 0,
-  liked: false,
-  reply_count: 0,
-});
-
 /** Pages of comments, each with all its replies, of which the first comes with it. */
 function readingOf(pages: Record<string, string[]>[]) {
   const rootOf = (id: string, replies: string[]): CommentRoot => ({
-    ...written(id),
+    ...commentOf(id),
     reply_count: replies.length,
-    replies: replies.slice(0, 1).map((one) => written(one, id)),
+    replies: replies.slice(0, 1).map((one) => commentOf(one, { parent_id: id })),
   });
   const all = pages.map((page) => Object.entries(page).map(([id, replies]) => rootOf(id, replies)));
   let read: CommentRoot[] = [];
@@ -214,7 +203,7 @@ function readingOf(pages: Record<string, string[]>[]) {
       readOn,
       readReplies: async (id: string) => {
         asked.push(id);
-        return pages.flatMap((page) => page[id] ?? []).map((one) => written(one, id));
+        return pages.flatMap((page) => page[id] ?? []).map((one) => commentOf(one, { parent_id: id }));
       },
     },
   };

@@ -1,4 +1,5 @@
 import type { ShownAsset } from '@vitrine/contract/assets';
+import type { Comment } from '@vitrine/contract/comments';
 import type { FieldDefinition } from '@vitrine/contract/fields';
 import type { SessionUser } from '@vitrine/contract/identity';
 import type { Post } from '@vitrine/contract/posts';
@@ -63,6 +64,22 @@ export function postOf(assets: readonly ShownAsset[], given: Partial<Post> = {})
     })),
     created_at: moment,
     updated_at: moment,
+    ...given,
+  };
+}
+
+/** A comment whose body is its id, but for what is given. */
+export function commentOf(id: string, given: Partial<Comment> = {}): Comment {
+  return {
+    id,
+    post_id: 'p',
+    parent_id: null,
+    body: id,
+    created_at: moment,
+    edited_at: null,
+    like_count: 0,
+    liked: false,
+    reply_count: 0,
     ...given,
   };
 }

@@ -1,4 +1,4 @@
-import type { Comment, CommentRoot } from '@vitrine/contract/comments';
+import type { CommentRoot } from '@vitrine/contract/comments';
 import { describe, expect, it } from 'vitest';
 import { mayChange, mayRemove, mayWrite } from '#lib/comments/rights.ts';
 import {
@@ -12,22 +12,11 @@ import {
   withRoot,
 } from '#lib/comments/thread.ts';
 import { dependsOnTeam, mayEdit } from '#lib/posts/rights.ts';
+import { commentOf, userOf } from './samples.ts';
 
-const comment = (id: string, given: Partial<Comment> = {}): Comment => ({
-  id,
-  post_id: 'p',
-  parent_id: null,
-  body: id,
-  created_at: '2026-01-02T03:04:05.000Z',
-  edited_at: null,
-  like_count: 0,
-  liked: false,
-  reply_count: 0,
-  ...given,
-});
 const root = (id: string, replies: string[], reply_count = replies.length): CommentRoot => ({
-  ...comment(id, { reply_count }),
-  replies: replies.map((one) => comment(one, { parent_id: id })),
+  ...commentOf(id, { reply_count }),
+  replies: replies.map((one) => commentOf(one, { parent_id: id })),
 });
 const threadOf = (...roots: CommentRoot[]): Thread => ({
   pages: [{ items: roots, next_cursor: null }],
@@ -37,12 +26,12 @@ const rootsOf = (thread: Thread) => thread.pages.flatMap((page) => page.items);
 
 describe('a thread', () => {
   it('adds a new comment at the top, once', () => {
-    const after = withRoot(withRoot(threadOf(root('old', [])), comment('new')), comment('new'));
+    const after = withRoot(withRoot(threadOf(root('old', [])), commentOf('new')), commentOf('new'));
     expect(rootsOf(after).map((one) => one.id)).toEqual(['new', 'old']);
   });
 
   it('shows a reply if all earlier ones are loaded, and otherwise counts it', () => {
-    const reply = comment('r', { parent_id: 'a' });
+    const reply = commentOf('r', { parent_id: 'a' });
     expect(rootsOf(withReplyBelow(threadOf(root('a', ['x'])), reply))[0]).toMatchObject({
       reply_count: 2,
       replies: [{ id: 'x' }, { id: 'r' }],
@@ -61,14 +50,14 @@ describe('a thread', () => {
 
   it('removes a reply and its count, and a comment with its replies', () => {
     const thread = threadOf(root('a', ['x', 'y']), root('b', []));
-    const without = withoutInThread(thread, comment('x', { parent_id: 'a' }));
+    const without = withoutInThread(thread, commentOf('x', { parent_id: 'a' }));
     expect(rootsOf(without)[0]).toMatchObject({ reply_count: 1, replies: [{ id: 'y' }] });
     expect(rootsOf(withoutInThread(thread, root('a', ['x', 'y']))).map((one) => one.id)).toEqual(['b']);
   });
 });
 
 describe('replies as they are shown', () => {
-  const read = (...ids: string[]) => ids.map((id) => comment(id, { parent_id: 'a' }));
+  const read = (...ids: string[]) => ids.map((id) => commentOf(id, { parent_id: 'a' }));
 
   it('are the first, a gap and the latest, without duplicates', () => {
     const shown = shownReplies(root('a', ['1', '2'], 6), read('6', '5'));
@@ -81,29 +70,15 @@ describe('replies as they are shown', () => {
 
   it('take a new one as the latest', () => {
     const replies: Replies = { pages: [{ items: read('6'), next_cursor: 'c' }], pageParams: [''] };
-    expect(withReply(replies, comment('7', { parent_id: 'a' })).pages[0]?.items.map((one) => one.id)).toEqual(
-      ['7', '6'],
-    );
+    expect(
+      withReply(replies, commentOf('7', { parent_id: 'a' })).pages[0]?.items.map((one) => one.id),
+    ).toEqual(['7', '6']);
   });
 });
 
 describe('what is offered below a post', () => {
-  const user = {
-    ref: 2,
-    username: 'ben',
-    fullname: null,
-    email: null,
-    auth_method: 'session',
-    language: '',
-    theme: '',
-    default_views: { feed: '', layout: '', sort: '' },
-    mature_content_allowed: true,
-    capabilities: ['posts.comment'],
-    capabilities_status: 'resolved',
-    impersonated_by: null,
-  } as const;
+  const signedIn = userOf({ ref: 2, username: 'ben', capabilities: ['posts.comment'] });
   const open = { comments_enabled: true, draft: false };
-  const signedIn = { ...user, capabilities: [...user.capabilities] };
 
   it('is a comment form, or the reason why there is none', () => {
     expect(mayWrite(open, signedIn)).toBe('yes');
@@ -115,9 +90,9 @@ describe('what is offered below a post', () => {
   });
 
   it('is editing for the writer, and deletion for the writer and the post’s author', () => {
-    const mine = comment('m', { author: { ref: 2, username: 'ben', display_name: 'Ben' } });
-    const theirs = comment('t', { author: { ref: 3, username: 'cid', display_name: 'Cid' } });
-    const nameless = comment('n');
+    const mine = commentOf('m', { author: { ref: 2, username: 'ben', display_name: 'Ben' } });
+    const theirs = commentOf('t', { author: { ref: 3, username: 'cid', display_name: 'Cid' } });
+    const nameless = commentOf('n');
     expect([mine, theirs, nameless].map((one) => mayChange(one, signedIn))).toEqual([true, false, false]);
     const post = { author_user_ref: 9 };
     expect([mine, theirs].map((one) => mayRemove(one, post, signedIn))).toEqual([true, false]);
@@ -126,7 +101,7 @@ describe('what is offered below a post', () => {
   });
 
   it('is deletion for people who administer posts of its team only', () => {
-    const theirs = comment('t', { author: { ref: 3, username: 'cid', display_name: 'Cid' } });
+    const theirs = commentOf('t', { author: { ref: 3, username: 'cid', display_name: 'Cid' } });
     const held = [{ capability: 'posts.admin', team_ids: ['a', 'b'] }];
     const of = (team_id?: string) => ({ author_user_ref: 9, ...(team_id === undefined ? {} : { team_id }) });
     expect(['a', 'b', 'c', undefined].map((team) => mayRemove(theirs, of(team), signedIn, held))).toEqual([
