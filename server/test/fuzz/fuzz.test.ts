@@ -4,9 +4,10 @@ import { beforeAll, expect, test } from 'vitest';
 import { startSession } from '../../src/identity/sessions.ts';
 import { holdAnswer, textOf } from '../support/client.ts';
 import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
-import { jpeg, plainFile } from '../support/pictures.ts';
+import { plainFile } from '../support/pictures.ts';
+import { randomFrom } from '../support/samples.ts';
 import { addTeam } from '../support/teams.ts';
-import { type Found, harvest, randomFrom, requestFor } from './requests.ts';
+import { type Found, harvest, requestFor } from './requests.ts';
 
 /** A small budget; `FUZZ_REQUESTS=100000 FUZZ_SEED=7 npm run fuzz` sends many more. */
 const REQUESTS = Number(process.env.FUZZ_REQUESTS ?? 600);
@@ -38,7 +39,7 @@ beforeAll(async () => {
   const [admin, member] = [accounts.get('admin'), accounts.get('member')];
   if (admin === undefined || member === undefined) throw new Error('nobody is there');
   await addTeam(library, 'crew', [member]);
-  const assets = [await upload(member, await jpeg(20, 20)), await upload(member, plainFile('a text'))];
+  const assets = [await upload(member, plainFile('one')), await upload(member, plainFile('two'))];
   await publish(member, assets, { title: 'Quay', visibility: 'public', tags: ['harbour'] });
   readToken = (await admin.ok('createToken', { body: { name: 'fuzz', scopes: ['read'] } })).token;
 });

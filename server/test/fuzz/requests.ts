@@ -1,20 +1,13 @@
 import type { Operation } from '@vitrine/contract/operation';
-
-export type Random = () => number;
-
-type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
-type Schema = { [key: string]: Json };
-
-/** Returns a generator of numbers from 0 to 1, the same for the same seed (xorshift32). */
-export function randomFrom(seed: number): Random {
-  let state = seed | 1;
-  return () => {
-    state ^= state << 13;
-    state ^= state >>> 17;
-    state ^= state << 5;
-    return (state >>> 0) / 4_294_967_296;
-  };
-}
+import {
+  asObject,
+  type Json,
+  type JsonObject,
+  numberOf,
+  propertiesOf,
+  type Random,
+  schemaOf,
+} from '../support/samples.ts';
 
 /** Objects of the library that earlier responses named, so that requests refer to existing ones. */
 export interface Found {
@@ -83,25 +76,18 @@ const words = [
   'x'.repeat(200),
 ];
 
-function isSchema(value: Json | undefined): value is Schema {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-const asSchema = (schema: object | undefined): Schema =>
-  schema === undefined ? {} : JSON.parse(JSON.stringify(schema));
-
 function pick<T>(random: Random, from: readonly T[]): T | undefined {
   return from[Math.floor(random() * from.length)];
 }
 
 /** Returns a value that the schema probably allows, or in one case of `1 / spoil` a hostile one. */
-function sampleOf(schema: Schema, found: Found, random: Random, spoil: number): Json {
+function sampleOf(schema: JsonObject, found: Found, random: Random, spoil: number): Json {
   if (random() < 1 / spoil) return pick(random, hostile) ?? null;
-  const again = (one: Json | undefined) => sampleOf(isSchema(one) ? one : {}, found, random, spoil);
+  const again = (one: Json | undefined) => sampleOf(asObject(one), found, random, spoil);
   if (Array.isArray(schema.anyOf)) return again(pick(random, schema.anyOf));
   if ('const' in schema) return schema.const ?? null;
   if (Array.isArray(schema.enum)) return pick(random, schema.enum) ?? null;
-  const number = (name: string, other: number) => (typeof schema[name] === 'number' ? schema[name] : other);
+  const number = (name: string, other: number) => numberOf(schema[name]) ?? other;
   switch (schema.type) {
     case 'string': {
       if (schema.format === 'uuid') return pick(random, found.ids) ?? crypto.randomUUID();
@@ -126,9 +112,8 @@ function sampleOf(schema: Schema, found: Found, random: Random, spoil: number): 
     }
     case 'object': {
       const required = Array.isArray(schema.required) ? schema.required : [];
-      const properties = Object.entries(isSchema(schema.properties) ? schema.properties : {});
       return Object.fromEntries(
-        properties
+        propertiesOf(schema)
           .filter(([name]) => required.includes(name) || random() < 0.5)
           .map(([name, one]) => [name, again(one)]),
       );
@@ -153,28 +138,21 @@ export interface Request {
 /** Returns a request for the operation. Half of all requests have nothing hostile in them. */
 export function requestFor(operation: Operation, found: Found, random: Random): Request {
   const spoil = random() < 0.5 ? Infinity : 8;
-  const params = asSchema(operation.params);
-  const ofParams = isSchema(params.properties) ? params.properties : {};
+  const sample = (schema: object | undefined) => asObject(sampleOf(schemaOf(schema), found, random, spoil));
+  const params = new Map(propertiesOf(schemaOf(operation.params)));
   const path = operation.path.replace(/\{(\w+)\}/g, (_, name: string) => {
-    const schema = ofParams[name];
-    return encodeURIComponent(
-      textOfValue(sampleOf(isSchema(schema) ? schema : {}, found, random, spoil)).toWellFormed(),
-    );
+    const text = textOfValue(sampleOf(params.get(name) ?? {}, found, random, spoil));
+    return encodeURIComponent(text.toWellFormed());
   });
   const query = new URLSearchParams();
-  const given =
-    operation.query === undefined ? {} : sampleOf(asSchema(operation.query), found, random, spoil);
-  if (isSchema(given))
-    for (const [name, value] of Object.entries(given))
-      for (const one of Array.isArray(value) ? value : [value]) query.append(name, textOfValue(one));
+  for (const [name, value] of Object.entries(operation.query === undefined ? {} : sample(operation.query)))
+    for (const one of Array.isArray(value) ? value : [value]) query.append(name, textOfValue(one));
   const address = query.size === 0 ? path : `${path}?${query}`;
   const request = { method: operation.method, path: address, headers: {} };
   if (operation.method === 'GET') return request;
-  if (operation.raw !== undefined) {
-    const headers = { 'content-type': 'image/png' };
-    return { ...request, headers, body: 'no picture' };
-  }
+  if (operation.raw !== undefined)
+    return { ...request, headers: { 'content-type': 'image/png' }, body: 'no picture' };
   if (operation.body === undefined || (operation.bodyOptional === true && random() < 0.5)) return request;
-  const body = JSON.stringify(sampleOf(asSchema(operation.body), found, random, spoil));
+  const body = JSON.stringify(sampleOf(schemaOf(operation.body), found, random, spoil));
   return { ...request, headers: { 'content-type': 'application/json' }, body };
 }
