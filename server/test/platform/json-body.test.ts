@@ -1,199 +1,133 @@
 import { basePath } from '@vitrine/contract/operations';
 import { beforeAll, describe, expect, test } from 'vitest';
-import type { Answered } from '../support/client.ts';
 import { type Account, type Library, openLibrary, password, upload } from '../support/library.ts';
-import { plainText } from '../support/pictures.ts';
+import { nowhere as missing } from '../support/people.ts';
+import { plainFile, plainText } from '../support/pictures.ts';
 import { errorOf, raw } from './wire.ts';
 
-const missing = '00000000-0000-4000-8000-00000000dead';
+// platform/contract-bounds.test.ts proves that every operation refuses values outside its schemas.
 
 let library: Library;
 let root: Account;
-let asset: string;
+let hash: string;
 
 beforeAll(async () => {
   library = await openLibrary();
   root = await library.join('root', 'admin');
-  asset = (await upload(root, plainText('for posts'))).id;
+  hash = (await upload(root, plainFile())).file_hash ?? '';
 });
 
-async function post(path: string, body: unknown): Promise<Answered> {
-  return root.send(path, { method: 'POST', body });
+/** Returns the status and the message of a refusal. */
+async function refusalOf(path: string, body: unknown, method = 'POST'): Promise<[number, string]> {
+  const answer = await root.send(path, { method, body });
+  return [answer.status, errorOf(answer)];
 }
 
 describe('a JSON body is accepted unchanged or refused', () => {
-  // HTTP-11
-  test.each([
-    ['PUT', '/system/public-mode', { enabled: true, colour: 'red' }, 'colour'],
-    ['POST', '/auth/login', { username: 'a', password: 'b', 'remember me': true }, 'remember me'],
-    ['POST', '/posts', { members: [{ asset_id: missing, colour: 1 }] }, 'members.0.colour'],
-    ['POST', '/posts', { members: [{ asset_id: missing }], colour: 1 }, 'colour'],
-    ['POST', '/posts', { members: [{ asset_id: missing }], constructor: 1 }, 'constructor'],
-    // Operations without a body also refuse such a property.
-    ['POST', `/posts/${missing}/publish`, { state_id: missing }, 'state_id'],
-    ['DELETE', `/posts/${missing}/like`, { colour: 1 }, 'colour'],
-  ])('%s %s with an unknown property is 400 and names it', async (method, path, body, named) => {
-    const answer = await root.send(path, { method, body });
-    expect(answer.status).toBe(400);
-    expect(errorOf(answer)).toBe(`unknown property ${named}`);
+  // HTTP-11, HTTP-12
+  test('with a message that names the wrong property', async () => {
+    const one = { asset_id: missing };
+    const posts: [body: object, message: string][] = [
+      [{ members: [one], colour: 1 }, 'unknown property colour'],
+      [{ members: [{ ...one, colour: 1 }] }, 'unknown property members.0.colour'],
+      [{ members: [one], constructor: 1 }, 'unknown property constructor'],
+      [{ members: [one], title: null }, 'title '],
+      [{ members: [one], draft: 'true' }, 'draft '],
+      [{ members: [one], cover_focal_x: '0.5' }, 'cover_focal_x '],
+      [{ members: {} }, 'members '],
+      [{ members: [{ ...one, sort_order: '1' }] }, 'members.0.sort_order '],
+    ];
+    for (const [body, message] of posts)
+      expect(await refusalOf('/posts', body)).toEqual([400, expect.stringContaining(message)]);
+    // Operations without a body refuse properties too.
+    expect(await refusalOf(`/posts/${missing}/publish`, { state_id: missing })).toEqual([
+      400,
+      'unknown property state_id',
+    ]);
+  });
+
+  test('with a message that says what is malformed', async () => {
+    const malformed = ['{', '{"username":', "{'username':'a'}", '{"a":1,}', '{}{}', '\ufeff{', 'NaN'];
+    for (const body of [...malformed, '{"username":"\u0001"}'])
+      expect([body, ...(await refusalOf('/auth/login', body))]).toEqual([body, 400, 'malformed JSON']);
+    for (const body of ['null', '[]', '"text"', '5', 'true', '[{"username":"a","password":"b"}]'])
+      expect([body, (await refusalOf('/auth/login', body))[0]]).toEqual([body, 400]);
   });
 
   // HTTP-12
-  test.each([
-    ['title', 5],
-    ['title', null],
-    ['title', ['x']],
-    ['title', {}],
-    ['description', true],
-    ['draft', 'true'],
-    ['draft', 1],
-    ['draft', null],
-    ['comments_enabled', 0],
-    ['visibility', 'everybody'],
-    ['visibility', null],
-    ['tags', 'one'],
-    ['tags', { 0: 'one' }],
-    ['team_id', 'none'],
-    ['cover_asset_id', 5],
-    ['cover_focal_x', '0.5'],
-    ['members', 'all'],
-    ['members', null],
-    ['members', {}],
-  ])('a post with %s = %j is 400 and names it', async (name, value) => {
-    const answer = await post('/posts', { members: [{ asset_id: asset }], [name]: value });
-    expect(answer.status).toBe(400);
-    expect(errorOf(answer)).toMatch(new RegExp(`^${name}`));
-  });
-
-  test.each(['1', 1.5, null, -1, true])('a member with sort_order = %j is 400', async (sort_order) => {
-    const answer = await post('/posts', { members: [{ asset_id: asset, sort_order }] });
-    expect(answer.status).toBe(400);
-    expect(errorOf(answer)).toMatch(/^members\.0\.sort_order/);
-  });
-
-  test.each([
-    '{',
-    '{"username":',
-    "{'username':'a'}",
-    '{"a":1,}',
-    'undefined',
-    '{}{}',
-    '\ufeff{',
-    '{"username":"\u0001"}',
-    'NaN',
-  ])('malformed JSON %j is 400', async (body) => {
-    const answer = await post('/auth/login', body);
-    expect(answer.status).toBe(400);
-    expect(errorOf(answer)).toBe('malformed JSON');
-  });
-
-  test.each(['null', '[]', '"text"', '5', 'true', '[{"username":"a","password":"b"}]'])(
-    'JSON that is no object, %s, is 400',
-    async (body) => {
-      const answer = await post('/auth/login', body);
-      expect(answer.status).toBe(400);
-      errorOf(answer);
-    },
-  );
-
-  // HTTP-12
-  test('refuses a missing body, with and without a content type', async () => {
-    const path = `${basePath}/auth/login`;
+  test('if it is missing, with and without a content type', async () => {
     for (const headers of [{}, { 'content-type': 'application/json' }]) {
-      const answer = await raw(library, root, path, {
-        method: 'POST',
-        headers: { ...headers, 'content-length': '0' },
-      });
+      const sent = { method: 'POST', headers: { ...headers, 'content-length': '0' } };
+      const answer = await raw(library, root, `${basePath}/auth/login`, sent);
       expect(answer.status).toBe(400);
       errorOf(answer);
     }
   });
 
   // HTTP-11
-  test('accepts `{}` for an operation without a body and refuses properties by name', async () => {
+  test('accepts `{}` for an operation without a body', async () => {
     const path = `/tags/glass/follow`;
-    for (const body of [undefined, {}])
-      expect((await root.send(path, { method: 'PUT', body })).status).toBe(204);
-    for (const method of ['PUT', 'DELETE']) {
-      const answer = await root.send(path, { method, body: { because: 'x' } });
-      expect([answer.status, errorOf(answer)]).toEqual([400, 'unknown property because']);
-    }
-    expect((await root.send(path, { method: 'DELETE', body: [] })).status).toBe(400);
-    expect((await root.ok('listFollowedTags')).map(({ tag }) => tag)).toEqual(['glass']);
-    expect((await root.send(path, { method: 'DELETE' })).status).toBe(204);
+    expect([await root.status('PUT', path), await root.status('PUT', path, {})]).toEqual([204, 204]);
+    expect(await refusalOf(path, { because: 'x' }, 'DELETE')).toEqual([400, 'unknown property because']);
+    expect(await root.status('DELETE', path, [])).toBe(400);
+    expect(await root.status('DELETE', path)).toBe(204);
   });
 
-  test.each([
-    '{"username":"a","password":"b","__proto__":{"admin":true}}',
-    '{"username":"a","password":"b","constructor":{"prototype":{"admin":true}}}',
-    '{"__proto__":{"username":"root","password":"x"}}',
-    '{"username":"a","password":"b","\\u005f_proto__":1}',
-  ])('%s is 400 and reaches no prototype', async (body) => {
-    const answer = await post('/auth/login', body);
-    expect(answer.status).toBe(400);
-    errorOf(answer);
-    expect('admin' in {}).toBe(false);
-  });
-
-  test('does not let metadata reach a prototype', async () => {
-    const { file_hash } = await upload(root, plainText('bytes with metadata'));
-    const body = `{"file_hash":"${file_hash}","metadata":{"a":{"__proto__":{"admin":true}}}}`;
-    expect((await post('/assets', body)).status).toBe(400);
+  test('if it reaches for a prototype, in metadata too', async () => {
+    for (const body of [
+      '{"username":"a","password":"b","__proto__":{"admin":true}}',
+      '{"username":"a","password":"b","constructor":{"prototype":{"admin":true}}}',
+      '{"username":"a","password":"b","\\u005f_proto__":1}',
+    ])
+      expect([body, (await refusalOf('/auth/login', body))[0]]).toEqual([body, 400]);
+    const metadata = '{"a":{"__proto__":{"admin":true}}}';
+    expect((await refusalOf('/assets', `{"file_hash":"${hash}","metadata":${metadata}}`))[0]).toBe(400);
     expect('admin' in {}).toBe(false);
   });
 
   // HTTP-12
-  test('refuses deeply nested JSON anywhere', async () => {
-    const { file_hash } = await upload(root, plainText('bytes with deep metadata'));
+  test('if it is deeply nested, in a form too', async () => {
     const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth);
-    const objects = (depth: number) => `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`;
-    for (const deep of [nested(400_000), nested(20_000), objects(100_000)]) {
-      expect((await post('/auth/login', deep)).status).toBe(400);
-      expect((await post('/auth/login', `{"username":"a","password":${deep}}`)).status).toBe(400);
-      const answer = await post('/assets', `{"file_hash":"${file_hash}","metadata":{"a":${deep}}}`);
-      expect(answer.status).toBe(400);
-      errorOf(answer);
+    for (const deep of [
+      nested(400_000),
+      nested(20_000),
+      `${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`,
+    ]) {
+      expect((await refusalOf('/auth/login', deep))[0]).toBe(400);
+      const metadata = `{"file_hash":"${hash}","metadata":{"a":${deep}}}`;
+      expect((await refusalOf('/assets', metadata))[0]).toBe(400);
     }
     const form = new FormData();
     form.append('metadata', `{"a":${nested(100_000)}}`);
-    form.append('file', new Blob([plainText('deep form')]), 'a.txt');
-    expect((await root.send('/assets', { method: 'POST', body: form })).status).toBe(400);
-    const fine = `{"file_hash":"${file_hash}","metadata":{"a":${nested(20)}}}`;
-    expect((await post('/assets', fine)).status).toBe(201);
+    form.append('file', new Blob([plainFile('deep form')]), 'a.bin');
+    expect((await refusalOf('/assets', form))[0]).toBe(400);
+    const fine = `{"file_hash":"${hash}","metadata":{"a":${nested(20)}}}`;
+    expect((await root.send('/assets', { method: 'POST', body: fine })).status).toBe(201);
   });
 
   // HTTP-15
-  test('refuses more than 1 MiB with 413, with a length or chunked', async () => {
+  test('if it has more than 1 MiB, with a length or chunked', async () => {
     const limit = 1024 * 1024;
-    const sized = (bytes: number) => {
-      const frame = '{"username":"a","password":""}';
-      return frame.replace('""', `"${'x'.repeat(bytes - frame.length)}"`);
-    };
-    expect((await post('/auth/login', sized(limit))).status).toBe(400);
-    const over = await post('/auth/login', sized(limit + 1));
-    expect(over.status).toBe(413);
-    expect(errorOf(over)).toBe('body too large');
+    const frame = '{"username":"a","password":""}';
+    const sized = (bytes: number) => frame.replace('""', `"${'x'.repeat(bytes - frame.length)}"`);
+    expect((await refusalOf('/auth/login', sized(limit)))[0]).toBe(400);
     const text = sized(limit + 1);
+    expect(await refusalOf('/auth/login', text)).toEqual([413, 'body too large']);
     const chunks = Array.from({ length: 5 }, (_, i) => text.slice(i * 250_000, (i + 1) * 250_000));
     const headers = { 'content-type': 'application/json', 'transfer-encoding': 'chunked' };
     const inPieces = await raw(library, root, `${basePath}/auth/login`, { method: 'POST', headers, chunks });
-    expect(inPieces.status).toBe(413);
-    errorOf(inPieces);
+    expect([inPieces.status, errorOf(inPieces)]).toEqual([413, 'body too large']);
   });
 
   // HTTP-15
   test.each([
     ['POST', '/auth/login', 'text/plain'],
     ['POST', '/auth/login', 'application/x-www-form-urlencoded'],
-    ['POST', '/auth/login', 'application/xml'],
     ['POST', '/auth/login', 'application/jsonp'],
     ['POST', '/auth/login', 'application/merge-patch+json'],
-    ['POST', '/auth/login', 'multipart/form-data; boundary=x'],
     ['POST', '/posts', 'multipart/form-data; boundary=x'],
-    ['PUT', '/system/public-mode', 'multipart/form-data; boundary=x'],
-    ['PATCH', '/assets/00000000-0000-4000-8000-0000000000ff', 'text/plain'],
+    ['PATCH', `/assets/${missing}`, 'text/plain'],
     ['POST', '/assets', 'image/jpeg'],
-    ['POST', '/assets', 'application/octet-stream'],
   ])('%s %s as %s is 415', async (method, path, type) => {
     const body = '--x\r\ncontent-disposition: form-data; name="a"\r\n\r\nb\r\n--x--\r\n';
     const answer = await root.send(path, { method, body, headers: { 'content-type': type } });
@@ -209,32 +143,23 @@ describe('a JSON body is accepted unchanged or refused', () => {
   });
 });
 
-describe('NUL is refused everywhere', () => {
-  // HTTP-13
-  test.each([
-    ['POST', '/posts', { members: [{ asset_id: missing }], title: 'a\0b' }],
-    ['POST', '/posts', { members: [{ asset_id: missing }], tags: ['fine', '\0'] }],
-    ['POST', '/posts', JSON.stringify({ members: [{ asset_id: missing }] }).replace('{', '{"a\\u0000b":1,')],
-    ['POST', '/assets', { file_hash: 'a'.repeat(64), metadata: { deep: [{ 'k\0': 1 }] } }],
-    ['POST', '/assets', { file_hash: 'a'.repeat(64), metadata: { deep: [{ k: '\0' }] } }],
-    ['POST', '/auth/login', { username: 'root', password: 'a\0' }],
-    ['GET', '/posts?tag=%00', undefined],
-    ['GET', '/posts?tag=a&tag=b%00', undefined],
-    ['GET', '/posts?cursor=%00', undefined],
-    ['GET', '/posts/%00', undefined],
-    ['GET', `/assets/${missing}/variants/col%00`, undefined],
-  ])('%s %s with %j is 400', async (method, path, body) => {
-    const answer = await root.send(path, { method, body });
-    expect(answer.status).toBe(400);
-    errorOf(answer);
-  });
-
-  test.each(['title', 'description', 'tags'])('in the field %s of a form too', async (name) => {
+// HTTP-13
+test('NUL is refused in names of properties, in metadata, lists, forms and addresses', async () => {
+  const file_hash = 'a'.repeat(64);
+  const bodies: [string, unknown][] = [
+    ['/posts', JSON.stringify({ members: [{ asset_id: missing }] }).replace('{', '{"a\\u0000b":1,')],
+    ['/posts', { members: [{ asset_id: missing }], tags: ['fine', '\0'] }],
+    ['/assets', { file_hash, metadata: { deep: [{ 'k\0': 1 }] } }],
+    ['/assets', { file_hash, metadata: { deep: [{ k: '\0' }] } }],
+  ];
+  for (const name of ['title', 'description', 'tags']) {
     const form = new FormData();
     form.append(name, 'a\0b');
     form.append('file', new Blob([plainText()]), 'a.txt');
-    const answer = await root.send('/assets', { method: 'POST', body: form });
-    expect(answer.status).toBe(400);
-    errorOf(answer);
-  });
+    bodies.push(['/assets', form]);
+  }
+  for (const [path, body] of bodies)
+    expect([path, body, (await refusalOf(path, body))[0]]).toEqual([path, body, 400]);
+  for (const path of ['/posts?tag=a&tag=b%00', '/posts?cursor=%00', `/assets/${missing}/variants/col%00`])
+    expect([path, await root.status('GET', path)]).toEqual([path, 400]);
 });
