@@ -6,13 +6,8 @@ import { type Config, ConfigError, readConfig } from '../../src/config.ts';
 import { whyNotListening } from '../../src/main.ts';
 import { startProcess } from '../support/process.ts';
 
-let empty: string;
-let furnished: string;
-
-beforeAll(async () => {
-  empty = await mkdtemp(join(tmpdir(), 'vitrine-config-'));
-  furnished = await mkdtemp(join(tmpdir(), 'vitrine-config-'));
-});
+const empty = await mkdtemp(join(tmpdir(), 'vitrine-config-'));
+const furnished = await mkdtemp(join(tmpdir(), 'vitrine-config-'));
 
 afterAll(async () => {
   for (const directory of [empty, furnished]) await rm(directory, { recursive: true });
@@ -91,24 +86,27 @@ describe('settings of a bucket', () => {
     expect(read({ ...env, VITRINE_S3_FORCE_PATH_STYLE: 'off' }).s3?.forcePathStyle).toBe(false);
   });
 
-  test.each([
-    ['VITRINE_S3_ENDPOINT', 's3.example.org'],
-    ['VITRINE_S3_ENDPOINT', 'https://key:hidden@s3.example.org'],
-    ['VITRINE_S3_ENDPOINT', 'https://s3.example.org/files'],
-    ['VITRINE_S3_BUCKET', 'Studio_Files'],
-    ['VITRINE_S3_REGION', 'Frankfurt am Main'],
-    ['VITRINE_S3_PREFIX', '../files'],
-    ['VITRINE_S3_PREFIX', '/files'],
-    ['VITRINE_S3_FORCE_PATH_STYLE', 'yes'],
-    ['VITRINE_S3_WRITES', 'maybe'],
-    ['VITRINE_S3_REDIRECT_SECONDS', '3601'],
-    ['VITRINE_S3_REDIRECT_SECONDS', '5 minutes'],
-    ['VITRINE_S3_PUBLIC_ENDPOINT', 'https://key:hidden@s3.example.org'],
-  ])('refuse %s=%s with a line that names the setting', (name, value) => {
-    const message = refusalOf({ ...bucket, [name]: value });
-    expect(message).toMatch(new RegExp(`^${name} must be [^\n]+$`));
-    expect(message).not.toContain('hidden');
-    expect(message).not.toContain('a secret');
+  test.each(
+    Object.entries({
+      VITRINE_S3_ENDPOINT: [
+        's3.example.org',
+        'https://key:hidden@s3.example.org',
+        'https://s3.example.org/files',
+      ],
+      VITRINE_S3_BUCKET: ['Studio_Files'],
+      VITRINE_S3_REGION: ['Frankfurt am Main'],
+      VITRINE_S3_PREFIX: ['../files', '/files'],
+      VITRINE_S3_FORCE_PATH_STYLE: ['yes'],
+      VITRINE_S3_WRITES: ['maybe'],
+      VITRINE_S3_REDIRECT_SECONDS: ['3601', '5 minutes'],
+      VITRINE_S3_PUBLIC_ENDPOINT: ['https://key:hidden@s3.example.org'],
+    }),
+  )('refuse %s of %j with a line that names the setting', (name, values) => {
+    for (const value of values) {
+      const message = refusalOf({ ...bucket, [name]: value });
+      expect(message).toMatch(new RegExp(`^${name} must be [^\n]+$`));
+      expect(message).not.toMatch(/hidden|a secret/);
+    }
   });
 });
 
@@ -167,139 +165,125 @@ describe('settings', () => {
     });
   });
 
+  const { limits, concurrency } = read({});
+  const DATABASE_URL = 'postgres://vitrine@localhost/vitrine';
+
   // SETTING-1
-  test('are all read from the environment', () => {
-    expect(
-      read({
-        VITRINE_HOST: '0.0.0.0',
-        VITRINE_PORT: '80',
-        VITRINE_DATA: '/srv/pictures',
-        VITRINE_BASE_URL: 'https://pictures.example/',
-        VITRINE_POSTGRES_BIN: '/usr/lib/postgresql/18/bin',
-        VITRINE_POSTGRES_UID: '70000',
-        VITRINE_ADMIN_USERNAME: 'root',
-        VITRINE_ADMIN_PASSWORD: 'a long password',
-        VITRINE_SCRAMBLE_KEY: 'secret',
-        VITRINE_ENCODER_URL: 'http://encoder:8421/',
-        VITRINE_LOG_LEVEL: 'warn',
-        VITRINE_RATE_LIMITS: 'off',
-        VITRINE_SIGN_IN_LIMIT: '3',
-        VITRINE_CALLER_LIMIT: '4',
-        VITRINE_CALLER_BYTES_LIMIT: '41',
-        VITRINE_PEER_LIMIT: '42',
-        VITRINE_TEST_MAIL_LIMIT: '2',
-        VITRINE_TRUSTED_PROXIES: 'loopback, 10.0.0.0/8,2001:db8::1',
-        VITRINE_CONNECTIONS_PER_ADDRESS: '7',
-        VITRINE_UPLOADS_PER_ADDRESS: '8',
-        VITRINE_UPLOADS_PER_ACCOUNT: '9',
-        VITRINE_ANONYMOUS_LIMIT: '5',
-        VITRINE_IMPERSONATION_MINUTES: '6',
-        VITRINE_FFMPEG: 'off',
-        VITRINE_LIBREOFFICE: 'off',
-        VITRINE_GHOSTSCRIPT: 'off',
-        VITRINE_MAX_FILE_BYTES: '1000',
-        VITRINE_PROCESSES: '4',
-        VITRINE_JOBS: 'render, tiles',
-        VITRINE_WORKER_PORT: '8430',
-        VITRINE_METRICS_TOKEN: 'a-token-for-prometheus',
-        VITRINE_DRAIN_SECONDS: '5',
-        VITRINE_STOP_SECONDS: '60',
-        VITRINE_RESERVE_BYTES: '0',
-        VITRINE_SESSION_DAYS: '7',
-        VITRINE_FEDERATION_PRIVATE_ADDRESSES: 'on',
-        VITRINE_FEDERATION_CACHE_BYTES: '1000000',
+  test.each<[env: Record<string, string>, expected: Partial<Config>]>([
+    [{ VITRINE_HOST: '0.0.0.0' }, { host: '0.0.0.0' }],
+    [{ VITRINE_PORT: '80' }, { port: 80 }],
+    [{ VITRINE_DATA: '/srv/pictures' }, { dataDir: '/srv/pictures' }],
+    [{ VITRINE_DATA: '../library' }, { dataDir: join(empty, '../library') }],
+    [{ VITRINE_BASE_URL: 'https://pictures.example/' }, { baseUrl: 'https://pictures.example' }],
+    [{ DATABASE_URL }, { databaseUrl: DATABASE_URL }],
+    [{ VITRINE_POSTGRES_BIN: '/usr/bin' }, { postgresBinDir: '/usr/bin' }],
+    [{ VITRINE_POSTGRES_UID: '70000' }, { postgresUid: 70_000 }],
+    [{ VITRINE_SCRAMBLE_KEY: 'secret' }, { scrambleKey: 'secret' }],
+    [{ VITRINE_ENCODER_URL: 'http://encoder:8421/' }, { encoderUrl: 'http://encoder:8421' }],
+    [{ VITRINE_LOG_LEVEL: 'warn' }, { logLevel: 'warn' }],
+    [{ VITRINE_RATE_LIMITS: 'off' }, { rateLimits: false }],
+    [{ VITRINE_SIGN_IN_LIMIT: '3' }, { limits: { ...limits, signIn: 3 } }],
+    [{ VITRINE_CALLER_LIMIT: '4' }, { limits: { ...limits, caller: 4, callerBytes: 40 } }],
+    [{ VITRINE_CALLER_BYTES_LIMIT: '41' }, { limits: { ...limits, callerBytes: 41 } }],
+    [{ VITRINE_ANONYMOUS_LIMIT: '5' }, { limits: { ...limits, anonymous: 5, anonymousBytes: 50 } }],
+    [{ VITRINE_PEER_LIMIT: '42' }, { limits: { ...limits, peer: 42 } }],
+    [{ VITRINE_TEST_MAIL_LIMIT: '2' }, { limits: { ...limits, testMails: 2 } }],
+    [
+      { VITRINE_TRUSTED_PROXIES: 'loopback, 10.0.0.0/8,2001:db8::1' },
+      { trustedProxies: ['loopback', '10.0.0.0/8', '2001:db8::1'] },
+    ],
+    [{ VITRINE_CONNECTIONS_PER_ADDRESS: '7' }, { concurrency: { ...concurrency, connectionsPerAddress: 7 } }],
+    [{ VITRINE_UPLOADS_PER_ADDRESS: '8' }, { concurrency: { ...concurrency, uploadsPerAddress: 8 } }],
+    [{ VITRINE_UPLOADS_PER_ACCOUNT: '9' }, { concurrency: { ...concurrency, uploadsPerAccount: 9 } }],
+    [{ VITRINE_IMPERSONATION_MINUTES: '6' }, { impersonationMinutes: 6 }],
+    [{ VITRINE_FFMPEG: 'off' }, { ffmpeg: 'off' }],
+    [{ VITRINE_LIBREOFFICE: 'off' }, { libreoffice: 'off' }],
+    [{ VITRINE_GHOSTSCRIPT: 'off' }, { ghostscript: 'off' }],
+    [{ VITRINE_MAX_FILE_BYTES: '1000' }, { maxFileBytes: 1000 }],
+    [{ VITRINE_RESERVE_BYTES: '0' }, { reserveBytes: 0 }],
+    [{ VITRINE_PROCESSES: '4' }, { processes: 4 }],
+    [{ VITRINE_JOBS: 'render, tiles' }, { jobs: ['render', 'tiles'] }],
+    [{ VITRINE_WORKER_PORT: '8430' }, { workerPort: 8430 }],
+    [{ VITRINE_METRICS_TOKEN: 'a-token-for-prometheus' }, { metricsToken: 'a-token-for-prometheus' }],
+    [{ VITRINE_DRAIN_SECONDS: '5' }, { drainSeconds: 5 }],
+    [{ VITRINE_STOP_SECONDS: '60' }, { stopSeconds: 60 }],
+    [{ VITRINE_SESSION_DAYS: '7' }, { sessionDays: 7 }],
+    [
+      { VITRINE_FEDERATION_PRIVATE_ADDRESSES: 'on', VITRINE_FEDERATION_CACHE_BYTES: '1000000' },
+      { federation: { privateAddresses: true, cacheBytes: 1_000_000 } },
+    ],
+    [{ VITRINE_BACKUP_PASSPHRASE: 'grey heron' }, { backupPassphrase: 'grey heron' }],
+    [{ VITRINE_IDENTITY_PROVIDERS: 'oidc' }, { identityProviders: [{ name: 'oidc' }] }],
+    [
+      { VITRINE_ADMIN_USERNAME: 'root', VITRINE_ADMIN_PASSWORD: 'a long password' },
+      { admin: { username: 'root', password: 'a long password' } },
+    ],
+    [
+      {
         VITRINE_SMTP_URL: 'smtp://post:a%40b@mail.example:25?tls=required',
         VITRINE_MAIL_FROM: 'The Library <library@example.org>',
-        VITRINE_BACKUP_PASSPHRASE: 'grey heron over the weir',
-        VITRINE_IDENTITY_PROVIDERS: 'oidc',
-        DATABASE_URL: 'postgres://vitrine@localhost/vitrine',
+      },
+      {
+        mail: {
+          server: {
+            host: 'mail.example',
+            port: 25,
+            secure: false,
+            tls: 'required',
+            user: 'post',
+            password: 'a@b',
+          },
+          from: { address: 'library@example.org', name: 'The Library' },
+        },
+      },
+    ],
+    [
+      {
+        DATABASE_URL,
         VITRINE_DATABASE_POOLING: 'transaction',
-        VITRINE_DATABASE_DIRECT_URL: 'postgres://vitrine@db/vitrine',
-        VITRINE_DATABASE_REPLICA_URL: 'postgres://vitrine@replica/vitrine',
+        VITRINE_DATABASE_DIRECT_URL: 'postgres://db/vitrine',
+        VITRINE_DATABASE_REPLICA_URL: 'postgres://replica/vitrine',
+      },
+      {
+        databaseUrl: DATABASE_URL,
+        databaseDirectUrl: 'postgres://db/vitrine',
+        databaseReplicaUrl: 'postgres://replica/vitrine',
+      },
+    ],
+    [
+      {
         VITRINE_BACKUP_S3_ENDPOINT: 'https://s3.example',
         VITRINE_BACKUP_S3_ACCESS_KEY_ID: 'key',
         VITRINE_BACKUP_S3_SECRET_ACCESS_KEY: 'a secret',
+      },
+      {
+        backupS3: expect.objectContaining({
+          endpoint: 'https://s3.example',
+          region: 'us-east-1',
+          accessKeyId: 'key',
+          secretAccessKey: 'a secret',
+          forcePathStyle: true,
+        }),
+      },
+    ],
+    [
+      {
         OTEL_EXPORTER_OTLP_ENDPOINT: 'https://collector.example/otlp/',
         OTEL_EXPORTER_OTLP_HEADERS: 'x-key=a%20b, x-team=two',
         OTEL_SERVICE_NAME: 'pictures',
         OTEL_TRACES_SAMPLER_ARG: '0.1',
-      }),
-    ).toEqual({
-      host: '0.0.0.0',
-      port: 80,
-      dataDir: '/srv/pictures',
-      baseUrl: 'https://pictures.example',
-      databaseUrl: 'postgres://vitrine@localhost/vitrine',
-      databaseDirectUrl: 'postgres://vitrine@db/vitrine',
-      databaseReplicaUrl: 'postgres://vitrine@replica/vitrine',
-      demo: false,
-      postgresBinDir: '/usr/lib/postgresql/18/bin',
-      postgresUid: 70_000,
-      admin: { username: 'root', password: 'a long password' },
-      scrambleKey: 'secret',
-      encoderUrl: 'http://encoder:8421',
-      ffmpeg: 'off',
-      libreoffice: 'off',
-      ghostscript: 'off',
-      logLevel: 'warn',
-      rateLimits: false,
-      limits: {
-        signIn: 3,
-        caller: 4,
-        callerBytes: 41,
-        anonymous: 5,
-        anonymousBytes: 50,
-        peer: 42,
-        asks: 30,
-        testMails: 2,
       },
-      trustedProxies: ['loopback', '10.0.0.0/8', '2001:db8::1'],
-      concurrency: { connectionsPerAddress: 7, uploadsPerAddress: 8, uploadsPerAccount: 9 },
-      impersonationMinutes: 6,
-      maxFileBytes: 1000,
-      processes: 4,
-      workerPort: 8430,
-      jobs: ['render', 'tiles'],
-      metricsToken: 'a-token-for-prometheus',
-      drainSeconds: 5,
-      stopSeconds: 60,
-      reserveBytes: 0,
-      sessionDays: 7,
-      federation: { privateAddresses: true, cacheBytes: 1_000_000 },
-      backupPassphrase: 'grey heron over the weir',
-      mail: {
-        server: {
-          host: 'mail.example',
-          port: 25,
-          secure: false,
-          tls: 'required',
-          user: 'post',
-          password: 'a@b',
+      {
+        tracing: {
+          url: 'https://collector.example/otlp/v1/traces',
+          headers: { 'x-key': 'a b', 'x-team': 'two' },
+          serviceName: 'pictures',
+          share: 0.1,
         },
-        from: { address: 'library@example.org', name: 'The Library' },
       },
-      s3: null,
-      backupS3: expect.objectContaining({
-        endpoint: 'https://s3.example',
-        region: 'us-east-1',
-        accessKeyId: 'key',
-        secretAccessKey: 'a secret',
-        forcePathStyle: true,
-      }),
-      tracing: {
-        url: 'https://collector.example/otlp/v1/traces',
-        headers: { 'x-key': 'a b', 'x-team': 'two' },
-        serviceName: 'pictures',
-        share: 0.1,
-      },
-      identityProviders: [{ name: 'oidc' }],
-    });
-  });
-
-  // SETTING-4
-  test('resolve the data directory against the working directory', () => {
-    expect(read({ VITRINE_DATA: 'library' }).dataDir).toBe(join(empty, 'library'));
-    expect(read({ VITRINE_DATA: '../library' }).dataDir).toBe(join(empty, '../library'));
+    ],
+  ])('are read from the environment: %j', (env, expected) => {
+    expect(read(env)).toEqual({ ...read({}), ...expected });
   });
 
   // SETTING-4
@@ -317,88 +301,62 @@ describe('settings', () => {
   });
 
   // SETTING-2
-  test.each([
-    ['VITRINE_PORT', 'eighty'],
-    ['VITRINE_PORT', '-1'],
-    ['VITRINE_PORT', '65536'],
-    ['VITRINE_PORT', '80.5'],
-    ['VITRINE_PORT', '8e3'],
-    ['VITRINE_PORT', '0x50'],
-    ['VITRINE_PORT', ' 80'],
-    ['VITRINE_PORT', '80\n81'],
-    ['VITRINE_CALLER_LIMIT', '0'],
-    ['VITRINE_ANONYMOUS_BYTES_LIMIT', 'many'],
-    ['VITRINE_TRUSTED_PROXIES', 'proxy.example'],
-    ['VITRINE_TRUSTED_PROXIES', '10.0.0.1 10.0.0.2'],
-    ['VITRINE_TRUSTED_PROXIES', '10.0.0.1,'],
-    ['VITRINE_TRUSTED_PROXIES', '10.0.0.0/33'],
-    ['VITRINE_TRUSTED_PROXIES', '0.0.0.0/0'],
-    ['VITRINE_TRUSTED_PROXIES', '10.0.0.0/255.0.0.0'],
-    ['VITRINE_TRUSTED_PROXIES', '10.1'],
-    ['VITRINE_TRUSTED_PROXIES', '::1/129'],
-    ['VITRINE_TRUSTED_PROXIES', 'fe80::1%eth0'],
-    ['VITRINE_TRUSTED_PROXIES', 'true'],
-    ['VITRINE_BASE_URL', 'pictures.example'],
-    ['VITRINE_BASE_URL', 'ftp://pictures.example'],
-    ['VITRINE_BASE_URL', 'javascript:alert(1)'],
-    ['VITRINE_BASE_URL', 'https://'],
-    ['VITRINE_BASE_URL', 'https://pictures.example/?a=b'],
-    ['VITRINE_BASE_URL', 'https://pictures.example/#top'],
-    ['VITRINE_BASE_URL', 'https://mara:secret@pictures.example'],
-    ['VITRINE_ENCODER_URL', 'http://encoder:8421/?model=x'],
-    ['VITRINE_FFMPEG', 'ffmpeg'],
-    ['VITRINE_LIBREOFFICE', '/nowhere/soffice'],
-    ['VITRINE_GHOSTSCRIPT', '/nowhere/gs'],
-    ['VITRINE_FFMPEG', '/nowhere/ffmpeg'],
-    ['VITRINE_SMTP_URL', 'mail.example'],
-    ['VITRINE_SMTP_URL', 'http://mail.example'],
-    ['VITRINE_SMTP_URL', 'smtp://'],
-    ['VITRINE_SMTP_URL', 'smtp://mail.example:99999'],
-    ['VITRINE_SMTP_URL', 'smtp://mail.example/path'],
-    ['VITRINE_SMTP_URL', 'smtp://mail.example?logger=true'],
-    ['VITRINE_SMTP_URL', 'smtp://mail.example?tls=perhaps'],
-    ['VITRINE_SMTP_URL', 'smtp://:secret@mail.example'],
-    ['VITRINE_SMTP_URL', 'smtp://a%0d%0aRCPT:b@mail.example'],
-    ['VITRINE_MAIL_FROM', 'nobody'],
-    ['VITRINE_MAIL_FROM', 'a@b, c@d'],
-    ['VITRINE_MAIL_FROM', 'Evil\r\nBcc: x@y <a@b>'],
-    ['VITRINE_LOG_LEVEL', 'loud'],
-    ['VITRINE_LOG_LEVEL', 'INFO'],
-    ['VITRINE_RATE_LIMITS', 'false'],
-    ['VITRINE_RATE_LIMITS', 'no\nreally'],
-    ['VITRINE_MAX_FILE_BYTES', '0'],
-    ['VITRINE_RESERVE_BYTES', '-1'],
-    ['VITRINE_MAX_FILE_BYTES', '20 GB'],
-    ['VITRINE_MAX_FILE_BYTES', '99999999999999999999'],
-    ['VITRINE_PROCESSES', '0'],
-    ['VITRINE_PROCESSES', '65'],
-    ['VITRINE_JOBS', 'render,'],
-    ['VITRINE_JOBS', 'All'],
-    ['VITRINE_METRICS_TOKEN', 'too short'],
-    ['VITRINE_METRICS_TOKEN', 'a token with blanks'],
-    ['VITRINE_DRAIN_SECONDS', '-1'],
-    ['VITRINE_STOP_SECONDS', '0'],
-    ['VITRINE_SESSION_DAYS', '0'],
-    ['VITRINE_SESSION_DAYS', '3651'],
-    ['VITRINE_SESSION_DAYS', 'forever'],
-    ['DATABASE_URL', 'mysql://localhost/vitrine'],
-    ['DATABASE_URL', 'localhost'],
-    ['VITRINE_DATABASE_DIRECT_URL', 'localhost'],
-    ['VITRINE_DATABASE_REPLICA_URL', 'localhost'],
-    ['VITRINE_DATABASE_POOLING', 'statement'],
-  ])('%s=%j stops the start with one line that says which', (name, value) => {
-    const message = refusalOf({ [name]: value });
-    expect(message).toContain(name);
-    expect(message).not.toMatch(/[\r\n]/);
+  test.each(
+    Object.entries({
+      VITRINE_PORT: ['eighty', '-1', '65536', '80.5', '8e3', '0x50', ' 80', '80\n81'],
+      VITRINE_CALLER_LIMIT: ['0'],
+      VITRINE_ANONYMOUS_BYTES_LIMIT: ['many'],
+      VITRINE_TRUSTED_PROXIES: [
+        'proxy.example',
+        ...['10.0.0.1 10.0.0.2', '10.0.0.1,', '10.0.0.0/33', '0.0.0.0/0', '10.0.0.0/255.0.0.0', '10.1'],
+        ...['::1/129', 'fe80::1%eth0', 'true'],
+      ],
+      VITRINE_BASE_URL: [
+        ...['pictures.example', 'ftp://pictures.example', 'javascript:alert(1)', 'https://'],
+        ...['https://pictures.example/?a=b', 'https://pictures.example/#top'],
+        'https://mara:secret@pictures.example',
+      ],
+      VITRINE_ENCODER_URL: ['http://encoder:8421/?model=x'],
+      VITRINE_FFMPEG: ['ffmpeg', '/nowhere/ffmpeg'],
+      VITRINE_LIBREOFFICE: ['/nowhere/soffice'],
+      VITRINE_GHOSTSCRIPT: ['/nowhere/gs'],
+      VITRINE_SMTP_URL: [
+        ...['mail.example', 'http://mail.example', 'smtp://', 'smtp://mail.example:99999'],
+        ...['smtp://mail.example/path', 'smtp://mail.example?logger=true', 'smtp://mail.example?tls=perhaps'],
+        ...['smtp://:secret@mail.example', 'smtp://a%0d%0aRCPT:b@mail.example'],
+      ],
+      VITRINE_MAIL_FROM: ['nobody', 'a@b, c@d', 'Evil\r\nBcc: x@y <a@b>'],
+      VITRINE_LOG_LEVEL: ['loud', 'INFO'],
+      VITRINE_RATE_LIMITS: ['false', 'no\nreally'],
+      VITRINE_RESERVE_BYTES: ['-1'],
+      VITRINE_MAX_FILE_BYTES: ['0', '20 GB', '99999999999999999999'],
+      VITRINE_PROCESSES: ['0', '65'],
+      VITRINE_JOBS: ['render,', 'All'],
+      VITRINE_METRICS_TOKEN: ['too short', 'a token with blanks'],
+      VITRINE_DRAIN_SECONDS: ['-1'],
+      VITRINE_STOP_SECONDS: ['0'],
+      VITRINE_SESSION_DAYS: ['0', '3651', 'forever'],
+      DATABASE_URL: ['mysql://localhost/vitrine', 'localhost'],
+      VITRINE_DATABASE_DIRECT_URL: ['localhost'],
+      VITRINE_DATABASE_REPLICA_URL: ['localhost'],
+      VITRINE_DATABASE_POOLING: ['statement'],
+    }),
+  )('%s of %j stops the start with one line that says which', (name, values) => {
+    for (const value of values)
+      expect(refusalOf({ [name]: value })).toMatch(new RegExp(`^[^\r\n]*${name}[^\r\n]*$`));
   });
 
   // SETTING-7
-  test('refuse an administrator without a password', () => {
-    for (const half of [{ VITRINE_ADMIN_USERNAME: 'root' }, { VITRINE_ADMIN_PASSWORD: 'secret words' }]) {
-      const message = refusalOf(half);
-      expect(message).toContain('VITRINE_ADMIN_USERNAME and VITRINE_ADMIN_PASSWORD');
-      expect(message).not.toMatch(/\n|secret words/);
-    }
+  test('refuse an administrator without a password, or with an unusable name', () => {
+    const VITRINE_ADMIN_PASSWORD = 'secret words';
+    for (const half of [{ VITRINE_ADMIN_USERNAME: 'root' }, { VITRINE_ADMIN_PASSWORD }])
+      expect(refusalOf(half)).toMatch(
+        /^VITRINE_ADMIN_USERNAME and VITRINE_ADMIN_PASSWORD (?!.*secret words).*$/,
+      );
+    for (const VITRINE_ADMIN_USERNAME of [' root', 'root ', ' ', 'r\noot', 'x'.repeat(101)])
+      expect(refusalOf({ VITRINE_ADMIN_USERNAME, VITRINE_ADMIN_PASSWORD })).toMatch(
+        /^VITRINE_ADMIN_USERNAME (?!.*secret words).*$/,
+      );
   });
 
   // SETTING-8
@@ -414,34 +372,6 @@ describe('settings', () => {
     expect(refusalOf(both)).toContain('DATABASE_URL');
   });
 
-  test.each([' root', 'root ', ' ', 'r\noot', 'x'.repeat(101)])(
-    'an administrator named %j stops the start',
-    (name) => {
-      const message = refusalOf({ VITRINE_ADMIN_USERNAME: name, VITRINE_ADMIN_PASSWORD: 'secret words' });
-      expect(message).toContain('VITRINE_ADMIN_USERNAME');
-      expect(message).not.toMatch(/\n|secret words/);
-    },
-  );
-
-  test.each(['VITRINE_PORT', 'export VITRINE_PORT 8080', '# fine\r\nVITRINE_PORT: 8080\r\n', 'DATABASE_URL'])(
-    'a line %j of vitrine.env, which says nothing, stops the start',
-    async (line) => {
-      const directory = await mkdtemp(join(tmpdir(), 'vitrine-config-'));
-      await writeFile(join(directory, 'vitrine.env'), line);
-      expect(refusalOf({}, directory)).toMatch(/^(VITRINE_PORT|DATABASE_URL) in vitrine\.env has no/);
-      await rm(directory, { recursive: true });
-    },
-  );
-
-  test('vitrine.env is under the environment; comments, quotes and a byte order mark are fine', async () => {
-    const directory = await mkdtemp(join(tmpdir(), 'vitrine-config-'));
-    const lines = '\uFEFFVITRINE_PORT="81"\n# VITRINE_NOTHING\nexport VITRINE_HOST=::1\r\nOTHER\n';
-    await writeFile(join(directory, 'vitrine.env'), lines);
-    expect(read({}, directory)).toMatchObject({ port: 81, host: '::1' });
-    expect(read({ VITRINE_PORT: '82' }, directory).port).toBe(82);
-    await rm(directory, { recursive: true });
-  });
-
   // SETTING-2
   test.each(['VITRINE_PROT', 'VITRINE_', 'VITRINE_port', 'VITRINE_ADMIN', 'VITRINE_PORT_'])(
     'an unknown name %s stops the start, even with an empty value',
@@ -454,27 +384,30 @@ describe('settings', () => {
 
 describe('settings that only the start can validate', () => {
   // SETTING-2
-  test.each([
-    ['DATABASE_URL', 'postgres://mara:hush@127.0.0.1:1/library'],
-    ['VITRINE_POSTGRES_BIN', '/nowhere/bin'],
-  ])('%s=%s stops it with one line that says which', async (name, value) => {
-    const directory = await mkdtemp(join(tmpdir(), 'vitrine-config-'));
-    const said = await startProcess(directory, { [name]: value }).catch((error: unknown) => String(error));
-    expect(said).toMatch(new RegExp(`^Error: ended with 1: ${name}: [^\\n]+$`));
-    expect(said).not.toContain('hush');
-    await rm(directory, { recursive: true });
+  test('an unreachable database and missing programs stop it with one line that says which', async () => {
+    for (const [name, value] of [
+      ['DATABASE_URL', 'postgres://mara:hush@127.0.0.1:1/library'],
+      ['VITRINE_POSTGRES_BIN', '/nowhere/bin'],
+    ] as const) {
+      const said = await startProcess(empty, { [name]: value }).catch(String);
+      expect(said).toMatch(new RegExp(`^Error: ended with 1: ${name}: (?!.*hush)[^\\n]+$`));
+    }
   });
 
-  test.each([
-    ['VITRINE_HOST', 'no.such.host.invalid', 'EAI_AGAIN'],
-    ['VITRINE_HOST', '192.0.2.1', 'EADDRNOTAVAIL'],
-    ['VITRINE_PORT', '80', 'EACCES'],
-    ['VITRINE_PORT', '8420', 'EADDRINUSE'],
-  ])('%s=%s, where nothing can listen (%s), is one line', (name, value, code) => {
-    const config = read({ [name]: value });
-    const refused = whyNotListening(Object.assign(new Error('listen failed'), { code }), config);
-    expect(refused).toBeInstanceOf(ConfigError);
-    expect(String(refused)).toContain(name);
+  test('nothing can listen there, which is one line', () => {
+    for (const [name, value, code] of [
+      ['VITRINE_HOST', 'no.such.host.invalid', 'EAI_AGAIN'],
+      ['VITRINE_HOST', '192.0.2.1', 'EADDRNOTAVAIL'],
+      ['VITRINE_PORT', '80', 'EACCES'],
+      ['VITRINE_PORT', '8420', 'EADDRINUSE'],
+    ] as const) {
+      const refused = whyNotListening(
+        Object.assign(new Error('listen failed'), { code }),
+        read({ [name]: value }),
+      );
+      expect(refused).toBeInstanceOf(ConfigError);
+      expect(String(refused)).toContain(name);
+    }
   });
 });
 
@@ -572,43 +505,34 @@ SoDfglXdQkfBbkltzeXq24mtotfCBQ==
     expect(read({ VITRINE_IDENTITY_PROVIDERS: '' }).identityProviders).toEqual([]);
   });
 
-  test.each([
-    ['VITRINE_IDENTITY_PROVIDERS', 'LDAP'],
-    ['VITRINE_IDENTITY_PROVIDERS', 'ldap,kerberos'],
-    ['VITRINE_IDENTITY_PROVIDERS', 'ldap,'],
-    ['VITRINE_IDENTITY_PROVIDERS', 'ldap,ldap'],
-    ['VITRINE_IDENTITY_PROVIDERS', 'password'],
-    ['VITRINE_LDAP_URL', ''],
-    ['VITRINE_LDAP_URL', 'directory.example.org'],
-    ['VITRINE_LDAP_URL', 'http://directory.example.org'],
-    ['VITRINE_LDAP_URL', 'ldap://'],
-    ['VITRINE_LDAP_URL', 'ldap://d:0'],
-    ['VITRINE_LDAP_URL', 'ldap://d:65536'],
-    ['VITRINE_LDAP_URL', 'ldap://d/dc=example'],
-    ['VITRINE_LDAP_URL', 'ldap://d?uid'],
-    ['VITRINE_LDAP_URL', 'ldap://cn=x:hush@d'],
-    ['VITRINE_LDAP_URL', 'ldap://a ldap://b'],
-    ['VITRINE_LDAP_URL', 'ldap://a\n'],
-    ['VITRINE_LDAP_SEARCH_BASE', ''],
-    ['VITRINE_LDAP_SEARCH_BASE', 'example.org'],
-    ['VITRINE_LDAP_STARTTLS', 'true'],
-    ['VITRINE_LDAP_CA_FILE', 'ca.pem'],
-    ['VITRINE_LDAP_BIND_DN', 'cn=vitrine,dc=example,dc=org'],
-    ['VITRINE_LDAP_BIND_PASSWORD', 'hush'],
-    ['VITRINE_LDAP_USER_FILTER', '(uid=mara)'],
-    ['VITRINE_LDAP_USER_FILTER', '(uid={username}'],
-    ['VITRINE_LDAP_USER_FILTER', '(uid={username}))'],
-    ['VITRINE_LDAP_USER_FILTER', '(&(a=1)\n(uid={username}'],
-    ['VITRINE_LDAP_USER_FILTER', '({username}=mara)'],
-    ['VITRINE_LDAP_USER_FILTER', '{username}'],
-    ['VITRINE_LDAP_SUBJECT_ATTRIBUTE', '*'],
-    ['VITRINE_LDAP_USERNAME_ATTRIBUTE', 'uid,cn'],
-    ['VITRINE_LDAP_FULLNAME_ATTRIBUTE', 'given name'],
-    ['VITRINE_LDAP_EMAIL_ATTRIBUTE', '(mail)'],
-  ])('%s=%j stops the start with one line that says which', (name, value) => {
-    const message = refusalOf({ ...directory, [name]: value }, furnished);
-    expect(message).toContain(name);
-    expect(message).not.toMatch(/[\r\n]|hush/);
+  test.each(
+    Object.entries({
+      VITRINE_IDENTITY_PROVIDERS: ['LDAP', 'ldap,kerberos', 'ldap,', 'ldap,ldap', 'password'],
+      VITRINE_LDAP_URL: [
+        ...['', 'directory.example.org', 'http://directory.example.org', 'ldap://', 'ldap://d:0'],
+        ...['ldap://d:65536', 'ldap://d/dc=example', 'ldap://d?uid', 'ldap://cn=x:hush@d'],
+        ...['ldap://a ldap://b', 'ldap://a\n'],
+      ],
+      VITRINE_LDAP_SEARCH_BASE: ['', 'example.org'],
+      VITRINE_LDAP_STARTTLS: ['true'],
+      VITRINE_LDAP_CA_FILE: ['ca.pem'],
+      VITRINE_LDAP_BIND_DN: ['cn=vitrine,dc=example,dc=org'],
+      VITRINE_LDAP_BIND_PASSWORD: ['hush'],
+      VITRINE_LDAP_USER_FILTER: [
+        ...['(uid=mara)', '(uid={username}', '(uid={username}))', '(&(a=1)\n(uid={username}'],
+        ...['({username}=mara)', '{username}'],
+      ],
+      VITRINE_LDAP_SUBJECT_ATTRIBUTE: ['*'],
+      VITRINE_LDAP_USERNAME_ATTRIBUTE: ['uid,cn'],
+      VITRINE_LDAP_FULLNAME_ATTRIBUTE: ['given name'],
+      VITRINE_LDAP_EMAIL_ATTRIBUTE: ['(mail)'],
+    }),
+  )('%s of %j stops the start with one line that says which', (name, values) => {
+    for (const value of values) {
+      const message = refusalOf({ ...directory, [name]: value }, furnished);
+      expect(message).toContain(name);
+      expect(message).not.toMatch(/[\r\n]|hush/);
+    }
   });
 
   // SETTING-2
@@ -633,17 +557,13 @@ describe('vitrine.env', () => {
 
   // SETTING-1
   test('is read from the working directory, and the environment wins over it', async () => {
-    await keep(
-      '# ours\nVITRINE_PORT=9000\nVITRINE_HOST="::1"\nDATABASE_URL=postgresql://db/vitrine\nOTHER=1\n',
-    );
-    expect(read({}, furnished)).toMatchObject({
-      port: 9000,
-      host: '::1',
-      databaseUrl: 'postgresql://db/vitrine',
-      dataDir: join(furnished, 'data'),
-    });
-    expect(read({ VITRINE_PORT: '9001', DATABASE_URL: 'postgres://env/x' }, furnished)).toMatchObject({
-      port: 9001,
+    // With a byte order mark, comments, quotes and lines of other programs.
+    const lines = '\uFEFFVITRINE_PORT="81"\n# VITRINE_NOTHING\nexport VITRINE_HOST=::1\r\nOTHER\nX=1\n';
+    await keep(`${lines}DATABASE_URL=postgresql://db/vitrine\n`);
+    const databaseUrl = 'postgresql://db/vitrine';
+    expect(read({}, furnished)).toMatchObject({ port: 81, host: '::1', databaseUrl });
+    expect(read({ VITRINE_PORT: '82', DATABASE_URL: 'postgres://env/x' }, furnished)).toMatchObject({
+      port: 82,
       host: '::1',
       databaseUrl: 'postgres://env/x',
     });
@@ -657,9 +577,20 @@ describe('vitrine.env', () => {
     expect(read({ VITRINE_PORT: '90' }, furnished).port).toBe(90);
     await keep('VITRINE_ADMIN_USERNAME=root\n');
     expect(refusalOf({}, furnished)).toContain('go together');
-    expect(read({ VITRINE_ADMIN_PASSWORD: 'long enough' }, furnished).admin).toEqual({
-      username: 'root',
-      password: 'long enough',
-    });
+    const admin = { username: 'root', password: 'long enough' };
+    expect(read({ VITRINE_ADMIN_PASSWORD: admin.password }, furnished).admin).toEqual(admin);
+  });
+
+  test('with a line that says nothing stops the start', async () => {
+    const lines = [
+      'VITRINE_PORT',
+      'export VITRINE_PORT 8080',
+      '# fine\r\nVITRINE_PORT: 8080\r\n',
+      'DATABASE_URL',
+    ];
+    for (const line of lines) {
+      await keep(line);
+      expect(refusalOf({}, furnished)).toMatch(/^(VITRINE_PORT|DATABASE_URL) in vitrine\.env has no/);
+    }
   });
 });
