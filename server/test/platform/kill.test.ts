@@ -1,135 +1,227 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { capabilities } from '@vitrine/contract/capabilities';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { slowSvg } from '../media/hostile-files.ts';
 import { type Visitor, visit } from '../support/client.ts';
 import { publish, upload } from '../support/library.ts';
-import { jpeg } from '../support/pictures.ts';
+import { jpeg, png } from '../support/pictures.ts';
 import { isAlive, postmasterOf, type ServiceProcess, startProcess } from '../support/process.ts';
+import { base } from './clusters.ts';
+import { expectSurvival, until, untilRendered } from './disturbed.ts';
 
 const admin = { VITRINE_ADMIN_USERNAME: 'root', VITRINE_ADMIN_PASSWORD: 'a long password' };
+const MB = 1024 * 1024;
+const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
 
 /** One library for all tests: creating a PostgreSQL cluster costs more than most of them. */
 let directory: string;
-let running: ServiceProcess | undefined;
+let service: ServiceProcess;
 
 beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'vitrine-kill-'));
+  directory = await mkdtemp(join(base, 'vitrine-kill-'));
   await chmod(directory, 0o755);
+  service = await startProcess(directory, admin);
 });
 afterAll(async () => {
-  running?.child.kill('SIGTERM');
-  await running?.exited;
+  service.child.kill('SIGKILL');
+  await service.exited;
   await rm(directory, { recursive: true, force: true });
 });
 
-/** Signs in to the library's service, and starts the service if an earlier test has ended it. */
-async function enter(): Promise<{ service: ServiceProcess; visitor: Visitor }> {
-  const { child } = running ?? {};
-  if (running === undefined || child?.exitCode !== null || child.signalCode !== null)
-    running = await startProcess(directory, admin);
-  const visitor = visit(running.address);
-  await visitor.ok('login', { body: { username: 'root', password: admin.VITRINE_ADMIN_PASSWORD } });
-  return { service: running, visitor };
+async function signIn(username = 'root', password = admin.VITRINE_ADMIN_PASSWORD): Promise<Visitor> {
+  const visitor = visit(service.address);
+  await visitor.ok('login', { body: { username, password } });
+  return visitor;
 }
 
-interface Acknowledged {
-  assets: Map<string, string>;
-  posts: Set<string>;
-}
-
-/** Uploads and posts continuously until the service is gone; records the acknowledged writes. */
-async function work(visitor: Visitor, seed: number, acknowledged: Acknowledged): Promise<void> {
-  for (let i = 0; ; i += 1) {
-    const bytes = await jpeg(300, 200, { seed: seed + i });
+/** Performs the acts one after the other until the service is gone. */
+async function untilGone(acts: Iterable<() => Promise<unknown>>): Promise<void> {
+  for (const act of acts) {
     try {
-      const asset = await upload(visitor, bytes);
-      acknowledged.assets.set(asset.id, createHash('sha256').update(bytes).digest('hex'));
-      acknowledged.posts.add((await publish(visitor, [asset])).id);
+      await act();
     } catch {
       return;
     }
   }
 }
 
-async function killEverything({ child, exited }: ServiceProcess): Promise<void> {
-  const postmaster = await postmasterOf(directory);
-  child.kill('SIGKILL');
-  process.kill(postmaster, 'SIGKILL');
-  await exited;
+/** Sends all but the last megabyte of a file with tus, and never ends the request. */
+async function stallUpload({ cookie }: Visitor, bytes: Buffer<ArrayBuffer>) {
+  const tus = (method: string, path: string, headers: Record<string, string>, body?: BodyInit) =>
+    fetch(new URL(path, service.address), {
+      method,
+      headers: { 'tus-resumable': '1.0.0', cookie: `user=${cookie()}`, ...headers },
+      ...(body === undefined ? {} : { body, duplex: 'half' }),
+    } as RequestInit);
+  const part = (offset: number) => ({
+    'upload-offset': String(offset),
+    'content-type': 'application/offset+octet-stream',
+  });
+  const created = await tus('POST', '/api/v1/uploads', { 'upload-length': String(bytes.length) });
+  const path = created.headers.get('location') ?? '';
+  const sent = bytes.subarray(0, bytes.length - MB);
+  const stalled = new ReadableStream<Uint8Array>({ start: (controller) => controller.enqueue(sent) });
+  const broken = tus('PATCH', path, part(0), stalled).catch(() => null);
+  const uploads = join(directory, 'library', 'uploads');
+  const onDisk = async () => {
+    const [name] = await readdir(uploads);
+    return name === undefined ? 0 : (await stat(join(uploads, name))).size;
+  };
+  await expect.poll(onDisk, { timeout: 60_000 }).toBe(sent.length);
+  return {
+    id: path.split('/').at(-1) ?? '',
+    broken,
+    offset: async () => Number((await tus('HEAD', path, {})).headers.get('upload-offset')),
+    finish: async (offset: number) => (await tus('PATCH', path, part(offset), bytes.subarray(offset))).status,
+  };
 }
 
-async function untilNothingPends(visitor: Visitor, ids: Iterable<string>): Promise<string[]> {
-  const left = new Set(ids);
-  for (let tries = 0; tries < 150 && left.size > 0; tries += 1) {
-    for (const id of left) {
-      const asset = await visitor.ok('getAsset', { params: { id } });
-      if (!asset.restricted && asset.processing_status === 'ready' && asset.ladder_available) left.delete(id);
-    }
-    if (left.size > 0) await sleep(200);
+// UPLOAD-3, UPLOAD-12
+test('kill -9 of all processes loses no acknowledged change, and leaves none incomplete', async () => {
+  const root = await signIn();
+  const password = 'another password';
+  const asker = await root.ok('createUser', { body: { username: 'asker', password, role: 'viewer' } });
+  const visitor = await signIn('asker', password);
+  const secret = await upload(root, await jpeg(60, 40), { sensitivity: 'restricted' });
+  const collection = await root.ok('createCollection', { body: { name: 'All' } });
+  const posts: string[] = [];
+  for (let i = 0; i < 40; i += 1) posts.push((await publish(root, [secret])).id);
+  const asks: string[] = [];
+  for (const capability of [
+    'content.access.request',
+    ...capabilities.filter((one) => one !== 'system.admin'),
+  ]) {
+    const { id } = await visitor.ok('requestAccess', { params: { id: secret.id }, body: { capability } });
+    asks.push(id);
   }
-  return [...left];
-}
+  const logos = await Promise.all(Array.from({ length: 30 }, (_, i) => png(40 + i, 40)));
+  const bytes = Buffer.alloc(40 * MB, 'every byte of this file counts. ');
+  bytes.writeUInt32BE(7, 17 * MB);
+  const stalled = await stallUpload(root, bytes);
 
-describe('kill -9 of everything in the middle of uploads', () => {
-  // UPLOAD-12
-  test('loses no acknowledged asset or post, and completes renditions', async () => {
-    const acknowledged: Acknowledged = { assets: new Map(), posts: new Set() };
-    const first = await enter();
-    const lanes = [1, 2, 3].map((lane) => work(first.visitor, lane * 1000, acknowledged));
-    while (acknowledged.assets.size < 12) await sleep(20);
-    await killEverything(first.service);
-    await Promise.all(lanes);
-    const { service, visitor } = await enter();
-    expect(acknowledged.posts.size).toBeGreaterThanOrEqual(9);
-    for (const id of acknowledged.posts) await visitor.ok('getPost', { params: { id } });
-    expect(await untilNothingPends(visitor, acknowledged.assets.keys())).toEqual([]);
-    for (const [id, hash] of acknowledged.assets) {
-      const response = await fetch(`${service.address}/api/v1/assets/${id}/file`, {
-        headers: { cookie: `user=${visitor.cookie()}` },
-      });
-      const bytes = Buffer.from(await response.arrayBuffer());
-      expect([id, createHash('sha256').update(bytes).digest('hex')]).toEqual([id, hash]);
-    }
-  }, 120_000);
+  const assets = new Map<string, string>();
+  const published = new Set<string>();
+  const decided = new Set<string>();
+  const collected = new Set<string>();
+  let lastLogo = '';
+  const uploading = function* (lane: number) {
+    for (let i = 0; ; i += 1)
+      yield async () => {
+        const picture = await jpeg(300, 200, { seed: lane * 1000 + i });
+        const asset = await upload(root, picture);
+        assets.set(asset.id, sha256(picture));
+        published.add((await publish(root, [asset])).id);
+      };
+  };
+  const lanes = [
+    untilGone(uploading(1)),
+    untilGone(uploading(2)),
+    untilGone(
+      asks.map((id) => async () => {
+        await root.ok('decideRequest', { params: { id }, body: { decision: 'granted' } });
+        decided.add(id);
+      }),
+    ),
+    untilGone(
+      posts.map((post_id) => async () => {
+        await root.ok('addToCollection', { params: { id: collection.id, post_id } });
+        collected.add(post_id);
+      }),
+    ),
+    untilGone(
+      logos.map((logo) => async () => {
+        const answer = await root.ok('uploadLogo', { body: new Blob([logo], { type: 'image/png' }) });
+        lastLogo = answer.logo_history?.[0]?.hash ?? '';
+      }),
+    ),
+  ];
+  while (assets.size < 4 || decided.size < 5 || collected.size < 5) await sleep(1);
+  const postmaster = await postmasterOf(directory);
+  service.child.kill('SIGKILL');
+  process.kill(postmaster, 'SIGKILL');
+  await service.exited;
+  await Promise.all([...lanes, stalled.broken]);
+  expect([decided.size < asks.length, collected.size < posts.length]).toEqual([true, true]);
 
-  test('stops PostgreSQL when the service is killed', async () => {
-    const { service } = await enter();
-    const postmaster = await postmasterOf(directory);
-    service.child.kill('SIGKILL');
-    await service.exited;
-    for (let tries = 0; tries < 400 && isAlive(postmaster); tries += 1) await sleep(100);
-    expect(isAlive(postmaster)).toBe(false);
-  });
+  service = await startProcess(directory, admin);
+  const again = await signIn();
+  for (const id of published) await again.ok('getPost', { params: { id } });
+  await untilRendered(again, [...assets.keys()]);
+  for (const [id, hash] of assets) {
+    const response = await fetch(`${service.address}/api/v1/assets/${id}/file`, {
+      headers: { cookie: `user=${again.cookie()}` },
+    });
+    expect([id, sha256(new Uint8Array(await response.arrayBuffer()))]).toEqual([id, hash]);
+  }
 
-  // RUN-1
-  test('refuses a second start on the same library in one line', async () => {
-    await enter();
-    const second = await startProcess(directory, admin).catch((error: unknown) => String(error));
-    expect(second).toBe(`Error: ended with 1: another Vitrine is using ${directory}`);
-  });
+  const offset = await stalled.offset();
+  expect(offset).toBeGreaterThanOrEqual(16 * MB);
+  expect(offset).toBeLessThanOrEqual(39 * MB);
+  expect(await stalled.finish(offset)).toBe(204);
+  const resumed = await again.ok('createAsset', { body: { upload_id: stalled.id } });
+  expect(resumed).toMatchObject({ file_size_bytes: bytes.length, file_hash: sha256(bytes) });
+
+  const requests = (await again.ok('listAllRequests', { query: { limit: 200 } })).items;
+  const granted = requests.filter(({ state }) => state === 'granted');
+  // At most one decision was made without its response arriving.
+  expect([...decided].filter((id) => !granted.some((one) => one.id === id))).toEqual([]);
+  expect(granted.length - decided.size).toBeLessThanOrEqual(1);
+  const { grants } = await again.ok('getUserCapabilities', { params: { ref: asker.ref } });
+  expect(grants.map(({ capability }) => capability).sort()).toEqual(
+    granted.map((one) => one.requested_capability).sort(),
+  );
+
+  const listed = { params: { id: collection.id }, query: { limit: 200 } };
+  const kept = (await again.ok('listCollectionPosts', listed)).items.map(({ id }) => id);
+  expect(kept).toEqual(posts.slice(0, kept.length));
+  expect([...collected].filter((id) => !kept.includes(id))).toEqual([]);
+
+  const { logo_history: history = [], logo_url: url } = await again.ok('getAdminAppearance');
+  expect(history.map(({ available }) => available)).toEqual(history.map(() => true));
+  if (lastLogo !== '') expect(history.map(({ hash }) => hash).slice(0, 2)).toContain(lastLogo);
+  expect(url?.split('v=')[1]).toBe(history.find(({ active }) => active)?.hash);
 });
 
-/** Returns the decoder processes of a service. */
-async function decodersOf({ child }: ServiceProcess): Promise<number[]> {
+// RUN-1
+test('a second start on the same library is refused in one line', async () => {
+  const second = await startProcess(directory, admin).catch((error: unknown) => String(error));
+  expect(second).toBe(`Error: ended with 1: another Vitrine is using ${directory}`);
+});
+
+// RUN-4
+test('the embedded PostgreSQL is restarted when its postmaster is killed, and ends with the service', async () => {
+  const first = await postmasterOf(directory);
+  await expectSurvival({ service, visitor: await signIn() }, async () => {
+    process.kill(first, 'SIGKILL');
+    const current = () => postmasterOf(directory).catch(() => first);
+    await until('another one runs', async () => (await current()) !== first);
+  });
+  const second = await postmasterOf(directory);
+  service.child.kill('SIGKILL');
+  await service.exited;
+  await until('it is gone with the service', () => !isAlive(second), 40_000);
+});
+
+/** Returns the decoder processes of the service. */
+async function decoders(): Promise<number[]> {
   const { stdout } = await promisify(execFile)('ps', ['-eo', 'pid=,ppid=,args=']);
   return stdout.split('\n').flatMap((line) => {
     const [pid, parent] = line.trim().split(/\s+/, 2).map(Number);
-    return parent === child.pid && line.includes('decoding/child.ts') ? [pid ?? 0] : [];
+    return parent === service.child.pid && line.includes('decoding/child.ts') ? [pid ?? 0] : [];
   });
 }
 
-test('stops without waiting for a long rendering and leaves no decoder behind', async () => {
-  const { service, visitor } = await enter();
-  await upload(visitor, slowSvg({ filters: 400 }), {}, 'slow.svg');
-  await expect.poll(() => decodersOf(service), { timeout: 60_000 }).toHaveLength(1);
-  const decoders = await decodersOf(service);
+test('the service stops without waiting for a long rendering and leaves no decoder behind', async () => {
+  service = await startProcess(directory, admin);
+  await upload(await signIn(), slowSvg({ filters: 400 }), {}, 'slow.svg');
+  await expect.poll(decoders, { timeout: 60_000 }).toHaveLength(1);
+  const running = await decoders();
   service.child.kill('SIGTERM');
   expect(await service.exited).toBe(0);
-  expect(decoders.filter(isAlive)).toEqual([]);
+  expect(running.filter(isAlive)).toEqual([]);
 });
