@@ -1,11 +1,12 @@
 import { sql } from 'kysely';
-import { afterEach, beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { enqueue, enqueueAll } from '../../src/job-table.ts';
 import { jobHandlers } from '../../src/jobs.ts';
-import type { Database } from '../../src/platform/database/pool.ts';
+import { type Database, type DatabasePool, openPool } from '../../src/platform/database/pool.ts';
 import { claimLiveness, countLiveWorkers } from '../../src/platform/jobs/liveness.ts';
 import { startWorker, type Worker } from '../../src/platform/jobs/worker.ts';
 import { type Library, openLibrary } from '../support/library.ts';
+import { openRelay, type Relay } from '../support/relay.ts';
 
 let library: Library;
 let worker: Worker | null = null;
@@ -35,15 +36,14 @@ async function breakConnections(db: Database = library.deps.db): Promise<void> {
 
 /** Returns whether a worker's fetch waits for a lock. */
 async function isFetchWaiting(): Promise<boolean> {
-  const { rows } = await sql<{ waits: boolean }>`select exists (select from pg_stat_activity
-    where datname = current_database() and wait_event_type = 'Lock') as waits`.execute(library.deps.db);
-  return rows[0]?.waits ?? false;
+  const { rows } = await sql`select from pg_stat_activity
+    where datname = current_database() and wait_event_type = 'Lock'`.execute(library.deps.db);
+  return rows.length > 0;
 }
 
 async function countJobs(): Promise<number> {
-  const { rows } = await sql<{ n: number }>`
-    select count(*) as n from graphile_worker._private_jobs`.execute(library.deps.db);
-  return rows[0]?.n ?? 0;
+  const { rows } = await sql`select from graphile_worker._private_jobs`.execute(library.deps.db);
+  return rows.length;
 }
 
 /** Returns the backends that hold the lock of a worker. */
@@ -55,9 +55,10 @@ async function holders(): Promise<number[]> {
 
 /** Returns the number of connections of the library to its database, including its own. */
 async function countConnections(): Promise<number> {
-  const { rows } = await sql<{ n: number }>`
-    select count(*) as n from pg_stat_activity where datname = current_database()`.execute(library.deps.db);
-  return rows[0]?.n ?? 0;
+  const { rows } = await sql`select from pg_stat_activity where datname = current_database()`.execute(
+    library.deps.db,
+  );
+  return rows.length;
 }
 
 const soon = { timeout: 20_000, interval: 100 };
@@ -158,4 +159,56 @@ test('runs many jobs over few connections', async () => {
   await expect.poll(countJobs, soon).toBe(0);
   expect(taken).toBeLessThanOrEqual(8);
   expect(warnings).toEqual([]);
+});
+
+describe('over a network', () => {
+  let relay: Relay;
+  let database: DatabasePool;
+  const said: string[] = [];
+
+  beforeAll(async () => {
+    const { username, password, pathname, searchParams, port } = new URL(library.databaseUrl);
+    relay = await openRelay(() => ({ path: `${searchParams.get('host')}/.s.PGSQL.${port}` }));
+    const connectionString = `postgres://${username}:${password}@127.0.0.1:${relay.port}${pathname}`;
+    database = openPool({ connectionString }, 4, (message) => said.push(message));
+  });
+  afterAll(async () => {
+    await database.close();
+    await relay.close();
+  });
+
+  // RUN-4
+  test('jobs run again after it has lost its connections to the database without closing them', async () => {
+    const { db, log } = library.deps;
+    const handlers = jobHandlers({ ...library.deps, db: database.db });
+    // One worker, so that no other fetches the job while its fetch waits for a response.
+    worker = await startWorker({ ...database, handlers, log, concurrency: 1, crontab: '' });
+    await enqueue(db, 'release-logo', { hash: 'none' }, { key: 'before' });
+    await expect.poll(countJobs, soon).toBe(0);
+    await db.transaction().execute(async (tx) => {
+      await sql`lock table graphile_worker._private_jobs in access exclusive mode`.execute(tx);
+      await expect.poll(isFetchWaiting, soon).toBe(true);
+      relay.stall();
+      relay.lose();
+    });
+    await expect.poll(() => said, soon).toContainEqual(expect.stringContaining('does not answer'));
+    relay.restore();
+    await enqueue(db, 'release-logo', { hash: 'none' }, { key: 'after' });
+    await expect.poll(countJobs, soon).toBe(0);
+  });
+
+  // RUN-4
+  test('PostgreSQL ends sessions that a lost network has left, and so releases their locks', async () => {
+    // On a unix socket these settings have no effect, but the session has them.
+    const { rows } = await sql<{ name: string; value: string }>`
+      select name, reset_val as value from pg_settings where name like 'tcp\\_%' order by name`.execute(
+      database.db,
+    );
+    expect(Object.fromEntries(rows.map(({ name, value }) => [name, value]))).toEqual({
+      tcp_keepalives_count: '3',
+      tcp_keepalives_idle: '10',
+      tcp_keepalives_interval: '5',
+      tcp_user_timeout: '25000',
+    });
+  });
 });

@@ -33,24 +33,17 @@ async function jobs(): Promise<StoredJob[]> {
   return rows;
 }
 
-test.each([1, 3, 200])('enqueues %i jobs in one statement, each with its own key', async (count) => {
+test.each([0, 1, 200])('enqueues %i jobs in at most one statement, each with its own key', async (count) => {
   const { db } = library.deps;
   const wanted = Array.from({ length: count }, (_, n) => ({
     payload: { hash: `"${n}", \\{}` },
     key: `one:${n}`,
   }));
   const [, statements] = await countStatements(library, () => enqueueAll(db, 'release-logo', wanted));
-  expect(statements).toBe(1);
+  expect(statements).toBe(Math.min(count, 1));
   expect(await jobs()).toEqual(wanted.map(({ payload, key }) => ({ payload, key, max_attempts: 5 })));
   await enqueueAll(db, 'release-logo', wanted);
   expect(await jobs()).toHaveLength(count);
-});
-
-test('runs no statement without jobs', async () => {
-  expect(await countStatements(library, () => enqueueAll(library.deps.db, 'release-logo', []))).toEqual([
-    undefined,
-    0,
-  ]);
 });
 
 test('completes a run when its last job is completed or failed', async () => {
