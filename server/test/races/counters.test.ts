@@ -5,7 +5,7 @@ import { type Account, type Library, openLibrary, publish, upload } from '../sup
 import { plainFile } from '../support/pictures.ts';
 
 /** Accounts that write concurrently. */
-const WRITERS = 60;
+const WRITERS = 24;
 
 let library: Library;
 let mara: Account;
@@ -60,24 +60,21 @@ const statusesOf = (answers: { status: number }[]) =>
   [...new Set(answers.map(({ status }) => status))].sort();
 
 // LIKE-3
-test('counts 60 concurrent likes, and 30 after 30 concurrent unlikes', async () => {
-  const path = () => `/posts/${post}/like`;
-  const liked = await Promise.all(writers.map((writer) => writer.send(path(), { method: 'POST' })));
-  expect(statusesOf(liked)).toEqual([200]);
-  expect(await counters()).toEqual({ ...consistent, likes: 60, liked: 60, comments: 0, live: 0 });
-  const unliked = await Promise.all(
-    writers.filter((_, i) => i % 2 === 0).map((writer) => writer.send(path(), { method: 'DELETE' })),
-  );
-  expect(statusesOf(unliked)).toEqual([200]);
-  expect(await counters()).toEqual({ ...consistent, likes: 30, liked: 30, comments: 0, live: 0 });
-  expect(await mara.ok('getLike', { params: { id: post } })).toEqual({ liked: false, like_count: 30 });
+test('counts concurrent likes, and those left after concurrent unlikes of half of them', async () => {
+  const params = { id: post };
+  await Promise.all(writers.map((writer) => writer.ok('likePost', { params })));
+  expect(await counters()).toEqual({ ...consistent, likes: WRITERS, liked: WRITERS, comments: 0, live: 0 });
+  const half = WRITERS / 2;
+  await Promise.all(writers.slice(0, half).map((writer) => writer.ok('unlikePost', { params })));
+  expect(await counters()).toEqual({ ...consistent, likes: half, liked: half, comments: 0, live: 0 });
+  expect(await mara.ok('getLike', { params })).toEqual({ liked: false, like_count: half });
 });
 
 // LIKE-3
 test('counts right after mixed concurrent likes and unlikes of the same callers', async () => {
   const few = writers.slice(0, 10);
   const answers = await Promise.all(
-    Array.from({ length: 200 }, (_, i) =>
+    Array.from({ length: 100 }, (_, i) =>
       (few[i % 10] ?? mara).send(`/posts/${post}/like`, { method: i % 3 === 0 ? 'DELETE' : 'POST' }),
     ),
   );
@@ -91,32 +88,29 @@ test('counts right after mixed concurrent likes and unlikes of the same callers'
   expect(await counters()).toMatchObject({ likes: 0, liked: 0 });
 });
 
-test('lists and counts each of 60 concurrent comments once', async () => {
+test('lists and counts each concurrent comment once, and replies to and likes of one of them', async () => {
   const made = await Promise.all(writers.map((writer, i) => say(writer, `number ${i}`)));
-  expect(await counters()).toEqual({ ...consistent, likes: 0, liked: 0, comments: 60, live: 60 });
   const { items } = await mara.ok('listComments', { params: { id: post }, query: { limit: 200 } });
   expect(new Set(items.map(({ id }) => id))).toEqual(new Set(made.map(({ id }) => id)));
   const { comment_count, comments_preview } = await mara.ok('getPost', { params: { id: post } });
-  expect(comment_count).toBe(60);
+  expect(comment_count).toBe(WRITERS);
   expect(comments_preview?.map(({ id }) => id)).toEqual(items.slice(0, 3).map(({ id }) => id));
-});
 
-test('counts 60 concurrent replies to one comment and 60 likes of it', async () => {
-  const root = await say(mara, 'root');
-  const answers = await Promise.all(
-    writers.flatMap((writer) => [
-      writer.send(`/posts/${post}/comments`, { method: 'POST', body: { body: 'x', parent_id: root.id } }),
-      writer.send(`/comments/${root.id}/like`, { method: 'POST' }),
-    ]),
+  const id = made[0]?.id ?? '';
+  await Promise.all(
+    writers.flatMap((writer) => [say(writer, 'x', id), writer.ok('likeComment', { params: { id } })]),
   );
-  expect(statusesOf(answers)).toEqual([200, 201]);
-  expect(await counters()).toEqual({ ...consistent, likes: 0, liked: 0, comments: 61, live: 61 });
-  const { items } = await mara.ok('listComments', { params: { id: post } });
-  expect(items[0]).toMatchObject({ reply_count: 60, like_count: 60 });
+  const comments = 2 * WRITERS;
+  expect(await counters()).toEqual({ ...consistent, likes: 0, liked: 0, comments, live: comments });
+  const again = await mara.ok('listComments', { params: { id: post }, query: { limit: 200 } });
+  expect(again.items.find((one) => one.id === id)).toMatchObject({
+    reply_count: WRITERS,
+    like_count: WRITERS,
+  });
 });
 
 // HTTP-36, POST-34
-test('keeps all counters consistent, without a 500, while 60 accounts like, comment, edit and delete', async () => {
+test('keeps all counters consistent, without a 500, while many accounts like, comment, edit and delete', async () => {
   const roots = await Promise.all([1, 2, 3, 4].map((n) => say(mara, `root ${n}`)));
   const seen: number[] = [];
   const ask = async (caller: Visitor, method: string, path: string, body?: unknown) => {
@@ -138,18 +132,18 @@ test('keeps all counters consistent, without a 500, while 60 accounts like, comm
       if (i % 7 === 0) await ask(writer, 'DELETE', `/comments/${root}/like`);
       if (own !== null) await ask(writer, 'PATCH', `/comments/${own}`, { body: 'edited' });
       // Meanwhile two roots are deleted with their replies.
-      if (i === 20 || i === 40) await ask(mara, 'DELETE', `/comments/${roots[i / 20]?.id ?? ''}`);
-      if (i === 30) await ask(mara, 'PATCH', `/posts/${post}`, { title: 'changed meanwhile' });
+      if (i === 8 || i === 16) await ask(mara, 'DELETE', `/comments/${roots[i / 8]?.id ?? ''}`);
+      if (i === 12) await ask(mara, 'PATCH', `/posts/${post}`, { title: 'changed meanwhile' });
     }),
   );
   expect([...new Set(seen)].sort()).toEqual([200, 201, 204, 404]);
   const counted = await counters();
   expect(counted).toMatchObject(consistent);
   expect(counted.likes).toBe(counted.liked);
-  expect(counted.likes).toBe(30);
+  expect(counted.likes).toBe(WRITERS / 2);
   expect(counted.comments).toBe(counted.live);
   expect(await mara.ok('getPost', { params: { id: post } })).toMatchObject({
-    like_count: 30,
+    like_count: WRITERS / 2,
     comment_count: counted.live,
     title: 'changed meanwhile',
   });
@@ -158,7 +152,7 @@ test('keeps all counters consistent, without a 500, while 60 accounts like, comm
 test('refuses or deletes replies that are written while their root is deleted', async () => {
   let refused = 0;
   let gone = 0;
-  for (let round = 0; round < 12; round += 1) {
+  for (let round = 0; round < 10; round += 1) {
     const root = await say(mara, 'root');
     const body = { body: 'x', parent_id: root.id };
     const replying = (some: Visitor[]) =>
@@ -193,7 +187,7 @@ test('counts a comment off once when it is deleted concurrently', async () => {
 });
 
 test('refuses comments once they are disabled, also those under way', async () => {
-  const storm = writers.slice(0, 60).map(async (writer) => {
+  const storm = writers.map(async (writer) => {
     const answer = await writer.send(`/posts/${post}/comments`, { method: 'POST', body: { body: 'x' } });
     return [answer.status, answer.status === 409 ? answer.text : ''];
   });
@@ -231,11 +225,11 @@ test('counts concurrent follows of one account and mutual follows', async () => 
   const follow = (caller: Visitor, ref: number) => caller.send(`/users/${ref}/follow`, { method: 'POST' });
   const answers = await Promise.all([
     ...writers.map((writer) => follow(writer, mara.ref)),
-    ...refs.slice(0, 50).map(({ ref }) => follow(mara, ref)),
+    ...refs.slice(0, 20).map(({ ref }) => follow(mara, ref)),
   ]);
   expect(statusesOf(answers)).toEqual([204]);
   expect(await mara.ok('getUser', { params: { ref: mara.ref } })).toMatchObject({
     follower_count: WRITERS,
-    following_count: 50,
+    following_count: 20,
   });
 });
