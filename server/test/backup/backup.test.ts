@@ -25,7 +25,7 @@ import {
   type TestBucket,
 } from '../support/bucket.ts';
 import { urlOf } from '../support/clone.ts';
-import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
+import { type Account, type Library, objectPath, openLibrary, upload } from '../support/library.ts';
 import { jpeg, plainFile } from '../support/pictures.ts';
 import { bin } from '../support/process.ts';
 import {
@@ -70,15 +70,7 @@ async function filesBelow(directory: string): Promise<string[]> {
   return entries.filter((e) => e.isFile()).map((e) => join(e.parentPath, e.name).slice(directory.length + 1));
 }
 
-async function hashOf({ id }: { id: string }): Promise<string> {
-  const { db } = library.deps;
-  const row = await db
-    .selectFrom('assets')
-    .select('file_hash')
-    .where('id', '=', id)
-    .executeTakeFirstOrThrow();
-  return row.file_hash ?? '';
-}
+const keyOf = ({ file_hash }: { file_hash: string | null }) => originalKey(file_hash ?? '');
 
 async function flipBit(path: string): Promise<void> {
   const bytes = await readFile(path);
@@ -131,15 +123,30 @@ function observeSnapshot(pool: pg.Pool, observe: (client: pg.PoolClient) => Prom
 }
 
 describe('a backup', () => {
-  // RUN-13, RUN-14, RUN-16
-  test('restores every row and file, but neither sessions nor mails that were due', async () => {
+  // RUN-13, RUN-14, RUN-16, RUN-17
+  test('restores every row and file with its passphrase only, but neither sessions nor mails that were due', async () => {
     await sql`select graphile_worker.add_job('mail-notification', '{"id": "x"}')`.execute(library.deps.db);
     const before = await rowsOf(library.database.pool);
     const directory = await scratch.directory();
-    const { manifest } = await backUp(library, directory);
+    const passphrase = 'grey heron over the weir';
+    await expect(backUp(library, directory, { passphrase: 'short' })).rejects.toThrow(/12 characters/);
+    const { manifest } = await backUp(library, directory, { passphrase });
     expect(manifest.lost.first).toEqual([]);
-    const repository = await openBackups(directory);
+    await expect(openBackups(directory)).rejects.toThrow(/are encrypted; set VITRINE_BACKUP_PASSPHRASE/);
+    await expect(openBackups(directory, 'grey heron over the wear')).rejects.toThrow('wrong passphrase');
+    await expect(backUp(library, directory)).rejects.toThrow(/are encrypted/);
+    const repository = await openBackups(directory, passphrase);
     expect(await damagesOf(repository)).toEqual([]);
+
+    // Nothing is revealed without the passphrase.
+    const paths = await filesBelow(directory);
+    const hashes = await library.deps.db.selectFrom('files').select('hash').limit(5).execute();
+    const secrets = ['Summer', 'assets', ...hashes.map(({ hash }) => hash)];
+    for (const path of paths) {
+      const text = `${path}\n${await readFile(join(directory, path), 'latin1')}`;
+      expect([path, secrets.filter((secret) => text.includes(secret))]).toEqual([path, []]);
+    }
+
     const machine = await newMachine();
     await restoreLatest(repository, machine);
     expect(await rowsOf(machine.pool)).toEqual(before);
@@ -157,28 +164,71 @@ describe('a backup', () => {
     );
     expect(rows[0]?.ref).toBeGreaterThan(mara.ref);
     await expect(machine.pool.query('delete from audit_events')).rejects.toThrow(/never/);
+
+    // Exchanges two contents of the same size.
+    const [one = '', other = ''] = paths.filter((path) => path.startsWith('files/'));
+    await writeFile(join(directory, one), await readFile(join(directory, other)));
+    expect(await damagesOf(repository)).not.toEqual([]);
   });
 
   // RUN-13
-  test('taken while the library is in use is one snapshot', async () => {
+  test('is one snapshot of a library in use, with files that are purged meanwhile, and names lost files', async () => {
     const directory = await scratch.directory();
-    const writing = writeUntilStopped(mara);
+    const kept = await upload(mara, plainFile('in an earlier backup'), {}, 'kept.bin');
+    await backUp(library, directory);
+    const purged = await upload(mara, await jpeg(120, 90, { seed: 11 }), {}, 'purged.jpg');
+    await library.runJobs();
+    const gone = await upload(mara, plainFile('nowhere'), {}, 'gone.bin');
+    const changed = await upload(mara, plainFile('changed'), {}, 'changed.bin');
+    const purgedHash = purged.file_hash ?? '';
+    const [keptKey, goneKey, changedKey] = [kept, gone, changed].map(keyOf);
+    await rm(objectPath(library, keptKey ?? ''));
+    await rm(objectPath(library, goneKey ?? ''));
+    await writeFile(objectPath(library, changedKey ?? ''), 'CHANGED');
+
+    let isPurged = false;
+    const storage: typeof library.deps.storage = {
+      ...library.deps.storage,
+      // The snapshot exists when the first file is read.
+      async head(key) {
+        if (!isPurged) {
+          isPurged = true;
+          await library.deps.db.deleteFrom('assets').where('id', '=', purged.id).execute();
+          await releaseBytes(library.deps, purgedHash);
+          await sweep(library.deps, Date.now() + 1000, 0);
+        }
+        return library.deps.storage.head(key);
+      },
+    };
     let seen: Rows = {};
     const pool = observeSnapshot(library.database.pool, async (client) => {
       seen = await rowsOf(client);
     });
-    const { manifest } = await backUp({ ...library, database: { ...library.database, pool } }, directory);
-    const written = await writing.stop();
-    expect(manifest.lost.first).toEqual([]);
+    const writing = writeUntilStopped(mara);
+    const busy = { deps: { ...library.deps, storage }, database: { ...library.database, pool } };
+    const { manifest } = await backUp(busy, directory);
+    expect(await writing.stop()).toBeGreaterThan(0);
+    expect(isPurged).toBe(true);
+    expect(Object.fromEntries(manifest.lost.first.map(({ key, reason }) => [key, reason]))).toEqual({
+      [goneKey ?? '']: 'it is missing',
+      [changedKey ?? '']: expect.stringMatching(/changed|bytes/),
+    });
+
     const machine = await newMachine();
     await restoreLatest(await openBackups(directory), machine);
     expect(await rowsOf(machine.pool)).toEqual(seen);
-    // Writes continued during the backup.
-    expect(written).toBeGreaterThan(0);
     expect(await rowsOf(library.database.pool)).not.toEqual(seen);
     const stored = new Set(Object.keys(await filesOf(machine.storage)));
     const { rows } = await machine.pool.query<{ hash: string }>('select hash from files');
-    expect(rows.filter(({ hash }) => !stored.has(originalKey(hash)))).toEqual([]);
+    const missing = rows.map(({ hash }) => originalKey(hash)).filter((key) => !stored.has(key));
+    expect(missing.sort()).toEqual([changedKey, goneKey].sort());
+    // Afterwards the sweep removes the files that the purge had to leave.
+    expect(await library.deps.storage.head(originalKey(purgedHash))).not.toBeNull();
+    await sweep(library.deps, Date.now() + 1000, 0);
+    expect(await library.deps.storage.head(originalKey(purgedHash))).toBeNull();
+    expect(await Array.fromAsync(library.deps.storage.list(renditionsPrefix(purgedHash)))).toEqual([]);
+    await library.deps.db.deleteFrom('assets').where('id', 'in', [kept.id, gone.id, changed.id]).execute();
+    for (const { file_hash } of [kept, gone, changed]) await releaseBytes(library.deps, file_hash ?? '');
   });
 
   // RUN-13
@@ -187,7 +237,7 @@ describe('a backup', () => {
     const first = await backUp(library, directory);
     expect(first.added.files).toBe(first.manifest.files.count);
     const asset = await upload(mara, plainFile('to be purged'), {}, 'purged.bin');
-    const hash = await hashOf(asset);
+    const hash = asset.file_hash ?? '';
     const second = await backUp(library, directory);
     expect(second.added.files).toBe(1);
     await library.deps.db.deleteFrom('assets').where('id', '=', asset.id).execute();
@@ -201,66 +251,6 @@ describe('a backup', () => {
     const names = new Set((await filesBelow(join(directory, 'files'))).map((path) => path.slice(3)));
     expect(names.has(hash)).toBe(false);
     expect(names.size).toBeGreaterThan(3);
-  });
-
-  // RUN-13
-  test('has the files of assets that are purged while it runs', async () => {
-    const asset = await upload(mara, await jpeg(120, 90, { seed: 11 }), {}, 'going.jpg');
-    await library.runJobs();
-    const hash = await hashOf(asset);
-    const before = await rowsOf(library.database.pool);
-    let purged = false;
-    const storage: typeof library.deps.storage = {
-      ...library.deps.storage,
-      // The snapshot exists when the first file is read.
-      async head(key) {
-        if (!purged) {
-          purged = true;
-          await library.deps.db.deleteFrom('assets').where('id', '=', asset.id).execute();
-          await releaseBytes(library.deps, hash);
-          await sweep(library.deps, Date.now() + 1000, 0);
-        }
-        return library.deps.storage.head(key);
-      },
-    };
-    const directory = await scratch.directory();
-    const { manifest } = await backUp({ ...library, deps: { ...library.deps, storage } }, directory);
-    expect({ purged, lost: manifest.lost.first }).toEqual({ purged: true, lost: [] });
-    const machine = await newMachine();
-    await restoreLatest(await openBackups(directory), machine);
-    expect(await rowsOf(machine.pool)).toEqual(before);
-    expect(await machine.storage.head(originalKey(hash))).not.toBeNull();
-    // Afterwards the sweep removes the files that the purge had to leave.
-    expect(await library.deps.storage.head(originalKey(hash))).not.toBeNull();
-    await sweep(library.deps, Date.now() + 1000, 0);
-    expect(await library.deps.storage.head(originalKey(hash))).toBeNull();
-    expect(await Array.fromAsync(library.deps.storage.list(renditionsPrefix(hash)))).toEqual([]);
-  });
-
-  // RUN-13
-  test('names files that the library has lost, and keeps those of earlier backups', async () => {
-    const kept = await upload(mara, plainFile('in an earlier backup'), {}, 'kept.bin');
-    const directory = await scratch.directory();
-    await backUp(library, directory);
-    const gone = await upload(mara, plainFile('nowhere'), {}, 'gone.bin');
-    const changed = await upload(mara, plainFile('changed'), {}, 'changed.bin');
-    const hashes = await Promise.all([kept, gone, changed].map(hashOf));
-    const [keptKey = '', goneKey = '', changedKey = ''] = hashes.map(originalKey);
-    const pathOf = (key: string) => join(library.config.dataDir, 'library', key);
-    await rm(pathOf(keptKey));
-    await rm(pathOf(goneKey));
-    await writeFile(pathOf(changedKey), 'CHANGED');
-    const { manifest } = await backUp(library, directory);
-    const reasons = Object.fromEntries(manifest.lost.first.map(({ key, reason }) => [key, reason]));
-    expect(reasons).toEqual({
-      [goneKey]: 'it is missing',
-      [changedKey]: expect.stringMatching(/changed|bytes/),
-    });
-    const machine = await newMachine();
-    await restoreLatest(await openBackups(directory), machine);
-    expect(await machine.storage.head(keptKey)).not.toBeNull();
-    await library.deps.db.deleteFrom('assets').where('id', 'in', [kept.id, gone.id, changed.id]).execute();
-    for (const hash of hashes) await releaseBytes(library.deps, hash);
   });
 
   // RUN-13
@@ -283,87 +273,9 @@ describe('a backup', () => {
   });
 });
 
-describe('damage', () => {
-  // RUN-15
-  test('of any part is found, and nothing is restored', async () => {
-    const directory = await scratch.directory();
-    await backUp(library, directory);
-    const paths = (await filesBelow(directory)).filter(
-      (path) => !/^(instance\.lock|vitrine-backup)/.test(path),
-    );
-    expect(paths.length).toBeGreaterThan(50);
-    const machine = await newMachine();
-    const config = {
-      ...library.config,
-      databaseUrl: urlOf(settingsOfMachine(machine)),
-      dataDir: await scratch.directory(),
-    };
-    const chosen = paths.filter((path, at) => at % 12 === 0 || /manifest|\/files$|\/jobs$/.test(path));
-    for (const [at, path] of chosen.entries()) {
-      const full = join(directory, path);
-      const content = await readFile(full);
-      if (at % 3 === 0) await flipBit(full);
-      else if (at % 3 === 1) await truncate(full, content.length - 1);
-      else await rm(full);
-      const lines: string[] = [];
-      const code = await restoreCommand(config, [directory], (line) => lines.push(line)).catch(
-        (error: unknown) => {
-          lines.push(String(error));
-          return 1;
-        },
-      );
-      expect({ path, code, lines }).toMatchObject({ path, code: 1 });
-      expect(lines.join('\n')).toMatch(/damaged|missing|no complete backup/);
-      await writeFile(full, content);
-    }
-    expect(
-      (await machine.pool.query('select from pg_tables where schemaname = $1', ['public'])).rowCount,
-    ).toBe(0);
-    expect(await restoreCommand(config, [directory], () => {})).toBe(0);
-  });
-});
-
-describe('an encrypted backup', () => {
-  // RUN-17
-  test('is restored with its passphrase only, and reveals nothing without it', async () => {
-    const directory = await scratch.directory();
-    const passphrase = 'grey heron over the weir';
-    await expect(backUp(library, directory, { passphrase: 'short' })).rejects.toThrow(/12 characters/);
-    await backUp(library, directory, { passphrase });
-    await expect(openBackups(directory)).rejects.toThrow(/are encrypted; set VITRINE_BACKUP_PASSPHRASE/);
-    await expect(openBackups(directory, 'grey heron over the wear')).rejects.toThrow('wrong passphrase');
-    await expect(backUp(library, directory)).rejects.toThrow(/are encrypted/);
-    const { added } = await backUp(library, directory, { passphrase });
-    expect(added.files).toBe(0);
-
-    const paths = await filesBelow(directory);
-    const hashes = await library.deps.db.selectFrom('files').select('hash').limit(5).execute();
-    const secrets = ['mara', 'Summer', 'users', 'assets', ...hashes.map(({ hash }) => hash)];
-    for (const path of paths) {
-      const text = `${path}\n${await readFile(join(directory, path), 'latin1')}`;
-      expect({ path, found: secrets.filter((secret) => text.includes(secret) && secret.length > 5) }).toEqual(
-        {
-          path,
-          found: [],
-        },
-      );
-    }
-    const repository = await openBackups(directory, passphrase);
-    expect(await damagesOf(repository)).toEqual([]);
-    const machine = await newMachine();
-    await restoreLatest(repository, machine);
-    expect(await rowsOf(machine.pool)).toEqual(await rowsOf(library.database.pool));
-
-    // Exchanges two contents of the same size.
-    const [one = '', other = ''] = paths.filter((path) => path.startsWith('files/'));
-    await writeFile(join(directory, one), await readFile(join(directory, other)));
-    expect(await damagesOf(repository)).not.toEqual([]);
-  });
-});
-
 describe('a restore', () => {
   // RUN-15
-  test('is refused for a library with anything in it, and for a backup of a newer version', async () => {
+  test('is refused for a library with anything in it, and for a backup that is damaged or of a newer version', async () => {
     const directory = await scratch.directory();
     await backUp(library, directory);
     const repository = await openBackups(directory);
@@ -375,6 +287,36 @@ describe('a restore', () => {
     await expect(restoreLatest(repository, { ...machine, storage: own.storage })).rejects.toThrow(
       /there are files in the library already/,
     );
+
+    const config = {
+      ...library.config,
+      databaseUrl: urlOf(settingsOfMachine(machine)),
+      dataDir: await scratch.directory(),
+    };
+    const paths = (await filesBelow(directory)).filter(
+      (path) => !/^(instance\.lock|vitrine-backup)/.test(path),
+    );
+    expect(paths.length).toBeGreaterThan(50);
+    const chosen = paths.filter((path, at) => at % 20 === 0 || /manifest|\/files$|\/jobs$/.test(path));
+    for (const [at, path] of chosen.entries()) {
+      const full = join(directory, path);
+      const content = await readFile(full);
+      if (at % 3 === 0) await flipBit(full);
+      else if (at % 3 === 1) await truncate(full, content.length - 1);
+      else await rm(full);
+      const lines: string[] = [];
+      const code = await restoreCommand(config, [directory], (line) => lines.push(line)).catch((error) => {
+        lines.push(String(error));
+        return 1;
+      });
+      expect({ path, code, said: lines.join('\n') }).toEqual({
+        path,
+        code: 1,
+        said: expect.stringMatching(/damaged|missing|no complete backup/),
+      });
+      await writeFile(full, content);
+    }
+
     const { db } = library.deps;
     await sql`insert into migrations (name) values ('9999_of_tomorrow.sql')`.execute(db);
     try {
@@ -383,9 +325,8 @@ describe('a restore', () => {
       await sql`delete from migrations where name = '9999_of_tomorrow.sql'`.execute(db);
     }
     await expect(restoreLatest(repository, machine)).rejects.toThrow(/made by a newer Vitrine/);
-    expect(
-      (await machine.pool.query('select from pg_tables where schemaname = $1', ['public'])).rowCount,
-    ).toBe(0);
+    const { rowCount } = await machine.pool.query("select from pg_tables where schemaname = 'public'");
+    expect(rowCount).toBe(0);
   });
 });
 
