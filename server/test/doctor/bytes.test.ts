@@ -32,9 +32,7 @@ interface Checked extends BytesReport {
   lines: string[];
 }
 
-async function check(
-  options: { after?: string; repair?: boolean; signal?: AbortSignal } = {},
-): Promise<Checked> {
+async function check(options: Partial<Parameters<typeof checkBytes>[1]> = {}): Promise<Checked> {
   const lines: string[] = [];
   const report = await checkBytes(library.deps, {
     after: '',
@@ -79,28 +77,24 @@ test('names a lost logo', async () => {
   expect((await check()).lines).toEqual([`LOST      ${logoKey(hash)}: missing`]);
 });
 
-test('reports damaged previews, and renders them again with repair', async () => {
-  const bytes = await jpeg(300, 200);
+test('reports damaged previews, and renders them again with repair, unless the original is lost', async () => {
+  const bytes = await jpeg(60, 40);
   const asset = await upload(root, bytes);
   await library.runJobs();
   expect(await check()).toMatchObject({ lost: 0, previews: 0, lines: [] });
-  await truncate(pathOf(renditionKey(sha256(bytes), 'preview.webp')), 10);
+  const preview = pathOf(renditionKey(sha256(bytes), 'col.webp'));
+  await truncate(preview, 10);
   const found = await check();
   expect(found).toMatchObject({ lost: 0, previews: 1, repairing: 0 });
   expect(found.lines).toEqual([
-    expect.stringMatching(/preview.* missing or damaged; --repair renders them again$/),
+    expect.stringMatching(/col.* missing or damaged; --repair renders them again$/),
   ]);
   expect(await check({ repair: true })).toMatchObject({ previews: 1, repairing: 1 });
   await library.runJobs();
   expect(await check()).toMatchObject({ previews: 0 });
   expect(await root.ok('getAsset', { params: { id: asset.id } })).toMatchObject({ ladder_available: true });
-});
 
-test('does not render previews from a lost original', async () => {
-  const bytes = await jpeg(300, 200, { seed: 2 });
-  await upload(root, bytes);
-  await library.runJobs();
-  await truncate(pathOf(renditionKey(sha256(bytes), 'col.webp')), 10);
+  await truncate(preview, 10);
   await truncate(pathOf(originalKey(sha256(bytes))), 10);
   expect(await check({ repair: true })).toMatchObject({ lost: 1, previews: 1, repairing: 0 });
 });
@@ -115,13 +109,8 @@ test('reports where a stopped check can resume', async () => {
   hashes.sort();
   for (const hash of hashes) await rm(pathOf(originalKey(hash)));
   const stop = new AbortController();
-  const first = await checkBytes(library.deps, {
-    after: '',
-    repair: false,
-    signal: stop.signal,
-    print: () => {},
-    progress: ({ files }) => files === 2 && stop.abort(),
-  });
+  const { signal } = stop;
+  const first = await check({ signal, progress: ({ files }) => files === 2 && stop.abort() });
   expect(first).toMatchObject({ files: 2, lost: 2, stoppedAfter: hashes[1] });
   expect(await check({ after: first.stoppedAfter ?? '' })).toMatchObject({ files: 3, lost: 3 });
 });
@@ -129,13 +118,7 @@ test('reports where a stopped check can resume', async () => {
 test('can be stopped in the middle of a long file', async () => {
   await upload(root, new Uint8Array(8 * 1024 * 1024), {}, 'long.bin');
   const stop = new AbortController();
-  const report = await checkBytes(library.deps, {
-    after: '',
-    repair: false,
-    signal: stop.signal,
-    print: () => {},
-    progress: () => stop.abort(),
-  });
+  const report = await check({ signal: stop.signal, progress: () => stop.abort() });
   expect(report).toMatchObject({ files: 0, stoppedAfter: '' });
   expect(report.bytes).toBeLessThan(8 * 1024 * 1024);
 });

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Check } from '@vitrine/contract/doctor';
 import { sql } from 'kysely';
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Config } from '../../src/config.ts';
 import {
   judgeClock,
@@ -20,8 +20,8 @@ import { judgeAddress } from '../../src/doctor/site.ts';
 import { judgeDisk } from '../../src/doctor/storage.ts';
 import { claimLiveness } from '../../src/platform/jobs/liveness.ts';
 import { originalKey, renditionKey } from '../../src/platform/storage/object-key.ts';
-import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
-import { jpeg, plainText } from '../support/pictures.ts';
+import { type Account, type Library, objectPath, openLibrary, publish, upload } from '../support/library.ts';
+import { jpeg, plainFile } from '../support/pictures.ts';
 import { bin } from '../support/process.ts';
 import { freePort } from '../support/programs.ts';
 
@@ -45,369 +45,301 @@ function found(checks: readonly Check[], code: string): Check {
   return check;
 }
 
-/** Returns the doctor's finding with this code. */
-async function ask(code: string): Promise<Check> {
-  return found((await root.ok('getDoctor')).checks, code);
+/** Returns the doctor's findings: the status by code, and the detail of those that have one. */
+async function examine(): Promise<{ status: Record<string, string>; detail: Record<string, string> }> {
+  const { checks } = await root.ok('getDoctor');
+  return {
+    status: Object.fromEntries(checks.map(({ code, status }) => [code, status])),
+    detail: Object.fromEntries(checks.map(({ code, detail }) => [code, detail])),
+  };
 }
 
-/** Returns the same finding with other settings or other paths of programs. */
+/** Returns a finding with other settings or other paths of programs. */
 async function askWith(code: string, config: Partial<Config>, searchPath = ''): Promise<Check> {
   const { db, storage } = library.deps;
   return found(await examineAll({ db, storage, config: { ...library.config, ...config }, searchPath }), code);
 }
 
+const db = () => library.deps.db;
+
+// ADMIN-7
+test('every check has a title and a detail, and a remedy only if it found a problem', async () => {
+  const { checks } = await root.ok('getDoctor');
+  expect(new Set(checks.map(({ code }) => code)).size).toBe(checks.length);
+  for (const { code, title, detail, status, remedy } of checks) {
+    expect([code, title, detail].every((text) => /\S/.test(text))).toBe(true);
+    expect([code, remedy === null]).toEqual([code, status === 'ok']);
+    expect([code, detail]).not.toEqual([code, expect.stringContaining('could not be looked at')]);
+  }
+});
+
+// ADMIN-7
+test('a check that failed is a problem, and the others continue', async () => {
+  const { storage } = library.deps;
+  const broken = { ...storage, head: () => Promise.reject(new Error('the disk is on fire')) };
+  await upload(root, plainFile());
+  const checks = await examineAll({ db: db(), storage: broken, config: library.config, searchPath: '' });
+  expect(found(checks, 'files_on_disk')).toMatchObject({
+    status: 'problem',
+    detail: 'it could not be looked at: the disk is on fire',
+  });
+  expect(found(checks, 'scramble_key').status).toBe('ok');
+});
+
+// RUN-3
+test('judges the database, its clock and the disk', () => {
+  expect(judgeDatabaseUser(65_521, false, [])).toMatchObject({ status: 'ok' });
+  expect(judgeDatabaseUser(65_534, true, [])).toMatchObject({
+    status: 'warning',
+    detail: expect.stringContaining('uid 65534, which is an account of this system'),
+    remedy: expect.stringContaining('VITRINE_POSTGRES_UID'),
+  });
+  expect(judgeDatabaseUser(65_521, false, [4711])).toMatchObject({
+    status: 'warning',
+    detail: expect.stringContaining('as does process 4711'),
+  });
+  expect(judgeDatabaseVersion(140_012)).toMatchObject({
+    status: 'problem',
+    detail: expect.stringContaining('14.12'),
+  });
+  expect(judgeDatabaseVersion(150_000).status).toBe('ok');
+  const durable = { fsync: 'on', full_page_writes: 'on', synchronous_commit: 'on' };
+  expect(judgeDurability(durable).status).toBe('ok');
+  expect(judgeDurability({ ...durable, fsync: 'off' })).toMatchObject({
+    status: 'problem',
+    remedy: expect.stringContaining('fsync = on'),
+  });
+  expect(judgeDurability({ ...durable, full_page_writes: 'off' }).status).toBe('problem');
+  expect(judgeDurability({ ...durable, synchronous_commit: 'off' }).status).toBe('warning');
+  expect([judgeConnections(79, 100).status, judgeConnections(80, 100).status]).toEqual(['ok', 'warning']);
+  const clocks = [4000, -6000, 61_000, -3_600_000].map((ahead) => judgeClock(ahead).status);
+  expect(clocks).toEqual(['ok', 'warning', 'problem', 'problem']);
+  const room = (free: number, total: number) =>
+    judgeDisk({ free_bytes: free * GIB, total_bytes: total * GIB }).status;
+  const disks = [room(50, 100), room(4, 20), room(40, 1000), room(0.9, 100)];
+  expect(disks).toEqual(['ok', 'warning', 'warning', 'problem']);
+  expect([judgeNode('24.0.0').status, judgeNode('22.19.0').status]).toEqual(['ok', 'problem']);
+  expect(judgeWaiting(59.4).detail).toContain('59 minutes');
+  expect(judgeAddress('http://localhost:8420', true).status).toBe('ok');
+});
+
+describe('a library with problems', () => {
+  const directory = () => join(library.config.dataDir, 'library');
+  const overdue = (ago: string) =>
+    sql`select graphile_worker.add_job('sweep', run_at => now() - ${ago}::interval, job_key => 'waits')`.execute(
+      db(),
+    );
+  const clearJobs = () =>
+    sql`select graphile_worker.complete_jobs(array(select id from graphile_worker.jobs))`.execute(db());
+  const deleteFiles = async () => {
+    await db().deleteFrom('assets').execute();
+    await db().deleteFrom('files').execute();
+  };
+  const takeKey = async (key: 'scramble_key' | 'secret_key') => {
+    const [row] = await db().deleteFrom('settings').where('key', '=', key).returning('value').execute();
+    return () =>
+      db()
+        .insertInto('settings')
+        .values({ key, value: JSON.stringify(row?.value) })
+        .execute();
+  };
+
+  /** The findings of a library with nothing in it, without a worker, an address or a mail server. */
+  const usual = {
+    database_user: 'ok',
+    database_version: 'ok',
+    migrations: 'ok',
+    clock: 'ok',
+    data_directory: 'ok',
+    files_on_disk: 'ok',
+    jobs_failed: 'ok',
+    jobs_waiting: 'ok',
+    workers: 'problem',
+    public_address: 'warning',
+    scramble_key: 'ok',
+    mail: 'warning',
+    rate_limits: 'warning',
+    node: 'ok',
+    traces: 'ok',
+  };
+
+  test('has its usual findings', async () => {
+    await deleteFiles();
+    await clearJobs();
+    await overdue('1 minute');
+    const { status, detail } = await examine();
+    expect(status).toMatchObject(usual);
+    const { rows } = await sql<{ fsync: string }>`select current_setting('fsync') as fsync`.execute(db());
+    expect(status.database_durability).toBe(rows[0]?.fsync === 'on' ? 'ok' : 'problem');
+    expect(detail).toMatchObject({
+      database_version: expect.stringMatching(/^PostgreSQL \d/),
+      database_connections: expect.stringMatching(/^\d+ of \d+ connections/),
+      disk_space: expect.stringMatching(/GiB of .* GiB are free/),
+      files_on_disk: 'there are none yet',
+      heic: expect.stringMatching(/\S/),
+      public_mode: expect.stringMatching(/^off/),
+      traces: expect.stringMatching(/^off/),
+    });
+  });
+
+  test('names what is missing, lost, overdue or open to others', async () => {
+    await db().insertInto('migrations').values({ name: '9999_future.sql' }).execute();
+    await chmod(directory(), 0o755);
+    const asset = await upload(root, plainFile('will be lost, and found again'));
+    const key = originalKey(asset.file_hash ?? '');
+    await rename(objectPath(library, key), join(programs, 'away'));
+    await clearJobs();
+    for (const name of ['render', 'render', 'sweep'])
+      await sql`select graphile_worker.add_job(${name}, max_attempts => 1)`.execute(db());
+    await sql`select graphile_worker.permanently_fail_jobs(array(select id from graphile_worker.jobs))`.execute(
+      db(),
+    );
+    await overdue('2 hours');
+    await db().insertInto('job_workers').values({ worker_id: 'dead', process: 12_345 }).execute();
+    await root.ok('updateSite', { body: { base_url: 'http://pictures.example' } });
+    await library.setPublicMode(true);
+    for (const visibility of ['public', 'org-only'] as const) await publish(root, [asset], { visibility });
+    await publish(root, [asset], { visibility: 'public', draft: true });
+    const restoreKey = await takeKey('scramble_key');
+    await sql`insert into settings (key, value) values ('mail', '{"smtp_url": "sealed"}')`.execute(db());
+
+    const { status, detail } = await examine();
+    expect(status).toMatchObject({
+      ...usual,
+      migrations: 'problem',
+      data_directory: 'warning',
+      files_on_disk: 'problem',
+      jobs_failed: 'warning',
+      jobs_waiting: 'problem',
+      public_address: 'problem',
+      scramble_key: 'problem',
+      mail: 'ok',
+    });
+    expect(detail).toMatchObject({
+      migrations: expect.stringContaining('9999_future'),
+      files_on_disk: expect.stringContaining(key),
+      jobs_failed: 'jobs that were given up: 2 render, 1 sweep',
+      public_mode: 'on: anyone can see 1 post',
+      scramble_key: expect.stringContaining('is gone'),
+    });
+    expect((await askWith('data_directory', {})).remedy).toBe(`chmod 700 ${directory()}`);
+    expect((await askWith('scramble_key', { scrambleKey: 'from the environment' })).status).toBe('ok');
+
+    await db().deleteFrom('migrations').where('name', '=', '9999_future.sql').execute();
+    await chmod(directory(), 0o700);
+    await rename(join(programs, 'away'), objectPath(library, key));
+    await clearJobs();
+    await db().deleteFrom('job_workers').execute();
+    await restoreKey();
+  });
+
+  test('names what is outdated, truncated or cannot be written', async () => {
+    const known = await db()
+      .deleteFrom('migrations')
+      .where('name', 'like', '0006%')
+      .returning('name')
+      .execute();
+    const { incomingDir } = library.deps.storage;
+    const file = await db().selectFrom('files').select('hash').executeTakeFirstOrThrow();
+    await truncate(objectPath(library, originalKey(file.hash)), 3);
+    await overdue('11 minutes');
+    const liveness = await claimLiveness(library.database.pool, library.deps.log);
+    liveness.register('worker-of-this-test');
+    await expect.poll(async () => (await examine()).status.workers).toBe('ok');
+    await root.ok('updateSite', { body: { base_url: 'https://pictures.example' } });
+    const restoreKey = await takeKey('secret_key');
+    await sql`update settings set value = '{"from_name": "Studio"}' where key = 'mail'`.execute(db());
+    await rename(incomingDir, `${incomingDir}.away`);
+
+    const { status, detail } = await examine();
+    expect(status).toMatchObject({
+      ...usual,
+      migrations: 'problem',
+      data_directory: 'problem',
+      files_on_disk: 'problem',
+      jobs_waiting: 'warning',
+      workers: 'ok',
+      public_address: 'ok',
+      scramble_key: 'problem',
+      mail: 'warning',
+    });
+    expect(detail.migrations).toContain('0006_');
+    expect((await askWith('scramble_key', { scrambleKey: 'from the environment' })).status).toBe('problem');
+    const baseUrl = 'http://environment.example';
+    expect((await askWith('public_address', { baseUrl })).status).toBe('problem');
+
+    await rename(`${incomingDir}.away`, incomingDir);
+    await db().insertInto('migrations').values(known).execute();
+    await liveness.release();
+    await restoreKey();
+    await library.setPublicMode(false);
+    await root.ok('updateSite', { body: { clear_base_url: true } });
+    await clearJobs();
+    await deleteFiles();
+    expect((await examine()).status).toMatchObject(usual);
+  });
+
+  test('has a warning if a preview is missing', async () => {
+    const { file_hash } = await upload(root, await jpeg(64, 64));
+    await library.runJobs();
+    expect((await examine()).status.files_on_disk).toBe('ok');
+    await rm(objectPath(library, renditionKey(file_hash ?? '', 'col.webp')));
+    expect((await examine()).status.files_on_disk).toBe('warning');
+    await deleteFiles();
+  });
+});
+
 // RUN-26
-test('warns when the collector of traces does not answer', async () => {
+test('warns when the collector of traces does not answer, not with rate limits', async () => {
   const host = `127.0.0.1:${await freePort()}`;
   const tracing = { url: `http://${host}/v1/traces`, headers: {}, serviceName: 'vitrine', share: 1 };
   expect(await askWith('traces', { tracing })).toMatchObject({
     status: 'warning',
     detail: `traces are lost: ${host} does not answer`,
   });
-  expect(await ask('traces')).toMatchObject({ status: 'ok', detail: expect.stringMatching(/^off/) });
+  expect((await askWith('rate_limits', { rateLimits: true })).status).toBe('ok');
 });
 
-describe('every check', () => {
-  // ADMIN-7
-  test('has a title and a detail, and a remedy only if it found a problem', async () => {
-    const { checks } = await root.ok('getDoctor');
-    expect(new Set(checks.map(({ code }) => code)).size).toBe(checks.length);
-    for (const { code, title, detail, status, remedy } of checks) {
-      expect([code, title, detail].every((text) => /\S/.test(text))).toBe(true);
-      expect([code, remedy === null]).toEqual([code, status === 'ok']);
-      expect([code, detail]).not.toEqual([code, expect.stringContaining('could not be looked at')]);
-    }
-  });
-
-  // ADMIN-7
-  test('reports a check that failed as a problem and continues with the others', async () => {
-    const { db, storage } = library.deps;
-    const broken = { ...storage, head: () => Promise.reject(new Error('the disk is on fire')) };
-    await upload(root, plainText('anything'));
-    const checks = await examineAll({ db, storage: broken, config: library.config, searchPath: '' });
-    expect(found(checks, 'files_on_disk')).toMatchObject({
-      status: 'problem',
-      detail: 'it could not be looked at: the disk is on fire',
-    });
-    expect(found(checks, 'scramble_key').status).toBe('ok');
-  });
-});
-
-describe('the database', () => {
-  // RUN-3
-  test('runs under a uid that nothing else uses', async () => {
-    expect(await ask('database_user')).toMatchObject({ status: 'ok' });
-    expect(judgeDatabaseUser(65_521, false, [])).toMatchObject({ status: 'ok' });
-    expect(judgeDatabaseUser(65_534, true, [])).toMatchObject({
-      status: 'warning',
-      detail: expect.stringContaining('uid 65534, which is an account of this system'),
-      remedy: expect.stringContaining('VITRINE_POSTGRES_UID'),
-    });
-    expect(judgeDatabaseUser(65_521, false, [4711])).toMatchObject({
-      status: 'warning',
-      detail: expect.stringContaining('as does process 4711'),
-    });
-  });
-
-  test('is PostgreSQL 15 or newer', async () => {
-    expect(await ask('database_version')).toMatchObject({
-      status: 'ok',
-      detail: expect.stringMatching(/^PostgreSQL \d/),
-    });
-    expect(judgeDatabaseVersion(140_012)).toMatchObject({
-      status: 'problem',
-      detail: expect.stringContaining('14.12'),
-    });
-    expect(judgeDatabaseVersion(150_000).status).toBe('ok');
-  });
-
-  test('is a problem if it belongs to another version of Vitrine', async () => {
-    const { db } = library.deps;
-    expect((await ask('migrations')).status).toBe('ok');
-    await db.insertInto('migrations').values({ name: '9999_future.sql' }).execute();
-    expect(await ask('migrations')).toMatchObject({
-      status: 'problem',
-      detail: expect.stringContaining('9999_future'),
-    });
-    await db.deleteFrom('migrations').where('name', '=', '9999_future.sql').execute();
-    const known = await db
-      .deleteFrom('migrations')
-      .where('name', 'like', '0006%')
-      .returning('name')
+test('names administrators without two-factor sign-in', async () => {
+  await sql`update users set status = 'disabled' where ref <> ${root.ref}`.execute(db());
+  const chief = await library.join('mona-chief');
+  await library.join('nobody');
+  await db()
+    .insertInto('user_capability_grants')
+    .values({ user_ref: chief.ref, capability: 'system.admin' })
+    .execute();
+  const named = async () => (await examine()).detail.second_factor;
+  expect(await named()).toMatch(/: mona-chief, root$/);
+  expect(await named()).not.toContain('nobody');
+  const confirm = (user_ref: number, confirmed_at: string | null) =>
+    db()
+      .insertInto('two_factor')
+      .values({ user_ref, sealed_secret: Buffer.from('x'), confirmed_at })
+      .onConflict((conflict) => conflict.column('user_ref').doUpdateSet({ confirmed_at }))
       .execute();
-    expect(await ask('migrations')).toMatchObject({
-      status: 'problem',
-      detail: expect.stringContaining('0006_'),
-    });
-    await db.insertInto('migrations').values(known).execute();
-    expect((await ask('migrations')).status).toBe('ok');
-  });
-
-  test('is a problem without fsync, and a warning without synchronous_commit', async () => {
-    const { rows } = await sql<{ fsync: string }>`select current_setting('fsync') as fsync`.execute(
-      library.deps.db,
-    );
-    expect((await ask('database_durability')).status).toBe(rows[0]?.fsync === 'on' ? 'ok' : 'problem');
-    const all = { fsync: 'on', full_page_writes: 'on', synchronous_commit: 'on' };
-    expect(judgeDurability(all).status).toBe('ok');
-    expect(judgeDurability({ ...all, fsync: 'off' })).toMatchObject({
-      status: 'problem',
-      remedy: expect.stringContaining('fsync = on'),
-    });
-    expect(judgeDurability({ ...all, full_page_writes: 'off' }).status).toBe('problem');
-    expect(judgeDurability({ ...all, synchronous_commit: 'off' }).status).toBe('warning');
-  });
-
-  test('is a warning when connections run out', async () => {
-    expect((await ask('database_connections')).detail).toMatch(/^\d+ of \d+ connections/);
-    expect([judgeConnections(79, 100).status, judgeConnections(80, 100).status]).toEqual(['ok', 'warning']);
-  });
-
-  test('has the same time as the service', async () => {
-    expect((await ask('clock')).status).toBe('ok');
-    expect([4000, -6000, 61_000, -3_600_000].map((ahead) => judgeClock(ahead).status)).toEqual([
-      'ok',
-      'warning',
-      'problem',
-      'problem',
-    ]);
-  });
+  await confirm(chief.ref, null);
+  expect(await named()).toContain('chief');
+  await confirm(chief.ref, new Date().toISOString());
+  expect(await named()).not.toContain('chief');
+  await confirm(root.ref, new Date().toISOString());
+  expect((await examine()).status.second_factor).toBe('ok');
+  await db().deleteFrom('two_factor').execute();
 });
 
-describe('the disk', () => {
-  test('is a warning with little space and a problem below one gigabyte', async () => {
-    expect((await ask('disk_space')).detail).toMatch(/GiB of .* GiB are free/);
-    const room = (free: number, total: number) =>
-      judgeDisk({ free_bytes: free * GIB, total_bytes: total * GIB }).status;
-    expect([room(50, 100), room(4, 20), room(40, 1000), room(0.9, 100)]).toEqual([
-      'ok',
-      'warning',
-      'warning',
-      'problem',
-    ]);
-  });
-
-  test('is a warning if others can read the directory of the library', async () => {
-    const directory = join(library.config.dataDir, 'library');
-    expect((await ask('data_directory')).status).toBe('ok');
-    await chmod(directory, 0o755);
-    expect(await ask('data_directory')).toMatchObject({
+test.each(['perl', 'ffmpeg'])(
+  '%s is found where the environment says, and missed elsewhere',
+  async (name) => {
+    expect(await askWith(name, {}, programs)).toMatchObject({
       status: 'warning',
-      remedy: `chmod 700 ${directory}`,
+      remedy: expect.stringContaining(`apt install ${name}`),
     });
-    await chmod(directory, 0o700);
-    expect((await ask('data_directory')).status).toBe('ok');
-  });
-
-  test('is a problem if nothing can be written', async () => {
-    const { incomingDir } = library.deps.storage;
-    await rename(incomingDir, `${incomingDir}.away`);
-    expect((await ask('data_directory')).status).toBe('problem');
-    await rename(`${incomingDir}.away`, incomingDir);
-  });
-
-  test('is a problem that names a missing or truncated file', async () => {
-    const asset = await upload(root, plainText('will be lost, and found again'));
-    const key = originalKey(asset.file_hash ?? '');
-    const path = join(library.config.dataDir, 'library', key);
-    expect((await ask('files_on_disk')).status).toBe('ok');
-    await rename(path, `${path}.away`);
-    expect(await ask('files_on_disk')).toMatchObject({
-      status: 'problem',
-      detail: expect.stringContaining(key),
-    });
-    await rename(`${path}.away`, path);
-    expect((await ask('files_on_disk')).status).toBe('ok');
-    await truncate(path, 3);
-    expect((await ask('files_on_disk')).status).toBe('problem');
-    await library.deps.db.deleteFrom('assets').execute();
-    await library.deps.db.deleteFrom('files').execute();
-    expect((await ask('files_on_disk')).detail).toBe('there are none yet');
-  });
-
-  test('is a warning if a preview is missing', async () => {
-    const asset = await upload(root, await jpeg(64, 64));
-    await library.runJobs();
-    expect((await ask('files_on_disk')).status).toBe('ok');
-    await rm(join(library.config.dataDir, 'library', renditionKey(asset.file_hash ?? '', 'col.webp')));
-    expect((await ask('files_on_disk')).status).toBe('warning');
-    await library.deps.db.deleteFrom('assets').execute();
-    await library.deps.db.deleteFrom('files').execute();
-  });
-});
-
-describe('jobs', () => {
-  const clear = () =>
-    sql`select graphile_worker.complete_jobs(array(select id from graphile_worker.jobs))`.execute(
-      library.deps.db,
-    );
-
-  beforeAll(clear);
-
-  test('are a warning that names them if they failed permanently', async () => {
-    expect((await ask('jobs_failed')).status).toBe('ok');
-    const { db } = library.deps;
-    for (const name of ['render', 'render', 'sweep'])
-      await sql`select graphile_worker.add_job(${name}, max_attempts => 1)`.execute(db);
-    await sql`select graphile_worker.permanently_fail_jobs(array(select id from graphile_worker.jobs))`.execute(
-      db,
-    );
-    expect(await ask('jobs_failed')).toMatchObject({
-      status: 'warning',
-      detail: 'jobs that were given up: 2 render, 1 sweep',
-    });
-    await clear();
-  });
-
-  test('are a warning when overdue, and a problem after an hour', async () => {
-    const waiting = async (ago: string) => {
-      await sql`select graphile_worker.add_job('sweep', run_at => now() - ${ago}::interval, job_key => 'waits')`.execute(
-        library.deps.db,
-      );
-      return (await ask('jobs_waiting')).status;
-    };
-    expect([
-      await waiting('-1 day'),
-      await waiting('1 minute'),
-      await waiting('11 minutes'),
-      await waiting('2 hours'),
-    ]).toEqual(['ok', 'ok', 'warning', 'problem']);
-    expect(judgeWaiting(59.4).detail).toContain('59 minutes');
-    await clear();
-  });
-
-  test('are a problem while no worker runs', async () => {
-    expect((await ask('workers')).status).toBe('problem');
-    const liveness = await claimLiveness(library.database.pool, library.deps.log);
-    liveness.register('worker-of-this-test');
-    await expect.poll(async () => (await ask('workers')).status).toBe('ok');
-    await liveness.release();
-    expect((await ask('workers')).status).toBe('problem');
-  });
-
-  test('do not count a worker that was killed', async () => {
-    await library.deps.db.insertInto('job_workers').values({ worker_id: 'dead', process: 12_345 }).execute();
-    expect((await ask('workers')).status).toBe('problem');
-    await library.deps.db.deleteFrom('job_workers').execute();
-  });
-});
-
-describe('the site', () => {
-  test('is a warning without an https address, and a problem in public mode', async () => {
-    expect((await ask('public_address')).status).toBe('warning');
-    await root.ok('updateSite', { body: { base_url: 'http://pictures.example' } });
-    expect((await ask('public_address')).status).toBe('warning');
-    await library.setPublicMode(true);
-    expect((await ask('public_address')).status).toBe('problem');
-    await root.ok('updateSite', { body: { base_url: 'https://pictures.example' } });
-    expect((await ask('public_address')).status).toBe('ok');
-    expect((await askWith('public_address', { baseUrl: 'http://environment.example' })).status).toBe(
-      'problem',
-    );
-    await library.setPublicMode(false);
-    await root.ok('updateSite', { body: { clear_base_url: true } });
-    expect(judgeAddress('http://localhost:8420', true).status).toBe('ok');
-  });
-
-  test('reports how many posts are public', async () => {
-    expect((await ask('public_mode')).detail).toMatch(/^off/);
-    await library.setPublicMode(true);
-    expect((await ask('public_mode')).detail).toBe('on: anyone can see 0 posts');
-    const asset = await upload(root, plainText('for all'));
-    for (const visibility of ['public', 'org-only'] as const) await publish(root, [asset], { visibility });
-    await publish(root, [asset], { visibility: 'public', draft: true });
-    expect((await ask('public_mode')).detail).toBe('on: anyone can see 1 post');
-    await library.setPublicMode(false);
-  });
-
-  test('is a problem if its keys are missing', async () => {
-    const { db } = library.deps;
-    for (const key of ['scramble_key', 'secret_key'] as const) {
-      expect((await ask('scramble_key')).status).toBe('ok');
-      const [row] = await db
-        .deleteFrom('settings')
-        .where('key', '=', key)
-        .returning(['key', 'value'])
-        .execute();
-      expect(await ask('scramble_key')).toMatchObject({
-        status: 'problem',
-        detail: expect.stringContaining('is gone'),
-      });
-      const given = await askWith('scramble_key', { scrambleKey: 'from the environment' });
-      expect(given.status).toBe(key === 'scramble_key' ? 'ok' : 'problem');
-      const value = JSON.stringify(row?.value);
-      await db.insertInto('settings').values({ key, value }).execute();
-    }
-    expect((await ask('scramble_key')).status).toBe('ok');
-  });
-
-  test('names administrators without two-factor sign-in', async () => {
-    const { db } = library.deps;
-    await sql`update users set status = 'disabled' where ref <> ${root.ref}`.execute(db);
-    const chief = await library.join('mona-chief');
-    await library.join('nobody');
-    await db
-      .insertInto('user_capability_grants')
-      .values({ user_ref: chief.ref, capability: 'system.admin' })
-      .execute();
-    const named = async () => (await ask('second_factor')).detail;
-    expect(await named()).toMatch(/: mona-chief, root$/);
-    expect(await named()).not.toContain('nobody');
-    const confirm = (user_ref: number, confirmed_at: string | null) =>
-      db
-        .insertInto('two_factor')
-        .values({ user_ref, sealed_secret: Buffer.from('x'), confirmed_at })
-        .onConflict((conflict) => conflict.column('user_ref').doUpdateSet({ confirmed_at }))
-        .execute();
-    await confirm(chief.ref, null);
-    expect(await named()).toContain('chief');
-    await confirm(chief.ref, new Date().toISOString());
-    expect(await named()).not.toContain('chief');
-    await confirm(root.ref, new Date().toISOString());
-    expect(await ask('second_factor')).toMatchObject({ status: 'ok' });
-    await db.deleteFrom('two_factor').execute();
-  });
-
-  test('is a warning without a mail server', async () => {
-    const { db } = library.deps;
-    expect((await ask('mail')).status).toBe('warning');
-    await sql`insert into settings (key, value) values ('mail', '{"smtp_url": "sealed"}')`.execute(db);
-    expect((await ask('mail')).status).toBe('ok');
-    await sql`update settings set value = '{"from_name": "Studio"}' where key = 'mail'`.execute(db);
-    expect((await ask('mail')).status).toBe('warning');
-  });
-
-  test('without rate limits is a warning', async () => {
-    expect((await ask('rate_limits')).status).toBe('warning');
-    expect((await askWith('rate_limits', { rateLimits: true })).status).toBe('ok');
-  });
-});
-
-describe('programs', () => {
-  test.each(['perl', 'ffmpeg'])(
-    '%s is found where the environment says, and missed when it is not there',
-    async (name) => {
-      expect(await askWith(name, {}, programs)).toMatchObject({
-        status: 'warning',
-        remedy: expect.stringContaining(`apt install ${name}`),
-      });
-      const path = join(programs, name);
-      await writeFile(path, '');
-      expect((await askWith(name, {}, programs)).status).toBe('warning');
-      await chmod(path, 0o755);
-      expect(await askWith(name, {}, `/nowhere::${programs}`)).toMatchObject({ status: 'ok', detail: path });
-    },
-  );
-
-  test('Node has a supported version', async () => {
-    expect((await ask('node')).status).toBe('ok');
-    expect([judgeNode('24.0.0').status, judgeNode('22.19.0').status]).toEqual(['ok', 'problem']);
-  });
-
-  test('reports whether HEIC can be read', async () => {
-    expect((await ask('heic')).detail).toMatch(/\S/);
-  });
-});
+    const path = join(programs, name);
+    await writeFile(path, '');
+    expect((await askWith(name, {}, programs)).status).toBe('warning');
+    await chmod(path, 0o755);
+    expect(await askWith(name, {}, `/nowhere::${programs}`)).toMatchObject({ status: 'ok', detail: path });
+  },
+);
 
 describe('vitrine doctor', () => {
   interface Ended {
@@ -429,22 +361,11 @@ describe('vitrine doctor', () => {
     });
   }
 
-  async function databaseUrl(): Promise<string> {
-    const { host, port, user, password } = JSON.parse(inject('server'));
-    const { rows } = await sql<{ name: string }>`select current_database() as name`.execute(library.deps.db);
-    const url = new URL(`postgres://localhost/${rows[0]?.name}`);
-    url.username = user;
-    url.password = password ?? '';
-    url.searchParams.set('host', host);
-    url.searchParams.set('port', String(port));
-    return url.href;
-  }
-
   // ADMIN-7
   test('prints the same on the command line and exits with 1 when there is a problem', async () => {
     const { code, out, err } = await run({
       VITRINE_DATA: library.config.dataDir,
-      DATABASE_URL: await databaseUrl(),
+      DATABASE_URL: library.databaseUrl,
       VITRINE_RATE_LIMITS: 'off',
     });
     expect([code, err]).toEqual([1, '']);
