@@ -1,5 +1,5 @@
 import { Agent, type ClientRequest, type IncomingMessage, request } from 'node:http';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type OpenService, openService } from '../../src/service.ts';
@@ -96,16 +96,44 @@ describe('once the stop is announced', () => {
   });
 });
 
+async function open(): Promise<Socket> {
+  const socket = connect(port, '127.0.0.1');
+  await new Promise((resolve) => socket.once('connect', resolve));
+  return socket;
+}
+
 // RUN-5
 describe('a server that closes', () => {
-  test('finishes running uploads and closes their connections', async () => {
+  test('finishes uploads and heads that have begun, and tells event streams to reconnect at different times', async () => {
     await serve(30);
     const { sent, rest } = await beginUpload();
+    const socket = await open();
+    socket.write('GET /healthz HTTP/1.1\r\nhost: here\r\n\r\nGET /healthz HT');
+    const chunks = socket[Symbol.asyncIterator]();
+    expect(String((await chunks.next()).value)).toContain('keep-alive');
+    const streams = await Promise.all(
+      Array.from({ length: 6 }, () => listen(`http://127.0.0.1:${port}`, { cookie: ada })),
+    );
+    await Promise.all(streams.map((stream) => stream.next()));
+
     const closed = close();
+    await Promise.all(streams.map((stream) => stream.ended));
     await sleep(600);
     sent.end(rest);
     expect(await answerTo(sent)).toMatchObject({ status: 201, connection: 'close' });
+    socket.write('TP/1.1\r\nhost: here\r\n\r\n');
+    const answer = String((await chunks.next()).value);
+    expect(answer).toMatch(/^HTTP\/1\.1 200 /);
+    expect(answer).toMatch(/^connection: close\r$/im);
     await closed;
+    const after = streams.map((stream) => {
+      const last = stream.text().split('\n\n').at(-2) ?? '';
+      const found = /^retry: (\d+)\nevent: closing\ndata: \{"reconnect_after_ms":(\d+)\}$/.exec(last);
+      expect(found?.[1]).toBe(found?.[2]);
+      return Number(found?.[1]);
+    });
+    for (const ms of after) expect(ms).toSatisfy((n: number) => n >= 1000 && n <= 5000);
+    expect(new Set(after).size).toBeGreaterThan(1);
   });
 
   test('aborts requests that exceed its time limit', async () => {
@@ -120,44 +148,9 @@ describe('a server that closes', () => {
   test('does not wait for idle connections', async () => {
     await serve(3600);
     await get('/healthz');
-    const silent = connect(port, '127.0.0.1');
-    await new Promise((resolve) => silent.once('connect', resolve));
+    const silent = await open();
     const ended = new Promise((resolve) => silent.once('close', resolve));
     await close();
     await ended;
-  });
-
-  test('answers a request whose head is still being written', async () => {
-    await serve(30);
-    const socket = connect(port, '127.0.0.1');
-    await new Promise((resolve) => socket.once('connect', resolve));
-    socket.write('GET /healthz HTTP/1.1\r\nhost: here\r\n\r\nGET /healthz HT');
-    const chunks = socket[Symbol.asyncIterator]();
-    expect(String((await chunks.next()).value)).toContain('keep-alive');
-    const closed = close();
-    await sleep(600);
-    socket.write('TP/1.1\r\nhost: here\r\n\r\n');
-    const answer = String((await chunks.next()).value);
-    expect(answer).toMatch(/^HTTP\/1\.1 200 /);
-    expect(answer).toMatch(/^connection: close\r$/im);
-    await closed;
-  });
-
-  test('tells event streams to reconnect at different times', async () => {
-    await serve(30);
-    const streams = await Promise.all(
-      Array.from({ length: 6 }, () => listen(`http://127.0.0.1:${port}`, { cookie: ada })),
-    );
-    await Promise.all(streams.map((stream) => stream.next()));
-    await close();
-    await Promise.all(streams.map(({ ended }) => ended));
-    const last = streams.map((stream) => stream.text().split('\n\n').at(-2) ?? '');
-    const after = last.map((text) => {
-      const found = /^retry: (\d+)\nevent: closing\ndata: \{"reconnect_after_ms":(\d+)\}$/.exec(text);
-      expect(found?.[1]).toBe(found?.[2]);
-      return Number(found?.[1]);
-    });
-    for (const ms of after) expect(ms).toSatisfy((n: number) => n >= 1000 && n <= 5000);
-    expect(new Set(after).size).toBeGreaterThan(1);
   });
 });

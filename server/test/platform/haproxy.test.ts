@@ -1,32 +1,16 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { request } from 'node:https';
-import { connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { makeCertificate } from '../support/directory.ts';
+import { haproxy } from '../support/haproxy.ts';
 import { type Library, openLibrary, password } from '../support/library.ts';
+import { freePort } from '../support/programs.ts';
 import { arriveWithPassword, lastSignIn } from './proxied.ts';
-
-function isInstalled(): boolean {
-  try {
-    execFileSync('haproxy', ['-v'], { stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  if (address === null || typeof address === 'string') throw new Error('the server has no port');
-  return address.port;
-}
 
 function accepts(port: number): Promise<boolean> {
   return new Promise((resolve) => {
@@ -39,7 +23,7 @@ function accepts(port: number): Promise<boolean> {
   });
 }
 
-describe.skipIf(!isInstalled())('behind HAProxy as deployed (skipped when it is not installed)', () => {
+describe.skipIf(haproxy === null)('behind HAProxy as deployed (skipped when it is not installed)', () => {
   let library: Library;
   let port: number;
 
@@ -56,7 +40,9 @@ describe.skipIf(!isInstalled())('behind HAProxy as deployed (skipped when it is 
       .replace('/etc/haproxy/vitrine.pem', join(directory, 'vitrine.pem'))
       .replaceAll(/127\.0\.0\.1:842\d/g, new URL(library.address).host);
     await writeFile(join(directory, 'haproxy.cfg'), config);
-    const child: ChildProcess = spawn('haproxy', ['-f', join(directory, 'haproxy.cfg')], { stdio: 'ignore' });
+    const child: ChildProcess = spawn(haproxy ?? '', ['-f', join(directory, 'haproxy.cfg')], {
+      stdio: 'ignore',
+    });
     const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
     while (child.exitCode === null && !(await accepts(port))) await sleep(20);
     return async () => {
@@ -89,14 +75,10 @@ describe.skipIf(!isInstalled())('behind HAProxy as deployed (skipped when it is 
     });
   }
 
-  test('records the client’s real address at sign-in', async () => {
-    await signInFrom('127.0.0.2', {});
+  test('records the client’s real address at sign-in, and sets a Secure cookie', async () => {
+    expect(await signInFrom('127.0.0.2', { 'x-forwarded-proto': 'http' })).toContain('Secure');
     expect(await lastSignIn(library)).toEqual({ audit: '127.0.0.2', session: '127.0.0.2' });
     await signInFrom('127.0.0.3', { 'x-forwarded-for': '203.0.113.9' });
     expect(await lastSignIn(library)).toEqual({ audit: '127.0.0.3', session: '127.0.0.3' });
-  });
-
-  test('sets a Secure cookie', async () => {
-    expect(await signInFrom('127.0.0.2', { 'x-forwarded-proto': 'http' })).toContain('Secure');
   });
 });

@@ -79,7 +79,7 @@ describe('the log and the traces', () => {
     await visitor.ok('logout');
 
     const lines = service.output().split('\n');
-    const entries = lines.filter((line) => line.startsWith('{')).map((line): object => JSON.parse(line));
+    const entries = entriesOf(service.output());
     expect(entries).toContainEqual(
       expect.objectContaining({
         reqId: asked.headers.get('x-request-id'),

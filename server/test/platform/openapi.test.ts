@@ -6,9 +6,17 @@ import { type Library, openLibrary } from '../support/library.ts';
 const all = Object.values(operations);
 
 let library: Library;
+/** The document as a client receives it. */
+let text: string;
+/** The document with all references resolved. */
+let resolved: Json;
 
 beforeAll(async () => {
   library = await openLibrary();
+  const answer = await library.anonymous().send('/openapi.json');
+  expect(answer.headers.get('content-type')).toMatch(/^application\/json/);
+  ({ text } = answer);
+  resolved = JSON.parse(JSON.stringify(await SwaggerParser.dereference(JSON.parse(text))));
 });
 
 type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
@@ -21,20 +29,8 @@ function* objectsOf(value: Json, path = '#'): Iterable<[string, { [key: string]:
 }
 
 describe('GET /openapi.json', () => {
-  async function read(): Promise<string> {
-    const answer = await library.anonymous().send('/openapi.json');
-    expect(answer.headers.get('content-type')).toMatch(/^application\/json/);
-    return answer.text;
-  }
-
-  /** The document with all references resolved. */
-  async function resolved() {
-    return SwaggerParser.dereference(JSON.parse(await read()));
-  }
-
   // HTTP-32
   test('is a valid document of OpenAPI 3.0.3', async () => {
-    const text = await read();
     await SwaggerParser.validate(JSON.parse(text));
     const document: Json = JSON.parse(text);
     expect(document).toMatchObject({
@@ -45,7 +41,7 @@ describe('GET /openapi.json', () => {
   });
 
   test('describes references, counts and sizes as int64', async () => {
-    const inner = [...objectsOf(JSON.parse(await read()))]
+    const inner = [...objectsOf(JSON.parse(text))]
       .filter(([path]) => /\/(author_user_ref|like_count|file_size_bytes)$/.test(path))
       .map(([, { format }]) => format);
     expect(inner.length).toBeGreaterThan(3);
@@ -54,9 +50,7 @@ describe('GET /openapi.json', () => {
 
   // HTTP-32
   test('has every operation with a unique operationId', async () => {
-    const { paths }: { paths: Record<string, Record<string, { operationId?: string }>> } = JSON.parse(
-      await read(),
-    );
+    const { paths }: { paths: Record<string, Record<string, { operationId?: string }>> } = JSON.parse(text);
     const described = Object.entries(paths).flatMap(([path, methods]) =>
       Object.entries(methods).map(([method, { operationId }]) => [method.toUpperCase(), path, operationId]),
     );
@@ -67,9 +61,8 @@ describe('GET /openapi.json', () => {
 
   // HTTP-7
   test('describes the same limit for every list: 1 to 200, 50 by default', async () => {
-    const document: Json = JSON.parse(JSON.stringify(await resolved()));
     const limits = new Map<string, Json>();
-    for (const [path, { parameters }] of objectsOf(document)) {
+    for (const [path, { parameters }] of objectsOf(resolved)) {
       if (!Array.isArray(parameters)) continue;
       const named = new Map(parameters.flatMap((one) => [...objectsOf(one)].map(([, it]) => [it.name, it])));
       if (named.has('cursor')) limits.set(path, named.get('limit')?.schema ?? null);
@@ -83,7 +76,7 @@ describe('GET /openapi.json', () => {
   test('describes every status and its headers', async () => {
     type Responses = Record<string, { description: string; headers?: Record<string, unknown> }>;
     const { paths }: { paths: Record<string, Record<string, { responses: Responses }>> } = JSON.parse(
-      JSON.stringify(await resolved()),
+      JSON.stringify(resolved),
     );
     const conditional: string[] = [];
     for (const { id, method, path } of all) {
@@ -111,7 +104,7 @@ describe('GET /openapi.json', () => {
 
   // HTTP-32
   test('gives every schema that is used twice a name', async () => {
-    const document: { components: { schemas: Record<string, Json> } } = JSON.parse(await read());
+    const document: { components: { schemas: Record<string, Json> } } = JSON.parse(text);
     expect(Object.keys(document.components.schemas)).toEqual(
       expect.arrayContaining([
         'Asset',
@@ -126,15 +119,15 @@ describe('GET /openapi.json', () => {
     const seen = new Map<string, string[]>();
     for (const [path, object] of objectsOf(document)) {
       if (!('properties' in object) || /\/(examples|properties)$/.test(path)) continue;
-      const text = JSON.stringify(object);
-      seen.set(text, [...(seen.get(text) ?? []), path]);
+      const schema = JSON.stringify(object);
+      seen.set(schema, [...(seen.get(schema) ?? []), path]);
     }
     expect([...seen.values()].filter((paths) => paths.length > 1)).toEqual([]);
   });
 
   // HTTP-32
   test('names no schema after one of several operations that use it', async () => {
-    const { components, paths } = JSON.parse(await read());
+    const { components, paths } = JSON.parse(text);
     const described = Object.values<object>(paths).flatMap((methods) =>
       Object.values(methods).map((it) => JSON.stringify(it)),
     );
@@ -150,7 +143,7 @@ describe('GET /openapi.json', () => {
   });
 
   test('writes nullables as 3.0 does: no type null, no list of types, no constants', async () => {
-    const document: Json = JSON.parse(await read());
+    const document: Json = JSON.parse(text);
     const wrong: string[] = [];
     let nullables = 0;
     for (const [path, object] of objectsOf(document)) {

@@ -7,8 +7,14 @@ import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { startSession } from '../../src/identity/sessions.ts';
 import { type Answered, visit } from '../support/client.ts';
-import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
-import { actAs, grant, nowhere } from '../support/people.ts';
+import {
+  type Account,
+  type Library,
+  openLibrary,
+  publish,
+  upload as uploadAsset,
+} from '../support/library.ts';
+import { actAs, grant, nowhere, setRole, withdrawGrants } from '../support/people.ts';
 import { plainText, png } from '../support/pictures.ts';
 import { watchStatements } from '../support/statements.ts';
 import { headOf, openWire } from './wire.ts';
@@ -72,28 +78,44 @@ async function sendAround(requests: readonly Sent[], change: () => Promise<unkno
 }
 
 const sessionOf = (account: { cookie(): string | undefined }) => ({ cookie: `user=${account.cookie()}` });
+const db = () => library.deps.db;
+const count = async (table: 'users' | 'collections' | 'logos') => {
+  const { rows } = await sql`select from ${sql.table(table)}`.execute(db());
+  return rows.length;
+};
 
-async function count(
-  table: 'users' | 'collections' | 'assets' | 'files' | 'logos' | 'posts',
-): Promise<number> {
-  const { rows } = await sql<{ n: number }>`select count(*) as n from ${sql.table(table)}`.execute(
-    library.deps.db,
-  );
-  return rows[0]?.n ?? 0;
-}
-
-async function publicMode(): Promise<unknown> {
-  const { rows } = await sql<{
-    value: unknown;
-  }>`select value from settings where key = 'public_mode'`.execute(library.deps.db);
-  return rows[0]?.value ?? null;
+/** Returns incoming files, originals and the rows about them. */
+async function bytesKept(): Promise<unknown> {
+  const files = await readdir(join(library.config.dataDir, 'library'), { recursive: true });
+  const rows = [
+    db().selectFrom('files').selectAll().execute(),
+    db().selectFrom('assets').selectAll().execute(),
+  ];
+  return [files.sort(), ...(await Promise.all(rows))];
 }
 
 let numbered = 0;
-function newName(word: string): string {
+/** An account whose capabilities the service has resolved before. */
+async function arrive(role: 'admin' | 'member'): Promise<Account> {
   numbered += 1;
-  return `${word}-${numbered}`;
+  const account = await library.join(`${role}-${numbered}`, role);
+  await account.ok('getMe');
+  return account;
 }
+
+async function tokenOf(account: Account, scopes: TokenScope[]): Promise<Headers> {
+  const { token } = await account.ok('createToken', { body: { name: 'script', scopes } });
+  const credentials = { authorization: `Bearer ${token}` };
+  await visit(library.address, credentials).ok('getMe');
+  return credentials;
+}
+
+const collection = () => json('POST', '/collections', { name: 'Never made' });
+const upload = () => form('/assets', plainText('bytes nobody has uploaded before'));
+const disable =
+  ({ ref }: Account) =>
+  () =>
+    sql`update users set status = 'disabled' where ref = ${ref}`.execute(db());
 
 interface Scene {
   credentials: Headers;
@@ -104,214 +126,151 @@ interface Scene {
   state(): Promise<unknown>;
 }
 
-/** An administrator whose capabilities the service has resolved before. */
-async function administrator(): Promise<Account> {
-  const admin = await library.join(newName('admin'), 'admin');
-  await admin.ok('getMe');
-  return admin;
-}
-
-async function member(): Promise<Account> {
-  const account = await library.join(newName('member'));
-  await account.ok('getMe');
-  return account;
-}
-
-const db = () => library.deps.db;
-const newUser = () =>
-  json('POST', '/admin/users', {
-    username: newName('made'),
-    password: 'correct horse battery',
-    role: 'admin',
-  });
-
-async function tokenOf(account: Account, scopes: TokenScope[]): Promise<Headers> {
-  const { token } = await account.ok('createToken', { body: { name: 'script', scopes } });
-  const credentials = { authorization: `Bearer ${token}` };
-  await visit(library.address, credentials).ok('getMe');
-  return credentials;
-}
-
-/** Returns incoming files, originals and the rows about them. */
-async function bytesKept(): Promise<unknown> {
-  const files = await readdir(join(library.config.dataDir, 'library'), { recursive: true });
-  return [files.sort(), await count('files'), await count('assets')];
-}
-
-const scenes: Record<string, { status: number; error?: RegExp; scene: () => Promise<Scene> }> = {
-  'an account that is disabled creates no administrator': {
-    status: 401,
-    async scene() {
-      const admin = await administrator();
-      return {
-        credentials: sessionOf(admin),
-        request: newUser(),
-        change: () => sql`update users set status = 'disabled' where ref = ${admin.ref}`.execute(db()),
-        state: () => count('users'),
-      };
-    },
-  },
-  'a deleted token does not switch public mode on': {
-    status: 401,
-    async scene() {
-      const admin = await administrator();
-      return {
-        credentials: await tokenOf(admin, ['admin']),
-        request: json('PUT', '/system/public-mode', { enabled: true }),
-        change: () => sql`delete from access_tokens where user_ref = ${admin.ref}`.execute(db()),
-        state: publicMode,
-      };
-    },
-  },
-  'an expired token does not switch public mode on': {
-    status: 401,
-    async scene() {
-      const admin = await administrator();
+const scenes: [name: string, status: number, error: RegExp, scene: () => Promise<Scene>][] = [
+  [
+    'an expired token does not switch public mode on',
+    401,
+    /\S/,
+    async () => {
+      const admin = await arrive('admin');
       return {
         credentials: await tokenOf(admin, ['admin']),
         request: json('PUT', '/system/public-mode', { enabled: true }),
         change: () =>
-          sql`update access_tokens set expires_at = now() - interval '1 minute'
-            where user_ref = ${admin.ref}`.execute(db()),
-        state: publicMode,
+          sql`update access_tokens set expires_at = now() - interval '1 minute' where user_ref = ${admin.ref}`.execute(
+            db(),
+          ),
+        state: () => db().selectFrom('settings').selectAll().where('key', '=', 'public_mode').execute(),
       };
     },
-  },
-  'a token whose scopes were reduced creates no collection': {
-    status: 403,
-    error: /scope/,
-    async scene() {
-      const account = await member();
+  ],
+  [
+    'a token whose scopes were reduced creates no collection',
+    403,
+    /scope/,
+    async () => {
+      const account = await arrive('member');
       return {
         credentials: await tokenOf(account, ['read', 'posts.write', 'assets.write']),
-        request: json('POST', '/collections', { name: 'Never made' }),
+        request: collection(),
         change: () =>
           sql`update access_tokens set scopes = '{read}' where user_ref = ${account.ref}`.execute(db()),
         state: () => count('collections'),
       };
     },
-  },
-  'a session that signed out creates no collection': {
-    status: 401,
-    async scene() {
-      const account = await member();
-      return {
-        credentials: sessionOf(account),
-        request: json('POST', '/collections', { name: 'Never made' }),
-        change: () => sql`delete from sessions where user_ref = ${account.ref}`.execute(db()),
-        state: () => count('collections'),
-      };
-    },
-  },
-  'an account that lost the capability of the door creates no administrator': {
-    status: 403,
-    error: /capability/,
-    async scene() {
-      const admin = await administrator();
+  ],
+  [
+    'an account that lost the capability of the door creates no administrator',
+    403,
+    /capability/,
+    async () => {
+      const admin = await arrive('admin');
+      const made = { username: 'made', password: 'correct horse battery', role: 'admin' };
       return {
         credentials: sessionOf(admin),
-        request: newUser(),
-        change: () =>
-          sql`update users set role_id = (select id from roles where code = 'viewer') where ref = ${admin.ref}`.execute(
-            db(),
-          ),
+        request: json('POST', '/admin/users', made),
+        change: () => setRole(library, admin, 'viewer'),
         state: () => count('users'),
       };
     },
-  },
-  'an account that lost a capability the handler asks for edits no post of others': {
-    status: 403,
-    async scene() {
-      const author = await member();
-      const operator = await member();
+  ],
+  [
+    'an account that lost a capability the handler asks for edits no post of others',
+    403,
+    /\S/,
+    async () => {
+      const author = await arrive('member');
+      const operator = await arrive('member');
       await grant(library, operator, 'posts.admin');
       await operator.ok('getMe');
-      const asset = await upload(author, plainText('of a post'));
+      const asset = await uploadAsset(author, plainText('of a post'));
       const { id } = await publish(author, [asset], { visibility: 'public', title: 'As it was' });
       return {
         credentials: sessionOf(operator),
         request: json('PATCH', `/posts/${id}`, { title: 'Changed' }),
-        change: () => sql`delete from user_capability_grants where user_ref = ${operator.ref}`.execute(db()),
+        change: () => withdrawGrants(library, operator),
         state: () => db().selectFrom('posts').select('title').where('id', '=', id).execute(),
       };
     },
-  },
-  'an impersonation that expired creates no collection': {
-    status: 401,
-    error: /acting as another user has ended/,
-    async scene() {
-      const mask = await actAs(library, await administrator(), await member());
+  ],
+  [
+    'an impersonation that expired creates no collection',
+    401,
+    /acting as another user has ended/,
+    async () => {
+      const mask = await actAs(library, await arrive('admin'), await arrive('member'));
       await mask.ok('getMe');
       return {
         credentials: sessionOf(mask),
-        request: json('POST', '/collections', { name: 'Never made' }),
+        request: collection(),
         change: () =>
           sql`update sessions set expires_at = now() where impersonator_user_ref is not null`.execute(db()),
         state: () => count('collections'),
       };
     },
-  },
-  'an impersonation whose administrator was disabled creates no collection': {
-    status: 401,
-    error: /acting as another user has ended/,
-    async scene() {
-      const admin = await administrator();
-      const mask = await actAs(library, admin, await member());
+  ],
+  [
+    'an impersonation whose administrator was disabled creates no collection',
+    401,
+    /acting as another user has ended/,
+    async () => {
+      const admin = await arrive('admin');
+      const mask = await actAs(library, admin, await arrive('member'));
       await mask.ok('getMe');
       return {
         credentials: sessionOf(mask),
-        request: json('POST', '/collections', { name: 'Never made' }),
-        change: () => sql`update users set status = 'disabled' where ref = ${admin.ref}`.execute(db()),
+        request: collection(),
+        change: disable(admin),
         state: () => count('collections'),
       };
     },
-  },
-  'an upload of an account that is disabled becomes no asset': {
-    status: 401,
-    async scene() {
-      const account = await member();
-      return {
-        credentials: sessionOf(account),
-        request: form('/assets', plainText('bytes nobody has uploaded before')),
-        change: () => sql`update users set status = 'disabled' where ref = ${account.ref}`.execute(db()),
-        state: bytesKept,
-      };
+  ],
+  [
+    'an upload of an account that is disabled becomes no asset',
+    401,
+    /\S/,
+    async () => {
+      const account = await arrive('member');
+      const credentials = sessionOf(account);
+      return { credentials, request: upload(), change: disable(account), state: bytesKept };
     },
-  },
-  'an upload with a deleted token becomes no asset': {
-    status: 401,
-    async scene() {
-      const account = await member();
+  ],
+  [
+    'an upload with a deleted token becomes no asset',
+    401,
+    /\S/,
+    async () => {
+      const account = await arrive('member');
       return {
         credentials: await tokenOf(account, ['read', 'posts.write', 'assets.write']),
-        request: form('/assets', plainText('other bytes nobody has uploaded before')),
+        request: upload(),
         change: () => sql`delete from access_tokens where user_ref = ${account.ref}`.execute(db()),
         state: bytesKept,
       };
     },
-  },
-  'an account that lost the capability does not change the logo': {
-    status: 403,
-    async scene() {
-      const admin = await administrator();
+  ],
+  [
+    'an account that lost the capability does not change the logo',
+    403,
+    /\S/,
+    async () => {
+      const admin = await arrive('admin');
+      const path = '/admin/system/appearance/logo';
       return {
         credentials: sessionOf(admin),
-        request: {
-          method: 'POST',
-          path: '/admin/system/appearance/logo',
-          body: await png(64, 48),
-          type: { 'content-type': 'image/png' },
-        },
+        request: { method: 'POST', path, body: await png(64, 48), type: { 'content-type': 'image/png' } },
         change: () =>
           sql`insert into user_capability_revokes (user_ref, capability)
             select ${admin.ref}, unnest(array['system.appearance.write', 'system.admin'])`.execute(db()),
         state: () => count('logos'),
       };
     },
-  },
-  'a visitor searches by no picture once public mode is off': {
-    status: 401,
-    async scene() {
+  ],
+  [
+    'a visitor searches by no picture once public mode is off',
+    401,
+    /\S/,
+    async () => {
       await library.setPublicMode(true);
       return {
         credentials: {},
@@ -320,19 +279,12 @@ const scenes: Record<string, { status: number; error?: RegExp; scene: () => Prom
         state: bytesKept,
       };
     },
-  },
-};
-
-function sceneOf(name: string) {
-  const found = scenes[name];
-  if (found === undefined) throw new Error(`there is no scene ${name}`);
-  return found;
-}
+  ],
+];
 
 // HTTP-29
 describe('a right that ends while the body is in transit', () => {
-  test.each(Object.keys(scenes))('%s', async (name) => {
-    const { status, error = /\S/, scene } = sceneOf(name);
+  test.each(scenes)('%s', async (_, status, error, scene) => {
     const { credentials, request, change, state } = await scene();
     const { type, ...sent } = request;
     const before = await state();
@@ -354,7 +306,7 @@ function bodiesOf(operation: Operation): ReturnType<typeof json>[] {
 
 // HTTP-29
 test('every changing operation resolves the caller again once the body is complete', async () => {
-  const account = await administrator();
+  const account = await arrive('admin');
   const requests = Object.values(operations)
     .filter(({ method, door }: Operation) => method !== 'GET' && door !== 'open')
     .flatMap((operation) => bodiesOf(operation).map((body) => ({ id: operation.id, ...body })));
@@ -375,7 +327,7 @@ test('every changing operation resolves the caller again once the body is comple
 });
 
 test('resolves the credential once for a request that arrived in one piece', async () => {
-  const account = await member();
+  const account = await arrive('member');
   const body = JSON.stringify({ name: 'Whole' });
   const [answer, statements] = await watchStatements(library, async () => {
     const wire = await openWire(library);

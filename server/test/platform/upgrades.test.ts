@@ -15,6 +15,9 @@ import { openPool } from '../../src/platform/database/pool.ts';
 import { fillEmptyTables } from '../support/sample-rows.ts';
 
 const settings: pg.ClientConfig = JSON.parse(inject('server'));
+/** The versions from which copies are upgraded at once, besides the latest. */
+const UPGRADES_FROM_EVERY = 4;
+
 /** The database that runs all migrations; the others are copies of it. */
 const name = `vitrine_upgrades_${process.pid}_${randomBytes(3).toString('hex')}`;
 const admin = new pg.Pool({ ...settings, database: 'postgres', max: 3 });
@@ -67,12 +70,15 @@ async function migrateCopy(copy: string, schema: string): Promise<string | null>
 }
 
 // RUN-9
-test('a library of every earlier version, with rows in every table, migrates to this one', async () => {
+test('every migration runs with rows in every table, and libraries of earlier versions migrate to this one', async () => {
   const schema = readFileSync(join(import.meta.dirname, '../../schema.sql'), 'utf8');
   const several = pLimit(2);
   const migrated: Promise<{ from: string; problem: string | null }>[] = [];
-  for (const [at, from] of knownMigrations().entries()) {
+  const versions = knownMigrations();
+  for (const [at, from] of versions.entries()) {
     expect({ from, empty: await step(from) }).toEqual({ from, empty: {} });
+    // Each step migrates a database with rows; copies of some versions migrate at once, like an upgrade.
+    if (at % UPGRADES_FROM_EVERY !== 0 && at < versions.length - 3) continue;
     const copy = `${name}_${at}`;
     await admin.query(`create database ${copy} template ${name} strategy file_copy`);
     migrated.push(several(async () => ({ from, problem: await migrateCopy(copy, schema) })));
