@@ -6,7 +6,6 @@ import { logoKey } from '../../src/platform/storage/object-key.ts';
 import { sweep } from '../../src/sweep/stored-files.ts';
 import { auditEventsDuring } from '../support/audit.ts';
 import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
-import { actAs } from '../support/people.ts';
 import {
   addressOf,
   fetchBytes,
@@ -182,8 +181,7 @@ describe('POST /admin/system/appearance/logo/select', () => {
     const logos = await newLogos(3);
     await useInTurn(root, logos);
     const [first, second = '', third] = hashes(logos);
-    const mask = await actAs(library, root, mara);
-    const events = await eventsDuring(() => mask.ok('selectLogo', { body: { hash: second } }));
+    const events = await eventsDuring(() => select({ hash: second }, mara));
     const answer = await select({ hash: second });
     expect(hashesOf(answer)).toEqual([second, third, first]);
     expect(answer.logo_history.map(({ active }) => active)).toEqual([true, false, false]);
@@ -191,12 +189,7 @@ describe('POST /admin/system/appearance/logo/select', () => {
     expect(await shown()).toEqual(answer);
     expect(hashOf((await fetchBytes(library, `${basePath}/appearance/logo`)).bytes)).toBe(second);
     expect(events).toMatchObject([
-      {
-        event: 'appearance.logo.changed',
-        actor_user_ref: mara.ref,
-        impersonator_user_ref: root.ref,
-        metadata: { hash: second },
-      },
+      { event: 'appearance.logo.changed', actor_user_ref: mara.ref, metadata: { hash: second } },
     ]);
   });
 
@@ -318,21 +311,6 @@ describe('DELETE /admin/system/appearance/logo', () => {
     expect(await stored(logos)).toEqual(all(5, true));
     expect(await served(logos)).toEqual(all(5, 200));
   });
-
-  test('does not remove the logo from the history', async () => {
-    const [reverted, ...later] = await newLogos(6);
-    if (reverted === undefined) throw new Error('no logo');
-    await useBytes(root, reverted.bytes);
-    await root.ok('revertLogo');
-    await useInTurn(root, later.slice(0, 4));
-    await library.runJobs();
-    expect(hashesOf(await shown())[4]).toBe(reverted.hash);
-    expect(await stored([reverted])).toEqual([true]);
-    await useInTurn(root, later.slice(4));
-    await library.runJobs();
-    expect(hashesOf(await shown())).not.toContain(reverted.hash);
-    expect(await stored([reverted])).toEqual([false]);
-  });
 });
 
 describe('concurrent requests', () => {
@@ -345,17 +323,6 @@ describe('concurrent requests', () => {
       logo_url === undefined ? [] : [logo_url],
     );
   }
-
-  test('keep two uploads, one of them active', async () => {
-    for (let round = 1; round <= 2; round += 1) {
-      const logos = await newLogos(2);
-      await Promise.all(logos.map(({ bytes }, at) => useBytes(at === 0 ? root : mara, bytes)));
-      const recent = hashesOf(await shown()).slice(0, 2);
-      expect(recent.toSorted()).toEqual(hashes(logos).toSorted());
-      expect(await activeOnes()).toEqual(recent.slice(0, 1));
-      await expectSound(round * 2);
-    }
-  });
 
   test('keep identical bytes once', async () => {
     const { bytes, hash } = await newLogo();

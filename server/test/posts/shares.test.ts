@@ -72,18 +72,6 @@ describe('a post of visibility explicit-share is read by those it is shared with
     await mara.ok('publishPost', { params: { id } });
     expect(await reads(ann, id)).toBe(true);
   });
-
-  test('may be liked and commented by them, but not changed', async () => {
-    const { id } = await shared();
-    await share(mara, id, ann);
-    await ann.ok('likePost', { params: { id } });
-    await ann.ok('createComment', { params: { id }, body: { body: 'hello' } });
-    expect((await ann.refused('updatePost', { params: { id }, body: { title: 'x' } })).status).toBe(403);
-    expect((await ann.refused('deletePost', { params: { id }, body: undefined })).status).toBe(403);
-    await unshare(mara, id, ann);
-    expect((await ann.refused('getLike', { params: { id } })).status).toBe(404);
-    expect((await everyPage(ann, { liked_by: ann.ref })).flat()).not.toContain(id);
-  });
 });
 
 // POST-38

@@ -59,31 +59,6 @@ describe('GET /assets/{id}/posts', () => {
     expect(await usage(owner, member)).toEqual({ items: [], withheld_count: 1 });
   });
 
-  test('follows every change of a post: published, unpublished, private, deleted, restored, asset removed', async () => {
-    const [asset, other] = [await another(), await another()];
-    const { id } = await publish(poster, [asset, other], { draft: true });
-    const counts = async () => {
-      const { items, withheld_count } = await usage(owner, asset);
-      return [items.length, withheld_count];
-    };
-    const steps: [() => Promise<unknown>, number[]][] = [
-      [() => poster.ok('publishPost', { params: { id } }), [1, 0]],
-      [() => poster.ok('updatePost', { params: { id }, body: { visibility: 'private' } }), [0, 1]],
-      [() => poster.ok('unpublishPost', { params: { id } }), [0, 1]],
-      [() => poster.ok('deletePost', { params: { id }, body: undefined }), [0, 0]],
-      [() => poster.ok('restorePost', { params: { id } }), [0, 1]],
-      [
-        () => poster.ok('updatePost', { params: { id }, body: { members: [{ asset_id: other.id }] } }),
-        [0, 0],
-      ],
-    ];
-    expect(await counts()).toEqual([0, 1]);
-    for (const [act, expected] of steps) {
-      await act();
-      expect(await counts()).toEqual(expected);
-    }
-  });
-
   // POST-39
   test('lists the newest 200 of 205 readable posts, and does not count the rest as withheld', async () => {
     const asset = await another();

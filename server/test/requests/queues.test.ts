@@ -75,23 +75,6 @@ describe('GET /account/requests', () => {
     expect(await names(other, 'listMyRequests')).toEqual(['expired', 'denied', 'granted']);
     expect(await names(sharer, 'listMyRequests')).toEqual([]);
   });
-
-  test('returns each request in full', async () => {
-    const found = (await items(ann, 'listMyRequests')).find((one) => named(one) === 'access');
-    expect(found).toStrictEqual({
-      id: asked.access?.id,
-      requester_user_ref: ann.ref,
-      requester: { ref: ann.ref, username: 'ann', display_name: 'ann', avatar_url: null },
-      target_kind: 'asset',
-      target_id: asked.access?.target_id,
-      requested_capability: 'content.access.request',
-      reason: 'for the catalogue',
-      state: 'pending',
-      requested_at: asked.access?.requested_at,
-      decidable_by_caller: false,
-      grant_expires_at: null,
-    });
-  });
 });
 
 // REQUEST-16
@@ -108,13 +91,6 @@ describe('GET /account/requests/incoming', () => {
     expect(await names(other, 'listIncomingRequests')).toEqual(['ownersAsk', 'elsewhere']);
     expect(await names(deleter, 'listIncomingRequests')).toEqual(['appeal']);
     for (const who of [ann, sharer, root]) expect(await names(who, 'listIncomingRequests')).toEqual([]);
-  });
-
-  // REQUEST-17
-  test('marks pending markers as decidable, not real capabilities', async () => {
-    expect(await decidable(owner, 'listIncomingRequests')).toEqual(['access']);
-    expect(await decidable(other, 'listIncomingRequests')).toEqual(['ownersAsk', 'elsewhere']);
-    expect(await decidable(deleter, 'listIncomingRequests')).toEqual(['appeal']);
   });
 
   test('omits an appeal once its target is restored', async () => {

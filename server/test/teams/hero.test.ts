@@ -117,7 +117,7 @@ describe('hero_asset_id is absent while the asset', () => {
   // TEAM-8
   test('is restricted, deleted or without its `col` rendition, and returns with it', async () => {
     const rename = (from: string, to: string) =>
-      sql`update files set renditions = renditions - ${from}::text || jsonb_build_object(${to}::text, renditions->${from})
+      sql`update files set renditions = renditions - ${from}::text || jsonb_build_object(${to}::text, renditions->${from}::text)
         where hash = ${hash}`.execute(library.deps.db);
     const states: [string, () => Promise<unknown>][] = [
       ['restricted', () => setSensitivity('restricted')],
