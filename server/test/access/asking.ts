@@ -84,6 +84,8 @@ export interface Probe<C> extends DoorOf {
   path: (cell: C) => string;
   body?: unknown;
   bodyOf?: (cell: C) => unknown;
+  /** POST-4: whether all its 404s are the same, because they do not tell why the caller may not read the post. */
+  hidesPost?: boolean;
   /** The expected status for callers who may call the operation, or several equivalent ones. Null: not requested. */
   due: (who: CallerKind, cell: C) => number | readonly number[] | null;
 }
@@ -106,8 +108,8 @@ export async function ask<C>(
   const dueNow = typeof due === 'number' ? due : due.includes(status) ? status : due.join(' or ');
   const what = `${caller.name}: ${probe.method} ${probe.path(cell)}: ${label}`;
   matrix.ledger.hold(what, status, dueNow);
-  // POST-4: the response does not tell why the caller may not read it.
-  if (status === 404) matrix.ledger.hold(`${what}: to the byte`, text, '{"error":"not found"}');
+  if (status === 404 && probe.hidesPost === true)
+    matrix.ledger.hold(`${what}: to the byte`, text, '{"error":"not found"}');
 }
 
 /** 404 if not readable, 403 if only readable (POST-5, ASSET-13). */

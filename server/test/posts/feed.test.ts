@@ -1,6 +1,5 @@
 import type { ShownAsset } from '@vitrine/contract/assets';
 import type { FeedQuery } from '@vitrine/contract/posts';
-import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Visitor } from '../support/client.ts';
 import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
@@ -96,36 +95,6 @@ test('a hard-deleted account leaves its posts, without an identity', async () =>
   const after = await reader.ok('getPost', { params: { id: post.id } });
   expect(after.author_user_ref).toBe(gone.ref);
   expect(after).not.toHaveProperty('author');
-});
-
-// POST-33
-describe('comments_preview', () => {
-  test('is the newest three roots, newest first, without replies and deleted ones', async () => {
-    const post = await publish(mara, [shown]);
-    await sql`with root as (insert into comments (post_id, author_user_ref, remote_display_name, body, created_at)
-        select ${post.id}, author, remote, body, at::timestamptz from (values
-          (${reader.ref}::bigint, null, 'first', '2026-02-01T00:01:00Z'),
-          (${reader.ref}, null, 'second', '2026-02-01T00:02:00Z'),
-          (${reader.ref}, null, 'third', '2026-02-01T00:03:00Z'),
-          (null, 'Ada at elsewhere', 'from afar', '2026-02-01T00:04:00Z')) t (author, remote, body, at) returning id, body)
-      insert into comments (post_id, author_user_ref, body, created_at, parent_id, deleted_at)
-      select ${post.id}, ${reader.ref}, 'a reply', '2026-02-01T00:08:00Z'::timestamptz, id, null from root where body = 'first'
-      union all select ${post.id}, ${reader.ref}, 'deleted', '2026-02-01T00:07:00Z', null, now()`.execute(
-      library.deps.db,
-    );
-    await library.deps.db.updateTable('posts').set({ comment_count: 5 }).where('id', '=', post.id).execute();
-    const { comments_preview } = await mara.ok('getPost', { params: { id: post.id } });
-    expect(comments_preview?.map(({ body }) => body)).toEqual(['from afar', 'third', 'second']);
-    const [remote, local] = comments_preview ?? [];
-    expect(remote).toEqual({
-      id: expect.any(String),
-      body: 'from afar',
-      created_at: '2026-02-01T00:04:00Z',
-      remote_display_name: 'Ada at elsewhere',
-    });
-    expect(local).toMatchObject({ author: { ref: reader.ref, username: 'reader' } });
-    expect(local).not.toHaveProperty('remote_display_name');
-  });
 });
 
 // FEED-6

@@ -22,7 +22,7 @@ import type { Caller } from '../world.ts';
 export function postProbes(matrix: Matrix): Probe<PostCell>[] {
   const sharee = matrix.world.refOf('sharee');
   const stranger = matrix.world.refOf('stranger');
-  return [
+  const probes: Probe<PostCell>[] = [
     { ...publicRead, path: ({ id }) => `/posts/${id}/comments`, due: reading },
     { ...publicRead, path: ({ id }) => `/posts/${id}/whiteboards`, due: reading },
     { ...publicRead, path: (post) => `/comments/${threadOf(post).byCommenter}/replies`, due: reading },
@@ -102,6 +102,7 @@ export function postProbes(matrix: Matrix): Probe<PostCell>[] {
     },
     { ...publicRead, path: ({ id }) => `/posts/${id}/like`, due: reading },
   ];
+  return probes.map((probe) => ({ ...probe, hidesPost: true }));
 }
 
 /** Deleted comments do not exist for any caller. */
