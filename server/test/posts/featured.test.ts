@@ -20,7 +20,6 @@ beforeAll(async () => {
   root = await library.join('root', 'admin');
   author = await library.join('author');
   stranger = await library.join('stranger', 'viewer');
-
   curator = await library.join('curator', 'viewer');
   await grant(library, curator, 'posts.admin');
   picture = await upload(author, plainFile());

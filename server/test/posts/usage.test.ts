@@ -24,7 +24,6 @@ beforeAll(async () => {
   owner = await library.join('owner');
   poster = await library.join('poster');
   stranger = await library.join('stranger');
-
   root = await library.join('root', 'admin');
 });
 

@@ -15,16 +15,14 @@ let picture: { id: string };
 
 beforeAll(async () => {
   library = await openLibrary();
-
   author = await library.join('author');
   stranger = await library.join('stranger', 'viewer');
-
   mate = await library.join('mate', 'viewer');
-
   picture = await upload(author, plainFile());
 });
 
 const post = (tags: string[], body: object = {}) => publish(author, [picture], { tags, ...body });
+
 // TAG-1
 test('shares and edits of a post take effect immediately', async () => {
   const { id } = await post(['moving before'], { visibility: 'explicit-share' });

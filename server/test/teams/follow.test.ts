@@ -11,7 +11,6 @@ let made = 0;
 
 beforeAll(async () => {
   library = await openLibrary();
-
   writer = await library.join('writer');
   await grant(library, writer, 'teams.write');
 });

@@ -21,7 +21,6 @@ let hero: string;
 
 beforeAll(async () => {
   library = await openLibrary();
-
   writer = await library.join('writer');
   await grant(library, writer, 'teams.write');
   owner = await library.join('owner');
