@@ -88,9 +88,9 @@ test('fetched originals are removed when they take more room than allowed, and f
 
 // FED-44
 test('the download of an original resumes after an interruption, encrypted or not, unless its share has ended', async () => {
-  /** About 300 kB in which every line differs. */
+  /** About 500 kB in which every line differs. */
   const longText = (name: string) =>
-    Array.from({ length: 10_000 }, (_, line) => `${name} of harbour, line ${line}\n`).join('');
+    Array.from({ length: 18_000 }, (_, line) => `${name} of harbour, line ${line}\n`).join('');
   await harbour.root.ok('updateFederation', { body: { sensitive_content: 'encrypted' } });
   for (const title of ['posts', 'restricted', 'withdrawn']) {
     const sensitivity = title === 'restricted' ? 'restricted' : 'posts';
@@ -105,7 +105,7 @@ test('the download of an original resumes after an interruption, encrypted or no
   const fetched = async (title: string) => bob.send(`/assets/${await memberOf(bob, title)}/file`);
 
   const { limit } = relay;
-  limit.bytes = 90_000;
+  limit.bytes = 150_000;
   for (const title of ['posts', 'restricted']) {
     limit.broken = 0;
     const { status, text } = await fetched(title);
