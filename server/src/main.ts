@@ -27,6 +27,9 @@ export interface Running {
 /** How long a stop waits for files that are being decoded. */
 const DECODING_GRACE_MS = 5_000;
 
+/** Loading the worker blocks the event loop, and the first requests are already waiting. */
+const WORKER_AFTER_MS = 200;
+
 const never = new Promise<never>(() => {});
 
 /**
@@ -103,7 +106,10 @@ export async function startServing(
     // Unknown kinds of jobs are refused before the service listens (RUN-21). The worker usually loads after that.
     const prepared = jobs && config.jobs !== null ? await prepare() : null;
     const url = await listen(service.server, config, sharesPort);
-    const startWorker = async () => (prepared ?? (await prepare()))();
+    const startWorker = async () => {
+      await sleep(WORKER_AFTER_MS);
+      return (prepared ?? (await prepare()))();
+    };
     const worker = jobs ? startWorker() : Promise.resolve(null);
     return {
       url,
