@@ -15,6 +15,8 @@ import { openStorage } from '../../src/platform/storage/open.ts';
 import { openService } from '../../src/service.ts';
 import { type Visitor, visit } from '../support/client.ts';
 import { urlOf } from '../support/clone.ts';
+import { publish, upload } from '../support/library.ts';
+import { jpeg } from '../support/pictures.ts';
 import { type ReplicatedServer, startReplicated } from '../support/replica.ts';
 
 interface Serving {
@@ -96,8 +98,8 @@ beforeAll(async () => {
   }, settings);
   [one, two] = [await serve(servers, dataDir), await serve(servers, dataDir)];
   [root, ann] = [await addPerson('root', 'admin'), await addPerson('ann', 'member')];
-  const created = await as(ann.token, one).ok('createPost', { body: { title: 'Harbour', members: [] } });
-  post = created.id;
+  const author = as(ann.token, one);
+  post = (await publish(author, [await upload(author, await jpeg(64, 48))])).id;
 });
 
 afterAll(async () => {
