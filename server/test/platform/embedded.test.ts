@@ -255,10 +255,13 @@ describe('killed with -9', () => {
     const texts = await Promise.all(paths.map((path) => readFile(path, 'utf8')));
     await first.stop();
     const { uid, gid } = await stat(join(dataDir, 'postgres'));
-    const stranger = spawn('sleep', ['60'], { ...(isRoot ? { uid, gid } : {}), stdio: 'ignore' });
+    const stranger = spawn('sleep', ['600'], { ...(isRoot ? { uid, gid } : {}), stdio: 'ignore' });
     children.push(stranger);
     const other = await start(otherDir);
     for (const pid of [stranger.pid, await postmasterOf(otherDir)]) {
+      // The stop has removed a socket directory outside of the library.
+      await mkdir(first.connection.host, { recursive: true, mode: 0o700 });
+      await lchown(first.connection.host, uid, gid);
       for (const [at, path] of paths.entries()) {
         await writeFile(path, (texts[at] ?? '').replace(/^\d+/, String(pid)));
         await lchown(path, uid, gid);
