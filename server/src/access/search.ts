@@ -1,11 +1,21 @@
 import type { SearchKind } from '@vitrine/contract/search';
 import { type RawBuilder, sql } from 'kysely';
-import { feedKeeps, hidesRestricted, readableAssets, servedAssets, shownAssets } from './assets.ts';
+import {
+  feedKeeps,
+  feedKeepsBetween,
+  hidesRestricted,
+  liveAsset,
+  readableAssets,
+  servedAssets,
+  shownAssets,
+  type TimeRange,
+} from './assets.ts';
 import { type Caller, holds } from './caller.ts';
 import { readableCollections } from './collections.ts';
 import { appliesToAsset, filterableFields, holdsCode, readableFields } from './field-values.ts';
 import { disclosedIdentity } from './identities.ts';
-import { listedPosts } from './posts.ts';
+import { live } from './live.ts';
+import { listedPosts, publishedPost } from './posts.ts';
 import { isOnNewestPost, onShownAsset, possibleTags, taggedPosts } from './tags.ts';
 
 /**
@@ -41,6 +51,28 @@ export function searchable(caller: Caller, kind: SearchKind): Predicate {
       return disclosedIdentity(caller, 'u');
     case 'tag':
       return searchableTags(caller);
+  }
+}
+
+/** Equals `searchable` for rows of these times; for many rows of a range (see feedKeepsBetween). */
+export function searchableBetween(caller: Caller, kind: SearchKind, range: TimeRange): Predicate {
+  return kind === 'post' && hidesRestricted(caller)
+    ? sql`(${listedPosts(caller)} and ${feedKeepsBetween(caller, range)})`
+    : searchable(caller, kind);
+}
+
+/**
+ * A superset of what any caller may find of a kind, as the index of its times has it. It saves time and decides
+ * nothing: the rule still applies to each row.
+ */
+export function searchableByAnyone(kind: 'post' | 'asset' | 'collection'): Predicate {
+  switch (kind) {
+    case 'post':
+      return publishedPost;
+    case 'asset':
+      return liveAsset;
+    case 'collection':
+      return live('c');
   }
 }
 

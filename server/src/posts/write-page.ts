@@ -66,10 +66,14 @@ interface PostVersion extends DecisivePost {
   version: string | null;
 }
 
-interface MemberVersion extends VersionRow, CountedMember {
+/** An asset with its version, and whether the caller is shown it. */
+interface AssetVersion extends VersionRow {
+  shown: boolean;
+}
+
+interface MemberVersion extends AssetVersion, CountedMember {
   post_id: string;
   sort_order: number;
-  shown: boolean;
   owner_name: string | null;
 }
 
@@ -126,18 +130,18 @@ async function textsOfPosts(
   return found;
 }
 
-/** Returns the assets of these members as JSON, by id: null for withheld ones, nothing for ones deleted meanwhile. */
+/** Returns these assets as JSON, by id: null for withheld ones, nothing for ones deleted meanwhile. */
 async function textsOfAssets(
-  { db, texts, ladder }: Keeping,
+  { db, texts, ladder }: Pick<Deps, 'db' | 'texts' | 'ladder'>,
   caller: Caller,
-  members: readonly MemberVersion[],
+  assets: readonly AssetVersion[],
 ): Promise<Map<string, string | null>> {
   const found = new Map<string, string | null>();
   const missing: string[] = [];
-  for (const member of members) {
-    const text = member.shown ? keptText(texts, caller, ladder, member) : null;
-    if (member.shown && text === null) missing.push(member.asset_id);
-    else found.set(member.asset_id, text);
+  for (const asset of assets) {
+    const text = asset.shown ? keptText(texts, caller, ladder, asset) : null;
+    if (asset.shown && text === null) missing.push(asset.asset_id);
+    else found.set(asset.asset_id, text);
   }
   if (missing.length === 0) return found;
   const { rows } = await sql<FullRow>`select ${fullColumns(caller, ladder)} from assets a ${assetJoins}
@@ -153,16 +157,16 @@ function writeMember(member: MemberVersion, asset: string | null): string {
 }
 
 /**
- * Returns what showPosts returns, each post as JSON, and serialises only what has changed (FEED-14). Takes two statements,
- * and one more each for posts and assets that are not cached.
+ * Returns what showPosts returns, each post as JSON by its id, and serialises only what has changed (FEED-14). Takes two
+ * statements, and one more each for posts and assets that are not cached.
  */
-export async function writePosts(
+export async function writtenPosts(
   deps: Keeping,
   caller: Caller,
   ids: readonly string[],
   keepRestricted: boolean,
-): Promise<string[]> {
-  if (ids.length === 0) return [];
+): Promise<Map<string, string>> {
+  if (ids.length === 0) return new Map();
   const [posts, members] = await Promise.all([
     readPostVersions(deps.db, caller, ids),
     readMemberVersions(deps.db, caller, ids),
@@ -186,5 +190,33 @@ export async function writePosts(
     const shown = given.map((member) => writeMember(member, assets.get(member.asset_id) ?? null));
     written.set(post.id, `${text},${rest},"members":[${shown.join(',')}]}`);
   }
+  return written;
+}
+
+/** Returns what showPosts returns, each post as JSON, in this order. */
+export async function writePosts(
+  deps: Keeping,
+  caller: Caller,
+  ids: readonly string[],
+  keepRestricted: boolean,
+): Promise<string[]> {
+  const written = await writtenPosts(deps, caller, ids, keepRestricted);
   return ids.flatMap((id) => written.get(id) ?? []);
+}
+
+/**
+ * Returns the assets with these ids that the caller is shown, each as JSON by its id. Takes one statement, and one more
+ * for assets that are not cached.
+ */
+export async function writtenAssets(
+  deps: Pick<Deps, 'db' | 'texts' | 'ladder'>,
+  caller: Caller,
+  ids: readonly string[],
+): Promise<Map<string, string>> {
+  if (ids.length === 0) return new Map();
+  const { rows } = await sql<AssetVersion>`
+    select a.id as asset_id, ${shownAssets(caller)} as shown, ${cardColumn(caller)} as card_fields, ${versionColumn}
+    from assets a ${assetJoins} where a.id = ${anyOf(ids)} and ${liveAsset}`.execute(deps.db);
+  const texts = await textsOfAssets(deps, caller, rows);
+  return new Map([...texts].flatMap(([id, text]) => (text === null ? [] : [[id, text] as const])));
 }

@@ -65,10 +65,10 @@ function behindGates(
   const { key, gated } = documentsOf[kind];
   const open = openGates(caller, kind);
   if (gated === null || open === null) return null;
-  const own = sql`from ${sql.table(gated)} g where ${sql.ref(`g.${key}`)} = ${sql.ref(`d.${key}`)}`;
   return {
-    any: sql`exists (select ${own})`,
-    open: sql`(select tsvector_of_all(g.document) ${own} and ${open})`,
+    any: sql`d.gated`,
+    open: sql`(select tsvector_of_all(g.document) from ${sql.table(gated)} g
+      where ${sql.ref(`g.${key}`)} = ${sql.ref(`d.${key}`)} and ${open})`,
   };
 }
 
@@ -85,8 +85,11 @@ export function matchingOf(caller: Caller, kind: SearchKind, parsed: ParsedQuery
   const areTitles = parsed.words === 'titles';
   // Titles have an index of their own: the other finds a word, but not its position.
   const indexed = areTitles && timed ? sql`ts_filter(${column}, '{a}')` : column;
+  // Parsed once per statement, not once per row.
+  const once = sql`(select ${whole})`;
+  const wanted = sql`(select ${parsed.wanted}::tsquery)`;
   // The function behind `@@`, which uses no index.
-  const own = sql<boolean>`ts_match_vq(${column}, ${whole})`;
+  const own = sql<boolean>`ts_match_vq(${column}, ${once})`;
   const withWords = (also: RawBuilder<boolean>) =>
     sql`select ${keyAndTime(kind)} from ${sql.table(table)} d where ${indexed} @@ ${whole} and ${also}`;
   // As ts_rank's normalisation 1 has it, but only of what the row says of itself: comments and the text of a file (weight D)
@@ -96,20 +99,20 @@ export function matchingOf(caller: Caller, kind: SearchKind, parsed: ParsedQuery
     parsed.wanted === ''
       ? sql`0::float8`
       : timed
-        ? sql`(ts_rank('{0.1,0.3,0.6,1.0}', ${document}, ${parsed.wanted}::tsquery) / ${length})::float8`
-        : sql`ts_rank('{0.1,0.3,0.6,1.0}', ${document}, ${parsed.wanted}::tsquery, 1)::float8`;
+        ? sql`(ts_rank('{0.1,0.3,0.6,1.0}', ${document}, ${wanted}) / ${length})::float8`
+        : sql`ts_rank('{0.1,0.3,0.6,1.0}', ${document}, ${wanted}, 1)::float8`;
   // No title is gated.
   const behind = areTitles ? null : behindGates(caller, kind);
   if (behind === null || gated === null) {
     return { likely: own, gathered: withWords, matches: sql`true`, rank: rankOf(column) };
   }
   const document = sql`(case when ${behind.any} then ${column} || ${behind.open} else ${column} end)`;
-  const matches = sql<boolean>`(not ${behind.any} or ts_match_vq(${column} || ${behind.open}, ${whole}))`;
+  const matches = sql<boolean>`(not ${behind.any} or ts_match_vq(${column} || ${behind.open}, ${once}))`;
   if (parsed.wanted === '') return { likely: own, gathered: withWords, matches, rank: rankOf(document) };
   // Gated words may match a part of the query. Considers all gates, regardless of the caller; `matches` considers the
   // open ones.
-  const added = sql<boolean>`coalesce((select ts_match_vq(${column} || tsvector_of_all(g.document), ${parsed.wanted}::tsquery)
-    from ${sql.table(gated)} g where ${sql.ref(`g.${key}`)} = ${sql.ref(`d.${key}`)} having count(*) > 0), false)`;
+  const added = sql<boolean>`(d.gated and coalesce((select ts_match_vq(${column} || tsvector_of_all(g.document), ${wanted})
+    from ${sql.table(gated)} g where ${sql.ref(`g.${key}`)} = ${sql.ref(`d.${key}`)} having count(*) > 0), false))`;
   const likely = sql<boolean>`(${own} or ${added})`;
   return {
     likely,

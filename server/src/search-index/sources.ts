@@ -11,6 +11,7 @@ export type Narrowing = Pick<SearchQuery, 'tag' | 'asset_type' | 'team_id' | 'or
 /** The tables of a kind, with the aliases that the rules use. */
 export interface Source {
   from: RawBuilder<unknown>;
+  alias: string;
   /** Their key, and their indexed time. */
   id: RawBuilder<unknown>;
   at: RawBuilder<unknown>;
@@ -38,6 +39,7 @@ function asks({ tag, asset_type, team_id, origin, owner_ref, fields }: Narrowing
 export const sources: Readonly<Record<SearchKind, Source>> = {
   post: {
     from: sql`posts p`,
+    alias: 'p',
     id: sql`p.id`,
     at: sql`p.posted_at`,
     narrow(narrowing) {
@@ -54,6 +56,7 @@ export const sources: Readonly<Record<SearchKind, Source>> = {
   },
   asset: {
     from: sql`assets a`,
+    alias: 'a',
     id: sql`a.id`,
     at: sql`a.created_at`,
     narrow(narrowing) {
@@ -73,6 +76,7 @@ export const sources: Readonly<Record<SearchKind, Source>> = {
   },
   collection: {
     from: sql`collections c`,
+    alias: 'c',
     id: sql`c.id`,
     at: sql`c.created_at`,
     narrow(narrowing) {
@@ -86,6 +90,7 @@ export const sources: Readonly<Record<SearchKind, Source>> = {
   },
   user: {
     from: sql`users u`,
+    alias: 'u',
     id: sql`u.ref`,
     at: sql`u.created_at`,
     narrow(narrowing) {
@@ -95,6 +100,7 @@ export const sources: Readonly<Record<SearchKind, Source>> = {
   },
   tag: {
     from: sql`tags t`,
+    alias: 't',
     id: sql`t.name`,
     // Tags have no time: in an order of times they come last.
     at: sql`timestamptz 'epoch'`,

@@ -1,7 +1,7 @@
 import type { SearchKind } from '@vitrine/contract/search';
 import { type RawBuilder, sql } from 'kysely';
 import type { Caller } from '../access/caller.ts';
-import { searchable } from '../access/search.ts';
+import { searchable, searchableBetween, searchableByAnyone } from '../access/search.ts';
 import { searchCandidates } from '../access/whereabouts.ts';
 import { documentsOf, type Matching } from '../search-index/matching.ts';
 import { sources } from '../search-index/sources.ts';
@@ -16,6 +16,11 @@ const ENOUGH = 1.5;
 const TELLING = 4;
 /** When the caller may find fewer than one in this many matches, the plan starts from what they may find. */
 const WITHHELD = 10;
+
+/** When more than one in this many scanned documents is a hit, the next documents are decided together, as many as needed. */
+const DENSE = 8;
+/** Decides about more documents together than the scan predicts, so that they are rarely too few. */
+const SPARE = 1.1;
 
 /** What to search for in a kind. */
 export interface KindSearch {
@@ -39,25 +44,62 @@ export interface InOrder {
   rows: RawBuilder<unknown>;
 }
 
-/** The score of a candidate document `d`: no row unless it matches and may be found. */
-function foundAt(
-  { caller, kind, matching, narrowed, score }: KindSearch,
-  also: RawBuilder<unknown>,
+/** The kinds whose documents have a time and are read in its order. */
+type TimedKind = 'post' | 'asset' | 'collection';
+
+function isTimed(kind: SearchKind): kind is TimedKind {
+  return documentsOf[kind].timed;
+}
+
+/** Whether a row of a candidate document `d` is a hit. */
+function isFound(
+  { matching, narrowed }: KindSearch,
+  rule: RawBuilder<boolean>,
+  also: readonly RawBuilder<unknown>[] = [],
 ): RawBuilder<unknown> {
-  const { key } = documentsOf[kind];
+  return sql.join([...also, matching.matches, rule, ...narrowed], sql` and `);
+}
+
+/** The score of a candidate document `d`: no row unless it matches and may be found. */
+function foundAt(wanted: KindSearch): RawBuilder<unknown> {
+  const { caller, kind, score } = wanted;
   const { from, id } = sources[kind];
-  const conditions = [also, matching.matches, searchable(caller, kind), ...narrowed];
   return sql`(select ${score} as score from ${from}
-    where ${id} = ${sql.ref(`d.${key}`)} and ${sql.join(conditions, sql` and `)} offset 0)`;
+    where ${id} = ${sql.ref(`d.${documentsOf[kind].key}`)} and ${isFound(wanted, searchable(caller, kind))} offset 0)`;
+}
+
+/**
+ * The documents of `docs`, which are adjacent in time, with the score of each that is found, otherwise null. Their rows
+ * are read as one range of the index of times and joined: looking each of them up by its key takes several times as
+ * long. The condition is an expression, so that it is evaluated only for rows of documents that are likely to match.
+ */
+function decided(wanted: KindSearch, docs: string): RawBuilder<unknown> {
+  const { caller, kind, score } = wanted;
+  if (!isTimed(kind)) throw new Error(`documents of ${kind} have no time`);
+  const { from, alias, id, at } = sources[kind];
+  const range = {
+    from: sql`(select min(at) from ${sql.table(docs)})`,
+    to: sql`(select max(at) from ${sql.table(docs)})`,
+  };
+  const found = isFound(wanted, searchableBetween(caller, kind, range), [
+    sql`d.is_likely`,
+    sql`${id} is not null`,
+  ]);
+  const dKey = sql.ref(`d.${documentsOf[kind].key}`);
+  return sql`select ${dKey} as key, d.at, d.is_likely, case when ${found} then ${score} end as score
+    from ${sql.table(docs)} d left join (select * from ${from}
+      where ${at} >= ${range.from} and ${at} <= ${range.to} and ${searchableByAnyone(kind)} offset 0) ${sql.ref(alias)}
+    on ${id} = ${dKey}`;
 }
 
 /** The same for a gathered key `k`, whose document is read again. */
-function foundOf({ caller, kind, matching, narrowed, score }: KindSearch): RawBuilder<unknown> {
+function foundOf(wanted: KindSearch, also: readonly RawBuilder<unknown>[] = []): RawBuilder<unknown> {
+  const { caller, kind, score } = wanted;
   const { table, key } = documentsOf[kind];
   const { from, id } = sources[kind];
-  const conditions = [matching.matches, searchable(caller, kind), ...narrowed];
   return sql`(select ${score} as score from ${sql.table(table)} d cross join ${from}
-    where ${sql.ref(`d.${key}`)} = k.key and ${id} = k.key and ${sql.join(conditions, sql` and `)} offset 0)`;
+    where ${sql.ref(`d.${key}`)} = k.key and ${id} = k.key
+      and ${isFound(wanted, searchable(caller, kind), also)} offset 0)`;
 }
 
 /** Names and people have no time: all matches are sorted first, then checked. */
@@ -77,60 +119,78 @@ function gatheredAlone(wanted: KindSearch): InOrder {
 
 /**
  * Returns the first rows of a kind, in order of time, that match and that the caller may find; exact with every plan.
- * Some documents are scanned. Depending on the result, the scan continues if the words are common; rows are gathered
- * from the index of words if they are rare; and if they are common but almost none may be found, the plan starts from
- * what the caller may find, or from the filters. Unused plans have a limit of 0 and do not run.
+ * Some documents are scanned. Depending on the result, as many more as needed are decided together if the words are
+ * common, and then the scan continues; rows are gathered from the index of words if they are rare; and if they are
+ * common but almost none may be found, the plan starts from what the caller may find, or from the filters. Unused plans
+ * have a limit of 0 and do not run.
  */
 export function inOrder(name: string, wanted: KindSearch): InOrder {
   const { caller, kind, matching, narrowed, way, after, most } = wanted;
   const { table, key, timed } = documentsOf[kind];
   if (!timed) return gatheredAlone(wanted);
   const { from, id, at } = sources[kind];
-  const [walked, looked, near, beyond] = [
+  const [first, walked, looked, next, stretched, passed, near, beyond] = [
+    `${name}_first`,
     `${name}_walked`,
     `${name}_looked`,
+    `${name}_next`,
+    `${name}_stretched`,
+    `${name}_passed`,
     `${name}_near`,
     `${name}_beyond`,
   ];
-  const [direction, behind] = way === 'newest' ? [sql`desc`, sql`<`] : [sql`asc`, sql`>`];
+  const [direction, reverse, behind] =
+    way === 'newest' ? [sql`desc`, sql`asc`, sql`<`] : [sql`asc`, sql`desc`, sql`>`];
   const dKey = sql.ref(`d.${key}`);
   const begins = after === null ? sql`true` : after(sql`d.at`, dKey);
-  /** Conditions for what follows the scanned part; parameters of an index condition. */
-  const isBeyond = (time: RawBuilder<unknown>, row: RawBuilder<unknown>) =>
-    sql`(${time}, ${row}) ${behind} ((select at from ${sql.table(looked)}), (select key from ${sql.table(looked)}))`;
-  const left = (plan: string) =>
-    sql`(select case when plan = ${sql.lit(plan)} then ${most} - found else 0 end from ${sql.table(looked)})`;
+  /** Conditions for what follows the place at which a part ended; parameters of an index condition. */
+  const isBeyond = (part: string, time: RawBuilder<unknown>, row: RawBuilder<unknown>) =>
+    sql`(${time}, ${row}) ${behind} ((select at from ${sql.table(part)}), (select key from ${sql.table(part)}))`;
+  const lastOf = (part: string) => sql`(select w.at, w.key from ${sql.table(part)} w
+    order by w.at ${reverse}, w.key ${reverse} limit 1)`;
+  const left = (plan: string, part: string) =>
+    sql`(select case when plan = ${sql.lit(plan)} then greatest(${most} - found, 0) else 0 end from ${sql.table(part)})`;
+  /** The next documents, each with whether it is likely to match. */
+  const documents = (where: RawBuilder<unknown>, limit: RawBuilder<unknown>) =>
+    sql`select d.*, ${matching.likely} as is_likely from (select * from ${sql.table(table)} d where ${where}
+      order by d.at ${direction}, ${dKey} ${direction} limit ${limit}) d offset 0`;
 
   const whereabouts = searchCandidates(caller, kind);
   const within = [...(whereabouts === null ? [] : [whereabouts]), ...narrowed];
   const before = [
-    sql`${sql.table(walked)} as materialized (
-      select ${dKey} as key, d.at, d.is_likely, x.score
-      from (select d.*, ${matching.likely} as is_likely from (
-          select * from ${sql.table(table)} d where ${begins}
-          order by d.at ${direction}, ${dKey} ${direction} limit ${sql.lit(WALKED)}) d offset 0) d
-        left join lateral ${foundAt(wanted, sql`d.is_likely`)} x on true)`,
+    sql`${sql.table(first)} as materialized (${documents(begins, sql.lit(WALKED))})`,
+    sql`${sql.table(walked)} as materialized (${decided(wanted, first)})`,
     sql`${sql.table(looked)} as materialized (
       select found, at, key, plan, case when plan = 'gather' and found >= ${TELLING} then (
           select d.at from ${sql.table(table)} d where ${begins} order by d.at ${direction}, ${dKey} ${direction}
-          offset ${Math.ceil(most * ENOUGH)}::integer * seen / found limit 1) end as bound
+          offset ${Math.ceil(most * ENOUGH)}::integer * seen / found limit 1) end as bound,
+        case when plan = 'walk' and found * ${DENSE} >= seen
+          then ceil((${most} - found) * seen * ${SPARE}::float8 / found)::bigint else 0 end as more
       from (select found, seen, at, key, case when seen < ${sql.lit(WALKED)} or found >= ${most} then 'done'
           when likely * ${RARE} < seen then 'gather'
           when ${within.length === 0 ? sql`true` : sql`found * ${WITHHELD} >= likely`} then 'walk'
           else 'begin' end as plan
       from (select count(*) as seen, count(*) filter (where is_likely) as likely, count(score) as found
           from ${sql.table(walked)}) counted
-        left join lateral (select w.at, w.key from ${sql.table(walked)} w
-          order by w.at ${way === 'newest' ? sql`asc` : sql`desc`}, w.key ${way === 'newest' ? sql`asc` : sql`desc`}
-          limit 1) last on true) planned)`,
+        left join lateral ${lastOf(walked)} last on true) planned)`,
+    sql`${sql.table(next)} as materialized (${documents(
+      isBeyond(looked, sql`d.at`, dKey),
+      sql`(select more from ${sql.table(looked)})`,
+    )})`,
+    sql`${sql.table(stretched)} as materialized (${decided(wanted, next)})`,
+    sql`${sql.table(passed)} as materialized (
+      select plan, found + (select count(score) from ${sql.table(stretched)}) as found,
+        coalesce(last.at, l.at) as at, coalesce(last.key, l.key) as key
+      from ${sql.table(looked)} l left join lateral ${lastOf(stretched)} last on true)`,
   ];
   const walk = sql`(select ${dKey} as key, d.at, x.score from ${sql.table(table)} d
-    cross join lateral ${foundAt(wanted, sql`true`)} x
-    where ${isBeyond(sql`d.at`, dKey)} and ${matching.likely}
-    order by d.at ${direction}, ${dKey} ${direction} limit ${left('walk')})`;
+    cross join lateral ${foundAt(wanted)} x
+    where ${isBeyond(passed, sql`d.at`, dKey)} and ${matching.likely}
+    order by d.at ${direction}, ${dKey} ${direction} limit ${left('walk', passed)})`;
   const gatheredOf = (also: RawBuilder<boolean>, where: RawBuilder<unknown>, limit: RawBuilder<unknown>) =>
     sql`(select k.key, k.at, x.score from (
-        select g.key, g.at from (${matching.gathered(also)} offset 0) g where ${isBeyond(sql`g.at`, sql`g.key`)} and ${where}
+        select g.key, g.at from (${matching.gathered(also)} offset 0) g
+        where ${isBeyond(looked, sql`g.at`, sql`g.key`)} and ${where}
         order by g.at ${direction}, g.key ${direction} offset 0) k
       cross join lateral ${foundOf(wanted)} x
       order by k.at ${direction}, k.key ${direction} limit ${limit})`;
@@ -155,10 +215,10 @@ export function inOrder(name: string, wanted: KindSearch): InOrder {
     within.length === 0
       ? null
       : sql`(select k.key, k.at, x.score from (
-            select ${id} as key, ${at} as at from ${from} where ${sql.join(within, sql` and `)} and ${isBeyond(at, id)}
+            select ${id} as key, ${at} as at from ${from} where ${sql.join(within, sql` and `)} and ${isBeyond(looked, at, id)}
             order by ${at} ${direction}, ${id} ${direction} offset 0) k
-          cross join lateral ${foundOf({ ...wanted, narrowed: [matching.likely] })} x
-          order by k.at ${direction}, k.key ${direction} limit ${left('begin')})`;
+          cross join lateral ${foundOf({ ...wanted, narrowed: [] }, [matching.likely])} x
+          order by k.at ${direction}, k.key ${direction} limit ${left('begin', looked)})`;
   before.push(
     sql`${sql.table(beyond)} as materialized (${sql.join(
       [walk, gather, ...(begin === null ? [] : [begin])],
@@ -167,6 +227,7 @@ export function inOrder(name: string, wanted: KindSearch): InOrder {
   );
   const rows = sql`select key, at, score from (
       select key, at, score from ${sql.table(walked)} where score is not null
+      union all select key, at, score from ${sql.table(stretched)} where score is not null
       union all select key, at, score from ${sql.table(near)}
       union all select key, at, score from ${sql.table(beyond)}) f
     order by at ${direction}, key ${direction} limit ${sql.lit(most)}`;

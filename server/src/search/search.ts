@@ -1,13 +1,15 @@
+import type { AnswerOf } from '@vitrine/contract/operation';
 import { type SearchKind, type SearchQuery, search as searchOperation } from '@vitrine/contract/search';
 import { findFilters } from '../fields/values/filter.ts';
 import { handle } from '../handle.ts';
+import { JsonText } from '../platform/http/answer.ts';
 import { DEFAULT_LIMIT } from '../platform/http/page.ts';
 import { readLanguage } from '../search-index/language.ts';
 import { type ParsedQuery, parseQuery, readTerms } from '../search-index/parsed-query.ts';
 import { readFacets } from './facets.ts';
 import { find, type Order, planModeOf, readPlace, runSearch } from './find.ts';
 import { highlightTermsOf } from './highlight.ts';
-import { showHits } from './show.ts';
+import { writeHits } from './show.ts';
 
 const everyKind: readonly SearchKind[] = ['post', 'asset', 'collection', 'user', 'tag'];
 
@@ -22,7 +24,8 @@ function orderOf({ sort = 'relevance' }: SearchQuery, parsed: ParsedQuery | null
 }
 
 /** `GET /search` (SEARCH-1): a fixed number of statements. */
-export const search = handle(searchOperation, async ({ db, ladder }, { caller, query }) => {
+export const search = handle(searchOperation, async (deps, { caller, query }) => {
+  const { db } = deps;
   const limit = query.limit ?? DEFAULT_LIMIT;
   const place = readPlace(query.cursor);
   const kinds = kindsOf(query);
@@ -51,10 +54,16 @@ export const search = handle(searchOperation, async ({ db, ladder }, { caller, q
       parsed === null || page.hits.length === 0
         ? null
         : highlightTermsOf(parsed, (await readLanguage(tx)) !== 'simple');
-    return { page, items: await showHits(tx, caller, page.hits, { ladder, marks }) };
+    return { page, items: await writeHits({ ...deps, db: tx }, caller, page.hits, marks) };
   });
-  const body = { items, next_cursor: page.next, total: page.total, total_capped: page.capped };
-  // Read outside the transaction, because their plan depends on the number of hits.
-  if (query.facets !== true) return { status: 200, body };
-  return { status: 200, body: { ...body, facets: await readFacets(db, caller, page.division) } };
+  const { next, total, capped } = page;
+  const rest = {
+    next_cursor: next,
+    total,
+    total_capped: capped,
+    // Read outside the transaction, because their plan depends on the number of hits.
+    ...(query.facets === true ? { facets: await readFacets(db, caller, page.division) } : {}),
+  };
+  const text = `{"items":[${items.join(',')}],${JSON.stringify(rest).slice(1)}`;
+  return { status: 200, body: new JsonText<AnswerOf<typeof searchOperation>>(text) };
 });

@@ -1,6 +1,5 @@
-import type { ShownAsset } from '@vitrine/contract/assets';
 import type { PostAuthor } from '@vitrine/contract/identity';
-import type { Highlight, SearchHit, SearchKind } from '@vitrine/contract/search';
+import type { Highlight, SearchKind } from '@vitrine/contract/search';
 import { type RawBuilder, sql } from 'kysely';
 import { hidesRestricted } from '../access/assets.ts';
 import type { Caller } from '../access/caller.ts';
@@ -8,12 +7,12 @@ import { readableCollections } from '../access/collections.ts';
 import { liveComment } from '../access/comments.ts';
 import { disclosedIdentity, identityJson } from '../access/identities.ts';
 import { readableFileName, searchedCollectionValues, searchedValues } from '../access/search.ts';
-import { type AssetRow, assetColumns, assetJoins, shownAsset } from '../assets/show.ts';
 import { showCollections } from '../collections/show.ts';
+import type { Deps } from '../deps.ts';
 import { plainText } from '../fields/values/rich-text.ts';
-import type { Rung } from '../media/ladder.ts';
 import type { Database } from '../platform/database/pool.ts';
-import { showPosts } from '../posts/show.ts';
+import { anyOf } from '../posts/show.ts';
+import { writtenAssets, writtenPosts } from '../posts/write-page.ts';
 import { showTags } from '../tags/show.ts';
 import type { Hit } from './find.ts';
 import { type HighlightTerms, highlight } from './highlight.ts';
@@ -28,19 +27,6 @@ interface Aside {
   code: string | null;
   label: string | null;
   text: string | null;
-}
-
-async function readAssets(
-  db: Database,
-  caller: Caller,
-  ladder: readonly Rung[],
-  ids: readonly string[],
-): Promise<ShownAsset[]> {
-  if (ids.length === 0) return [];
-  const { rows } = await sql<AssetRow>`select ${assetColumns(caller, ladder)} from assets a ${assetJoins}
-    where a.id = any(${ids}::uuid[])`.execute(db);
-  // The caller lost access since the hit was found.
-  return rows.filter((row) => row.shown).map((row) => shownAsset(caller, row));
 }
 
 async function readUsers(db: Database, caller: Caller, ids: readonly string[]): Promise<PostAuthor[]> {
@@ -93,29 +79,68 @@ async function readAsides(
 
 type Text = [origin: Omit<Highlight, 'text' | 'ranges'>, text: string];
 
+/** What a post or an asset says of itself. */
+interface Named {
+  id: string;
+  title: string;
+  tags: string[];
+  description: string;
+}
+
+/** Titles, tags and descriptions of posts and assets that the caller is shown, for highlights. */
+async function readNamed(
+  db: Database,
+  posts: readonly string[],
+  assets: readonly string[],
+): Promise<Map<string, Named>> {
+  if (posts.length === 0 && assets.length === 0) return new Map();
+  const { rows } = await sql<Named>`
+    select p.id, p.title, p.tags, p.description from posts p where p.id = ${anyOf(posts)}
+    union all
+    select a.id, a.title, array(select t.value from asset_tags t where t.asset_id = a.id order by t.position, t.value),
+      a.description
+    from assets a where a.id = ${anyOf(assets)}`.execute(db);
+  return new Map(rows.map((row) => [row.id, row]));
+}
+
+function textsOf(named: Named | undefined): Text[] {
+  if (named === undefined) return [];
+  return [
+    [{ source: 'title' }, named.title],
+    ...named.tags.map((tag): Text => [{ source: 'tags' }, tag]),
+    [{ source: 'description' }, named.description],
+  ];
+}
+
 function highlightsOf(texts: readonly Text[], marks: HighlightTerms | null): Highlight[] {
   if (marks === null) return [];
   return texts.flatMap(([origin, text]) => highlight(origin, text, marks) ?? []).slice(0, 10);
 }
 
 /**
- * Returns hits as the caller sees them, in the order found, in a fixed number of statements per kind. Highlights come
- * from what the hit shows the caller, and from readable comments and file names.
+ * Returns hits as the caller sees them, each as JSON, in the order found, in a fixed number of statements per kind.
+ * Posts and assets are serialised only if they have changed. Highlights come from what the hit shows the caller, and
+ * from readable comments and file names.
  */
-export async function showHits(
-  db: Database,
+export async function writeHits(
+  deps: Pick<Deps, 'db' | 'texts' | 'postTexts' | 'ladder'>,
   caller: Caller,
   hits: readonly Hit[],
-  { ladder, marks }: { ladder: readonly Rung[]; marks: HighlightTerms | null },
-): Promise<SearchHit[]> {
+  marks: HighlightTerms | null,
+): Promise<string[]> {
+  const { db } = deps;
   const ids = (kind: SearchKind) => hits.filter((hit) => hit.kind === kind).map((hit) => hit.id);
-  const keepRestricted = !hidesRestricted(caller);
+  const [postIds, assetIds, collectionIds, tagNames] = [
+    ids('post'),
+    ids('asset'),
+    ids('collection'),
+    ids('tag'),
+  ];
   const [posts, assets, users] = await Promise.all([
-    showPosts(db, caller, ids('post'), { ladder, keepRestricted }),
-    readAssets(db, caller, ladder, ids('asset')),
+    writtenPosts(deps, caller, postIds, !hidesRestricted(caller)),
+    writtenAssets(deps, caller, assetIds),
     readUsers(db, caller, ids('user')),
   ]);
-  const [collectionIds, tagNames] = [ids('collection'), ids('tag')];
   const collections =
     collectionIds.length === 0
       ? []
@@ -129,35 +154,24 @@ export async function showHits(
     tagNames.length === 0
       ? []
       : await showTags(db, caller, sql`t.name = any(${tagNames}::text[] collate "C")`, tagNames.length);
-  const asides = marks === null ? [] : await readAsides(db, caller, ids('post'), ids('asset'), collectionIds);
-  const shown = new Map<string, SearchHit>();
-  const textsBeside = (id: string) =>
-    asides
-      .filter((aside) => aside.id === id && aside.text !== null)
-      .map(({ source, code, label, text }): Text => {
-        const field = code === null || label === null ? {} : { field_code: code, field_label: label };
-        return [{ source, ...field }, text ?? ''];
-      });
-  const add = (kind: SearchKind, id: string, hit: SearchHit) => shown.set(`${kind}:${id}`, hit);
-  const unplaced = { score: 0, fuzzy: false };
-  for (const post of posts) {
-    const comment = highlightsOf(textsBeside(post.id), marks).slice(0, 1);
-    const texts: Text[] = [
-      [{ source: 'title' }, post.title],
-      ...post.tags.map((tag): Text => [{ source: 'tags' }, tag]),
-      [{ source: 'description' }, post.description],
-    ];
-    const highlights = [...highlightsOf(texts, marks), ...comment];
-    add('post', post.id, { kind: 'post', post, highlights, ...unplaced });
+  const asides = marks === null ? [] : await readAsides(db, caller, postIds, assetIds, collectionIds);
+  const named = marks === null ? new Map<string, Named>() : await readNamed(db, postIds, assetIds);
+  const asidesOf = Map.groupBy(asides, ({ id }) => id);
+  const textsBeside = (id: string): Text[] =>
+    (asidesOf.get(id) ?? []).flatMap(({ source, code, label, text }): Text[] => {
+      if (text === null) return [];
+      const field = code === null || label === null ? {} : { field_code: code, field_label: label };
+      return [[{ source, ...field }, text]];
+    });
+  const shown = new Map<string, { text: string; highlights: Highlight[] }>();
+  const add = (kind: SearchKind, id: string, text: string, highlights: Highlight[]) =>
+    shown.set(`${kind}:${id}`, { text, highlights });
+  for (const [id, text] of posts) {
+    const comment = highlightsOf(textsBeside(id), marks).slice(0, 1);
+    add('post', id, text, [...highlightsOf(textsOf(named.get(id)), marks), ...comment]);
   }
-  for (const asset of assets) {
-    const texts: Text[] = [
-      [{ source: 'title' }, asset.title],
-      ...asset.tags.map((tag): Text => [{ source: 'tags' }, tag]),
-      [{ source: 'description' }, asset.description],
-      ...textsBeside(asset.id),
-    ];
-    add('asset', asset.id, { kind: 'asset', asset, highlights: highlightsOf(texts, marks), ...unplaced });
+  for (const [id, text] of assets) {
+    add('asset', id, text, highlightsOf([...textsOf(named.get(id)), ...textsBeside(id)], marks));
   }
   for (const collection of collections) {
     const texts: Text[] = [
@@ -165,8 +179,7 @@ export async function showHits(
       [{ source: 'description' }, collection.description],
       ...textsBeside(collection.id),
     ];
-    const highlights = highlightsOf(texts, marks);
-    add('collection', collection.id, { kind: 'collection', collection, highlights, ...unplaced });
+    add('collection', collection.id, JSON.stringify(collection), highlightsOf(texts, marks));
   }
   for (const user of users) {
     const names = [...new Set([user.display_name, user.username])];
@@ -174,14 +187,19 @@ export async function showHits(
       names.map((name): Text => [{ source: 'name' }, name]),
       marks,
     );
-    add('user', String(user.ref), { kind: 'user', user, highlights, ...unplaced });
+    add('user', String(user.ref), JSON.stringify(user), highlights);
   }
   for (const tag of tags) {
     const highlights = highlightsOf([[{ source: 'name' }, tag.tag]], marks);
-    add('tag', tag.tag, { kind: 'tag', tag, highlights, ...unplaced });
+    add('tag', tag.tag, JSON.stringify(tag), highlights);
   }
   return hits.flatMap(({ kind, id, score, fuzzy }) => {
     const hit = shown.get(`${kind}:${id}`);
-    return hit === undefined ? [] : [{ ...hit, score, fuzzy }];
+    // The caller lost access since the hit was found.
+    if (hit === undefined) return [];
+    const highlights = JSON.stringify(hit.highlights);
+    return [
+      `{"kind":"${kind}","${kind}":${hit.text},"highlights":${highlights},"score":${score},"fuzzy":${fuzzy}}`,
+    ];
   });
 }
