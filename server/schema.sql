@@ -177,6 +177,18 @@ AS $function$
   end, '')
 $function$;
 
+CREATE OR REPLACE FUNCTION public.hide_old_members()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform from assets where id in (select asset_id from old_rows) order by id for no key update;
+  delete from shown_members s using old_rows o where s.post_id = o.post_id and s.asset_id = o.asset_id
+    and not exists (select from post_members m where m.post_id = o.post_id and m.asset_id = o.asset_id);
+  return null;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION public.keep_audit_events()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -258,6 +270,19 @@ begin
   perform know_tags(new.tags, new.visibility = 'public');
   return null;
 end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.member_audience(deleted_at timestamp with time zone, status text, processing_status text, sensitivity text, exposure text)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+  select case
+    when deleted_at is not null or status <> 'active' or processing_status not in ('ready', 'pending') then null
+    when sensitivity = 'public' or (sensitivity = 'posts' and exposure = 'public')
+      then case when processing_status = 'ready' then 'public' else 'org-only' end
+    when sensitivity = 'org' or (sensitivity = 'posts' and exposure = 'org-only') then 'org-only'
+  end
 $function$;
 
 CREATE OR REPLACE FUNCTION public.refresh_exposure(ids uuid[])
@@ -455,6 +480,45 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.show_members_of_asset()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  shown_to text := member_audience(new.deleted_at, new.status, new.processing_status, new.sensitivity, new.exposure);
+begin
+  if shown_to is null then
+    delete from shown_members s using post_members m
+    where m.asset_id = new.id and s.post_id = m.post_id and s.asset_id = m.asset_id;
+  else
+    insert into shown_members as s (post_id, asset_id, posted_at, audience)
+    select m.post_id, m.asset_id, p.posted_at, shown_to
+    from post_members m join posts p on p.id = m.post_id where m.asset_id = new.id
+    on conflict (post_id, asset_id) do update set audience = excluded.audience where s.audience <> excluded.audience;
+  end if;
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.show_new_members()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  -- Locks first: the next statement then sees what concurrent changes of these assets committed.
+  perform from assets where id in (select asset_id from new_rows) order by id for no key update;
+  insert into shown_members as s (post_id, asset_id, posted_at, audience)
+  select n.post_id, n.asset_id, p.posted_at, x.audience
+  from new_rows n join posts p on p.id = n.post_id join assets a on a.id = n.asset_id
+    cross join lateral (
+      select member_audience(a.deleted_at, a.status, a.processing_status, a.sensitivity, a.exposure) as audience) x
+  where x.audience is not null
+  on conflict (post_id, asset_id) do update set posted_at = excluded.posted_at, audience = excluded.audience
+    where (s.posted_at, s.audience) is distinct from (excluded.posted_at, excluded.audience);
+  return null;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION public.time_asset_document()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -481,6 +545,17 @@ CREATE OR REPLACE FUNCTION public.time_post_document()
 AS $function$
 begin
   update post_documents set at = new.posted_at where post_id = new.id and at <> new.posted_at;
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.time_shown_members()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform from assets where id in (select asset_id from post_members where post_id = new.id) order by id for no key update;
+  update shown_members set posted_at = new.posted_at where post_id = new.id and posted_at <> new.posted_at;
   return null;
 end
 $function$;
@@ -558,6 +633,8 @@ begin
   union all
   select a.id, 'mature', with_text(language, search_vector(language, a.file_name, 'B'), f.text)
   from assets a join files f on f.hash = a.file_hash where a.id = any(ids) and a.mature;
+  update asset_documents d set gated = not d.gated where asset_id = any(ids)
+    and gated <> exists (select from asset_gated_documents g where g.asset_id = d.asset_id);
 end
 $function$;
 
@@ -589,6 +666,8 @@ begin
   delete from collection_gated_documents where collection_id = any(ids);
   insert into collection_gated_documents (collection_id, gate, document)
   select w.collection_id, w.gate, search_vector(language, w.words, 'C') from collection_field_words(ids) w where w.gate <> '';
+  update collection_documents d set gated = not d.gated where collection_id = any(ids)
+    and gated <> exists (select from collection_gated_documents g where g.collection_id = d.collection_id);
 end
 $function$;
 
@@ -667,6 +746,46 @@ AS $function$
 begin
   perform from assets where file_hash = new.hash order by id for no key update;
   perform write_asset_documents(array(select id from assets where file_hash = new.hash));
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.write_new_asset_documents()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform write_asset_documents(array(select id from new_rows));
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.write_new_collection_documents()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform write_collection_documents(array(select id from new_rows));
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.write_new_post_documents()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform write_post_documents(array(select id from new_rows));
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.write_new_user_documents()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform write_user_documents(array(select ref from new_rows));
   return null;
 end
 $function$;
@@ -854,6 +973,7 @@ create table asset_documents (
   at timestamp(3) with time zone not null,
   document tsvector not null,
   names text not null,
+  gated boolean not null default false,
   constraint asset_documents_pkey PRIMARY KEY (asset_id),
   constraint asset_documents_asset_id_fkey FOREIGN KEY (asset_id) REFERENCES assets(id) ON DELETE CASCADE
 );
@@ -994,10 +1114,11 @@ CREATE INDEX assets_trash_deleter ON public.assets USING btree (deleted_by_user_
 CREATE INDEX assets_trash_owner ON public.assets USING btree (owner_user_ref, deleted_at DESC, id DESC) WHERE (deleted_at IS NOT NULL);
 CREATE INDEX assets_unfinished ON public.assets USING btree (processing_status, created_at) WHERE (processing_status <> 'ready'::text);
 CREATE INDEX assets_waiting ON public.assets USING btree (owner_user_ref) WHERE (processing_status = 'pending'::text);
-CREATE TRIGGER assets_document AFTER INSERT ON public.assets FOR EACH ROW EXECUTE FUNCTION write_asset_document();
+CREATE TRIGGER assets_document AFTER INSERT ON public.assets REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION write_new_asset_documents();
 CREATE TRIGGER assets_document_anew AFTER UPDATE OF title, description, file_name, mature, asset_type ON public.assets FOR EACH ROW WHEN ((((((new.title IS DISTINCT FROM old.title) OR (new.description IS DISTINCT FROM old.description)) OR (new.file_name IS DISTINCT FROM old.file_name)) OR (new.mature IS DISTINCT FROM old.mature)) OR (new.asset_type IS DISTINCT FROM old.asset_type))) EXECUTE FUNCTION write_asset_document();
 CREATE TRIGGER assets_document_timed AFTER UPDATE ON public.assets FOR EACH ROW WHEN ((new.created_at IS DISTINCT FROM old.created_at)) EXECUTE FUNCTION time_asset_document();
 CREATE TRIGGER assets_expose AFTER UPDATE OF owner_user_ref, team_id ON public.assets FOR EACH ROW WHEN (((new.owner_user_ref IS DISTINCT FROM old.owner_user_ref) OR (new.team_id IS DISTINCT FROM old.team_id))) EXECUTE FUNCTION refresh_exposure_of_asset();
+CREATE TRIGGER assets_show_members AFTER UPDATE OF deleted_at, status, processing_status, sensitivity, exposure ON public.assets FOR EACH ROW WHEN ((member_audience(new.deleted_at, new.status, new.processing_status, new.sensitivity, new.exposure) IS DISTINCT FROM member_audience(old.deleted_at, old.status, old.processing_status, old.sensitivity, old.exposure))) EXECUTE FUNCTION show_members_of_asset();
 CREATE TRIGGER assets_tags_known AFTER UPDATE OF sensitivity, exposure ON public.assets FOR EACH ROW WHEN ((((new.sensitivity = 'public'::text) OR ((new.sensitivity = 'posts'::text) AND (new.exposure = 'public'::text))) AND (NOT ((old.sensitivity = 'public'::text) OR ((old.sensitivity = 'posts'::text) AND (old.exposure = 'public'::text)))))) EXECUTE FUNCTION know_tags_of_opened_asset();
 
 create table audit_events (
@@ -1025,6 +1146,7 @@ create table collection_documents (
   at timestamp(3) with time zone not null,
   document tsvector not null,
   names text not null,
+  gated boolean not null default false,
   constraint collection_documents_pkey PRIMARY KEY (collection_id),
   constraint collection_documents_collection_id_fkey FOREIGN KEY (collection_id) REFERENCES collections(id) ON DELETE CASCADE
 );
@@ -1126,7 +1248,7 @@ CREATE INDEX collections_owner ON public.collections USING btree (owner_user_ref
 CREATE INDEX collections_trash_age ON public.collections USING btree (deleted_at) WHERE (deleted_at IS NOT NULL);
 CREATE INDEX collections_trash_deleter ON public.collections USING btree (deleted_by_user_ref, deleted_at DESC, id DESC) WHERE (deleted_at IS NOT NULL);
 CREATE INDEX collections_trash_owner ON public.collections USING btree (owner_user_ref, deleted_at DESC, id DESC) WHERE (deleted_at IS NOT NULL);
-CREATE TRIGGER collections_document AFTER INSERT ON public.collections FOR EACH ROW EXECUTE FUNCTION write_collection_document();
+CREATE TRIGGER collections_document AFTER INSERT ON public.collections REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION write_new_collection_documents();
 CREATE TRIGGER collections_document_anew AFTER UPDATE OF name, description ON public.collections FOR EACH ROW WHEN (((new.name IS DISTINCT FROM old.name) OR (new.description IS DISTINCT FROM old.description))) EXECUTE FUNCTION write_collection_document();
 CREATE TRIGGER collections_document_timed AFTER UPDATE ON public.collections FOR EACH ROW WHEN ((new.created_at IS DISTINCT FROM old.created_at)) EXECUTE FUNCTION time_collection_document();
 
@@ -1845,6 +1967,8 @@ create table post_members (
 );
 CREATE INDEX post_members_asset ON public.post_members USING btree (asset_id, post_id);
 CREATE TRIGGER post_members_expose AFTER INSERT ON public.post_members REFERENCING NEW TABLE AS changed_rows FOR EACH STATEMENT EXECUTE FUNCTION refresh_exposure_of_members();
+CREATE TRIGGER post_members_show AFTER INSERT ON public.post_members REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION show_new_members();
+CREATE TRIGGER post_members_show_no_more AFTER DELETE ON public.post_members REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION hide_old_members();
 CREATE TRIGGER post_members_withdraw AFTER DELETE ON public.post_members REFERENCING OLD TABLE AS changed_rows FOR EACH STATEMENT EXECUTE FUNCTION refresh_exposure_of_members();
 
 create table post_shares (
@@ -1921,11 +2045,12 @@ CREATE INDEX posts_trash_author ON public.posts USING btree (author_user_ref, de
 CREATE INDEX posts_trash_deleter ON public.posts USING btree (deleted_by_user_ref, deleted_at DESC, id DESC) WHERE (deleted_at IS NOT NULL);
 CREATE INDEX posts_trend ON public.posts USING btree (trend DESC, id DESC) WHERE ((deleted_at IS NULL) AND (NOT draft));
 CREATE INDEX posts_visibility ON public.posts USING btree (visibility, posted_at DESC, id DESC) WHERE ((deleted_at IS NULL) AND (NOT draft));
-CREATE TRIGGER posts_document AFTER INSERT ON public.posts FOR EACH ROW EXECUTE FUNCTION write_post_document();
+CREATE TRIGGER posts_document AFTER INSERT ON public.posts REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION write_new_post_documents();
 CREATE TRIGGER posts_document_anew AFTER UPDATE OF title, description, tags ON public.posts FOR EACH ROW WHEN (((((new.title IS DISTINCT FROM old.title) OR (new.description IS DISTINCT FROM old.description)) OR (new.tags IS DISTINCT FROM old.tags)) AND (current_setting('vitrine.merging_tags'::text, true) IS DISTINCT FROM 'on'::text))) EXECUTE FUNCTION write_post_document();
 CREATE TRIGGER posts_document_timed AFTER UPDATE ON public.posts FOR EACH ROW WHEN ((new.posted_at IS DISTINCT FROM old.posted_at)) EXECUTE FUNCTION time_post_document();
 CREATE TRIGGER posts_expose AFTER INSERT ON public.posts FOR EACH ROW WHEN (((new.cover_thumbnail_asset_id IS NOT NULL) AND (new.deleted_at IS NULL) AND (NOT new.draft))) EXECUTE FUNCTION refresh_exposure_of_post();
 CREATE TRIGGER posts_expose_anew AFTER UPDATE ON public.posts FOR EACH ROW WHEN (((((new.deleted_at IS NULL) AND (NOT new.draft)) IS DISTINCT FROM ((old.deleted_at IS NULL) AND (NOT old.draft))) OR ((new.deleted_at IS NULL) AND (NOT new.draft) AND ((new.visibility IS DISTINCT FROM old.visibility) OR (new.author_user_ref IS DISTINCT FROM old.author_user_ref) OR (new.team_id IS DISTINCT FROM old.team_id) OR (new.cover_thumbnail_asset_id IS DISTINCT FROM old.cover_thumbnail_asset_id))))) EXECUTE FUNCTION refresh_exposure_of_post();
+CREATE TRIGGER posts_shown_members_timed AFTER UPDATE OF posted_at ON public.posts FOR EACH ROW WHEN ((new.posted_at IS DISTINCT FROM old.posted_at)) EXECUTE FUNCTION time_shown_members();
 CREATE TRIGGER posts_tags_known AFTER INSERT ON public.posts REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION know_tags_of_new_posts();
 CREATE TRIGGER posts_tags_known_anew AFTER UPDATE OF tags, visibility ON public.posts FOR EACH ROW WHEN ((((new.tags <> old.tags) OR (new.visibility <> old.visibility)) AND (cardinality(new.tags) > 0) AND (current_setting('vitrine.merging_tags'::text, true) IS DISTINCT FROM 'on'::text))) EXECUTE FUNCTION know_tags_of_post();
 CREATE TRIGGER posts_withdraw AFTER DELETE ON public.posts FOR EACH ROW WHEN ((old.cover_thumbnail_asset_id IS NOT NULL)) EXECUTE FUNCTION refresh_exposure_of_post();
@@ -2086,6 +2211,16 @@ CREATE INDEX share_links_asset ON public.share_links USING btree (asset_id, crea
 CREATE INDEX share_links_collection ON public.share_links USING btree (collection_id, created_at DESC, id DESC) WHERE (collection_id IS NOT NULL);
 CREATE INDEX share_links_creator ON public.share_links USING btree (created_by_user_ref);
 CREATE INDEX share_links_post ON public.share_links USING btree (post_id, created_at DESC, id DESC) WHERE (post_id IS NOT NULL);
+
+create table shown_members (
+  post_id uuid not null,
+  asset_id uuid not null,
+  posted_at timestamp(3) with time zone not null,
+  audience text not null,
+  constraint shown_members_pkey PRIMARY KEY (post_id, asset_id),
+  constraint shown_members_audience_check CHECK ((audience = ANY (ARRAY['org-only'::text, 'public'::text])))
+);
+CREATE INDEX shown_members_at ON public.shown_members USING btree (posted_at DESC, post_id) INCLUDE (audience);
 
 create table sign_in_failures (
   name text not null,
@@ -2362,7 +2497,7 @@ CREATE UNIQUE INDEX users_provider ON public.users USING btree (provider, provid
 CREATE INDEX users_role ON public.users USING btree (role_id);
 CREATE UNIQUE INDEX users_username ON public.users USING btree (lower(username));
 CREATE TRIGGER users_called_out AFTER UPDATE OF status ON public.users FOR EACH ROW WHEN ((new.status <> old.status)) EXECUTE FUNCTION call_out_user();
-CREATE TRIGGER users_document AFTER INSERT ON public.users FOR EACH ROW EXECUTE FUNCTION write_user_document();
+CREATE TRIGGER users_document AFTER INSERT ON public.users REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION write_new_user_documents();
 CREATE TRIGGER users_document_anew AFTER UPDATE OF username, display_name, fullname ON public.users FOR EACH ROW WHEN ((((new.username IS DISTINCT FROM old.username) OR (new.display_name IS DISTINCT FROM old.display_name)) OR (new.fullname IS DISTINCT FROM old.fullname))) EXECUTE FUNCTION write_user_document();
 CREATE TRIGGER users_role_epoch AFTER UPDATE OF role_id ON public.users FOR EACH STATEMENT EXECUTE FUNCTION advance_access_epoch();
 

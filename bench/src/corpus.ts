@@ -79,6 +79,14 @@ function statements(posts: number): [what: string, sql: string][] {
        from generate_series(1, ${posts}) i, generate_series(0, 1) j`,
     ],
     [
+      'shown members',
+      `insert into shown_members (post_id, asset_id, posted_at, audience)
+       select m.post_id, m.asset_id, p.posted_at, x.audience from post_members m
+         join posts p on p.id = m.post_id join assets a on a.id = m.asset_id cross join lateral (
+           select member_audience(a.deleted_at, a.status, a.processing_status, a.sensitivity, a.exposure) as audience) x
+       where x.audience is not null order by p.posted_at, m.post_id`,
+    ],
+    [
       'likes',
       `insert into post_likes (post_id, user_ref)
        select md5('post' || i)::uuid, 1 + (i * 7 + j * 13) % ${USERS} from generate_series(2, ${posts}, 2) i, generate_series(0, 1) j`,

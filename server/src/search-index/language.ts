@@ -17,7 +17,7 @@ import { readSetting, writeSetting } from '../settings.ts';
 const compiled = compileLater(SearchLanguage);
 
 /** The language whose stemming the search uses. */
-export async function readLanguage(db: Database): Promise<SearchLanguage> {
+async function readLanguage(db: Database): Promise<SearchLanguage> {
   const value = await readSetting(db, 'search_language');
   return compiled().Check(value) ? value : 'simple';
 }

@@ -50,6 +50,8 @@ export interface ParsedQuery {
   each: string[];
   /** The wanted words that are not corrected. */
   literal: string;
+  /** Whether the library's language reduces words to their stems. */
+  stemmed: boolean;
 }
 
 /** Whether a word is never corrected: one with a digit names something else when a character differs (SEARCH-19). */
@@ -65,13 +67,16 @@ export async function parseQuery(
 ): Promise<ParsedQuery | null> {
   if (terms.length === 0) return null;
   const { rows } = await sql<
-    Pick<ParsedQuery, 'wanted' | 'unwanted' | 'either'> & { parts: { query: string; literal: boolean }[] }
+    Pick<ParsedQuery, 'wanted' | 'unwanted' | 'either' | 'stemmed'> & {
+      parts: { query: string; literal: boolean }[];
+    }
   >`
     with given as (select ${terms.map((term) => term.text)}::text[] as words,
       ${terms.map((term) => term.unwanted)}::boolean[] as unwanted,
       ${terms.map((term) => term.beginning)}::boolean[] as beginnings,
       ${terms.map(isLiteral)}::boolean[] as literals, ${words === 'titles' ? 'A' : ''}::text as labels)
-    select q.wanted::text, q.unwanted::text, q.either::text, coalesce((
+    select q.wanted::text, q.unwanted::text, q.either::text,
+      (search_languages())[1] <> 'pg_catalog.simple'::regconfig as stemmed, coalesce((
         select json_agg(json_build_object('query', one.wanted::text, 'literal', t.is_literal) order by t.place)
         from unnest(g.words, g.unwanted, g.beginnings, g.literals)
           with ordinality t (word, is_unwanted, is_beginning, is_literal, place)

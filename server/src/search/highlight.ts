@@ -22,11 +22,11 @@ function fold(text: string): string {
   return text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
 }
 
-export function highlightTermsOf(parsed: ParsedQuery, stemmed: boolean): HighlightTerms {
+export function highlightTermsOf(parsed: ParsedQuery): HighlightTerms {
   const lexemes = [...parsed.either.matchAll(/'((?:[^']|'')*)'(:[*A-D]*)?/g)].map(
     ([, text = '', suffix = '']) => ({
       text: text.replaceAll("''", "'"),
-      beginning: suffix.includes('*') || (stemmed && text.length > 2),
+      beginning: suffix.includes('*') || (parsed.stemmed && text.length > 2),
     }),
   );
   const wanted = parsed.terms.filter((term) => !term.unwanted).map((term) => fold(term.text));

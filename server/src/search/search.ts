@@ -4,7 +4,6 @@ import { findFilters } from '../fields/values/filter.ts';
 import { handle } from '../handle.ts';
 import { JsonText } from '../platform/http/answer.ts';
 import { DEFAULT_LIMIT } from '../platform/http/page.ts';
-import { readLanguage } from '../search-index/language.ts';
 import { type ParsedQuery, parseQuery, readTerms } from '../search-index/parsed-query.ts';
 import { readFacets } from './facets.ts';
 import { find, type Order, planModeOf, readPlace, runSearch } from './find.ts';
@@ -50,10 +49,7 @@ export const search = handle(searchOperation, async (deps, { caller, query }) =>
       place,
       limit,
     );
-    const marks =
-      parsed === null || page.hits.length === 0
-        ? null
-        : highlightTermsOf(parsed, (await readLanguage(tx)) !== 'simple');
+    const marks = parsed === null || page.hits.length === 0 ? null : highlightTermsOf(parsed);
     return { page, items: await writeHits({ ...deps, db: tx }, caller, page.hits, marks) };
   });
   const { next, total, capped } = page;

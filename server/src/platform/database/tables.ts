@@ -82,6 +82,7 @@ interface AssetDocumentsTable {
   at: string;
   document: unknown;
   names: string;
+  gated: Generated<boolean>;
 }
 
 interface AssetFieldValuesTable {
@@ -170,6 +171,7 @@ interface CollectionDocumentsTable {
   at: string;
   document: unknown;
   names: string;
+  gated: Generated<boolean>;
 }
 
 interface CollectionFieldValuesTable {
@@ -843,6 +845,13 @@ interface ShareLinksTable {
   updated_at: Generated<string>;
 }
 
+interface ShownMembersTable {
+  post_id: string;
+  asset_id: string;
+  posted_at: string;
+  audience: 'org-only' | 'public';
+}
+
 interface SignInFailuresTable {
   name: string;
   failures: number;
@@ -1116,6 +1125,7 @@ export interface Tables {
   sessions: SessionsTable;
   settings: SettingsTable;
   share_links: ShareLinksTable;
+  shown_members: ShownMembersTable;
   sign_in_failures: SignInFailuresTable;
   subtitles: SubtitlesTable;
   tag_documents: TagDocumentsTable;
