@@ -26,14 +26,22 @@ export async function processorSeconds(pid: number): Promise<number> {
   return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
 }
 
-/** Returns the seconds of CPU time that a process and its descendants have used. */
-export async function treeProcessorSeconds(root: number): Promise<number> {
+/**
+ * Returns the seconds of CPU time that these processes and their descendants have used. A process that is below several
+ * of them counts once: the embedded PostgreSQL is a child of the service.
+ */
+export async function treeProcessorSeconds(...roots: number[]): Promise<number> {
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number);
   const all = (await Promise.all(pids.map(readProcess))).filter((one) => one !== null);
   const childrenOf = Map.groupBy(all, ({ parent }) => parent);
-  const sum = (pid: number): number =>
-    (childrenOf.get(pid) ?? []).reduce((total, child) => total + child.seconds + sum(child.pid), 0);
-  return (all.find(({ pid }) => pid === root)?.seconds ?? 0) + sum(root);
+  const counted = new Map<number, ProcessTime>();
+  const add = (one: ProcessTime): void => {
+    if (counted.has(one.pid)) return;
+    counted.set(one.pid, one);
+    for (const child of childrenOf.get(one.pid) ?? []) add(child);
+  };
+  for (const one of all) if (roots.includes(one.pid)) add(one);
+  return [...counted.values()].reduce((total, { seconds }) => total + seconds, 0);
 }
 
 /** Returns the resident memory of a process in MB (10^6 bytes). */

@@ -1,7 +1,8 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { corpusDirectory, joinDatabase, readerCookie, spawnService } from './library.ts';
-import { type Load, load, median } from './load.ts';
+import { type CountedLoad, load, median } from './load.ts';
+import { treeProcessorSeconds } from './processor-time.ts';
 
 const LIMIT = 24;
 
@@ -34,15 +35,20 @@ const questions: Readonly<Record<string, string>> = {
  */
 const ROUNDS = 5;
 
+interface Measured extends CountedLoad {
+  /** Milliseconds of processor time of a request: the service and its PostgreSQL. */
+  processor: number;
+}
+
 interface Beside {
-  asked: Load;
+  asked: Measured;
   /** The p95 as a multiple of the feed page's, measured just before and after. */
   ratio: number;
 }
 
 function line(name: string, { asked, ratio }: Beside): string {
-  const { requestsPerSecond, p50, p95 } = asked;
-  return `| ${name} | ${requestsPerSecond.toFixed(0)} | ${p50.toFixed(1)} | ${p95.toFixed(1)} | ${ratio.toFixed(2)} |`;
+  const { requestsPerSecond, p50, p95, processor } = asked;
+  return `| ${name} | ${requestsPerSecond.toFixed(0)} | ${p50.toFixed(1)} | ${p95.toFixed(1)} | ${ratio.toFixed(2)} | ${processor.toFixed(1)} |`;
 }
 
 function middle(rounds: readonly Beside[]): Beside {
@@ -52,6 +58,8 @@ function middle(rounds: readonly Beside[]): Beside {
       requestsPerSecond: of((one) => one.asked.requestsPerSecond),
       p50: of((one) => one.asked.p50),
       p95: of((one) => one.asked.p95),
+      requests: of((one) => one.asked.requests),
+      processor: of((one) => one.asked.processor),
     },
     ratio: of((one) => one.ratio),
   };
@@ -67,11 +75,17 @@ export async function benchSearch(posts: number, seconds: number, given: string 
     const { rows } = await database.pool.query('select count(*) as posts from posts');
     const headers = { cookie: await readerCookie(database) };
     await database.close();
-    const ask = async (path: string): Promise<Load> => {
-      const url = `${service.address}/api/v1/${path}`;
-      const round = await load(url, headers, seconds / ROUNDS);
+    const pid = service.child.pid ?? 0;
+    const measure = async (path: string, length: number): Promise<Measured> => {
+      const before = await treeProcessorSeconds(pid);
+      const round = await load(`${service.address}/api/v1/${path}`, headers, length);
+      const used = (await treeProcessorSeconds(pid)) - before;
+      return { ...round, processor: (used * 1000) / round.requests };
+    };
+    const ask = async (path: string): Promise<Measured> => {
+      const round = await measure(path, seconds / ROUNDS);
       // A round too short for a single response is not meaningful.
-      return round.p95 > 0 ? round : load(url, headers, seconds * 2);
+      return round.p95 > 0 ? round : measure(path, seconds * 2);
     };
     const feed = `posts?limit=${LIMIT}`;
     const paths = Object.entries(questions).map(
@@ -90,7 +104,10 @@ export async function benchSearch(posts: number, seconds: number, given: string 
         before = after;
       }
     }
-    const head = ['| question | a second | p50 ms | p95 ms | p95 to the feed’s |', '|---|---|---|---|---|'];
+    const head = [
+      '| question | a second | p50 ms | p95 ms | p95 to the feed’s | processor ms |',
+      '|---|---|---|---|---|---|',
+    ];
     const lines = [...head, ...asked.map(([name]) => line(name, middle(rounds.get(name) ?? [])))];
     console.log(lines.join('\n'));
     const plans = join(import.meta.dirname, '../plans');

@@ -86,8 +86,7 @@ async function measure(
   seconds: number,
   postmaster: number,
 ): Promise<Measured> {
-  const used = async () =>
-    (await treeProcessorSeconds(service.child.pid ?? 0)) + (await treeProcessorSeconds(postmaster));
+  const used = () => treeProcessorSeconds(service.child.pid ?? 0, postmaster);
   const before = await used();
   const result = await load(service.address, headers, seconds, { connections: CONNECTIONS, paths });
   return { ...result, processor: (((await used()) - before) * 1000) / result.requests };
