@@ -46,10 +46,10 @@ beforeAll(async () => {
       (array['ready', 'ready', 'ready', 'pending', 'failed'])[1 + ${dice(3, 5)}],
       (array['active', 'active', 'active', 'archived'])[1 + ${dice(5, 4)}], ${sensitivities}[1 + ${dice(7, 8)}]
     from generate_series(1, ${POSTS * 2}::integer) n`.execute(db);
-  await sql`insert into posts (id, author_user_ref, title, visibility, state_id, draft, posted_at, created_at, updated_at)
+  await sql`insert into posts (id, author_user_ref, title, visibility, state_id, posted_at, created_at, updated_at)
     select md5('post' || n)::uuid, case when n % 9 = 0 then ${ines.ref}::bigint else ${mara.ref}::bigint end, 'common',
       (array['public', 'public', 'org-only', 'followers', 'private', 'explicit-share'])[1 + ${dice(11, 6)}],
-      (select id from workflow_states where code = case when n % 20 = 0 then 'wip' else 'published' end), n % 20 = 0,
+      (select id from workflow_states where domain = 'post' and code = case when n % 20 = 0 then 'wip' else 'published' end),
       t, t, t
     from generate_series(1, ${POSTS}::integer) n,
       lateral (select timestamptz '2026-01-01' + n * interval '1 second' as t) x`.execute(db);
