@@ -164,15 +164,10 @@ describe('facts in words', () => {
 
   it('shows the source of a tag', () => {
     expect(sourceOf({ value: 'a', source: 'manual' })).toBe('by hand');
-    const ai = {
-      value: 'a',
-      source: 'ai',
-      confidence: 0.917,
-      created_by_provider: 'local',
-      created_by_model: 'tagger 2',
-    };
-    expect(sourceOf({ ...ai, source: 'ai' })).toBe('by AI, 92 % sure');
-    expect(suggesterOf({ ...ai, source: 'ai' })).toBe('local tagger 2');
+    const suggested = { value: 'a', source: 'ai', confidence: 0.917 } as const;
+    const by = { created_by_provider: 'local', created_by_model: 'tagger 2' };
+    expect(sourceOf(suggested)).toBe('by AI, 92 % sure');
+    expect(suggesterOf({ ...suggested, ...by })).toBe('local tagger 2');
     expect(suggesterOf({ value: 'a', source: 'manual', created_by_model: null })).toBeUndefined();
   });
 });

@@ -31,28 +31,16 @@ describe('the list of fields', () => {
       fieldOf('a', { display_group: 'Picture' }),
       fieldOf('tabbed', { edit_tab: 'Details', display_order: 200 }),
     ]);
-    const told = subjects.map(({ kind, tabs }) => [
-      kind,
-      tabs.map(({ name, groups }) => [
-        name,
-        groups.map((one) => [one.name, one.fields.map(({ code }) => code)]),
-      ]),
-    ]);
+    const told = subjects.flatMap(({ kind, tabs }) =>
+      tabs.flatMap(({ name, groups }) =>
+        groups.map((group) => `${kind}, ${name}, ${group.name}: ${group.fields.map(({ code }) => code)}`),
+      ),
+    );
     expect(told).toEqual([
-      [
-        'asset',
-        [
-          [
-            null,
-            [
-              ['Picture', ['a', 'b']],
-              ['Rights', ['late']],
-            ],
-          ],
-          ['Details', [['general', ['tabbed']]]],
-        ],
-      ],
-      ['collection', [[null, [['general', ['season']]]]]],
+      'asset, null, Picture: a,b',
+      'asset, null, Rights: late',
+      'asset, Details, general: tabbed',
+      'collection, null, general: season',
     ]);
   });
 
@@ -65,14 +53,11 @@ describe('the list of fields', () => {
   });
 
   it('writes one order if a number fits between the neighbours, otherwise renumbers the group', () => {
-    const [a, b, c] = [
-      fieldOf('a', { display_order: 10 }),
-      fieldOf('b', { display_order: 20 }),
-      fieldOf('c'),
-    ];
-    expect([...ordersFor([a, b], c, 1)]).toEqual([['c', 15]]);
-    expect([...ordersFor([a, b], c, 0)]).toEqual([['c', 0]]);
-    expect([...ordersFor([a, b], c, 2)]).toEqual([['c', 30]]);
+    const two = [10, 20].map((display_order) => fieldOf(`${display_order}`, { display_order }));
+    const c = fieldOf('c');
+    expect([...ordersFor(two, c, 1)]).toEqual([['c', 15]]);
+    expect([...ordersFor(two, c, 0)]).toEqual([['c', 0]]);
+    expect([...ordersFor(two, c, 2)]).toEqual([['c', 30]]);
     expect([...ordersFor([], c, 0)]).toEqual([['c', 100]]);
     const same = [fieldOf('x'), fieldOf('y')];
     expect([...ordersFor(same, fieldOf('z'), 1)]).toEqual([
@@ -148,28 +133,19 @@ describe('display conditions', () => {
 describe('defaults', () => {
   it('depend on the type and report missing values', () => {
     const literal = (text: string) => ({ kind: 'literal' as const, text, terms: [] });
+    const of = (value: object) => ({ kind: 'literal', ...value });
+    const id = '0192f0c1-2b3c-4d5e-8f90-a1b2c3d4e5f6';
     expect(defaultOf('text', { kind: 'none', text: '', terms: [] })).toBeUndefined();
     expect(defaultOf('text', literal(' '))).toBeNull();
-    expect(defaultOf('number', literal('2.5'))).toEqual({ kind: 'literal', value_num: 2.5 });
+    expect(defaultOf('number', literal('2.5'))).toEqual(of({ value_num: 2.5 }));
     expect(defaultOf('number', literal('two'))).toBeNull();
-    expect(defaultOf('boolean', literal('no'))).toEqual({ kind: 'literal', value_num: 0 });
-    expect(defaultOf('date', literal('2026-11-21'))).toEqual({
-      kind: 'literal',
-      value_date: '2026-11-21T00:00:00Z',
-    });
-    expect(defaultOf('multi_select', { ...literal(''), terms: ['a'] })).toEqual({
-      kind: 'literal',
-      value_options: ['a'],
-    });
-    const id = '0192f0c1-2b3c-4d5e-8f90-a1b2c3d4e5f6';
-    expect(defaultOf('reference', literal(`https://x.example/assets/${id}?a=1`))).toEqual({
-      kind: 'literal',
-      value_ref: id,
-    });
-    expect(defaultOf('date', { kind: 'current_date', text: '', terms: [] })).toEqual({
-      kind: 'context',
-      context: 'current_date',
-    });
+    expect(defaultOf('boolean', literal('no'))).toEqual(of({ value_num: 0 }));
+    expect(defaultOf('date', literal('2026-11-21'))).toEqual(of({ value_date: '2026-11-21T00:00:00Z' }));
+    expect(defaultOf('multi_select', { ...literal(''), terms: ['a'] })).toEqual(of({ value_options: ['a'] }));
+    const link = literal(`https://x.example/assets/${id}?a=1`);
+    expect(defaultOf('reference', link)).toEqual(of({ value_ref: id }));
+    const today = { kind: 'context', context: 'current_date' };
+    expect(defaultOf('date', { kind: 'current_date', text: '', terms: [] })).toEqual(today);
   });
 
   it('survive a round trip through the form', () => {
@@ -217,14 +193,8 @@ describe('vocabularies', () => {
   });
 
   it('show the children of expanded terms only', () => {
-    expect(all(tree).map(({ node, depth }) => `${depth}${node.value}`)).toEqual([
-      '0eu',
-      '1de',
-      '2hamburg',
-      '2berlin',
-      '1fr',
-      '0as',
-    ]);
+    const lines = all(tree).map(({ node, depth }) => `${depth} ${node.value}`);
+    expect(lines.join(', ')).toBe('0 eu, 1 de, 2 hamburg, 2 berlin, 1 fr, 0 as');
     expect(linesOf(tree, (value) => value !== 'eu').map(({ node }) => node.value)).toEqual(['eu', 'as']);
   });
 

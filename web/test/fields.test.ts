@@ -26,6 +26,8 @@ describe('a display condition', () => {
     topics: { type: 'multi_select', draft: ['sea', 'fog'] },
     note: { type: 'longtext', draft: '' },
     count: { type: 'number', draft: '3' },
+    equation: { type: 'text', draft: 'a=b' },
+    none: { type: 'multi_select', draft: [] },
   };
   const offered = (...condition: string[]) => isOffered(condition, (code) => form[code]);
 
@@ -33,33 +35,26 @@ describe('a display condition', () => {
     expect(isOffered(null, () => undefined)).toBe(true);
   });
 
-  it('requires all terms to be true', () => {
-    expect(offered('kind=portrait')).toBe(true);
-    expect(offered('kind=landscape')).toBe(false);
-    expect(offered('kind=portrait', 'topics=sea')).toBe(true);
-    expect(offered('kind=portrait', 'topics=sand')).toBe(false);
-  });
-
-  it('ignores case and spaces of the code and spaces around the value', () => {
-    expect(offered(' KIND = portrait ')).toBe(true);
-    expect(offered('kind=Portrait')).toBe(false);
-  });
-
-  // FIELD-26
-  it('compares stored values exactly, and ~ ignores case', () => {
-    expect(offered('place=Old Harbour')).toBe(false);
-    expect(offered('place~old harb')).toBe(true);
-    expect(offered('place~new')).toBe(false);
-  });
-
-  // FIELD-25
-  it('splits a term at its first operator', () => {
-    expect(isOffered(['place=a=b'], () => ({ type: 'text', draft: 'a=b' }))).toBe(true);
-  });
-
-  it('treats terms on a field without a value as false', () => {
-    expect(offered('note~sea')).toBe(false);
-    expect(isOffered(['topics=sea'], () => ({ type: 'multi_select', draft: [] }))).toBe(false);
+  // FIELD-25, FIELD-26
+  it.each([
+    [true, ['kind=portrait']],
+    [false, ['kind=landscape']],
+    [true, ['kind=portrait', 'topics=sea']],
+    [false, ['kind=portrait', 'topics=sand']],
+    // Case and spaces of the code, and spaces around the value, do not count.
+    [true, [' KIND = portrait ']],
+    [false, ['kind=Portrait']],
+    // Stored values are compared exactly, and ~ ignores case.
+    [false, ['place=Old Harbour']],
+    [true, ['place~old harb']],
+    [false, ['place~new']],
+    // A term is split at its first operator.
+    [true, ['equation=a=b']],
+    // A field without a value.
+    [false, ['note~sea']],
+    [false, ['none=sea']],
+  ])('requires all terms to be true: %s for %j', (isShown, condition) => {
+    expect(offered(...condition)).toBe(isShown);
   });
 
   // FIELD-27
@@ -84,25 +79,20 @@ describe('a display condition', () => {
 });
 
 describe('values of a form', () => {
-  it('a value survives a round trip through the form', () => {
-    const number = draftOf('number', { value_num: 1.5 });
-    expect(sentOf('number', number)).toEqual({ kind: 'value', members: { value_num: 1.5 } });
-    const instantSent = '2026-01-02T03:04:05.000Z';
-    const instant = draftOf('datetime', { value_date: instantSent });
-    expect(sentOf('datetime', instant)).toEqual({ kind: 'value', members: { value_date: instantSent } });
-    expect(draftOf('date', { value_date: '2026-03-01T00:00:00.000Z' })).toBe('2026-03-01');
-    expect(sentOf('boolean', draftOf('boolean', { value_num: 0 }))).toEqual({
-      kind: 'value',
-      members: { value_num: 0 },
-    });
-    const terms = draftOf('multi_select', { value_options: ['b', 'a'] });
-    expect(sentOf('multi_select', terms)).toEqual({ kind: 'value', members: { value_options: ['b', 'a'] } });
+  it.each([
+    ['number', { value_num: 1.5 }],
+    ['datetime', { value_date: '2026-01-02T03:04:05.000Z' }],
+    ['boolean', { value_num: 0 }],
+    ['multi_select', { value_options: ['b', 'a'] }],
+  ] as const)('a value survives a round trip through the form: %s', (type, members) => {
+    expect(sentOf(type, draftOf(type, members))).toEqual({ kind: 'value', members });
   });
 
-  it('an empty input means no value', () => {
+  it('an empty input means no value, and a date is a day', () => {
     expect(sentOf('text', '')).toEqual({ kind: 'none' });
     expect(sentOf('multi_select', [])).toEqual({ kind: 'none' });
     expect(draftOf('boolean', undefined)).toBe('');
+    expect(draftOf('date', { value_date: '2026-03-01T00:00:00.000Z' })).toBe('2026-03-01');
   });
 
   it('text is sent as typed', () => {
@@ -134,25 +124,14 @@ describe('the layout of a form', () => {
   ];
 
   it('puts fields into groups and groups into tabs, those without a tab first', () => {
-    const shape = tabsOf(fields).map(({ name, groups }) => [
-      name,
-      groups.map((group) => [group.name, group.fields.map((field) => field.code)]),
-    ]);
+    const shape = tabsOf(fields).flatMap(({ name, groups }) =>
+      groups.map((group) => `${name}, ${group.name}: ${group.fields.map((field) => field.code)}`),
+    );
     expect(shape).toEqual([
-      [
-        null,
-        [
-          ['camera', ['a']],
-          ['general', ['b', 'c']],
-        ],
-      ],
-      [
-        'legal',
-        [
-          ['general', ['first']],
-          ['rights', ['z']],
-        ],
-      ],
+      'null, camera: a',
+      'null, general: b,c',
+      'legal, general: first',
+      'legal, rights: z',
     ]);
     expect(groupsOf(fields).map((group) => group.name)).toEqual(['general', 'camera', 'rights']);
     expect(headingOf('rights_and_use')).toBe('Rights and use');

@@ -20,6 +20,8 @@ const request = {
   requested_capability: 'content.access.request',
   state: 'pending' as const,
 };
+const nameless = { id: 'p', title: ' ' };
+const pier = { ...request, title: 'Pier' };
 const told = (given: Partial<Notification>): Notification => ({
   id: 'n',
   kind: 'comment',
@@ -35,43 +37,24 @@ const said = (given: Partial<Notification>) =>
     .join('');
 
 describe('a notification', () => {
-  it.each([
+  it.each<[Partial<Notification>, string, string]>([
     [{ post, comment }, 'Otto Brandt commented on your post Quay', '/posts/p#comment-c'],
-    [{ kind: 'reply' as const, post, comment }, 'Otto Brandt replied to you on Quay', '/posts/p#comment-c'],
+    [{ kind: 'reply', post, comment }, 'Otto Brandt replied to you on Quay', '/posts/p#comment-c'],
+    [{ kind: 'watched_comment', post, comment }, 'Otto Brandt commented on Quay', '/posts/p#comment-c'],
+    [{ kind: 'mention', post, comment }, 'Otto Brandt mentioned you in Quay', '/posts/p#comment-c'],
+    [{ kind: 'mention', post: nameless }, 'Otto Brandt mentioned you in a post', '/posts/p'],
+    [{ kind: 'like', post }, 'Otto Brandt likes your post Quay', '/posts/p'],
+    [{ kind: 'like', post, actor_count: 2 }, 'Otto Brandt and one other like your post Quay', '/posts/p'],
+    [{ kind: 'like', post, actor_count: 5 }, 'Otto Brandt and 4 others like your post Quay', '/posts/p'],
+    [{ kind: 'follow' }, 'Otto Brandt follows you now', '/users/otto%20b'],
+    [{ kind: 'request_received', request }, 'Otto Brandt asks to see an asset', '/requests'],
     [
-      { kind: 'watched_comment' as const, post, comment },
-      'Otto Brandt commented on Quay',
-      '/posts/p#comment-c',
-    ],
-    [{ kind: 'mention' as const, post, comment }, 'Otto Brandt mentioned you in Quay', '/posts/p#comment-c'],
-    [
-      { kind: 'mention' as const, post: { id: 'p', title: ' ' } },
-      'Otto Brandt mentioned you in a post',
-      '/posts/p',
-    ],
-    [{ kind: 'like' as const, post }, 'Otto Brandt likes your post Quay', '/posts/p'],
-    [
-      { kind: 'like' as const, post, actor_count: 2 },
-      'Otto Brandt and one other like your post Quay',
-      '/posts/p',
-    ],
-    [
-      { kind: 'like' as const, post, actor_count: 5 },
-      'Otto Brandt and 4 others like your post Quay',
-      '/posts/p',
-    ],
-    [{ kind: 'follow' as const }, 'Otto Brandt follows you now', '/users/otto%20b'],
-    [{ kind: 'request_received' as const, request }, 'Otto Brandt asks to see an asset', '/requests'],
-    [
-      {
-        kind: 'request_received' as const,
-        request: { ...request, requested_capability: 'content.restore.request', title: 'Pier' },
-      },
+      { kind: 'request_received', request: { ...pier, requested_capability: 'content.restore.request' } },
       'Otto Brandt asks to have Pier back from the trash',
       '/requests',
     ],
     [
-      { kind: 'request_decided' as const, request: { ...request, title: 'Pier', state: 'granted' as const } },
+      { kind: 'request_decided', request: { ...pier, state: 'granted' } },
       'What you asked about Pier was granted',
       '/requests?of=mine',
     ],

@@ -58,22 +58,14 @@ describe('sourcesOf', () => {
 
 describe('fitInside', () => {
   it('keeps the shape, fits the room and never enlarges', () => {
-    expect(fitInside({ width: 6000, height: 4000 }, { width: 900, height: 900 })).toEqual({
-      width: 900,
-      height: 600,
-    });
-    expect(fitInside({ width: 1000, height: 4000 }, { width: 900, height: 800 })).toEqual({
-      width: 200,
-      height: 800,
-    });
-    expect(fitInside({ width: 64, height: 48 }, { width: 900, height: 800 })).toEqual({
-      width: 64,
-      height: 48,
-    });
-    expect(fitInside({ width: null, height: null }, { width: 900, height: 800 })).toEqual({
-      width: 800,
-      height: 800,
-    });
+    const fit = (width: number | null, height: number | null, room: number) => {
+      const fitted = fitInside({ width, height }, { width: 900, height: room });
+      return [fitted.width, fitted.height];
+    };
+    expect(fit(6000, 4000, 900)).toEqual([900, 600]);
+    expect(fit(1000, 4000, 800)).toEqual([200, 800]);
+    expect(fit(64, 48, 800)).toEqual([64, 48]);
+    expect(fit(null, null, 800)).toEqual([800, 800]);
   });
 });
 

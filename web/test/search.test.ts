@@ -59,25 +59,18 @@ describe('a search in the URL', () => {
 });
 
 describe('highlights', () => {
+  /** Returns the pieces of a text, those that are marked in brackets. */
+  const marked = (text: string, ...ranges: [number, number][]) =>
+    piecesOf({ text, ranges: ranges.map(([start, end]) => ({ start, end })) })
+      .map((piece) => (piece.marked ? `[${piece.text}]` : piece.text))
+      .join('|');
+
   it('split a text at their ends', () => {
-    expect(piecesOf({ text: 'old harbour', ranges: [{ start: 4, end: 11 }] })).toEqual([
-      { text: 'old ', marked: false },
-      { text: 'harbour', marked: true },
-    ]);
+    expect(marked('old harbour', [4, 11])).toBe('old |[harbour]');
   });
 
   it('lose no character when they overlap, are unordered or out of range', () => {
-    const ranges = [
-      { start: 3, end: 99 },
-      { start: 1, end: 4 },
-    ];
-    const pieces = piecesOf({ text: 'abcdef', ranges });
-    expect(pieces.map((piece) => piece.text).join('')).toBe('abcdef');
-    expect(pieces).toEqual([
-      { text: 'a', marked: false },
-      { text: 'bcd', marked: true },
-      { text: 'ef', marked: true },
-    ]);
+    expect(marked('abcdef', [3, 99], [1, 4])).toBe('a|[bcd]|[ef]');
   });
 
   it('of a name are separate from others', () => {

@@ -178,27 +178,11 @@ describe('a player in a page', () => {
   });
 
   it.each([
-    [
-      { pixel_width: 1920, pixel_height: 1080 },
-      { width: 390, height: 303 },
-      { width: 390, height: 303 },
-    ],
-    [
-      { pixel_width: 1080, pixel_height: 1920 },
-      { width: 390, height: 604 },
-      { width: 360, height: 604 },
-    ],
-    [
-      { pixel_width: 320, pixel_height: 180 },
-      { width: 900, height: 800 },
-      { width: 900, height: 590 },
-    ],
-    [
-      { pixel_width: null, pixel_height: null },
-      { width: 320, height: 400 },
-      { width: 320, height: 264 },
-    ],
-  ])('of %j in %j is %j', (picture, room, box) => {
-    expect(playerBox('video', picture, room)).toEqual(box);
+    [1920, 1080, { width: 390, height: 303 }, { width: 390, height: 303 }],
+    [1080, 1920, { width: 390, height: 604 }, { width: 360, height: 604 }],
+    [320, 180, { width: 900, height: 800 }, { width: 900, height: 590 }],
+    [null, null, { width: 320, height: 400 }, { width: 320, height: 264 }],
+  ])('of %j × %j in %j is %j', (pixel_width, pixel_height, room, box) => {
+    expect(playerBox('video', { pixel_width, pixel_height }, room)).toEqual(box);
   });
 });
