@@ -1,8 +1,33 @@
 import type { Locator, Page } from 'playwright-core';
 import { expect } from 'vitest';
-import { password } from './studio.ts';
+import { password } from '../support/library.ts';
 
 /** What people do with any page. */
+
+/** The screen of a phone. */
+export const phone = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
+
+/**
+ * Follows a link to a page, which costs a fraction of loading it. Like a reader, it may first show what the app has read
+ * in the last half minute. The first page is loaded.
+ */
+export async function visit(page: Page, path: string): Promise<void> {
+  const before = page.url();
+  if (before === 'about:blank') {
+    await page.goto(path);
+    return;
+  }
+  if (before === new URL(path, before).href) return;
+  await page.evaluate((href) => {
+    const link = document.createElement('a');
+    link.href = href;
+    // The app handles only clicks inside its element.
+    document.querySelector('body > div')?.append(link);
+    link.click();
+    link.remove();
+  }, path);
+  await page.waitForURL((url) => url.href !== before);
+}
 
 /** The button that only signed-in users see. */
 export function accountButton(page: Page): Locator {
@@ -34,17 +59,6 @@ export async function signOut(page: Page): Promise<void> {
   await accountButton(page).click();
   await page.getByRole('menuitem', { name: 'Sign out' }).click();
   await signInButton(page).waitFor();
-}
-
-/** Answers the questions of the first visit. */
-export async function setUpByHand(page: Page): Promise<void> {
-  await page.goto('/');
-  await page.getByLabel('Library name').fill('Studio North');
-  await page.getByLabel('Username').fill('mara');
-  await page.getByLabel('Password', { exact: true }).fill(password);
-  await page.getByLabel('Repeat password').fill(password);
-  await page.getByRole('button', { name: 'Create library' }).click();
-  await accountButton(page).waitFor();
 }
 
 /** Whether it has the focus. */

@@ -1,8 +1,8 @@
-import type { Page } from 'playwright-core';
+import type { Page, Request } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { jpeg, png } from '../support/pictures.ts';
 import { call, upload, uploadReady } from './call.ts';
-import { overhang } from './hands.ts';
+import { drawn, overhang, visit } from './hands.ts';
 import { openStudio, type Studio } from './studio.ts';
 
 /** Long names, with and without spaces, must not break the layout. */
@@ -11,15 +11,24 @@ const long = `${unbroken} and then the harbour in the very early morning of the 
 
 let studio: Studio;
 let mara: Page;
+let asset: string;
 const paths: string[] = [];
+/** Requests of the page that are not answered yet. */
+const underway = new Set<Request>();
 
 beforeAll(async () => {
   studio = await openStudio();
   mara = await studio.enter('mara');
+  mara.on('request', (request) => {
+    // The event stream does not end.
+    if (!request.url().endsWith('/api/v1/events')) underway.add(request);
+  });
+  mara.on('requestfinished', (request) => underway.delete(request));
+  mara.on('requestfailed', (request) => underway.delete(request));
   await call(mara, 'PATCH', '/admin/system/site', { site_name: `Studio ${unbroken}` });
   const tags = [unbroken.slice(0, 60), 'harbour'];
-  const asset = await uploadReady(mara, await jpeg(300, 200), { title: long });
-  await upload(mara, await jpeg(310, 200), {}, `${unbroken}.jpg`);
+  asset = await uploadReady(mara, await jpeg(30, 20), { title: long });
+  await upload(mara, await jpeg(31, 20), {}, `${unbroken}.jpg`);
   const team = (await call(mara, 'POST', '/teams', { name: long, description: `${unbroken} ${long}` })).id;
   const post = await call(mara, 'POST', '/posts', {
     members: [{ asset_id: asset }],
@@ -80,10 +89,24 @@ beforeAll(async () => {
     '/settings/tokens',
     '/settings/profile',
     '/notifications',
+    '/trash',
+    '/requests',
+    '/admin/site',
+    '/admin/jobs',
+    '/admin/doctor',
+    '/admin/peers',
   );
 });
 
 afterAll(() => studio.close());
+
+/** Waits until the page has received and drawn what it asked for. */
+async function quiet(): Promise<void> {
+  do {
+    await expect.poll(() => underway.size).toBe(0);
+    await drawn(mara);
+  } while (underway.size > 0);
+}
 
 /** Returns the elements that overflow their box and are not clipped. */
 function strays(page: Page): Promise<string[]> {
@@ -108,9 +131,10 @@ function strays(page: Page): Promise<string[]> {
 test('long names overflow no element on desktop or phone', async () => {
   const seen: string[] = [];
   for (const path of paths) {
-    await mara.goto(path);
-    await mara.locator('main').waitFor();
-    await mara.waitForLoadState('networkidle');
+    await visit(mara, path);
+    await quiet();
+    if (path.endsWith(`/assets/${asset}`))
+      await mara.getByRole('button', { name: 'Edit', exact: true }).click();
     if (path.startsWith('/new')) {
       const file = { name: `${long}.jpg`, mimeType: 'image/jpeg', buffer: Buffer.from(await jpeg(80, 60)) };
       await mara.locator('input[type=file]').first().setInputFiles([file]);
@@ -118,11 +142,11 @@ test('long names overflow no element on desktop or phone', async () => {
     }
     for (const width of [375, 1280]) {
       await mara.setViewportSize({ width, height: 800 });
+      if ((await overhang(mara)) > 0) seen.push(`${width} ${path}: the page`);
       for (const stray of await strays(mara)) seen.push(`${width} ${path}: ${stray}`);
     }
   }
   expect(seen).toEqual([]);
-  expect(studio.faults).toEqual([]);
 });
 
 test('the header fits its navigation beside a long name and a wide logo', async () => {
@@ -140,7 +164,7 @@ test('the header fits its navigation beside a long name and a wide logo', async 
   for (const page of [mara, visitor]) {
     await page.goto('/tags');
     await page.getByRole('banner').locator('img[data-logo]').waitFor();
-    for (const width of [320, 375, 640, 768, 1024, 1440]) {
+    for (const width of [320, 768, 1440]) {
       await page.setViewportSize({ width, height: 800 });
       expect(await overhang(page), `page at ${width}`).toBe(0);
       const row = await page.getByRole('banner').evaluate((header) => {
@@ -174,5 +198,4 @@ test('the header fits its navigation beside a long name and a wide logo', async 
   };
   expect(await entries(1024)).toEqual(['Drafts', 'Trash']);
   expect(await entries(375)).toEqual(['Assets', 'Collections', 'Teams', 'Tags', 'Drafts', 'Trash']);
-  expect(studio.faults).toEqual([]);
 });

@@ -1,8 +1,11 @@
-import { writeFile } from 'node:fs/promises';
+import { randomBytes } from 'node:crypto';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { jpeg } from '../support/pictures.ts';
+import { mp4 } from '../media/tagged-files.ts';
+import { jpeg, plainFile, png } from '../support/pictures.ts';
+import { call } from './call.ts';
 import { openStudio, type Studio } from './studio.ts';
 
 let studio: Studio;
@@ -11,9 +14,13 @@ let page: Page;
 beforeAll(async () => {
   studio = await openStudio();
   page = await studio.enter('mara');
+  await page.goto('/new');
 });
 
 afterAll(() => studio.close());
+
+const rows = () => page.getByRole('list', { name: 'Files of this post' }).getByRole('listitem');
+const picker = () => page.getByLabel('Choose files');
 
 /** Pastes into what has the focus, as the system's clipboard would: a picture, and the text beside it if any. */
 function paste(text?: string): Promise<boolean> {
@@ -34,87 +41,117 @@ function paste(text?: string): Promise<boolean> {
 }
 
 test('pastes rich text into a field as text and a picture as a file', async () => {
-  await page.goto('/new');
-  const rows = page.getByRole('list', { name: 'Files of this post' }).getByRole('listitem');
-  for (const label of ['Title', 'Description']) {
-    await page.getByLabel(label, { exact: true }).focus();
-    expect(await paste('Three mornings')).toBe(true);
-  }
-  await expect.poll(() => rows.count()).toBe(0);
+  await page.getByLabel('Description', { exact: true }).focus();
+  expect(await paste('Three mornings')).toBe(true);
+  expect(await rows().count()).toBe(0);
   expect(await paste()).toBe(false);
-  await rows.first().waitFor();
-  await page.getByRole('heading', { name: 'New post' }).click();
+  await rows().first().waitFor();
   await page.evaluate(() => document.activeElement instanceof HTMLElement && document.activeElement.blur());
   expect(await paste('Three mornings')).toBe(false);
-  await expect.poll(() => rows.count()).toBe(2);
-  for (const _ of [1, 2])
-    await page
-      .getByRole('button', { name: /^Remove/ })
-      .first()
-      .click();
-  await expect.poll(() => rows.count()).toBe(0);
-  expect(studio.faults).toEqual([]);
+  await expect.poll(() => rows().count()).toBe(2);
 });
 
-test('refuses more than 200 files and sends none of them', async () => {
-  const paths: string[] = [];
-  const bytes = await jpeg(20, 20);
-  for (let at = 0; at < 201; at += 1) {
-    const path = join(studio.directory, `small ${at}.jpg`);
-    await writeFile(path, bytes);
-    paths.push(path);
-  }
-  const sent: string[] = [];
-  const count = (request: { method(): string; url(): string }) => {
-    if (request.method() === 'POST' && request.url().endsWith('/api/v1/assets')) sent.push(request.url());
-  };
-  page.on('request', count);
-  const picker = page.getByLabel('Choose files');
-  const rows = page.getByRole('list', { name: 'Files of this post' }).getByRole('listitem');
-  await picker.setInputFiles(paths);
-  await page.getByText('at most 200 files, and you chose 201').waitFor();
-  await expect.poll(() => rows.count()).toBe(0);
-  expect(sent).toEqual([]);
-
-  // A few go in, and the words are gone.
-  await picker.setInputFiles(paths.slice(0, 3));
-  await expect.poll(() => rows.filter({ hasText: 'Uploaded' }).count()).toBe(3);
-  await expect.poll(() => page.getByRole('alert').count()).toBe(0);
-  expect(sent).toHaveLength(3);
-  await picker.setInputFiles(paths.slice(0, 198));
-  await page.getByText('It has 3 already, so there is room for 197, and you chose 198').waitFor();
-  await expect.poll(() => rows.count()).toBe(3);
-  expect(sent).toHaveLength(3);
-  page.off('request', count);
-  expect(studio.faults).toEqual([]);
-});
-
-test('uploads at most two files concurrently', async () => {
+test('uploads at most two files concurrently, previews them, and refuses more than 200', async () => {
   await page.goto('/new');
-  const paths: string[] = [];
-  for (let at = 0; at < 5; at += 1) {
-    const path = join(studio.directory, `one of five ${at}.jpg`);
-    await writeFile(path, await jpeg(300, 200, { seed: 40 + at }));
-    paths.push(path);
-  }
-  let under = 0;
-  let most = 0;
+  const plain = (at: number) => ({
+    name: `${at}.bin`,
+    mimeType: 'application/octet-stream',
+    buffer: Buffer.from(plainFile(`${at}`)),
+  });
+  const picture = { name: 'p.jpg', mimeType: 'image/jpeg', buffer: Buffer.from(await jpeg(90, 60)) };
   // Each is held back until it is let go, so that those sent together are seen together.
   const held: (() => void)[] = [];
+  let [under, sent] = [0, 0];
   await page.route('**/api/v1/assets', async (route) => {
     under += 1;
-    most = Math.max(most, under);
+    sent += 1;
     await new Promise<void>((resolve) => held.push(resolve));
     under -= 1;
     await route.continue();
   });
-  await page.getByLabel('Choose files').setInputFiles(paths);
-  const rows = page.getByRole('list', { name: 'Files of this post' }).getByRole('listitem');
-  for (let done = 1; done <= 5; done += 1) {
-    await expect.poll(() => under).toBe(Math.min(2, 6 - done));
+  await picker().setInputFiles(Array.from({ length: 201 }, (_, at) => plain(at)));
+  await page.getByText('at most 200 files, and you chose 201').waitFor();
+  expect([await rows().count(), sent]).toEqual([0, 0]);
+
+  await picker().setInputFiles([picture, plain(1), plain(2)]);
+  const shown = page.locator('img[src^="blob:"]');
+  await expect
+    .poll(() => shown.evaluate((img) => img instanceof HTMLImageElement && img.naturalWidth))
+    .toBe(90);
+  for (let done = 1; done <= 3; done += 1) {
+    await expect.poll(() => under).toBe(Math.min(2, 4 - done));
     held.shift()?.();
-    await expect.poll(() => rows.filter({ hasText: 'Uploaded' }).count()).toBe(done);
+    await expect.poll(() => rows().filter({ hasText: 'Uploaded' }).count()).toBe(done);
   }
-  expect(most).toBe(2);
-  expect(studio.faults).toEqual([]);
+  await page.unrouteAll({ behavior: 'wait' });
+});
+
+test('resumes a large upload in another tab after losing the network and the page', async () => {
+  const path = join(studio.directory, 'large.bin');
+  await writeFile(path, randomBytes(9 * 1024 * 1024));
+  await page.goto('/new');
+  // The upload begins, but no bytes arrive.
+  let tries = 0;
+  await page.route('**/api/v1/uploads/*', async (route) => {
+    if (route.request().method() !== 'PATCH') return route.continue();
+    tries += 1;
+    await route.abort('connectionreset');
+  });
+  await picker().setInputFiles(path);
+  await expect.poll(() => tries, { timeout: 20_000 }).toBeGreaterThan(0);
+  const next = await page.context().newPage();
+  await page.close();
+  page = next;
+
+  const begun: string[] = [];
+  page.on('request', (request) => {
+    if (request.method() === 'POST' && request.url().endsWith('/uploads')) begun.push(request.url());
+  });
+  await page.goto('/new');
+  const left = page.getByRole('region', { name: 'Unfinished uploads' });
+  await left.getByText('large.bin').waitFor();
+  await picker().setInputFiles(path);
+  await rows().filter({ hasText: 'Uploaded' }).waitFor();
+  expect(begun).toEqual([]);
+  await left.waitFor({ state: 'hidden' });
+  expect((await call(page, 'GET', '/uploads')).items).toEqual([]);
+});
+
+test('uploads a folder with its subtitles and warns about unusual files', async () => {
+  const folder = join(studio.directory, 'folder');
+  await mkdir(join(folder, 'inner'), { recursive: true });
+  await writeFile(join(folder, '.hidden'), 'x');
+  await writeFile(join(folder, 'movie.de.srt'), '1\n00:00:01,000 --> 00:00:02,000\nHallo\n');
+  await writeFile(join(folder, 'inner', 'empty.txt'), '');
+  await writeFile(join(folder, 'inner', 'picture.jpg'), await png(30, 20, 3));
+  await writeFile(join(folder, 'inner', 'picture copy.png'), await png(30, 20, 3));
+  await writeFile(join(folder, 'movie.mp4'), mp4(2));
+  await page.goto('/new');
+  await page.getByLabel('Choose a folder').setInputFiles(folder);
+  await expect.poll(() => rows().filter({ hasText: 'Uploaded' }).count(), { timeout: 30_000 }).toBe(5);
+  expect(await rows().count()).toBe(5);
+  await rows().filter({ hasText: 'Subtitles of movie.mp4' }).waitFor();
+  await rows().filter({ hasText: 'This file is empty.' }).waitFor();
+  await rows().filter({ hasText: 'Its name says JPG, but it is a PNG file.' }).waitFor();
+  await rows().filter({ hasText: 'You have this file already' }).first().waitFor();
+  const { items } = await call(page, 'GET', '/assets?type=3');
+  expect(items).toMatchObject([{ subtitle_tracks: [{ lang: 'de' }] }]);
+});
+
+test('warns about a file with a wider audience and can restrict it to the post’s', async () => {
+  await call(page, 'PATCH', '/admin/system/site', { default_sensitivity: 'public' });
+  await page.goto('/new');
+  const buffer = Buffer.from(await jpeg(320, 200));
+  await picker().setInputFiles([{ name: 'tide.jpg', mimeType: 'image/jpeg', buffer }]);
+  const warning = page.getByRole('region', { name: 'Files with a wider audience' });
+  await warning.getByText('tide.jpg').waitFor();
+  expect(await rows().textContent()).toContain('Everyone, including visitors');
+  await page.getByLabel('Everyone, including visitors').check();
+  await warning.waitFor({ state: 'detached' });
+  await page.getByLabel('Only you').check();
+  await warning.getByRole('button', { name: 'Let it follow the post' }).click();
+  await warning.waitFor({ state: 'detached' });
+  expect(await rows().textContent()).toContain('Only you, as the post');
+  const [asset] = (await call(page, 'GET', '/assets?limit=1')).items;
+  expect(asset.sensitivity).toBe('posts');
 });

@@ -3,10 +3,10 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Mailbox, openMailbox, smtpError } from '../mail/mailbox.ts';
 import { jpeg } from '../support/pictures.ts';
 import { call, upload } from './call.ts';
-import { isFocused, offerPassword } from './hands.ts';
-import { openStudio, password, type Studio } from './studio.ts';
+import { isFocused, offerPassword, visit } from './hands.ts';
+import { type OpenStudio, openStudio } from './studio.ts';
 
-let studio: Studio;
+let studio: OpenStudio;
 let mara: Page;
 let otto: Page;
 let postId: string;
@@ -33,19 +33,13 @@ beforeAll(async () => {
   });
   studio = await openStudio();
   mara = await studio.enter('mara');
-  await call(mara, 'POST', '/admin/users', {
-    username: 'otto',
-    password,
-    fullname: 'Otto Brandt',
-    role: 'member',
-  });
-  const asset = await upload(mara, await jpeg(900, 600), { title: 'Quay' });
+  const asset = await upload(mara, await jpeg(90, 60), { title: 'Quay' });
   const post = await call(mara, 'POST', '/posts', {
     title: 'Quay at dusk',
     members: [{ asset_id: asset.id }],
   });
   postId = post.id;
-  otto = await studio.enter('otto', { viewport: { width: 375, height: 740 } });
+  otto = await studio.join('otto', 'Otto Brandt', { viewport: { width: 375, height: 740 } });
 });
 
 afterAll(async () => {
@@ -54,7 +48,7 @@ afterAll(async () => {
 });
 
 test('delivers a comment live, links to it and marks it read in every window', async () => {
-  const elsewhere = await studio.openPage({ storageState: await mara.context().storageState() });
+  const elsewhere = await mara.context().newPage();
   await elsewhere.goto('/notifications');
   await elsewhere.getByText('No notifications yet').waitFor();
   await mara.goto('/');
@@ -113,26 +107,19 @@ test('delivers a comment live, links to it and marks it read in every window', a
   await expect.poll(() => otto.getByRole('link', { name: /^Unread:/ }).count()).toBe(0);
   await otto.getByRole('link', { name: 'Unread', exact: true }).click();
   await otto.getByText('You have read everything.').waitFor();
-  await expect.poll(() => call(otto, 'GET', '/account/notifications/unread-count')).toEqual({ count: 0 });
   await elsewhere.close();
-  expect(studio.faults).toEqual([]);
-});
 
-test('commenting subscribes to a post until the user unsubscribes', async () => {
+  // Commenting subscribes to a post until the user unsubscribes.
   await otto.goto(`/posts/${postId}`);
   await otto.getByRole('button', { name: 'Stop watching' }).click();
-  await otto.getByRole('button', { name: 'Watch', exact: true }).waitFor();
-  await expect.poll(() => call(otto, 'GET', `/posts/${postId}/watch`)).toEqual({ watching: false });
-  await otto.reload();
   await otto.getByRole('button', { name: 'Watch', exact: true }).click();
   await otto.getByRole('button', { name: 'Stop watching' }).waitFor();
-  await expect.poll(() => call(otto, 'GET', `/posts/${postId}/watch`)).toEqual({ watching: true });
-  expect(studio.faults).toEqual([]);
 });
 
 test('polls each minute when there is no event stream', async () => {
   await call(mara, 'POST', '/account/notifications/read-all');
-  const cut = await studio.openPage({ storageState: await mara.context().storageState() });
+  // In a context of its own, because its clock is moved.
+  const cut = await studio.enter('mara');
   await cut.route('**/api/v1/events', (route) => route.abort());
   await cut.clock.install();
   await cut.goto('/');
@@ -143,12 +130,11 @@ test('polls each minute when there is no event stream', async () => {
   await cut.clock.fastForward(61_000);
   await bell(cut, 'Notifications, 1 unread').waitFor();
   await call(mara, 'POST', '/account/notifications/read-all');
-  await cut.close();
-  expect(studio.faults).toEqual([]);
+  await cut.context().close();
 });
 
 test('a stopping service tells clients when to reconnect the event stream', async () => {
-  const page = await studio.openPage({ storageState: await mara.context().storageState() });
+  const page = await mara.context().newPage();
   let asked = 0;
   await page.route('**/api/v1/events', async (route) => {
     asked += 1;
@@ -163,12 +149,11 @@ test('a stopping service tells clients when to reconnect the event stream', asyn
   await bell(page, 'Notifications, 1 unread').waitFor();
   await call(mara, 'POST', '/account/notifications/read-all');
   await page.close();
-  expect(studio.faults).toEqual([]);
 });
 
 test('configures and tests a mail server and keeps its password', async () => {
   await call(mara, 'PATCH', '/admin/system/site', { base_url: studio.address });
-  await mara.goto('/admin/mail');
+  await visit(mara, '/admin/mail');
   await mara.getByText('No mail is sent.').waitFor();
   const form = mara.getByRole('dialog');
   const { port } = new URL(mailbox.url);
@@ -199,7 +184,7 @@ test('configures and tests a mail server and keeps its password', async () => {
   await mara.getByRole('status').filter({ hasText: 'kept as 42' }).waitFor();
   expect(mailbox.to('someone@example.org')).toHaveLength(1);
 
-  // Another sender, and the password is still there.
+  // With another sender, the password is still there.
   await mara.getByLabel('Address', { exact: true }).fill('library@example.org');
   await mara.getByLabel('Name', { exact: true }).fill('The Library');
   await mara.getByRole('button', { name: 'Save sender' }).click();
@@ -207,22 +192,17 @@ test('configures and tests a mail server and keeps its password', async () => {
   await mara.getByRole('button', { name: 'Send test message' }).click();
   await expect.poll(() => mailbox.to('someone@example.org').length).toBe(2);
   expect(mailbox.mails.at(-1)?.from).toEqual({ address: 'library@example.org', name: 'The Library' });
-
-  // Who may not look after the library finds the page closed.
-  await otto.goto('/admin/mail');
-  await otto.getByText('You do not have access to this page').waitFor();
-  expect(studio.faults).toEqual([]);
 });
 
 test('saves notification choices; a mail links to the comment and to unsubscribing', async () => {
-  await otto.goto('/settings/notifications');
+  await visit(otto, '/settings/notifications');
   await otto.getByText('Your account has no mail address yet').waitFor();
   await otto.getByRole('link', { name: 'Add one to your profile' }).click();
   await otto.getByLabel('E-mail').fill('otto@example.org');
   await otto.getByRole('button', { name: 'Save profile' }).click();
   await otto.getByText('Saved', { exact: true }).waitFor();
 
-  await otto.goto('/settings/notifications');
+  await visit(otto, '/settings/notifications');
   await otto.getByText('It goes to otto@example.org.').waitFor();
   await otto.getByLabel('Comments on posts you watch: by mail').selectOption('now');
   await otto.getByText('Saved', { exact: true }).waitFor();
@@ -236,11 +216,6 @@ test('saves notification choices; a mail links to the comment and to unsubscribi
       kinds: { watched_comment: { in_app: true, mail: 'now' }, like: { in_app: false, mail: 'off' } },
       digest: { every: 'week', hour: 17, weekday: 5 },
     });
-  await otto.reload();
-  await expect.poll(() => otto.getByLabel('Hour').inputValue()).toBe('17');
-  await expect
-    .poll(() => otto.getByLabel('Likes: in the library').getAttribute('aria-checked'))
-    .toBe('false');
 
   mailbox.empty();
   const id = await comment(mara, 'The ferry is back');
@@ -266,14 +241,12 @@ test('saves notification choices; a mail links to the comment and to unsubscribi
 
   // The address in the mail turns mail off once its button is pressed, and the settings show it.
   const off = /\S+\/mail\/unsubscribe\?token=\S+/.exec(text)?.[0] ?? '';
-  const reader = await studio.openPage();
+  const reader = await other.context().newPage();
   await reader.goto(off);
-  await expect
-    .poll(() => call(otto, 'GET', '/account/notification-preferences'))
-    .toMatchObject({ mail_enabled: true });
+  expect(await call(otto, 'GET', '/account/notification-preferences')).toMatchObject({ mail_enabled: true });
   await reader.getByRole('button', { name: 'Turn mail off' }).click();
   await reader.getByText('Mail is off.').waitFor();
-  await otto.goto('/settings/notifications');
+  await otto.reload();
   const mail = otto.getByRole('switch', { name: 'Send me mail' });
   await expect.poll(() => mail.getAttribute('aria-checked')).toBe('false');
   await expect.poll(() => otto.getByLabel('Replies: by mail').isDisabled()).toBe(true);
@@ -281,5 +254,4 @@ test('saves notification choices; a mail links to the comment and to unsubscribi
   await expect
     .poll(() => call(otto, 'GET', '/account/notification-preferences'))
     .toMatchObject({ mail_enabled: true });
-  expect(studio.faults).toEqual([]);
 });

@@ -5,21 +5,19 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { writeSetting } from '../../src/settings.ts';
 import { clip } from '../media/clips.ts';
-import type { Library } from '../support/library.ts';
 import { jpeg } from '../support/pictures.ts';
 import { call, uploadReady } from './call.ts';
-import { naturalWidth, overhang } from './hands.ts';
-import { openStudio, type Studio } from './studio.ts';
+import { naturalWidth, overhang, visit } from './hands.ts';
+import { type OpenStudio, openStudio } from './studio.ts';
 
-type Home = Studio & { library: Library };
-let harbour: Home;
-let north: Home;
+let harbour: OpenStudio;
+let north: OpenStudio;
 let ann: Page;
 let ben: Page;
 let ferry: string;
 let post: string;
 
-async function openHome(name: string): Promise<Home> {
+async function openHome(name: string): Promise<OpenStudio> {
   const home = await openStudio({ VITRINE_FEDERATION_PRIVATE_ADDRESSES: 'on' });
   await writeSetting(home.library.database.db, 'base_url', home.address);
   await writeSetting(home.library.database.db, 'site_name', name);
@@ -32,7 +30,7 @@ beforeAll(async () => {
   const mpeg2 = await clip({ format: 'mpeg', video: { encoder: 'mpeg2video' }, seconds: 2 });
   const posts = { sensitivity: 'posts' };
   ferry = await uploadReady(ann, mpeg2, { title: 'Ferry', ...posts }, 'ferry.mpg');
-  const picture = await uploadReady(ann, await jpeg(900, 600), { title: 'Quay', ...posts });
+  const picture = await uploadReady(ann, await jpeg(600, 400), { title: 'Quay', ...posts });
   const members = [ferry, picture].map((asset_id) => ({ asset_id }));
   post = (await call(ann, 'POST', '/posts', { title: 'Morning at the quay', members })).id;
 }, 120_000);
@@ -66,7 +64,7 @@ test('administrators of two libraries compare fingerprints and pair them', async
 });
 
 /** Returns the tables with any of these words, except the audit log, which records what was shared. */
-async function tablesWith({ library }: Home, words: readonly string[]): Promise<string[]> {
+async function tablesWith({ library }: OpenStudio, words: readonly string[]): Promise<string[]> {
   const { db } = library.database;
   const { rows: tables } = await sql<{
     name: string;
@@ -82,7 +80,7 @@ async function tablesWith({ library }: Home, words: readonly string[]): Promise<
 }
 
 /** Returns the files in the storage of a library. */
-async function filesOf({ library }: Home): Promise<string[]> {
+async function filesOf({ library }: OpenStudio): Promise<string[]> {
   const found = await readdir(join(library.config.dataDir, 'library'), {
     recursive: true,
     withFileTypes: true,
@@ -119,7 +117,7 @@ test('a post with a video is shared with a library, played and commented on ther
   const transcoding = async () => (await call(ann, 'GET', `/assets/${ferry}/media`)).transcoding?.state;
   await expect.poll(transcoding, { timeout: 60_000 }).toBe('done');
   const before = { harbour: await filesOf(harbour), north: await filesOf(north) };
-  await ann.goto(`/posts/${post}`);
+  await visit(ann, `/posts/${post}`);
   await ann.getByRole('button', { name: 'Share with a library' }).click();
   await ann.getByRole('dialog').getByLabel('They can').selectOption('comment');
   await ann.getByRole('dialog').getByRole('button', { name: 'Share', exact: true }).click();
@@ -132,7 +130,7 @@ test('a post with a video is shared with a library, played and commented on ther
   await expect
     .poll(async () => (await call(ben, 'GET', `/assets/${video}`)).processing_status, { timeout: 60_000 })
     .toBe('ready');
-  await ben.goto('/');
+  await visit(ben, '/');
   await ben.getByText('mara, Harbour').waitFor({ state: 'attached' });
   await ben
     .getByRole('link', { name: /Morning at the quay/ })
@@ -144,7 +142,7 @@ test('a post with a video is shared with a library, played and commented on ther
     .toBeGreaterThan(300);
 
   // No browser plays MPEG-2, so the renditions of the harbour play, and the original is never fetched.
-  await ben.goto(`/assets/${video}`);
+  await visit(ben, `/assets/${video}`);
   await expect.poll(async () => (await videoOf(ben)).width, { timeout: 20_000 }).toBe(320);
   await film(ben).getByRole('button', { name: 'Play' }).click();
   await expect.poll(async () => (await videoOf(ben)).time, { timeout: 20_000 }).toBeGreaterThan(0.3);
@@ -155,14 +153,13 @@ test('a post with a video is shared with a library, played and commented on ther
   expect(rows).toEqual([{ fetched: 0, made: 0 }]);
   expect((await ben.request.get(`/api/v1/assets/${quay}/file`)).status()).toBe(200);
 
-  await ben.goto(`/posts/${mirrored.id}`);
+  await visit(ben, `/posts/${mirrored.id}`);
   await writeComment(ben, 'Lovely light');
   const comments = async () => (await call(ann, 'GET', `/posts/${post}/comments`)).items.length;
   await expect.poll(comments, { timeout: 20_000 }).toBe(1);
-  await ann.goto(`/posts/${post}`);
+  await ann.reload();
   await ann.getByText('Lovely light').waitFor();
   await writeComment(ann, 'It was the fog');
-  await ben.goto(`/posts/${mirrored.id}`);
   await expect
     .poll(async () => (await call(ben, 'GET', `/posts/${mirrored.id}/comments`)).items.length, {
       timeout: 20_000,
@@ -171,7 +168,6 @@ test('a post with a video is shared with a library, played and commented on ther
   const words = ['Morning at the quay', 'Ferry', 'Lovely light', 'It was the fog', post];
   expect(await tablesWith(north, words)).toContain('posts');
 
-  await ann.goto(`/posts/${post}`);
   await ann.getByRole('button', { name: 'Share with a library' }).click();
   await ann.getByRole('button', { name: /^Stop sharing/ }).click();
   await expect.poll(async () => (await seen()).length, { timeout: 20_000 }).toBe(0);
@@ -179,8 +175,6 @@ test('a post with a video is shared with a library, played and commented on ther
   expect(await filesOf(harbour)).toEqual(before.harbour);
   expect(await tablesWith(north, words)).toEqual([]);
   expect(await comments()).toBe(2);
-  expect(harbour.faults).toEqual([]);
-  expect(north.faults).toEqual([]);
 });
 
 // FED-61, FED-63
@@ -193,7 +187,7 @@ test('an administrator sees how the fields of a library differ, and decides', as
   const [peer] = (await call(ann, 'GET', '/admin/peers')).items;
   await call(ann, 'PUT', `/posts/${post}/peers/${peer.id}`, {});
 
-  await ben.goto('/admin/peers');
+  await visit(ben, '/admin/peers');
   await peerOf(ben, 'Harbour').getByText('1 to decide').click({ timeout: 20_000 });
   const card = ben.getByRole('list', { name: 'Fields' }).getByRole('listitem', { name: 'Take' });
   await card.getByRole('row', { name: /Type, another meaning number text/ }).waitFor();
@@ -214,19 +208,18 @@ test('an administrator sees how the fields of a library differ, and decides', as
 
 // FED-50, FED-55
 test('restricted content is shared with a person after a second confirmation', async () => {
-  const asset = await uploadReady(ann, await jpeg(400, 300), {
+  const asset = await uploadReady(ann, await jpeg(40, 30), {
     title: 'Plan of the dock',
     sensitivity: 'restricted',
   });
   const { id } = await call(ann, 'POST', '/posts', { title: 'A new dock', members: [{ asset_id: asset }] });
-  await ann.goto('/admin/peers');
+  await visit(ann, '/admin/peers');
   await ann.getByRole('switch', { name: 'Allow sharing restricted and mature content' }).click();
   await expect
     .poll(async () => (await call(ann, 'GET', '/admin/federation')).sensitive_content)
     .toBe('encrypted');
-  expect(await overhang(ann)).toBe(0);
 
-  await ann.goto(`/posts/${id}`);
+  await visit(ann, `/posts/${id}`);
   await ann.getByRole('button', { name: 'Share with a library' }).click();
   await ann.getByRole('dialog').getByLabel('With', { exact: true }).selectOption('person');
   await ann.getByRole('dialog').getByLabel('Person').fill('mara');
@@ -249,7 +242,7 @@ test('restricted content is shared with a person after a second confirmation', a
 // FED-56
 test('an administrator replaces the key of the library, and the other one follows', async () => {
   const before = (await call(ann, 'GET', '/admin/federation')).fingerprint;
-  await ann.goto('/admin/peers');
+  await visit(ann, '/admin/peers');
   await ann.getByRole('button', { name: 'Replace the key…' }).click();
   await ann.getByRole('alertdialog').getByRole('button', { name: 'Replace', exact: true }).click();
   await ann.getByText('The former key is accepted until').waitFor();
@@ -258,7 +251,7 @@ test('an administrator replaces the key of the library, and the other one follow
   await expect
     .poll(async () => (await call(ben, 'GET', '/admin/peers')).items[0].fingerprint, { timeout: 20_000 })
     .toBe(after);
-  await ann.goto('/settings/security');
+  await visit(ann, '/settings/security');
   await ann.getByRole('button', { name: 'Replace my keys' }).click();
   await ann.getByText('Your keys are replaced').waitFor();
 });
@@ -266,7 +259,7 @@ test('an administrator replaces the key of the library, and the other one follow
 // FED-34, FED-64
 test('a collection, a team and a file of another library name it and offer no changes, not even to administrators', async () => {
   const team = await call(ann, 'POST', '/teams', { name: 'Lighting', slug: 'lighting' });
-  const asset_id = await uploadReady(ann, await jpeg(200, 150), { title: 'Lamp', sensitivity: 'posts' });
+  const asset_id = await uploadReady(ann, await jpeg(20, 15), { title: 'Lamp', sensitivity: 'posts' });
   const lit = await call(ann, 'POST', '/posts', {
     title: 'Lamps',
     team_id: team.id,
@@ -287,7 +280,7 @@ test('a collection, a team and a file of another library name it and offer no ch
     [`/assets/${mirrored.members[0].asset_id}`]: 'Lamp',
   };
   for (const [address, name] of Object.entries(pages)) {
-    await ben.goto(address);
+    await visit(ben, address);
     await ben.getByRole('heading', { level: 1, name }).waitFor();
     await ben.getByText('shared from Harbour', { exact: false }).waitFor();
     const offered = ben

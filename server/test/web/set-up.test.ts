@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { accountButton } from './hands.ts';
-import { password, startStudio } from './studio.ts';
+import { password } from '../support/library.ts';
+import { jpeg } from '../support/pictures.ts';
+import { accountButton, naturalWidth, offerPassword, signInButton, signOut, visit } from './hands.ts';
+import { startStudio } from './studio.ts';
 
 let studio: Awaited<ReturnType<typeof startStudio>>;
 
@@ -10,18 +12,16 @@ beforeAll(async () => {
 
 afterAll(() => studio.close());
 
-test('a request to an unknown host name explains where to set up the library', async () => {
+test('sets up with the printed code, publishes three files, finds the post in the feed, and shows nothing after sign-out', async () => {
+  const code = /enter the code (\S+)$/m.exec(studio.output())?.[1] ?? '';
+  expect(code).toMatch(/^\w{4}-\w{4}-\w{4}$/);
   const page = await studio.openPage();
   await page.goto(`http://rebound.example:${new URL(studio.address).port}/`);
   await page.getByRole('heading', { name: 'Not at this address' }).waitFor();
   await page.getByText('open the library by localhost or an IP address').waitFor();
-});
 
-test('set-up beyond loopback requires the code printed at the start', async () => {
-  const code = /enter the code (\S+)$/m.exec(studio.output())?.[1] ?? '';
-  expect(code).toMatch(/^\w{4}-\w{4}-\w{4}$/);
-  const page = await studio.openPage();
   await page.goto('/');
+  await page.getByLabel('Library name').fill('Studio North');
   await page.getByLabel('Username').fill('mara');
   await page.getByLabel('Password', { exact: true }).fill(password);
   await page.getByLabel('Repeat password').fill(password);
@@ -31,5 +31,39 @@ test('set-up beyond loopback requires the code printed at the start', async () =
   await page.getByLabel('Set-up code').fill(code.toLowerCase());
   await page.getByRole('button', { name: 'Create library' }).click();
   await accountButton(page).waitFor();
-  expect(studio.faults).toEqual([]);
+
+  await page.getByRole('link', { name: 'New post' }).first().click();
+  const sizes: [number, number][] = [
+    [600, 400],
+    [300, 500],
+    [400, 400],
+  ];
+  const pictures = await Promise.all(sizes.map(([width, height], seed) => jpeg(width, height, { seed })));
+  await page.getByLabel('Choose files').setInputFiles(
+    pictures.map((bytes, at) => ({
+      name: `${at}.jpg`,
+      mimeType: 'image/jpeg',
+      buffer: Buffer.from(bytes),
+    })),
+  );
+  await page.getByLabel('Title', { exact: true }).fill('Three mornings');
+  await page.getByRole('button', { name: 'Publish' }).click();
+  await page.getByRole('heading', { name: 'Three mornings' }).waitFor({ timeout: 60_000 });
+  await page.waitForURL(/\/posts\/[0-9a-f-]{36}/);
+  const postAddress = page.url();
+
+  await visit(page, '/');
+  const card = page.getByRole('link', { name: /Three mornings/ }).first();
+  await expect.poll(() => naturalWidth(card.locator('img').first()), { timeout: 20_000 }).toBeGreaterThan(0);
+  await card.click();
+  await page.waitForURL(/\/posts\//);
+
+  await signOut(page);
+  expect(await page.getByText('Three mornings').count()).toBe(0);
+  await page.goto(postAddress);
+  await signInButton(page).waitFor();
+  expect(await page.getByText('Three mornings').count()).toBe(0);
+  expect(await page.locator('main img').count()).toBe(0);
+  await offerPassword(page, 'mara', 'wrong');
+  await page.getByText('wrong username or password').waitFor();
 });

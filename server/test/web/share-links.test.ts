@@ -2,10 +2,9 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { jpeg } from '../support/pictures.ts';
 import { call, uploadReady } from './call.ts';
-import { naturalWidth, overhang } from './hands.ts';
+import { naturalWidth, overhang, phone } from './hands.ts';
 import { openStudio, type Studio } from './studio.ts';
 
-const phone = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
 let studio: Studio;
 let owner: Page;
 let outsider: Page;
@@ -15,8 +14,8 @@ let address: string;
 beforeAll(async () => {
   studio = await openStudio();
   owner = await studio.enter('mara');
-  const first = await uploadReady(owner, await jpeg(900, 600), { title: 'Pier', sensitivity: 'posts' });
-  const second = await uploadReady(owner, await jpeg(600, 900), { title: 'Quay', sensitivity: 'posts' });
+  const first = await uploadReady(owner, await jpeg(600, 400), { title: 'Pier', sensitivity: 'posts' });
+  const second = await uploadReady(owner, await jpeg(60, 90), { title: 'Quay', sensitivity: 'posts' });
   const members = [{ asset_id: first }, { asset_id: second }];
   post = (await call(owner, 'POST', '/posts', { title: 'Harbour', visibility: 'private', members })).id;
   outsider = await studio.openPage(phone);
@@ -52,9 +51,7 @@ test('the owner creates a link with a password, and a visitor opens it on a phon
   expect(await outsider.getByRole('listitem').count()).toBe(2);
   expect(await download().count()).toBe(0);
   expect(await overhang(outsider)).toBe(0);
-});
 
-test('a visitor browses the pictures of a link', async () => {
   await outsider.getByRole('button', { name: 'Show Pier' }).click();
   const viewer = outsider.getByRole('dialog');
   await viewer.getByText('Pier').waitFor();
@@ -79,24 +76,16 @@ test('changed terms of a link apply at once and keep the others', async () => {
   expect(link).toMatchObject({ label: 'For the client', has_password: false, watermark: 'Draft' });
   expect(Date.parse(link.expires_at)).toBeGreaterThan(Date.now() + 29 * 86_400_000);
 
-  const stranger = await studio.openPage(phone);
-  await stranger.goto(address);
-  await stranger.getByRole('heading', { name: 'Harbour', level: 1 }).waitFor();
-  await stranger.getByRole('link', { name: 'Download all' }).waitFor();
-  await stranger.context().close();
+  await outsider.reload();
+  await download().waitFor();
 });
 
-test('a revoked, truncated or expired link shows an error', async () => {
+test('a revoked or truncated link shows an error', async () => {
   await links().getByRole('button', { name: 'Revoke For the client' }).click();
   await links().waitFor({ state: 'detached' });
-  const expires_at = new Date(Date.now() + 1500).toISOString();
-  const expired = new URL((await call(owner, 'POST', `/posts/${post}/links`, { expires_at })).url).pathname;
-  const opened = () => outsider.request.get(expired.replace('/s/', '/api/v1/links/'));
-  await expect.poll(async () => (await opened()).status(), { timeout: 20_000 }).toBe(404);
-  for (const gone of [address, address.slice(0, -4), expired]) {
+  for (const gone of [address, address.slice(0, -4)]) {
     await outsider.goto(gone);
     await outsider.getByRole('heading', { name: 'This link is no longer available' }).waitFor();
+    expect(await outsider.getByText('Harbour').count(), gone).toBe(0);
   }
-  expect(await outsider.getByText('Harbour').count()).toBe(0);
-  expect(studio.faults).toEqual([]);
 });

@@ -3,24 +3,23 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { expect } from 'vitest';
+import { createAccount } from '../../src/identity/accounts.ts';
+import { writeSetting } from '../../src/settings.ts';
 import { startWorkerFor } from '../../src/worker.ts';
 import { sharedBrowser } from '../support/browser.ts';
-import { type Library, openLibrary } from '../support/library.ts';
+import { type Library, openLibrary, password } from '../support/library.ts';
 import { type ServiceProcess, startProcess } from '../support/process.ts';
 import { callFrom } from './call.ts';
 
-/** The password of all accounts of a studio. */
-export const password = 'a long password';
-
 /** The longest time in milliseconds for anything on a page, also on a busy machine. */
-const patience = 20_000;
+const patience = 30_000;
 
 /** A service and a browser, one for each test file. */
 export interface Studio {
   readonly address: string;
   /** The data directory; files to upload may be put there. */
   readonly directory: string;
-  /** All errors of pages, and violations of their Content-Security-Policy. */
+  /** All errors of pages, and violations of their Content-Security-Policy. Closing fails if there are any. */
   readonly faults: string[];
   /** Opens a page with its own cookies. Addresses may be paths. */
   openPage(options?: BrowserContextOptions): Promise<Page>;
@@ -29,26 +28,17 @@ export interface Studio {
   close(): Promise<void>;
 }
 
+/** A studio in the process of the tests. */
+export interface OpenStudio extends Studio {
+  readonly library: Library;
+  /** Creates a member and opens an empty page in which they are signed in. */
+  join(username: string, fullname?: string, options?: BrowserContextOptions): Promise<Page>;
+}
+
 interface Service {
   readonly address: string;
   readonly directory: string;
   stop(): Promise<void>;
-}
-
-async function setUp(address: string): Promise<void> {
-  const answer = await fetch(`${address}/api/v1/setup/complete`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ username: 'mara', password, site_name: 'Studio North' }),
-  });
-  expect(answer.status, await answer.text()).toBe(201);
-  // Deletes the unused session of set-up, which would appear in the lists of sessions.
-  const cookie = answer.headers
-    .getSetCookie()
-    .map((one) => one.split(';')[0])
-    .join('; ');
-  const out = await fetch(`${address}/api/v1/auth/logout`, { method: 'POST', headers: { cookie } });
-  expect(out.ok, await out.text()).toBe(true);
 }
 
 async function furnish({ address, directory, stop }: Service): Promise<Studio> {
@@ -66,12 +56,12 @@ async function furnish({ address, directory, stop }: Service): Promise<Studio> {
     });
     contexts.push(context);
     context.setDefaultTimeout(patience);
-    const page = await context.newPage();
-    page.on('pageerror', (error) => faults.push(error.message));
-    page.on('console', (message) => {
+    // On the context, which may open further pages.
+    context.on('weberror', (fault) => faults.push(`${fault.page()?.url()}: ${fault.error().message}`));
+    context.on('console', (message) => {
       if (/Content Security Policy|Permissions-Policy/.test(message.text())) faults.push(message.text());
     });
-    return page;
+    return context.newPage();
   }
 
   return {
@@ -88,6 +78,7 @@ async function furnish({ address, directory, stop }: Service): Promise<Studio> {
     async close() {
       await Promise.all(contexts.map((context) => context.close()));
       await stop();
+      expect(faults).toEqual([]);
     },
   };
 }
@@ -96,12 +87,22 @@ async function furnish({ address, directory, stop }: Service): Promise<Studio> {
  * Starts the service and its job worker in this process, on a library with the administrator `mara` and the name Studio
  * North. The library closes after the file's tests. `env` overrides the tests' settings.
  */
-export async function openStudio(env: Record<string, string> = {}): Promise<Studio & { library: Library }> {
+export async function openStudio(env: Record<string, string> = {}): Promise<OpenStudio> {
   const library = await openLibrary(env);
   const { address, config, deps, database } = library;
+  await createAccount(database.db, deps.passwords, { username: 'mara', password, role: 'admin' });
+  await writeSetting(database.db, 'site_name', 'Studio North');
   const worker = await startWorkerFor(deps, { ...database, lost: new Promise(() => {}) });
-  await setUp(address);
-  return { ...(await furnish({ address, directory: config.dataDir, stop: worker.stop })), library };
+  const studio = await furnish({ address, directory: config.dataDir, stop: worker.stop });
+  return {
+    ...studio,
+    library,
+    async join(username, fullname, options) {
+      const name = fullname === undefined ? {} : { fullname };
+      await createAccount(database.db, deps.passwords, { username, password, role: 'member', ...name });
+      return studio.enter(username, options);
+    },
+  };
 }
 
 /** Starts the service like users, before set-up: a process on an empty directory with its own database. */

@@ -1,62 +1,153 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Locator, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { clip } from '../media/clips.ts';
 import { pdf } from '../media/documents.ts';
 import { stl, torus } from '../media/models.ts';
-import { jpeg } from '../support/pictures.ts';
+import { animatedGif, jpeg } from '../support/pictures.ts';
 import { call, uploadReady } from './call.ts';
-import { naturalWidth, overhang } from './hands.ts';
+import { naturalWidth, overhang, phone, visit } from './hands.ts';
 import { openStudio, type Studio } from './studio.ts';
-import { fullScreen, percent, phone, playableVideo, titleOf, viewer } from './viewing.ts';
 
-const markdown = '# Tides\n\nSome `code` and **words**.\n\n- high\n- low\n\n```js\nconst a = 1;\n```\n';
+const subtitles = '1\n00:00:00,000 --> 00:00:30,000\nHigh water\n';
 /** A font from npm. */
 const face = '@fontsource-variable/inter/files/inter-latin-wght-normal.woff2';
+
 let studio: Studio;
 let mara: Page;
-let first: string;
-let second: string;
+/** A film that Chromium plays, with subtitles, and one in MPEG-2, which no browser plays. */
+let tide: string;
+let reel: string;
+/** A picture with more pixels than its ladder, and a small one. */
+let coast: string;
+let buoy: string;
+/** A post of a film, a large and a small picture, and one of a tall picture. */
+let shore: string;
+let strip: string;
+
+const publish = async (title: string, ids: string[]) => {
+  const members = ids.map((asset_id) => ({ asset_id }));
+  return (await call(mara, 'POST', '/posts', { title, members })).id;
+};
 
 beforeAll(async () => {
   studio = await openStudio();
   mara = await studio.enter('mara');
+  const options = { deadline: 'realtime', 'cpu-used': '8' };
+  const video = { source: 'testsrc2=s=160x90:r=25', encoder: 'libvpx-vp9', options };
+  const film = await clip({ format: 'webm', video, audio: { encoder: 'libopus' }, seconds: 16 });
+  const mpeg2 = await clip({ format: 'mpeg', video: { encoder: 'mpeg2video' }, seconds: 2 });
+  tide = await uploadReady(mara, film, { title: 'Tide' }, 'tide.webm');
+  reel = await uploadReady(mara, mpeg2, { title: 'Reel' }, 'reel.mpg');
+  coast = await uploadReady(mara, await jpeg(6000, 1000), { title: 'Coast' });
+  buoy = await uploadReady(mara, await jpeg(600, 400, { seed: 2 }), { title: 'Buoy' });
   const comic = await uploadReady(mara, await jpeg(700, 4200), { title: 'Comic' });
-  const alpha = await uploadReady(mara, await jpeg(2400, 1600), { title: 'Alpha' });
-  const bravo = await uploadReady(mara, await jpeg(600, 400, { seed: 2 }), { title: 'Bravo' });
-  const publish = async (title: string, ids: string[]) => {
-    const members = ids.map((asset_id) => ({ asset_id }));
-    return (await call(mara, 'POST', '/posts', { title, members })).id;
-  };
-  second = await publish('Strip', [comic]);
-  first = await publish('Harbour', [alpha, bravo]);
-});
+  const put = await mara.request.put(`/api/v1/assets/${tide}/subtitles/en`, {
+    multipart: {
+      label: 'English',
+      file: { name: 'tide.srt', mimeType: 'text/plain', buffer: Buffer.from(subtitles) },
+    },
+  });
+  expect(put.status(), await put.text()).toBe(201);
+  strip = await publish('Strip', [comic]);
+  shore = await publish('Shore', [tide, coast, buoy]);
+}, 240_000);
 
 afterAll(() => studio?.close());
 
-test('opens a post in full screen, zooms by keyboard and returns to the feed', async () => {
-  await mara.goto('/');
-  await mara.getByRole('link', { name: /^Harbour/ }).click();
+const viewer = (page: Page): Locator => page.getByRole('dialog');
+const titleOf = (page: Page): Locator => viewer(page).getByRole('heading').first();
+const fullScreen = (page: Page): Locator => page.getByRole('button', { name: 'Full screen' });
+const player = (page: Page, name: string) => page.getByRole('group', { name: `Player of ${name}` });
+
+/** Returns the zoom of the picture in percent. */
+const percent = async (page: Page) =>
+  Number.parseInt(
+    (await viewer(page)
+      .getByText(/^\d+%$/)
+      .textContent()) ?? '',
+    10,
+  );
+
+/** Opens a new asset in full screen. */
+async function show(
+  bytes: Uint8Array<ArrayBuffer>,
+  title: string,
+  name?: string,
+): Promise<{ id: string; close(): Promise<void> }> {
+  const id = await uploadReady(mara, bytes, { title }, name);
+  await visit(mara, `/assets/${id}`);
   await fullScreen(mara).click();
-  await titleOf(mara).getByText('Alpha').waitFor();
+  return { id, close: () => mara.keyboard.press('Escape') };
+}
+
+/** The state of a video element, and the subtitles that it shows. */
+function stateOf(within: Locator) {
+  return within.locator('video').evaluate((one) => {
+    if (!(one instanceof HTMLVideoElement)) throw new Error('it is no video');
+    const [shown] = [...one.textTracks].filter(({ mode }) => mode === 'showing');
+    const [cue] = shown?.activeCues ?? [];
+    return {
+      time: one.currentTime,
+      paused: one.paused,
+      rate: one.playbackRate,
+      inline: one.playsInline,
+      width: one.videoWidth,
+      cue: cue instanceof VTTCue ? cue.text : null,
+    };
+  });
+}
+const timeOf = async (within: Locator) => (await stateOf(within)).time;
+
+const transcoded = (id: string) =>
+  vi.waitFor(
+    async () => expect((await call(mara, 'GET', `/assets/${id}/media`)).transcoding?.state).toBe('done'),
+    { timeout: 60_000, interval: 200 },
+  );
+
+/** Moves fingers on the screen, from and to these places. */
+async function swipe(page: Page, ...ways: { x: number }[][]): Promise<void> {
+  const fingers = await page.context().newCDPSession(page);
+  const touch = (type: 'touchStart' | 'touchMove' | 'touchEnd', places: { x: number }[]) =>
+    fingers.send('Input.dispatchTouchEvent', {
+      type,
+      touchPoints: places.map(({ x }, id) => ({ x, y: 420, id })),
+    });
+  const [start = [], ...moves] = ways;
+  await touch('touchStart', start);
+  for (const places of moves) await touch('touchMove', places);
+  await touch('touchEnd', []);
+}
+
+test('opens a post in full screen, zooms by keyboard, loads tiles, and returns to the feed', async () => {
+  const { tiles } = await call(mara, 'GET', `/assets/${coast}/media`);
+  await mara.goto('/');
+  await mara.getByRole('link', { name: /^Shore/ }).click();
+  await fullScreen(mara).click();
+  await mara.keyboard.press('ArrowRight');
+  await titleOf(mara).getByText('Coast').waitFor();
   await expect.poll(() => percent(mara)).toBeLessThan(60);
   const whole = await percent(mara);
   await mara.keyboard.press('+');
   await expect.poll(() => percent(mara)).toBe(Math.round(whole * 1.5));
+  // At 1:1, tiles are loaded and never the original.
+  const asked: string[] = [];
+  mara.on('request', (request) => asked.push(new URL(request.url()).pathname));
+  const deepest = mara.waitForResponse(
+    (one) => one.url().includes(`/tiles/${tiles.levels - 1}/`) && one.ok(),
+  );
   await mara.keyboard.press('1');
   await expect.poll(() => percent(mara)).toBe(100);
-  for (let times = 0; times < 8; times += 1) await mara.keyboard.press('+');
-  await expect.poll(() => percent(mara)).toBe(800);
+  await deepest;
+  expect(asked.filter((path) => path.endsWith(`/assets/${coast}/file`))).toEqual([]);
   await mara.keyboard.press('0');
   await expect.poll(() => percent(mara)).toBe(whole);
 
   await mara.keyboard.press('ArrowRight');
-  await titleOf(mara).getByText('Bravo').waitFor();
+  await titleOf(mara).getByText('Buoy').waitFor();
   // A small picture is not enlarged.
   await expect.poll(() => percent(mara)).toBe(100);
-  await mara.keyboard.press('ArrowLeft');
-  await titleOf(mara).getByText('Alpha').waitFor();
   await mara.keyboard.press('End');
   await titleOf(mara).getByText('Comic').waitFor();
   const page = viewer(mara).getByRole('region', { name: 'Comic, to scroll through' });
@@ -64,18 +155,7 @@ test('opens a post in full screen, zooms by keyboard and returns to the feed', a
   await mara.keyboard.press('ArrowDown');
   await expect.poll(() => page.evaluate((one) => one.scrollTop)).toBeGreaterThan(50);
 
-  await mara.keyboard.press('Escape');
-  await mara.waitForURL(`**/posts/${second}`);
-  // The page of a tall picture shows its top.
-  await mara.getByText('Open to see all of it').waitFor();
-  await mara.goBack();
-  await mara.getByRole('link', { name: /^Harbour/ }).waitFor();
-});
-
-test('the question mark shows the shortcuts, and Escape closes one layer at a time', async () => {
-  await mara.goto(`/posts/${first}`);
-  await fullScreen(mara).click();
-  await titleOf(mara).getByText('Alpha').waitFor();
+  // Escape closes one layer at a time.
   await mara.keyboard.press('?');
   const shortcuts = viewer(mara).getByRole('region', { name: 'Keyboard shortcuts' });
   await shortcuts.getByText('One pixel for one pixel').waitFor();
@@ -83,145 +163,143 @@ test('the question mark shows the shortcuts, and Escape closes one layer at a ti
   await shortcuts.waitFor({ state: 'detached' });
   await viewer(mara).waitFor();
   await mara.keyboard.press('Escape');
-  await viewer(mara).waitFor({ state: 'detached' });
-  expect(await fullScreen(mara).evaluate((one) => one === document.activeElement)).toBe(true);
+  await mara.waitForURL(`**/posts/${strip}`);
+  // The page of a tall picture shows its top.
+  await mara.getByText('Open to see all of it').waitFor();
+  await mara.goBack();
+  await mara.getByRole('link', { name: /^Shore/ }).waitFor();
 });
 
 test('steps through the library; closing shows the page of the last file', async () => {
-  await mara.goto('/assets');
-  await mara.getByRole('link', { name: /^Bravo/ }).click();
+  await visit(mara, '/assets');
+  await mara.getByRole('link', { name: /^Buoy/ }).click();
   await fullScreen(mara).click();
-  await titleOf(mara).getByText('Bravo').waitFor();
+  await titleOf(mara).getByText('Buoy').waitFor();
   await viewer(mara).getByRole('button', { name: 'Next' }).click();
-  await titleOf(mara).getByText('Alpha').waitFor();
+  await titleOf(mara).getByText('Coast').waitFor();
   await viewer(mara).getByRole('button', { name: 'Close' }).click();
-  await mara.getByRole('heading', { name: 'Alpha', level: 1 }).waitFor();
+  await mara.getByRole('heading', { name: 'Coast', level: 1 }).waitFor();
 });
 
-test('on a phone, a swipe shows the next picture and nothing overflows', async () => {
-  const page = await studio.enter('mara', phone);
-  await page.goto(`/posts/${first}`);
-  await fullScreen(page).click();
-  await titleOf(page).getByText('Alpha').waitFor();
-  const finger = await page.context().newCDPSession(page);
-  const touch = (type: 'touchStart' | 'touchMove' | 'touchEnd', x?: number) =>
-    finger.send('Input.dispatchTouchEvent', { type, touchPoints: x === undefined ? [] : [{ x, y: 420 }] });
-  await viewer(page).getByRole('img', { name: 'Alpha' }).locator('canvas').first().waitFor();
-  await touch('touchStart', 320);
-  for (const x of [250, 180, 90]) await touch('touchMove', x);
-  await touch('touchEnd');
-  await titleOf(page).getByText('Bravo').waitFor();
-  expect(await overhang(page)).toBe(0);
-  await page.context().close();
-  expect(studio.faults).toEqual([]);
-});
+test('plays a video on its page with subtitles, speed and single frames, and continues in full screen', async () => {
+  await visit(mara, `/assets/${tide}`);
+  const film = player(mara, 'Tide');
+  await film.getByText('0:00 / 0:16').waitFor();
+  await film.getByRole('button', { name: 'Play' }).click();
+  await expect.poll(() => timeOf(film)).toBeGreaterThan(0.2);
+  expect(await viewer(mara).count()).toBe(0);
+  await film.getByLabel('Subtitles').selectOption('English');
+  await expect.poll(async () => (await stateOf(film)).cue).toBe('High water');
+  await film.getByLabel('Speed').selectOption('2×');
+  expect(await stateOf(film)).toMatchObject({ rate: 2, inline: true, paused: false });
 
-test('plays a video, resumes it, steps by frame and shows scrub previews', async (context) => {
-  const id = await uploadReady(mara, await playableVideo(), { title: 'Tide' }, 'tide.webm');
-  await mara.goto(`/assets/${id}`);
-  await fullScreen(mara).click();
-  const video = viewer(mara).locator('video');
-  if (
-    !(await video.evaluate(
-      (one) => one instanceof HTMLVideoElement && one.canPlayType('video/webm; codecs=vp9') !== '',
-    ))
-  )
-    return context.skip('this browser plays no VP9');
-  const time = () => video.evaluate((one) => (one instanceof HTMLVideoElement ? one.currentTime : 0));
-  const state = () =>
-    video.evaluate((one) => (one instanceof HTMLVideoElement ? [one.paused, one.playbackRate] : []));
-  await viewer(mara).getByText('0:00 / 0:16').waitFor();
-  await mara.keyboard.press('Space');
-  await expect.poll(time).toBeGreaterThan(0.3);
-  await mara.keyboard.press('>');
+  // Keys work while the player has the focus.
+  await film.getByRole('button', { name: 'Pause' }).focus();
   await mara.keyboard.press('l');
-  await expect.poll(time).toBeGreaterThan(10);
+  await expect.poll(() => timeOf(film)).toBeGreaterThan(10);
   await mara.keyboard.press('k');
-  await expect.poll(state).toEqual([true, 1.25]);
-  const before = await time();
-  await mara.keyboard.press('.');
-  await expect.poll(time).toBeCloseTo(before + 0.04, 2);
+  await film.getByRole('button', { name: 'Play' }).waitFor();
+  const before = await timeOf(film);
+  await mara.keyboard.press(',');
+  await expect.poll(() => timeOf(film)).toBeCloseTo(before - 0.04, 2);
 
-  const scrubber = viewer(mara).getByRole('slider', { name: 'Position' });
-  await scrubber.hover({ position: { x: 400, y: 12 } });
-  await viewer(mara).locator('[data-preview]').waitFor();
-
-  await mara.keyboard.press('Escape');
-  await viewer(mara).waitFor({ state: 'detached' });
+  // A reload resumes at the same place, and full screen continues it.
   await mara.reload();
+  await expect.poll(() => timeOf(film)).toBeCloseTo(before - 0.04, 0);
+  await film.getByRole('button', { name: 'Play' }).click();
+  await film.getByRole('button', { name: 'Pause' }).waitFor();
   await fullScreen(mara).click();
-  await expect.poll(time).toBeGreaterThan(10);
+  await expect.poll(async () => (await stateOf(viewer(mara))).paused).toBe(false);
+  expect(await timeOf(viewer(mara))).toBeGreaterThan(9);
+  await viewer(mara)
+    .getByRole('slider', { name: 'Position' })
+    .hover({ position: { x: 400, y: 12 } });
+  await viewer(mara).locator('[data-preview]').waitFor();
   await mara.keyboard.press('Escape');
+});
+
+test('streams a video that browsers cannot play', async () => {
+  await transcoded(reel);
+  const asked: string[] = [];
+  mara.on('request', (request) => asked.push(request.url()));
+  await visit(mara, `/assets/${reel}`);
+  const film = player(mara, 'Reel');
+  await expect.poll(async () => (await stateOf(film)).width).toBe(320);
+  await film.getByRole('button', { name: 'Play' }).click();
+  await expect.poll(() => timeOf(film)).toBeGreaterThan(0.3);
+  expect(asked.filter((url) => url.includes(`/assets/${reel}/variants/hls/`)).length).toBeGreaterThan(1);
 });
 
 test('seeks in a sound by its waveform', async () => {
   const sound = await clip({ format: 'wav', audio: { encoder: 'pcm_s16le' }, seconds: 20 });
-  const id = await uploadReady(mara, sound, { title: 'Bell' }, 'bell.wav');
-  await mara.goto(`/assets/${id}`);
-  await fullScreen(mara).click();
-  const waveform = viewer(mara).getByRole('button', { name: /^Waveform/ });
+  const { close } = await show(sound, 'Bell', 'bell.wav');
   await viewer(mara).getByText('0:00 / 0:20').waitFor();
-  await waveform.click();
+  await viewer(mara)
+    .getByRole('button', { name: /^Waveform/ })
+    .click();
   await viewer(mara).getByText('0:10 / 0:20').waitFor();
-  await mara.keyboard.press('Escape');
+  await close();
+});
+
+test('plays an animated picture on its page', async () => {
+  await mara.emulateMedia({ reducedMotion: 'no-preference' });
+  const id = await uploadReady(mara, await animatedGif(), { title: 'Flag' }, 'flag.gif');
+  await visit(mara, `/assets/${id}`);
+  const moving = mara.locator('img[data-moving]');
+  await expect.poll(() => naturalWidth(moving)).toBeGreaterThan(0);
+  expect(await moving.getAttribute('src')).toMatch(new RegExp(`/assets/${id}/file`));
+  await mara.emulateMedia({ reducedMotion: 'reduce' });
 });
 
 test('scrolls through the pages of a PDF', async () => {
-  const id = await uploadReady(mara, pdf(['One', 'Two', 'Three']), { title: 'Report' }, 'report.pdf');
-  await mara.goto(`/assets/${id}`);
-  await fullScreen(mara).click();
+  const { close } = await show(pdf(['One', 'Two', 'Three']), 'Report', 'report.pdf');
   const pages = viewer(mara).getByRole('region', { name: 'Pages of Report' });
   await viewer(mara).getByText('Page 1 of 3').waitFor();
   await expect.poll(() => naturalWidth(pages.getByRole('img', { name: 'Page 1' }))).toBeGreaterThan(100);
   await pages.getByRole('img', { name: 'Page 3' }).scrollIntoViewIfNeeded();
   await viewer(mara).getByText('Page 3 of 3').waitFor();
-  await mara.keyboard.press('Escape');
+  await close();
 });
 
-test('renders Markdown in a frame without scripts, and previews any words in a font', async () => {
-  const text = new TextEncoder().encode(markdown);
-  const note = await uploadReady(mara, text, { title: 'Note' }, 'note.md');
-  await mara.goto(`/assets/${note}`);
-  await fullScreen(mara).click();
+test('renders Markdown in a frame without scripts', async () => {
+  const text = new TextEncoder().encode('# Tides\n\nSome `code` and **words**.\n');
+  const { close } = await show(text, 'Note', 'note.md');
   const frame = viewer(mara).locator('iframe');
-  const page = (await frame.getAttribute('srcdoc')) ?? '';
-  expect(page).toMatch(/<h1[^>]*>Tides/);
+  expect(await frame.getAttribute('srcdoc')).toMatch(/<h1[^>]*>Tides/);
   expect(await frame.getAttribute('sandbox')).not.toMatch(/scripts|same-origin/);
-  await mara.keyboard.press('Escape');
+  await close();
+});
 
+test('previews any words in a font', async () => {
   const inter = await readFile(createRequire(import.meta.url).resolve(face));
-  const font = await uploadReady(mara, Uint8Array.from(inter), { title: 'Inter' }, 'inter.woff2');
-  await mara.goto(`/assets/${font}`);
-  await fullScreen(mara).click();
+  const { close } = await show(Uint8Array.from(inter), 'Inter', 'inter.woff2');
   await viewer(mara).getByLabel('Try it').fill('Harbour');
   const line = viewer(mara).locator('[data-specimen] p').first();
   expect(await line.textContent()).toBe('Harbour');
-  expect(await line.evaluate((one) => document.fonts.check(`72px ${getComputedStyle(one).fontFamily}`))).toBe(
-    true,
-  );
-  await mara.keyboard.press('Escape');
+  const isLoaded = line.evaluate((one) => document.fonts.check(`72px ${getComputedStyle(one).fontFamily}`));
+  expect(await isLoaded).toBe(true);
+  await close();
 });
 
 test('loads a 3D model, or its picture where WebGL is missing', async () => {
-  const id = await uploadReady(mara, stl(torus(12, 8)), { title: 'Ring' }, 'ring.stl');
   // Without a GPU, the processor renders every pixel.
   await mara.setViewportSize({ width: 400, height: 300 });
-  await mara.goto(`/assets/${id}`);
   const loaded = mara.waitForResponse((answer) => answer.url().includes('model.glb') && answer.ok());
-  await fullScreen(mara).click();
+  const { close } = await show(stl(torus(12, 8)), 'Ring', 'ring.stl');
   // Without WebGL, the still picture is shown instead.
   const still = viewer(mara).getByRole('img', { name: 'Ring', exact: true });
   await Promise.race([loaded, still.waitFor()]);
-  await mara.keyboard.press('Escape');
+  await close();
   await mara.setViewportSize({ width: 1280, height: 900 });
 });
 
 test('shows details of a file and a map of where it was taken', async () => {
-  const id = await uploadReady(mara, await jpeg(300, 200, { exif: { Make: 'Canon' } }), { title: 'Beach' });
+  const { id, close } = await show(await jpeg(300, 200, { exif: { Make: 'Canon' } }), 'Beach');
+  await close();
   const fields = (await call(mara, 'GET', '/fields?subject_kind=asset&limit=100')).items;
   const field = fields.find(({ code }: { code: string }) => code === 'gps_coordinates');
   await call(mara, 'PUT', `/assets/${id}/fields/${field.id}`, { value_text: '54.321, 10.134' });
-  await mara.goto(`/assets/${id}`);
+  await mara.reload();
   await fullScreen(mara).click();
   await titleOf(mara).getByText('Beach').waitFor();
   await mara.keyboard.press('i');
@@ -231,7 +309,58 @@ test('shows details of a file and a map of where it was taken', async () => {
   await details.getByText('Canon').waitFor();
   await mara.keyboard.press('Escape');
   await details.waitFor({ state: 'detached' });
-  await viewer(mara).waitFor();
-  await mara.keyboard.press('Escape');
-  expect(studio.faults).toEqual([]);
+  await close();
+});
+
+test('on a phone, plays a video in its post, zooms by pinching, swipes and runs the slideshow', async () => {
+  const page = await studio.enter('mara', phone);
+  await page.clock.install();
+  await page.goto(`/posts/${shore}`);
+  const film = player(page, 'Tide');
+  await film.getByRole('button', { name: 'Play' }).first().tap();
+  await expect.poll(() => timeOf(film)).toBeGreaterThan(0.2);
+  expect(await overhang(page)).toBe(0);
+  // The next slide stops it; the key moves by one, also from a focused button.
+  await page.keyboard.press('ArrowRight');
+  await film.waitFor({ state: 'detached' });
+  await page.getByText('2 / 3').waitFor();
+
+  await fullScreen(page).click();
+  await titleOf(page).getByText('Coast').waitFor();
+  const picture = viewer(page).getByRole('img', { name: 'Coast' });
+  await picture.locator('canvas').first().waitFor();
+  await expect.poll(() => percent(page)).toBeGreaterThan(0);
+  const whole = await percent(page);
+  await swipe(page, ...[20, 40, 70, 110, 160].map((apart) => [{ x: 195 - apart }, { x: 195 + apart }]));
+  await expect.poll(() => percent(page)).toBeGreaterThan(whole * 2);
+  await page.keyboard.press('0');
+  await expect.poll(() => percent(page)).toBe(whole);
+  await swipe(page, ...[320, 250, 180, 90].map((x) => [{ x }]));
+  await titleOf(page).getByText('Buoy').waitFor();
+  expect(await overhang(page)).toBe(0);
+  await page.keyboard.press('ArrowLeft');
+  await titleOf(page).getByText('Coast').waitFor();
+  // Only wider windows have the button; the key works everywhere.
+  await page.keyboard.press('s');
+  await page.clock.fastForward(5500);
+  await titleOf(page).getByText('Buoy').waitFor();
+});
+
+test('a visitor of a share link without downloads gets streams and previews, never originals', async () => {
+  await transcoded(tide);
+  const { token } = await call(mara, 'POST', `/posts/${shore}/links`, { allow_download: false });
+  const outsider = await studio.openPage(phone);
+  const asked: string[] = [];
+  outsider.on('request', (request) => asked.push(new URL(request.url()).pathname));
+  await outsider.goto(`/s/${token}`);
+  await outsider.getByRole('button', { name: 'Show Tide' }).click();
+  await expect.poll(async () => (await stateOf(viewer(outsider))).width).toBeGreaterThan(0);
+  await viewer(outsider).getByLabel('Subtitles').selectOption('English');
+  await outsider.keyboard.press('k');
+  await expect.poll(async () => (await stateOf(viewer(outsider))).cue).toBe('High water');
+  await outsider.keyboard.press('ArrowRight');
+  await titleOf(outsider).getByText('Coast').waitFor();
+  await expect.poll(() => percent(outsider)).toBeGreaterThan(0);
+  expect(asked.some((path) => path.includes('/variants/hls/'))).toBe(true);
+  expect(asked.filter((path) => /\/file$|\/tiles\//.test(path))).toEqual([]);
 });

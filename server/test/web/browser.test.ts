@@ -1,0 +1,153 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { jpeg } from '../support/pictures.ts';
+import { call, uploadReady } from './call.ts';
+import { openStudio, type Studio } from './studio.ts';
+
+let studio: Studio;
+let mara: Page;
+let stranger: Page;
+
+beforeAll(async () => {
+  studio = await openStudio();
+  mara = await studio.enter('mara');
+  stranger = await studio.openPage();
+});
+
+afterAll(() => studio.close());
+
+/** The pages that are loaded whole from now on, by their paths. */
+function documentsOf(page: Page): string[] {
+  const paths: string[] = [];
+  page.on('request', (request) => {
+    if (request.resourceType() === 'document') paths.push(new URL(request.url()).pathname);
+  });
+  return paths;
+}
+
+test('a missing page shows one message', async () => {
+  const documents = documentsOf(mara);
+  await mara.goto('/nowhere/at/all');
+  await mara.getByRole('heading', { name: 'This page does not exist' }).waitFor();
+  await mara.getByRole('link', { name: 'To the feed' }).click();
+  await mara.getByRole('heading', { name: 'An empty showcase' }).waitFor();
+  expect(documents).toEqual(['/nowhere/at/all']);
+});
+
+test('keeps the page when the connection is lost and continues when it is back', async () => {
+  const trending = mara.getByRole('link', { name: 'Trending', exact: true });
+  const notice = mara.getByText(/^The connection to the library/).last();
+  await trending.waitFor();
+  await mara.context().setOffline(true);
+  await trending.click();
+  await expect.poll(() => notice.innerText()).toMatch(/lost\. Trying again/);
+  expect(await trending.isVisible()).toBe(true);
+  await mara.context().setOffline(false);
+  await expect.poll(() => notice.isVisible(), { timeout: 20_000 }).toBe(false);
+  await expect.poll(() => trending.getAttribute('aria-current')).toBe('page');
+});
+
+test('reloads a page opened before an upgrade when its files are gone', async () => {
+  const documents = documentsOf(mara);
+  // The server has other files now, and says that it is another version, until the page is loaded anew.
+  const gone = '**/_app/immutable/**';
+  const version = '**/_app/version.json';
+  await mara.route(gone, (route) => route.fulfill({ status: 404, body: 'not found' }));
+  await mara.route(version, (route) => route.fulfill({ json: { version: 'newer' } }));
+  await mara.route(
+    (url) => url.pathname === '/tags',
+    async (route) => {
+      await mara.unroute(gone);
+      await mara.unroute(version);
+      await route.continue();
+    },
+  );
+  await mara.getByRole('link', { name: 'All tags' }).click();
+  await mara.getByRole('heading', { name: 'Tags', level: 1 }).waitFor();
+  expect(documents).toEqual(['/tags']);
+  expect(studio.faults.splice(0)).toEqual([expect.stringContaining('Failed to fetch')]);
+  await mara.unrouteAll({ behavior: 'wait' });
+});
+
+test('browsers cache previews without revalidation and show none after sign-out', async () => {
+  const id = await uploadReady(mara, await jpeg(300, 200));
+  const { file_hash } = await call(mara, 'GET', `/assets/${id}`);
+  const preview = `/api/v1/assets/${id}/variants/col?v=${file_hash}`;
+  /** Requests the preview like a page; returns the bytes received over the network, or null if it is not shown. */
+  const bytesFetched = () =>
+    mara.evaluate(async (address) => {
+      performance.clearResourceTimings();
+      const response = await fetch(address);
+      await response.arrayBuffer();
+      const [entry] = performance.getEntriesByType('resource').filter(({ name }) => name.endsWith(address));
+      return response.ok && entry instanceof PerformanceResourceTiming ? entry.transferSize : null;
+    }, preview);
+  expect(await bytesFetched()).toBeGreaterThan(0);
+  expect(await bytesFetched()).toBe(0);
+  await mara.reload();
+  expect(await bytesFetched()).toBe(0);
+  await mara.evaluate(() => fetch('/api/v1/auth/logout', { method: 'POST' }).then(({ status }) => status));
+  expect(await bytesFetched()).toBeNull();
+  const cached = await mara.evaluate(
+    (address) =>
+      fetch(address, { cache: 'only-if-cached', mode: 'same-origin' }).then(
+        ({ ok }) => ok,
+        () => false,
+      ),
+    preview,
+  );
+  expect(cached).toBe(false);
+});
+
+test('shows when the first page of a visit retries after too many requests', async () => {
+  const limited = { status: 429, headers: { 'retry-after': '3' }, json: { error: 'too many requests' } };
+  await stranger.route('**/api/v1/**', (route) => route.fulfill(limited));
+  await stranger.goto('/sign-in');
+  await stranger.getByRole('heading', { name: 'Too many requests' }).waitFor();
+  await expect.poll(() => stranger.getByRole('main').innerText()).toMatch(/Trying again in \d+ s\./);
+  await stranger.unrouteAll({ behavior: 'wait' });
+  await stranger.getByRole('button', { name: 'Sign in' }).waitFor();
+});
+
+// HTTP-25
+test.each(['/sign-in', '/api/v1/docs/'])('a script injected into %s does not run', async (path) => {
+  await stranger.goto(path);
+  await stranger.getByRole('heading').first().waitFor();
+  // The page itself violates no policy.
+  expect(studio.faults).toEqual([]);
+  const ran = await stranger.evaluate(async () => {
+    const element = document.createElement('script');
+    element.textContent = 'window.ran = true';
+    document.body.append(element);
+    const handler = document.createElement('img');
+    handler.setAttribute('onerror', 'window.ran = true');
+    handler.src = 'data:text/plain,no';
+    document.body.append(handler);
+    await new Promise((resolve) => handler.addEventListener('error', resolve));
+    return 'ran' in window;
+  });
+  expect(ran).toBe(false);
+  expect(studio.faults.splice(0).length).toBeGreaterThan(0);
+});
+
+// HTTP-25
+test('other sites cannot frame our pages', async () => {
+  const other = createServer((_, response) => {
+    response.setHeader('content-type', 'text/html');
+    response.end(
+      ['/sign-in', '/api/v1/docs/']
+        .map((path) => `<iframe src="${studio.address}${path}"></iframe>`)
+        .join(''),
+    );
+  });
+  await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+  const { port } = other.address() as AddressInfo;
+  await stranger.goto(`http://127.0.0.1:${port}/`);
+  const error = 'chrome-error://chromewebdata/';
+  const frames = () => stranger.frames().slice(1);
+  await expect.poll(() => frames().map((frame) => frame.url())).toEqual([error, error]);
+  other.close();
+  expect(studio.faults.splice(0).length).toBeGreaterThan(0);
+});
