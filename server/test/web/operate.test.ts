@@ -76,7 +76,8 @@ test('shows the progress of running jobs and pauses work on stored files', async
   await pool.query(`update graphile_worker._private_jobs set locked_at = now() - interval '5 minutes', locked_by = 'elsewhere',
     attempts = 2, last_error = 'ENOSPC: no space left on device, write' where payload ->> 'hash' = encode(sha256('1'), 'hex')`);
   await pool.query(`select graphile_worker.add_job('render-again', run_at => now() + interval '1 hour')`);
-  await visit(mara, '/admin/jobs');
+  // Loads the page: the app keeps what the test before has read.
+  await mara.goto('/admin/jobs');
   const film = mara.getByRole('listitem').filter({ hasText: 'Convert a video or sound for streaming' });
   await film.getByText('62 %, encoding').waitFor();
   await film.getByText('The disk is full.').waitFor();
@@ -99,7 +100,7 @@ test('shows the progress of running jobs and pauses work on stored files', async
 test('the doctor reports a problem until it is fixed', async () => {
   const path = join(studio.directory, 'library', originalKey(hash));
   await rename(path, `${path}.away`);
-  await visit(mara, '/admin/doctor');
+  await mara.goto('/admin/doctor');
   const problems = mara.getByRole('list', { name: 'Problems' });
   const files = problems.getByRole('listitem').filter({ hasText: 'Files' });
   await files.getByText('Put them back from a backup').waitFor();
@@ -178,7 +179,7 @@ test('hides administration pages from people without the capabilities', async ()
 });
 
 test('changes preview sizes and renders stored files again', async () => {
-  await visit(mara, '/admin/previews');
+  await mara.goto('/admin/previews');
   await mara.getByText('The one stored file is up to date.').waitFor();
   await mara.getByRole('row').nth(4).getByLabel('Longest edge in pixels').fill('3000');
   await mara.getByRole('button', { name: 'Add a size' }).click();

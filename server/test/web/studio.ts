@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { expect } from 'vitest';
-import { createAccount } from '../../src/identity/accounts.ts';
+import { createAccount, createFirstAdministrator } from '../../src/identity/accounts.ts';
 import { writeSetting } from '../../src/settings.ts';
 import { startWorkerFor } from '../../src/worker.ts';
 import { sharedBrowser } from '../support/browser.ts';
@@ -90,7 +90,9 @@ async function furnish({ address, directory, stop }: Service): Promise<Studio> {
 export async function openStudio(env: Record<string, string> = {}): Promise<OpenStudio> {
   const library = await openLibrary(env);
   const { address, config, deps, database } = library;
-  await createAccount(database.db, deps.passwords, { username: 'mara', password, role: 'admin' });
+  await createFirstAdministrator(database.db, (tx) =>
+    createAccount(tx, deps.passwords, { username: 'mara', password, role: 'admin' }),
+  );
   await writeSetting(database.db, 'site_name', 'Studio North');
   const worker = await startWorkerFor(deps, { ...database, lost: new Promise(() => {}) });
   const studio = await furnish({ address, directory: config.dataDir, stop: worker.stop });
