@@ -485,7 +485,10 @@ CREATE OR REPLACE FUNCTION public.show_members_of_asset()
  LANGUAGE plpgsql
 AS $function$
 declare
-  shown_to text := member_audience(new.deleted_at, new.status, new.processing_status, new.sensitivity, new.exposure);
+  -- Of the row as it is now: another trigger of the same statement may have changed it since.
+  shown_to text := (
+    select member_audience(a.deleted_at, a.status, a.processing_status, a.sensitivity, a.exposure)
+    from assets a where a.id = new.id);
 begin
   if shown_to is null then
     delete from shown_members s using post_members m
@@ -555,7 +558,8 @@ CREATE OR REPLACE FUNCTION public.time_shown_members()
 AS $function$
 begin
   perform from assets where id in (select asset_id from post_members where post_id = new.id) order by id for no key update;
-  update shown_members set posted_at = new.posted_at where post_id = new.id and posted_at <> new.posted_at;
+  update shown_members s set posted_at = p.posted_at from posts p
+  where s.post_id = new.id and p.id = new.id and s.posted_at <> p.posted_at;
   return null;
 end
 $function$;
