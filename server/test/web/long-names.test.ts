@@ -147,7 +147,8 @@ test('long names overflow no element on desktop or phone', async () => {
     }
   }
   expect(seen).toEqual([]);
-});
+  // Thirty pages, on a machine that runs other tests.
+}, 300_000);
 
 test('the header fits its navigation beside a long name and a wide logo', async () => {
   const logo = await mara.request.post('/api/v1/admin/system/appearance/logo', {

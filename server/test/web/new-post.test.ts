@@ -134,7 +134,7 @@ test('uploads a folder with its subtitles and warns about unusual files', async 
   await rows().filter({ hasText: 'This file is empty.' }).waitFor();
   await rows().filter({ hasText: 'Its name says JPG, but it is a PNG file.' }).waitFor();
   await rows().filter({ hasText: 'You have this file already' }).first().waitFor();
-  const { items } = await call(page, 'GET', '/assets?type=3');
+  const { items } = await call(page, 'GET', '/assets?asset_type=3');
   expect(items).toMatchObject([{ subtitle_tracks: [{ lang: 'de' }] }]);
 });
 

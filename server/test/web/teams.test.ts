@@ -78,6 +78,8 @@ test('creates, follows, joins, posts to, illustrates, moves and closes a team', 
   const members = [{ asset_id: asset }];
   await call(otto, 'POST', '/posts', { title: 'Early at the pier', members, team_id: harbour });
   await mara.getByRole('navigation', { name: 'Of the team' }).getByRole('link', { name: 'Posts' }).click();
+  // The app keeps the empty list that it has read.
+  await mara.reload();
   await mara.getByRole('link', { name: /Early at the pier/ }).waitFor();
   await mara.getByRole('button', { name: 'Picture', exact: true }).click();
   await form.getByRole('button', { name: 'Pier' }).click();
