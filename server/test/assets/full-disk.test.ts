@@ -234,7 +234,7 @@ describe.skipIf(!mounts)('a small disk (skipped where unshare may not mount a tm
       const video = { source: noise, encoder: 'libx264', options: { preset: 'ultrafast', crf: '35' } };
       const { id, file_hash } = await upload(
         root,
-        await clip({ format: 'mp4', video, seconds: 30 }),
+        await clip({ format: 'mp4', video, seconds: 15 }),
         {},
         'a.mp4',
       );
