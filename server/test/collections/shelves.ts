@@ -26,7 +26,7 @@ export const move = (who: Visitor, id: string, post_id: string, before: string |
   who.ok('orderCollection', { params: { id }, body: { post_id, before } });
 
 /** Returns all posts of a collection for this visitor, read in pages of this size. */
-export async function contents(who: Visitor, id: string, limit = 50): Promise<Post[]> {
+async function contents(who: Visitor, id: string, limit = 50): Promise<Post[]> {
   const items: Post[] = [];
   let cursor: string | null = null;
   do {

@@ -31,7 +31,7 @@ export function visit(library: Library, path: string, cookie?: string): Promise<
 }
 
 /** Returns what an opened link shows. */
-export async function shown(library: Library, token: string): Promise<LinkView> {
+async function shown(library: Library, token: string): Promise<LinkView> {
   return library.anonymous().ok('openLink', { params: { link: token } });
 }
 

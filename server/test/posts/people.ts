@@ -4,8 +4,7 @@ import { sql } from 'kysely';
 import type { Visitor } from '../support/client.ts';
 import type { Account, Library } from '../support/library.ts';
 
-export { comparable as lasting } from '../support/client.ts';
-export { actAs, bearer, grant, nowhere } from '../support/people.ts';
+export { grant } from '../support/people.ts';
 export { addTeam } from '../support/teams.ts';
 
 /** An account with a session. */
