@@ -1,8 +1,8 @@
-import type { Page, Request } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { jpeg, png } from '../support/pictures.ts';
 import { call, upload, uploadReady } from './call.ts';
-import { drawn, overhang, visit } from './hands.ts';
+import { overhang } from './hands.ts';
 import { openStudio, type Studio } from './studio.ts';
 
 /** Long names, with and without spaces, must not break the layout. */
@@ -13,18 +13,10 @@ let studio: Studio;
 let mara: Page;
 let asset: string;
 const paths: string[] = [];
-/** Requests of the page that are not answered yet. */
-const underway = new Set<Request>();
 
 beforeAll(async () => {
   studio = await openStudio();
   mara = await studio.enter('mara');
-  mara.on('request', (request) => {
-    // The event stream does not end.
-    if (!request.url().endsWith('/api/v1/events')) underway.add(request);
-  });
-  mara.on('requestfinished', (request) => underway.delete(request));
-  mara.on('requestfailed', (request) => underway.delete(request));
   await call(mara, 'PATCH', '/admin/system/site', { site_name: `Studio ${unbroken}` });
   const tags = [unbroken.slice(0, 60), 'harbour'];
   asset = await uploadReady(mara, await jpeg(30, 20), { title: long });
@@ -100,14 +92,6 @@ beforeAll(async () => {
 
 afterAll(() => studio.close());
 
-/** Waits until the page has received and drawn what it asked for. */
-async function quiet(): Promise<void> {
-  do {
-    await expect.poll(() => underway.size).toBe(0);
-    await drawn(mara);
-  } while (underway.size > 0);
-}
-
 /** Returns the elements that overflow their box and are not clipped. */
 function strays(page: Page): Promise<string[]> {
   return page.evaluate(() => {
@@ -131,8 +115,9 @@ function strays(page: Page): Promise<string[]> {
 test('long names overflow no element on desktop or phone', async () => {
   const seen: string[] = [];
   for (const path of paths) {
-    await visit(mara, path);
-    await quiet();
+    await mara.goto(path);
+    await mara.locator('main').waitFor();
+    await mara.waitForLoadState('networkidle');
     if (path.endsWith(`/assets/${asset}`))
       await mara.getByRole('button', { name: 'Edit', exact: true }).click();
     if (path.startsWith('/new')) {
