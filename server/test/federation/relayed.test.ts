@@ -33,7 +33,7 @@ async function threadOf(account: Account) {
 }
 const bodiesOf = async (account: Account) => (await threadOf(account)).map(({ body }) => body);
 
-/** Comments on the post as it is in the library of the account, and lets all libraries hear of it. */
+/** Comments on the account's copy of the post, and delivers the comment to all libraries. */
 async function say(account: Account, body: string, parent_id: string | null = null): Promise<void> {
   const { id } = await postOf(account, title);
   await account.ok('createComment', { params: { id }, body: { body, parent_id } });

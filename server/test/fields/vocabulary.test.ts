@@ -83,7 +83,7 @@ describe('the vocabulary in options.values', () => {
     );
   });
 
-  test('refuses what is no list of terms, and names it', () => {
+  test('refuses values that are not a list of terms, and names them', () => {
     for (const [values, named] of [
       [{}, 'values is not a list'],
       [null, 'values is not a list'],

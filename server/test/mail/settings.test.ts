@@ -92,7 +92,7 @@ describe('the mail server', () => {
     }
   });
 
-  test('refuses contradictions and what is no address with 400, and changes nothing', async () => {
+  test('refuses contradictions and malformed addresses with 400, and changes nothing', async () => {
     await patch({ smtp_url: withPassword });
     const before = await root.ok('getMailSettings');
     for (const body of [

@@ -78,7 +78,7 @@ export function pictureOf({ ladder }: Pick<Rendering, 'ladder'>) {
   return { path: largest.path, width: ladder.width, height: ladder.height };
 }
 
-/** Returns the contents of a rendition that is no picture of the ladder; null if there is none of this key. */
+/** Returns the contents of a rendition outside the ladder; null if no rendition has this key. */
 export async function extraOf({ extras }: Pick<Rendering, 'extras'>, key: string): Promise<Buffer | null> {
   const found = extras.find((extra) => extra.key === key);
   return found === undefined ? null : readFile(found.path);

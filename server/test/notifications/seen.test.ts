@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 
 // NOTICE-1
-describe('a notification about what is no longer readable', () => {
+describe('a notification about content that is not readable any more', () => {
   // NOTICE-1
   test('is missing from list and count until it is readable again', async () => {
     const post = await write({ title: 'Secret plans' });

@@ -113,7 +113,7 @@ describe('broken and hostile subtitles', () => {
   });
 
   // SUBTITLE-8
-  test('what is no subtitle file, or has more than 10 MiB of text, is refused with a reason', async () => {
+  test('a file that is not a subtitle file, or has more than 10 MiB of text, is refused with a reason', async () => {
     for (const [name, content] of Object.entries({
       empty: '',
       binary: Uint8Array.from({ length: 5000 }, (_, i) => (i * 7919) % 256),

@@ -101,7 +101,7 @@ describe('POST /search/by-image', () => {
   });
 
   // SEARCH-18
-  test('refuses what is no picture or no asset, or both, and fields it does not know', async () => {
+  test('refuses a query without a valid picture or asset, one with both, and unknown fields', async () => {
     const two = form(pictureOf(1));
     two.append('file', new Blob([pictureOf(2)]), 'b.jpg');
     const elsewhere = new FormData();

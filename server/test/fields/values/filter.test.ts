@@ -225,7 +225,7 @@ describe('filter=field:<code><op><value> on GET /assets', () => {
 });
 
 // VALUE-14, VALUE-15
-test('what is no filter is 400, and so are more than twenty', async () => {
+test('a malformed filter and more than twenty filters are 400', async () => {
   for (const filter of [
     'title=x',
     'field:',

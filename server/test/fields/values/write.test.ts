@@ -248,7 +248,7 @@ describe('a refusal', () => {
   });
 
   // FIELD-16
-  test('of a read-only field keeps its value, whoever writes or clears it', async () => {
+  test('of a read-only field keeps its value, regardless of who writes or clears it', async () => {
     const field = await define(library, 'text', { code: 'accession' });
     await put(field, { value_text: 'kept' });
     await setField(field, { read_only: true });
