@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { beforeAll, expect, test } from 'vitest';
 import type { Visitor } from '../support/client.ts';
 import { type Account, type Library, openLibrary } from '../support/library.ts';
+import { comeToWait } from '../support/locks.ts';
 import { actAs, bearer } from '../support/people.ts';
 import { countStatements } from '../support/statements.ts';
 
@@ -32,13 +33,22 @@ test('a session, a token or an impersonation is resolved in one statement', asyn
 });
 
 test('concurrent requests of a session share statements, and see what changed before they were sent', async () => {
+  const { db } = library.deps;
   const askTogether = () => Promise.all(Array.from({ length: 40 }, () => mara.ok('getMe')));
-  const [answers, count] = await countStatements(library, askTogether);
+  // The first statement waits, so that the other requests arrive while it runs.
+  const askBehindLock = () =>
+    db.transaction().execute(async (trx) => {
+      await sql`lock table users in access exclusive mode`.execute(trx);
+      const asked = askTogether();
+      expect(await comeToWait(db)).toBe(true);
+      return { asked };
+    });
+  const [answers, count] = await countStatements(library, async () => (await askBehindLock()).asked);
   expect(new Set(answers.map(({ username }) => username))).toEqual(new Set(['mara']));
   expect(count).toBeLessThan(40);
   // The statements of these requests may have begun when the account is renamed; later requests do not share them.
   const before = askTogether();
-  await sql`update users set fullname = 'Mara Renamed' where ref = ${mara.ref}`.execute(library.deps.db);
+  await sql`update users set fullname = 'Mara Renamed' where ref = ${mara.ref}`.execute(db);
   const after = await askTogether();
   await before;
   expect(new Set(after.map(({ fullname }) => fullname))).toEqual(new Set(['Mara Renamed']));

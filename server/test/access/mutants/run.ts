@@ -56,8 +56,10 @@ const failures: string[] = [];
 
 const reporter: Reporter = {
   onTestCaseResult(test) {
-    if (test.result().state !== 'failed') return;
-    failures.push(test.fullName);
+    const { state, errors } = test.result();
+    if (state !== 'failed') return;
+    // A time-out would show that the machine is busy, not that the test notices.
+    failures.push(`${test.fullName} (${errors[0]?.message.split('\n', 1)[0]})`);
     void vitest.cancelCurrentRun('test-failure');
   },
   onTestModuleEnd(module) {
