@@ -102,6 +102,7 @@ async function stepsOf({ name }: Mutant): Promise<TestSpecification[][]> {
 
 /** Returns the first test that notices the mutant, or null. */
 async function noticedBy(mutant: Mutant): Promise<string | null> {
+  const former = current;
   current = mutant;
   failures.length = 0;
   const ran = new Set<string>();
@@ -109,7 +110,8 @@ async function noticedBy(mutant: Mutant): Promise<string | null> {
     const rest = step.filter(({ moduleId }) => !ran.has(moduleId));
     for (const { moduleId } of rest) ran.add(moduleId);
     if (rest.length === 0) continue;
-    vitest.invalidateFile(mutant.file);
+    // Also restores the file of the mutant before.
+    for (const file of new Set([mutant.file, former?.file ?? mutant.file])) vitest.invalidateFile(file);
     const { unhandledErrors } = await vitest.runTestSpecifications(rest);
     const [unhandled] = unhandledErrors;
     if (failures[0] !== undefined) return failures[0];
@@ -117,6 +119,10 @@ async function noticedBy(mutant: Mutant): Promise<string | null> {
   }
   return null;
 }
+
+const unchanged: Mutant = { name: 'unchanged', file: '', start: 0, end: 0, replacement: '' };
+const failing = await noticedBy(unchanged);
+if (failing !== null) throw new Error(`fails without a change: ${failing}`);
 
 const survivors: string[] = [];
 for (const [place, mutant] of mutants.entries()) {
