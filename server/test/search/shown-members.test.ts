@@ -11,7 +11,7 @@ import { type Account, type Library, openLibrary } from '../support/library.ts';
  * (migration 0057). It must find the posts of the caller's feed, which decides about one post after the other.
  */
 
-const POSTS = 900;
+const POSTS = 640;
 let library: Library;
 let mara: Account;
 let ines: Account;
