@@ -61,16 +61,12 @@ describe('a request from a page of another site', () => {
   test.each([
     ['null, of a frame or a file', () => 'null'],
     ['another port', () => 'http://127.0.0.1:9'],
-    ['no port', () => 'http://127.0.0.1'],
     ['another name of the same machine', () => library.address.replace('127.0.0.1', 'localhost')],
     ['our name at the front', () => `${library.address}.elsewhere.example`],
     ['our name as a user', () => `http://${new URL(library.address).host}@elsewhere.example`],
-    ['our name as a path', () => `${foreign}/${new URL(library.address).host}`],
-    ['no address at all', () => new URL(library.address).host],
     ['nothing', () => ''],
     ['a file', () => 'file://'],
     ['two, ours first', () => `${library.address}, ${foreign}`],
-    ['two with a blank', () => `${library.address} ${foreign}`],
   ])('is recognised by the Origin %s', async (_, origin) => {
     // Other headers of the browser do not help.
     for (const more of [{}, { 'sec-fetch-site': 'same-origin' }])
@@ -129,7 +125,6 @@ describe('an allowed request', () => {
       'https://www.pictures.example': 403,
       'https://pictures.example.elsewhere.example': 403,
       'https://notpictures.example': 403,
-      'https://example': 403,
     };
     for (const [origin, status] of Object.entries(origins))
       expect([origin, await prefer(nils, { origin })]).toEqual([origin, status]);

@@ -99,7 +99,7 @@ describe('a text', () => {
   });
 
   test.each([
-    ['nested quotations', '>'.repeat(50_000)],
+    ['nested quotations', '>'.repeat(20_000)],
     [
       'nested lists',
       Array.from({ length: 2000 }, (_, depth) => `${' '.repeat(depth % 400)}- # [a](b)`).join('\n'),
