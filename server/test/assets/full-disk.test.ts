@@ -134,11 +134,8 @@ describe.skipIf(!mounts)('a small disk (skipped where unshare may not mount a tm
     const started = await startProcess(dataDir, env, onDisk(dataDir, megabytes));
     cleanups.push(async () => {
       started.child.kill('SIGTERM');
-      console.log('T1', Math.round(performance.now()));
       await started.exited;
-      console.log('T2', Math.round(performance.now()));
       await clone.drop();
-      console.log('T3', Math.round(performance.now()));
       await rm(dataDir, { recursive: true });
     });
     service = started;
@@ -196,47 +193,29 @@ describe.skipIf(!mounts)('a small disk (skipped where unshare may not mount a tm
   ])(
     'refuses uploads that do not fit into the %s, keeps no partial file, and recovers',
     async (_, reserve, left) => {
-      console.log('T4', Math.round(performance.now()));
-      await start(32, reserve);
-      console.log('T5', Math.round(performance.now()));
+      await start(32, reserve, { VITRINE_FFMPEG: 'off' });
       const { id } = await upload(root, plainFile('was there before'), {}, 'note.bin');
-      console.log('T6', Math.round(performance.now()));
       expect(await readiness(service.address)).toEqual(ready);
-      console.log('T7', Math.round(performance.now()));
       const { bavail } = await statfs(disk);
-      console.log('T8', Math.round(performance.now()));
       const refusal = { status: 507, text: JSON.stringify({ error: full.error }) };
-      console.log('T9', Math.round(performance.now()));
       expect(await begin({ 'transfer-encoding': 'chunked' }, 40)).toEqual(refusal);
       // The length alone is enough.
       if (reserve > 0) expect(await begin({ 'content-length': String(30 * MIB) }, 0)).toEqual(refusal);
-      console.log('T10', Math.round(performance.now()));
       await expect.poll(incoming, { timeout: 10_000 }).toEqual([]);
-      console.log('T11', Math.round(performance.now()));
       expect((await statfs(disk)).bavail).toBe(bavail);
 
-      console.log('T12', Math.round(performance.now()));
       const giveBack = await fill(left);
-      console.log('T13', Math.round(performance.now()));
       expect(await readiness(service.address)).toEqual(notReady);
-      console.log('T14', Math.round(performance.now()));
       const form = new FormData();
       form.append('file', new Blob([plainFile('one more')]), 'note.txt');
-      console.log('T15', Math.round(performance.now()));
       expect(await root.refused('createAsset', { body: form })).toEqual(full);
       // The database is on another disk.
-      console.log('T16', Math.round(performance.now()));
       await publish(root, [{ id }]);
-      console.log('T17', Math.round(performance.now()));
       expect((await root.send(`/assets/${id}/file`)).text).toContain('was there before');
 
-      console.log('T18', Math.round(performance.now()));
       await giveBack();
-      console.log('T19', Math.round(performance.now()));
       expect(await readiness(service.address)).toEqual(ready);
-      console.log('T20', Math.round(performance.now()));
       const large = await upload(root, new Uint8Array(10 * MIB).fill(3), {}, 'large.bin');
-      console.log('T21', Math.round(performance.now()));
       expect(large.file_size_bytes).toBe(10 * MIB);
     },
   );
@@ -247,75 +226,51 @@ describe.skipIf(!mounts)('a small disk (skipped where unshare may not mount a tm
     { timeout: 300_000 },
     async ({ setting, isHere }, { skip }) => {
       if (!isHere) return skip('this FFmpeg is not installed');
-      console.log('T22', Math.round(performance.now()));
       await start(32, 0, setting === null ? {} : { VITRINE_FFMPEG: setting });
-      console.log('T23', Math.round(performance.now()));
       const client = new pg.Client({ connectionString: database });
-      console.log('T24', Math.round(performance.now()));
       await client.connect();
       cleanups.unshift(() => client.end());
-      console.log('T25', Math.round(performance.now()));
       const noise = 'testsrc2=s=640x360:r=25,noise=alls=50:allf=t';
-      console.log('T26', Math.round(performance.now()));
       const video = { source: noise, encoder: 'libx264', options: { preset: 'ultrafast', crf: '35' } };
-      console.log('T27', Math.round(performance.now()));
       const { id, file_hash } = await upload(
         root,
         await clip({ format: 'mp4', video, seconds: 5 }),
         {},
         'a.mp4',
       );
-      console.log('T28', Math.round(performance.now()));
       const media = () => root.ok('getAssetMedia', { params: { id } });
-      console.log('T29', Math.round(performance.now()));
       const hash = file_hash ?? '';
-      console.log('T30', Math.round(performance.now()));
       const kept = join(disk, 'library', 'renditions', hash.slice(0, 2), hash.slice(2, 4), hash);
-      console.log('T31', Math.round(performance.now()));
       const encoded = async () => {
         const paths = await readdir(join(disk, 'library', 'incoming'), { recursive: true });
         return paths.filter((path) => path.endsWith('360p.mp4')).length;
       };
-      console.log('T32', Math.round(performance.now()));
       await expect.poll(encoded, { timeout: 90_000, interval: 10 }).toBe(1);
-      console.log('T33', Math.round(performance.now()));
       const giveBack = await fill(0);
 
-      console.log('T34', Math.round(performance.now()));
       await expect
         .poll(async () => (await media()).transcoding, { timeout: 90_000 })
         .toMatchObject({
           state: 'waiting',
           progress: 0,
         });
-      console.log('T35', Math.round(performance.now()));
       await expect.poll(incoming, { timeout: 10_000 }).toEqual([]);
-      console.log('T36', Math.round(performance.now()));
       expect((await readdir(kept)).filter((name) => /360p|master/.test(name))).toEqual([]);
-      console.log('T37', Math.round(performance.now()));
       expect((await media()).variants.filter(({ key }) => key.startsWith('hls/'))).toEqual([]);
-      console.log('T38', Math.round(performance.now()));
       expect(await root.ok('getAsset', { params: { id } })).toMatchObject({ processing_status: 'ready' });
       // The bytes of the partial file are free again.
-      console.log('T39', Math.round(performance.now()));
       await fill(0);
-      console.log('T40', Math.round(performance.now()));
       expect(await readiness(service.address)).toEqual(notReady);
 
-      console.log('T41', Math.round(performance.now()));
       await giveBack();
       // The job waits for a minute.
-      console.log('T42', Math.round(performance.now()));
       await client.query(
         'select graphile_worker.reschedule_jobs(array(select id from graphile_worker.jobs), now())',
       );
-      console.log('T43', Math.round(performance.now()));
       await expect
         .poll(async () => (await media()).transcoding, { timeout: 90_000 })
         .toEqual({ state: 'done', progress: 1 });
-      console.log('T44', Math.round(performance.now()));
       expect((await root.send(`/assets/${id}/variants/hls/360p.m3u8`)).text).toContain('#EXT-X-ENDLIST');
-      console.log('T45', Math.round(performance.now()));
       expect(await incoming()).toEqual([]);
     },
   );
