@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { startWorkerFor } from '../../src/worker.ts';
 import { slowSvg, tiffBomb } from '../media/hostile-files.ts';
-import { startUnruly } from '../support/encoder.ts';
+import { startEncoder } from '../support/encoder.ts';
 import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
 import { gifBomb, jpeg, png, pngBomb, svg } from '../support/pictures.ts';
 
@@ -87,7 +87,7 @@ describe('a file that exceeds the limits of its decoder', () => {
 });
 
 test('a request that waits for such a file fails, and the file is not stored', async () => {
-  const encoder = await startUnruly((_, response) => response.writeHead(503).end());
+  const encoder = await startEncoder();
   const limits = { query: { memoryBytes: 16 * 1024 ** 2 } };
   const strict = await openLibrary({ VITRINE_ENCODER_URL: encoder.address }, { decoding: { limits } });
   const root = await strict.join('root', 'admin');
