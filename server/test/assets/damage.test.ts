@@ -166,7 +166,7 @@ test.each<[string, (path: string) => Promise<void>, (bytes: Bytes, id: string) =
 test.each(['', 'Range: bytes=5-\r\n'])(
   'a download of a file that is truncated meanwhile aborts the connection, so that the client sees an error %j',
   async (range) => {
-    const bytes = new Uint8Array(24 * 1024 * 1024).fill(7);
+    const bytes = new Uint8Array(16 * 1024 * 1024).fill(7);
     bytes[0] = range.length;
     const { id } = await upload(mara, bytes, {}, 'large.bin');
     const { port } = new URL(library.address);

@@ -188,19 +188,19 @@ describe.skipIf(!mounts)('a small disk (skipped where unshare may not mount a tm
 
   // RUN-7
   test.each([
-    ['reserve', 16 * MIB, 2 * MIB],
+    ['reserve', 8 * MIB, MIB],
     ['disk', 0, 0],
   ])(
     'refuses uploads that do not fit into the %s, keeps no partial file, and recovers',
     async (_, reserve, left) => {
-      await start(64, reserve);
+      await start(32, reserve, { VITRINE_FFMPEG: 'off' });
       const { id } = await upload(root, plainFile('was there before'), {}, 'note.bin');
       expect(await readiness(service.address)).toEqual(ready);
       const { bavail } = await statfs(disk);
       const refusal = { status: 507, text: JSON.stringify({ error: full.error }) };
-      expect(await begin({ 'transfer-encoding': 'chunked' }, 80)).toEqual(refusal);
+      expect(await begin({ 'transfer-encoding': 'chunked' }, 40)).toEqual(refusal);
       // The length alone is enough.
-      if (reserve > 0) expect(await begin({ 'content-length': String(60 * MIB) }, 0)).toEqual(refusal);
+      if (reserve > 0) expect(await begin({ 'content-length': String(30 * MIB) }, 0)).toEqual(refusal);
       await expect.poll(incoming, { timeout: 10_000 }).toEqual([]);
       expect((await statfs(disk)).bavail).toBe(bavail);
 
@@ -215,8 +215,8 @@ describe.skipIf(!mounts)('a small disk (skipped where unshare may not mount a tm
 
       await giveBack();
       expect(await readiness(service.address)).toEqual(ready);
-      const large = await upload(root, new Uint8Array(30 * MIB).fill(3), {}, 'large.bin');
-      expect(large.file_size_bytes).toBe(30 * MIB);
+      const large = await upload(root, new Uint8Array(10 * MIB).fill(3), {}, 'large.bin');
+      expect(large.file_size_bytes).toBe(10 * MIB);
     },
   );
 
@@ -226,7 +226,7 @@ describe.skipIf(!mounts)('a small disk (skipped where unshare may not mount a tm
     { timeout: 300_000 },
     async ({ setting, isHere }, { skip }) => {
       if (!isHere) return skip('this FFmpeg is not installed');
-      await start(64, 0, setting === null ? {} : { VITRINE_FFMPEG: setting });
+      await start(32, 0, setting === null ? {} : { VITRINE_FFMPEG: setting });
       const client = new pg.Client({ connectionString: database });
       await client.connect();
       cleanups.unshift(() => client.end());
@@ -234,7 +234,7 @@ describe.skipIf(!mounts)('a small disk (skipped where unshare may not mount a tm
       const video = { source: noise, encoder: 'libx264', options: { preset: 'ultrafast', crf: '35' } };
       const { id, file_hash } = await upload(
         root,
-        await clip({ format: 'mp4', video, seconds: 15 }),
+        await clip({ format: 'mp4', video, seconds: 5 }),
         {},
         'a.mp4',
       );

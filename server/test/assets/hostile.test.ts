@@ -15,7 +15,7 @@ let mara: Account;
 let ivo: Account;
 
 beforeAll(async () => {
-  library = await openLibrary({}, { decoding: { limits: { drawing: { timeoutMs: 2000 } } } });
+  library = await openLibrary({}, { decoding: { limits: { drawing: { timeoutMs: 1000 } } } });
   mara = await library.join('mara');
   ivo = await library.join('ivo');
 });
@@ -35,7 +35,7 @@ describe('a file that exceeds the limits of its decoder', () => {
   test('fails immediately with a reason, and can be processed again', async () => {
     const { id } = await upload(mara, slowSvg(), {}, 'slow.svg');
     await library.runJobs();
-    expect([await statusOf(mara, id), await errorOf(id)]).toEqual(['failed', 'took longer than 2 s']);
+    expect([await statusOf(mara, id), await errorOf(id)]).toEqual(['failed', 'took longer than 1 s']);
     const jobs = sql`select from graphile_worker.jobs where task_identifier = 'render'`;
     expect((await jobs.execute(library.deps.db)).rows).toEqual([]);
     await mara.ok('reprocessAsset', { params: { id } });
@@ -48,7 +48,7 @@ describe('a file that exceeds the limits of its decoder', () => {
   // MEDIA-8
   test('does not delay pictures and drawings of other accounts', async () => {
     const slow: string[] = [];
-    for (let at = 0; at < 12; at += 1) slow.push((await upload(mara, slowSvg(), {}, 'slow.svg')).id);
+    for (let at = 0; at < 6; at += 1) slow.push((await upload(mara, slowSvg(), {}, 'slow.svg')).id);
     const worker = await startWorkerFor(library.deps, { ...library.database, lost: new Promise(() => {}) });
     try {
       await expect.poll(() => library.deps.decoders.pids('drawing').length, PATIENCE).toBe(1);
@@ -58,7 +58,7 @@ describe('a file that exceeds the limits of its decoder', () => {
         await expect.poll(() => statusOf(ivo, id), PATIENCE).toBe('ready');
       }
       const left = await Promise.all(slow.map((id) => statusOf(mara, id)));
-      expect(left.filter((status) => status === 'pending').length).toBeGreaterThan(2);
+      expect(left.filter((status) => status === 'pending').length).toBeGreaterThan(0);
     } finally {
       await worker.stop();
     }

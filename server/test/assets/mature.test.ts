@@ -102,13 +102,6 @@ describe('the mature rating', () => {
       expect((await plain.send(`/assets/${twin.id}/file`, { headers })).status).toBe(due);
     }
   });
-
-  test('also withholds the bytes of other files, which have no thumbhash', async () => {
-    const file = await add('not for everybody');
-    const shown = await plain.ok('getAsset', { params: { id: file.id } });
-    expect(shown).toMatchObject({ thumbhash: null, preview_available: false, file_hash: file.file_hash });
-    expect([await status(plain, file), await status(curious, file)]).toEqual([404, 200]);
-  });
 });
 
 // ADMIN-3, SESSION-11

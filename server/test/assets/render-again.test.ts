@@ -52,7 +52,7 @@ async function leaveAsBefore(): Promise<void> {
   await sql`delete from transcodes`.execute(db);
   await sql`update files set makers_version = 0, ladder_version = 1, media = '{}', text = '',
     renditions = case when mime like 'image/%' then renditions - 'tiles' else '{}' end`.execute(db);
-  await sql`update assets a set processing_error = 'no previews are made of this type' from files f
+  await sql`update assets a set processing_status = 'ready', processing_error = 'no previews are made of this type' from files f
     where f.hash = a.file_hash and f.mime not like 'image/%'`.execute(db);
 }
 
@@ -84,7 +84,10 @@ async function queuedRenders() {
 
 describe('after an upgrade', () => {
   test('stored files get the tiles, texts, pages and streams that the earlier version did not make', async () => {
+    const { db } = library.deps;
     const picture = await upload(mara, await jpeg(4800, 300));
+    await library.runJobs();
+    const rungs = (await mediaOf(picture.id)).variants;
     const text = await upload(mara, plainText('The heron waits.\n'), {}, 'notes.txt');
     const document = await upload(mara, pdf(['An egret flies.']), {}, 'paper.pdf');
     const film = await upload(
@@ -93,11 +96,10 @@ describe('after an upgrade', () => {
       {},
       'film.mp4',
     );
-    await library.runJobs();
+    // Not rendered, to save time: the first release did not do it either.
+    await sql`delete from graphile_worker._private_jobs`.execute(db);
     await leaveAsBefore();
-    const rungs = (await mediaOf(picture.id)).variants;
-
-    await resumeRerender(library.deps.db);
+    await resumeRerender(db);
     expect(await progress()).toEqual({ state: 'running', waiting: 4, total: 4 });
     await untilDone();
 
@@ -114,7 +116,7 @@ describe('after an upgrade', () => {
       expect(items.map((item) => (item.kind === 'asset' ? item.asset.id : item.kind))).toEqual([id]);
     }
     const { rows } = await sql`select processing_status as status, processing_error as error from assets
-      where id = ${text.id}`.execute(library.deps.db);
+      where id = ${text.id}`.execute(db);
     expect(rows).toEqual([{ status: 'ready', error: null }]);
   });
 

@@ -112,12 +112,6 @@ describe('a list of tags from a person', () => {
     expect(await change([])).toMatchObject({ tags: [], tag_details: [] });
   });
 
-  test('cannot set the source of a tag', async () => {
-    const body = { tag_details: [guessed('dog', 1)] };
-    const { status, text } = await mara.send(`/assets/${asset.id}`, { method: 'PATCH', body });
-    expect([status, JSON.parse(text).error]).toEqual([400, 'unknown property tag_details']);
-  });
-
   test('never causes a 500 with tags that are too long for an index', async () => {
     // A letter with many combining marks is one visible character.
     const marks = Array.from({ length: 400 }, (_, n) => String.fromCodePoint(0x300 + ((n * 7919) % 0x60)));

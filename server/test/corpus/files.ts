@@ -48,16 +48,16 @@ const drawing = (name: string, width: number, height: number, finish: (picture: 
 const film = (name: string, of: Clip) => picture(name, () => clip({ seconds: 1, ...of }));
 const h264 = {
   encoder: 'libx264',
-  source: 'testsrc2=s=640x360:r=25',
+  source: 'testsrc2=s=320x180:r=25',
   options: { preset: 'ultrafast' },
 };
 
 const pictures: readonly CorpusFile[] = [
-  drawing('photo.jpg', 1600, 1000, (p) => p.jpeg()),
-  drawing('progressive.jpg', 1600, 1000, (p) => p.jpeg({ progressive: true })),
+  drawing('photo.jpg', 800, 500, (p) => p.jpeg()),
+  drawing('progressive.jpg', 800, 500, (p) => p.jpeg({ progressive: true })),
   picture('cmyk.jpg', () => cmykJpeg(800, 500)),
   picture('display-p3.jpg', () => wideGamutJpeg(800, 500)),
-  drawing('drawing.png', 1600, 1000, (p) => p.png()),
+  drawing('drawing.png', 800, 500, (p) => p.png()),
   drawing('16-bit.png', 800, 500, (p) => p.toColourspace('rgb16').png()),
   picture('transparent.png', () => transparentPng(600, 600)),
   drawing('comic.png', 700, 4200, (p) => p.png()),

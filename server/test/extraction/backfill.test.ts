@@ -125,7 +125,8 @@ describe('a pass over more files than one step has', () => {
     await sql`drop function die() cascade`.execute(db);
   }
 
-  test('resumes after the last recorded step', async () => {
+  // EXTRACT-9
+  test('resumes after the last recorded step when its process dies', async () => {
     await startOver(100);
     await runAndDie();
     expect(await progress()).toMatchObject({ running: true, done: 0, total: 100 });

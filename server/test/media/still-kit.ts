@@ -10,21 +10,33 @@ import { defaultLadder } from '../../src/media/ladder.ts';
 import { renderFile } from '../../src/media/render-file.ts';
 import { previewKind } from '../../src/media/renderable.ts';
 import { sniff } from '../../src/media/sniff.ts';
+import { sharedMedia } from '../support/library.ts';
 
 /** Only the largest rung: most tests look at one picture, and encoding is what costs time. */
 export const largestRung = defaultLadder.filter(({ key }) => key === 'hires');
+
+/** The decoders of all test files of this worker by their options; their processes end when they are idle. */
+const shared = new Map<string, Decoders>();
+
+function sharedDecoders(options: DecoderOptions): Decoders {
+  const key = JSON.stringify(options);
+  const opened = shared.get(key) ?? (key === '{}' ? sharedMedia().decoders : openDecoders(options));
+  shared.set(key, opened);
+  return opened;
+}
 
 /** Renders files in a directory that is removed after the test file, in this process or in decoders with these options. */
 export function openStudio(options: DecoderOptions = {}) {
   const root = mkdtemp(join(tmpdir(), 'vitrine-stills-'));
   let count = 0;
-  let opened: Decoders | undefined;
+  let own: Decoders | undefined;
   const decoders = () => {
-    opened ??= openDecoders(options);
-    return opened;
+    if (options.limits === undefined) return sharedDecoders(options);
+    own ??= openDecoders(options);
+    return own;
   };
   afterAll(async () => {
-    await opened?.close();
+    await own?.close();
     await rm(await root, { recursive: true, force: true });
   });
   /** Writes the bytes to a file without an extension, next to an empty directory. */

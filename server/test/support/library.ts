@@ -52,7 +52,7 @@ const cheapHashing = openHashing(4);
 /** The decoders and the metadata reader of all libraries of this worker; their processes end with it. */
 let shared: Pick<Deps, 'decoders' | 'metadata'> | undefined;
 
-function sharedMedia(): Pick<Deps, 'decoders' | 'metadata'> {
+export function sharedMedia(): Pick<Deps, 'decoders' | 'metadata'> {
   if (shared === undefined) {
     const decoders = openDecoders();
     shared = { decoders, metadata: openMetadataReader({ decoders }) };

@@ -75,15 +75,15 @@ test('rich text has only allowed elements, attributes and schemes when Chromium 
     // Refuses values without text after cleaning.
     else expect([html, status]).toEqual([html, 400]);
   }
-  expect(stored.length).toBeGreaterThan(40);
-  for (const html of stored) {
-    const found = await page.evaluate(async (text) => {
-      const names = 'P BR HR H1 H2 H3 H4 H5 H6 BLOCKQUOTE PRE CODE STRONG B EM I U S SUB SUP MARK UL OL LI A';
-      const tags = new Set(names.split(' '));
-      const place = document.createElement('div');
-      document.body.replaceChildren(place);
-      place.innerHTML = text;
+  expect(stored.length).toBeGreaterThan(25);
+  const found = await page.evaluate((texts) => {
+    const names = 'P BR HR H1 H2 H3 H4 H5 H6 BLOCKQUOTE PRE CODE STRONG B EM I U S SUB SUP MARK UL OL LI A';
+    const tags = new Set(names.split(' '));
+    const place = document.createElement('div');
+    document.body.replaceChildren(place);
+    return texts.map((text) => {
       const wrong: string[] = [];
+      place.innerHTML = text;
       for (const element of place.querySelectorAll('*')) {
         if (!tags.has(element.tagName)) wrong.push(element.tagName);
         for (const { name, value } of element.attributes) {
@@ -99,10 +99,10 @@ test('rich text has only allowed elements, attributes and schemes when Chromium 
       }
       const comments = document.createTreeWalker(place, NodeFilter.SHOW_COMMENT);
       if (comments.nextNode() !== null) wrong.push('a comment');
-      return wrong;
-    }, html);
-    expect([html, found]).toEqual([html, []]);
-  }
+      return [text, wrong];
+    });
+  }, stored);
+  expect(found).toEqual(stored.map((html) => [html, []]));
   // Also as a whole document, where the parser starts in another state.
   await page.setContent(stored.join('\n'));
   expect(faults).toEqual([]);
