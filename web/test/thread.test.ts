@@ -3,13 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { mayChange, mayRemove, mayWrite } from '#lib/comments/rights.ts';
 import {
   changedInThread,
-  type Replies,
   shownReplies,
   type Thread,
   withoutInThread,
-  withReply,
   withReplyBelow,
-  withRoot,
 } from '#lib/comments/thread.ts';
 import { dependsOnTeam, mayEdit } from '#lib/posts/rights.ts';
 import { commentOf, userOf } from './samples.ts';
@@ -25,11 +22,6 @@ const threadOf = (...roots: CommentRoot[]): Thread => ({
 const rootsOf = (thread: Thread) => thread.pages.flatMap((page) => page.items);
 
 describe('a thread', () => {
-  it('adds a new comment at the top, once', () => {
-    const after = withRoot(withRoot(threadOf(root('old', [])), commentOf('new')), commentOf('new'));
-    expect(rootsOf(after).map((one) => one.id)).toEqual(['new', 'old']);
-  });
-
   it('shows a reply if all earlier ones are loaded, and otherwise counts it', () => {
     const reply = commentOf('r', { parent_id: 'a' });
     expect(rootsOf(withReplyBelow(threadOf(root('a', ['x'])), reply))[0]).toMatchObject({
@@ -66,13 +58,6 @@ describe('replies as they are shown', () => {
     const all = shownReplies(root('a', ['1', '2'], 6), read('6', '5', '4', '3', '2', '1'));
     expect(all.latest.map((one) => one.id)).toEqual(['3', '4', '5', '6']);
     expect(all.between).toBe(0);
-  });
-
-  it('take a new one as the latest', () => {
-    const replies: Replies = { pages: [{ items: read('6'), next_cursor: 'c' }], pageParams: [''] };
-    expect(
-      withReply(replies, commentOf('7', { parent_id: 'a' })).pages[0]?.items.map((one) => one.id),
-    ).toEqual(['7', '6']);
   });
 });
 

