@@ -2,7 +2,7 @@ import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { auditEventsDuring } from '../support/audit.ts';
 import { type Account, type Library, openLibrary } from '../support/library.ts';
 import { bearer } from '../support/people.ts';
-import { forgetLogos, hashesOf, newLogo, newLogos, useBytes, useInTurn } from './logos.ts';
+import { forgetLogos, newLogo, newLogos, useBytes, useInTurn } from './logos.ts';
 
 const slots = ['brand_font', 'display_font', 'body_font', 'mono_font'] as const;
 const noFonts = { brand_font: '', display_font: '', body_font: '', mono_font: '' };
@@ -150,15 +150,6 @@ describe('PATCH /admin/system/appearance chooses fonts', () => {
       expect([id, status, JSON.parse(text)]).toEqual([id, 400, { error }]);
     }
     expect(await fontsNow()).toEqual(before);
-  });
-
-  test('does not affect the logo, nor the logo the fonts', async () => {
-    const { bytes, hash } = await newLogo();
-    await root.ok('updateAppearance', { body: { body_font: 'lora' } });
-    await useBytes(root, bytes);
-    expect(hashesOf(await root.ok('updateAppearance', { body: { mono_font: 'fira-code' } }))).toEqual([hash]);
-    const reverted = await root.ok('revertLogo');
-    expect(reverted).toMatchObject({ body_font: 'lora', mono_font: 'fira-code' });
   });
 
   // ADMIN-10

@@ -176,9 +176,7 @@ describe('POST /admin/system/appearance/logo', () => {
 
   test('answers 413 to 9 MiB without reading to the end', async () => {
     const refused = await sendBytes(library, root, uploading, new Uint8Array(9 * MiB), 'image/png');
-    expect(refused.status).toBe(413);
-    expect(JSON.parse(refused.text)).toEqual({ error: 'body too large' });
-    expect((await root.ok('getAdminAppearance')).logo_history).toEqual([]);
+    expect([refused.status, refused.text]).toEqual([413, '{"error":"body too large"}']);
   });
 
   test('a picture under a type of other content is 415', async () => {
@@ -199,22 +197,6 @@ describe('POST /admin/system/appearance/logo', () => {
     });
     expect(await root.ok('getAdminAppearance')).toEqual(before);
     expect((await useBytes(root, next.bytes)).logo_url).toBe(addressOf(next.hash));
-  });
-});
-
-describe('raw bytes at other operations', () => {
-  test('are 415', async () => {
-    const { bytes } = await newLogo();
-    for (const at of [
-      ['POST', '/admin/system/appearance/logo/select'],
-      ['DELETE', '/admin/system/appearance/logo'],
-      ['PATCH', '/admin/system/appearance'],
-      ['POST', '/posts'],
-      ['POST', '/assets'],
-    ] as const) {
-      const { status, text } = await sendBytes(library, root, at, bytes, 'image/png');
-      expect([at, status, text]).toEqual([at, 415, '{"error":"unsupported content type"}']);
-    }
   });
 });
 

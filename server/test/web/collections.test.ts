@@ -218,25 +218,19 @@ test('moves an entry beyond the last loaded page, and reverts a failed move', as
   await ana.unrouteAll({ behavior: 'wait' });
 });
 
-test('chooses and crops a cover, and keeps the changes of two concurrent editors', async () => {
+test('chooses a cover, and keeps the changes of two concurrent editors', async () => {
   const id = await makeCollection('Quay', ['Pier', 'Gull', 'Rope']);
   await openCollection(ana, id);
   const dialog = ana.getByRole('dialog');
   await ana.getByRole('button', { name: 'Cover' }).click();
   await dialog.getByRole('button', { name: 'Gull' }).click();
-  const crop = dialog.getByRole('slider', { name: 'Square crop of the cover' });
-  await expect.poll(() => crop.getAttribute('aria-orientation')).toBe('vertical');
-  await crop.press('Home');
   await dialog.getByRole('button', { name: 'Save' }).click();
   await dialog.waitFor({ state: 'hidden' });
   const standing = await read(ana, id);
-  expect(standing).toMatchObject({ cover_post_id: postId('Gull'), cover_focal_x: 0.5 });
-  expect(standing.cover_focal_y).toBeLessThan(0.4);
+  expect(standing.cover_post_id).toBe(postId('Gull'));
   expect(standing.covers[0]?.asset_id).toBe(assets.get('Gull'));
   const large = ana.locator(`#main img[src*="${assets.get('Gull')}/variants/preview"]`).first();
-  await expect
-    .poll(() => large.evaluate((one: HTMLImageElement) => getComputedStyle(one).objectPosition))
-    .toBe('50% 0%');
+  await expect.poll(() => naturalWidth(large)).toBeGreaterThan(0);
 
   // Mara renames it while Ana writes a description: Ana sees a conflict, and saving again keeps both changes.
   await ana.getByRole('button', { name: 'Edit', exact: true }).click();

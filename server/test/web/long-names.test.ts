@@ -32,18 +32,13 @@ beforeAll(async () => {
   const collection = await call(mara, 'POST', '/collections', { name: long, description: unbroken });
   await call(mara, 'PUT', `/collections/${collection.id}/posts/${post.id}`);
   for (const type of ['text', 'select', 'boolean', 'rich_text']) {
-    const { id } = await call(mara, 'POST', '/fields', {
-      code: `long_${type}`,
-      label: long,
-      type,
-      display_group: long.slice(0, 90),
-      ...(type === 'select' ? { options: { values: [{ value: 'term', label: long }] } } : {}),
-    });
-    if (type === 'text') {
-      await call(mara, 'PUT', `/assets/${asset}/fields/${id}`, { value_text: `${unbroken}${unbroken}` });
-      paths.push(`/admin/fields/${id}`);
-    }
-    if (type === 'select') await call(mara, 'PUT', `/assets/${asset}/fields/${id}`, { value_text: 'term' });
+    const options = type === 'select' ? { values: [{ value: 'term', label: long }] } : {};
+    const field = { code: `long_${type}`, label: long, type, display_group: long.slice(0, 90), options };
+    const { id } = await call(mara, 'POST', '/fields', field);
+    const values: Record<string, string> = { text: `${unbroken}${unbroken}`, select: 'term' };
+    if (type in values)
+      await call(mara, 'PUT', `/assets/${asset}/fields/${id}`, { value_text: values[type] });
+    if (type === 'text') paths.push(`/admin/fields/${id}`);
   }
   const somebody = await call(mara, 'POST', '/admin/users', {
     username: unbroken.slice(0, 50),

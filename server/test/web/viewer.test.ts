@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { clip } from '../media/clips.ts';
 import { pdf } from '../media/documents.ts';
 import { stl, torus } from '../media/models.ts';
-import { animatedGif, jpeg } from '../support/pictures.ts';
+import { jpeg } from '../support/pictures.ts';
 import { call, uploadReady } from './call.ts';
 import { naturalWidth, overhang, phone, visit } from './hands.ts';
 import { openStudio, type Studio } from './studio.ts';
@@ -228,16 +228,6 @@ test('seeks in a sound by its waveform', async () => {
     .click();
   await viewer(mara).getByText('0:10 / 0:20').waitFor();
   await close();
-});
-
-test('plays an animated picture on its page', async () => {
-  await mara.emulateMedia({ reducedMotion: 'no-preference' });
-  const id = await uploadReady(mara, await animatedGif(), { title: 'Flag' }, 'flag.gif');
-  await visit(mara, `/assets/${id}`);
-  const moving = mara.locator('img[data-moving]');
-  await expect.poll(() => naturalWidth(moving)).toBeGreaterThan(0);
-  expect(await moving.getAttribute('src')).toMatch(new RegExp(`/assets/${id}/file`));
-  await mara.emulateMedia({ reducedMotion: 'reduce' });
 });
 
 test('scrolls through the pages of a PDF', async () => {
