@@ -4,7 +4,6 @@ import { describe, expect, it } from 'vitest';
 import { languageChoices, languageName } from '#lib/account/languages.ts';
 import { draftOf, profilePatch } from '#lib/account/profile-patch.ts';
 import { scopeChoices, scopeWords } from '#lib/account/scopes.ts';
-import { darkPath, groupsOfFour, recoveryFile } from '#lib/account/secret.ts';
 import { secondsOf, waitInWords } from '#lib/identity/sign-in.ts';
 import { browserIn } from '#lib/sessions/browser.ts';
 import { dayFieldOf, expiryOf } from '#lib/time/expiry.ts';
@@ -97,18 +96,6 @@ describe('a changed profile', () => {
 });
 
 describe('texts of the account pages', () => {
-  it('formats a secret in groups and a code as a path', () => {
-    expect(groupsOfFour('ABCDEFGHIJ')).toBe('ABCD EFGH IJ');
-    const squares = [
-      [true, false],
-      [false, true],
-    ];
-    expect(darkPath(squares)).toBe('M0 0h1v1h-1zM1 1h1v1h-1z');
-    expect(recoveryFile(['AAAAA-BBBBB'], 'North', 'ana')).toBe(
-      'North: recovery codes of ana\nEach works once.\n\nAAAAA-BBBBB\n',
-    );
-  });
-
   it('names languages natively and accepts unknown tags', () => {
     expect(languageName('de')).toBe('Deutsch');
     expect(languageName('aa-a')).toBe('aa-a');

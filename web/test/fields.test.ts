@@ -211,11 +211,6 @@ describe('filters by field', () => {
     const { searchParams } = new URL(address, 'http://here');
     expect(readAssetFilter(searchParams)).toEqual({ everyone: false, tags: [], fields: [text] });
   });
-
-  it('invalid filters are dropped', () => {
-    const params = new URLSearchParams('filter=place%3Da&filter=field%3Aplace&filter=field%3A%3Dx');
-    expect(readAssetFilter(params).fields).toBeUndefined();
-  });
 });
 
 it('a link accepts only web and mail addresses', () => {

@@ -26,21 +26,6 @@ describe('what an editor sends', () => {
     expect(edited({ title: ' Harbour ' })).toEqual({});
   });
 
-  it('assigns it to another team, or to none', () => {
-    expect(edited({ team: 't' })).toEqual({ team_id: 't' });
-    const ofTeam = { ...post, team_id: 't' };
-    expect(patchOf(ofTeam, editOf(ofTeam))).toEqual({});
-    expect(patchOf(ofTeam, { ...editOf(ofTeam), team: '' })).toEqual({ clear_team: true });
-  });
-
-  it('contains only changes', () => {
-    const plain = { title: 'Quay', tags: ['sea', 'dusk'], visibility: 'private' } as const;
-    expect(edited({ ...plain, tags: [...plain.tags], commentsEnabled: false })).toEqual({
-      ...plain,
-      comments_enabled: false,
-    });
-  });
-
   it('lets the cover follow the order if none was chosen', () => {
     const plain = postOf(assets, { cover_asset_id: 'a' });
     const members = movedTo(['a', 'b', 'c'], 'c', 0);

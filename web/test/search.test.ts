@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Conditions, readConditions, rowsOf, withRow, writeConditions } from '#lib/search/conditions.ts';
+import { readConditions, writeConditions } from '#lib/search/conditions.ts';
 import {
   criteriaOf,
   filterCount,
@@ -104,19 +104,6 @@ describe('conditions of the form', () => {
     const { conditions, others } = readConditions(filters, [year, place]);
     expect(others).toEqual(['field:year=1995', 'field:gone=1', 'nonsense']);
     expect(new Set(writeConditions(conditions, [year, place], others))).toEqual(new Set(filters));
-  });
-
-  it('offer the other end of a range once the first is set', () => {
-    let conditions: Conditions = {};
-    expect(rowsOf(year, conditions)).toEqual([{ operator: '>=', value: '' }]);
-    conditions = withRow(conditions, year, 0, { operator: '>=', value: '1990' });
-    expect(rowsOf(year, conditions)).toEqual([
-      { operator: '>=', value: '1990' },
-      { operator: '<=', value: '' },
-    ]);
-    conditions = withRow(conditions, year, 1, { operator: '<=', value: '1999' });
-    expect(writeConditions(conditions, [year], [])).toEqual(['field:year>=1990', 'field:year<=1999']);
-    expect(rowsOf(place, {})).toEqual([{ operator: '~', value: '' }]);
   });
 });
 

@@ -1,6 +1,6 @@
 import { Secret, TOTP } from 'otpauth';
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { password } from '../support/library.ts';
 import { jpeg } from '../support/pictures.ts';
 import { call } from './call.ts';
@@ -16,8 +16,6 @@ beforeAll(async () => {
   page = await studio.openPage();
   await signIn(page, 'mara');
 });
-
-afterAll(() => studio.close());
 
 test('enrols a second factor and signs in with a recovery code', async () => {
   await visit(page, '/settings/security');

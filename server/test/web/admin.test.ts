@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { Secret, TOTP } from 'otpauth';
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { password } from '../support/library.ts';
 import { call, callFrom } from './call.ts';
 import { accountButton, isFocused, visit } from './hands.ts';
@@ -14,8 +14,6 @@ beforeAll(async () => {
   studio = await openStudio();
   admin = await studio.enter('mara');
 });
-
-afterAll(() => studio.close());
 
 test('an administrator creates an account, grants capabilities, impersonates it, reads the audit log and bans it', async () => {
   // `/admin` redirects to the first section; a refusal shows the service's text.

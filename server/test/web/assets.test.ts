@@ -1,6 +1,6 @@
 import type { ShownAsset } from '@vitrine/contract/assets';
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { jpeg, truncatedJpeg } from '../support/pictures.ts';
 import { call, callFrom, settled, upload, uploadReady } from './call.ts';
 import { isFocused, visit } from './hands.ts';
@@ -34,8 +34,6 @@ beforeAll(async () => {
   await uploadReady(ana, await jpeg(200, 200), { title: 'Kept back', sensitivity: 'restricted' });
   await uploadReady(ana, await jpeg(200, 300), { title: 'Rated', mature: 'true' });
 });
-
-afterAll(() => studio.close());
 
 test('lists the user’s own assets by filter and page, and everyone’s with placeholders and blurs', async () => {
   await ana.goto('/assets');

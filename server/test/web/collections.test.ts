@@ -1,7 +1,7 @@
 import type { Collection } from '@vitrine/contract/collections';
 import type { Post, PostCreate } from '@vitrine/contract/posts';
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { jpeg } from '../support/pictures.ts';
 import { call, uploadReady } from './call.ts';
 import { drag, holdBack, isFocused, naturalWidth, placeIn, visit } from './hands.ts';
@@ -72,8 +72,6 @@ beforeAll(async () => {
     posts.set(title, await makePost(title));
   }
 });
-
-afterAll(() => studio.close());
 
 test('creates a collection, adds posts from the feed and from a post, and lists it among the user’s own', async () => {
   await ana.goto('/');

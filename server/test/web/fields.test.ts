@@ -1,6 +1,6 @@
 import type { FieldDefinition } from '@vitrine/contract/fields';
 import type { Locator, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { call } from './call.ts';
 import { dialogClosed, drag, isFocused, placeIn, visit } from './hands.ts';
 import { openStudio, type Studio } from './studio.ts';
@@ -56,8 +56,6 @@ beforeAll(async () => {
   middle = await define({ code: 'middle', label: 'Middle', display_group: 'Shelf' });
   third = await define({ code: 'third', label: 'Third', display_group: 'Drawer', display_order: 150 });
 });
-
-afterAll(() => studio.close());
 
 test('creates a field, saves each setting separately and shows refusals beside the control', async () => {
   await mara.goto('/admin/fields');
@@ -165,7 +163,7 @@ test('builds a display condition and previews it', async () => {
     .toEqual(['kind=drawing']);
 });
 
-test('pastes a tree of terms, reorders by keyboard and mouse, renames, retires and merges terms', async () => {
+test('pastes a tree of terms, moves, renames, retires and merges terms', async () => {
   await open(place);
   const form = mara.getByRole('dialog');
   await mara.getByRole('button', { name: 'Add terms' }).click();
@@ -180,22 +178,15 @@ test('pastes a tree of terms, reorders by keyboard and mouse, renames, retires a
   const asia = { value: 'asia', label: 'Asia' };
   await expect.poll(() => values(place)).toEqual([{ ...europe, children: [germany, france] }, asia]);
 
-  // By keyboard: the handle keeps the focus, and the new position is announced.
   const handle = (label: string) => mara.getByRole('button', { name: `Move ${label}`, exact: true });
-  await handle('France').focus();
-  await mara.keyboard.press('ArrowUp');
-  await section('Vocabulary').getByText('France: 1 of 2 below Europe.').waitFor();
-  await expect.poll(() => isFocused(handle('France'))).toBe(true);
-  await expect.poll(() => values(place)).toEqual([{ ...europe, children: [france, germany] }, asia]);
   // By pointer, into a term.
   const row = (value: string) => mara.locator(`[data-row="${value}"]`);
   await dragTo(handle('France'), row('asia'), 0.5);
-  await expect
-    .poll(() => values(place))
-    .toEqual([
-      { ...europe, children: [germany] },
-      { ...asia, children: [france] },
-    ]);
+  const moved = [
+    { ...europe, children: [germany] },
+    { ...asia, children: [france] },
+  ];
+  await expect.poll(() => values(place)).toEqual(moved);
 
   // A name, an alias that is in use, and a lifetime.
   await terms.getByRole('button', { name: /^Hamburg/ }).click();

@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { jpeg, png } from '../support/pictures.ts';
 import { call, upload, uploadReady } from './call.ts';
 import { drawn, overhang, visit } from './hands.ts';
@@ -74,8 +74,6 @@ beforeAll(async () => {
     `/new?team=${team}`,
   );
 });
-
-afterAll(() => studio.close());
 
 /** Returns the elements that overflow their box and are not clipped. */
 function strays(page: Page): Promise<string[]> {

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { writeSetting } from '../../src/settings.ts';
 import { clip } from '../media/clips.ts';
 import { jpeg } from '../support/pictures.ts';
@@ -32,11 +32,6 @@ beforeAll(async () => {
   const members = [ferry, picture].map((asset_id) => ({ asset_id }));
   post = (await call(ann, 'POST', '/posts', { title: 'Morning at the quay', members })).id;
 }, 120_000);
-
-afterAll(async () => {
-  await harbour?.close();
-  await north?.close();
-});
 
 const peerOf = (page: Page, name: string) =>
   page.getByRole('list', { name: 'Peers' }).getByRole('listitem').filter({ hasText: name });

@@ -1,7 +1,7 @@
 import type { CommentRoot } from '@vitrine/contract/comments';
 import type { Post, PostCreate } from '@vitrine/contract/posts';
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { jpeg } from '../support/pictures.ts';
 import { call, callFrom, uploadReady } from './call.ts';
 import { drag, isFocused, placeIn, visit } from './hands.ts';
@@ -68,8 +68,6 @@ beforeAll(async () => {
     assets.push(await uploadReady(ana, await jpeg(width, height, { seed }), { title: `Picture ${seed}` }));
   }
 });
-
-afterAll(() => studio.close());
 
 test('finds a draft, reorders it, sets its cover and publishes it', async () => {
   const id = await makePost(ana, 'Harbour', { draft: true });

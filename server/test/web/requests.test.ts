@@ -1,6 +1,6 @@
 import type { ResourceRequest } from '@vitrine/contract/requests';
 import type { Locator, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { jpeg } from '../support/pictures.ts';
 import { call, uploadReady } from './call.ts';
 import { visit } from './hands.ts';
@@ -46,8 +46,6 @@ beforeAll(async () => {
   letters = await upload('Letters', 3, 'restricted');
   poster = await upload('Poster', 4, 'public');
 });
-
-afterAll(() => studio.close());
 
 test('a withheld asset names its owner and has a request form, which shows the state afterwards', async () => {
   await ben.goto(`/assets/${plans}`);

@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { jpeg } from '../support/pictures.ts';
 import { call, upload } from './call.ts';
 import { visit } from './hands.ts';
@@ -29,8 +29,6 @@ beforeAll(async () => {
   await publish('Late pier', ['harbour', 'dusk'], [60, 80]);
   await publish('Hill', ['dusk', 'Harbor'], [80, 80]);
 });
-
-afterAll(() => studio.close());
 
 const titles = (page: Page) =>
   page

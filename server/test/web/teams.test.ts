@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { grant } from '../support/people.ts';
 import { jpeg } from '../support/pictures.ts';
 import { call, upload, uploadReady } from './call.ts';
@@ -31,8 +31,6 @@ beforeAll(async () => {
   await publish('Valley', 'Hills');
   await publish('Nowhere');
 });
-
-afterAll(() => studio.close());
 
 test('creates, follows, joins, posts to, illustrates, moves and closes a team', async () => {
   const all = ids.get('All of the studio');

@@ -1,7 +1,5 @@
-import { readFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import type { Locator, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { beforeAll, expect, test, vi } from 'vitest';
 import { clip } from '../media/clips.ts';
 import { pdf } from '../media/documents.ts';
 import { stl, torus } from '../media/models.ts';
@@ -11,8 +9,6 @@ import { naturalWidth, overhang, phone, visit } from './hands.ts';
 import { openStudio, type Studio } from './studio.ts';
 
 const subtitles = '1\n00:00:00,000 --> 00:00:30,000\nHigh water\n';
-/** A font from npm. */
-const face = '@fontsource-variable/inter/files/inter-latin-wght-normal.woff2';
 
 let studio: Studio;
 let mara: Page;
@@ -53,8 +49,6 @@ beforeAll(async () => {
   strip = await publish('Strip', [comic]);
   shore = await publish('Shore', [tide, coast, buoy]);
 }, 240_000);
-
-afterAll(() => studio?.close());
 
 const viewer = (page: Page): Locator => page.getByRole('dialog');
 const titleOf = (page: Page): Locator => viewer(page).getByRole('heading').first();
@@ -246,17 +240,6 @@ test('renders Markdown in a frame without scripts', async () => {
   const frame = viewer(mara).locator('iframe');
   expect(await frame.getAttribute('srcdoc')).toMatch(/<h1[^>]*>Tides/);
   expect(await frame.getAttribute('sandbox')).not.toMatch(/scripts|same-origin/);
-  await close();
-});
-
-test('previews any words in a font', async () => {
-  const inter = await readFile(createRequire(import.meta.url).resolve(face));
-  const { close } = await show(Uint8Array.from(inter), 'Inter', 'inter.woff2');
-  await viewer(mara).getByLabel('Try it').fill('Harbour');
-  const line = viewer(mara).locator('[data-specimen] p').first();
-  expect(await line.textContent()).toBe('Harbour');
-  const isLoaded = line.evaluate((one) => document.fonts.check(`72px ${getComputedStyle(one).fontFamily}`));
-  expect(await isLoaded).toBe(true);
   await close();
 });
 

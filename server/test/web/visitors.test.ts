@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { jpeg } from '../support/pictures.ts';
 import { call, uploadReady } from './call.ts';
 import { naturalWidth, overhang, phone, visit } from './hands.ts';
@@ -19,8 +19,6 @@ beforeAll(async () => {
   post = (await call(owner, 'POST', '/posts', { title: 'Harbour', visibility: 'private', members })).id;
   outsider = await studio.openPage(phone);
 });
-
-afterAll(() => studio?.close());
 
 const dialog = () => owner.getByRole('dialog');
 const links = () => dialog().getByRole('region', { name: 'Links' });
