@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { assetPatch, changesBetween, draftOf } from '#lib/assets/asset-draft.ts';
 import { libraryAddress, ownAssets, readAssetFilter } from '#lib/assets/asset-filter.ts';
 import { explainBlur, isVeiled } from '#lib/assets/mature.ts';
-import { metadataFacts } from '#lib/assets/metadata.ts';
+import { keyInWords, metadataFacts } from '#lib/assets/metadata.ts';
 import { audienceText, mayChange, sensitivityChoices } from '#lib/assets/sensitivity.ts';
 import { sourceOf, suggesterOf } from '#lib/assets/tag-source.ts';
 import { assetOf, userOf } from './samples.ts';
@@ -120,6 +120,15 @@ describe('a mature picture', () => {
 });
 
 describe('facts in words', () => {
+  it('turns keys into words', () => {
+    expect(['camera_make', 'cameraMake', 'gps_coordinates', '_'].map(keyInWords)).toEqual([
+      'Camera make',
+      'Camera make',
+      'GPS coordinates',
+      '_',
+    ]);
+  });
+
   it('expands metadata by one level and drops empty values', () => {
     expect(
       metadataFacts({ iso: 100, note: ' ', keywords: ['a', 'b'], exif: { lens: '50 mm', x: null } }),
