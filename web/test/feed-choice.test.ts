@@ -32,12 +32,6 @@ describe('the feed an address asks for', () => {
     expect(read('show=everything&sort=best')).toEqual({ feed: 'latest', sort: 'newest', drafts: false });
   });
 
-  it('offers visitors trending posts but no followed ones', () => {
-    expect(read('show=following&sort=oldest', false)).toMatchObject({ feed: 'latest', sort: 'oldest' });
-    expect(read('show=team', false)).toMatchObject({ feed: 'latest' });
-    expect(read('show=trending', false)).toMatchObject({ feed: 'trending' });
-  });
-
   it('has a separate page for drafts', () => {
     const usual = usualChoice(null);
     const oldest = readDraftsChoice(new URLSearchParams('sort=oldest'), usual);

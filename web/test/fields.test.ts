@@ -8,7 +8,7 @@ import { type Draft, draftOf, sentOf } from '#lib/fields/draft.ts';
 import { readFilter, writeFilter } from '#lib/fields/filter.ts';
 import { whyReadOnly } from '#lib/fields/rights.ts';
 import { safeAddress } from '#lib/fields/safe-html.ts';
-import { isShortVocabulary, termsIn } from '#lib/fields/terms.ts';
+import { isShortVocabulary } from '#lib/fields/terms.ts';
 import { plainText, valueInWords } from '#lib/fields/value-words.ts';
 import { fieldOf, userOf } from './samples.ts';
 
@@ -165,14 +165,6 @@ describe('terms', () => {
     ],
   };
 
-  it('know their path in the tree', () => {
-    expect(termsIn({ options })).toEqual([
-      { value: 'plain', label: 'plain', path: ['plain'], status: 'active', isBranch: false },
-      { value: 'eu', label: 'Europe', path: ['Europe'], status: 'active', isBranch: true },
-      { value: 'fi', label: 'Finland', path: ['Europe', 'Finland'], status: 'deprecated', isBranch: false },
-    ]);
-  });
-
   it('are a plain list for short, fully loaded vocabularies', () => {
     expect(isShortVocabulary({ type: 'select', options })).toBe(true);
     expect(isShortVocabulary({ type: 'tree', options })).toBe(false);
@@ -184,11 +176,6 @@ describe('terms', () => {
 
 describe('formatted values', () => {
   const words = { labelOf: (term: string) => term.toUpperCase(), language: 'en' };
-
-  it('a date is the same in every time zone', () => {
-    const value = { value_date: '2026-03-01T00:00:00.000Z' };
-    expect(valueInWords({ type: 'date' }, value, words)).toBe('March 1, 2026');
-  });
 
   it('terms by their labels, yes and no, numbers without noise, text without markup', () => {
     expect(valueInWords({ type: 'multi_select' }, { value_options: ['a', 'b'] }, words)).toBe('A, B');

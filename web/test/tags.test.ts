@@ -10,7 +10,6 @@ import {
   withTeamChip,
   withTeamOrder,
 } from '#lib/tags/rail.ts';
-import { changeInWords } from '#lib/tags/words.ts';
 
 // PREFERENCE-5
 describe('the rail of followed tags', () => {
@@ -48,17 +47,5 @@ describe('the rail of followed tags', () => {
       team_order: ['t'],
       hidden_team_ids: ['u'],
     });
-  });
-});
-
-describe('formatted numbers', () => {
-  it('say what a merge writes', () => {
-    const none = { posts: 0, assets: 0, follows: 0, rails: 0, views: 0, searches: 0, dry_run: true };
-    expect(changeInWords(none)).toBe('nothing');
-    expect(changeInWords({ ...none, posts: 1200 })).toBe('1,200 posts');
-    expect(changeInWords({ ...none, searches: 2 })).toBe('2 saved searches');
-    expect(changeInWords({ ...none, posts: 1, assets: 2, follows: 1 })).toBe(
-      '1 post, 2 assets and 1 follower',
-    );
   });
 });

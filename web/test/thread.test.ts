@@ -1,13 +1,7 @@
 import type { CommentRoot } from '@vitrine/contract/comments';
 import { describe, expect, it } from 'vitest';
 import { mayChange, mayRemove, mayWrite } from '#lib/comments/rights.ts';
-import {
-  changedInThread,
-  shownReplies,
-  type Thread,
-  withoutInThread,
-  withReplyBelow,
-} from '#lib/comments/thread.ts';
+import { shownReplies, type Thread, withReplyBelow } from '#lib/comments/thread.ts';
 import { dependsOnTeam, mayEdit } from '#lib/posts/rights.ts';
 import { commentOf, userOf } from './samples.ts';
 
@@ -32,19 +26,6 @@ describe('a thread', () => {
       reply_count: 31,
       replies: [{ id: 'x' }],
     });
-  });
-
-  it('changes only the edited comment or reply', () => {
-    const after = changedInThread(threadOf(root('a', ['x', 'y'])), 'y', { liked: true, like_count: 1 });
-    expect(rootsOf(after)[0]?.replies.map((one) => one.liked)).toEqual([false, true]);
-    expect(rootsOf(after)[0]?.liked).toBe(false);
-  });
-
-  it('removes a reply and its count, and a comment with its replies', () => {
-    const thread = threadOf(root('a', ['x', 'y']), root('b', []));
-    const without = withoutInThread(thread, commentOf('x', { parent_id: 'a' }));
-    expect(rootsOf(without)[0]).toMatchObject({ reply_count: 1, replies: [{ id: 'y' }] });
-    expect(rootsOf(withoutInThread(thread, root('a', ['x', 'y']))).map((one) => one.id)).toEqual(['b']);
   });
 });
 

@@ -25,17 +25,6 @@ describe('subtitles among the files', () => {
       names.map((name) => ({ id: name, name, size: 1 })),
     );
 
-  it('wait for the video of the same name and are attached in their language', () => {
-    const both = files('movie.de.srt', 'Movie.mp4', 'other.srt');
-    expect(queue.nextToStart(both, 5)).toEqual(['Movie.mp4', 'other.srt']);
-    const ready = queue.finished(queue.started(both, 'Movie.mp4'), 'Movie.mp4', sent('a', 3));
-    expect(queue.nextToStart(ready, 5)).toEqual(['movie.de.srt', 'other.srt']);
-    const srt = at(ready, 'movie.de.srt');
-    expect(srt && queue.videoFor(ready, srt)).toMatchObject({ item: { assetId: 'a' }, lang: 'de' });
-    const attached = queue.attached(queue.started(ready, 'movie.de.srt'), 'movie.de.srt', 'Movie.mp4');
-    expect(queue.assetIdsOf(attached)).toEqual(['a']);
-  });
-
   it('are ordinary files beside a picture or a failed video', () => {
     const picture = queue.finished(queue.started(files('a.jpg', 'a.srt'), 'a.jpg'), 'a.jpg', sent('a', 1));
     expect(queue.nextToStart(picture, 5)).toEqual(['a.srt']);
