@@ -1,8 +1,6 @@
 import type { SessionUser } from '@vitrine/contract/identity';
-import type { CapabilityRecord, Role } from '@vitrine/contract/roles';
 import { describe, expect, it } from 'vitest';
 import { auditAddress, auditExportAddress, readAuditFilter, readPerson } from '#lib/admin/audit-filter.ts';
-import { capabilitiesWithSource } from '#lib/admin/holdings.ts';
 import { sectionAt, sectionsFor } from '#lib/admin/sections.ts';
 import { allowanceOf } from '#lib/identity/allowance.ts';
 import { readToEnd } from '#lib/paging.ts';
@@ -77,43 +75,6 @@ describe('the audit filter', () => {
     expect(readPerson('042')).toEqual({ username: '042' });
     expect(readPerson(' ')).toBeUndefined();
     expect(readPerson('@')).toBeUndefined();
-  });
-});
-
-describe('where capabilities come from', () => {
-  const record = (capability: string, team_id: string | null): CapabilityRecord => ({
-    id: '00000000-0000-4000-8000-000000000001',
-    capability,
-    team_id,
-    note: null,
-    by_user_ref: null,
-    created_at: '2026-03-10T12:00:00.000Z',
-    expires_at: null,
-  });
-  const member: Role = {
-    id: '00000000-0000-4000-8000-000000000002',
-    code: 'member',
-    label: 'Member',
-    parent_id: null,
-    capabilities: ['posts.create', 'teams.read'],
-  };
-  const holdings = {
-    role: 'member',
-    capabilities: ['posts.create', 'users.read'],
-    grants: [record('users.read', null), record('posts.create', '00000000-0000-4000-8000-00000000000a')],
-    revokes: [record('teams.read', null)],
-  };
-
-  it('shows only the capabilities that the server reports', () => {
-    expect(capabilitiesWithSource(holdings, member)).toEqual([
-      { code: 'posts.create', fromRole: true, granted: false },
-      { code: 'users.read', fromRole: false, granted: true },
-    ]);
-    expect(capabilitiesWithSource(holdings, undefined)[0]).toEqual({
-      code: 'posts.create',
-      fromRole: false,
-      granted: false,
-    });
   });
 });
 

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { commentIn, findComment } from '#lib/comments/find.ts';
 import { completed, matching, mentionDraftAt, mentionOf, piecesOf } from '#lib/comments/mentions.ts';
 import { peopleIn } from '#lib/comments/people.ts';
-import { draftOf, encryptionInWords, smtpAddress } from '#lib/mail/smtp-address.ts';
+import { smtpAddress } from '#lib/mail/smtp-address.ts';
 import { hourChoices, zoneChoices } from '#lib/notifications/choice-words.ts';
 import { byPeriod } from '#lib/notifications/days.ts';
 import { placeOf, sentenceOf } from '#lib/notifications/wording.ts';
@@ -231,35 +231,6 @@ describe('a mail server’s address', () => {
     [{ user: 'a', password: '\ud800' }, 'smtp://a:%EF%BF%BD@mail.example.org'],
   ])('%j', (given, address) => {
     expect(smtpAddress({ ...draft, ...given })).toBe(address);
-  });
-
-  it('starts from the stored settings, never with a password or a guess', () => {
-    const kept = {
-      source: 'library' as const,
-      host: 'mail.example.org',
-      port: 587,
-      secure: false,
-      tls: 'required' as const,
-      user: 'post',
-      has_password: true,
-      from_address: null,
-      from_name: null,
-    };
-    expect(draftOf(kept)).toEqual({
-      host: 'mail.example.org',
-      port: '587',
-      encryption: 'required',
-      user: 'post',
-      password: '',
-    });
-    expect(draftOf({ ...kept, secure: true, tls: 'offered' }).encryption).toBe('smtps');
-    expect(draftOf({ ...kept, secure: true, tls: 'unverified' }).encryption).toBe('');
-    expect(encryptionInWords(kept)).toBe('Always (STARTTLS)');
-    expect(encryptionInWords({ secure: true, tls: 'unverified' })).toMatch(/any certificate$/);
-    expect(draftOf({ ...kept, host: null, port: null, tls: null, user: null })).toMatchObject({
-      host: '',
-      encryption: 'offered',
-    });
   });
 });
 

@@ -29,10 +29,8 @@ import {
   hashOf,
   isStored,
   newLogo,
-  newLogos,
   sendBytes,
   useBytes,
-  useInTurn,
   whileBroken,
 } from './logos.ts';
 
@@ -247,23 +245,6 @@ describe('GET /appearance/logo', () => {
       expect(headers.get('content-security-policy')).toBe(
         "default-src 'none'; frame-ancestors 'none'; sandbox",
       );
-    }
-  });
-
-  test('serves each entry of the history at its address, to everybody', async () => {
-    const logos = await newLogos(3);
-    await useInTurn(root, logos);
-    const { logo_history, logo_url } = await root.ok('getAdminAppearance');
-    expect(logo_history.map(({ hash }) => hash)).toEqual(logos.map(({ hash }) => hash).reverse());
-    for (const publicMode of [true, false]) {
-      await library.setPublicMode(publicMode);
-      for (const { url, hash, content_type, size_bytes } of logo_history) {
-        const served = await fetchBytes(library, url);
-        expect([hashOf(served.bytes), served.bytes.length]).toEqual([hash, size_bytes]);
-        expect(served.headers.get('content-type')).toBe(content_type);
-      }
-      const current = await fetchBytes(library, `${basePath}/appearance/logo`);
-      expect(addressOf(hashOf(current.bytes))).toBe(logo_url);
     }
   });
 

@@ -125,6 +125,7 @@ test('previews, applies, removes and reapplies a logo; fonts appear on the page'
   expect(await header.locator('img[data-logo]').count()).toBe(0);
   await mara.getByRole('button', { name: 'Use this logo' }).click();
   await mara.getByRole('alert').filter({ hasText: '16' }).waitFor();
+  await mara.getByRole('button', { name: 'Discard' }).click();
   await pick.setInputFiles(await file(240, 80));
   await mara.getByRole('button', { name: 'Use this logo' }).click();
   const logo = header.locator('img[data-logo]');
