@@ -280,7 +280,7 @@ test('adds a new post to a collection and a team, and restores a deleted collect
   const team = (await call(mara, 'POST', '/teams', { name: 'Dockers' })).id;
   const { ref } = await call(ana, 'GET', '/auth/me');
   await call(mara, 'PUT', `/teams/${team}/members/${ref}`);
-  await visit(ana, '/new');
+  await ana.goto('/new');
   await ana.getByLabel('Choose files').setInputFiles({
     name: 'buoy.jpg',
     mimeType: 'image/jpeg',
