@@ -37,10 +37,6 @@ const select = ({ hash }: { hash: string }, who = root) => who.ok('selectLogo', 
 const shown = () => root.ok('getAdminAppearance');
 const hashes = (logos: readonly Logo[]) => logos.map(({ hash }) => hash);
 
-async function _activeOnes(): Promise<string[]> {
-  return (await shown()).logo_history.filter(({ active }) => active).map(({ hash }) => hash);
-}
-
 /** Returns the status of the address of each logo. */
 async function served(logos: readonly Logo[]): Promise<number[]> {
   return Promise.all(logos.map(async ({ hash }) => (await fetchBytes(library, addressOf(hash))).status));
