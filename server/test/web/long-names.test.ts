@@ -95,7 +95,7 @@ function strays(page: Page): Promise<string[]> {
   });
 }
 
-/** Waits until the page shows one of the names and has changed nothing for a while. */
+/** Waits until the page shows one of the names and has changed nothing for a while, at most two seconds. */
 async function quiet(page: Page): Promise<void> {
   await drawn(page);
   await page.waitForFunction(() => /Donau/i.test(document.querySelector('main')?.innerHTML ?? ''));
@@ -106,6 +106,8 @@ async function quiet(page: Page): Promise<void> {
           changes.disconnect();
           resolve();
         };
+        // Some pages never rest.
+        setTimeout(done, 2000);
         let silence = setTimeout(done, 300);
         const changes = new MutationObserver(() => {
           clearTimeout(silence);

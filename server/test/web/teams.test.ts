@@ -87,6 +87,7 @@ test('creates, follows, joins, posts to, illustrates, moves and closes a team', 
   const asset_id = await uploadReady(otto, await jpeg(900, 600), { title: 'Pier', team_id: ferries });
   const post = { title: 'Early at the pier', members: [{ asset_id }], team_id: ferries };
   await call(otto, 'POST', '/posts', post);
+  await mara.reload();
   await mara.getByRole('navigation', { name: 'Of the team' }).getByRole('link', { name: 'Posts' }).click();
   await mara.getByRole('link', { name: /Early at the pier/ }).waitFor();
   await mara.getByRole('button', { name: 'Picture', exact: true }).click();
@@ -236,7 +237,7 @@ test('files added to a team’s post are assigned to the team if the user may as
 
 test('shows followed teams above the feed, filters by them, and has a feed of all', async () => {
   for (const name of ['Hills', 'Piers']) await call(otto, 'PUT', `/teams/${ids.get(name)}/follow`);
-  await visit(otto, '/');
+  await otto.goto('/');
   const chips = otto.getByRole('navigation', { name: 'Teams you follow' });
   const names = async () => (await chips.getByRole('link').allInnerTexts()).map((text) => text.trim());
   await expect.poll(names).toEqual(['Hills', 'Piers']);
