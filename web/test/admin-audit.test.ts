@@ -82,11 +82,4 @@ describe('impersonatorOf', () => {
       impersonatorOf(event('x', { actor_user_ref: 9, metadata: { impersonated_by: by } })),
     ).toBeUndefined();
   });
-
-  it.each([[{}], [{ impersonated_by: null }], [{ impersonated_by: 'mara' }], [{ impersonated_by: {} }]])(
-    'is nobody in %j',
-    (metadata) => {
-      expect(impersonatorOf(event('x', { metadata }))).toBeUndefined();
-    },
-  );
 });

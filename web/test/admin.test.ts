@@ -1,8 +1,6 @@
 import type { SessionUser } from '@vitrine/contract/identity';
-import type { CapabilityRecord, Role } from '@vitrine/contract/roles';
 import { describe, expect, it } from 'vitest';
 import { auditAddress, auditExportAddress, readAuditFilter, readPerson } from '#lib/admin/audit-filter.ts';
-import { capabilitiesWithSource, labelOf, roleNamed } from '#lib/admin/holdings.ts';
 import { sectionAt, sectionsFor } from '#lib/admin/sections.ts';
 import { allowanceOf } from '#lib/identity/allowance.ts';
 import { readToEnd } from '#lib/paging.ts';
@@ -43,12 +41,9 @@ describe('agoOf', () => {
     ['2026-03-10T11:59:30Z', 'just now'],
     ['2026-03-10T12:00:20Z', 'just now'],
     ['2026-03-10T11:59:10Z', '1 minute ago'],
-    ['2026-03-10T11:30:20Z', '29 minutes ago'],
-    ['2026-03-10T11:29:00Z', '31 minutes ago'],
     ['2026-03-10T11:00:01Z', '59 minutes ago'],
     ['2026-03-10T10:00:00Z', '2 hours ago'],
     ['2026-03-09T11:00:00Z', '1 day ago'],
-    ['2026-02-20T12:00:00Z', '18 days ago'],
     ['2026-03-10T14:00:00Z', 'in 2 hours'],
     ['2025-03-10T12:00:00Z', 'Mar 10, 2025'],
   ])('of %s is %s', (moment, words) => {
@@ -80,55 +75,6 @@ describe('the audit filter', () => {
     expect(readPerson('042')).toEqual({ username: '042' });
     expect(readPerson(' ')).toBeUndefined();
     expect(readPerson('@')).toBeUndefined();
-  });
-});
-
-describe('where capabilities come from', () => {
-  const record = (capability: string, team_id: string | null): CapabilityRecord => ({
-    id: '00000000-0000-4000-8000-000000000001',
-    capability,
-    team_id,
-    note: null,
-    by_user_ref: null,
-    created_at: '2026-03-10T12:00:00.000Z',
-    expires_at: null,
-  });
-  const member: Role = {
-    id: '00000000-0000-4000-8000-000000000002',
-    code: 'member',
-    label: 'Member',
-    parent_id: null,
-    capabilities: ['posts.create', 'teams.read'],
-  };
-  const holdings = {
-    role: 'member',
-    capabilities: ['posts.create', 'users.read'],
-    grants: [record('users.read', null), record('posts.create', '00000000-0000-4000-8000-00000000000a')],
-    revokes: [record('teams.read', null)],
-  };
-
-  it('shows only the capabilities that the server reports', () => {
-    expect(capabilitiesWithSource(holdings, member)).toEqual([
-      { code: 'posts.create', fromRole: true, granted: false },
-      { code: 'users.read', fromRole: false, granted: true },
-    ]);
-    expect(capabilitiesWithSource(holdings, undefined)[0]).toEqual({
-      code: 'posts.create',
-      fromRole: false,
-      granted: false,
-    });
-  });
-
-  it('finds a role by code before label', () => {
-    const odd: Role = { ...member, code: 'Member', label: 'member' };
-    expect(roleNamed([odd, member], 'member')).toBe(member);
-    expect(roleNamed([member], 'Member')).toBe(member);
-    expect(roleNamed([member], undefined)).toBeUndefined();
-  });
-
-  it('shows the code of a capability without a label', () => {
-    expect(labelOf([{ code: 'users.read', label: 'See accounts' }], 'users.read')).toBe('See accounts');
-    expect(labelOf(undefined, 'users.read')).toBe('users.read');
   });
 });
 

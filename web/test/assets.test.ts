@@ -1,17 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { assetPatch, carriedOver, changesBetween, draftOf } from '#lib/assets/asset-draft.ts';
-import {
-  assetQueryOf,
-  isNarrowed,
-  libraryAddress,
-  ownAssets,
-  readAssetFilter,
-} from '#lib/assets/asset-filter.ts';
+import { assetPatch, changesBetween, draftOf } from '#lib/assets/asset-draft.ts';
+import { libraryAddress, ownAssets, readAssetFilter } from '#lib/assets/asset-filter.ts';
 import { explainBlur, isVeiled } from '#lib/assets/mature.ts';
 import { keyInWords, metadataFacts } from '#lib/assets/metadata.ts';
 import { audienceText, mayChange, sensitivityChoices } from '#lib/assets/sensitivity.ts';
 import { sourceOf, suggesterOf } from '#lib/assets/tag-source.ts';
-import { addressOf, deletedBy, readScope } from '#lib/trash/words.ts';
 import { assetOf, userOf } from './samples.ts';
 
 const team = '0b3f3c1e-8f5a-4c7e-9d51-7a2f6f1f0a11';
@@ -42,13 +35,6 @@ describe('filters of the library page', () => {
     const many = Array.from({ length: 14 }, (_, at) => `tag=t${at % 12}`).join('&');
     expect(readAssetFilter(new URLSearchParams(many)).tags).toHaveLength(10);
   });
-
-  it('lists the user’s own assets by default', () => {
-    expect(assetQueryOf(ownAssets, 7)).toEqual({ owner_ref: 7 });
-    expect(assetQueryOf({ everyone: true, tags: ['a'], team }, 7)).toEqual({ tag: ['a'], team_id: team });
-    expect(isNarrowed({ everyone: true, tags: [] })).toBe(false);
-    expect(isNarrowed({ everyone: false, tags: [], team })).toBe(true);
-  });
 });
 
 describe('a changed asset', () => {
@@ -77,14 +63,6 @@ describe('a changed asset', () => {
       'title',
       'tags',
     ]);
-  });
-
-  it('keeps local changes and adopts the rest of the newer state', () => {
-    const mine = { ...draftOf(asset), title: 'Harbour' };
-    const theirs = { ...asset, title: 'Quay', description: 'At dusk', mature: true };
-    const merged = carriedOver(asset, mine, theirs);
-    expect(merged).toMatchObject({ title: 'Harbour', description: 'At dusk', mature: true });
-    expect(assetPatch(theirs, merged)).toEqual({ title: 'Harbour' });
   });
 });
 
@@ -142,14 +120,13 @@ describe('a mature picture', () => {
 });
 
 describe('facts in words', () => {
-  it.each([
-    ['camera_make', 'Camera make'],
-    ['cameraMake', 'Camera make'],
-    ['iso', 'ISO'],
-    ['gps_coordinates', 'GPS coordinates'],
-    ['_', '_'],
-  ])('%s', (key, words) => {
-    expect(keyInWords(key)).toBe(words);
+  it('turns keys into words', () => {
+    expect(['camera_make', 'cameraMake', 'gps_coordinates', '_'].map(keyInWords)).toEqual([
+      'Camera make',
+      'Camera make',
+      'GPS coordinates',
+      '_',
+    ]);
   });
 
   it('expands metadata by one level and drops empty values', () => {
@@ -169,31 +146,5 @@ describe('facts in words', () => {
     expect(sourceOf(suggested)).toBe('by AI, 92 % sure');
     expect(suggesterOf({ ...suggested, ...by })).toBe('local tagger 2');
     expect(suggesterOf({ value: 'a', source: 'manual', created_by_model: null })).toBeUndefined();
-  });
-});
-
-describe('the trash', () => {
-  const item = {
-    kind: 'post',
-    id: 'p',
-    title: '',
-    deleted_at: '2026-01-02T03:04:05.000Z',
-    deleted_reason: null,
-    deleted_by_user_ref: 4,
-    restorable: false,
-  } as const;
-
-  it('names the account that deleted an item', () => {
-    expect(deletedBy(item, 4, undefined)).toBe('by you');
-    expect(deletedBy(item, 5, 'Ana')).toBe('by Ana');
-    expect(deletedBy(item, 5, null)).toBe('by someone');
-    expect(deletedBy({ ...item, deleted_by_user_ref: null }, 5, undefined)).toBe('by an unknown account');
-  });
-
-  it('gives the location of items and pending appeals', () => {
-    expect(addressOf(item)).toBe('/posts/p');
-    expect(addressOf({ kind: 'asset', id: 'a' })).toBe('/assets/a');
-    expect(readScope(new URLSearchParams('of=by-me'))).toBe('deleted_by_me');
-    expect(readScope(new URLSearchParams('of=x'))).toBe('owned_by_me');
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { cropOf, movableAxis, movedFocal, travelOf } from '#lib/posts/edit/crop.ts';
+import { cropOf, movedFocal } from '#lib/posts/edit/crop.ts';
 import { nearestSpot } from '#lib/ui/sorting.ts';
 
 describe('the square crop of a cover', () => {
@@ -18,17 +18,6 @@ describe('the square crop of a cover', () => {
     expect(movedFocal(2, null, 9, 0)).toEqual({ x: 0.75, y: 0.5 });
     expect(movedFocal(0.5, { x: 0.5, y: 0.3 }, 0, -9)).toEqual({ x: 0.5, y: 0.25 });
     expect(movedFocal(1, null, 0.2, 0.2)).toEqual({ x: 0.5, y: 0.5 });
-  });
-
-  it('moves away from an edge immediately after a focal point beyond it', () => {
-    expect(movedFocal(2, { x: 1, y: 0 }, -0.05, 0)).toEqual({ x: 0.7, y: 0.5 });
-  });
-
-  it('gives its directions and its position', () => {
-    expect([movableAxis(1.5), movableAxis(0.7), movableAxis(1)]).toEqual(['horizontal', 'vertical', 'none']);
-    expect([travelOf(2, { x: 0, y: 0 }), travelOf(2, null), travelOf(0.5, { x: 0.5, y: 1 })]).toEqual([
-      0, 50, 100,
-    ]);
   });
 });
 

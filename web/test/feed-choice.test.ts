@@ -7,7 +7,7 @@ import {
   usualChoice,
   withTag,
 } from '#lib/posts/feed-choice.ts';
-import { choiceOf, nameFor, queryOf } from '#lib/views/view-choice.ts';
+import { choiceOf, queryOf } from '#lib/views/view-choice.ts';
 
 const team = '00000000-0000-4000-8000-000000000001';
 const read = (search: string, signedIn = true) => readFeedChoice(new URLSearchParams(search), signedIn);
@@ -28,18 +28,8 @@ describe('the feed an address asks for', () => {
     expect(feedAddress(read(address.slice(1)))).toBe(address);
   });
 
-  it('ignores an origin that is no filter', () => {
-    expect(isNarrowed(read('origin=elsewhere'))).toBe(false);
-  });
-
   it('defaults to the latest posts, newest first', () => {
     expect(read('show=everything&sort=best')).toEqual({ feed: 'latest', sort: 'newest', drafts: false });
-  });
-
-  it('offers visitors trending posts but no followed ones', () => {
-    expect(read('show=following&sort=oldest', false)).toMatchObject({ feed: 'latest', sort: 'oldest' });
-    expect(read('show=team', false)).toMatchObject({ feed: 'latest' });
-    expect(read('show=trending', false)).toMatchObject({ feed: 'trending' });
   });
 
   it('has a separate page for drafts', () => {
@@ -98,10 +88,6 @@ describe('a feed that is narrowed', () => {
     expect(withTag(withTag(one, 'dusk', true), 'sea', false).tags).toEqual(['dusk']);
     expect(withTag(one, 'sea', false)).toEqual(read(''));
   });
-
-  it('does not apply to drafts', () => {
-    expect(feedAddress({ ...read('tag=sea'), drafts: true })).toBe('/drafts');
-  });
 });
 
 describe('a saved view', () => {
@@ -109,16 +95,5 @@ describe('a saved view', () => {
     for (const search of ['', 'show=trending', `sort=oldest&tag=sea&tag=dusk&author=7&team=${team}`]) {
       expect(choiceOf(queryOf(read(search)))).toEqual(read(search));
     }
-  });
-
-  it('of another program shows what these pages can', () => {
-    expect(choiceOf({ q: 'pier', layout: 'list', tag: [] })).toEqual(read(''));
-  });
-
-  it('is called after its tags, else after its feed', () => {
-    expect([nameFor(read('tag=sea&tag=dusk')), nameFor(read('show=trending'))]).toEqual([
-      'sea, dusk',
-      'Trending',
-    ]);
   });
 });

@@ -1,9 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { arrange, found, ordersFor } from '#lib/fields/admin/arrange.ts';
-import { codeOf } from '#lib/fields/admin/code.ts';
+import { arrange, ordersFor } from '#lib/fields/admin/arrange.ts';
 import { controllersFor, holdsFor, readCondition, writeTerm } from '#lib/fields/admin/condition.ts';
 import { defaultOf, draftOf, spoken } from '#lib/fields/admin/default.ts';
-import { mergeInWords } from '#lib/fields/admin/merge.ts';
 import { draftOfOptions, optionsWith } from '#lib/fields/admin/options.ts';
 import { longestValue, tryPattern } from '#lib/fields/admin/pattern.ts';
 import { refusalOf } from '#lib/fields/admin/refusal.ts';
@@ -44,14 +42,6 @@ describe('the list of fields', () => {
     ]);
   });
 
-  it('is searched by name and code', () => {
-    const fields = [fieldOf('camera_model', { label: 'Camera' }), fieldOf('place', { label: 'Ort' })];
-    expect(found(fields, ' CAM').map(({ code }) => code)).toEqual(['camera_model']);
-    expect(found(fields, 'camera model').map(({ code }) => code)).toEqual(['camera_model']);
-    expect(found(fields, 'ort').map(({ code }) => code)).toEqual(['place']);
-    expect(found(fields, '')).toHaveLength(2);
-  });
-
   it('writes one order if a number fits between the neighbours, otherwise renumbers the group', () => {
     const two = [10, 20].map((display_order) => fieldOf(`${display_order}`, { display_order }));
     const c = fieldOf('c');
@@ -65,27 +55,9 @@ describe('the list of fields', () => {
       ['y', 120],
     ]);
   });
-
-  it('makes a code out of a name', () => {
-    expect(codeOf('Größe (cm)')).toBe('grosse_cm');
-    expect(codeOf('35 mm film')).toBe('mm_film');
-    expect(codeOf('日本')).toBe('');
-    expect(codeOf('a'.repeat(70))).toHaveLength(64);
-  });
 });
 
 describe('refusals', () => {
-  it('are shown beside their control, with visible names', () => {
-    const text = 'Show_on_card and read_capability are mutually exclusive: everyone sees cards.';
-    const refusal = refusalOf(text);
-    expect(refusal.about('show_on_card')).toBe(
-      '“On cards” and “Who may read it” are mutually exclusive: everyone sees cards.',
-    );
-    expect(refusal.about('edit_tab')).toBeUndefined();
-    expect(refusal.beside('edit_tab')).toMatch(/^“On cards”/);
-    expect(refusal.beside('show_on_card')).toBeUndefined();
-  });
-
   it('keep the text that was typed', () => {
     const text = 'Display_condition: "read_only=x": there is no field read_only_x.';
     expect(refusalOf(text).about('display_condition')).toBe(
@@ -192,12 +164,6 @@ describe('vocabularies', () => {
     expect(readVocabulary({})).toEqual([]);
   });
 
-  it('show the children of expanded terms only', () => {
-    const lines = all(tree).map(({ node, depth }) => `${depth} ${node.value}`);
-    expect(lines.join(', ')).toBe('0 eu, 1 de, 2 hamburg, 2 berlin, 1 fr, 0 as');
-    expect(linesOf(tree, (value) => value !== 'eu').map(({ node }) => node.value)).toEqual(['eu', 'as']);
-  });
-
   it('are reordered by keyboard: up, down, in and out', () => {
     const by = (value: string, key: string) => {
       const move = moveByKey(all(tree), value, key);
@@ -263,14 +229,6 @@ describe('vocabularies', () => {
     const terms = Array.from({ length: 12_001 }, (_, at) => ({ value: `t${at}`, label: `T${at}` }));
     expect(inParts(terms).map((part) => part.length)).toEqual([5000, 5000, 2001]);
     expect(readAliases(' Foto, PHOTO\nfoto,,')).toEqual(['foto', 'photo']);
-  });
-
-  it('describe what a merge moves', () => {
-    const none = { assets: 0, collections: 0, aliases: 0, defaults: 0, conditions: 0 };
-    expect(mergeInWords({ ...none, assets: 1200, aliases: 1, conditions: 2 })).toBe(
-      '1,200 assets, 1 alias and 2 conditions would change.',
-    );
-    expect(mergeInWords(none)).toMatch(/^It is not used/);
   });
 });
 

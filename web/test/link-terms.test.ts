@@ -21,10 +21,6 @@ const link: ShareLink = {
 };
 
 describe('terms of a link', () => {
-  it('sends nothing without changes', () => {
-    expect(updateOf(link, draftOf(link), now)).toEqual({});
-  });
-
   it('clears removed terms and sets new ones', () => {
     const removed = { lifetime: 'never', locking: 'none', marking: 'none', downloads: false } as const;
     expect(updateOf(link, { ...draftOf(link), ...removed, label: ' Press ' }, now)).toEqual({

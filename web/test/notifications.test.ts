@@ -3,11 +3,11 @@ import type { Notification } from '@vitrine/contract/notifications';
 import { describe, expect, it } from 'vitest';
 import { commentIn, findComment } from '#lib/comments/find.ts';
 import { completed, matching, mentionDraftAt, mentionOf, piecesOf } from '#lib/comments/mentions.ts';
-import { participantsFirst, peopleIn } from '#lib/comments/people.ts';
-import { draftOf, encryptionInWords, smtpAddress } from '#lib/mail/smtp-address.ts';
+import { peopleIn } from '#lib/comments/people.ts';
+import { smtpAddress } from '#lib/mail/smtp-address.ts';
 import { hourChoices, zoneChoices } from '#lib/notifications/choice-words.ts';
 import { byPeriod } from '#lib/notifications/days.ts';
-import { countOf, placeOf, sentenceOf, titleWithCount } from '#lib/notifications/wording.ts';
+import { placeOf, sentenceOf } from '#lib/notifications/wording.ts';
 import { commentOf } from './samples.ts';
 
 const otto = { ref: 2, username: 'otto b', display_name: 'Otto Brandt' };
@@ -72,15 +72,6 @@ describe('a notification', () => {
   it('of a request links people who decide for everyone to the full queue', () => {
     expect(placeOf(told({ kind: 'request_received', request }), true)).toBe('/requests?of=all');
     expect(placeOf(told({ kind: 'request_decided', request }), true)).toBe('/requests?of=mine');
-  });
-});
-
-describe('the count', () => {
-  it('precedes the title and is capped', () => {
-    expect(titleWithCount('Feed', 0)).toBe('Feed');
-    expect(titleWithCount('Feed', 7)).toBe('(7) Feed');
-    expect(titleWithCount('(1) is a title', 7)).toBe('(7) (1) is a title');
-    expect([99, 100, 1000].map(countOf)).toEqual(['99', '99+', '99+']);
   });
 });
 
@@ -240,45 +231,6 @@ describe('a mail server’s address', () => {
     [{ user: 'a', password: '\ud800' }, 'smtp://a:%EF%BF%BD@mail.example.org'],
   ])('%j', (given, address) => {
     expect(smtpAddress({ ...draft, ...given })).toBe(address);
-  });
-
-  it('starts from the stored settings, never with a password or a guess', () => {
-    const kept = {
-      source: 'library' as const,
-      host: 'mail.example.org',
-      port: 587,
-      secure: false,
-      tls: 'required' as const,
-      user: 'post',
-      has_password: true,
-      from_address: null,
-      from_name: null,
-    };
-    expect(draftOf(kept)).toEqual({
-      host: 'mail.example.org',
-      port: '587',
-      encryption: 'required',
-      user: 'post',
-      password: '',
-    });
-    expect(draftOf({ ...kept, secure: true, tls: 'offered' }).encryption).toBe('smtps');
-    expect(draftOf({ ...kept, secure: true, tls: 'unverified' }).encryption).toBe('');
-    expect(encryptionInWords(kept)).toBe('Always (STARTTLS)');
-    expect(encryptionInWords({ secure: true, tls: 'unverified' })).toMatch(/any certificate$/);
-    expect(draftOf({ ...kept, host: null, port: null, tls: null, user: null })).toMatchObject({
-      host: '',
-      encryption: 'offered',
-    });
-  });
-});
-
-describe('who can be mentioned', () => {
-  const person = (ref: number, username: string) => ({ ref, username, display_name: username });
-
-  it('are participants first, then other members, without duplicates or the user', () => {
-    const [ann, otto, mara] = [person(1, 'ann'), person(2, 'otto'), person(3, 'mara')];
-    expect(participantsFirst([otto], [ann, otto, mara], 3)).toEqual([otto, ann]);
-    expect(participantsFirst([], [ann], undefined)).toEqual([ann]);
   });
 });
 

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { fitInside } from '#lib/assets/fit.ts';
 import { createPlaceholders } from '#lib/assets/placeholder.ts';
 import { sourceAt, sourcesOf, squareOf, usualLadder } from '#lib/assets/renditions.ts';
-import { cardLabel, coverOf } from '#lib/posts/cover.ts';
+import { coverOf } from '#lib/posts/cover.ts';
 import { pendingCovers, withFreshAssets } from '#lib/posts/refreshed.ts';
 import { assetOf, postOf } from './samples.ts';
 
@@ -88,10 +88,6 @@ describe('covers', () => {
     expect(coverOf(post)?.asset_id).toBe('a');
     expect(coverOf({ ...post, cover_asset_id: 'b' })?.asset_id).toBe('b');
     expect(coverOf({ ...post, cover_asset_id: 'gone' })?.asset_id).toBe('a');
-  });
-
-  it('has an accessible name of title, author and count', () => {
-    expect(cardLabel(post)).toBe('Untitled, by Ana, 2 pictures');
   });
 
   it('is requested again only while it is pending', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Conditions, readConditions, rowsOf, withRow, writeConditions } from '#lib/search/conditions.ts';
+import { readConditions, writeConditions } from '#lib/search/conditions.ts';
 import {
   criteriaOf,
   filterCount,
@@ -11,9 +11,8 @@ import {
   searchAddress,
 } from '#lib/search/criteria.ts';
 import { distance, meant } from '#lib/search/did-you-mean.ts';
-import { nameMatch, otherMatch, piecesOf } from '#lib/search/marks.ts';
+import { piecesOf } from '#lib/search/marks.ts';
 import { leadsTo } from '#lib/search/suggestions.ts';
-import { countInWords, totalInWords } from '#lib/search/words.ts';
 
 const team = '0198c3a0-0000-7000-8000-000000000001';
 const whole: SearchCriteria = {
@@ -65,19 +64,8 @@ describe('highlights', () => {
       .map((piece) => (piece.marked ? `[${piece.text}]` : piece.text))
       .join('|');
 
-  it('split a text at their ends', () => {
-    expect(marked('old harbour', [4, 11])).toBe('old |[harbour]');
-  });
-
   it('lose no character when they overlap, are unordered or out of range', () => {
     expect(marked('abcdef', [3, 99], [1, 4])).toBe('a|[bcd]|[ef]');
-  });
-
-  it('of a name are separate from others', () => {
-    const title = { source: 'title' as const, text: 'a', ranges: [] };
-    const comment = { source: 'comment' as const, text: 'b', ranges: [] };
-    expect(nameMatch([comment, title])).toBe(title);
-    expect(otherMatch([title, comment])).toBe(comment);
   });
 });
 
@@ -116,34 +104,6 @@ describe('conditions of the form', () => {
     const { conditions, others } = readConditions(filters, [year, place]);
     expect(others).toEqual(['field:year=1995', 'field:gone=1', 'nonsense']);
     expect(new Set(writeConditions(conditions, [year, place], others))).toEqual(new Set(filters));
-  });
-
-  it('offer the other end of a range once the first is set', () => {
-    let conditions: Conditions = {};
-    expect(rowsOf(year, conditions)).toEqual([{ operator: '>=', value: '' }]);
-    conditions = withRow(conditions, year, 0, { operator: '>=', value: '1990' });
-    expect(rowsOf(year, conditions)).toEqual([
-      { operator: '>=', value: '1990' },
-      { operator: '<=', value: '' },
-    ]);
-    conditions = withRow(conditions, year, 1, { operator: '<=', value: '1999' });
-    expect(writeConditions(conditions, [year], [])).toEqual(['field:year>=1990', 'field:year<=1999']);
-    expect(rowsOf(place, {})).toEqual([{ operator: '~', value: '' }]);
-  });
-
-  it('are empty without input', () => {
-    expect(writeConditions({ place: [{ operator: '~', value: '  ' }] }, [place], [])).toEqual([]);
-  });
-});
-
-describe('words', () => {
-  it('say how many there are', () => {
-    expect(totalInWords(0, false)).toBe('No results');
-    expect(totalInWords(1, false)).toBe('1 result');
-    expect(totalInWords(999, false)).toBe('999 results');
-    expect(totalInWords(1000, true)).toBe('More than 1,000 results');
-    expect(countInWords(1000)).toBe('1,000');
-    expect(countInWords(1001)).toBe('1,000+');
   });
 });
 

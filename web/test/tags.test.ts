@@ -10,9 +10,6 @@ import {
   withTeamChip,
   withTeamOrder,
 } from '#lib/tags/rail.ts';
-import { changeInWords, postsInWords } from '#lib/tags/words.ts';
-import { draftOf, textsOf } from '#lib/texts/fields.ts';
-import { linksOf } from '#lib/texts/links.ts';
 
 // PREFERENCE-5
 describe('the rail of followed tags', () => {
@@ -50,42 +47,5 @@ describe('the rail of followed tags', () => {
       team_order: ['t'],
       hidden_team_ids: ['u'],
     });
-  });
-});
-
-describe('formatted numbers', () => {
-  const tag = { tag: 'a', followed: false, post_count_capped: false };
-
-  it('say how many posts have a tag, and when there are more', () => {
-    expect([0, 1, 2].map((post_count) => postsInWords({ ...tag, post_count }))).toEqual([
-      'On assets only',
-      '1 post',
-      '2 posts',
-    ]);
-    expect(postsInWords({ ...tag, post_count: 1000, post_count_capped: true })).toBe('More than 1,000 posts');
-  });
-
-  it('say what a merge writes', () => {
-    const none = { posts: 0, assets: 0, follows: 0, rails: 0, views: 0, searches: 0, dry_run: true };
-    expect(changeInWords(none)).toBe('nothing');
-    expect(changeInWords({ ...none, posts: 1200 })).toBe('1,200 posts');
-    expect(changeInWords({ ...none, searches: 2 })).toBe('2 saved searches');
-    expect(changeInWords({ ...none, posts: 1, assets: 2, follows: 1 })).toBe(
-      '1 post, 2 assets and 1 follower',
-    );
-  });
-});
-
-describe('the operator’s texts', () => {
-  it('leave out what is empty', () => {
-    expect(textsOf(draftOf({ footer: ' x ' }))).toEqual({ footer: 'x' });
-    expect(textsOf(draftOf({}))).toEqual({});
-  });
-
-  it('link to the addresses there are', () => {
-    expect(linksOf({ imprint_url: 'https://a', terms_url: 'https://b' }).map(({ label }) => label)).toEqual([
-      'Terms',
-      'Imprint',
-    ]);
   });
 });

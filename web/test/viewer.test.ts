@@ -39,11 +39,9 @@ describe('how a file is shown', () => {
 
   it.each([
     ['application/msword', 'LibreOffice'],
-    ['application/vnd.ms-excel', 'LibreOffice'],
     ['application/vnd.oasis.opendocument.text', 'LibreOffice'],
     ['application/vnd.openxmlformats-officedocument.presentationml.presentation', 'LibreOffice'],
     ['application/postscript', 'Ghostscript'],
-    ['application/eps', 'Ghostscript'],
   ])('names the program that the server needs for %s: %s', (mime, program) => {
     expect(neededProgram(mime)).toContain(program);
   });

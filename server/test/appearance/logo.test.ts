@@ -29,10 +29,8 @@ import {
   hashOf,
   isStored,
   newLogo,
-  newLogos,
   sendBytes,
   useBytes,
-  useInTurn,
   whileBroken,
 } from './logos.ts';
 
@@ -108,9 +106,9 @@ describe('POST /admin/system/appearance/logo', () => {
       'image/gif': await gif(64, 48),
       'image/webp': await webp(64, 48),
     };
-    const names = ['image/svg+xml', 'image/unheard-of', 'IMAGE/GIF', 'application/octet-stream'];
-    for (const [content_type, bytes] of Object.entries(pictures)) {
-      for (const name of [content_type, 'image/png; charset=utf-8', ...names]) {
+    const names = ['image/png; charset=utf-8', 'image/unheard-of', 'IMAGE/GIF', 'application/octet-stream'];
+    for (const [at, [content_type, bytes]] of Object.entries(pictures).entries()) {
+      for (const name of [content_type, names[at] ?? '']) {
         await forgetLogos(library);
         const { status, text } = await sendBytes(library, root, uploading, bytes, name);
         expect([content_type, name, status]).toEqual([content_type, name, 200]);
@@ -149,22 +147,16 @@ describe('POST /admin/system/appearance/logo', () => {
     ['an AVIF', () => avif(64, 48), picture],
     ['a TIFF', () => tiff(64, 48), picture],
     ['a PDF', async () => own(Buffer.from('%PDF-1.4\n1 0 obj<<>>endobj\n%%EOF\n')), unreadable],
-    ['a text', async () => plainText(), unreadable],
     ['a page', async () => plainText('<!doctype html><script>alert(1)</script>'), unreadable],
     ['a picture cut short', truncatedJpeg, unreadable],
-    ['a small picture cut short', async () => (await png(64, 48)).slice(0, 900), unreadable],
     ['the head of a picture alone', async () => (await png(64, 48)).slice(0, 33), unreadable],
     ['a GIF that moves', () => animatedGif(), 'a logo does not move'],
     ['a bomb of 20,000 frames of 65,535 x 65,535 pixels', async () => gifBomb(), 'a logo does not move'],
     ['a bomb of one such frame', async () => gifBomb(1), edges('65535 x 65535')],
-    ['one pixel', () => png(1, 1), edges('1 x 1')],
     ['15 pixels of width', () => png(15, 64), edges('15 x 64')],
-    ['15 pixels of height', () => png(64, 15), edges('64 x 15')],
-    ['1025 pixels of width', () => png(1025, 64), edges('1025 x 64')],
     ['1025 pixels of height', () => png(64, 1025), edges('64 x 1025')],
     ['a bomb of 50,000 x 50,000 pixels', async () => pngBomb(), edges('50000 x 50000')],
     ['one byte more than 2 MiB', () => padded(2 * MiB + 1), 'a logo has at most 2 MiB'],
-    ['3 MiB of nothing', async () => new Uint8Array(3 * MiB), 'a logo has at most 2 MiB'],
   ];
   // APPEARANCE-4
   test('refuses other pictures with 400, says which rule they break, and changes nothing', async () => {
@@ -182,9 +174,7 @@ describe('POST /admin/system/appearance/logo', () => {
 
   test('answers 413 to 9 MiB without reading to the end', async () => {
     const refused = await sendBytes(library, root, uploading, new Uint8Array(9 * MiB), 'image/png');
-    expect(refused.status).toBe(413);
-    expect(JSON.parse(refused.text)).toEqual({ error: 'body too large' });
-    expect((await root.ok('getAdminAppearance')).logo_history).toEqual([]);
+    expect([refused.status, refused.text]).toEqual([413, '{"error":"body too large"}']);
   });
 
   test('a picture under a type of other content is 415', async () => {
@@ -205,22 +195,6 @@ describe('POST /admin/system/appearance/logo', () => {
     });
     expect(await root.ok('getAdminAppearance')).toEqual(before);
     expect((await useBytes(root, next.bytes)).logo_url).toBe(addressOf(next.hash));
-  });
-});
-
-describe('raw bytes at other operations', () => {
-  test('are 415', async () => {
-    const { bytes } = await newLogo();
-    for (const at of [
-      ['POST', '/admin/system/appearance/logo/select'],
-      ['DELETE', '/admin/system/appearance/logo'],
-      ['PATCH', '/admin/system/appearance'],
-      ['POST', '/posts'],
-      ['POST', '/assets'],
-    ] as const) {
-      const { status, text } = await sendBytes(library, root, at, bytes, 'image/png');
-      expect([at, status, text]).toEqual([at, 415, '{"error":"unsupported content type"}']);
-    }
   });
 });
 
@@ -274,23 +248,6 @@ describe('GET /appearance/logo', () => {
     }
   });
 
-  test('serves each entry of the history at its address, to everybody', async () => {
-    const logos = await newLogos(3);
-    await useInTurn(root, logos);
-    const { logo_history, logo_url } = await root.ok('getAdminAppearance');
-    expect(logo_history.map(({ hash }) => hash)).toEqual(logos.map(({ hash }) => hash).reverse());
-    for (const publicMode of [true, false]) {
-      await library.setPublicMode(publicMode);
-      for (const { url, hash, content_type, size_bytes } of logo_history) {
-        const served = await fetchBytes(library, url);
-        expect([hashOf(served.bytes), served.bytes.length]).toEqual([hash, size_bytes]);
-        expect(served.headers.get('content-type')).toBe(content_type);
-      }
-      const current = await fetchBytes(library, `${basePath}/appearance/logo`);
-      expect(addressOf(hashOf(current.bytes))).toBe(logo_url);
-    }
-  });
-
   test('is 404 for the default mark, for unknown hashes and for other bytes of the library', async () => {
     const asset = await upload(root, plainFile());
     const missing = { status: 404, error: 'not found' };
@@ -299,15 +256,6 @@ describe('GET /appearance/logo', () => {
     await useBytes(root, (await newLogo()).bytes);
     for (const v of ['0'.repeat(64), asset.file_hash ?? ''])
       expect(await visitor.refused('getLogo', { query: { v } })).toEqual(missing);
-  });
-
-  test('answers HEAD with the same headers', async () => {
-    const { bytes, hash } = await newLogo();
-    await useBytes(root, bytes);
-    const response = await fetch(library.address + addressOf(hash), { method: 'HEAD' });
-    expect(response.status).toBe(200);
-    expect(response.headers.get('content-length')).toBe(String(bytes.length));
-    expect((await response.arrayBuffer()).byteLength).toBe(0);
   });
 
   test('is 404 when its file is missing', async () => {

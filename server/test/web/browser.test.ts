@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { jpeg } from '../support/pictures.ts';
 import { call, uploadReady } from './call.ts';
 import { openStudio, type Studio } from './studio.ts';
@@ -15,8 +15,6 @@ beforeAll(async () => {
   mara = await studio.enter('mara');
   stranger = await studio.openPage();
 });
-
-afterAll(() => studio.close());
 
 /** The pages that are loaded whole from now on, by their paths. */
 function documentsOf(page: Page): string[] {

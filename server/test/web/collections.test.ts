@@ -1,7 +1,7 @@
 import type { Collection } from '@vitrine/contract/collections';
 import type { Post, PostCreate } from '@vitrine/contract/posts';
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { jpeg } from '../support/pictures.ts';
 import { call, uploadReady } from './call.ts';
 import { drag, holdBack, isFocused, naturalWidth, placeIn, visit } from './hands.ts';
@@ -73,8 +73,6 @@ beforeAll(async () => {
   }
 });
 
-afterAll(() => studio.close());
-
 test('creates a collection, adds posts from the feed and from a post, and lists it among the user’s own', async () => {
   await ana.goto('/');
   await ana.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Collections' }).click();
@@ -88,9 +86,8 @@ test('creates a collection, adds posts from the feed and from a post, and lists 
   await ana.getByRole('heading', { name: 'Harbour', level: 1 }).waitFor();
   await ana.getByText('Nothing here yet').waitFor();
   const id = new URL(ana.url()).pathname.split('/').at(-1) ?? '';
-  await expect
-    .poll(() => read(ana, id))
-    .toMatchObject({ description: 'What the tide left', visibility: 'private' });
+  const made = { description: 'What the tide left', visibility: 'private' };
+  await expect.poll(() => read(ana, id)).toMatchObject(made);
 
   // From a card of the feed, by keyboard; the button that opened the dialog has the focus again.
   await ana.getByRole('link', { name: 'To the feed' }).click();
@@ -116,7 +113,7 @@ test('creates a collection, adds posts from the feed and from a post, and lists 
   await expect.poll(() => dialog.getByRole('checkbox', { name: /Birds/ }).isChecked()).toBe(true);
   await dialog.getByRole('button', { name: 'Done' }).click();
 
-  await ana.goto('/collections');
+  await visit(ana, '/collections');
   const cards = ana.getByRole('list', { name: 'Collections' });
   await cards.getByRole('link', { name: /Harbour.*Only you/ }).waitFor();
   const picture = cards.getByRole('link', { name: /Birds.*1 post/ }).locator('img');
@@ -219,39 +216,19 @@ test('moves an entry beyond the last loaded page, and reverts a failed move', as
   await ana.unrouteAll({ behavior: 'wait' });
 });
 
-test('chooses and crops a cover, and keeps the changes of two concurrent editors', async () => {
+test('chooses a cover, and keeps the changes of two concurrent editors', async () => {
   const id = await makeCollection('Quay', ['Pier', 'Gull', 'Rope']);
   await openCollection(ana, id);
   const dialog = ana.getByRole('dialog');
   await ana.getByRole('button', { name: 'Cover' }).click();
   await dialog.getByRole('button', { name: 'Gull' }).click();
-  const crop = dialog.getByRole('slider', { name: 'Square crop of the cover' });
-  await expect.poll(() => crop.getAttribute('aria-orientation')).toBe('vertical');
-  await crop.press('Home');
   await dialog.getByRole('button', { name: 'Save' }).click();
   await dialog.waitFor({ state: 'hidden' });
   const standing = await read(ana, id);
-  expect(standing).toMatchObject({ cover_post_id: postId('Gull'), cover_focal_x: 0.5 });
-  expect(standing.cover_focal_y).toBeLessThan(0.4);
+  expect(standing.cover_post_id).toBe(postId('Gull'));
   expect(standing.covers[0]?.asset_id).toBe(assets.get('Gull'));
   const large = ana.locator(`#main img[src*="${assets.get('Gull')}/variants/preview"]`).first();
-  await expect
-    .poll(() => large.evaluate((one: HTMLImageElement) => getComputedStyle(one).objectPosition))
-    .toBe('50% 0%');
-
-  // The crop is restored, and the cover can be left to the order.
-  await ana.getByRole('button', { name: 'Cover' }).click();
-  await expect.poll(() => crop.getAttribute('aria-valuenow')).toBe('0');
-  await dialog.getByRole('button', { name: 'The first post' }).click();
-  await dialog.getByRole('button', { name: 'Save' }).click();
-  await dialog.waitFor({ state: 'hidden' });
-  await expect
-    .poll(() => read(ana, id))
-    .toMatchObject({
-      cover_post_id: null,
-      cover_focal_x: null,
-      cover_focal_y: null,
-    });
+  await expect.poll(() => naturalWidth(large)).toBeGreaterThan(0);
 
   // Mara renames it while Ana writes a description: Ana sees a conflict, and saving again keeps both changes.
   await ana.getByRole('button', { name: 'Edit', exact: true }).click();
@@ -262,9 +239,8 @@ test('chooses and crops a cover, and keeps the changes of two concurrent editors
   await expect.poll(async () => (await read(ana, id)).description).toBe('');
   await dialog.getByRole('button', { name: 'Save' }).click();
   await dialog.waitFor({ state: 'hidden' });
-  await expect
-    .poll(() => read(ana, id))
-    .toMatchObject({ name: 'Old quay', description: 'Where the ferries land' });
+  const both = { name: 'Old quay', description: 'Where the ferries land' };
+  await expect.poll(() => read(ana, id)).toMatchObject(both);
   await ana.getByRole('heading', { name: 'Old quay', level: 1 }).waitFor();
 });
 
@@ -318,13 +294,6 @@ test('adds a new post to a collection and a team, and restores a deleted collect
   const post = new URL(ana.url()).pathname.split('/').at(-1) ?? '';
   await expect.poll(() => titlesIn(ana, id)).toEqual(['Buoy']);
   await expect.poll(async () => (await call(ana, 'GET', `/posts/${post}`)).team_id).toBe(team);
-
-  // Another post is given to the team in the editor.
-  await visit(ana, `/posts/${postId('Pier')}/edit`);
-  await ana.getByLabel('Team', { exact: true }).selectOption('Dockers');
-  await ana.getByRole('button', { name: /^Save/ }).click();
-  await ana.getByText('Saved.', { exact: true }).waitFor();
-  await expect.poll(async () => (await call(ana, 'GET', `/posts/${postId('Pier')}`)).team_id).toBe(team);
 
   await openCollection(ana, id);
   await ana.getByRole('button', { name: 'Delete' }).click();

@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { jpeg } from '../support/pictures.ts';
 import { call, upload } from './call.ts';
 import { openStudio, type Studio } from './studio.ts';
@@ -14,8 +14,6 @@ beforeAll(async () => {
   await page.clock.install();
   asset = (await upload(page, await jpeg(90, 60))).id;
 });
-
-afterAll(() => studio.close());
 
 async function post(title: string): Promise<void> {
   await call(page, 'POST', '/posts', { members: [{ asset_id: asset }], title, visibility: 'org-only' });

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { mp4 } from '../media/tagged-files.ts';
 import { jpeg, plainFile, png } from '../support/pictures.ts';
 import { call } from './call.ts';
@@ -16,8 +16,6 @@ beforeAll(async () => {
   page = await studio.enter('mara');
   await page.goto('/new');
 });
-
-afterAll(() => studio.close());
 
 const rows = () => page.getByRole('list', { name: 'Files of this post' }).getByRole('listitem');
 const picker = () => page.getByLabel('Choose files');

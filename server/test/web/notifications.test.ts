@@ -57,11 +57,15 @@ test('delivers a comment live, links to it and marks it read in every window', a
 
   // A comment in one browser appears in the other without a reload: in the bell, the title and the list.
   await otto.goto(`/posts/${postId}`);
-  await otto.getByRole('button', { name: 'Watch' }).waitFor();
+  await otto.getByRole('button', { name: 'Watch', exact: true }).waitFor();
   await otto.getByLabel('Write a comment').fill('The light on the water!');
   await otto.getByRole('button', { name: 'Comment', exact: true }).click();
   await bell(mara, 'Notifications, 1 unread').waitFor();
   await expect.poll(() => mara.title()).toBe('(1) Studio North');
+  // Commenting subscribes to a post until the user unsubscribes.
+  await otto.getByRole('button', { name: 'Stop watching' }).click();
+  await otto.getByRole('button', { name: 'Watch', exact: true }).click();
+  await otto.getByRole('button', { name: 'Stop watching' }).waitFor();
   const row = elsewhere.getByRole('link', { name: /Otto Brandt commented on your post Quay at dusk/ });
   await row.getByText('The light on the water!').waitFor();
   await expect.poll(() => elsewhere.title()).toBe('(1) Notifications · Studio North');
@@ -108,47 +112,31 @@ test('delivers a comment live, links to it and marks it read in every window', a
   await otto.getByRole('link', { name: 'Unread', exact: true }).click();
   await otto.getByText('You have read everything.').waitFor();
   await elsewhere.close();
-
-  // Commenting subscribes to a post until the user unsubscribes.
-  await otto.goto(`/posts/${postId}`);
-  await otto.getByRole('button', { name: 'Stop watching' }).click();
-  await otto.getByRole('button', { name: 'Watch', exact: true }).click();
-  await otto.getByRole('button', { name: 'Stop watching' }).waitFor();
 });
 
-test('polls each minute when there is no event stream', async () => {
+test('reconnects when a stopping service says so, and polls each minute when there is no event stream', async () => {
   await call(mara, 'POST', '/account/notifications/read-all');
   // In a context of its own, because its clock is moved.
   const cut = await studio.enter('mara');
-  await cut.route('**/api/v1/events', (route) => route.abort());
-  await cut.clock.install();
-  await cut.goto('/');
-  await bell(cut, 'Notifications').waitFor();
-  await comment(otto, 'Is anybody there?');
-  await bell(mara, 'Notifications, 1 unread').waitFor();
-  await expect.poll(() => bell(cut, 'Notifications').count()).toBe(1);
-  await cut.clock.fastForward(61_000);
-  await bell(cut, 'Notifications, 1 unread').waitFor();
-  await call(mara, 'POST', '/account/notifications/read-all');
-  await cut.context().close();
-});
-
-test('a stopping service tells clients when to reconnect the event stream', async () => {
-  const page = await mara.context().newPage();
   let asked = 0;
-  await page.route('**/api/v1/events', async (route) => {
+  await cut.route('**/api/v1/events', async (route) => {
     asked += 1;
-    if (asked > 1) return route.fallback();
+    if (asked > 1) return route.abort();
     // By itself the browser would come again after ten minutes.
     const body = 'retry: 600000\nevent: closing\ndata: {"reconnect_after_ms":50}\n\n';
     await route.fulfill({ contentType: 'text/event-stream', body });
   });
-  await page.goto('/');
-  await expect.poll(() => asked).toBe(2);
-  await comment(otto, 'Here again?');
-  await bell(page, 'Notifications, 1 unread').waitFor();
+  await cut.clock.install();
+  await cut.goto('/');
+  await bell(cut, 'Notifications').waitFor();
+  await expect.poll(() => asked).toBeGreaterThan(1);
+  await comment(otto, 'Is anybody there?');
+  await bell(mara, 'Notifications, 1 unread').waitFor();
+  expect(await bell(cut, 'Notifications').count()).toBe(1);
+  await cut.clock.fastForward(61_000);
+  await bell(cut, 'Notifications, 1 unread').waitFor();
   await call(mara, 'POST', '/account/notifications/read-all');
-  await page.close();
+  await cut.context().close();
 });
 
 test('configures and tests a mail server and keeps its password', async () => {
@@ -180,17 +168,14 @@ test('configures and tests a mail server and keeps its password', async () => {
   await expect.poll(() => form.getByLabel('User name').inputValue()).toBe('post@example.org');
   await expect.poll(() => form.getByLabel('Password').inputValue()).toBe('');
   await setUp(mailPassword);
-  await mara.getByRole('button', { name: 'Send test message' }).click();
-  await mara.getByRole('status').filter({ hasText: 'kept as 42' }).waitFor();
-  expect(mailbox.to('someone@example.org')).toHaveLength(1);
-
-  // With another sender, the password is still there.
+  // Another sender keeps the password.
   await mara.getByLabel('Address', { exact: true }).fill('library@example.org');
   await mara.getByLabel('Name', { exact: true }).fill('The Library');
   await mara.getByRole('button', { name: 'Save sender' }).click();
   await mara.getByText('Saved', { exact: true }).waitFor();
   await mara.getByRole('button', { name: 'Send test message' }).click();
-  await expect.poll(() => mailbox.to('someone@example.org').length).toBe(2);
+  await mara.getByRole('status').filter({ hasText: 'kept as 42' }).waitFor();
+  expect(mailbox.to('someone@example.org')).toHaveLength(1);
   expect(mailbox.mails.at(-1)?.from).toEqual({ address: 'library@example.org', name: 'The Library' });
 });
 
@@ -241,11 +226,10 @@ test('saves notification choices; a mail links to the comment and to unsubscribi
 
   // The address in the mail turns mail off once its button is pressed, and the settings show it.
   const off = /\S+\/mail\/unsubscribe\?token=\S+/.exec(text)?.[0] ?? '';
-  const reader = await other.context().newPage();
-  await reader.goto(off);
+  await other.goto(off);
   expect(await call(otto, 'GET', '/account/notification-preferences')).toMatchObject({ mail_enabled: true });
-  await reader.getByRole('button', { name: 'Turn mail off' }).click();
-  await reader.getByText('Mail is off.').waitFor();
+  await other.getByRole('button', { name: 'Turn mail off' }).click();
+  await other.getByText('Mail is off.').waitFor();
   await otto.reload();
   const mail = otto.getByRole('switch', { name: 'Send me mail' });
   await expect.poll(() => mail.getAttribute('aria-checked')).toBe('false');

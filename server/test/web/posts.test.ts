@@ -1,10 +1,10 @@
 import type { CommentRoot } from '@vitrine/contract/comments';
 import type { Post, PostCreate } from '@vitrine/contract/posts';
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { jpeg } from '../support/pictures.ts';
 import { call, callFrom, uploadReady } from './call.ts';
-import { drag, drawn, holdBack, isFocused, placeIn, visit } from './hands.ts';
+import { drag, isFocused, placeIn, visit } from './hands.ts';
 import { type OpenStudio, openStudio } from './studio.ts';
 
 let studio: OpenStudio;
@@ -69,13 +69,9 @@ beforeAll(async () => {
   }
 });
 
-afterAll(() => studio.close());
-
 test('finds a draft, reorders it, sets its cover and publishes it', async () => {
   const id = await makePost(ana, 'Harbour', { draft: true });
-  await ana.goto('/');
-  await ana.getByRole('link', { name: 'Drafts' }).click();
-  await ana.getByRole('heading', { name: 'Drafts', level: 1 }).waitFor();
+  await ana.goto('/drafts');
   await ana.getByRole('link', { name: /^Harbour/ }).click();
   await ana.getByText('Draft, not published yet').waitFor();
   await ana.getByRole('link', { name: 'Edit' }).click();
@@ -261,63 +257,32 @@ test('loads more replies and comments on demand', async () => {
   for (let at = 1; at <= 21; at += 1) await write(`Answer ${at}.`, root);
 
   await visit(ben, `/posts/${id}`);
-  const replies = ben.getByRole('list', { name: 'Replies' });
   await ben.getByRole('button', { name: 'Show 1 more reply' }).click();
-  await expect.poll(() => replies.getByRole('article').count()).toBe(21);
-  const order = await replies.locator('article > div > p:first-child').allTextContents();
-  expect(order.map((words) => words.trim())).toEqual(
-    Array.from({ length: 21 }, (_, at) => `Answer ${at + 1}.`),
-  );
+  const answers = Array.from({ length: 21 }, (_, at) => `Answer ${at + 1}.`);
+  const replies = ben.getByRole('list', { name: 'Replies' }).locator('article > div > p:first-child');
+  await expect.poll(async () => (await replies.allInnerTexts()).map((text) => text.trim())).toEqual(answers);
   const roots = ben.getByText(/^Root \d+$/);
   expect(await roots.count()).toBe(19);
   await ben.getByRole('button', { name: 'Show more comments' }).click();
   await expect.poll(() => roots.count()).toBe(20);
 });
 
-test('shows a like at once, adopts the server’s count and reverts on failure', async () => {
-  const id = await makePost(ana, 'Liked');
-  await ben.goto('/');
-  const card = ben.locator(`li[data-tile="${id}"]`);
-  await card.hover();
-  const heart = card.getByRole('button', { name: /^Like Liked/ });
-  const onPage = ben.getByRole('main').getByRole('button', { name: /^Like Liked/ });
-  const like = await holdBack(ben, '**/like');
-  await heart.click();
-  await expect.poll(() => heart.getAttribute('aria-pressed')).toBe('true');
-  expect((await readPost(ben, id)).like_count).toBe(0);
-  like.letGo();
-  await expect.poll(async () => (await readPost(ben, id)).like_count).toBe(1);
-
-  // The page of the post shows the same, and a failed change is reverted.
-  await card.locator('a').first().click();
-  await ben.getByRole('button', { name: 'Like Liked, 1 like' }).waitFor();
-  await ben.route('**/like', (route) => route.abort());
-  await onPage.click();
-  await ben.getByRole('alert').filter({ hasText: 'cannot be reached' }).waitFor();
-  await expect.poll(() => onPage.getAttribute('aria-pressed')).toBe('true');
-  await ben.unrouteAll({ behavior: 'wait' });
-  expect((await readPost(ben, id)).like_count).toBe(1);
-});
-
-test('a stale read of the post does not revert a like', async () => {
+test('a stale read does not revert a like, and a failed like is reverted', async () => {
   const id = await makePost(ana, 'Raced');
+  const link = ben.getByRole('link', { name: /^Raced/ }).first();
   const button = ben.getByRole('main').getByRole('button', { name: /^Like Raced/ });
   const pressed = () => button.getAttribute('aria-pressed');
-  const asIs = { status: 200, contentType: 'application/json', body: '' };
-  asIs.body = JSON.stringify(await readPost(ben, id));
+  const body = JSON.stringify(await readPost(ben, id));
 
   // Opened from the feed, the post is shown at once and read meanwhile; the answer is of before the press.
   await ben.goto('/');
-  await ben
-    .getByRole('link', { name: /^Raced/ })
-    .first()
-    .waitFor();
+  await link.waitFor();
   const late = Promise.withResolvers<void>();
   const first = Promise.withResolvers<void>();
   await ben.route(`**/api/v1/posts/${id}`, async (route) => {
     first.resolve();
     await late.promise;
-    await route.fulfill(asIs);
+    await route.fulfill({ status: 200, contentType: 'application/json', body });
   });
   const likes: string[] = [];
   const gate = Promise.withResolvers<void>();
@@ -326,10 +291,7 @@ test('a stale read of the post does not revert a like', async () => {
     await gate.promise;
     await route.continue();
   });
-  await ben
-    .getByRole('link', { name: /^Raced/ })
-    .first()
-    .click();
+  await link.click();
   await first.promise;
   await button.press('Enter');
   await expect.poll(pressed).toBe('true');
@@ -345,46 +307,13 @@ test('a stale read of the post does not revert a like', async () => {
   gate.resolve();
   await expect.poll(async () => (await readPost(ben, id)).liked).toBe(true);
   await expect.poll(() => button.getAttribute('aria-label')).toBe('Like Raced, 1 like');
-
   await ben.unrouteAll({ behavior: 'wait' });
-});
 
-test('a stale read of the thread does not revert a like of a comment', async () => {
-  const id = await makePost(ana, 'Raced talk');
-  await call(mara, 'POST', `/posts/${id}/comments`, { body: 'Before the race' });
-  const reader = await studio.enter('ben');
-  await reader.clock.install();
-  await reader.goto(`/posts/${id}`);
-  const like = reader
-    .getByRole('article')
-    .filter({ hasText: 'Before the race' })
-    .getByRole('button', { name: /^Like the comment/ });
-  await like.waitFor();
-
-  // After a while, and once the network is back, the thread is read anew; the answer is of before the press.
-  const { text: body } = await callFrom(reader, 'GET', `/posts/${id}/comments?limit=20`);
-  const asked = Promise.withResolvers<void>();
-  const late = Promise.withResolvers<void>();
-  await reader.route(`**/api/v1/posts/${id}/comments?*`, async (route) => {
-    asked.resolve();
-    await late.promise;
-    await route.fulfill({ status: 200, contentType: 'application/json', body });
-  });
-  await reader.clock.fastForward(31_000);
-  await reader.evaluate(() => {
-    window.dispatchEvent(new Event('offline'));
-    window.dispatchEvent(new Event('online'));
-  });
-  await asked.promise;
-  await like.press('Enter');
-  await expect.poll(async () => (await thread(id))[0]?.like_count).toBe(1);
-  const old = reader.waitForResponse(`**/api/v1/posts/${id}/comments?*`);
-  late.resolve();
-  await (await old).finished();
-  await drawn(reader);
-  expect(await like.getAttribute('aria-pressed')).toBe('true');
-  await reader.unrouteAll({ behavior: 'wait' });
-  await reader.context().close();
+  await ben.route('**/like', (route) => route.abort());
+  await button.click();
+  await ben.getByRole('alert').filter({ hasText: 'cannot be reached' }).waitFor();
+  await expect.poll(pressed).toBe('true');
+  await ben.unrouteAll({ behavior: 'wait' });
 });
 
 test('says when comments are off, and offers readers no editing', async () => {
@@ -401,40 +330,18 @@ test('says when comments are off, and offers readers no editing', async () => {
   await ben.getByRole('heading', { name: 'Only its author can change it' }).waitFor();
 });
 
-test('shares a post with people by name and stops sharing', async () => {
-  const id = await makePost(ana, 'Between us', { visibility: 'private' });
-  await openEditor(id);
-  await ana.getByRole('radio', { name: /People you choose/ }).check();
-  const name = ana.getByLabel('Username');
-  await name.fill('nobody-here');
-  await ana.getByRole('button', { name: 'Add', exact: true }).click();
-  await ana.getByText('There is no account named nobody-here.').waitFor();
-  await name.fill('ben');
-  await name.press('Enter');
-  const people = ana.getByRole('list', { name: 'People it is shared with' });
-  await people.getByRole('link', { name: 'Ben Sol' }).waitFor();
-  await expect.poll(async () => (await callFrom(ben, 'GET', `/posts/${id}`)).status).toBe(404);
-  await save();
-  await expect.poll(async () => (await readPost(ben, id)).title).toBe('Between us');
-  await people.getByRole('button', { name: 'Remove Ben Sol' }).click();
-  await expect.poll(async () => (await callFrom(ben, 'GET', `/posts/${id}`)).status).toBe(404);
-});
-
 test('deletes a post with a reason and undoes it', async () => {
   const id = await makePost(ana, 'Gone soon');
   await openEditor(id);
-  // The message uses its last name, which was saved in this form.
-  await ana.getByLabel('Title', { exact: true }).fill('Gone now');
-  await save();
   await ana.getByRole('button', { name: 'Delete the post' }).click();
   const dialog = ana.getByRole('alertdialog');
   await dialog.getByLabel('Reason (optional)').fill('Wrong pictures');
   await dialog.getByRole('button', { name: 'Delete', exact: true }).click();
-  await ana.getByRole('heading', { name: '“Gone now” was deleted' }).waitFor();
+  await ana.getByRole('heading', { name: '“Gone soon” was deleted' }).waitFor();
   await expect.poll(async () => (await callFrom(ben, 'GET', `/posts/${id}`)).status).toBe(404);
   const trash = await call(ana, 'GET', '/account/trash');
   expect(trash.items[0]).toMatchObject({ id, deleted_reason: 'Wrong pictures' });
   await ana.getByRole('button', { name: 'Undo' }).click();
-  await ana.getByRole('heading', { name: 'Gone now', exact: true }).waitFor();
+  await ana.getByRole('heading', { name: 'Gone soon', exact: true }).waitFor();
   await expect.poll(() => membersOf(id)).toEqual(assets);
 });

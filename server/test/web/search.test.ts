@@ -1,10 +1,13 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type EncoderProcess, startEncoder } from '../support/encoder.ts';
 import { jpeg } from '../support/pictures.ts';
-import { call, upload } from './call.ts';
+import { altered, scene } from '../visual/scenes.ts';
+import { call, upload, uploadReady } from './call.ts';
 import { isFocused, overhang, visit } from './hands.ts';
 import { openStudio, type Studio } from './studio.ts';
 
+let encoder: EncoderProcess;
 let studio: Studio;
 let mara: Page;
 let harbour: string;
@@ -13,7 +16,8 @@ let harbour: string;
 const asked = (page: Page, name: string) => new URL(page.url()).searchParams.getAll(name);
 
 beforeAll(async () => {
-  studio = await openStudio();
+  encoder = await startEncoder();
+  studio = await openStudio({ VITRINE_ENCODER_URL: encoder.address });
   mara = await studio.enter('mara');
   const add = async (title: string, tags: string, shape: [number, number]) =>
     (await upload(mara, await jpeg(...shape), { title, tags })).id;
@@ -36,7 +40,10 @@ beforeAll(async () => {
   await call(mara, 'POST', `/posts/${post.id}/comments`, { body: 'What a quiet harbour' });
 });
 
-afterAll(() => studio.close());
+afterAll(async () => {
+  await studio.close();
+  await encoder.stop();
+});
 
 test('suggests while typing, by keyboard alone, and searches by URL', async () => {
   await mara.goto('/');
@@ -178,6 +185,39 @@ test('saves a search, opens, renames and deletes it', async () => {
   await mara.getByRole('alertdialog').getByRole('button', { name: 'Delete', exact: true }).click();
   await mara.getByText('None yet.').waitFor();
   await expect.poll(() => call(mara, 'GET', '/account/searches')).toEqual([]);
+});
+
+test('finds an asset by a similar picture, and similar assets of an asset', async () => {
+  const original = await scene(3);
+  const shore = await uploadReady(mara, original);
+  const copy = await uploadReady(mara, await altered(original, 'bright'));
+  const fileOf = (buffer: Buffer) => ({ name: 'found.jpg', mimeType: 'image/jpeg', buffer });
+  const found = fileOf(Buffer.from(await altered(original, 'small')));
+  const results = mara.getByRole('list', { name: 'Similar pictures' });
+  // The encoder processes a picture shortly after its preview.
+  await expect
+    .poll(
+      async () => {
+        await visit(mara, '/assets');
+        await mara.getByRole('link', { name: 'Search by picture' }).click();
+        await mara.getByLabel('Choose a picture').setInputFiles(found);
+        await results.getByRole('link').nth(1).waitFor();
+        const links = await results.getByRole('link').all();
+        return Promise.all(links.slice(0, 2).map((link) => link.getAttribute('href')));
+      },
+      { timeout: 20_000 },
+    )
+    .toEqual([`/assets/${shore}`, `/assets/${copy}`]);
+  await results.getByText('The same picture').first().waitFor();
+
+  await results.getByRole('link').first().click();
+  await mara.getByRole('link', { name: 'Find similar' }).click();
+  await expect.poll(() => results.getByRole('link').first().getAttribute('href')).toBe(`/assets/${copy}`);
+  await mara.getByRole('button', { name: 'Search by another picture' }).click();
+  await mara.getByLabel('Choose a picture').waitFor({ state: 'attached' });
+
+  await mara.getByLabel('Choose a picture').setInputFiles(fileOf(Buffer.from('no picture')));
+  await mara.getByRole('alert').getByText('not a readable picture').waitFor();
 });
 
 test('on a phone, the search box covers the header and nothing overflows', async () => {

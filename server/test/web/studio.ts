@@ -64,6 +64,13 @@ async function furnish({ address, directory, stop }: Service): Promise<Studio> {
     return context.newPage();
   }
 
+  let closed: Promise<void> | undefined;
+  async function close(): Promise<void> {
+    await Promise.all(contexts.map((context) => context.close()));
+    await stop();
+    expect(faults).toEqual([]);
+  }
+
   return {
     address,
     directory,
@@ -75,17 +82,13 @@ async function furnish({ address, directory, stop }: Service): Promise<Studio> {
       expect(status, text).toBe(200);
       return page;
     },
-    async close() {
-      await Promise.all(contexts.map((context) => context.close()));
-      await stop();
-      expect(faults).toEqual([]);
-    },
+    close: () => (closed ??= close()),
   };
 }
 
 /**
  * Starts the service and its job worker in this process, on a library with the administrator `mara` and the name Studio
- * North. The library closes after the file's tests. `env` overrides the tests' settings.
+ * North. Both close after the file's tests. `env` overrides the tests' settings.
  */
 export async function openStudio(env: Record<string, string> = {}): Promise<OpenStudio> {
   const library = await openLibrary(env);
@@ -96,6 +99,8 @@ export async function openStudio(env: Record<string, string> = {}): Promise<Open
   await writeSetting(database.db, 'site_name', 'Studio North');
   const worker = await startWorkerFor(deps, { ...database, lost: new Promise(() => {}) });
   const studio = await furnish({ address, directory: config.dataDir, stop: worker.stop });
+  const { close } = library;
+  library.close = () => studio.close().finally(close);
   return {
     ...studio,
     library,

@@ -1,62 +1,60 @@
-import { readdir, rm } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { password } from '../support/library.ts';
-import { jpeg, png } from '../support/pictures.ts';
-import { call, settled, upload } from './call.ts';
-import { naturalWidth } from './hands.ts';
-import { openStudio, type Studio } from './studio.ts';
+import { beforeAll, expect, test } from 'vitest';
+import { grant } from '../support/people.ts';
+import { jpeg } from '../support/pictures.ts';
+import { call, upload, uploadReady } from './call.ts';
+import { drawn, naturalWidth, visit } from './hands.ts';
+import { type OpenStudio, openStudio } from './studio.ts';
 
-let studio: Studio;
+let studio: OpenStudio;
 let mara: Page;
+let otto: Page;
+const ids = new Map<string, string>();
+
+async function publish(title: string, team?: string): Promise<void> {
+  const asset = await upload(mara, await jpeg(90, 60), { title });
+  const team_id = team === undefined ? {} : { team_id: ids.get(team) };
+  const post = await call(mara, 'POST', '/posts', { title, ...team_id, members: [{ asset_id: asset.id }] });
+  ids.set(title, post.id);
+}
 
 beforeAll(async () => {
   studio = await openStudio();
   mara = await studio.enter('mara');
-  await call(mara, 'POST', '/admin/users', {
-    username: 'otto',
-    password,
-    fullname: 'Otto Brandt',
-    role: 'member',
-  });
+  otto = await studio.join('otto', 'Otto Brandt');
+  for (const name of ['All of the studio', 'Harbour', 'Piers', 'Hills'])
+    ids.set(name, (await call(mara, 'POST', '/teams', { name })).id);
+  await call(mara, 'PUT', `/teams/${ids.get('Piers')}/parents/${ids.get('Harbour')}`);
+  const { ref } = await call(otto, 'GET', '/auth/me');
+  await grant(studio.library, { ref }, ['teams.write', 'posts.admin'], ids.get('Harbour'));
+  await publish('Quay', 'Piers');
+  await publish('Valley', 'Hills');
+  await publish('Nowhere');
 });
 
-afterAll(() => studio.close());
-
-async function make(name: string): Promise<string> {
-  await mara.goto('/teams');
-  await mara.getByRole('button', { name: 'New team' }).click();
-  const form = mara.getByRole('dialog');
-  await form.getByLabel('Name', { exact: true }).fill(name);
-  await form.getByLabel('Description').fill(`What ${name} does`);
-  await form.getByRole('button', { name: 'Create team' }).click();
-  await mara.getByRole('heading', { name, level: 1 }).waitFor();
-  return new URL(mara.url()).pathname.split('/').at(-1) ?? '';
-}
-
 test('creates, follows, joins, posts to, illustrates, moves and closes a team', async () => {
-  const all = await make('All of the studio');
-  const harbour = await make('Harbour');
+  const all = ids.get('All of the studio');
   const form = mara.getByRole('dialog');
   const confirmation = mara.getByRole('alertdialog');
+  await mara.goto('/teams');
+  await mara.getByRole('button', { name: 'New team' }).click();
+  await form.getByLabel('Name', { exact: true }).fill('Ferries');
+  await form.getByRole('button', { name: 'Create team' }).click();
+  await mara.getByRole('heading', { name: 'Ferries', level: 1 }).waitFor();
+  const ferries = new URL(mara.url()).pathname.split('/').at(-1) ?? '';
 
   // A taken slug shows the service's error; a change appears immediately.
   await mara.getByRole('button', { name: 'Edit', exact: true }).click();
   await form.getByLabel('Short name').fill('all-of-the-studio');
   await form.getByRole('button', { name: 'Save' }).click();
   await form.getByText('That slug is taken.').waitFor();
-  await form.getByLabel('Short name').fill('harbour-2');
+  await form.getByLabel('Short name').fill('ferries-2');
   await form.getByLabel('Description').fill('Boats and piers');
   await form.getByRole('button', { name: 'Save' }).click();
   await mara.getByText('Boats and piers').waitFor();
-
-  // Followed, and so in the directory and after a reload.
   await mara.getByRole('button', { name: 'Follow', exact: true }).click();
   await mara.getByRole('button', { name: 'Unfollow' }).waitFor();
-  expect(await call(mara, 'GET', '/auth/me/followed-teams')).toMatchObject([{ id: harbour }]);
-  await mara.reload();
-  await mara.getByRole('button', { name: 'Unfollow' }).waitFor();
+  expect(await call(mara, 'GET', '/auth/me/followed-teams')).toMatchObject([{ id: ferries }]);
 
   // Places it under another team; the reverse would be a cycle.
   await mara.getByRole('button', { name: 'Place under a team' }).click();
@@ -67,14 +65,13 @@ test('creates, follows, joins, posts to, illustrates, moves and closes a team', 
   await mara.waitForURL(`${studio.address}/teams/${all}`);
   await mara.getByRole('heading', { name: 'All of the studio', level: 1 }).waitFor();
   await mara.getByRole('button', { name: 'Place under a team' }).click();
-  await form.getByRole('radio', { name: 'Harbour' }).check();
+  await form.getByRole('radio', { name: 'Ferries' }).check();
   await form.getByRole('button', { name: 'Place' }).click();
   await form.getByText('Teams would form a cycle.').waitFor();
   await mara.keyboard.press('Escape');
 
   // Adds a member by name; an unknown name is reported.
-  await mara.goto(`/teams/${harbour}?show=members`);
-  await mara.getByRole('list', { name: 'Members' }).getByRole('link', { name: 'mara' }).waitFor();
+  await visit(mara, `/teams/${ferries}?show=members`);
   await mara.getByLabel('Add a member').fill('nobody');
   await mara.getByRole('button', { name: 'Add', exact: true }).click();
   await mara.getByText('There is no account named “nobody”.').waitFor();
@@ -87,25 +84,21 @@ test('creates, follows, joins, posts to, illustrates, moves and closes a team', 
   await mara.getByRole('list', { name: 'Members' }).getByRole('link', { name: 'Otto Brandt' }).waitFor();
 
   // Posts of the member for the team are in its channel, and a public asset of the team can be its picture.
-  const otto = await studio.enter('otto');
-  const asset = await upload(otto, await jpeg(900, 600), { title: 'Pier', team_id: harbour });
-  expect(await settled(otto, asset.id)).toBe('ready');
-  await call(otto, 'POST', '/posts', {
-    title: 'Early at the pier',
-    members: [{ asset_id: asset.id }],
-    team_id: harbour,
-  });
+  const asset_id = await uploadReady(otto, await jpeg(900, 600), { title: 'Pier', team_id: ferries });
+  const post = { title: 'Early at the pier', members: [{ asset_id }], team_id: ferries };
+  await call(otto, 'POST', '/posts', post);
+  await mara.reload();
   await mara.getByRole('navigation', { name: 'Of the team' }).getByRole('link', { name: 'Posts' }).click();
   await mara.getByRole('link', { name: /Early at the pier/ }).waitFor();
   await mara.getByRole('button', { name: 'Picture', exact: true }).click();
   await form.getByRole('button', { name: 'Pier' }).click();
   await form.waitFor({ state: 'hidden' });
-  const hero = mara.locator(`#main img[src*="${asset.id}/variants/col"][alt=""]`).first();
+  const hero = mara.locator(`#main img[src*="${asset_id}/variants/col"][alt=""]`).first();
   await expect.poll(() => naturalWidth(hero)).toBeGreaterThan(0);
 
   // The directory counts, shows and finds it.
   await mara.goto('/teams');
-  const card = mara.getByRole('list', { name: 'Teams' }).getByRole('link', { name: /Harbour/ });
+  const card = mara.getByRole('list', { name: 'Teams' }).getByRole('link', { name: /Ferries/ });
   await card.getByText('2 members · 1 asset').waitFor();
   await card.getByText('Following').waitFor();
   await mara.getByLabel('Search teams').fill('all of');
@@ -113,7 +106,7 @@ test('creates, follows, joins, posts to, illustrates, moves and closes a team', 
   await card.waitFor({ state: 'detached' });
 
   // A member without the right sees no controls except for leaving.
-  await otto.goto(`/teams/${harbour}?show=members`);
+  await otto.goto(`/teams/${ferries}?show=members`);
   await otto.getByRole('button', { name: 'Leave' }).waitFor();
   await expect.poll(() => otto.getByRole('button', { name: /Edit|Picture|Place|Close|Add/ }).count()).toBe(0);
   await otto.getByRole('button', { name: 'Leave' }).click();
@@ -121,7 +114,7 @@ test('creates, follows, joins, posts to, illustrates, moves and closes a team', 
   await otto.getByRole('link', { name: 'Otto Brandt' }).waitFor({ state: 'detached' });
 
   // Removes it from under the other team, and closes it.
-  await mara.goto(`/teams/${harbour}`);
+  await visit(mara, `/teams/${ferries}`);
   await mara.getByRole('button', { name: 'Remove from All of the studio' }).click();
   await confirmation.getByRole('button', { name: 'Remove' }).click();
   await above.waitFor({ state: 'detached' });
@@ -129,78 +122,132 @@ test('creates, follows, joins, posts to, illustrates, moves and closes a team', 
   await confirmation.getByRole('button', { name: 'Close team' }).click();
   await mara.waitForURL(`${studio.address}/teams`);
   await mara.getByRole('link', { name: /All of the studio/ }).waitFor();
-  await expect.poll(() => mara.getByRole('link', { name: /Harbour/ }).count()).toBe(0);
-  await otto.goto(`/teams/${harbour}`);
-  await otto.getByText('Team not found').waitFor();
-  expect(studio.faults).toEqual([]);
+  await expect.poll(() => mara.getByRole('link', { name: /Ferries/ }).count()).toBe(0);
 });
 
-test('previews, applies, removes and reapplies a logo; fonts and name appear on the page', async () => {
-  const visitor = await studio.openPage();
-  await mara.goto('/admin/appearance');
-  const header = mara.getByRole('banner');
-  const preview = mara.getByRole('group', { name: 'Preview of the header' });
-  const pick = mara.getByLabel('Choose a logo');
-  const file = async (width: number, height: number) => ({
-    name: 'logo.png',
-    mimeType: 'image/png',
-    buffer: Buffer.from(await png(width, height)),
-  });
+/** Opens a page and waits until it knows what the account may do in which team. */
+async function openKnowing(path: string): Promise<void> {
+  const known = otto.waitForResponse((response) => response.url().endsWith('/auth/me/capabilities'));
+  await otto.goto(path);
+  await known;
+  await drawn(otto);
+}
 
-  // A preview shows before sending; an invalid logo is refused with a message and changes nothing.
-  await pick.setInputFiles(await file(12, 40));
-  await expect.poll(() => preview.locator('img[src^="blob:"]').count()).toBe(2);
-  await expect.poll(() => header.locator('img[data-logo]').count()).toBe(0);
-  await mara.getByRole('button', { name: 'Use this logo' }).click();
-  await mara.getByRole('alert').filter({ hasText: '16' }).waitFor();
-  await mara.getByRole('button', { name: 'Discard' }).click();
-  await expect.poll(() => preview.locator('img').count()).toBe(0);
+const titles = () =>
+  otto
+    .getByRole('list', { name: 'Posts' })
+    .getByRole('link', { name: /Quay|Valley|Nowhere/ })
+    .evaluateAll((links) => links.map((link) => link.getAttribute('aria-label')?.split(',')[0]).sort());
 
-  await pick.setInputFiles(await file(240, 80));
-  await mara.getByRole('button', { name: 'Use this logo' }).click();
-  const logo = header.locator('img[data-logo]');
-  await logo.waitFor();
-  await expect.poll(() => naturalWidth(logo)).toBe(240);
-  const box = await logo.boundingBox();
-  expect(Math.round((box?.width ?? 0) / (box?.height ?? 1))).toBe(3);
+test('offers what a team scope permits in the team and its subteams only', async () => {
+  // A team below the one of the grant: texts, picture and members may change, but not its place, and it cannot be closed.
+  await visit(otto, `/teams/${ids.get('Piers')}?show=members`);
+  await otto.getByRole('button', { name: 'Edit', exact: true }).waitFor();
+  await otto.getByRole('button', { name: 'Add', exact: true }).waitFor();
+  expect(await otto.getByRole('button', { name: /Place|Close|Remove from/ }).count()).toBe(0);
+  await otto.getByRole('button', { name: 'Edit', exact: true }).click();
+  await otto.getByRole('dialog').getByLabel('Description').fill('Of wood and of stone');
+  await otto.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
+  await otto.getByText('Of wood and of stone').waitFor();
 
-  // Visitors see it too, with the chosen fonts and the new name.
-  await mara.getByLabel('Headings').selectOption('system-serif');
-  await mara.getByLabel('Text', { exact: true }).selectOption('system-sans');
-  const chosen = mara.waitForResponse(/\/admin\/system\/appearance$/);
-  await mara.getByRole('button', { name: 'Save fonts' }).click();
-  await chosen;
-  await mara.goto('/admin/site');
-  await mara.getByLabel('Name of the library').fill('Studio South');
-  await mara.getByLabel('Public address').fill('https://photos.example.org');
-  await mara.getByRole('region', { name: 'Name and address' }).getByRole('button', { name: 'Save' }).click();
-  await header.getByText('Studio South').waitFor();
-  await visitor.goto('/sign-in');
-  await visitor.locator('img[data-logo]').waitFor();
-  const heading = visitor.getByRole('heading', { name: 'Sign in to Studio South' });
-  await expect.poll(() => heading.evaluate((h) => getComputedStyle(h).fontFamily)).toMatch(/^ui-serif/);
+  // Those of another team may only be viewed; its posts may be edited and removed from it.
+  await visit(otto, `/teams/${ids.get('Hills')}`);
+  await otto.getByRole('button', { name: 'Follow', exact: true }).waitFor();
+  expect(await otto.getByRole('button', { name: 'Edit', exact: true }).count()).toBe(0);
+  await visit(otto, `/posts/${ids.get('Nowhere')}`);
+  await otto.getByRole('heading', { name: 'Nowhere', level: 1 }).waitFor();
+  expect(await otto.getByRole('link', { name: 'Edit', exact: true }).count()).toBe(0);
+  await visit(otto, `/posts/${ids.get('Quay')}`);
+  await otto.getByRole('link', { name: 'Edit', exact: true }).click();
+  await otto.getByLabel('Team').selectOption({ label: 'No team' });
+  await otto.getByRole('button', { name: 'Save', exact: true }).click();
   await expect
-    .poll(() => visitor.evaluate(() => getComputedStyle(document.body).fontFamily))
-    .toMatch(/^ui-sans-serif/);
+    .poll(async () => (await call(mara, 'GET', `/posts/${ids.get('Quay')}`)).team_id)
+    .toBeUndefined();
+  await call(mara, 'PATCH', `/posts/${ids.get('Quay')}`, { team_id: ids.get('Piers') });
+});
 
-  // Restores the default logo, and then a recent one.
-  await mara.goto('/admin/appearance');
-  await mara.getByRole('button', { name: 'Use the Vitrine mark again' }).click();
-  await header.locator('svg[data-logo]').waitFor();
-  await expect.poll(() => logo.count()).toBe(0);
-  await mara.getByRole('button', { name: 'Use the logo of 240 × 80 again' }).click();
-  await logo.waitFor();
+test('a post for a managed team assigns the file to it and offers its writable fields', async () => {
+  const field = await call(mara, 'POST', '/fields', {
+    code: 'berth',
+    label: 'Berth',
+    type: 'text',
+    write_capability: 'posts.admin',
+  });
+  await call(mara, 'PATCH', `/fields/${field.id}`, { show_on_upload: true });
+  const buffer = Buffer.from(await jpeg(60, 40, { seed: 3 }));
+  const team = otto.getByLabel('Team', { exact: true });
 
-  // A logo whose bytes are missing is marked, and cannot be chosen.
-  await mara.getByRole('button', { name: 'Use the Vitrine mark again' }).click();
-  await header.locator('svg[data-logo]').waitFor();
-  const { logo_history } = await call(mara, 'GET', '/admin/system/appearance');
-  const stored = await readdir(studio.directory, { recursive: true });
-  const bytes = stored.filter((name) => name.includes('logo') && name.endsWith(logo_history[0].hash));
-  expect(bytes).toHaveLength(1);
-  await rm(join(studio.directory, bytes[0] ?? ''));
-  await mara.reload();
-  await mara.getByText('Unavailable: its file cannot be read').waitFor();
-  await expect.poll(() => mara.getByRole('button', { name: /Use the logo of/ }).count()).toBe(0);
-  expect(studio.faults).toEqual([]);
+  await visit(otto, `/teams/${ids.get('Piers')}`);
+  await otto.getByRole('link', { name: 'Post to this team' }).click();
+  await expect.poll(() => team.inputValue()).toBe(ids.get('Piers'));
+  const offered = async () => (await team.getByRole('option').allInnerTexts()).map((text) => text.trim());
+  await expect.poll(offered).toEqual(['No team', 'Harbour', 'Piers']);
+
+  await otto.getByLabel('Choose files').setInputFiles({ name: 'pier.jpg', mimeType: 'image/jpeg', buffer });
+  await otto.getByLabel('Berth').fill('Seven');
+  await otto.getByLabel('Title', { exact: true }).fill('Pier seven');
+  await otto.getByRole('button', { name: 'Publish' }).click();
+  await otto.getByRole('heading', { name: 'Pier seven', level: 1 }).waitFor();
+  await otto.getByText('Posted to Piers').waitFor();
+  const id = new URL(otto.url()).pathname.split('/').at(-1) ?? '';
+  const post = await call(mara, 'GET', `/posts/${id}`);
+  const { asset } = post.members[0];
+  expect([post.team_id, asset.team_id]).toEqual([ids.get('Piers'), ids.get('Piers')]);
+  const { items } = await call(mara, 'GET', `/assets/${asset.id}/fields`);
+  expect(items).toContainEqual(expect.objectContaining({ field_code: 'berth', value_text: 'Seven' }));
+  await call(mara, 'DELETE', `/posts/${id}`);
+});
+
+test('files added to a team’s post are assigned to the team if the user may assign to it', async () => {
+  const { ref } = await call(otto, 'GET', '/auth/me');
+  await grant(studio.library, { ref }, 'posts.admin', ids.get('Hills'));
+  const team = otto.getByLabel('Team', { exact: true });
+  const hint = otto.getByText('Files uploaded here become the team’s too.');
+  const tiles = otto.locator('[data-member]');
+  let seed = 20;
+
+  /** Uploads one more file in the editor; returns its team. */
+  async function addOne(): Promise<string | undefined> {
+    const before = await tiles.count();
+    seed += 1;
+    const buffer = Buffer.from(await jpeg(60, 40, { seed }));
+    await otto.getByLabel('Choose files').setInputFiles({ name: 'more.jpg', mimeType: 'image/jpeg', buffer });
+    await expect.poll(() => tiles.count()).toBe(before + 1);
+    const id = await tiles.last().getAttribute('data-member');
+    return (await call(mara, 'GET', `/assets/${id}`)).team_id ?? undefined;
+  }
+
+  await otto.goto(`/posts/${ids.get('Quay')}/edit`);
+  await hint.waitFor();
+  expect(await addOne()).toBe(ids.get('Piers'));
+  await team.selectOption({ label: 'No team' });
+  await hint.waitFor({ state: 'detached' });
+  expect(await addOne()).toBeUndefined();
+  await team.selectOption({ label: 'Piers' });
+  await otto.getByRole('button', { name: 'Save', exact: true }).click();
+  await otto.getByText('Saved.', { exact: true }).waitFor();
+
+  // They may edit its posts, but not the team: the file is uploaded without a team.
+  await openKnowing(`/posts/${ids.get('Valley')}/edit`);
+  await expect.poll(() => team.inputValue()).toBe(ids.get('Hills'));
+  expect(await hint.count()).toBe(0);
+  expect(await addOne()).toBeUndefined();
+});
+
+test('shows followed teams above the feed, filters by them, and has a feed of all', async () => {
+  for (const name of ['Hills', 'Piers']) await call(otto, 'PUT', `/teams/${ids.get(name)}/follow`);
+  await otto.goto('/');
+  const chips = otto.getByRole('navigation', { name: 'Teams you follow' });
+  const names = async () => (await chips.getByRole('link').allInnerTexts()).map((text) => text.trim());
+  await expect.poll(names).toEqual(['Hills', 'Piers']);
+  await chips.getByRole('link', { name: 'Piers' }).click();
+  await otto.waitForURL(/\?team=/);
+  await expect.poll(titles).toEqual(['Quay']);
+  await chips.getByRole('link', { name: 'Piers' }).click();
+  await otto.waitForURL('/');
+  await expect.poll(titles).toEqual(['Nowhere', 'Quay', 'Valley']);
+  await otto.getByRole('navigation', { name: 'Feed' }).getByRole('link', { name: 'Teams' }).click();
+  await otto.waitForURL(/\?show=team$/);
+  await expect.poll(titles).toEqual(['Quay', 'Valley']);
 });

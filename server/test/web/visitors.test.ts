@@ -1,82 +1,141 @@
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { jpeg } from '../support/pictures.ts';
 import { call, uploadReady } from './call.ts';
-import { visit } from './hands.ts';
+import { naturalWidth, overhang, phone, visit } from './hands.ts';
 import { openStudio, type Studio } from './studio.ts';
 
 let studio: Studio;
-let visitor: Page;
+let owner: Page;
+let outsider: Page;
 let post: string;
-let asset: string;
 
 beforeAll(async () => {
   studio = await openStudio();
-  const mara = await studio.enter('mara');
-  asset = await uploadReady(mara, await jpeg(300, 200), { title: 'Pier', tags: 'harbour' });
-  const publish = async (title: string, visibility: string) => {
-    const body = { title, tags: ['harbour'], visibility, members: [{ asset_id: asset }] };
-    return (await call(mara, 'POST', '/posts', body)).id;
-  };
-  post = await publish('Open harbour', 'public');
-  await publish('Closed harbour', 'org-only');
-  const { id } = await call(mara, 'POST', '/collections', { name: 'Postcards', visibility: 'public' });
-  await call(mara, 'PUT', `/collections/${id}/posts/${post}`);
-  await call(mara, 'POST', `/posts/${post}/comments`, { body: 'Still here' });
-  await call(mara, 'PUT', '/system/public-mode', { enabled: true });
-  visitor = await studio.openPage({ viewport: { width: 375, height: 900 } });
+  owner = await studio.enter('mara');
+  const first = await uploadReady(owner, await jpeg(600, 400), { title: 'Pier', sensitivity: 'posts' });
+  const second = await uploadReady(owner, await jpeg(60, 90), { title: 'Quay', sensitivity: 'posts' });
+  const members = [{ asset_id: first }, { asset_id: second }];
+  post = (await call(owner, 'POST', '/posts', { title: 'Harbour', visibility: 'private', members })).id;
+  outsider = await studio.openPage(phone);
 });
 
-afterAll(() => studio.close());
+const dialog = () => owner.getByRole('dialog');
+const links = () => dialog().getByRole('region', { name: 'Links' });
+const download = () => outsider.getByRole('link', { name: 'Download all' });
+
+test('the owner creates a link with a password, and a visitor opens it on a phone', async () => {
+  await owner.goto(`/posts/${post}`);
+  await owner.getByRole('button', { name: 'Share link' }).click();
+  await dialog().getByLabel('Label', { exact: true }).fill('For the client');
+  await dialog().getByLabel('Password', { exact: true }).selectOption('set');
+  await dialog().getByLabel('The password').fill('anchor');
+  await dialog().getByRole('button', { name: 'Create link' }).click();
+  const address = new URL(await dialog().getByLabel('Address of the new link').inputValue()).pathname;
+
+  await outsider.goto(address);
+  await outsider.getByLabel('Password').fill('buoy');
+  await outsider.getByRole('button', { name: 'Open' }).click();
+  await outsider.getByText('That is not the password of this link.').waitFor();
+  await outsider.getByLabel('Password').fill('anchor');
+  await outsider.getByRole('button', { name: 'Open' }).click();
+  await outsider.getByRole('heading', { name: 'Harbour', level: 1 }).waitFor();
+  await expect.poll(() => naturalWidth(outsider.getByRole('img', { name: 'Pier' }))).toBeGreaterThan(300);
+  expect(await outsider.getByRole('listitem').count()).toBe(2);
+  expect(await download().count()).toBe(0);
+  expect(await overhang(outsider)).toBe(0);
+
+  await outsider.getByRole('button', { name: 'Show Pier' }).click();
+  const viewer = outsider.getByRole('dialog');
+  await viewer.getByText('Pier').waitFor();
+  await outsider.keyboard.press('ArrowRight');
+  await viewer.getByText('Quay').waitFor();
+  await outsider.keyboard.press('Escape');
+  await viewer.waitFor({ state: 'detached' });
+});
+
+test('changed terms of a link apply at once and keep the others', async () => {
+  await links().getByRole('button', { name: 'Change For the client' }).click();
+  const form = dialog().getByRole('form', { name: 'Change the link' });
+  await form.getByLabel('Password', { exact: true }).selectOption('none');
+  await form.getByLabel('Downloads').click();
+  await form.getByLabel('Watermark', { exact: true }).selectOption('own');
+  await form.getByLabel('Text', { exact: true }).fill('Draft');
+  await form.getByRole('button', { name: 'Save' }).click();
+  await form.waitFor({ state: 'detached' });
+  await links().getByText('Downloads · Watermark “Draft”').waitFor();
+  const [link] = (await call(owner, 'GET', `/posts/${post}/links`)).items;
+  expect(link).toMatchObject({ label: 'For the client', has_password: false, watermark: 'Draft' });
+  expect(Date.parse(link.expires_at)).toBeGreaterThan(Date.now() + 29 * 86_400_000);
+
+  await outsider.reload();
+  await download().waitFor();
+});
+
+test('a revoked link shows an error', async () => {
+  await links().getByRole('button', { name: 'Revoke For the client' }).click();
+  await links().waitFor({ state: 'detached' });
+  await outsider.reload();
+  await outsider.getByRole('heading', { name: 'This link is no longer available' }).waitFor();
+  expect(await outsider.getByText('Harbour').count()).toBe(0);
+});
 
 test('a visitor searches, follows tags and names, and finds only public posts and no controls', async () => {
-  const openPost = visitor.getByRole('link', { name: /Open harbour/ }).first();
+  const asset = await uploadReady(owner, await jpeg(300, 200), { title: 'Mole', tags: 'harbour' });
+  const publish = async (title: string, visibility: string) => {
+    const body = { title, tags: ['harbour'], visibility, members: [{ asset_id: asset }] };
+    return (await call(owner, 'POST', '/posts', body)).id;
+  };
+  const open = await publish('Open harbour', 'public');
+  await publish('Closed harbour', 'org-only');
+  const { id } = await call(owner, 'POST', '/collections', { name: 'Postcards', visibility: 'public' });
+  await call(owner, 'PUT', `/collections/${id}/posts/${open}`);
+  await call(owner, 'POST', `/posts/${open}/comments`, { body: 'Still here' });
+  await call(owner, 'PUT', '/system/public-mode', { enabled: true });
+  const openPost = outsider.getByRole('link', { name: /Open harbour/ }).first();
   const look = async () => {
     await openPost.waitFor();
-    expect(await visitor.getByText('Closed harbour').count(), visitor.url()).toBe(0);
-    const controls = visitor
+    expect(await outsider.getByText('Closed harbour').count(), outsider.url()).toBe(0);
+    const controls = outsider
       .getByRole('main')
       .getByRole('button', { name: /Save|Edit|Arrange|Views|Follow/ });
-    expect(await controls.allInnerTexts(), visitor.url()).toEqual([]);
+    expect(await controls.allInnerTexts(), outsider.url()).toEqual([]);
   };
-  await visitor.goto('/?show=trending');
-  await visitor.getByRole('link', { name: 'Trending' }).waitFor();
-  expect(await visitor.getByRole('link', { name: 'Following' }).count()).toBe(0);
+  await outsider.goto('/?show=trending');
+  await outsider.getByRole('link', { name: 'Trending' }).waitFor();
+  expect(await outsider.getByRole('link', { name: 'Following' }).count()).toBe(0);
   await look();
-  await visitor.getByRole('link', { name: 'Collections' }).click();
-  await visitor.getByRole('link', { name: /^Postcards/ }).click();
-  await visitor.getByRole('heading', { name: 'Postcards', level: 1 }).waitFor();
+  await outsider.getByRole('link', { name: 'Collections' }).click();
+  await outsider.getByRole('link', { name: /^Postcards/ }).click();
+  await outsider.getByRole('heading', { name: 'Postcards', level: 1 }).waitFor();
   await look();
-  await visit(visitor, `/assets/${asset}`);
-  await visitor
+  await visit(outsider, `/assets/${asset}`);
+  await outsider
     .getByRole('list', { name: 'Tags' })
     .getByRole('link', { name: /harbour/ })
     .click();
-  await visitor.waitForURL(/\/tags\/harbour$/);
+  await outsider.waitForURL(/\/tags\/harbour$/);
   await look();
-  await visit(visitor, '/users/mara');
+  await visit(outsider, '/users/mara');
   await look();
-  await visit(visitor, '/search?q=harbour');
+  await visit(outsider, '/search?q=harbour');
   await look();
 
-  await visit(visitor, `/posts/${post}`);
-  await visitor.getByText('Still here').waitFor();
-  const link = visitor.getByRole('link', { name: 'Sign in to comment' });
+  await visit(outsider, `/posts/${open}`);
+  await outsider.getByText('Still here').waitFor();
+  const link = outsider.getByRole('link', { name: 'Sign in to comment' });
   await expect
     .poll(() => link.getAttribute('href'))
-    .toBe(`/sign-in?next=${encodeURIComponent(`/posts/${post}`)}`);
-  expect(await visitor.getByRole('button', { name: /^Like/ }).count()).toBe(0);
-  await visit(visitor, '/requests');
-  await visitor.waitForURL(/\/sign-in\?next=/);
+    .toBe(`/sign-in?next=${encodeURIComponent(`/posts/${open}`)}`);
+  expect(await outsider.getByRole('button', { name: /^Like/ }).count()).toBe(0);
+  await visit(outsider, '/requests');
+  await outsider.waitForURL(/\/sign-in\?next=/);
 });
 
 test('a public page has its title and metadata before scripts run', async () => {
-  const text = await (await fetch(`${studio.address}/posts/${post}`)).text();
+  const text = await (await fetch(`${studio.address}/posts/${open}`)).text();
   expect(text).toContain('<title>Open harbour · Studio North</title>');
   expect(text).toContain('property="og:image"');
   expect(text).not.toContain('content="noindex"');
   expect(await (await fetch(`${studio.address}/sign-in`)).text()).toContain('content="noindex"');
-  await visitor.goto(`/posts/${post}`);
-  await visitor.getByRole('heading', { name: 'Open harbour' }).waitFor();
-  expect(await visitor.title()).toBe('Open harbour · Studio North');
 });
