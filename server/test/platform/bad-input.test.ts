@@ -15,8 +15,6 @@ import { addTeam } from '../support/teams.ts';
 
 /** Determines the garbage; failures name the seed. */
 const seed = Number(process.env.BAD_INPUT_SEED ?? 20_261_121);
-/** Requests of each caller to each operation. */
-const CASES = 2;
 
 const all: readonly Operation[] = Object.values(operations);
 const errorShape = Compile(ErrorBody);
@@ -218,36 +216,34 @@ function faultOf(operation: Operation, path: string, status: number, text: strin
   }
 }
 
-/** Sends garbage as one caller; returns the faults, and the number of calls that succeeded. */
+/** Sends garbage as one caller; returns the fault, if any, and the number of calls that succeeded. */
 async function bombard(operation: Operation, name: string, random: Random) {
   const credentials = await credentialsOf(name);
-  const faults: string[] = [];
-  let succeeded = 0;
-  for (let i = 0; i < CASES; i += 1) {
-    const { path, init } = badRequest(random, operation);
-    const headers = { ...init.headers, ...credentials };
-    const response = await fetch(library.address + basePath + path, { ...init, headers });
-    const text = await textOf(response);
-    if (response.ok) succeeded += 1;
-    const fault = faultOf(operation, path, response.status, text);
-    if (fault === null) continue;
-    const sent = `${init.method} ${path.slice(0, 300)} ${JSON.stringify(init.headers)} ${String(init.body).slice(0, 300)}`;
-    faults.push(`BAD_INPUT_SEED=${seed}: ${response.status} to ${name} ${fault}: ${sent}`);
-  }
-  return { name, faults, succeeded };
+  const { path, init } = badRequest(random, operation);
+  const headers = { ...init.headers, ...credentials };
+  const response = await fetch(library.address + basePath + path, { ...init, headers });
+  const fault = faultOf(operation, path, response.status, await textOf(response));
+  const succeeded = response.ok ? 1 : 0;
+  if (fault === null) return { name, faults: [], succeeded };
+  const sent = `${init.method} ${path.slice(0, 300)} ${JSON.stringify(init.headers)} ${String(init.body).slice(0, 300)}`;
+  return { name, faults: [`BAD_INPUT_SEED=${seed}: ${response.status} to ${name} ${fault}: ${sent}`], succeeded };
 }
 
 // HTTP-36
 describe('garbage is refused with a declared 4xx and changes nothing', () => {
+  let before: State;
+
   test.each(all.map((operation, index) => [operation.id, operation, index] as const))(
     '%s',
     async (_, operation, index) => {
-      // Operations alternate between the callers.
+      // Operations alternate between the callers; the second half has no public mode.
       const others = [...accounts.keys()].filter((name) => name !== 'admin');
       const callers = ['admin', others[index % others.length] ?? 'owner'];
       if (operation.door === 'open' || operation.door === 'public') callers.push('anonymous');
-      await library.setPublicMode(index % 2 === 0);
-      const before = await state();
+      if (index % Math.ceil(all.length / 2) === 0) {
+        await library.setPublicMode(index === 0);
+        before = await state();
+      }
       const outcomes = await Promise.all(
         callers.map((name, place) => bombard(operation, name, randomFrom(seed + index * 1000 + place * 10))),
       );
@@ -261,21 +257,15 @@ describe('garbage is refused with a declared 4xx and changes nothing', () => {
         ).toBeLessThanOrEqual(succeeded);
       if (operation.method === 'GET' || outcomes.every(({ succeeded }) => succeeded === 0))
         expect(after.rows, `BAD_INPUT_SEED=${seed}`).toBe(before.rows);
+      before = after;
     },
   );
 });
 
 // HTTP-14
-describe('an unknown query parameter is ignored', () => {
-  const answered = all.filter(({ method, params }) => method === 'GET' && params === undefined);
-
-  test.each(answered.map(({ id, path }) => [id, path] as const))('by %s', async (_, path) => {
-    const plain = await root.status('GET', path);
-    // 401: this address lacks the credential that it should contain.
-    expect([200, 401, 404]).toContain(plain);
-    const extra = 'utm_source=x&a=1&a=2&__proto__=1&constructor[a]=1&unknown[]=0&=&a=%F0%9F%A6%89';
-    expect(await root.status('GET', `${path}?${extra}`)).toBe(plain);
-  });
+test.each(['/posts', '/auth/me', '/users', '/admin/audit'])('%s ignores an unknown query parameter', async (path) => {
+  const extra = 'utm_source=x&a=1&a=2&__proto__=1&constructor[a]=1&unknown[]=0&=&a=%F0%9F%A6%89';
+  expect(await root.status('GET', `${path}?${extra}`)).toBe(200);
 });
 
 // HTTP-12

@@ -92,15 +92,16 @@ describe('SIGTERM', () => {
 });
 
 // POST-24
-test('ends a process that cannot start its jobs', async () => {
+test('ends a process whose worker, which starts after the service listens, cannot start', async () => {
   const own = await cloneTemplate();
   const client = new pg.Client(own.settings);
   await client.connect();
-  await client.query('drop sequence job_worker_process');
+  // The migrations of the queue are recorded, so that they do not run again.
+  await client.query('drop table graphile_worker._private_jobs cascade');
   await client.end();
-  // The worker starts after the service listens.
-  const { exited } = await start(0, { DATABASE_URL: own.url });
+  const { exited, output } = await start(0, { DATABASE_URL: own.url });
   expect(await exited).toBe(1);
+  expect(output()).toMatch(/listening on .*graphile_worker/s);
   await own.drop();
 });
 

@@ -57,7 +57,6 @@ const incoming = () => readdir(library.deps.storage.incomingDir);
 describe('a head that does not arrive', () => {
   test.each([
     ['not a byte of it', ''],
-    ['half a line', 'GET /api/v1/au'],
     ['no end', 'GET /api/v1/auth/me HTTP/1.1\r\nhost: localhost\r\n'],
   ])('is 408 and the connection is closed: %s', async (_, sent) => {
     const wire = await openWire(library);
@@ -77,7 +76,6 @@ describe('a body that is not a form', () => {
   test.each([
     ['JSON', '/collections', asJson],
     ['raw bytes', '/admin/system/appearance/logo', { 'content-type': 'image/png' }],
-    ['JSON of a sign-in', '/auth/login', asJson],
     ['JSON for an unknown path', '/nothing', asJson],
   ])('is 408 when it stops: %s', async (_, path, headers) => {
     const wire = await send(path, headers);
@@ -104,10 +102,8 @@ describe('a body that is not a form', () => {
 describe('a form', () => {
   test.each([
     ['before its first part', ''],
-    ['within the head of a part', partHead.slice(0, 40)],
     ['within a field', `--${boundary}\r\ncontent-disposition: form-data; name="title"\r\n\r\nA ti`],
     ['within the file', `${partHead}some of its bytes`],
-    ['after the file', `${partHead}all of its bytes\r\n--${boundary}`],
   ])('is 408 when it stops %s, and leaves nothing behind', async (_, sent) => {
     const wire = await openWire(library);
     await wire.send(headOfUpload(root, 100_000) + sent);
