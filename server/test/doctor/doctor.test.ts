@@ -19,9 +19,9 @@ import { judgeNode } from '../../src/doctor/programs.ts';
 import { judgeAddress } from '../../src/doctor/site.ts';
 import { judgeDisk } from '../../src/doctor/storage.ts';
 import { claimLiveness } from '../../src/platform/jobs/liveness.ts';
-import { originalKey, renditionKey } from '../../src/platform/storage/object-key.ts';
+import { originalKey } from '../../src/platform/storage/object-key.ts';
 import { type Account, type Library, objectPath, openLibrary, publish, upload } from '../support/library.ts';
-import { jpeg, plainFile } from '../support/pictures.ts';
+import { plainFile } from '../support/pictures.ts';
 import { freePort } from '../support/programs.ts';
 
 const GIB = 1024 ** 3;
@@ -276,15 +276,6 @@ describe('a library with problems', () => {
     await clearJobs();
     await deleteFiles();
     expect((await examine()).status).toMatchObject(usual);
-  });
-
-  test('has a warning if a preview is missing', async () => {
-    const { file_hash } = await upload(root, await jpeg(64, 64));
-    await library.runJobs();
-    expect((await examine()).status.files_on_disk).toBe('ok');
-    await rm(objectPath(library, renditionKey(file_hash ?? '', 'col.webp')));
-    expect((await examine()).status.files_on_disk).toBe('warning');
-    await deleteFiles();
   });
 });
 

@@ -62,7 +62,11 @@ afterAll(async () => {
 async function vitrine(...args: string[]): Promise<{ code: number | null; lines: string[] }> {
   const { PATH = '', HOME = '' } = process.env;
   const env = { PATH, HOME, VITRINE_DATA: dataDir, ...admin };
-  const child = spawn(process.execPath, [bin, ...args], { env, cwd: base, stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, [bin, ...args], {
+    env,
+    cwd: base,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   const [[code], out] = await Promise.all([once(child, 'close'), text(child.stdout)]);
   return { code, lines: out.trimEnd().split('\n') };
 }
@@ -126,7 +130,10 @@ describe('vitrine import DIR', () => {
   test('can be interrupted and resumed, and imports nothing twice', async () => {
     const many = join(base, 'many');
     for (let i = 0; i < MANY; i += 1)
-      await place(join(many, i % 2 === 0 ? 'even' : 'odd', `${i}.jpg`), await jpeg(48, 32, { seed: 1000 + i * 7 }));
+      await place(
+        join(many, i % 2 === 0 ? 'even' : 'odd', `${i}.jpg`),
+        await jpeg(48, 32, { seed: 1000 + i * 7 }),
+      );
     const before = await originals();
     const stopping = importHere(many);
     await expect.poll(originals, { interval: 1 }).toBeGreaterThan(before + 1);

@@ -441,11 +441,6 @@ describe('a MySQL table', () => {
       },
       { ref: 9, username: null, password: null },
     ],
-    old_users: Array.from({ length: 600 }, (_, at) => ({
-      username: `my.old.${at}`,
-      password: hashOf(`my.old.${at}`),
-      usergroup: 2,
-    })),
     other: [{ id: 1, name: 'x' }],
   };
   const asked: string[] = [];
@@ -573,22 +568,6 @@ describe('a MySQL table', () => {
       'select * from `user` limit 0',
       'select ref, username, password, fullname, email, usergroup, approved, account_expires, created, lang from `user` order by ref',
     ]);
-  });
-
-  test('accepts an unescaped password in the address, and MYSQL_PWD', async () => {
-    const raw = await importUsers(['--mysql', `mysql://reader:${secret}@127.0.0.1:${port}/rs`, '--dry-run']);
-    expect(raw.out).toContain('0 would be imported, 2 kept, 1 refused');
-    const bare = ['--mysql', `mysql://reader@127.0.0.1:${port}/rs`, '--dry-run'];
-    const aside = await importUsers(bare, { MYSQL_PWD: secret });
-    expect(aside.out).toContain('0 would be imported, 2 kept, 1 refused');
-    expect(aside.code).toBe(2);
-  });
-
-  test('imports another table with fewer columns in several batches', async () => {
-    const { code, out } = await importUsers(['--mysql', url(), '--table', 'old_users']);
-    expect(out).toContain('600 imported, 0 kept, 0 refused\n  600 active; 0 without a password\n');
-    expect(code).toBe(0);
-    expect((await signIn(library, 'MY.OLD.599', password)).status).toBe(200);
   });
 
   test('ends with one line without the password, and 1, if it cannot be read', async () => {

@@ -87,15 +87,6 @@ describe('a digest', () => {
     expect(await tick('2026-11-20T08:00:01Z')).toBe(0);
   });
 
-  test('is sent weekly on the chosen day', async () => {
-    await prefer({ digest: { every: 'week', hour: 18, weekday: 5 } });
-    await commentAt('2026-11-17T10:00:00Z');
-    // 20 November 2026 is a Friday.
-    const sent: number[] = [];
-    for (const hour of ['19T18', '20T08', '20T18', '21T18']) sent.push(await tick(`2026-11-${hour}:00:00Z`));
-    expect(sent).toEqual([0, 0, 1, 0]);
-  });
-
   /** Returns whether a digest is sent at each of these consecutive hours, for an event before the first. */
   async function comesAt(time_zone: string, hour: number, moments: readonly string[]): Promise<number[]> {
     await prefer({ digest: { every: 'day', hour, weekday: 1, time_zone } });

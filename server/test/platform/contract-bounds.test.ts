@@ -2,7 +2,8 @@ import type { Operation } from '@vitrine/contract/operation';
 import { operations } from '@vitrine/contract/operations';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { inputChecks } from '../../src/platform/http/validate.ts';
-import { type Account, openLibrary } from '../support/library.ts';
+import { databaseText } from '../support/database-text.ts';
+import { type Account, type Library, openLibrary } from '../support/library.ts';
 import {
   asObject,
   type Json,
@@ -151,14 +152,21 @@ function requestWith(operation: Operation, { part, value }: BadInput): { path: s
 const all: readonly Operation[] = Object.values(operations);
 const byId = all.map((operation) => [operation.id, operation] as const);
 
+let library: Library;
 let root: Account;
 
 beforeAll(async () => {
-  root = await (await openLibrary()).join('root', 'admin');
+  library = await openLibrary();
+  root = await library.join('root', 'admin');
 });
 
 // HTTP-3, HTTP-4, HTTP-8, HTTP-11, HTTP-12, HTTP-13, HTTP-36
 describe('refuses input just outside the bounds of the contract', () => {
+  let before: string;
+  beforeAll(async () => {
+    before = await databaseText(library);
+  });
+
   test.each(byId)('%s', async (_, operation) => {
     const inputs = badInputs(operation);
     const checks = inputChecks(operation);
@@ -185,8 +193,9 @@ describe('refuses input just outside the bounds of the contract', () => {
     }
   });
 
-  test('in several thousand values', () => {
+  test('in several thousand values, and changes and records nothing', async () => {
     expect(all.flatMap(badInputs).length).toBeGreaterThan(3000);
+    expect(await databaseText(library)).toBe(before);
   });
 });
 
@@ -218,3 +227,12 @@ describe('refuses a cursor that no page ended with', () => {
     expect(await root.status('GET', `/posts?cursor=${cursor}`)).toBe(400);
   });
 });
+
+// HTTP-14
+test.each(['/posts', '/auth/me', '/users', '/admin/audit'])(
+  '%s ignores an unknown query parameter',
+  async (path) => {
+    const extra = 'utm_source=x&a=1&a=2&__proto__=1&constructor[a]=1&unknown[]=0&=&a=%F0%9F%A6%89';
+    expect(await root.status('GET', `${path}?${extra}`)).toBe(200);
+  },
+);

@@ -92,6 +92,20 @@ describe('the address', () => {
   });
 });
 
+// HTTP-38
+test('an oversized address or header is 431', async () => {
+  const long = 'x'.repeat(20_000);
+  const paths: [string, Record<string, string>][] = [
+    [`/posts?q=${long}`, {}],
+    [`/users/${long}`, {}],
+    ['/posts', { 'x-long': long }],
+  ];
+  for (const [path, headers] of paths) {
+    const { status, text } = await root.send(path, { headers });
+    expect([status, Object.keys(JSON.parse(text))]).toEqual([431, ['error']]);
+  }
+});
+
 // HTTP-20
 test('a response for one caller is kept by no shared cache, refusals included', async () => {
   for (const path of ['/posts', `/posts/${missing}`, '/auth/me', '/posts?limit=0'])

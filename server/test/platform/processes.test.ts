@@ -133,7 +133,10 @@ describe('with VITRINE_PROCESSES', () => {
     const serving = await start({ ...database, VITRINE_JOBS: 'none' });
     const root = await signIn(serving);
     const { id } = await upload(root, await jpeg(40, 30));
-    const config = readConfig({ ...database, VITRINE_DATA: dataDir, VITRINE_LOG_LEVEL: 'silent', VITRINE_JOBS: 'render' }, dataDir);
+    const config = readConfig(
+      { ...database, VITRINE_DATA: dataDir, VITRINE_LOG_LEVEL: 'silent', VITRINE_JOBS: 'render' },
+      dataDir,
+    );
     const worker = await startWorking(config, { join: true, port: null });
     await expect.poll(() => stateOf(root, id), { timeout: 60_000 }).toBe('ready');
     await worker.stop();

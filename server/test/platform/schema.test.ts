@@ -124,7 +124,10 @@ describe('migrations', () => {
       const copy = await emptyDatabase(`template ${name} strategy file_copy`);
       const { pool } = poolOf(copy);
       await migrate(pool);
-      expect({ from: migration, sql: (await describeSchema(pool)).sql }).toEqual({ from: migration, sql: schema });
+      expect({ from: migration, sql: (await describeSchema(pool)).sql }).toEqual({
+        from: migration,
+        sql: schema,
+      });
     }
   });
 });

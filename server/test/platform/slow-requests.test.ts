@@ -86,16 +86,6 @@ describe('a body that is not a form', () => {
     const wire = await send('/collections', asJson);
     expectRefusal(await drip(wire), 408, /body did not arrive in time/);
   });
-
-  test('may pause longer than a head may take', async () => {
-    const body = JSON.stringify({ name: 'In two pieces' });
-    const wire = await openWire(library);
-    const headers = { ...asJson, ...sessionOf(root), connection: 'close' };
-    await wire.send(headOf('POST', `${basePath}/collections`, body.length, headers) + body.slice(0, 5));
-    await pause(timeouts.bodyMs / 5);
-    await wire.send(body.slice(5));
-    expect((await wire.ended).status).toBe(201);
-  });
 });
 
 // HTTP-26

@@ -170,18 +170,15 @@ describe.each(services)('a bucket of $name', ({ start }) => {
       ['third', 8 * MIB + 1],
       ['slow', 100_000],
       ['truncated-once', MIB],
-    ] as const)(
-      'works on a service with the fault %s',
-      async (fault, size) => {
-        bucket.setFault(fault);
-        const bytes = randomBytes(size);
-        const key = await stored(bytes);
-        expect(sha256(await bytesOf(key, bytes.length))).toBe(sha256(bytes));
-        expect(await storage.withLocalFile(key, async (path) => sha256(await readFile(path)))).toBe(
-          sha256(bytes),
-        );
-      },
-    );
+    ] as const)('works on a service with the fault %s', async (fault, size) => {
+      bucket.setFault(fault);
+      const bytes = randomBytes(size);
+      const key = await stored(bytes);
+      expect(sha256(await bytesOf(key, bytes.length))).toBe(sha256(bytes));
+      expect(await storage.withLocalFile(key, async (path) => sha256(await readFile(path)))).toBe(
+        sha256(bytes),
+      );
+    });
 
     test.each(['gone', 'denied'] as const)(
       'says that a service is not available that is %s',
