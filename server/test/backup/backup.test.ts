@@ -9,7 +9,7 @@ import { openBucketTarget } from '../../src/backup/bucket.ts';
 import { backupCommand, restoreCommand } from '../../src/backup/command.ts';
 import { listBackups } from '../../src/backup/manifest.ts';
 import { findBackup } from '../../src/backup/verify.ts';
-import { createJobQueue, migrate } from '../../src/platform/database/migrate.ts';
+import { beginRestoring, createJobQueue, migrate } from '../../src/platform/database/migrate.ts';
 import { originalKey, renditionsPrefix } from '../../src/platform/storage/object-key.ts';
 import { isOutOfRoom } from '../../src/platform/storage/room.ts';
 import { openBucket } from '../../src/platform/storage/s3-bucket.ts';
@@ -330,9 +330,10 @@ describe('a kill', () => {
     const dataDir = await scratch.directory();
     const env = { VITRINE_DATA: dataDir, DATABASE_URL: urlOf(settingsOfMachine(machine)) };
     const root = join(dataDir, 'library');
-    // Kills it in the transaction that loads the rows.
-    await createJobQueue(machine.pool);
+    // Kills it in the transaction that loads the rows, after another one that was killed before.
     const holder = await machine.pool.connect();
+    await beginRestoring(holder);
+    await createJobQueue(machine.pool);
     await holder.query('begin; lock table graphile_worker._private_tasks in access exclusive mode');
     const child = run(['restore', directory], env);
     await expect.poll(() => countWaiting(machine.pool), { timeout: 60_000 }).toBeGreaterThan(0);

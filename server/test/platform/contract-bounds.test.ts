@@ -162,9 +162,13 @@ beforeAll(async () => {
 
 // HTTP-3, HTTP-4, HTTP-8, HTTP-11, HTTP-12, HTTP-13, HTTP-36
 describe('refuses input just outside the bounds of the contract', () => {
+  /** Everything in the database, without times, such as when a session was last used. */
+  const stored = async () =>
+    (await databaseText(library)).replace(/"?\d{4}-\d\d-\d\d \d\d:\d\d:\d\d[.\d]*\+\d\d"?/g, '');
   let before: string;
   beforeAll(async () => {
-    before = await databaseText(library);
+    await root.ok('getMe');
+    before = await stored();
   });
 
   test.each(byId)('%s', async (_, operation) => {
@@ -195,7 +199,7 @@ describe('refuses input just outside the bounds of the contract', () => {
 
   test('in several thousand values, and changes and records nothing', async () => {
     expect(all.flatMap(badInputs).length).toBeGreaterThan(3000);
-    expect(await databaseText(library)).toBe(before);
+    expect(await stored()).toBe(before);
   });
 });
 

@@ -5,7 +5,6 @@ import {
   copyFile,
   lchown,
   link,
-  lstat,
   mkdir,
   readdir,
   readFile,
@@ -363,18 +362,6 @@ describe('the binaries', () => {
 });
 
 describe('file ownership', () => {
-  test.runIf(isRoot)('takes over a cluster of another user as root', async () => {
-    const cluster = join(dataDir, 'postgres');
-    const entries = await readdir(cluster, { recursive: true });
-    for (const entry of ['.', ...entries]) await lchown(join(cluster, entry), 4711, 4711);
-    await chmod(cluster, 0o755);
-    const database = await start(dataDir);
-    expect(await ask(database.connection, 'select answer from kept')).toEqual([{ answer: 42 }]);
-    await database.stop();
-    const owners = await Promise.all(entries.map((entry) => lstat(join(cluster, entry)).catch(() => null)));
-    expect(owners.filter((found) => found !== null && found.uid === 4711)).toEqual([]);
-  });
-
   test('does not use an existing socket directory of another user', async () => {
     const far = await freshDirectory(LONG);
     const host = socketDirectory(far);
