@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Config, ConfigError, readConfig } from '../../src/config.ts';
 import { whyNotListening } from '../../src/main.ts';
+import { makeCertificate } from '../support/directory.ts';
 import { startProcess } from '../support/process.ts';
 
 const empty = await mkdtemp(join(tmpdir(), 'vitrine-config-'));
@@ -400,19 +401,10 @@ describe('identity providers', () => {
     VITRINE_LDAP_SEARCH_BASE: 'ou=people,dc=example,dc=org',
   };
   const bind = { VITRINE_LDAP_BIND_DN: 'cn=vitrine,dc=example,dc=org', VITRINE_LDAP_BIND_PASSWORD: 'hush' };
-  /** openssl req -x509 -newkey ed25519 -nodes -subj /CN=test */
-  const certificate = `-----BEGIN CERTIFICATE-----
-MIIBMjCB5aADAgECAhQYiUHTzBRwTXgN3gtJkrHIzuZhZjAFBgMrZXAwDzENMAsG
-A1UEAwwEdGVzdDAeFw0yNjExMjEwODAxNDNaFw0zNjExMTgwODAxNDNaMA8xDTAL
-BgNVBAMMBHRlc3QwKjAFBgMrZXADIQDU/I41kcBGwftL6U/nX35ZWwF/gWRQ6r6P
-OCskPRfKi6NTMFEwHQYDVR0OBBYEFMePtTHOvnGI+2QMkx7YuNTz9XhdMB8GA1Ud
-IwQYMBaAFMePtTHOvnGI+2QMkx7YuNTz9XhdMA8GA1UdEwEB/wQFMAMBAf8wBQYD
-K2VwA0EAxuxuqZuosSH7lywbEIpcRdk9Ffjnwdq2LHjO+1F9gQ+gvL5Sf7isc1us
-SoDfglXdQkfBbkltzeXq24mtotfCBQ==
------END CERTIFICATE-----
-`;
+  let certificate: string;
 
   beforeAll(async () => {
+    ({ cert: certificate } = await makeCertificate(['DNS:localhost']));
     await writeFile(join(furnished, 'ca.pem'), certificate);
     await writeFile(join(furnished, 'no.pem'), 'hello');
     await writeFile(join(furnished, 'empty.pem'), '');

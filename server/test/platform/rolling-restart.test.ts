@@ -79,16 +79,6 @@ describe('SIGTERM', () => {
     expect(await exited).toBe(1);
     clearInterval(repeat);
   });
-
-  test('ends an idle process with 0, also with open event streams', async () => {
-    const { address, child, exited } = await start(0);
-    const stream = await listen(address, { cookie: await signIn(address) });
-    await stream.next();
-    child.kill('SIGINT');
-    expect(await exited).toBe(0);
-    await stream.ended;
-    expect(stream.text()).toContain('event: closing\n');
-  });
 });
 
 // POST-24
