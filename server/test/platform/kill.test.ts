@@ -213,8 +213,13 @@ test('the embedded PostgreSQL is restarted when its postmaster is killed', async
 });
 
 test('the service stops without waiting for a long rendering, and leaves no decoder and no PostgreSQL behind', async () => {
-  await upload(await signIn(), slowSvg({ filters: 400 }), {}, 'slow.svg');
-  await expect.poll(decoders, { timeout: 60_000 }).toHaveLength(1);
+  const root = await signIn();
+  await upload(root, slowSvg({ filters: 400 }), {}, 'slow.svg');
+  const rendering = async () => {
+    const { items } = await root.ok('listJobs', { query: { name: 'render', state: 'running' } });
+    return [items.length, (await decoders()).length > 0];
+  };
+  await expect.poll(rendering, { timeout: 60_000 }).toEqual([1, true]);
   const running = [...(await decoders()), await postmasterOf(directory)];
   service.child.kill('SIGTERM');
   expect(await service.exited).toBe(0);
