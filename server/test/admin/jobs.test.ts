@@ -154,11 +154,11 @@ describe('GET /admin/system/jobs', () => {
     'shows the progress of %s while it runs, and keeps none of it',
     async (name) => {
       const { deps } = library;
-      const panorama = { width: 9000, height: 2000, channels: 3, background: 'pink' } as const;
+      const panorama = { width: 8000, height: 2000, channels: 3, background: 'pink' } as const;
       const bytes =
         name === 'tiles'
           ? Uint8Array.from(await sharp({ create: panorama }).jpeg().toBuffer())
-          : pdf(Array.from({ length: 15 }, (_, at) => `Page ${at}`));
+          : pdf(Array.from({ length: 10 }, (_, at) => `Page ${at}`));
       const { file_hash: hash } = await upload(
         root,
         bytes,
