@@ -1,9 +1,9 @@
-import { basePath, operations } from '@vitrine/contract/operations';
+import { operations } from '@vitrine/contract/operations';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { openService } from '../../src/service.ts';
 import { visit } from '../support/client.ts';
 import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
 import { plainFile } from '../support/pictures.ts';
+import { openSecond } from '../support/second.ts';
 
 let library: Library;
 let root: Account;
@@ -74,24 +74,6 @@ describe('with public mode off', () => {
       expect([path, answer.status, answer.text]).toEqual([path, 401, '{"error":"sign in first"}']);
     }
   });
-
-  test('paths beside the operations tell nothing of the library', async () => {
-    for (const [path, due] of [
-      [`${basePath}/openapi.json`, 200],
-      [`${basePath}/docs/`, 200],
-      [`${basePath}/nothing`, 404],
-      ['/healthz', 200],
-      ['/readyz', 200],
-      ['/metrics', 404],
-    ] as const) {
-      const response = await fetch(library.address + path);
-      const text = await response.text();
-      // Pages of the web app are the same for every caller and contain nothing of the library.
-      const isPage = text.startsWith('<!doctype html>') && path === '/metrics';
-      expect([path, isPage ? 404 : response.status]).toEqual([path, due]);
-      expect(text).not.toContain(ids.get('id'));
-    }
-  });
 });
 
 // PUBLIC-2
@@ -112,22 +94,15 @@ test('anonymous callers reach exactly these operations besides the open ones', (
 
 // PUBLIC-3
 test('applies the switch at the next request, on every process', async () => {
-  const { db, storage } = library.deps;
-  const { server } = await openService({
-    db,
-    listener: library.database.listener,
-    storage,
-    config: library.config,
-  });
-  const address = await server.listen({ host: '127.0.0.1', port: 0 });
+  const second = await openSecond(library);
   const here = () => library.anonymous().send('/posts');
-  const there = () => visit(address).send('/posts');
+  const there = () => visit(second.address).send('/posts');
   try {
     for (const enabled of [true, false, true]) {
       await root.ok('setPublicMode', { body: { enabled } });
       expect([(await here()).status, (await there()).status]).toEqual(enabled ? [200, 200] : [401, 401]);
     }
   } finally {
-    await server.close();
+    await second.close();
   }
 });

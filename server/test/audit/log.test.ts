@@ -1,7 +1,9 @@
 import { parse } from 'csv-parse/sync';
 import { sql } from 'kysely';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { recordEvent } from '../../src/audit/record.ts';
+import { retainAudit } from '../../src/audit/retention.ts';
+import { enqueue } from '../../src/job-table.ts';
 import { type Visitor, visit } from '../support/client.ts';
 import { type Account, type Library, openLibrary, password } from '../support/library.ts';
 import { pagesOf } from '../support/pages.ts';
@@ -285,4 +287,56 @@ test('the table refuses every change, in the transaction of the retention too', 
     await expect(outcome).rejects.toThrow('audit events are never changed');
   }
   expect(await all()).toEqual(before);
+});
+
+describe('events are kept', () => {
+  const keep = (retention_days: number | null) => root.ok('setAuditRetention', { body: { retention_days } });
+  /** An event that happened this long ago. */
+  const happened = (event: string, ago: string) =>
+    sql`insert into audit_events (event, occurred_at) values (${event}, now() - ${ago}::interval)`.execute(
+      library.deps.db,
+    );
+  const remaining = async () =>
+    (await everything(root, { event: 'aged.*' })).map(({ event }) => event).sort();
+
+  beforeEach(async () => {
+    await happened('aged.ancient', '20 years');
+    await happened('aged.old', '25 hours');
+    await happened('aged.young', '23 hours');
+  });
+
+  // AUDIT-4
+  test('forever by default, and for the configured number of days', async () => {
+    const { db } = library.deps;
+    expect(await root.ok('getAuditRetention')).toEqual({ retention_days: null });
+    expect(await retainAudit(db)).toBe(0);
+    expect(await remaining()).toEqual(['aged.ancient', 'aged.old', 'aged.young']);
+    await keep(2);
+    expect(await retainAudit(db)).toBe(1);
+    await keep(null);
+    expect(await retainAudit(db)).toBe(0);
+    expect(await remaining()).toEqual(['aged.old', 'aged.young']);
+    await keep(1);
+    expect(await remaining()).toEqual(['aged.old', 'aged.young']);
+    expect([await retainAudit(db), await remaining()]).toEqual([1, ['aged.young']]);
+  });
+
+  test('until the nightly job, which keeps the guard for everyone else', async () => {
+    const { db } = library.deps;
+    await keep(1);
+    await db.transaction().execute((tx) => enqueue(tx, 'retain-audit', {}, { key: 'retain-audit' }));
+    await library.runJobs();
+    expect(await remaining()).not.toContain('aged.ancient');
+    const again = await Promise.allSettled(
+      Array.from({ length: 8 }, () => sql`delete from audit_events`.execute(db)),
+    );
+    expect(new Set(again.map(({ status }) => status))).toEqual(new Set(['rejected']));
+  });
+
+  test('the setting is returned as set', async () => {
+    for (const retention_days of [1, 36_500, null, 90]) {
+      expect(await keep(retention_days)).toEqual({ retention_days });
+      expect(await root.ok('getAuditRetention')).toEqual({ retention_days });
+    }
+  });
 });

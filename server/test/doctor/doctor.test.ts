@@ -1,11 +1,13 @@
-import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { chmod, mkdtemp, rename, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Check } from '@vitrine/contract/doctor';
 import { sql } from 'kysely';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Config } from '../../src/config.ts';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { type Config, readConfig } from '../../src/config.ts';
+import { type BytesReport, checkBytes } from '../../src/doctor/bytes.ts';
+import { doctorCommand } from '../../src/doctor/command.ts';
 import {
   judgeClock,
   judgeConnections,
@@ -19,10 +21,9 @@ import { judgeNode } from '../../src/doctor/programs.ts';
 import { judgeAddress } from '../../src/doctor/site.ts';
 import { judgeDisk } from '../../src/doctor/storage.ts';
 import { claimLiveness } from '../../src/platform/jobs/liveness.ts';
-import { originalKey, renditionKey } from '../../src/platform/storage/object-key.ts';
+import { logoKey, originalKey, renditionKey } from '../../src/platform/storage/object-key.ts';
 import { type Account, type Library, objectPath, openLibrary, publish, upload } from '../support/library.ts';
-import { jpeg, plainFile } from '../support/pictures.ts';
-import { bin } from '../support/process.ts';
+import { jpeg, plainFile, plainText, png } from '../support/pictures.ts';
 import { freePort } from '../support/programs.ts';
 
 const GIB = 1024 ** 3;
@@ -278,15 +279,6 @@ describe('a library with problems', () => {
     await deleteFiles();
     expect((await examine()).status).toMatchObject(usual);
   });
-
-  test('has a warning if a preview is missing', async () => {
-    const { file_hash } = await upload(root, await jpeg(64, 64));
-    await library.runJobs();
-    expect((await examine()).status.files_on_disk).toBe('ok');
-    await rm(objectPath(library, renditionKey(file_hash ?? '', 'col.webp')));
-    expect((await examine()).status.files_on_disk).toBe('warning');
-    await deleteFiles();
-  });
 });
 
 // RUN-26
@@ -342,33 +334,21 @@ test.each(['perl', 'ffmpeg'])(
 );
 
 describe('vitrine doctor', () => {
-  interface Ended {
-    code: number | null;
-    out: string;
-    err: string;
-  }
-
-  function run(env: Record<string, string>): Promise<Ended> {
-    const { PATH = '', HOME = '' } = process.env;
-    const child = spawn(process.execPath, [bin, 'doctor'], { env: { PATH, HOME, ...env }, cwd: tmpdir() });
-    const [out, err]: [Buffer[], Buffer[]] = [[], []];
-    child.stdout.on('data', (part: Buffer) => out.push(part));
-    child.stderr.on('data', (part: Buffer) => err.push(part));
-    return new Promise((resolve) => {
-      child.once('close', (code) =>
-        resolve({ code, out: Buffer.concat(out).toString(), err: Buffer.concat(err).toString() }),
-      );
-    });
+  /** Runs the command in this process; returns its exit code and what it prints. */
+  async function run(env: Record<string, string>): Promise<{ code: number; out: string }> {
+    const lines: string[] = [];
+    const code = await doctorCommand(readConfig(env, tmpdir()), [], (line) => lines.push(line));
+    return { code, out: lines.join('\n') };
   }
 
   // ADMIN-7
   test('prints the same on the command line and exits with 1 when there is a problem', async () => {
-    const { code, out, err } = await run({
+    const { code, out } = await run({
       VITRINE_DATA: library.config.dataDir,
       DATABASE_URL: library.databaseUrl,
       VITRINE_RATE_LIMITS: 'off',
     });
-    expect([code, err]).toEqual([1, '']);
+    expect(code).toBe(1);
     expect(out).toMatch(/^PROBLEM {2}Workers: no process works on jobs/m);
     expect(out).toMatch(/^ {9}Start Vitrine/m);
     expect(out).toMatch(/^ok {7}Node: Node \d+/m);
@@ -379,16 +359,138 @@ describe('vitrine doctor', () => {
   });
 
   // ADMIN-7
-  test('creates no library where there is none', async () => {
-    const none = await run({ VITRINE_DATA: join(programs, 'none') });
-    expect([none.code, none.err.trim()]).toEqual([
-      1,
-      `there is no library in ${join(programs, 'none')}; set VITRINE_DATA to where it is`,
-    ]);
+  test('creates no library where there is none, and reports a database that cannot be reached', async () => {
+    const none = join(programs, 'none');
+    await expect(run({ VITRINE_DATA: none })).rejects.toThrow(
+      `there is no library in ${none}; set VITRINE_DATA to where it is`,
+    );
     const gone = await run({
       VITRINE_DATA: library.config.dataDir,
       DATABASE_URL: 'postgres://nobody@127.0.0.1:1/nothing',
     });
     expect([gone.code, gone.out]).toEqual([1, expect.stringMatching(/PROBLEM {2}Database/)]);
+  });
+});
+
+describe('vitrine doctor --bytes', () => {
+  const clear = async () => {
+    for (const table of ['assets', 'files', 'logos'] as const) await db().deleteFrom(table).execute();
+  };
+  beforeAll(clear);
+  afterEach(clear);
+
+  const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
+
+  function pathOf(key: string): string {
+    return objectPath(library, key);
+  }
+
+  interface Checked extends BytesReport {
+    lines: string[];
+  }
+
+  async function check(options: Partial<Parameters<typeof checkBytes>[1]> = {}): Promise<Checked> {
+    const lines: string[] = [];
+    const report = await checkBytes(library.deps, {
+      after: '',
+      repair: false,
+      signal: new AbortController().signal,
+      print: (line) => lines.push(line),
+      progress: () => {},
+      ...options,
+    });
+    return { ...report, lines };
+  }
+
+  test('names every lost original with its assets, titles and owners', async () => {
+    const texts = ['whole', 'cut short', 'missing', 'changed'].map((text) => plainText(text));
+    const assets = [];
+    for (const [at, bytes] of texts.entries())
+      assets.push(await upload(root, bytes, { title: `Note "${at}"\u001b[2J` }, 'note.txt'));
+    const [, short, missing, changed] = texts.map((bytes) => originalKey(sha256(bytes)));
+    await root.ok('deleteAsset', { params: { id: assets[2]?.id ?? '' }, body: {} });
+    await truncate(pathOf(short ?? ''), 3);
+    await rm(pathOf(missing ?? ''));
+    await writeFile(pathOf(changed ?? ''), 'CHANGED');
+    const { lines, ...report } = await check();
+    expect(report).toMatchObject({ files: 4, lost: 3, previews: 0, stoppedAfter: null });
+    const text = lines.join('\n');
+    expect(text).toContain(
+      `LOST      ${short}: has 3 of 9 bytes\n  asset ${assets[1]?.id} "Note \\"1\\"\\u001b[2J" of "root"`,
+    );
+    expect(text).toContain(`LOST      ${missing}: missing\n  asset ${assets[2]?.id}`);
+    expect(text).toMatch(/of "root", in the trash/);
+    expect(text).toContain(`LOST      ${changed}: its content has changed\n  asset ${assets[3]?.id}`);
+    expect(text).not.toContain(assets[0]?.id);
+  });
+
+  test('names a lost logo', async () => {
+    const bytes = await png(64, 64);
+    const hash = sha256(bytes);
+    await library.deps.db
+      .insertInto('logos')
+      .values({ hash, content_type: 'image/png', width: 64, height: 64, size_bytes: bytes.length })
+      .execute();
+    expect((await check()).lines).toEqual([`LOST      ${logoKey(hash)}: missing`]);
+  });
+
+  test('reports damaged previews, and renders them again with repair, unless the original is lost', async () => {
+    const bytes = await jpeg(60, 40);
+    const asset = await upload(root, bytes);
+    await library.runJobs();
+    expect(await check()).toMatchObject({ lost: 0, previews: 0, lines: [] });
+    const preview = pathOf(renditionKey(sha256(bytes), 'col.webp'));
+    await truncate(preview, 10);
+    const found = await check();
+    expect(found).toMatchObject({ lost: 0, previews: 1, repairing: 0 });
+    expect(found.lines).toEqual([
+      expect.stringMatching(/col.* missing or damaged; --repair renders them again$/),
+    ]);
+    expect(await check({ repair: true })).toMatchObject({ previews: 1, repairing: 1 });
+    await library.runJobs();
+    expect(await check()).toMatchObject({ previews: 0 });
+    expect(await root.ok('getAsset', { params: { id: asset.id } })).toMatchObject({ ladder_available: true });
+
+    await truncate(preview, 10);
+    await truncate(pathOf(originalKey(sha256(bytes))), 10);
+    expect(await check({ repair: true })).toMatchObject({ lost: 1, previews: 1, repairing: 0 });
+  });
+
+  test('reports where a stopped check can resume', async () => {
+    const hashes: string[] = [];
+    for (let at = 0; at < 5; at += 1) {
+      const bytes = plainText(`file ${at}`);
+      await upload(root, bytes, {}, 'note.txt');
+      hashes.push(sha256(bytes));
+    }
+    hashes.sort();
+    for (const hash of hashes) await rm(pathOf(originalKey(hash)));
+    const stop = new AbortController();
+    const { signal } = stop;
+    const first = await check({ signal, progress: ({ files }) => files === 2 && stop.abort() });
+    expect(first).toMatchObject({ files: 2, lost: 2, stoppedAfter: hashes[1] });
+    expect(await check({ after: first.stoppedAfter ?? '' })).toMatchObject({ files: 3, lost: 3 });
+  });
+
+  test('exits with 1 when something is lost, beside a running library', async () => {
+    const config = { ...library.config, databaseUrl: library.databaseUrl };
+    const run = async (...args: string[]) => {
+      const lines: string[] = [];
+      const code = await doctorCommand(config, args, (line) => lines.push(line));
+      return { code, last: lines.at(-1) };
+    };
+    const bytes = plainText('to be lost');
+    await upload(root, bytes, {}, 'note.txt');
+    expect(await run('--bytes')).toEqual({
+      code: 0,
+      last: 'checked: 1 file, 10 bytes; lost: 0, with damaged previews: 0',
+    });
+    await rm(pathOf(originalKey(sha256(bytes))));
+    expect((await run('--bytes')).code).toBe(1);
+    await upload(root, bytes, {}, 'note.txt');
+    expect((await run('--bytes')).code).toBe(0);
+    await expect(run('--repair')).rejects.toThrow('--repair and --after go with --bytes');
+    await expect(run('--bytes', '--after', 'x')).rejects.toThrow('64 hex digits');
+    await expect(run('--byte')).rejects.toThrow("Unknown option '--byte'");
   });
 });

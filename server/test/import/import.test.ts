@@ -1,16 +1,16 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { chmod, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { text } from 'node:stream/consumers';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import { importCommand } from '../../src/import/command.ts';
-import { reachableByDatabaseUser } from '../../src/platform/database/database-user.ts';
 import { embeddedConnection } from '../../src/platform/database/embedded.ts';
 import { openPool } from '../../src/platform/database/pool.ts';
 import { clip } from '../media/clips.ts';
+import { base as reachable } from '../platform/clusters.ts';
 import { type Visitor, visit } from '../support/client.ts';
 import { jpeg, plainText, png, truncatedJpeg } from '../support/pictures.ts';
 import { bin, type ServiceProcess, startProcess } from '../support/process.ts';
@@ -20,13 +20,10 @@ const admin = { VITRINE_ADMIN_USERNAME: 'root', VITRINE_ADMIN_PASSWORD: 'a long 
 let base: string;
 let dataDir: string;
 let pictures: string;
-let many: string;
-let service: ServiceProcess | null = null;
+/** Serves the library while the tests import into it. */
+let service: ServiceProcess;
 
-const MANY = 40;
-
-/** Shorter than the limit of a test, which would not say what the command waits for. */
-const COMMAND_WITHIN_MS = 60_000;
+const MANY = 16;
 
 async function place(path: string, bytes: Uint8Array): Promise<void> {
   await mkdir(dirname(path), { recursive: true });
@@ -34,12 +31,11 @@ async function place(path: string, bytes: Uint8Array): Promise<void> {
 }
 
 beforeAll(async () => {
-  const parent = reachableByDatabaseUser(tmpdir()) ? tmpdir() : '/var/tmp';
-  base = await mkdtemp(join(parent, 'vitrine-import-'));
+  base = await mkdtemp(join(reachable, 'vitrine-import-'));
   await chmod(base, 0o755);
   dataDir = join(base, 'data');
+  await mkdir(dataDir, { mode: 0o755 });
   pictures = join(base, 'Holidays');
-  many = join(base, 'many');
   await place(join(pictures, 'first.jpg'), await jpeg(60, 40, { seed: 1 }));
   await place(join(pictures, 'Zoë ☃ (1).png'), await png(60, 40, 2));
   await place(join(pictures, 'alps', 'ridge.jpg'), await jpeg(60, 40, { seed: 3 }));
@@ -53,47 +49,26 @@ beforeAll(async () => {
   await place(join(pictures, '.thumbnails', 'a.jpg'), await jpeg(20, 20, { seed: 6 }));
   await symlink(join(pictures, 'first.jpg'), join(pictures, 'sea', 'link.jpg'));
   await symlink(pictures, join(pictures, 'sea', 'loop'));
-  for (let i = 0; i < MANY; i += 1) {
-    const name = `${String(i).padStart(4, '0')}.jpg`;
-    await place(join(many, i % 2 === 0 ? 'even' : 'odd', name), await jpeg(48, 32, { seed: 1000 + i * 7 }));
-  }
+  service = await startProcess(dataDir, admin);
 });
 
 afterAll(async () => {
-  service?.child.kill('SIGTERM');
-  await service?.exited;
+  service.child.kill('SIGTERM');
+  await service.exited;
   await rm(base, { recursive: true, force: true });
 });
 
-interface Run {
-  child: ChildProcess;
-  ended: Promise<{ code: number | null; lines: string[]; errors: string }>;
-}
-
 /** Runs the command as an operator types it. */
-function vitrine(...args: string[]): Run {
+async function vitrine(...args: string[]): Promise<{ code: number | null; lines: string[] }> {
   const { PATH = '', HOME = '' } = process.env;
   const env = { PATH, HOME, VITRINE_DATA: dataDir, ...admin };
   const child = spawn(process.execPath, [bin, ...args], {
     env,
     cwd: base,
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['ignore', 'pipe', 'inherit'],
   });
-  const [out, errors]: [string[], string[]] = [[], []];
-  child.stdout.on('data', (chunk: Buffer) => out.push(String(chunk)));
-  child.stderr.on('data', (chunk: Buffer) => errors.push(String(chunk)));
-  const ended = new Promise<{ code: number | null; lines: string[]; errors: string }>((resolve, reject) => {
-    const timer = setTimeout(async () => {
-      const jobs = await unfinishedJobs();
-      child.kill('SIGKILL');
-      reject(new Error(['the command does not end', ...out, ...errors, JSON.stringify(jobs)].join('\n')));
-    }, COMMAND_WITHIN_MS);
-    child.once('close', (code) => {
-      clearTimeout(timer);
-      resolve({ code, lines: out.join('').trimEnd().split('\n'), errors: errors.join('') });
-    });
-  });
-  return { child, ended };
+  const [[code], out] = await Promise.all([once(child, 'close'), text(child.stdout)]);
+  return { code, lines: out.trimEnd().split('\n') };
 }
 
 /** Runs the same command in this process, beside a running service. Returns what it prints. */
@@ -107,11 +82,6 @@ async function importHere(...args: string[]): Promise<string[]> {
   }
   return lines;
 }
-
-/** What a command that does not end waits for. */
-const unfinishedJobs = () =>
-  ask(sql`select j.task_identifier, j.attempts, j.last_error, j.locked_by, j.locked_at, j.run_at, w.process, now()
-    from graphile_worker.jobs j left join job_workers w on w.worker_id = j.locked_by`).catch(String);
 
 async function originals(): Promise<number> {
   const found = await readdir(join(dataDir, 'library', 'originals'), {
@@ -131,7 +101,7 @@ async function ask<T>(query: ReturnType<typeof sql<T>>): Promise<T[]> {
 
 /** Returns the administrator, signed in at the running service. */
 async function administrator(): Promise<Visitor> {
-  const visitor = visit(service?.address ?? '');
+  const visitor = visit(service.address);
   await visitor.ok('login', { body: { username: 'root', password: admin.VITRINE_ADMIN_PASSWORD } });
   return visitor;
 }
@@ -145,8 +115,8 @@ function countsOf(lines: string[]): [number, number, number] {
 // Each test continues with the library of the previous one.
 describe('vitrine import DIR', () => {
   // ADMIN-9
-  test('imports a tree of folders, reports failures and exits with 2', async () => {
-    const { code, lines } = await vitrine('import', pictures).ended;
+  test('joins a running service, imports a tree of folders, reports failures and exits with 2', async () => {
+    const { code, lines } = await vitrine('import', pictures);
     expect(lines[0]).toBe('8 imported, 0 there already, 1 failed');
     expect(lines).toHaveLength(2);
     expect(lines[1]).toMatch(
@@ -158,32 +128,33 @@ describe('vitrine import DIR', () => {
 
   // ADMIN-9
   test('can be interrupted and resumed, and imports nothing twice', async () => {
+    const many = join(base, 'many');
+    for (let i = 0; i < MANY; i += 1)
+      await place(
+        join(many, i % 2 === 0 ? 'even' : 'odd', `${i}.jpg`),
+        await jpeg(48, 32, { seed: 1000 + i * 7 }),
+      );
     const before = await originals();
-    const run = vitrine('import', many);
-    while ((await originals()) < before + 8) await sleep(5);
-    run.child.kill('SIGINT');
-    const stopped = await run.ended;
-    const [imported, there, failed] = countsOf(stopped.lines);
+    const stopping = importHere(many);
+    await expect.poll(originals, { interval: 1 }).toBeGreaterThan(before + 1);
+    process.emit('SIGINT');
+    const stopped = await stopping;
+    const [imported, there, failed] = countsOf(stopped);
     expect([there, failed]).toEqual([0, 0]);
-    expect(imported).toBeGreaterThanOrEqual(8);
+    expect(imported).toBeGreaterThanOrEqual(2);
     expect(imported).toBeLessThan(MANY);
-    expect(stopped.lines.at(-1)).toMatch(/^stopped; run it again/);
-    expect(stopped.errors).not.toMatch(/ at .*:\d+:\d+/);
+    expect(stopped.at(-1)).toMatch(/^stopped; run it again/);
 
-    const again = await vitrine('import', many).ended;
-    expect(countsOf(again.lines)).toEqual([MANY - imported, imported, 0]);
-    expect(again.lines).toHaveLength(1);
-    expect(again.code).toBe(0);
+    const again = await importHere(many);
+    expect(countsOf(again)).toEqual([MANY - imported, imported, 0]);
+    expect(again).toHaveLength(1);
     expect(await originals()).toBe(before + MANY);
   });
 
-  test('joins the database of a running service, and applies --sensitivity to new files', async () => {
-    service = await startProcess(dataDir, admin);
+  test('applies --sensitivity to new files', async () => {
     const late = join(base, 'late');
     await place(join(late, 'fresh.jpg'), await jpeg(320, 200, { seed: 77 }));
-    const { code, lines } = await vitrine('import', late, '--sensitivity', 'org').ended;
-    expect(lines).toEqual(['1 imported, 0 there already, 0 failed']);
-    expect(code).toBe(0);
+    expect(await importHere(late, '--sensitivity', 'org')).toEqual(['1 imported, 0 there already, 0 failed']);
     const assets = await ask(sql<{ id: string; sensitivity: string }>`select id, sensitivity from assets
       where file_name in ('fresh.jpg', 'first.jpg') order by file_name desc`);
     expect(assets.map(({ sensitivity }) => sensitivity)).toEqual(['org', 'posts']);
@@ -231,14 +202,14 @@ describe('vitrine import DIR', () => {
   test('imports for the account of --user, with one asset for identical files', async () => {
     const copies = join(base, 'copies');
     const bytes = await jpeg(60, 40, { seed: 99 });
-    for (let i = 0; i < 12; i += 1) await place(join(copies, `copy ${i}.jpg`), bytes);
+    for (let i = 0; i < 6; i += 1) await place(join(copies, `copy ${i}.jpg`), bytes);
     const [mara] = await ask(sql<{ ref: number }>`insert into users (username, role_id)
       select 'Mara', id from roles where code = 'member' returning ref`);
     const lines = await importHere(copies, '--user', 'MARA');
     const owned = await ask(sql<{ title: string }>`select title from assets
       where owner_user_ref = ${mara?.ref ?? 0}`);
     expect(owned).toHaveLength(1);
-    expect(lines).toEqual(['1 imported, 11 there already, 0 failed']);
+    expect(lines).toEqual(['1 imported, 5 there already, 0 failed']);
   });
 
   // SUBTITLE-6
@@ -260,15 +231,20 @@ describe('vitrine import DIR', () => {
     expect(await tracks()).toHaveLength(2);
   });
 
-  test('prints one line and exits with 1 for invalid arguments', async () => {
-    const { code, lines, errors } = await vitrine('import', pictures, '--user', 'nobody').ended;
-    expect([code, lines, errors]).toEqual([1, [''], 'no user nobody\n']);
+  test('refuses invalid arguments with one line', async () => {
     for (const [args, message] of [
       [[], /^name a directory/],
       [[join(pictures, 'first.jpg')], /first\.jpg is not a directory$/],
       [[pictures, '--sensitivity', 'team'], /^--sensitivity is posts, org, /],
       [[pictures, '--frobnicate'], /--frobnicate/],
+      [[pictures, '--user', 'nobody'], /^no user nobody$/],
     ] as const)
       await expect(importHere(...args)).rejects.toThrow(message);
+  });
+
+  test('runs without the service too', async () => {
+    service.child.kill('SIGTERM');
+    await service.exited;
+    expect(await importHere(join(base, 'late'))).toEqual(['0 imported, 1 there already, 0 failed']);
   });
 });

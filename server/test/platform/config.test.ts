@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Config, ConfigError, readConfig } from '../../src/config.ts';
 import { whyNotListening } from '../../src/main.ts';
+import { makeCertificate } from '../support/directory.ts';
 import { startProcess } from '../support/process.ts';
 
 const empty = await mkdtemp(join(tmpdir(), 'vitrine-config-'));
@@ -48,8 +49,8 @@ test('settings of traces name what is wrong, and never a secret', () => {
 
 // STORAGE-1
 describe('settings of a bucket', () => {
-  test('need a bucket and both parts of the key', () => {
-    expect(read(bucket).s3).toEqual({
+  test('need a bucket and both parts of the key, and may name another provider, a prefix and the direction', () => {
+    const usual = {
       endpoint: null,
       region: 'us-east-1',
       bucket: 'studio-files',
@@ -60,39 +61,28 @@ describe('settings of a bucket', () => {
       writes: true,
       redirectSeconds: 0,
       publicEndpoint: null,
-    });
-    for (const name of Object.keys(bucket)) {
+    };
+    expect(read(bucket).s3).toEqual(usual);
+    for (const name of Object.keys(bucket))
       expect(refusalOf({ ...bucket, [name]: '' })).toMatch(new RegExp(`^${name} is missing`));
-    }
     expect(refusalOf({ VITRINE_S3_REGION: 'eu-central-1' })).toMatch(/^VITRINE_S3_BUCKET is missing/);
     expect(refusalOf({ VITRINE_BACKUP_S3_REGION: 'eu-central-1' })).toMatch(
       /^VITRINE_BACKUP_S3_ACCESS_KEY_ID is missing: VITRINE_BACKUP_S3_REGION is set/,
     );
-  });
-
-  test('name an endpoint of another provider, a prefix and the direction', () => {
     const env = {
       ...bucket,
       VITRINE_S3_ENDPOINT: 'https://s3.example.org:9000/',
       VITRINE_S3_PREFIX: 'vitrine/files/',
       VITRINE_S3_WRITES: 'off',
     };
-    expect(read(env).s3).toMatchObject({
-      endpoint: 'https://s3.example.org:9000',
-      prefix: 'vitrine/files/',
-      forcePathStyle: true,
-      writes: false,
-    });
+    const other = { endpoint: 'https://s3.example.org:9000', prefix: 'vitrine/files/', writes: false };
+    expect(read(env).s3).toEqual({ ...usual, ...other, forcePathStyle: true });
     expect(read({ ...env, VITRINE_S3_FORCE_PATH_STYLE: 'off' }).s3?.forcePathStyle).toBe(false);
   });
 
   test.each(
     Object.entries({
-      VITRINE_S3_ENDPOINT: [
-        's3.example.org',
-        'https://key:hidden@s3.example.org',
-        'https://s3.example.org/files',
-      ],
+      VITRINE_S3_ENDPOINT: ['s3.example.org', 'https://key:hidden@s3.example.org', 'https://a.b/files'],
       VITRINE_S3_BUCKET: ['Studio_Files'],
       VITRINE_S3_REGION: ['Frankfurt am Main'],
       VITRINE_S3_PREFIX: ['../files', '/files'],
@@ -112,161 +102,135 @@ describe('settings of a bucket', () => {
 
 // SETTING-1
 describe('settings', () => {
-  // SETTING-1
-  test('have their defaults', () => {
-    expect(read({})).toEqual({
-      host: '127.0.0.1',
-      port: 8420,
-      dataDir: join(empty, 'data'),
-      baseUrl: null,
-      databaseUrl: null,
-      databaseDirectUrl: null,
-      databaseReplicaUrl: null,
-      demo: false,
-      postgresBinDir: null,
-      postgresUid: 65_521,
-      admin: null,
-      scrambleKey: null,
-      encoderUrl: null,
-      ffmpeg: null,
-      libreoffice: null,
-      ghostscript: null,
-      logLevel: 'info',
-      rateLimits: true,
-      limits: {
-        signIn: 10,
-        caller: 600,
-        callerBytes: 6000,
-        anonymous: 600,
-        anonymousBytes: 6000,
-        peer: 1200,
-        asks: 30,
-        testMails: 10,
-      },
-      trustedProxies: [],
-      concurrency: { connectionsPerAddress: 1000, uploadsPerAddress: 100, uploadsPerAccount: 20 },
-      impersonationMinutes: 30,
-      maxFileBytes: 20 * 1024 ** 3,
-      processes: 1,
-      workerPort: null,
-      jobs: null,
-      metricsToken: null,
-      drainSeconds: 0,
-      stopSeconds: 8,
-      reserveBytes: 512 * 1024 ** 2,
-      sessionDays: 30,
-      federation: { privateAddresses: false, cacheBytes: 10_737_418_240 },
-      mail: { server: null, from: null },
-      backupPassphrase: null,
-      tracing: null,
-      backupS3: null,
-      identityProviders: [],
-      s3: null,
-    });
-  });
-
-  const { limits, concurrency } = read({});
   const DATABASE_URL = 'postgres://vitrine@localhost/vitrine';
-
-  // SETTING-1
-  test.each<[env: Record<string, string>, expected: Partial<Config>]>([
-    [{ VITRINE_HOST: '0.0.0.0' }, { host: '0.0.0.0' }],
-    [{ VITRINE_PORT: '80' }, { port: 80 }],
-    [{ VITRINE_DATA: '/srv/pictures' }, { dataDir: '/srv/pictures' }],
-    [{ VITRINE_DATA: '../library' }, { dataDir: join(empty, '../library') }],
-    [{ VITRINE_BASE_URL: 'https://pictures.example/' }, { baseUrl: 'https://pictures.example' }],
-    [{ DATABASE_URL }, { databaseUrl: DATABASE_URL }],
-    [{ VITRINE_POSTGRES_BIN: '/usr/bin' }, { postgresBinDir: '/usr/bin' }],
-    [{ VITRINE_POSTGRES_UID: '70000' }, { postgresUid: 70_000 }],
-    [{ VITRINE_SCRAMBLE_KEY: 'secret' }, { scrambleKey: 'secret' }],
-    [{ VITRINE_ENCODER_URL: 'http://encoder:8421/' }, { encoderUrl: 'http://encoder:8421' }],
-    [{ VITRINE_LOG_LEVEL: 'warn' }, { logLevel: 'warn' }],
-    [{ VITRINE_RATE_LIMITS: 'off' }, { rateLimits: false }],
-    [{ VITRINE_SIGN_IN_LIMIT: '3' }, { limits: { ...limits, signIn: 3 } }],
-    [{ VITRINE_CALLER_LIMIT: '4' }, { limits: { ...limits, caller: 4, callerBytes: 40 } }],
-    [{ VITRINE_CALLER_BYTES_LIMIT: '41' }, { limits: { ...limits, callerBytes: 41 } }],
-    [{ VITRINE_ANONYMOUS_LIMIT: '5' }, { limits: { ...limits, anonymous: 5, anonymousBytes: 50 } }],
-    [{ VITRINE_PEER_LIMIT: '42' }, { limits: { ...limits, peer: 42 } }],
-    [{ VITRINE_TEST_MAIL_LIMIT: '2' }, { limits: { ...limits, testMails: 2 } }],
+  const limits = {
+    signIn: 10,
+    caller: 600,
+    callerBytes: 6000,
+    anonymous: 600,
+    anonymousBytes: 6000,
+    peer: 1200,
+    asks: 30,
+    testMails: 10,
+  };
+  const concurrency = { connectionsPerAddress: 1000, uploadsPerAddress: 100, uploadsPerAccount: 20 };
+  type Row<K extends keyof Config> = [key: K, usual: Config[K], env: Record<string, string>, given: unknown];
+  const rows: { [K in keyof Config]: Row<K> }[keyof Config][] = [
+    ['host', '127.0.0.1', { VITRINE_HOST: '0.0.0.0' }, '0.0.0.0'],
+    ['port', 8420, { VITRINE_PORT: '80' }, 80],
+    ['dataDir', join(empty, 'data'), { VITRINE_DATA: '/srv/pictures' }, '/srv/pictures'],
+    ['dataDir', join(empty, 'data'), { VITRINE_DATA: '../library' }, join(empty, '../library')],
+    ['baseUrl', null, { VITRINE_BASE_URL: 'https://pictures.example/' }, 'https://pictures.example'],
+    ['databaseUrl', null, { DATABASE_URL }, DATABASE_URL],
     [
-      { VITRINE_TRUSTED_PROXIES: 'loopback, 10.0.0.0/8,2001:db8::1' },
-      { trustedProxies: ['loopback', '10.0.0.0/8', '2001:db8::1'] },
+      'databaseDirectUrl',
+      null,
+      {
+        DATABASE_URL,
+        VITRINE_DATABASE_POOLING: 'transaction',
+        VITRINE_DATABASE_DIRECT_URL: 'postgres://db/x',
+      },
+      'postgres://db/x',
     ],
-    [{ VITRINE_CONNECTIONS_PER_ADDRESS: '7' }, { concurrency: { ...concurrency, connectionsPerAddress: 7 } }],
-    [{ VITRINE_UPLOADS_PER_ADDRESS: '8' }, { concurrency: { ...concurrency, uploadsPerAddress: 8 } }],
-    [{ VITRINE_UPLOADS_PER_ACCOUNT: '9' }, { concurrency: { ...concurrency, uploadsPerAccount: 9 } }],
-    [{ VITRINE_IMPERSONATION_MINUTES: '6' }, { impersonationMinutes: 6 }],
-    [{ VITRINE_FFMPEG: 'off' }, { ffmpeg: 'off' }],
-    [{ VITRINE_LIBREOFFICE: 'off' }, { libreoffice: 'off' }],
-    [{ VITRINE_GHOSTSCRIPT: 'off' }, { ghostscript: 'off' }],
-    [{ VITRINE_MAX_FILE_BYTES: '1000' }, { maxFileBytes: 1000 }],
-    [{ VITRINE_RESERVE_BYTES: '0' }, { reserveBytes: 0 }],
-    [{ VITRINE_PROCESSES: '4' }, { processes: 4 }],
-    [{ VITRINE_JOBS: 'render, tiles' }, { jobs: ['render', 'tiles'] }],
-    [{ VITRINE_WORKER_PORT: '8430' }, { workerPort: 8430 }],
-    [{ VITRINE_METRICS_TOKEN: 'a-token-for-prometheus' }, { metricsToken: 'a-token-for-prometheus' }],
-    [{ VITRINE_DRAIN_SECONDS: '5' }, { drainSeconds: 5 }],
-    [{ VITRINE_STOP_SECONDS: '60' }, { stopSeconds: 60 }],
-    [{ VITRINE_SESSION_DAYS: '7' }, { sessionDays: 7 }],
     [
-      { VITRINE_FEDERATION_PRIVATE_ADDRESSES: 'on', VITRINE_FEDERATION_CACHE_BYTES: '1000000' },
-      { federation: { privateAddresses: true, cacheBytes: 1_000_000 } },
+      'databaseReplicaUrl',
+      null,
+      { DATABASE_URL, VITRINE_DATABASE_REPLICA_URL: 'postgres://replica/x' },
+      'postgres://replica/x',
     ],
-    [{ VITRINE_BACKUP_PASSPHRASE: 'grey heron' }, { backupPassphrase: 'grey heron' }],
-    [{ VITRINE_IDENTITY_PROVIDERS: 'oidc' }, { identityProviders: [{ name: 'oidc' }] }],
+    ['demo', false, {}, false],
+    ['postgresBinDir', null, { VITRINE_POSTGRES_BIN: '/usr/bin' }, '/usr/bin'],
+    ['postgresUid', 65_521, { VITRINE_POSTGRES_UID: '70000' }, 70_000],
     [
+      'admin',
+      null,
       { VITRINE_ADMIN_USERNAME: 'root', VITRINE_ADMIN_PASSWORD: 'a long password' },
-      { admin: { username: 'root', password: 'a long password' } },
+      { username: 'root', password: 'a long password' },
+    ],
+    ['scrambleKey', null, { VITRINE_SCRAMBLE_KEY: 'secret' }, 'secret'],
+    ['encoderUrl', null, { VITRINE_ENCODER_URL: 'http://encoder:8421/' }, 'http://encoder:8421'],
+    ['ffmpeg', null, { VITRINE_FFMPEG: 'off' }, 'off'],
+    ['libreoffice', null, { VITRINE_LIBREOFFICE: 'off' }, 'off'],
+    ['ghostscript', null, { VITRINE_GHOSTSCRIPT: 'off' }, 'off'],
+    ['logLevel', 'info', { VITRINE_LOG_LEVEL: 'warn' }, 'warn'],
+    ['rateLimits', true, { VITRINE_RATE_LIMITS: 'off' }, false],
+    [
+      'limits',
+      limits,
+      {
+        VITRINE_SIGN_IN_LIMIT: '3',
+        VITRINE_CALLER_LIMIT: '4',
+        VITRINE_ANONYMOUS_LIMIT: '5',
+        VITRINE_ANONYMOUS_BYTES_LIMIT: '51',
+        VITRINE_PEER_LIMIT: '42',
+        VITRINE_TEST_MAIL_LIMIT: '2',
+      },
+      {
+        ...limits,
+        signIn: 3,
+        caller: 4,
+        callerBytes: 40,
+        anonymous: 5,
+        anonymousBytes: 51,
+        peer: 42,
+        testMails: 2,
+      },
     ],
     [
+      'trustedProxies',
+      [],
+      { VITRINE_TRUSTED_PROXIES: 'loopback, 10.0.0.0/8,2001:db8::1' },
+      ['loopback', '10.0.0.0/8', '2001:db8::1'],
+    ],
+    [
+      'concurrency',
+      concurrency,
+      {
+        VITRINE_CONNECTIONS_PER_ADDRESS: '7',
+        VITRINE_UPLOADS_PER_ADDRESS: '8',
+        VITRINE_UPLOADS_PER_ACCOUNT: '9',
+      },
+      { connectionsPerAddress: 7, uploadsPerAddress: 8, uploadsPerAccount: 9 },
+    ],
+    ['impersonationMinutes', 30, { VITRINE_IMPERSONATION_MINUTES: '6' }, 6],
+    ['maxFileBytes', 20 * 1024 ** 3, { VITRINE_MAX_FILE_BYTES: '1000' }, 1000],
+    ['processes', 1, { VITRINE_PROCESSES: '4' }, 4],
+    ['workerPort', null, { VITRINE_WORKER_PORT: '8430' }, 8430],
+    ['jobs', null, { VITRINE_JOBS: 'render, tiles' }, ['render', 'tiles']],
+    ['metricsToken', null, { VITRINE_METRICS_TOKEN: 'a-token-for-prometheus' }, 'a-token-for-prometheus'],
+    ['drainSeconds', 0, { VITRINE_DRAIN_SECONDS: '5' }, 5],
+    ['stopSeconds', 8, { VITRINE_STOP_SECONDS: '60' }, 60],
+    ['reserveBytes', 512 * 1024 ** 2, { VITRINE_RESERVE_BYTES: '0' }, 0],
+    ['sessionDays', 30, { VITRINE_SESSION_DAYS: '7' }, 7],
+    [
+      'federation',
+      { privateAddresses: false, cacheBytes: 10_737_418_240 },
+      { VITRINE_FEDERATION_PRIVATE_ADDRESSES: 'on', VITRINE_FEDERATION_CACHE_BYTES: '1000000' },
+      { privateAddresses: true, cacheBytes: 1_000_000 },
+    ],
+    [
+      'mail',
+      { server: null, from: null },
       {
         VITRINE_SMTP_URL: 'smtp://post:a%40b@mail.example:25?tls=required',
         VITRINE_MAIL_FROM: 'The Library <library@example.org>',
       },
       {
-        mail: {
-          server: {
-            host: 'mail.example',
-            port: 25,
-            secure: false,
-            tls: 'required',
-            user: 'post',
-            password: 'a@b',
-          },
-          from: { address: 'library@example.org', name: 'The Library' },
+        server: {
+          host: 'mail.example',
+          port: 25,
+          secure: false,
+          tls: 'required',
+          user: 'post',
+          password: 'a@b',
         },
+        from: { address: 'library@example.org', name: 'The Library' },
       },
     ],
+    ['backupPassphrase', null, { VITRINE_BACKUP_PASSPHRASE: 'grey heron' }, 'grey heron'],
     [
-      {
-        DATABASE_URL,
-        VITRINE_DATABASE_POOLING: 'transaction',
-        VITRINE_DATABASE_DIRECT_URL: 'postgres://db/vitrine',
-        VITRINE_DATABASE_REPLICA_URL: 'postgres://replica/vitrine',
-      },
-      {
-        databaseUrl: DATABASE_URL,
-        databaseDirectUrl: 'postgres://db/vitrine',
-        databaseReplicaUrl: 'postgres://replica/vitrine',
-      },
-    ],
-    [
-      {
-        VITRINE_BACKUP_S3_ENDPOINT: 'https://s3.example',
-        VITRINE_BACKUP_S3_ACCESS_KEY_ID: 'key',
-        VITRINE_BACKUP_S3_SECRET_ACCESS_KEY: 'a secret',
-      },
-      {
-        backupS3: expect.objectContaining({
-          endpoint: 'https://s3.example',
-          region: 'us-east-1',
-          accessKeyId: 'key',
-          secretAccessKey: 'a secret',
-          forcePathStyle: true,
-        }),
-      },
-    ],
-    [
+      'tracing',
+      null,
       {
         OTEL_EXPORTER_OTLP_ENDPOINT: 'https://collector.example/otlp/',
         OTEL_EXPORTER_OTLP_HEADERS: 'x-key=a%20b, x-team=two',
@@ -274,16 +238,35 @@ describe('settings', () => {
         OTEL_TRACES_SAMPLER_ARG: '0.1',
       },
       {
-        tracing: {
-          url: 'https://collector.example/otlp/v1/traces',
-          headers: { 'x-key': 'a b', 'x-team': 'two' },
-          serviceName: 'pictures',
-          share: 0.1,
-        },
+        url: 'https://collector.example/otlp/v1/traces',
+        headers: { 'x-key': 'a b', 'x-team': 'two' },
+        serviceName: 'pictures',
+        share: 0.1,
       },
     ],
-  ])('are read from the environment: %j', (env, expected) => {
-    expect(read(env)).toEqual({ ...read({}), ...expected });
+    [
+      'backupS3',
+      null,
+      {
+        VITRINE_BACKUP_S3_ENDPOINT: 'https://s3.example',
+        VITRINE_BACKUP_S3_ACCESS_KEY_ID: 'key',
+        VITRINE_BACKUP_S3_SECRET_ACCESS_KEY: 'a secret',
+      },
+      expect.objectContaining({ endpoint: 'https://s3.example', region: 'us-east-1', forcePathStyle: true }),
+    ],
+    ['identityProviders', [], { VITRINE_IDENTITY_PROVIDERS: 'oidc' }, [{ name: 'oidc' }]],
+    ['s3', null, bucket, expect.objectContaining({ bucket: 'studio-files' })],
+  ];
+
+  // SETTING-1
+  test('have their defaults', () => {
+    expect(read({})).toEqual(Object.fromEntries(rows.map(([key, usual]) => [key, usual])));
+  });
+
+  // SETTING-1
+  test.each(rows)('%s is %j by default, and read from %j', (key, _, env, given) => {
+    const { DATABASE_URL: databaseUrl = null } = env;
+    expect(read(env)).toEqual({ ...read({}), databaseUrl, [key]: given });
   });
 
   // SETTING-4
@@ -418,50 +401,36 @@ describe('identity providers', () => {
     VITRINE_LDAP_SEARCH_BASE: 'ou=people,dc=example,dc=org',
   };
   const bind = { VITRINE_LDAP_BIND_DN: 'cn=vitrine,dc=example,dc=org', VITRINE_LDAP_BIND_PASSWORD: 'hush' };
-  /** openssl req -x509 -newkey ed25519 -nodes -subj /CN=test */
-  const certificate = `-----BEGIN CERTIFICATE-----
-MIIBMjCB5aADAgECAhQYiUHTzBRwTXgN3gtJkrHIzuZhZjAFBgMrZXAwDzENMAsG
-A1UEAwwEdGVzdDAeFw0yNjExMjEwODAxNDNaFw0zNjExMTgwODAxNDNaMA8xDTAL
-BgNVBAMMBHRlc3QwKjAFBgMrZXADIQDU/I41kcBGwftL6U/nX35ZWwF/gWRQ6r6P
-OCskPRfKi6NTMFEwHQYDVR0OBBYEFMePtTHOvnGI+2QMkx7YuNTz9XhdMB8GA1Ud
-IwQYMBaAFMePtTHOvnGI+2QMkx7YuNTz9XhdMA8GA1UdEwEB/wQFMAMBAf8wBQYD
-K2VwA0EAxuxuqZuosSH7lywbEIpcRdk9Ffjnwdq2LHjO+1F9gQ+gvL5Sf7isc1us
-SoDfglXdQkfBbkltzeXq24mtotfCBQ==
------END CERTIFICATE-----
-`;
+  let certificate: string;
 
   beforeAll(async () => {
+    ({ cert: certificate } = await makeCertificate(['DNS:localhost']));
     await writeFile(join(furnished, 'ca.pem'), certificate);
     await writeFile(join(furnished, 'no.pem'), 'hello');
     await writeFile(join(furnished, 'empty.pem'), '');
   });
 
   test('require an address and a search base of a directory, with defaults for the rest', () => {
-    expect(read(directory).identityProviders).toEqual([
-      {
-        name: 'ldap',
-        host: 'directory.example.org',
-        port: 389,
-        security: 'none',
-        authorities: null,
-        bind: null,
-        searchBase: 'ou=people,dc=example,dc=org',
-        userFilter: '(|(uid={username})(sAMAccountName={username}))',
-        subjectAttribute: null,
-        usernameAttributes: ['uid', 'sAMAccountName'],
-        fullnameAttributes: ['displayName', 'cn'],
-        emailAttributes: ['mail'],
-        timeoutMs: 5000,
-      },
-    ]);
-  });
-
-  test('read all settings of a directory', () => {
+    const usual = {
+      name: 'ldap',
+      host: 'directory.example.org',
+      port: 389,
+      security: 'none',
+      authorities: null,
+      bind: null,
+      searchBase: 'ou=people,dc=example,dc=org',
+      userFilter: '(|(uid={username})(sAMAccountName={username}))',
+      subjectAttribute: null,
+      usernameAttributes: ['uid', 'sAMAccountName'],
+      fullnameAttributes: ['displayName', 'cn'],
+      emailAttributes: ['mail'],
+      timeoutMs: 5000,
+    };
+    expect(read(directory).identityProviders).toEqual([usual]);
     const env = {
       ...directory,
       ...bind,
       VITRINE_LDAP_URL: 'LDAPS://[2001:db8::1]:1636/',
-      VITRINE_LDAP_STARTTLS: 'off',
       VITRINE_LDAP_CA_FILE: 'ca.pem',
       VITRINE_LDAP_USER_FILTER: '(&(memberOf:1.2.840.113556.1.4.1941:=cn=media,dc=x)(mail={username}))',
       VITRINE_LDAP_SUBJECT_ATTRIBUTE: 'employeeNumber',
@@ -471,19 +440,17 @@ SoDfglXdQkfBbkltzeXq24mtotfCBQ==
     };
     expect(read(env, furnished).identityProviders).toEqual([
       {
-        name: 'ldap',
+        ...usual,
         host: '2001:db8::1',
         port: 1636,
         security: 'tls',
         authorities: certificate,
         bind: { dn: 'cn=vitrine,dc=example,dc=org', password: 'hush' },
-        searchBase: 'ou=people,dc=example,dc=org',
-        userFilter: '(&(memberOf:1.2.840.113556.1.4.1941:=cn=media,dc=x)(mail={username}))',
+        userFilter: env.VITRINE_LDAP_USER_FILTER,
         subjectAttribute: 'employeeNumber',
         usernameAttributes: ['nick'],
         fullnameAttributes: ['gecos'],
         emailAttributes: ['contact'],
-        timeoutMs: 5000,
       },
     ]);
   });
@@ -501,8 +468,6 @@ SoDfglXdQkfBbkltzeXq24mtotfCBQ==
   test('can be several, in the given order', () => {
     const env = { ...directory, VITRINE_IDENTITY_PROVIDERS: 'saml, ldap ,oidc' };
     expect(read(env).identityProviders.map(({ name }) => name)).toEqual(['saml', 'ldap', 'oidc']);
-    expect(read({ VITRINE_IDENTITY_PROVIDERS: 'oidc' }).identityProviders).toEqual([{ name: 'oidc' }]);
-    expect(read({ VITRINE_IDENTITY_PROVIDERS: '' }).identityProviders).toEqual([]);
   });
 
   test.each(

@@ -2,7 +2,8 @@ import type { Operation } from '@vitrine/contract/operation';
 import { operations } from '@vitrine/contract/operations';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { inputChecks } from '../../src/platform/http/validate.ts';
-import { type Account, openLibrary } from '../support/library.ts';
+import { databaseText } from '../support/database-text.ts';
+import { type Account, type Library, openLibrary } from '../support/library.ts';
 import {
   asObject,
   type Json,
@@ -151,14 +152,25 @@ function requestWith(operation: Operation, { part, value }: BadInput): { path: s
 const all: readonly Operation[] = Object.values(operations);
 const byId = all.map((operation) => [operation.id, operation] as const);
 
+let library: Library;
 let root: Account;
 
 beforeAll(async () => {
-  root = await (await openLibrary()).join('root', 'admin');
+  library = await openLibrary();
+  root = await library.join('root', 'admin');
 });
 
 // HTTP-3, HTTP-4, HTTP-8, HTTP-11, HTTP-12, HTTP-13, HTTP-36
 describe('refuses input just outside the bounds of the contract', () => {
+  /** Everything in the database, without times, such as when a session was last used. */
+  const stored = async () =>
+    (await databaseText(library)).replace(/"?\d{4}-\d\d-\d\d \d\d:\d\d:\d\d[.\d]*\+\d\d"?/g, '');
+  let before: string;
+  beforeAll(async () => {
+    await root.ok('getMe');
+    before = await stored();
+  });
+
   test.each(byId)('%s', async (_, operation) => {
     const inputs = badInputs(operation);
     const checks = inputChecks(operation);
@@ -185,42 +197,46 @@ describe('refuses input just outside the bounds of the contract', () => {
     }
   });
 
-  test('in several thousand values', () => {
+  test('in several thousand values, and changes and records nothing', async () => {
     expect(all.flatMap(badInputs).length).toBeGreaterThan(3000);
+    expect(await stored()).toBe(before);
   });
 });
 
 // HTTP-8
 describe('refuses a cursor that no page ended with', () => {
   const encode = (text: string) => Buffer.from(text).toString('base64url');
-  const cursors = ['x', encode(`2024-02-31T00:00:00Z ${uuidAt(1)}`)];
-
   test.each(byId.filter(([, { query }]) => 'cursor' in asObject(schemaOf(query).properties)))(
     '%s',
     async (_, operation) => {
       const address = addressOf(operation);
       // The object that the address names may be looked up first.
       const allowed = operation.params === undefined ? [400] : [400, 404];
-      for (const cursor of cursors)
-        expect(allowed, cursor).toContain(await root.status('GET', `${address}?q=x&cursor=${cursor}`));
+      const cursor = encode(`2024-02-31T00:00:00Z ${uuidAt(1)}`);
+      expect(allowed).toContain(await root.status('GET', `${address}?q=x&cursor=${cursor}`));
     },
   );
 
   test.each([
     ['nothing', ''],
-    ['signs', '%2B%2F%3D%25'],
     ['two', 'a&cursor=b'],
     ['JSON', encode('{"at":"2026-01-01T00:00:00Z"}')],
     ['bytes that are no text', Buffer.from([0xff, 0xfe, 0x20, 0xff]).toString('base64url')],
     ['a time alone', encode('2026-01-01T00:00:00Z')],
-    ['an id that is none', encode('2026-01-01T00:00:00Z nobody')],
-    ['a month that is none', encode(`2026-13-01T00:00:00Z ${uuidAt(1)}`)],
     ['a year that is none', encode(`0000-01-01T00:00:00Z ${uuidAt(1)}`)],
     ['SQL', encode(`2026-01-01T00:00:00Z ${uuidAt(1)}' or true --`)],
-    ['a third part', encode(`2026-01-01T00:00:00Z ${uuidAt(1)} x`)],
     ['a newline at the end', encode(`2026-01-01T00:00:00Z ${uuidAt(1)}\n`)],
     ['a text without end', 'a'.repeat(5000)],
   ])('of %s', async (_, cursor) => {
     expect(await root.status('GET', `/posts?cursor=${cursor}`)).toBe(400);
   });
 });
+
+// HTTP-14
+test.each(['/posts', '/auth/me', '/tags', '/admin/audit'])(
+  '%s ignores an unknown query parameter',
+  async (path) => {
+    const extra = 'utm_source=x&a=1&a=2&__proto__=1&constructor[a]=1&unknown[]=0&=&a=%F0%9F%A6%89';
+    expect(await root.status('GET', `${path}?${extra}`)).toBe(200);
+  },
+);

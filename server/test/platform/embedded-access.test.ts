@@ -20,6 +20,7 @@ import type pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { chooseDatabaseUsers, DATABASE_UID } from '../../src/platform/database/database-user.ts';
 import { embeddedConnection, socketDirectory } from '../../src/platform/database/embedded.ts';
+import { keepSecret } from '../../src/platform/database/embedded-secret.ts';
 import { postmasterOf } from '../support/process.ts';
 import * as clusters from './clusters.ts';
 
@@ -135,17 +136,18 @@ describe('who reaches the embedded database', () => {
   test.skipIf(users === null || users.shared !== null)(
     'neither nobody nor an arbitrary user can connect, list or read anything',
     async () => {
-      for (const directory of [dataDir, far]) {
+      for (const [directory, uid] of [
+        [dataDir, users?.creator.uid ?? 0],
+        [far, 4711],
+      ] as const) {
         const database = await clusters.start(directory);
-        for (const uid of [users?.creator.uid ?? 0, 4711])
-          expect({ uid, ...(await intrude(uid, directory)) }).toEqual({
-            uid,
-            listed: 'EACCES',
-            read: 'EACCES',
-            secret: 'EACCES',
-            withoutPassword: 'EACCES',
-            wrongPassword: 'EACCES',
-          });
+        expect(await intrude(uid, directory)).toEqual({
+          listed: 'EACCES',
+          read: 'EACCES',
+          secret: 'EACCES',
+          withoutPassword: 'EACCES',
+          wrongPassword: 'EACCES',
+        });
         await database.stop();
       }
     },
@@ -164,12 +166,14 @@ describe('who reaches the embedded database', () => {
     ];
     for (const act of spoil) {
       await act();
-      const database = await start();
-      await expectProtected();
-      expect(before).not.toContain(await secret());
-      before.add(await secret());
-      await database.stop();
+      const replaced = await keepSecret(dataDir);
+      expect(await secret()).toBe(replaced);
+      expect(before).not.toContain(replaced);
+      before.add(replaced);
     }
+    const database = await start();
+    await expectProtected();
+    await database.stop();
   });
 
   test('reports what is missing to a process that joins', async () => {
@@ -190,23 +194,6 @@ describe('who reaches the embedded database', () => {
 });
 
 describe('a library from before passwords', () => {
-  test('is protected at the next start, keeps its data, and no log shows the password', async () => {
-    await makeOld();
-    for (let starts = 0; starts < 2; starts += 1) {
-      const database = await start({ settings: { log_statement: 'all', log_min_messages: 'log' } });
-      await expectProtected();
-      await database.stop();
-      expect(existsSync(passwordRules())).toBe(false);
-    }
-    const log = await readFile(join(dataDir, 'postgres.log'), 'utf8');
-    expect(log).toContain('alter role vitrine password');
-    expect(log).not.toContain(await secret());
-    if (users === null) return;
-    const entries = ['.', ...(await readdir(cluster(), { recursive: true }))];
-    const owners = await Promise.all(entries.map(async (entry) => (await stat(join(cluster(), entry))).uid));
-    expect(new Set(owners)).toEqual(new Set([users.runner.uid]));
-  });
-
   const starting = `
     const { startEmbedded } = await import(${JSON.stringify(embeddedModule)});
     await startEmbedded({ dataDir: process.argv[1], log() {} });
@@ -220,8 +207,9 @@ describe('a library from before passwords', () => {
     }
   }
 
-  test('survives kill -9 at each step, also of an interrupted change of owner', async () => {
+  test('is protected after kill -9 at each step, keeps its data, and no log shows the password', async () => {
     await makeOld();
+    // An interrupted change of owner.
     if (users !== null) {
       await chown(cluster(), 0, 0);
       await lchown(join(cluster(), 'base'), DATABASE_UID, DATABASE_UID);
@@ -244,36 +232,39 @@ describe('a library from before passwords', () => {
       if (child.signalCode === null) await once(child, 'exit');
       expect([step, child.signalCode]).toEqual([step, 'SIGKILL']);
     }
-    const database = await start();
+    const database = await start({ settings: { log_statement: 'all', log_min_messages: 'log' } });
     await expectProtected();
     await database.stop();
     expect(existsSync(passwordRules())).toBe(false);
+    const log = await readFile(join(dataDir, 'postgres.log'), 'utf8');
+    expect(log).toContain('alter role vitrine password');
+    expect(log).not.toContain(await secret());
+    if (users === null) return;
+    const entries = ['.', ...(await readdir(cluster(), { recursive: true }))];
+    const owners = await Promise.all(entries.map(async (entry) => (await stat(join(cluster(), entry))).uid));
+    expect(new Set(owners)).toEqual(new Set([users.runner.uid]));
   });
 });
 
 describe('as root, if no uid is available for PostgreSQL alone', () => {
   test.skipIf(users === null)('runs as nobody with a password and prints a warning', async () => {
     const lines: string[] = [];
-    const say = (line: string) => lines.push(line);
-    const shared = await start({ databaseUid: 1 }, say);
+    const shared = await start({ databaseUid: 1 }, (line) => lines.push(line));
     expect(lines).toEqual([
       'PostgreSQL runs as nobody, whose other processes can read its files: uid 1 is an account of this system',
     ]);
     expect((await stat(cluster())).uid).toBe(users?.creator.uid);
     await expectProtected();
     await shared.stop();
+
     const uid = 64_711;
+    const choose = () => chooseDatabaseUsers(dataDir, '/bin', uid);
     const other = spawn('sleep', ['60'], { uid, gid: uid, stdio: 'ignore' });
     children.push(other);
     await once(other, 'spawn');
-    const inUse = await start({ databaseUid: uid }, say);
-    expect(lines[1]).toContain(`uid ${uid} is in use (process ${other.pid})`);
-    await inUse.stop();
+    expect((await choose())?.shared).toBe(`uid ${uid} is in use (process ${other.pid})`);
     other.kill('SIGKILL');
     await once(other, 'exit');
-    const alone = await start({ databaseUid: uid }, say);
-    expect([lines.length, (await stat(cluster())).uid]).toEqual([2, uid]);
-    await expectProtected();
-    await alone.stop();
+    expect(await choose()).toMatchObject({ shared: null, runner: { uid } });
   });
 });

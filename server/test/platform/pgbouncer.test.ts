@@ -8,12 +8,8 @@ import { readConfig } from '../../src/config.ts';
 import { startServing } from '../../src/main.ts';
 import { openPoolerPool, type PoolerPool } from '../../src/platform/database/pool.ts';
 import { DatabaseUnusable } from '../../src/platform/database/unusable.ts';
-import { listen } from '../notifications/streams.ts';
-import { type Visitor, visit } from '../support/client.ts';
 import { type Clone, cloneTemplate } from '../support/clone.ts';
-import { publish, upload } from '../support/library.ts';
 import { type PgBouncer, pgbouncer, startPgBouncer } from '../support/pgbouncer.ts';
-import { jpeg } from '../support/pictures.ts';
 
 const title =
   pgbouncer === null
@@ -60,13 +56,6 @@ describe.skipIf(pgbouncer === null)(title, () => {
 
   const refusalOf = (env: Record<string, string>) =>
     start(env).catch((error: unknown) => (error instanceof DatabaseUnusable ? error.message : error));
-
-  const startBehind = () =>
-    start({
-      DATABASE_URL: bouncer.url,
-      VITRINE_DATABASE_POOLING: 'transaction',
-      VITRINE_DATABASE_DIRECT_URL: clone.url,
-    });
 
   // SETTING-8
   test('refuses a pooler or another database in place of PostgreSQL itself, in one line', async () => {
@@ -131,43 +120,5 @@ describe.skipIf(pgbouncer === null)(title, () => {
       });
       expect((await sql`select from late`.execute(db)).rows).toEqual([]);
     });
-  });
-
-  // RUN-11
-  test('two services serve feed, search, sign-in, uploads, jobs and events at the same time', async () => {
-    const [first, second] = [await startBehind(), await startBehind()];
-    const signIn = async (address: string): Promise<Visitor> => {
-      const visitor = visit(address);
-      await visitor.ok('login', { body: { username: 'root', password: admin.VITRINE_ADMIN_PASSWORD } });
-      return visitor;
-    };
-    const [here, there] = [await signIn(first), await signIn(second)];
-    const { ref } = await here.ok('createUser', { body: { username: 'ada', password: 'another long one' } });
-    const ada = visit(second);
-    await ada.ok('login', { body: { username: 'ada', password: 'another long one' } });
-    expect(ref).toBeGreaterThan(0);
-    const stream = await listen(first, { cookie: here });
-    expect(await stream.next()).toBe(0);
-    const picture = await jpeg(160, 120);
-    const before = Date.now();
-    const asset = await upload(here, picture, { title: 'A heron' });
-    const post = await publish(here, [asset], { title: 'Herons at dawn', visibility: 'public' });
-    // Times are UTC, whatever the time zone of the server's sessions.
-    expect(Math.abs(Date.parse(post.created_at) - before)).toBeLessThan(600_000);
-    const work = Array.from({ length: 60 }, async (_, n) => {
-      const visitor = n % 2 === 0 ? here : there;
-      if (n % 40 === 3) await upload(visitor, await jpeg(60, 45, { seed: n }));
-      else if (n % 40 === 7) await signIn(second);
-      else if (n % 5 === 1) await visitor.ok('search', { query: { q: 'heron' } });
-      else if (n % 20 === 12) await publish(visitor, [asset], { title: `Again ${n}` });
-      else await visitor.ok('listPosts');
-    });
-    expect((await Promise.allSettled(work)).filter(({ status }) => status === 'rejected')).toEqual([]);
-    await ada.ok('likePost', { params: { id: post.id } });
-    expect(await stream.next(60_000)).toBe(1);
-    stream.close();
-    await expect
-      .poll(() => there.ok('getAsset', { params: { id: asset.id } }), { timeout: 60_000 })
-      .toMatchObject({ processing_status: 'ready' });
   });
 });

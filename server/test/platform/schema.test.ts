@@ -3,8 +3,14 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { afterEach, describe, expect, inject, test } from 'vitest';
 import { describeSchema } from '../../src/platform/database/describe.ts';
-import { migrate } from '../../src/platform/database/migrate.ts';
+import {
+  createJobQueue,
+  createSchema,
+  LATEST_QUEUE_MIGRATION,
+  migrate,
+} from '../../src/platform/database/migrate.ts';
 import { type DatabasePool, openPool } from '../../src/platform/database/pool.ts';
+import { fillEmptyTables } from '../support/sample-rows.ts';
 
 const server = join(import.meta.dirname, '../..');
 const settings: pg.ClientConfig = JSON.parse(inject('server'));
@@ -18,9 +24,9 @@ async function administer(statement: string): Promise<void> {
   await client.end();
 }
 
-async function emptyDatabase(): Promise<string> {
+async function emptyDatabase(options = ''): Promise<string> {
   const name = `vitrine_schema_${process.pid}_${Math.random().toString(36).slice(2, 10)}`;
-  await administer(`create database ${name}`);
+  await administer(`create database ${name} ${options}`);
   created.push(name);
   return name;
 }
@@ -59,6 +65,14 @@ describe('the generated schema files match the migrations', () => {
   });
 });
 
+// A start without migrations does not load graphile-worker, so the number is written down.
+test('knows the latest migration of the job queue', async () => {
+  const { rows } = await poolOf(inject('template')).pool.query(
+    'select max(id) as latest from graphile_worker.migrations',
+  );
+  expect(rows).toEqual([{ latest: LATEST_QUEUE_MIGRATION }]);
+});
+
 describe('migrations', () => {
   const known = readdirSync(join(server, 'migrations'))
     .filter((name) => name.endsWith('.sql'))
@@ -68,9 +82,9 @@ describe('migrations', () => {
     (await pool.query<{ name: string; applied_at: string }>('select * from migrations order by name')).rows;
 
   // RUN-9
-  test('can run in ten processes at once, and are idempotent', async () => {
+  test('can run in several processes at once, are idempotent, and refuse a database of a newer version', async () => {
     const database = await emptyDatabase();
-    const pools = Array.from({ length: 10 }, () => poolOf(database));
+    const pools = Array.from({ length: 4 }, () => poolOf(database));
     await Promise.all(pools.map(({ pool }) => migrate(pool)));
     const first = poolOf(database);
     const before = { applied: await applied(first), schema: await describeSchema(first.pool) };
@@ -79,22 +93,41 @@ describe('migrations', () => {
     const roles = await first.pool.query<{ code: string }>('select code from roles order by code');
     expect(roles.rows.map((row) => row.code)).toEqual(['admin', 'member', 'viewer']);
     await first.pool.query('select from graphile_worker.jobs');
-
     await migrate(first.pool);
     expect({ applied: await applied(first), schema: await describeSchema(first.pool) }).toEqual(before);
+
+    await first.pool.query("insert into migrations (name) values ('9999_of_tomorrow.sql')");
+    const newer = await applied(first);
+    await expect(migrate(first.pool)).rejects.toThrow(/newer Vitrine \(9999_of_tomorrow\.sql\)/);
+    expect(await applied(first)).toEqual(newer);
+    // The refusal released the lock, so another process need not wait.
+    await first.pool.query("delete from migrations where name = '9999_of_tomorrow.sql'");
+    await migrate(poolOf(database).pool);
   });
 
   // RUN-9
-  test('refuse a database of a newer version without changes', async () => {
-    const database = await emptyDatabase();
-    const own = poolOf(database);
-    await migrate(own.pool);
-    await own.pool.query("insert into migrations (name) values ('9999_of_tomorrow.sql')");
-    const before = await applied(own);
-    await expect(migrate(own.pool)).rejects.toThrow(/newer Vitrine \(9999_of_tomorrow\.sql\)/);
-    expect(await applied(own)).toEqual(before);
-    // The refusal released the lock, so another process need not wait.
-    await own.pool.query("delete from migrations where name = '9999_of_tomorrow.sql'");
-    await migrate(poolOf(database).pool);
+  test('run with rows in every table, and migrate libraries of earlier versions to this one', async () => {
+    const schema = read('schema.sql');
+    const name = await emptyDatabase();
+    const queue = openPool({ ...settings, database: name }, 1);
+    await createJobQueue(queue.pool);
+    await queue.close();
+    for (const [at, migration] of known.entries()) {
+      const client = new pg.Client({ ...settings, database: name });
+      await client.connect();
+      await createSchema(client, [migration]);
+      await client.query('insert into migrations (name) values ($1)', [migration]);
+      expect({ migration, empty: await fillEmptyTables(client) }).toEqual({ migration, empty: {} });
+      await client.end();
+      // Every tenth version, and the last, whose schema has gone through all of them with rows.
+      if (at % 10 !== 0 && at !== known.length - 1) continue;
+      const copy = await emptyDatabase(`template ${name} strategy file_copy`);
+      const { pool } = poolOf(copy);
+      await migrate(pool);
+      expect({ from: migration, sql: (await describeSchema(pool)).sql }).toEqual({
+        from: migration,
+        sql: schema,
+      });
+    }
   });
 });

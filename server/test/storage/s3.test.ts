@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { openDiskStorage } from '../../src/platform/storage/disk.ts';
 import { openS3Storage } from '../../src/platform/storage/s3.ts';
+import { openBucket as openBucketClient } from '../../src/platform/storage/s3-bucket.ts';
 import {
   type ByteRange,
   DamagedObject,
@@ -19,6 +20,7 @@ import {
   startService,
   type TestBucket,
 } from '../support/bucket.ts';
+import { startUnruly } from '../support/encoder.ts';
 
 const MIB = 1024 * 1024;
 const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
@@ -94,9 +96,9 @@ describe.each(services)('a bucket of $name', ({ start }) => {
     });
 
     test('sends large files in parts, and skips bytes that are already stored', async () => {
-      const bytes = randomBytes(16 * MIB + 7);
+      const bytes = randomBytes(8 * MIB + 7);
       const key = await stored(bytes);
-      expect(uploads().filter((request) => request.includes('partNumber=')).length).toBe(3);
+      expect(uploads().filter((request) => request.includes('partNumber=')).length).toBe(2);
       expect(sha256(await bytesOf(key, bytes.length))).toBe(sha256(bytes));
       const range = { start: 8 * MIB - 3, end: 8 * MIB + 3 };
       expect(
@@ -135,9 +137,9 @@ describe.each(services)('a bucket of $name', ({ start }) => {
     });
 
     test('takes the same bytes from several processes at once', async () => {
-      const bytes = randomBytes(9 * MIB);
+      const bytes = randomBytes(8 * MIB + 1);
       const key = `originals/aa/bb/${sha256(bytes)}`;
-      const others = Array.from({ length: 4 }, () => openS3Storage(bucket.settings, local));
+      const others = Array.from({ length: 2 }, () => openS3Storage(bucket.settings, local));
       const paths = await Promise.all(others.map(() => file(bytes)));
       await Promise.all(others.map((one, n) => one.adopt(paths[n] ?? '', key)));
       expect(sha256(await bytesOf(key, bytes.length))).toBe(sha256(bytes));
@@ -164,18 +166,19 @@ describe.each(services)('a bucket of $name', ({ start }) => {
       expect(keys).toEqual(['subtitles/b/1', 'subtitles/b/2']);
     });
 
-    test.each(['third', 'slow', 'truncated-once'] as const)(
-      'works on a service with the fault %s',
-      async (fault) => {
-        bucket.setFault(fault);
-        const bytes = randomBytes(9 * MIB);
-        const key = await stored(bytes);
-        expect(sha256(await bytesOf(key, bytes.length))).toBe(sha256(bytes));
-        expect(await storage.withLocalFile(key, async (path) => sha256(await readFile(path)))).toBe(
-          sha256(bytes),
-        );
-      },
-    );
+    test.each([
+      ['third', 8 * MIB + 1],
+      ['slow', 100_000],
+      ['truncated-once', MIB],
+    ] as const)('works on a service with the fault %s', async (fault, size) => {
+      bucket.setFault(fault);
+      const bytes = randomBytes(size);
+      const key = await stored(bytes);
+      expect(sha256(await bytesOf(key, bytes.length))).toBe(sha256(bytes));
+      expect(await storage.withLocalFile(key, async (path) => sha256(await readFile(path)))).toBe(
+        sha256(bytes),
+      );
+    });
 
     test.each(['gone', 'denied'] as const)(
       'says that a service is not available that is %s',
@@ -209,7 +212,7 @@ describe.each(services)('a bucket of $name', ({ start }) => {
     );
 
     test('fails a read that stays truncated', async () => {
-      const bytes = randomBytes(2 * MIB);
+      const bytes = randomBytes(100_000);
       const key = await stored(bytes);
       bucket.setFault('truncated');
       await expect(bytesOf(key, bytes.length)).rejects.toThrow(StorageUnavailable);
@@ -227,7 +230,7 @@ describe.each(services)('a bucket of $name', ({ start }) => {
     });
 
     test('a large file that breaks off leaves neither an object nor parts', async () => {
-      const bytes = randomBytes(16 * MIB + 1);
+      const bytes = randomBytes(8 * MIB + 1);
       const key = `originals/aa/bb/${sha256(bytes)}`;
       const path = await file(bytes);
       bucket.setFault('no-parts');
@@ -238,13 +241,25 @@ describe.each(services)('a bucket of $name', ({ start }) => {
       expect(bucket.requests.filter((request) => request.startsWith('DELETE '))).toHaveLength(1);
       await storage.adopt(path, key);
     });
-
-    // The service from npm ignores `?uploads` and sends the list of objects, at most 1,000 per page.
-    test('looks for abandoned parts of large files in a bucket with more objects than a page', async () => {
-      const keys = Array.from({ length: 1001 }, () => `logos/${sha256(randomBytes(8))}`);
-      for (let at = 0; at < keys.length; at += 50)
-        await Promise.all(keys.slice(at, at + 50).map((key) => stored(Buffer.from('x'), key)));
-      expect(await storage.removeUnfinished(Date.now())).toBe(0);
-    });
   });
+});
+
+// Some services ignore `?uploads` and send the list of objects.
+test('looks for abandoned parts of large files in a service that answers with a page of objects', async () => {
+  const page = '<?xml version="1.0"?><ListBucketResult><IsTruncated>true</IsTruncated></ListBucketResult>';
+  const service = await startUnruly((_, response) => response.end(page));
+  const settings = {
+    endpoint: service.address,
+    region: 'us-east-1',
+    bucket: 'studio',
+    accessKeyId: 'key',
+    secretAccessKey: 'secret',
+    prefix: '',
+    forcePathStyle: true,
+    writes: true,
+    redirectSeconds: 0,
+    publicEndpoint: null,
+  };
+  expect(await openBucketClient(settings).removeUnfinished(Date.now())).toBe(0);
+  await service.stop();
 });
