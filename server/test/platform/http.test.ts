@@ -1,3 +1,4 @@
+import type { Operation } from '@vitrine/contract/operation';
 import { basePath, operations } from '@vitrine/contract/operations';
 import fastify from 'fastify';
 import { sql } from 'kysely';
@@ -115,27 +116,22 @@ test('a response for one caller is kept by no shared cache, refusals included', 
 
 describe('a wrong method on a known path', () => {
   // HTTP-16
-  test('is 405 with the allowed methods', async () => {
+  test('is 405 with the allowed methods, on every path', async () => {
     const byPath = Map.groupBy(Object.values(operations), ({ path }) => path);
-    const methodsOf = new Map<string, { path: string; allowed: string[] }>();
-    for (const [path, its] of byPath) {
+    const verbs = ['DELETE', 'PATCH', 'PUT', 'POST', 'GET'];
+    const expectRefusal = async (path: string, its: readonly Operation[]) => {
       const allowed = its.map(({ method }): string => method);
       if (allowed.includes('GET')) allowed.push('HEAD');
       // Clients of tus ask for the server's extensions.
-      if (its.some((operation) => 'tus' in operation)) allowed.push('OPTIONS');
-      // One path of each set of methods: the paths of a set are routed alike.
-      methodsOf.set(allowed.sort().join(), { path, allowed });
-    }
-    expect(methodsOf.size).toBeGreaterThan(8);
-    const verbs = ['DELETE', 'PATCH', 'PUT', 'POST', 'GET'];
-    for (const { path, allowed } of methodsOf.values()) {
+      if (its.some(({ tus }) => tus === true)) allowed.push('OPTIONS');
       const method = verbs.find((verb) => !allowed.includes(verb)) ?? '';
       const address = path.replace('{id}', missing).replace(/\{\w+\}/g, 'col');
       const answer = await library.anonymous().send(address, { method });
       expect([method, path, answer.status]).toEqual([method, path, 405]);
-      expect(answer.headers.get('allow')?.split(', ').sort(), path).toEqual(allowed);
+      expect(answer.headers.get('allow')?.split(', ').sort(), path).toEqual(allowed.sort());
       errorOf(answer);
-    }
+    };
+    await Promise.all([...byPath].map(([path, its]) => expectRefusal(path, its)));
   });
 
   // HTTP-30
