@@ -141,7 +141,7 @@ const titles = () =>
 
 test('offers what a team scope permits in the team and its subteams only', async () => {
   // A team below the one of the grant: texts, picture and members may change, but not its place, and it cannot be closed.
-  await visit(otto, `/teams/${ids.get('Piers')}?show=members`);
+  await otto.goto(`/teams/${ids.get('Piers')}?show=members`);
   await otto.getByRole('button', { name: 'Edit', exact: true }).waitFor();
   await otto.getByRole('button', { name: 'Add', exact: true }).waitFor();
   expect(await otto.getByRole('button', { name: /Place|Close|Remove from/ }).count()).toBe(0);
