@@ -334,7 +334,8 @@ test('a process that is killed between storing a file and its commit leaves an o
     const isWaiting = async () =>
       (
         await blocker.query(
-          `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+          `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'
+            and query ilike 'insert into "files"%'`,
         )
       ).rowCount;
     await expect.poll(isWaiting, { timeout: 60_000 }).toBe(1);

@@ -173,7 +173,7 @@ test('one page sets the site’s name, address, public mode, mature content, ret
   await mode.click();
   await question.getByRole('button', { name: 'Turn on public mode' }).click();
   await expect.poll(() => mode.getAttribute('aria-checked')).toBe('true');
-  expect(await isPublic()).toBe(true);
+  await expect.poll(isPublic).toBe(true);
 
   const mature = mara.getByRole('switch', { name: 'Mature content' });
   await mature.click();

@@ -178,7 +178,7 @@ test('a post for a managed team assigns the file to it and offers its writable f
   const buffer = Buffer.from(await jpeg(60, 40, { seed: 3 }));
   const team = otto.getByLabel('Team', { exact: true });
 
-  await visit(otto, `/teams/${ids.get('Piers')}`);
+  await otto.goto(`/teams/${ids.get('Piers')}`);
   await otto.getByRole('link', { name: 'Post to this team' }).click();
   await expect.poll(() => team.inputValue()).toBe(ids.get('Piers'));
   const offered = async () => (await team.getByRole('option').allInnerTexts()).map((text) => text.trim());
