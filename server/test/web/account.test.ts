@@ -123,7 +123,7 @@ test('applies the chosen theme at once and opens the preferred feed', async () =
 });
 
 test('saves the name and picture of a profile', async () => {
-  await visit(page, '/settings/profile');
+  await page.goto('/settings/profile');
   await page.getByLabel('Display name').fill('Mara Lindqvist');
   await page.getByLabel('E-mail').fill('mara@example.org');
   await page.getByLabel('About you').fill('Photographs harbours.');

@@ -131,11 +131,3 @@ test('a visitor searches, follows tags and names, and finds only public posts an
   await visit(outsider, '/requests');
   await outsider.waitForURL(/\/sign-in\?next=/);
 });
-
-test('a public page has its title and metadata before scripts run', async () => {
-  const text = await (await fetch(`${studio.address}/posts/${open}`)).text();
-  expect(text).toContain('<title>Open harbour · Studio North</title>');
-  expect(text).toContain('property="og:image"');
-  expect(text).not.toContain('content="noindex"');
-  expect(await (await fetch(`${studio.address}/sign-in`)).text()).toContain('content="noindex"');
-});
