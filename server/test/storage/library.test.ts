@@ -331,13 +331,8 @@ test('a process that is killed between storing a file and its commit leaves an o
       headers: { cookie: `user=${mara.cookie()}` },
       body: formOf(bytes),
     }).catch(() => null);
-    const isWaiting = async () =>
-      (
-        await blocker.query(
-          `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'
-            and query ilike 'insert into "files"%'`,
-        )
-      ).rowCount;
+    const waiting = `select from pg_locks where relation = 'files'::regclass and not granted`;
+    const isWaiting = async () => (await blocker.query(waiting)).rowCount;
     await expect.poll(isWaiting, { timeout: 60_000 }).toBe(1);
     running.child.kill('SIGKILL');
     await running.exited;

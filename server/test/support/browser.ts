@@ -42,11 +42,13 @@ export async function openBrowser(): Promise<Browser> {
   const directory = await unpack();
   const executablePath = join(directory, 'chromium');
   const env = { ...stringsOf(process.env), FONTCONFIG_PATH: join(directory, 'fonts') };
+  // A test that emits a signal in its process must not close the browsers of others and end the worker.
+  const signals = { handleSIGINT: false, handleSIGTERM: false, handleSIGHUP: false };
   try {
-    return await chromium.launch({ executablePath, args, env: stringsOf(process.env) });
+    return await chromium.launch({ executablePath, args, ...signals, env: stringsOf(process.env) });
   } catch {
     const libraries = join(directory, 'al2023', 'lib');
-    return chromium.launch({ executablePath, args, env: { ...env, LD_LIBRARY_PATH: libraries } });
+    return chromium.launch({ executablePath, args, ...signals, env: { ...env, LD_LIBRARY_PATH: libraries } });
   }
 }
 

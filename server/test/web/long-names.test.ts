@@ -96,8 +96,8 @@ function strays(page: Page): Promise<string[]> {
 }
 
 /**
- * Waits until the page shows one of the names and has changed nothing for a while. By timers, because a page that was
- * resized and is left draws no frame and is never idle.
+ * Waits until the page shows one of the names and has changed nothing for a while. Waiting for frames or idle time
+ * sometimes never ended.
  */
 async function quiet(page: Page): Promise<void> {
   await page.evaluate(async () => {

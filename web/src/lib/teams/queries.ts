@@ -97,6 +97,7 @@ export async function refreshTeam({ queries }: Service, id: string): Promise<voi
     queries.invalidateQueries({ queryKey: ['team', id] }),
     queries.invalidateQueries({ queryKey: ['team-members', id] }),
     queries.invalidateQueries({ queryKey: ['teams'] }),
+    queries.invalidateQueries({ queryKey: ['my-teams'] }),
   ]);
 }
 
@@ -106,6 +107,7 @@ export async function forgetTeam({ queries }: Service, id: string): Promise<void
   queries.removeQueries({ queryKey: ['team-members', id] });
   await Promise.all([
     queries.invalidateQueries({ queryKey: ['teams'] }),
+    queries.invalidateQueries({ queryKey: ['my-teams'] }),
     queries.invalidateQueries({ queryKey: ['followed-teams'] }),
   ]);
 }
