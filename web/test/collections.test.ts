@@ -1,8 +1,17 @@
 import type { Collection } from '@vitrine/contract/collections';
 import { describe, expect, it } from 'vitest';
-import { type CollectionEdit, editOf, isDayRight, patchOf } from '#lib/collections/collection-edit.ts';
+import {
+  type CollectionEdit,
+  creationOf,
+  editOf,
+  emptyEdit,
+  isDayRight,
+  patchOf,
+} from '#lib/collections/collection-edit.ts';
 import { firstShownOf, objectPositionOf } from '#lib/collections/cover-picture.ts';
+import { readShelf, shelfAddress } from '#lib/collections/shelf.ts';
 import { heldTo, nextAfter, type Step, withStep } from '#lib/collections/steps.ts';
+import { postsInWords } from '#lib/collections/words.ts';
 import { assetOf, postOf } from './samples.ts';
 
 const moment = '2026-01-02T03:04:05.000Z';
@@ -50,6 +59,13 @@ describe('what the form of a collection sends', () => {
     const past = { ...before, lastDay: '2025-01-01' };
     expect(isDayRight(past, past, now)).toBe(true);
   });
+
+  it('creates a collection from a name alone', () => {
+    expect(creationOf({ ...emptyEdit, name: ' Pier ' }, now)).toEqual({
+      name: 'Pier',
+      visibility: 'org-only',
+    });
+  });
 });
 
 describe('the steps of arranging', () => {
@@ -91,5 +107,21 @@ describe('the cover', () => {
     const withheld = { asset_id: first.asset_id, sort_order: 0, restricted: true as const };
     expect(firstShownOf({ ...post, cover_asset_id: 'a', members: [withheld, ...rest] })?.id).toBe('b');
     expect(firstShownOf({ ...post, members: [withheld] })).toBeUndefined();
+  });
+});
+
+describe('shelves', () => {
+  it('are the user’s own by default, and everybody’s for visitors', () => {
+    expect(readShelf(new URLSearchParams(''), true)).toBe('mine');
+    expect(readShelf(new URLSearchParams('of=all'), true)).toBe('all');
+    expect(readShelf(new URLSearchParams(''), false)).toBe('all');
+    expect(shelfAddress('mine', '')).toBe('/collections');
+    expect(shelfAddress('all', 'a&b')).toBe('/collections?of=all&q=a%26b');
+  });
+
+  it('mark a count that was capped', () => {
+    expect(postsInWords(1, 1000)).toBe('1 post');
+    expect(postsInWords(999, 1000)).toBe('999 posts');
+    expect(postsInWords(1000, 1000)).toBe('1,000+ posts');
   });
 });

@@ -2,13 +2,14 @@ import type { FieldDefinition } from '@vitrine/contract/fields';
 import { describe, expect, it } from 'vitest';
 import { libraryAddress, readAssetFilter } from '#lib/assets/asset-filter.ts';
 import { fieldsFor, forEachConcurrently } from '#lib/fields/applicable.ts';
+import { cardLine } from '#lib/fields/card-words.ts';
 import { groupsOf, headingOf, tabsOf } from '#lib/fields/compose.ts';
 import { type Controller, isOffered, offeredFields } from '#lib/fields/condition.ts';
-import { type Draft, draftOf, sentOf } from '#lib/fields/draft.ts';
-import { readFilter, writeFilter } from '#lib/fields/filter.ts';
-import { whyReadOnly } from '#lib/fields/rights.ts';
+import { type Draft, draftOf, isSameDraft, sentOf } from '#lib/fields/draft.ts';
+import { operatorsOf, readFilter, writeFilter } from '#lib/fields/filter.ts';
+import { refusalInWords, whyReadOnly } from '#lib/fields/rights.ts';
 import { safeAddress } from '#lib/fields/safe-html.ts';
-import { isShortVocabulary } from '#lib/fields/terms.ts';
+import { isShortVocabulary, termsIn } from '#lib/fields/terms.ts';
 import { plainText, valueInWords } from '#lib/fields/value-words.ts';
 import { fieldOf, userOf } from './samples.ts';
 
@@ -94,8 +95,22 @@ describe('values of a form', () => {
     expect(draftOf('date', { value_date: '2026-03-01T00:00:00.000Z' })).toBe('2026-03-01');
   });
 
+  it('text is sent as typed', () => {
+    expect(sentOf('text', ' a ')).toEqual({ kind: 'value', members: { value_text: ' a ' } });
+  });
+
   it.each(['12a', '1,2,3', '1e999', '--1', '.'])('rejects %s, which is not a number', (typed) => {
     expect(sentOf('number', typed)).toEqual({ kind: 'problem', text: 'This is not a number.' });
+  });
+
+  it('a comma is accepted as decimal point', () => {
+    expect(sentOf('number', ' 2,75 ')).toEqual({ kind: 'value', members: { value_num: 2.75 } });
+  });
+
+  it('the order of terms is kept', () => {
+    expect(isSameDraft(['a', 'b'], ['a', 'b'])).toBe(true);
+    expect(isSameDraft(['a', 'b'], ['b', 'a'])).toBe(false);
+    expect(isSameDraft('', [])).toBe(false);
   });
 });
 
@@ -132,6 +147,14 @@ describe('the layout of a form', () => {
     expect(whyReadOnly(labelled('a', { status: 'deprecated' }), root)).toMatchObject({ clearable: true });
   });
 
+  it('names the field by its label in a refusal', () => {
+    const field = { code: 'iso', label: 'ISO speed' };
+    expect(refusalInWords(field, 'Iso does not match [0-9]+.')).toBe(
+      'ISO speed does not match the pattern [0-9]+',
+    );
+    expect(refusalInWords(field, 'Isobar is wrong.')).toBe('Isobar is wrong.');
+  });
+
   it('offers the fields of any of several files', () => {
     const some = [
       labelled('all'),
@@ -165,6 +188,14 @@ describe('terms', () => {
     ],
   };
 
+  it('know their path in the tree', () => {
+    expect(termsIn({ options })).toEqual([
+      { value: 'plain', label: 'plain', path: ['plain'], status: 'active', isBranch: false },
+      { value: 'eu', label: 'Europe', path: ['Europe'], status: 'active', isBranch: true },
+      { value: 'fi', label: 'Finland', path: ['Europe', 'Finland'], status: 'deprecated', isBranch: false },
+    ]);
+  });
+
   it('are a plain list for short, fully loaded vocabularies', () => {
     expect(isShortVocabulary({ type: 'select', options })).toBe(true);
     expect(isShortVocabulary({ type: 'tree', options })).toBe(false);
@@ -177,6 +208,11 @@ describe('terms', () => {
 describe('formatted values', () => {
   const words = { labelOf: (term: string) => term.toUpperCase(), language: 'en' };
 
+  it('a date is the same in every time zone', () => {
+    const value = { value_date: '2026-03-01T00:00:00.000Z' };
+    expect(valueInWords({ type: 'date' }, value, words)).toBe('March 1, 2026');
+  });
+
   it('terms by their labels, yes and no, numbers without noise, text without markup', () => {
     expect(valueInWords({ type: 'multi_select' }, { value_options: ['a', 'b'] }, words)).toBe('A, B');
     expect(valueInWords({ type: 'tree' }, { value_text: 'fi' }, words)).toBe('FI');
@@ -186,6 +222,17 @@ describe('formatted values', () => {
       'a < b c',
     );
     expect(plainText('&amp;lt;')).toBe('&lt;');
+  });
+
+  it('the summary of a card is one line', () => {
+    const strip = [
+      { code: 'kind', label: 'Kind', value: 'Portrait' },
+      { code: 'iso', label: 'ISO', value: '400' },
+      { code: 'signed', label: 'Signed', value: 'true' },
+      { code: 'day', label: 'Day', value: '2026-03-01' },
+    ];
+    expect(cardLine(strip, 'en')).toBe('Portrait · ISO 400 · Signed · March 1, 2026');
+    expect(cardLine(undefined)).toBe('');
   });
 });
 
@@ -197,6 +244,15 @@ describe('filters by field', () => {
     const address = libraryAddress({ everyone: false, tags: [], fields: [text] });
     const { searchParams } = new URL(address, 'http://here');
     expect(readAssetFilter(searchParams)).toEqual({ everyone: false, tags: [], fields: [text] });
+  });
+
+  it('invalid filters are dropped', () => {
+    const params = new URLSearchParams('filter=place%3Da&filter=field%3Aplace&filter=field%3A%3Dx');
+    expect(readAssetFilter(params).fields).toBeUndefined();
+  });
+
+  it('every type can be compared', () => {
+    expect(Object.values(operatorsOf).every((words) => words.length > 0)).toBe(true);
   });
 });
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
+  changedInWords,
   coverOfEdit,
   editOf,
   focalOfEdit,
@@ -24,6 +25,27 @@ describe('what an editor sends', () => {
   it('is empty without changes, ignoring outer spaces', () => {
     expect(edited({})).toEqual({});
     expect(edited({ title: ' Harbour ' })).toEqual({});
+  });
+
+  it('assigns it to another team, or to none', () => {
+    expect(edited({ team: 't' })).toEqual({ team_id: 't' });
+    const ofTeam = { ...post, team_id: 't' };
+    expect(patchOf(ofTeam, editOf(ofTeam))).toEqual({});
+    expect(patchOf(ofTeam, { ...editOf(ofTeam), team: '' })).toEqual({ clear_team: true });
+  });
+
+  it('contains only changes', () => {
+    const plain = { title: 'Quay', tags: ['sea', 'dusk'], visibility: 'private' } as const;
+    expect(edited({ ...plain, tags: [...plain.tags], commentsEnabled: false })).toEqual({
+      ...plain,
+      comments_enabled: false,
+    });
+  });
+
+  it('lists members in order and omits an unchanged cover', () => {
+    const members = ['c', 'a', 'b'];
+    const sent = members.map((asset_id, sort_order) => ({ asset_id, sort_order }));
+    expect(edited({ members })).toEqual({ members: sent });
   });
 
   it('lets the cover follow the order if none was chosen', () => {
@@ -73,6 +95,12 @@ describe('what an editor sends', () => {
       clear_cover: true,
     });
   });
+
+  it('sets and clears the thumbnail', () => {
+    expect(edited({ thumbnail: 'x' })).toEqual({ cover_thumbnail_asset_id: 'x' });
+    const with_ = postOf(assets, { cover_thumbnail_asset_id: 'x' });
+    expect(patchOf(with_, { ...editOf(with_), thumbnail: null })).toEqual({ clear_cover_thumbnail: true });
+  });
 });
 
 describe('reordering', () => {
@@ -80,5 +108,17 @@ describe('reordering', () => {
     expect(movedTo(['a', 'b', 'c'], 'a', 2)).toEqual(['b', 'c', 'a']);
     expect(movedTo(['a', 'b', 'c'], 'c', -5)).toEqual(['c', 'a', 'b']);
     expect(movedTo(['a', 'b', 'c'], 'x', 0)).toEqual(['a', 'b', 'c']);
+  });
+});
+
+describe('concurrent changes', () => {
+  it('are described in words', () => {
+    const newer = postOf([...assets].reverse(), { ...post, title: 'Port', members: [], draft: true });
+    expect(changedInWords(post, { ...newer, members: post.members.slice(0, 2) })).toEqual([
+      'the title',
+      'the files',
+      'it is a draft again',
+    ]);
+    expect(changedInWords(post, post)).toEqual([]);
   });
 });

@@ -34,6 +34,14 @@ describe('the scroll anchor', () => {
     expect(anchorsIn(sheetOf(before).rows, before, -120, 800)).toEqual([]);
   });
 
+  it('moves by what was inserted above', () => {
+    const after = [...named(3, 10), ...before];
+    const shift = shiftFor(anchors, sheetOf(after).rows, after, above);
+    expect(shift).toBeGreaterThan(0);
+    const first = anchors[0];
+    expect(topOf(after, first?.id ?? '') - (above + shift)).toBe(first?.offset);
+  });
+
   it('falls back to the next post when the topmost is gone', () => {
     const [gone, ...rest] = anchors;
     const after = before.filter((id) => id !== gone?.id);
@@ -41,5 +49,13 @@ describe('the scroll anchor', () => {
     const next = rest[0];
     expect(topOf(after, next?.id ?? '') - (above + shift)).toBe(next?.offset);
     expect(shiftFor(anchors, sheetOf(named(900, 960)).rows, named(900, 960), above)).toBe(0);
+  });
+
+  it('does not move when posts are appended, and follows a narrower window', () => {
+    const after = [...before, ...named(70, 90)];
+    expect(shiftFor(anchors, sheetOf(after).rows, after, above)).toBe(0);
+    const shift = shiftFor(anchors, sheetOf(before, 600).rows, before, above);
+    const first = anchors[0];
+    expect(topOf(before, first?.id ?? '', 600) - (above + shift)).toBe(first?.offset);
   });
 });

@@ -1,7 +1,16 @@
 import type { CommentRoot } from '@vitrine/contract/comments';
 import { describe, expect, it } from 'vitest';
 import { mayChange, mayRemove, mayWrite } from '#lib/comments/rights.ts';
-import { shownReplies, type Thread, withReplyBelow } from '#lib/comments/thread.ts';
+import {
+  changedInThread,
+  type Replies,
+  shownReplies,
+  type Thread,
+  withoutInThread,
+  withReply,
+  withReplyBelow,
+  withRoot,
+} from '#lib/comments/thread.ts';
 import { dependsOnTeam, mayEdit } from '#lib/posts/rights.ts';
 import { commentOf, userOf } from './samples.ts';
 
@@ -16,6 +25,11 @@ const threadOf = (...roots: CommentRoot[]): Thread => ({
 const rootsOf = (thread: Thread) => thread.pages.flatMap((page) => page.items);
 
 describe('a thread', () => {
+  it('adds a new comment at the top, once', () => {
+    const after = withRoot(withRoot(threadOf(root('old', [])), commentOf('new')), commentOf('new'));
+    expect(rootsOf(after).map((one) => one.id)).toEqual(['new', 'old']);
+  });
+
   it('shows a reply if all earlier ones are loaded, and otherwise counts it', () => {
     const reply = commentOf('r', { parent_id: 'a' });
     expect(rootsOf(withReplyBelow(threadOf(root('a', ['x'])), reply))[0]).toMatchObject({
@@ -26,6 +40,19 @@ describe('a thread', () => {
       reply_count: 31,
       replies: [{ id: 'x' }],
     });
+  });
+
+  it('changes only the edited comment or reply', () => {
+    const after = changedInThread(threadOf(root('a', ['x', 'y'])), 'y', { liked: true, like_count: 1 });
+    expect(rootsOf(after)[0]?.replies.map((one) => one.liked)).toEqual([false, true]);
+    expect(rootsOf(after)[0]?.liked).toBe(false);
+  });
+
+  it('removes a reply and its count, and a comment with its replies', () => {
+    const thread = threadOf(root('a', ['x', 'y']), root('b', []));
+    const without = withoutInThread(thread, commentOf('x', { parent_id: 'a' }));
+    expect(rootsOf(without)[0]).toMatchObject({ reply_count: 1, replies: [{ id: 'y' }] });
+    expect(rootsOf(withoutInThread(thread, root('a', ['x', 'y']))).map((one) => one.id)).toEqual(['b']);
   });
 });
 
@@ -39,6 +66,13 @@ describe('replies as they are shown', () => {
     const all = shownReplies(root('a', ['1', '2'], 6), read('6', '5', '4', '3', '2', '1'));
     expect(all.latest.map((one) => one.id)).toEqual(['3', '4', '5', '6']);
     expect(all.between).toBe(0);
+  });
+
+  it('take a new one as the latest', () => {
+    const replies: Replies = { pages: [{ items: read('6'), next_cursor: 'c' }], pageParams: [''] };
+    expect(
+      withReply(replies, commentOf('7', { parent_id: 'a' })).pages[0]?.items.map((one) => one.id),
+    ).toEqual(['7', '6']);
   });
 });
 

@@ -14,6 +14,10 @@ const sent = (id: string, type = 1, extension: string | null = null) => ({
   extension,
 });
 
+function order(items: queue.UploadQueue): string {
+  return items.map((item) => item.id).join('');
+}
+
 function at(items: queue.UploadQueue, id: string) {
   return items.find((item) => item.id === id);
 }
@@ -24,6 +28,17 @@ describe('subtitles among the files', () => {
       [],
       names.map((name) => ({ id: name, name, size: 1 })),
     );
+
+  it('wait for the video of the same name and are attached in their language', () => {
+    const both = files('movie.de.srt', 'Movie.mp4', 'other.srt');
+    expect(queue.nextToStart(both, 5)).toEqual(['Movie.mp4', 'other.srt']);
+    const ready = queue.finished(queue.started(both, 'Movie.mp4'), 'Movie.mp4', sent('a', 3));
+    expect(queue.nextToStart(ready, 5)).toEqual(['movie.de.srt', 'other.srt']);
+    const srt = at(ready, 'movie.de.srt');
+    expect(srt && queue.videoFor(ready, srt)).toMatchObject({ item: { assetId: 'a' }, lang: 'de' });
+    const attached = queue.attached(queue.started(ready, 'movie.de.srt'), 'movie.de.srt', 'Movie.mp4');
+    expect(queue.assetIdsOf(attached)).toEqual(['a']);
+  });
 
   it('are ordinary files beside a picture or a failed video', () => {
     const picture = queue.finished(queue.started(files('a.jpg', 'a.srt'), 'a.jpg'), 'a.jpg', sent('a', 1));
@@ -61,11 +76,42 @@ describe('notes about files', () => {
 });
 
 describe('upload queue', () => {
+  it('starts files in order and no more than allowed at once', () => {
+    expect(queue.nextToStart(three, 2)).toEqual(['a', 'b']);
+    const one = queue.started(three, 'a');
+    expect(queue.nextToStart(one, 2)).toEqual(['b']);
+    expect(queue.nextToStart(queue.started(one, 'b'), 2)).toEqual([]);
+    expect(queue.nextToStart(queue.finished(queue.started(one, 'b'), 'a', sent('x')), 2)).toEqual(['c']);
+  });
+
+  it('reports bytes that only grow, up to the size', () => {
+    let items = queue.started(three, 'a');
+    items = queue.progressed(items, 'a', 60);
+    items = queue.progressed(items, 'a', 40);
+    expect(at(items, 'a')?.sent).toBe(60);
+    expect(at(queue.progressed(items, 'a', 140), 'a')?.sent).toBe(100);
+  });
+
+  it('ignores events of a file that is not uploading', () => {
+    expect(queue.progressed(three, 'a', 50)).toEqual(three);
+    expect(queue.finished(three, 'a', sent('x'))).toEqual(three);
+    expect(queue.failed(three, 'gone', 'broken')).toEqual(three);
+    expect(queue.retried(three, 'a')).toEqual(three);
+  });
+
   it('retries a failed file from the start and clears its error', () => {
     const lost = queue.failed(queue.progressed(queue.started(three, 'b'), 'b', 50), 'b', 'too large');
     expect(at(lost, 'b')).toMatchObject({ state: 'failed', error: 'too large' });
     expect(queue.nextToStart(lost, 3)).toEqual(['a', 'c']);
     expect(at(queue.retried(lost, 'b'), 'b')).toEqual(at(three, 'b'));
+  });
+
+  it('moves files and stops at the ends', () => {
+    expect(order(queue.moved(three, 'c', 0))).toBe('cab');
+    expect(order(queue.moved(three, 'a', 1))).toBe('bac');
+    expect(order(queue.moved(three, 'a', 99))).toBe('bca');
+    expect(order(queue.moved(three, 'b', -5))).toBe('bac');
+    expect(queue.moved(three, 'gone', 0)).toEqual(three);
   });
 
   it('returns the assets in displayed order, without failed ones', () => {
@@ -76,6 +122,28 @@ describe('upload queue', () => {
     items = queue.failed(items, 'b', 'broken');
     expect(queue.assetIdsOf(queue.moved(items, 'c', 0))).toEqual(['asset-c', 'asset-a']);
     expect(queue.countsOf(items)).toEqual({ total: 3, done: 2, failed: 1, unfinished: 0 });
+  });
+
+  it('accepts 200 files and explains the limit', () => {
+    expect(queue.tooManyFiles([], 200)).toBeUndefined();
+    expect(queue.tooManyFiles(three, 197)).toBeUndefined();
+    expect(queue.tooManyFiles([], 201)).toMatch(/at most 200 files, and you chose 201/);
+    expect(queue.tooManyFiles(three, 198)).toMatch(
+      /It has 3 already, so there is room for 197, and you chose 198/,
+    );
+    const names = Array.from({ length: 200 }, (_, at) => ({ id: `${at}`, name: `${at}.jpg`, size: 1 }));
+    expect(queue.tooManyFiles(queue.added([], names.slice(1)), 2)).toMatch(/so there is room for one/);
+    expect(queue.tooManyFiles(queue.added([], names), 1)).toMatch(/so there is no room,/);
+  });
+
+  it('describes its progress', () => {
+    expect(queue.spokenProgress([])).toBe('');
+    expect(queue.spokenProgress(queue.finished(queue.started(three, 'a'), 'a', sent('x')))).toBe(
+      'Uploading: 1 of 3 files done.',
+    );
+    const [first] = three;
+    const alone = first === undefined ? [] : queue.failed(queue.started([first], 'a'), 'a', 'no');
+    expect(queue.spokenProgress(alone)).toBe('0 of 1 file uploaded, 1 failed.');
   });
 
   it('assigns only newly added files to a team', () => {

@@ -1,7 +1,10 @@
+import { rm } from 'node:fs/promises';
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { countStorageOnce } from '../../src/admin/storage.ts';
+import { writeSetting } from '../../src/settings.ts';
 import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
+import { comeToWait } from '../support/locks.ts';
 import { jpeg, plainFile } from '../support/pictures.ts';
 
 let library: Library;
@@ -93,10 +96,34 @@ describe('what the library holds', () => {
     await expect.poll(async () => (await overview()).counting).toBe(false);
   });
 
+  test('is consistent while a count ends', async () => {
+    const { db } = library.deps;
+    const counted = await countNow();
+    await sql`delete from settings where key = 'storage_count'`.execute(db);
+    await countStorageOnce(db);
+    // The query whether a count is running waits until the count is done.
+    const asked: ReturnType<typeof overview>[] = [];
+    await db.transaction().execute(async (tx) => {
+      await sql`lock table graphile_worker._private_jobs in access exclusive mode`.execute(tx);
+      asked.push(overview());
+      expect(await comeToWait(db)).toBe(true);
+      await writeSetting(tx, 'storage_count', counted);
+      await sql`delete from graphile_worker._private_jobs where key = 'count-storage'`.execute(tx);
+    });
+    expect(await Promise.all(asked)).toMatchObject([{ counting: false, counted }]);
+  });
+
   test('ignores figures of another version', async () => {
     await sql`update settings set value = '{"as_of": "long ago"}' where key = 'storage_count'`.execute(
       library.deps.db,
     );
     expect((await overview()).counted).toBeNull();
   });
+});
+
+test('answers 500 instead of wrong figures when the data directory is missing', async () => {
+  const other = await openLibrary();
+  const chief = await other.join('chief', 'admin');
+  await rm(other.config.dataDir, { recursive: true });
+  expect((await chief.send('/admin/system/storage')).status).toBe(500);
 });

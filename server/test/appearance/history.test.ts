@@ -18,6 +18,7 @@ import {
   newLogos,
   useBytes,
   useInTurn,
+  whileBroken,
 } from './logos.ts';
 
 const days = 24 * 3600 * 1000;
@@ -36,6 +37,10 @@ beforeEach(() => forgetLogos(library));
 const select = ({ hash }: { hash: string }, who = root) => who.ok('selectLogo', { body: { hash } });
 const shown = () => root.ok('getAdminAppearance');
 const hashes = (logos: readonly Logo[]) => logos.map(({ hash }) => hash);
+
+async function activeOnes(): Promise<string[]> {
+  return (await shown()).logo_history.filter(({ active }) => active).map(({ hash }) => hash);
+}
 
 /** Returns the status of the address of each logo. */
 async function served(logos: readonly Logo[]): Promise<number[]> {
@@ -67,6 +72,16 @@ describe('logo_history', () => {
       expect(answer.logo_history.map(({ active }) => active)).toEqual(expected.map((_, i) => i === 0));
     }
     expect(hashesOf(await shown())).toEqual(hashes(logos.slice(2)).reverse());
+  });
+
+  test('lists identical bytes once and moves them to the front', async () => {
+    const logos = await newLogos(3);
+    await useInTurn(root, logos);
+    const [first, second, third] = hashes(logos);
+    const answer = await useBytes(root, logos[0]?.bytes ?? new Uint8Array(0), 'application/octet-stream');
+    expect(hashesOf(answer)).toEqual([first, third, second]);
+    expect(answer.logo_url).toBe(addressOf(first ?? ''));
+    expect(await activeOnes()).toEqual([first]);
   });
 
   test('a clock that was set back does not evict the logo that was just uploaded', async () => {
@@ -126,7 +141,7 @@ describe('eviction', () => {
 
   test('keeps bytes that are uploaded again while the job runs', async () => {
     const logo = await newLogo();
-    for (let round = 0; round < 2; round += 1) {
+    for (let round = 0; round < 4; round += 1) {
       await useBytes(root, logo.bytes);
       await pushOut();
       const jobs = library.runJobs();
@@ -145,6 +160,17 @@ describe('eviction', () => {
     expect(await stored([logo])).toEqual([false]);
     const file = await root.send(`/assets/${asset.id}/file`);
     expect([file.status, file.headers.get('content-length')]).toEqual([200, String(logo.bytes.length)]);
+  });
+
+  test('leaves files of a crashed upload to the sweep', async () => {
+    const [kept, broken] = [await newLogo(), await newLogo()];
+    await useBytes(root, kept.bytes);
+    await whileBroken(library, async () => {
+      const body = new Blob([broken.bytes], { type: 'image/png' });
+      expect((await root.refused('uploadLogo', { body })).status).toBe(500);
+    });
+    await sweep(library.deps, Date.now() + 2 * days);
+    expect(await stored([kept, broken])).toEqual([true, false]);
   });
 });
 
@@ -165,6 +191,17 @@ describe('POST /admin/system/appearance/logo/select', () => {
     expect(events).toMatchObject([
       { event: 'appearance.logo.changed', actor_user_ref: mara.ref, metadata: { hash: second } },
     ]);
+  });
+
+  test('saves the oldest entry from eviction', async () => {
+    const logos = await newLogos(6);
+    await useInTurn(root, logos.slice(0, 5));
+    const [oldest, second] = logos;
+    await select({ hash: oldest?.hash ?? '' });
+    await useInTurn(root, logos.slice(5));
+    const kept = hashesOf(await shown());
+    expect(kept).toContain(oldest?.hash);
+    expect(kept).not.toContain(second?.hash);
   });
 
   // APPEARANCE-5
@@ -188,16 +225,34 @@ describe('POST /admin/system/appearance/logo/select', () => {
 
 // APPEARANCE-9
 describe('an entry whose bytes are missing', () => {
-  // APPEARANCE-5, APPEARANCE-9
-  test('stays in the list, is marked as missing and cannot be selected: 409', async () => {
+  async function withOneMissing(): Promise<{ missing: Logo; current: Logo }> {
     const [missing, current] = [await newLogo(), await newLogo()];
     await useInTurn(root, [missing, current]);
     await library.deps.storage.delete(logoKey(missing.hash));
-    const before = await shown();
-    expect(before.logo_history.map(({ hash, available }) => [hash, available])).toEqual([
+    return { missing, current };
+  }
+
+  // APPEARANCE-9
+  test('stays in the list and is marked as missing', async () => {
+    const { missing, current } = await withOneMissing();
+    const available = async () =>
+      (await shown()).logo_history.map(({ hash, available }) => [hash, available]);
+    expect(await available()).toEqual([
       [current.hash, true],
       [missing.hash, false],
     ]);
+    await library.deps.storage.delete(logoKey(current.hash));
+    expect(await available()).toEqual([
+      [current.hash, false],
+      [missing.hash, false],
+    ]);
+    expect(await activeOnes()).toEqual([current.hash]);
+  });
+
+  // APPEARANCE-5
+  test('cannot be selected: 409', async () => {
+    const { missing } = await withOneMissing();
+    const before = await shown();
     const events = await eventsDuring(async () =>
       expect(await root.refused('selectLogo', { body: { hash: missing.hash } })).toEqual({
         status: 409,
@@ -206,6 +261,16 @@ describe('an entry whose bytes are missing', () => {
     );
     expect(events).toEqual([]);
     expect(await shown()).toEqual(before);
+  });
+
+  test('is restored by uploading the same bytes', async () => {
+    const { missing, current } = await withOneMissing();
+    const answer = await useBytes(root, missing.bytes);
+    expect(answer.logo_history.map(({ hash, available }) => [hash, available])).toEqual([
+      [missing.hash, true],
+      [current.hash, true],
+    ]);
+    expect(await served([missing])).toEqual([200]);
   });
 });
 
@@ -234,6 +299,18 @@ describe('DELETE /admin/system/appearance/logo', () => {
       { hash: logo.hash, available: false, active: false },
     ]);
   });
+
+  // APPEARANCE-6
+  test('keeps the history without an active entry', async () => {
+    const logos = await newLogos(5);
+    await useInTurn(root, logos);
+    const before = await shown();
+    const answer = await root.ok('revertLogo');
+    await library.runJobs();
+    expect(answer.logo_history).toEqual(before.logo_history.map((entry) => ({ ...entry, active: false })));
+    expect(await stored(logos)).toEqual(all(5, true));
+    expect(await served(logos)).toEqual(all(5, 200));
+  });
 });
 
 describe('concurrent requests', () => {
@@ -246,6 +323,13 @@ describe('concurrent requests', () => {
       logo_url === undefined ? [] : [logo_url],
     );
   }
+
+  test('keep identical bytes once', async () => {
+    const { bytes, hash } = await newLogo();
+    const answers = await Promise.all([root, mara, root, mara].map((who) => useBytes(who, bytes)));
+    for (const answer of answers) expect(hashesOf(answer)).toEqual([hash]);
+    await expectSound(1);
+  });
 
   test('keep five of nine uploads and release the others', async () => {
     const logos = await newLogos(9);

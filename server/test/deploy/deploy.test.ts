@@ -58,6 +58,15 @@ describe('files in deploy/', () => {
     }
   });
 
+  test('use the port of the service, except for HAProxy’s several processes', () => {
+    const { port } = settings({});
+    for (const [path, text] of files) {
+      if (path === 'proxy/haproxy.cfg') continue;
+      for (const named of text.match(/\b84\d\d\b/g) ?? [])
+        expect(`${path}: ${named}`).toBe(`${path}: ${port}`);
+    }
+  });
+
   test('have the version of the product', async () => {
     const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { version: string };
     const chart: unknown = parse(textOf('helm/vitrine/Chart.yaml'));

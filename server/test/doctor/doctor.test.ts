@@ -279,6 +279,15 @@ describe('a library with problems', () => {
     await deleteFiles();
     expect((await examine()).status).toMatchObject(usual);
   });
+
+  test('has a warning if a preview is missing', async () => {
+    const { file_hash } = await upload(root, await jpeg(64, 64));
+    await library.runJobs();
+    expect((await examine()).status.files_on_disk).toBe('ok');
+    await rm(objectPath(library, renditionKey(file_hash ?? '', 'col.webp')));
+    expect((await examine()).status.files_on_disk).toBe('warning');
+    await deleteFiles();
+  });
 });
 
 // RUN-26
@@ -470,6 +479,14 @@ describe('vitrine doctor --bytes', () => {
     const first = await check({ signal, progress: ({ files }) => files === 2 && stop.abort() });
     expect(first).toMatchObject({ files: 2, lost: 2, stoppedAfter: hashes[1] });
     expect(await check({ after: first.stoppedAfter ?? '' })).toMatchObject({ files: 3, lost: 3 });
+  });
+
+  test('can be stopped in the middle of a long file', async () => {
+    await upload(root, new Uint8Array(8 * 1024 * 1024), {}, 'long.bin');
+    const stop = new AbortController();
+    const report = await check({ signal: stop.signal, progress: () => stop.abort() });
+    expect(report).toMatchObject({ files: 0, stoppedAfter: '' });
+    expect(report.bytes).toBeLessThan(8 * 1024 * 1024);
   });
 
   test('exits with 1 when something is lost, beside a running library', async () => {

@@ -3,7 +3,7 @@ import { operations } from '@vitrine/contract/operations';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type Visitor, visit } from '../support/client.ts';
 import { type Account, type Library, openLibrary, password } from '../support/library.ts';
-import { bearer, nowhere } from '../support/people.ts';
+import { bearer, nowhere, signIn } from '../support/people.ts';
 
 const refusal = '{"error":"requests from other sites are refused"}';
 const foreign = 'https://elsewhere.example';
@@ -61,12 +61,16 @@ describe('a request from a page of another site', () => {
   test.each([
     ['null, of a frame or a file', () => 'null'],
     ['another port', () => 'http://127.0.0.1:9'],
+    ['no port', () => 'http://127.0.0.1'],
     ['another name of the same machine', () => library.address.replace('127.0.0.1', 'localhost')],
     ['our name at the front', () => `${library.address}.elsewhere.example`],
     ['our name as a user', () => `http://${new URL(library.address).host}@elsewhere.example`],
+    ['our name as a path', () => `${foreign}/${new URL(library.address).host}`],
+    ['no address at all', () => new URL(library.address).host],
     ['nothing', () => ''],
     ['a file', () => 'file://'],
     ['two, ours first', () => `${library.address}, ${foreign}`],
+    ['two with a blank', () => `${library.address} ${foreign}`],
   ])('is recognised by the Origin %s', async (_, origin) => {
     // Other headers of the browser do not help.
     for (const more of [{}, { 'sec-fetch-site': 'same-origin' }])
@@ -95,6 +99,21 @@ describe('a request from a page of another site', () => {
     expect(answers[0].status).toBeGreaterThanOrEqual(400);
     const names = answers.flatMap((answer) => [...answer.headers.keys()]);
     expect(names.filter((name) => name.startsWith('access-control-'))).toEqual([]);
+  });
+
+  // SIGNIN-1
+  test('does not carry the session cookie, which is SameSite=Lax and HttpOnly', async () => {
+    const masked = visit(library.address, {}, root.cookie());
+    const answers = [
+      await signIn(library, 'mara'),
+      await masked.send(`/admin/users/${mara.ref}/impersonate`, { method: 'POST', body: {} }),
+      await masked.send('/auth/impersonation/end', { method: 'POST' }),
+    ];
+    for (const { status, headers } of answers) {
+      expect(status).toBe(200);
+      const attributes = (headers.get('set-cookie') ?? '').split('; ');
+      expect(attributes).toEqual(expect.arrayContaining(['SameSite=Lax', 'HttpOnly']));
+    }
   });
 });
 
@@ -125,6 +144,7 @@ describe('an allowed request', () => {
       'https://www.pictures.example': 403,
       'https://pictures.example.elsewhere.example': 403,
       'https://notpictures.example': 403,
+      'https://example': 403,
     };
     for (const [origin, status] of Object.entries(origins))
       expect([origin, await prefer(nils, { origin })]).toEqual([origin, status]);
@@ -206,6 +226,12 @@ describe('the limit of requests per minute', () => {
     // This counts against neither other accounts of the address nor the address itself.
     const others = [await limited.join('otto'), from('127.0.0.1', {}, 'unknown')];
     expect(await statuses(others)).toEqual([200, 401]);
+  });
+
+  test('holds for concurrent requests as for consecutive ones', async () => {
+    const tina = await limited.join('tina');
+    const found = await Promise.all(Array.from({ length: 10 }, () => tina.status('GET', '/auth/me')));
+    expect(found.sort()).toEqual([...times(perAccount, 200), ...times(10 - perAccount, 429)]);
   });
 
   // RATE-3

@@ -216,6 +216,25 @@ describe('a new password', () => {
 });
 
 describe('unusual names', () => {
+  test('are counted as that name only', async () => {
+    const names = [
+      "'; drop table sign_in_failures; --",
+      '%',
+      'xeni\u202ea',
+      '\u200fxenia',
+      ' xenia ',
+      '👩‍👩‍👧‍👦🏳️‍🌈',
+      'x'.repeat(500),
+      '𝔵'.repeat(250),
+      '__proto__',
+    ];
+    for (const name of names) await addFailures(name, 4);
+    for (const name of names) await failTimes(name, 1);
+    const { rows } = await sql<{ name: string }>`
+      select name from sign_in_failures where failures = 5 and locked_until > now()`.execute(library.deps.db);
+    expect(rows.map(({ name }) => name).sort()).toEqual(names.toSorted());
+  });
+
   test('with invisible characters are no spelling of another name', async () => {
     await library.join('xenia');
     for (const name of ['xeni\u202ea', '\u200fxenia', ' xenia ', 'xenia\u200b'])

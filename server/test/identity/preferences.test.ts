@@ -129,6 +129,13 @@ describe('preferences', () => {
       ]);
   });
 
+  test('keep 200 entries of each list', async () => {
+    const ids = Array.from({ length: 200 }, (_, i) => `${teamA.slice(0, -3)}${String(i).padStart(3, '0')}`);
+    const tags = ids.map((_, i) => `tag ${i}`);
+    const browse_rail = { hidden_team_ids: ids, team_order: ids, hidden_tags: tags, tag_order: tags };
+    expect((await change({ browse_rail })).browse_rail).toEqual(browse_rail);
+  });
+
   test('keep all of ten concurrent changes', async () => {
     const changes = Array.from({ length: 10 }, (_, i) => {
       const member = members[i % members.length] ?? 'theme';

@@ -47,8 +47,7 @@ async function happenedAt(moment: string): Promise<void> {
 async function tick(moment: string): Promise<number> {
   const before = mailbox.mails.length;
   await queueDigests(library.deps.db, new Date(moment));
-  const { rows } = await sql`select from graphile_worker.jobs`.execute(library.deps.db);
-  if (rows.length > 0) await settle(library);
+  await settle(library);
   return mailbox.mails.length - before;
 }
 
@@ -85,6 +84,15 @@ describe('a digest', () => {
     expect(mailbox.mails[1]?.text).toContain('> late');
     expect(mailbox.mails[1]?.text).not.toContain('> tall');
     expect(await tick('2026-11-20T08:00:01Z')).toBe(0);
+  });
+
+  test('is sent weekly on the chosen day', async () => {
+    await prefer({ digest: { every: 'week', hour: 18, weekday: 5 } });
+    await commentAt('2026-11-17T10:00:00Z');
+    // 20 November 2026 is a Friday.
+    const sent: number[] = [];
+    for (const hour of ['19T18', '20T08', '20T18', '21T18']) sent.push(await tick(`2026-11-${hour}:00:00Z`));
+    expect(sent).toEqual([0, 0, 1, 0]);
   });
 
   /** Returns whether a digest is sent at each of these consecutive hours, for an event before the first. */

@@ -184,6 +184,13 @@ describe('a test message', () => {
     expect(guarded.recipients).toEqual([['a@example.org']]);
   });
 
+  test('is refused to what is not one address', async () => {
+    await patch({ smtp_url: mailbox.url });
+    for (const to of ['nobody', 'a@b, c@d', 'a@b\r\nBcc: c@d', '<a@b>', ''])
+      expect([to, await root.status('POST', `${path}/test`, { to })]).toEqual([to, 400]);
+    expect(mailbox.mails).toEqual([]);
+  });
+
   // RATE-8
   test('is limited to ten per hour', async () => {
     const limited = await openLibrary({ VITRINE_RATE_LIMITS: 'on' });

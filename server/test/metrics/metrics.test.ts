@@ -93,6 +93,19 @@ describe('GET /metrics', () => {
     expect(valueIn(text, 'vitrine_database_waiting')).toBe(0);
   });
 
+  test('counts callers that wait for a connection', async () => {
+    const { pool } = library.database;
+    const held = await Promise.all(Array.from({ length: pool.options.max }, () => pool.connect()));
+    const asked = admin.send('/auth/me');
+    const waiting = async () => {
+      await expect.poll(() => pool.waitingCount).toBeGreaterThan(0);
+      return library.database.activity.connections();
+    };
+    expect(await waiting()).toEqual({ open: held.length, idle: 0, most: held.length, waiting: 1 });
+    for (const client of held) client.release();
+    expect((await asked).status).toBe(200);
+  });
+
   test('counts open event streams', async () => {
     const streams = async () => valueIn(await (await scrape()).text(), 'vitrine_event_streams');
     const stop = new AbortController();

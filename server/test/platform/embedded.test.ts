@@ -204,6 +204,19 @@ describe('killed with -9', () => {
     await database.stop();
   });
 
+  test('while it is only starting: nothing stays behind', async () => {
+    const args = ['--input-type=module', '-e', writing, dataDir, '3000000'];
+    const child = spawn(process.execPath, args, { cwd: serverDir, stdio: 'ignore' });
+    children.push(child);
+    const pidFile = join(dataDir, 'postgres', 'postmaster.pid');
+    let postmaster = Number.NaN;
+    while (!(postmaster > 1)) {
+      postmaster = Number((await readFile(pidFile, 'utf8').catch(() => '')).split('\n')[0]);
+    }
+    child.kill('SIGKILL');
+    expect(await untilGone(postmaster)).toBe(true);
+  });
+
   // RUN-2
   test('PostgreSQL alone: it is restarted, and if that fails, the error is reported and the library is free', async () => {
     const lines: string[] = [];

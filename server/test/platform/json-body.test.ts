@@ -1,6 +1,6 @@
 import { basePath } from '@vitrine/contract/operations';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
+import { type Account, type Library, openLibrary, password, upload } from '../support/library.ts';
 import { nowhere as missing } from '../support/people.ts';
 import { plainFile, plainText } from '../support/pictures.ts';
 import { errorOf, raw } from './wire.ts';
@@ -131,6 +131,13 @@ describe('a JSON body is accepted unchanged or refused', () => {
     const answer = await root.send(path, { method, body, headers: { 'content-type': type } });
     expect(answer.status).toBe(415);
     errorOf(answer);
+  });
+
+  test('accepts a charset beside application/json', async () => {
+    const headers = { 'content-type': 'application/json; charset=utf-8' };
+    const body = { username: 'root', password };
+    const answer = await library.anonymous().send('/auth/login', { method: 'POST', body, headers });
+    expect(answer.status).toBe(200);
   });
 });
 

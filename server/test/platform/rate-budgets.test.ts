@@ -102,6 +102,15 @@ describe('a budget', () => {
     expect(await storedUses('general quiet')).toBe(29);
   });
 
+  test('needs no statement once exhausted', async () => {
+    const rates = another();
+    for (let i = 0; i < 10; i += 1) await rates.spend(exact, 'spent');
+    for (let i = 0; i < 5; i += 1)
+      await expect(rates.spend(exact, 'spent')).rejects.toMatchObject({ status: 429 });
+    await rates.close();
+    expect(await storedUses('exact spent')).toBe(10);
+  });
+
   // RATE-7
   test('exceeds its limit by less than a tenth for each process', async () => {
     // Without the periodic exchange, the number of uses alone keeps the limit.

@@ -343,7 +343,7 @@ test('operations that a replica may serve write nothing', async () => {
   const requests = await markedRequests();
   await untilServed('root', one);
   const root = as('root', one);
-  // The primary serves some while the replica of a busy machine lags, so all are requested until the replica serves all.
+  // Retries, because the primary serves reads while the replica of a busy machine lags.
   const readAll = async () => {
     const { repeated, ...reads } = await readsDuring(one, async () => {
       for (const path of requests) expect([path, (await root.send(path)).status]).toEqual([path, 200]);

@@ -79,7 +79,7 @@ async function sendAround(requests: readonly Sent[], change: () => Promise<unkno
 
 const sessionOf = (account: { cookie(): string | undefined }) => ({ cookie: `user=${account.cookie()}` });
 const db = () => library.deps.db;
-const count = async (table: 'users' | 'collections') => {
+const count = async (table: 'users' | 'collections' | 'logos') => {
   const { rows } = await sql`select from ${sql.table(table)}`.execute(db());
   return rows.length;
 };
@@ -145,6 +145,21 @@ const scenes: [name: string, status: number, error: RegExp, scene: () => Promise
     },
   ],
   [
+    'a token whose scopes were reduced creates no collection',
+    403,
+    /scope/,
+    async () => {
+      const account = await arrive('member');
+      return {
+        credentials: await tokenOf(account, ['read', 'posts.write', 'assets.write']),
+        request: collection(),
+        change: () =>
+          sql`update access_tokens set scopes = '{read}' where user_ref = ${account.ref}`.execute(db()),
+        state: () => count('collections'),
+      };
+    },
+  ],
+  [
     'an account that lost the capability of the door creates no administrator',
     403,
     /capability/,
@@ -195,6 +210,22 @@ const scenes: [name: string, status: number, error: RegExp, scene: () => Promise
     },
   ],
   [
+    'an impersonation whose administrator was disabled creates no collection',
+    401,
+    /acting as another user has ended/,
+    async () => {
+      const admin = await arrive('admin');
+      const mask = await actAs(library, admin, await arrive('member'));
+      await mask.ok('getMe');
+      return {
+        credentials: sessionOf(mask),
+        request: collection(),
+        change: disable(admin),
+        state: () => count('collections'),
+      };
+    },
+  ],
+  [
     'an upload of an account that is disabled becomes no asset',
     401,
     /\S/,
@@ -202,6 +233,37 @@ const scenes: [name: string, status: number, error: RegExp, scene: () => Promise
       const account = await arrive('member');
       const credentials = sessionOf(account);
       return { credentials, request: upload(), change: disable(account), state: bytesKept };
+    },
+  ],
+  [
+    'an upload with a deleted token becomes no asset',
+    401,
+    /\S/,
+    async () => {
+      const account = await arrive('member');
+      return {
+        credentials: await tokenOf(account, ['read', 'posts.write', 'assets.write']),
+        request: upload(),
+        change: () => sql`delete from access_tokens where user_ref = ${account.ref}`.execute(db()),
+        state: bytesKept,
+      };
+    },
+  ],
+  [
+    'an account that lost the capability does not change the logo',
+    403,
+    /\S/,
+    async () => {
+      const admin = await arrive('admin');
+      const path = '/admin/system/appearance/logo';
+      return {
+        credentials: sessionOf(admin),
+        request: { method: 'POST', path, body: await png(64, 48), type: { 'content-type': 'image/png' } },
+        change: () =>
+          sql`insert into user_capability_revokes (user_ref, capability)
+            select ${admin.ref}, unnest(array['system.appearance.write', 'system.admin'])`.execute(db()),
+        state: () => count('logos'),
+      };
     },
   ],
   [

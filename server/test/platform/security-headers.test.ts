@@ -1,5 +1,8 @@
 import { basePath } from '@vitrine/contract/operations';
+import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { openServer } from '../../src/platform/http/server.ts';
+import { usualTimeouts } from '../../src/platform/http/slow-requests.ts';
 import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
 import { nowhere } from '../support/people.ts';
 import { plainText } from '../support/pictures.ts';
@@ -111,16 +114,49 @@ describe('paths that are not pages', () => {
   test.each([
     ['the API', '/build-info', {}, 200],
     ['an unknown path of the API', '/nothing', {}, 404],
+    ['an unknown path of another API', '/../v2/nothing', {}, 404],
     ['an unknown file', '/../../nothing.js', {}, 404],
+    ['a wrong method on a path of the API', '/posts', { method: 'DELETE' }, 405],
     ['a wrong method on a page', '/../../sign-in', { method: 'POST' }, 404],
+    ['a wrong method on the reference', '/docs', { method: 'POST' }, 405],
     ['a request of nobody', '/auth/me', {}, 401],
     ['a malformed address', '/posts/%E0%A4%A', {}, 400],
-    ['a body of another type', '/auth/login', { method: 'POST', body: 'x' }, 415],
+    [
+      'a body that is too large',
+      '/auth/login',
+      { method: 'POST', body: 'x'.repeat(1_100_000), headers: { 'content-type': 'application/json' } },
+      413,
+    ],
+    [
+      'a body of another type',
+      '/auth/login',
+      { method: 'POST', body: 'x', headers: { 'content-type': 'text/css' } },
+      415,
+    ],
   ])('%s is sent with the closed policy', async (_, path, init, expected) => {
     const { status, headers } = await get(basePath + path, init);
     expect(status).toBe(expected);
     expectSafe(headers);
     expect(headers.get('content-security-policy')).toBe(closed);
+  });
+
+  test('503 and 429 have the headers', async () => {
+    const rename = (from: string, to: string) =>
+      sql`alter schema ${sql.id(from)} rename to ${sql.id(to)}`.execute(library.deps.db);
+    await rename('graphile_worker', 'out_of_the_way');
+    const unready = await get('/readyz');
+    await rename('out_of_the_way', 'graphile_worker');
+    const busy = await openLibrary({
+      VITRINE_BASE_URL: 'https://library.example',
+      VITRINE_RATE_LIMITS: 'on',
+      VITRINE_SIGN_IN_LIMIT: '1',
+    });
+    const signIn = () =>
+      busy.anonymous().send('/auth/login', { method: 'POST', body: { username: 'x', password: 'y' } });
+    await signIn();
+    const limited = await signIn();
+    expect([unready.status, limited.status]).toEqual([503, 429]);
+    for (const { headers } of [unready, limited]) expectSafe(headers);
   });
 
   test.each([
@@ -152,6 +188,28 @@ describe('paths that are not pages', () => {
       expect(answer.headers.get('content-security-policy')).toBe(`${closed}; sandbox`);
     }
   });
+});
+
+// HTTP-24
+test('every listening socket sends the headers', async () => {
+  const server = await openServer({
+    logLevel: 'silent',
+    strictTransport: true,
+    maxFileBytes: 1,
+    trustedProxies: [],
+    connectionsPerAddress: 100,
+    timeouts: usualTimeouts,
+    stop: { announced: false },
+    tracing: null,
+    stopWithinMs: 1000,
+  });
+  await server.listen({ host: 'localhost', port: 0 });
+  for (const bound of server.addresses()) {
+    if (typeof bound === 'string') throw new Error(`${bound} is no network address`);
+    const host = bound.family === 'IPv6' ? `[${bound.address}]` : bound.address;
+    expectSafe((await fetch(`http://${host}:${bound.port}/nothing`)).headers);
+  }
+  await server.close();
 });
 
 // HTTP-24

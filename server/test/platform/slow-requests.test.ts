@@ -57,6 +57,7 @@ const incoming = () => readdir(library.deps.storage.incomingDir);
 describe('a head that does not arrive', () => {
   test.each([
     ['not a byte of it', ''],
+    ['half a line', 'GET /api/v1/au'],
     ['no end', 'GET /api/v1/auth/me HTTP/1.1\r\nhost: localhost\r\n'],
   ])('is 408 and the connection is closed: %s', async (_, sent) => {
     const wire = await openWire(library);
@@ -76,6 +77,7 @@ describe('a body that is not a form', () => {
   test.each([
     ['JSON', '/collections', asJson],
     ['raw bytes', '/admin/system/appearance/logo', { 'content-type': 'image/png' }],
+    ['JSON of a sign-in', '/auth/login', asJson],
     ['JSON for an unknown path', '/nothing', asJson],
   ])('is 408 when it stops: %s', async (_, path, headers) => {
     const wire = await send(path, headers);
@@ -86,14 +88,26 @@ describe('a body that is not a form', () => {
     const wire = await send('/collections', asJson);
     expectRefusal(await drip(wire), 408, /body did not arrive in time/);
   });
+
+  test('may pause longer than a head may take', async () => {
+    const body = JSON.stringify({ name: 'In two pieces' });
+    const wire = await openWire(library);
+    const headers = { ...asJson, ...sessionOf(root), connection: 'close' };
+    await wire.send(headOf('POST', `${basePath}/collections`, body.length, headers) + body.slice(0, 5));
+    await pause(timeouts.bodyMs / 5);
+    await wire.send(body.slice(5));
+    expect((await wire.ended).status).toBe(201);
+  });
 });
 
 // HTTP-26
 describe('a form', () => {
   test.each([
     ['before its first part', ''],
+    ['within the head of a part', partHead.slice(0, 40)],
     ['within a field', `--${boundary}\r\ncontent-disposition: form-data; name="title"\r\n\r\nA ti`],
     ['within the file', `${partHead}some of its bytes`],
+    ['after the file', `${partHead}all of its bytes\r\n--${boundary}`],
   ])('is 408 when it stops %s, and leaves nothing behind', async (_, sent) => {
     const wire = await openWire(library);
     await wire.send(headOfUpload(root, 100_000) + sent);

@@ -316,7 +316,7 @@ test.each([
 test('a process that is killed between storing a file and its commit leaves an orphan that the next upload uses', async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'vitrine-killed-s3-'));
   await chmod(dataDir, 0o755);
-  // Without jobs, which would wait for the locked table too.
+  // Without jobs, because they would also wait for the locked table.
   const own = { DATABASE_URL: library.databaseUrl, VITRINE_LOG_LEVEL: 'debug', VITRINE_JOBS: 'none' };
   const running = await startProcess(dataDir, { ...bucket.env, ...own });
   const blocker = new pg.Client({ connectionString: library.databaseUrl });

@@ -121,7 +121,7 @@ export function visit(address: string, fixed: Record<string, string> = {}, token
   let cookie = token;
   const fetchAs = async (url: string | URL | Request, init: RequestInit = {}): Promise<Response> => {
     const headers = new Headers(init.headers);
-    // Compressing and decompressing every response would take a tenth of the suite's time.
+    // Compressing and decompressing every response takes up to a tenth of the time of tests that mostly send requests.
     if (!headers.has('accept-encoding')) headers.set('accept-encoding', 'identity');
     for (const [name, value] of Object.entries(fixed)) headers.set(name, value);
     if (cookie !== undefined && cookie !== '') headers.set('cookie', `user=${cookie}`);

@@ -18,6 +18,10 @@ export function randomFrom(seed: number): Random {
   };
 }
 
+export function pick<T>(random: Random, from: readonly [T, ...T[]]): T {
+  return from[Math.floor(random() * from.length)] ?? from[0];
+}
+
 /** Returns the value if it is an object, otherwise an empty one. */
 export function asObject(value: Json | undefined): JsonObject {
   // Array.isArray does not narrow a readonly array.

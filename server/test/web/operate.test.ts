@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
 import { originalKey } from '../../src/platform/storage/object-key.ts';
+import { grant } from '../support/people.ts';
 import { jpeg, png } from '../support/pictures.ts';
 import { call, uploadReady } from './call.ts';
 import { naturalWidth, visit } from './hands.ts';
@@ -239,4 +240,19 @@ test('an administrator restricts only the selected files', async () => {
   await mara.getByRole('checkbox', { name: 'Select Lima' }).waitFor();
   const after = await Promise.all([asset, other].map(({ id }) => call(mara, 'GET', `/assets/${id}`)));
   expect(after.map(({ sensitivity }) => sensitivity)).toEqual(['posts', 'public']);
+});
+
+test('hides administration pages from people without the capabilities', async () => {
+  const otto = await studio.join('otto');
+  const { ref } = await call(otto, 'GET', '/auth/me');
+  await grant(studio.library, { ref }, 'jobs.read');
+  await otto.goto('/admin/jobs');
+  await otto.getByRole('heading', { name: 'Jobs', level: 1 }).waitFor();
+  const sections = otto.getByRole('navigation', { name: 'Administration' }).getByRole('link');
+  await expect.poll(() => sections.allInnerTexts()).toEqual(['Jobs']);
+  for (const path of ['site', 'mail', 'fields', 'doctor']) {
+    await visit(otto, `/admin/${path}`);
+    await otto.getByText('You do not have access to this page').waitFor();
+    await visit(otto, '/admin/jobs');
+  }
 });

@@ -345,3 +345,22 @@ test('deletes a post with a reason and undoes it', async () => {
   await ana.getByRole('heading', { name: 'Gone soon', exact: true }).waitFor();
   await expect.poll(() => membersOf(id)).toEqual(assets);
 });
+
+test('shares a post with people by name and stops sharing', async () => {
+  const id = await makePost(ana, 'Between us', { visibility: 'private' });
+  await openEditor(id);
+  await ana.getByRole('radio', { name: /People you choose/ }).check();
+  const name = ana.getByLabel('Username');
+  await name.fill('nobody-here');
+  await ana.getByRole('button', { name: 'Add', exact: true }).click();
+  await ana.getByText('There is no account named nobody-here.').waitFor();
+  await name.fill('ben');
+  await name.press('Enter');
+  const people = ana.getByRole('list', { name: 'People it is shared with' });
+  await people.getByRole('link', { name: 'Ben Sol' }).waitFor();
+  await expect.poll(async () => (await callFrom(ben, 'GET', `/posts/${id}`)).status).toBe(404);
+  await save();
+  await expect.poll(async () => (await readPost(ben, id)).title).toBe('Between us');
+  await people.getByRole('button', { name: 'Remove Ben Sol' }).click();
+  await expect.poll(async () => (await callFrom(ben, 'GET', `/posts/${id}`)).status).toBe(404);
+});

@@ -108,10 +108,13 @@ test('creates, follows, joins, posts to, illustrates, moves and closes a team', 
   // A member without the right sees no controls except for leaving.
   await otto.goto(`/teams/${ferries}?show=members`);
   await otto.getByRole('button', { name: 'Leave' }).waitFor();
+  const postToTeam = otto.getByRole('link', { name: 'Post to this team' });
+  await postToTeam.waitFor();
   await expect.poll(() => otto.getByRole('button', { name: /Edit|Picture|Place|Close|Add/ }).count()).toBe(0);
   await otto.getByRole('button', { name: 'Leave' }).click();
   await otto.getByRole('alertdialog').getByRole('button', { name: 'Leave' }).click();
   await otto.getByRole('link', { name: 'Otto Brandt' }).waitFor({ state: 'detached' });
+  await postToTeam.waitFor({ state: 'detached' });
 
   // Removes it from under the other team, and closes it.
   await visit(mara, `/teams/${ferries}`);

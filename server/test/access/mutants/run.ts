@@ -58,7 +58,7 @@ const reporter: Reporter = {
   onTestCaseResult(test) {
     const { state, errors } = test.result();
     if (state !== 'failed') return;
-    // A time-out would show that the machine is busy, not that the test notices.
+    // With the message, because a time-out shows a busy machine, not a test that notices.
     failures.push(`${test.fullName} (${errors[0]?.message.split('\n', 1)[0]})`);
     void vitest.cancelCurrentRun('test-failure');
   },
@@ -72,7 +72,8 @@ const reporter: Reporter = {
 
 const vitest: Vitest = await createVitest(
   'test',
-  { watch: false, reporters: [reporter], maxWorkers: 1 },
+  // The cache of transformed modules would keep a mutant, and hide the next one of its file.
+  { watch: false, reporters: [reporter], maxWorkers: 1, fsModuleCache: false },
   {
     plugins: [
       {
@@ -110,7 +111,7 @@ async function noticedBy(mutant: Mutant): Promise<string | null> {
     const rest = step.filter(({ moduleId }) => !ran.has(moduleId));
     for (const { moduleId } of rest) ran.add(moduleId);
     if (rest.length === 0) continue;
-    // Also restores the file of the mutant before.
+    // Also restores the file of the former mutant.
     for (const file of new Set([mutant.file, former?.file ?? mutant.file])) vitest.invalidateFile(file);
     const { unhandledErrors } = await vitest.runTestSpecifications(rest);
     const [unhandled] = unhandledErrors;
@@ -120,6 +121,7 @@ async function noticedBy(mutant: Mutant): Promise<string | null> {
   return null;
 }
 
+// A test that fails anyway would notice every mutant.
 const unchanged: Mutant = { name: 'unchanged', file: '', start: 0, end: 0, replacement: '' };
 const failing = await noticedBy(unchanged);
 if (failing !== null) throw new Error(`fails without a change: ${failing}`);

@@ -20,11 +20,15 @@ describe('addresses of installs', () => {
   test.each([
     ['https://media.example.org', base],
     ['https://media.example.org/', base],
+    ['HTTPS://Media.Example.ORG', base],
     ['https://media.example.org:443', base],
     ['https://media.example.org:8443', `${base}:8443`],
     ['https://münchen.example', 'https://xn--mnchen-3ya.example'],
+    ['https://192.0.2.1', 'https://192.0.2.1'],
     ['https://[2001:DB8::1]:8443', 'https://[2001:db8::1]:8443'],
+    ['http://localhost:8420', 'http://localhost:8420'],
     ['http://127.0.0.1:8420', 'http://127.0.0.1:8420'],
+    ['http://[::1]:8420', 'http://[::1]:8420'],
   ])('reads %s as %s', (text, url) => {
     expect(parseInstanceUrl(text)).toBe(url);
     expect(parseInstanceUrl(url)).toBe(url);
@@ -32,16 +36,23 @@ describe('addresses of installs', () => {
 
   test.each([
     '',
+    'media.example.org',
     'http://media.example.org',
+    'http://10.0.0.1',
     'https://',
     'https://user@media.example.org',
     'https://media.example.org@evil.example',
     'https://media.example.org/path',
+    'https://media.example.org?x',
+    'https://media.example.org#x',
     'https://media.example.org\\@evil.example',
+    'https://media.example.org\n',
     'https://media .example.org',
     'https://media.example.org.',
+    'https://-media.example.org',
     'https://media.example.org:65536',
     'https://[fe80::1%25eth0]',
+    'https://%6dedia.example.org/x',
     `https://${'a'.repeat(500)}.example`,
   ])('refuses %j', (text) => {
     expect(parseInstanceUrl(text)).toBeNull();
@@ -64,12 +75,17 @@ describe('addresses of objects', () => {
   test.each([
     `https://MEDIA.example.org/posts/${id}`,
     `https://media.example.org:443/posts/${id}`,
+    `https://media.example.org:/posts/${id}`,
     `http://media.example.org/posts/${id}`,
     `https://media.example.org/posts/${id.toUpperCase()}`,
+    `https://media.example.org/posts/${id}/`,
     `https://media.example.org/posts/${id}?x=1`,
     `https://media.example.org/posts/../posts/${id}`,
+    `https://media.example.org//posts/${id}`,
     `https://media.example.org/secrets/${id}`,
+    'https://media.example.org/posts/1',
     `https://media.example.org\\posts/${id}`,
+    `https://0x7f.1/posts/${id}`,
     `https://media.example.org/posts/${id}\n`,
   ])('are not read from %j', (text) => {
     expect(parseObjectUri(text)).toBeNull();
@@ -84,8 +100,11 @@ describe('addresses of objects', () => {
   test.each([
     `${base}/users/`,
     `${base}/users/..`,
+    `${base}/users/a/b`,
     `${base}/users/%61lice`,
+    `${base}/users/%c3%a4`,
     `${base}/users/%00`,
+    `${base}/users/ä`,
     `${base}/users/alice#main-key`,
     `${base}/users/${'a'.repeat(500)}`,
   ])('of people are not read from %j', (text) => {
@@ -107,10 +126,13 @@ describe('addresses of bytes', () => {
 
   test.each([
     `cas://${hash}`,
+    `cas://${hash}?content-type=image/png`,
     `cas://${hash.toUpperCase()}?content-type=image/png&size=1`,
+    `cas://${hash.slice(1)}?content-type=image/png&size=1`,
     `cas://${hash}?content-type=image/png&size=1&size=2`,
     `cas://${hash}?content-type=image/png&size=1&x=2`,
     `cas://${hash}?content-type=image/png&size=01`,
+    `cas://${hash}?content-type=image/png&size=1e3`,
     `cas://${hash}?content-type=image/png&size=9007199254740992`,
     `cas://${hash}?content-type=image/png%0d%0aX&size=1`,
     `cas://${hash}?content-type=%ff/x&size=1`,

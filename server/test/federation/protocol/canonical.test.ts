@@ -8,14 +8,18 @@ function double(hex: string): number {
 describe('canonical JSON', () => {
   // From RFC 8785, appendix B.
   test.each([
+    ['0000000000000000', '0'],
     ['8000000000000000', '0'],
     ['0000000000000001', '5e-324'],
+    ['7fefffffffffffff', '1.7976931348623157e+308'],
     ['4340000000000000', '9007199254740992'],
     ['44b52d02c7e14af6', '1e+23'],
+    ['444b1ae4d6e2ef4f', '999999999999999900000'],
     ['444b1ae4d6e2ef50', '1e+21'],
     ['3eb0c6f7a0b5ed8d', '0.000001'],
     ['41b3de4355555555', '333333333.3333333'],
     ['becbf647612f3696', '-0.0000033333333333333333'],
+    ['43143ff3c1cb0959', '1424953923781206.2'],
   ])('prints the double %s as %s', (hex, printed) => {
     expect(canonicalJson(double(hex))).toBe(printed);
   });

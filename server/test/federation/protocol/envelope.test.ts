@@ -68,8 +68,11 @@ describe('envelopes', () => {
   test('have the context of the protocol, exactly', () => {
     for (const context of [
       undefined,
+      null,
       'https://www.w3.org/ns/activitystreams',
       'https://artist-alley.org/protocol/v2',
+      'https://artist-alley.org/protocol/v1/',
+      'http://artist-alley.org/protocol/v1',
       ['https://artist-alley.org/protocol/v1'],
     ]) {
       expect(reasonOf({ ...envelopeOf(like), '@context': context })).toBe('invalid_context');
@@ -108,7 +111,10 @@ describe('envelopes', () => {
   test('of field definitions have no property that is local', () => {
     for (const local of [
       { read_only: true },
+      { mirrors_column: 'title' },
       { read_capability: 'x' },
+      { write_capability: 'x' },
+      { applies_to: [1] },
       { extraction_source: 'title' },
       { status: 'archived' },
       { deprecated_replacement_id: null },
@@ -166,12 +172,16 @@ describe('envelopes', () => {
 
   test.each([
     '2026-06-04',
+    '2026-06-04T10:00:00',
+    '2026-06-04 10:00:00Z',
     '2026-02-30T10:00:00Z',
     '2026-06-04T24:00:00Z',
     '2026-06-04T23:59:60Z',
     '2026-06-04T10:00:00+15:00',
     '0000-01-01T00:00:00Z',
     '9999-12-31T23:59:59Z',
+    '+12026-06-04T10:00:00Z',
+    'Thu, 04 Jun 2026 10:00:00 GMT',
     1_780_000_000,
   ])('have no time like %j', (published) => {
     expect(reasonOf(envelopeOf(like, { published }))).toBe('malformed');
@@ -193,6 +203,7 @@ describe('envelopes', () => {
   test.each([
     ['audio/ogg; codecs=opus', 'opus'],
     ['application/gzip', 'tar.gz'],
+    ['application/x-compress', 'Z'],
   ])('have every type and extension that files are recognised as: %s', (mediaType, extension) => {
     expect(reasonOf(ofAsset({ mediaType, extension }))).toBe('accepted');
   });

@@ -99,18 +99,24 @@ describe('signed requests', () => {
   });
 
   // Protocol §10.1.
-  test.each(['rsa-sha256', 'ed25519', 'HS2019', ''])('are refused with the algorithm %j', (algorithm) => {
-    expect(check(withParameter(post, /hs2019/, algorithm))).toBe('unsupported_algorithm');
-    expect(check(withParameter(post, /algorithm="hs2019",/, ''))).toBe('unsupported_algorithm');
-  });
+  test.each(['rsa-sha256', 'rsa-sha512', 'hmac-sha256', 'ecdsa-sha256', 'ed25519', 'HS2019', ''])(
+    'are refused with the algorithm %j',
+    (algorithm) => {
+      expect(check(withParameter(post, /hs2019/, algorithm))).toBe('unsupported_algorithm');
+      expect(check(withParameter(post, /algorithm="hs2019",/, ''))).toBe('unsupported_algorithm');
+    },
+  );
 
   test.each([
     undefined,
     '',
+    'keyId',
     'keyId="x"',
     'signature="x"',
+    'keyId="x",signature=""',
     'keyId="x",keyId="y",signature="AAAA"',
     'keyId="x",signature="AAAA",other="z"',
+    'keyId="x" signature="AAAA"',
     'keyId="x\\"",signature="AAAA"',
     `keyId="${'x'.repeat(5000)}",signature="AAAA"`,
   ])('are refused with the Signature header %j', (signature) => {
@@ -177,6 +183,14 @@ oYi+1hqp1fIekaxsyQIDAQAB
   });
 
   test.each([
+    [
+      'the default',
+      'keyId="Test",algorithm="rsa-sha256",signature="SjWJWbWN7i0wzBvtPl8rbASWz5xQW6mcJmn+ibttBqtifLN7Sazz6m79cNfwwb8DMJ5cou1s7uEGKKCs+FLEEaDV5lp7q25WqS+lavg7T8hc0GppauB6hbgEKTwblDHYGEtbGmtdHgVCk9SuS13F0hZ8FD0k/5OxEPXe5WozsbM="',
+    ],
+    [
+      'the basic',
+      'keyId="Test",algorithm="rsa-sha256",headers="(request-target) host date",signature="qdx+H7PHHDZgy4y/Ahn9Tny9V3GP6YgBPyUXMmoxWtLbHpUnXS2mg2+SbrQDMCJypxBLSPQR2aAjn7ndmw2iicw3HMbe8VfEdKFYRqzic+efkb3nndiv/x1xSHDJWeSWkx3ButlYSuBskLu6kd9Fswtemr3lgdDEmn04swr2Os0="',
+    ],
     [
       'the complete',
       'keyId="Test",algorithm="rsa-sha256",headers="(request-target) host date content-type digest content-length",signature="vSdrb+dS3EceC9bcwHSo4MlyKS59iFIrhgYkz8+oVLEEzmYZZvRs8rgOp+63LEM3v+MFHB32NfpB2bEKBIvB1q52LaEUHFv120V01IL+TAD48XaERZFukWgHoBTLMhYS2Gb51gWxpeIq8knRmPnYePbF5MOkR0Zkly4zKH7s1dE="',

@@ -1,6 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { canonicalJson } from '../../../src/federation/protocol/canonical.ts';
 import { readEnvelope } from '../../../src/federation/protocol/envelope.ts';
+import {
+  checkHttpSignature,
+  type RequestParts,
+  readSignature,
+  signHttp,
+} from '../../../src/federation/protocol/http-signature.ts';
 import { Rejection, rejectionReasons } from '../../../src/federation/protocol/rejection.ts';
 import { rawPublicKey, signEnvelope, verifyEnvelope } from '../../../src/federation/protocol/signature.ts';
 import { parseStrict } from '../../../src/federation/protocol/strict-json.ts';
@@ -57,19 +63,43 @@ const canonical = new Set(samples.map((sample) => canonicalJson(JSON.parse(sampl
 /** Values that a hostile or broken sender might send instead. */
 const oddities: readonly unknown[] = [
   null,
+  true,
+  0,
   -1,
+  1.5,
+  Number.MAX_SAFE_INTEGER,
   1e308,
   '',
+  ' ',
+  '\u202e',
   'x'.repeat(20_001),
   '../../etc/passwd',
+  'javascript:alert(1)',
+  'https://127.0.0.1/users/alice',
   'https://studio-a.example/users/alice%00',
+  'https://studio-b.example/activities/00000000-0000-4000-8000-000000000000',
   'cas://0?content-type=text/html&size=-1',
   '2026-13-45T99:99:99Z',
+  "'; drop table posts; --",
   [],
+  {},
+  [[[[[[]]]]]],
   { type: 'aa:Post' },
   { __proto__: null, toString: 1, constructor: { prototype: {} } },
 ];
-const names = ['x', 'aa:x', '__proto__', 'constructor', 'Type', 'ａctor', 'bto', 'draft', 'encrypted'];
+const names = [
+  'x',
+  'aa:x',
+  '__proto__',
+  'constructor',
+  'Type',
+  'type ',
+  'ａctor',
+  'bto',
+  'draft',
+  'encrypted',
+  'encryption',
+];
 
 type Random = () => number;
 function pick<T>(from: readonly T[], next: Random): T {
@@ -78,7 +108,7 @@ function pick<T>(from: readonly T[], next: Random): T {
 }
 
 /** Ways to change an envelope without signing it again. */
-const tampering: Readonly<Record<string, (sample: string, next: Random) => string>> = {
+const tampering: Readonly<Record<string, (sample: string, next: Random) => string | Buffer>> = {
   value: (sample, next) =>
     changed(sample, next, ({ holder, name }) => Reflect.set(holder, name, pick(oddities, next))),
   removal: (sample, next) =>
@@ -94,6 +124,21 @@ const tampering: Readonly<Record<string, (sample: string, next: Random) => strin
         configurable: true,
       }),
     ),
+  byte: (sample, next) => {
+    const bytes = Buffer.from(sample);
+    bytes[Math.floor(next() * bytes.length)] = Math.floor(next() * 256);
+    return bytes;
+  },
+  cut: (sample, next) => sample.slice(0, Math.floor(next() * sample.length)),
+  repeatedName: (sample, next) => {
+    const envelope: object = JSON.parse(sample);
+    const [name, value] = pick(Object.entries(envelope), next);
+    return `{${JSON.stringify(name)}:${JSON.stringify(next() < 0.5 ? value : pick(oddities, next))},${sample.slice(1)}`;
+  },
+  swap: (sample, next) => {
+    const { value } = pick(placesOf(JSON.parse(pick(samples, next))), next);
+    return changed(sample, next, ({ holder, name }) => Reflect.set(holder, name, value));
+  },
 };
 
 /** Ways to write the same envelope differently: the only changes that are accepted. */
@@ -111,12 +156,14 @@ const spelling: Readonly<Record<string, (sample: string, next: Random) => string
     };
     return JSON.stringify(shuffled(JSON.parse(sample)));
   },
+  blanks: (sample, next) => JSON.stringify(JSON.parse(sample), null, pick(['\t', ' ', '  \n'], next)),
   escapes: (sample, next) =>
     sample.replace(/"[^"\\]*"/g, (literal) =>
       literal.replace(/[a-zA-Z0-9:./]/g, (letter) =>
         next() < 0.1 ? `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}` : letter,
       ),
     ),
+  numbers: (sample) => sample.replace(/:(\d+)(?=[,}])/g, (_, digits: string) => `:${digits}.0e0`),
 };
 
 /** Changes that no envelope survives, even when its sender signs it again. */
@@ -183,5 +230,64 @@ describe('mutated envelopes', () => {
       const result = receive(Buffer.from(mutated));
       if ('accepted' in result) throw new Error(`accepted: ${mutated}`);
     }
+  });
+});
+
+// FED-3
+describe('mutated requests', () => {
+  test('are refused when anything that is signed differs', () => {
+    const next = random();
+    const now = Date.parse('2026-06-04T10:00:00Z');
+    const url = new URL('https://studio-b.example/federation/inbox');
+    const body = Buffer.from(samples[0] ?? '');
+    const keyId = 'https://studio-a.example/federation/instance#main-key';
+    const headers = signHttp({ method: 'POST', url, body, keyId, privateKey: alicesKey, now });
+    const intact: RequestParts = {
+      method: 'POST',
+      path: '/federation/inbox',
+      headers,
+      body,
+      now,
+      host: url.host,
+    };
+    const flip = (text: string) => {
+      const index = Math.floor(next() * text.length);
+      return text.slice(0, index) + String.fromCharCode(33 + Math.floor(next() * 94)) + text.slice(index + 1);
+    };
+    const ways: (() => RequestParts)[] = [
+      () => ({ ...intact, method: pick(['PUT', 'GET', 'post ', ''], next) }),
+      () => ({ ...intact, path: flip(intact.path) }),
+      () => ({ ...intact, body: Buffer.from(flip(body.toString('latin1')), 'latin1') }),
+      () => ({ ...intact, now: now + Math.floor((next() - 0.5) * 4 * 3600_000) }),
+      () => {
+        const name = pick(Object.keys(headers), next);
+        return { ...intact, headers: { ...headers, [name]: flip(headers[name] ?? '') } };
+      },
+      () => ({
+        ...intact,
+        headers: {
+          ...headers,
+          [pick(Object.keys(headers), next)]: pick([undefined, '', [], ['a', 'b']], next),
+        },
+      }),
+    ];
+    let accepted = 0;
+    for (let round = 0; round < ROUNDS; round++) {
+      const parts = pick(ways, next)();
+      try {
+        checkHttpSignature(parts, readSignature(parts), [key]);
+      } catch (error) {
+        if (!(error instanceof Rejection)) throw error;
+        continue;
+      }
+      accepted++;
+      // Nothing that is signed differs: the time is within its tolerance, or only the unsigned keyId changed.
+      const { signature, ...signed } = parts.headers;
+      const { signature: original, ...others } = headers;
+      expect({ ...parts, headers: signed }).toEqual({ ...intact, now: parts.now, headers: others });
+      expect(Math.abs(parts.now - now)).toBeLessThanOrEqual(300_000);
+      expect(String(signature).replace(/keyId="[^"]*"/, '')).toBe(original?.replace(/keyId="[^"]*"/, ''));
+    }
+    expect(accepted).toBeLessThan(ROUNDS / 5);
   });
 });
