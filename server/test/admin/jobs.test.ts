@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import sharp from 'sharp';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { lockFile } from '../../src/assets/insert.ts';
 import { renderJob } from '../../src/assets/jobs/render.ts';
 import { tilesJob } from '../../src/assets/jobs/tiles.ts';
 import { pdf } from '../media/documents.ts';
@@ -154,7 +155,8 @@ describe('GET /admin/system/jobs', () => {
     'shows the progress of %s while it runs, and keeps none of it',
     async (name) => {
       const { deps } = library;
-      const panorama = { width: 8000, height: 2000, channels: 3, background: 'pink' } as const;
+      // Large enough to take more than a second, because decoders report their progress twice a second.
+      const panorama = { width: 14_000, height: 7000, channels: 3, background: 'pink' } as const;
       const bytes =
         name === 'tiles'
           ? Uint8Array.from(await sharp({ create: panorama }).jpeg().toBuffer())
@@ -171,11 +173,16 @@ describe('GET /admin/system/jobs', () => {
       const id = await addJob('running', name);
       const context = { jobId: String(id), lastAttempt: false, log: deps.log };
       const handler = name === 'tiles' ? tilesJob(deps, 0) : renderJob(deps, 0);
-      const working = handler({ hash: hash ?? '', owner: '1' }, context);
       const progress = async () => (await jobs()).items.find((job) => job.id === id)?.progress ?? null;
-      await expect
-        .poll(progress, { timeout: 60_000, interval: 5 })
-        .toEqual({ part: expect.closeTo(0.5, 0), step: null, done: null, total: null });
+      const { working } = await deps.db.transaction().execute(async (tx) => {
+        // The job waits for this lock when it stores what it made, so that it cannot end before it is looked at.
+        await lockFile(tx, hash ?? '');
+        const working = handler({ hash: hash ?? '', owner: '1' }, context);
+        await expect
+          .poll(progress, { timeout: 60_000, interval: 20 })
+          .toEqual({ part: expect.closeTo(0.5, 0), step: null, done: null, total: null });
+        return { working };
+      });
       await working;
       expect(await progress()).toBeNull();
       const { rows } = await sql`select from job_progress`.execute(deps.db);
