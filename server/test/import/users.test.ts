@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -17,6 +16,7 @@ import { firstOfForm, legacyUsers, scrambleKey } from '../identity/legacy-users.
 import { type Library, openLibrary } from '../support/library.ts';
 import { signIn } from '../support/people.ts';
 import { bin } from '../support/process.ts';
+import { freePort } from '../support/programs.ts';
 
 let library: Library;
 let directory: string;
@@ -542,13 +542,7 @@ describe('a MySQL table', () => {
   }
 
   beforeAll(async () => {
-    port = await new Promise<number>((resolve) => {
-      const probe = createServer().listen(0, '127.0.0.1', () => {
-        const address = probe.address();
-        const free = typeof address === 'object' && address !== null ? address.port : 0;
-        probe.close(() => resolve(free));
-      });
-    });
+    port = await freePort();
     server.listen(port);
   });
 

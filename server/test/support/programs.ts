@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { createServer } from 'node:net';
 
@@ -11,11 +12,18 @@ export function findProgram(
   return found !== undefined && spawnSync(found, ['-v']).error === undefined ? found : null;
 }
 
-/** Returns a free port, for programs that cannot choose one themselves. */
+/**
+ * Returns a free port, for programs that cannot choose one themselves. It lies below the ports that systems assign to
+ * connections, so that no other test takes it before it is used.
+ */
 export async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return typeof address === 'object' && address !== null ? address.port : 0;
+  for (;;) {
+    const port = randomInt(16_384, 32_768);
+    const server = createServer();
+    const isFree = await new Promise<boolean>((resolve) => {
+      server.once('error', () => resolve(false));
+      server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
+    });
+    if (isFree) return port;
+  }
 }

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { fillVectorsJob } from '../../src/visual/jobs/encode.ts';
 import { startEncoder, startUnruly } from '../support/encoder.ts';
 import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
+import { freePort } from '../support/programs.ts';
 import { scene } from './scenes.ts';
 
 const enabled = async (library: Library) =>
@@ -46,16 +47,15 @@ describe('without an encoder', () => {
 
   // SEARCH-17
   test('renders uploads when the configured one is unreachable, which receives them when it starts', async () => {
-    const gone = await startEncoder();
-    await gone.stop();
-    const library = await openLibrary({ VITRINE_ENCODER_URL: gone.address });
+    const port = await freePort();
+    const library = await openLibrary({ VITRINE_ENCODER_URL: `http://127.0.0.1:${port}` });
     const mara = await library.join('mara');
     const refused = async () => (await mara.refused('searchByImage', { body: await picture() })).status;
     expect([await enabled(library), await refused()]).toEqual([false, 501]);
     const { id } = await upload(mara, await scene(1));
     await library.runJobs();
     expect(await mara.ok('getAsset', { params: { id } })).toMatchObject({ processing_status: 'ready' });
-    const encoder = await startEncoder(Number(new URL(gone.address).port));
+    const encoder = await startEncoder(port);
     await fill(library);
     expect(await enabled(library)).toBe(true);
     expect(await vectors(library)).toEqual([{ model: 'vitrine-reference@1', readable: true }]);
