@@ -67,13 +67,16 @@ async function spread(tx: Tx, id: string): Promise<void> {
     where cp.collection_id = ${id} and cp.post_id = n.post_id`.execute(tx);
 }
 
-/** Redistributes the places of these posts in the order named; the others keep theirs. */
+/**
+ * Redistributes the places of these posts in the order named; the others keep theirs. The places are one array rather
+ * than rows to join, because a cached plan expects few of them and compares each post with each place.
+ */
 async function arrange(tx: Tx, id: string, postIds: readonly string[]): Promise<void> {
-  await sql`update collection_posts cp set position = place.position
+  await sql`with place as materialized (
+      select array_agg(position order by position, post_id) as positions from collection_posts
+      where collection_id = ${id} and post_id = any(${[...postIds]}::uuid[]))
+    update collection_posts cp set position = (select positions[named.turn] from place)
     from unnest(${[...postIds]}::uuid[]) with ordinality named (post_id, turn)
-    join (select position, row_number() over (order by position, post_id) as turn
-      from collection_posts where collection_id = ${id} and post_id = any(${[...postIds]}::uuid[])) place
-      on place.turn = named.turn
     where cp.collection_id = ${id} and cp.post_id = named.post_id`.execute(tx);
 }
 
