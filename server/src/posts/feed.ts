@@ -5,7 +5,13 @@ import { feedKeeps, hidesRestricted, liveAsset } from '../access/assets.ts';
 import type { Caller, SignedIn } from '../access/caller.ts';
 import { postsInCollection } from '../access/collections.ts';
 import { fromOrigin } from '../access/federation.ts';
-import { listedDrafts, listedPosts, listedPostsAndTrash, postsLikedBy } from '../access/posts.ts';
+import {
+  listedDrafts,
+  listedPosts,
+  listedPostsAndTrash,
+  postsLikedBy,
+  publishedPost,
+} from '../access/posts.ts';
 import { liveTeam } from '../access/teams.ts';
 import { handle } from '../handle.ts';
 import type { Database } from '../platform/database/pool.ts';
@@ -145,11 +151,22 @@ async function feedRows(db: Database, caller: Caller, query: FeedQuery, limit: n
   }
   const matching = await matchingRows(db, caller, 'post', query.q);
   const searched = matching === null ? [] : [matching];
-  const conditions = [ruleOf(caller, query), kept, order.after, ...filters(caller, query), ...searched];
-  const { rows } = await sql<FeedRow>`
-    select p.id, ${order.key} as key from posts p where ${sql.join(conditions, sql` and `)}
-    order by ${order.by} limit ${rowsRead(query, limit)}`.execute(db);
-  return rows;
+  const conditions = [order.after, ...filters(caller, query), ...searched];
+  const rule = sql<boolean>`${ruleOf(caller, query)} and ${kept}`;
+  const rows = rowsRead(query, limit);
+  if (query.tag !== undefined && query.draft !== true && query.include_deleted !== true) {
+    // Sorts the posts before it decides which the caller reads, so that it stops at a full page. `offset 0` keeps the
+    // planner from deciding for all of them first.
+    const tagged = sql`select p.* from posts p where ${publishedPost} and ${sql.join(conditions, sql` and `)}
+      order by ${order.by} offset 0`;
+    const read = sql<FeedRow>`select id, key from (
+        select p.id, ${order.key} as key, p.posted_at, p.trend from (${tagged}) p where ${rule} limit ${rows}) p
+      order by ${order.by}`;
+    return (await read.execute(db)).rows;
+  }
+  const read = sql<FeedRow>`select p.id, ${order.key} as key from posts p
+    where ${rule} and ${sql.join(conditions, sql` and `)} order by ${order.by} limit ${rows}`;
+  return (await read.execute(db)).rows;
 }
 
 /** Reads the feed in three statements: a full page as long as there are more posts (FEED-1, FEED-6). */

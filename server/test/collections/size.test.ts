@@ -6,6 +6,7 @@ import { addPosts } from '../posts/people.ts';
 import type { Visitor } from '../support/client.ts';
 import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
 import { plainFile } from '../support/pictures.ts';
+import { planOf, touched } from '../support/plans.ts';
 import { type Statement, watchStatements } from '../support/statements.ts';
 import { collect, everyCollection, idsIn, move, placeAll, put } from './shelves.ts';
 
@@ -40,34 +41,6 @@ beforeAll(async () => {
 const statementsDuring = async (act: () => Promise<unknown>): Promise<Statement[]> =>
   (await watchStatements(library, act))[1];
 
-interface Node {
-  'Node Type': string;
-  'Relation Name'?: string;
-  'Index Name'?: string;
-  'Actual Rows'?: number;
-  'Actual Loops'?: number;
-  Plans?: Node[];
-}
-
-async function planOf({ text, values }: Statement): Promise<Node[]> {
-  const { rows } = await library.database.pool.query<{ 'QUERY PLAN': [{ Plan: Node }] }>(
-    `explain (analyze, format json) ${text}`,
-    values,
-  );
-  const nodes: Node[] = [];
-  const visit = (node: Node) => {
-    nodes.push(node);
-    for (const one of node.Plans ?? []) visit(one);
-  };
-  for (const row of rows) visit(row['QUERY PLAN'][0].Plan);
-  return nodes;
-}
-
-const touched = (nodes: Node[], relation: string) =>
-  nodes
-    .filter((node) => node['Relation Name'] === relation)
-    .reduce((sum, node) => sum + (node['Actual Rows'] ?? 0) * (node['Actual Loops'] ?? 1), 0);
-
 describe('what a large collection costs', () => {
   test('a page reads only its part of the index, also a late one', async () => {
     const first = await ann.ok('listCollectionPosts', { params: { id }, query: { limit: 20 } });
@@ -78,7 +51,7 @@ describe('what a large collection costs', () => {
       );
       const page = statements.find(({ text }) => /cp\.position::text/.test(text));
       if (page === undefined) throw new Error('no statement reads the page');
-      const nodes = await planOf(page);
+      const nodes = await planOf(library, page);
       expect(nodes.map((node) => node['Index Name'])).toContain('collection_posts_order');
       expect(nodes.map((node) => node['Node Type'])).not.toContain('Sort');
       expect(touched(nodes, 'collection_posts')).toBeLessThan(100);
@@ -93,7 +66,7 @@ describe('what a large collection costs', () => {
     const list = all.find(({ text }) => /from collections c/.test(text));
     if (list === undefined) throw new Error('no statement lists collections');
     // 200 in the small ones, 1,000 of the large one, and some read for covers.
-    expect(touched(await planOf(list), 'collection_posts')).toBeLessThan(2_500);
+    expect(touched(await planOf(library, list), 'collection_posts')).toBeLessThan(2_500);
   });
 
   // COLLECTION-6
