@@ -10,7 +10,7 @@ import { JsonText, type ScopedCookie, type SessionCookie } from './platform/http
 import { clientAddress } from './platform/http/client-address.ts';
 import type { UploadLimits } from './platform/http/concurrency.ts';
 import type { EventStreams } from './platform/http/event-streams.ts';
-import { refuseMethods } from './platform/http/methods.ts';
+import { refuseOtherMethods } from './platform/http/methods.ts';
 import { refuse } from './platform/http/refuse.ts';
 import { unlistedHeaders } from './platform/http/security-headers.ts';
 import { hasBody, isFilePart, isForm } from './platform/http/slow-requests.ts';
@@ -144,10 +144,11 @@ export function mountOperations(
   for (const one of bound) mount(server, one, mounting);
   const all: readonly Operation[] = Object.values(operations);
   const paths = Map.groupBy(all, (operation) => operation.path);
-  for (const [path, its] of paths)
-    refuseMethods(
-      server,
-      routePath(path),
-      its.flatMap((one) => (one.tus === true ? [one.method, 'OPTIONS' as const] : [one.method])),
-    );
+  refuseOtherMethods(
+    server,
+    Array.from(paths, ([path, its]) => ({
+      url: routePath(path),
+      methods: its.flatMap((one) => (one.tus === true ? [one.method, 'OPTIONS' as const] : [one.method])),
+    })),
+  );
 }

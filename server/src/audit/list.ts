@@ -1,3 +1,4 @@
+import { pipeline } from 'node:stream/promises';
 import { type AuditEvent, exportAudit, listAudit } from '@vitrine/contract/audit';
 import type { PostAuthor } from '@vitrine/contract/identity';
 import { type RawBuilder, sql } from 'kysely';
@@ -123,16 +124,10 @@ export const exportCsv = handle(exportAudit, async ({ db, log }, { caller, query
     .execute((tx) => recordEvent(tx, caller, { event: 'audit.exported', metadata: { ...query } }));
   const { stringify } = await import('csv-stringify');
   const csv = stringify({ header: true, columns, escape_formulas: true });
-  const fill = async () => {
-    for await (const row of csvRows(everyEvent(db, caller, query))) {
-      if (csv.destroyed) return;
-      if (!csv.write(row)) await new Promise((resolve) => csv.once('drain', resolve).once('close', resolve));
-    }
-    csv.end();
-  };
-  fill().catch((error: unknown) => {
+  pipeline(csvRows(everyEvent(db, caller, query)), csv).catch((error: unknown) => {
+    // The client closed the connection.
+    if (error instanceof Error && 'code' in error && error.code === 'ERR_STREAM_PREMATURE_CLOSE') return;
     log.error({ err: error }, 'the audit log could not be exported');
-    csv.destroy();
   });
   return {
     status: 200,
