@@ -103,7 +103,7 @@ function beyondEdge(page: Page): Promise<string> {
       (element) => element.getBoundingClientRect().right > clientWidth + 0.5,
     );
     const names = beyond.map((element) => `<${element.tagName} class="${element.getAttribute('class')}">`);
-    return `${names.join(' ')} (${scrollWidth} in ${clientWidth})`;
+    return `${names.join(' ')} (${scrollWidth} in ${clientWidth}, ${document.visibilityState})`;
   });
 }
 
@@ -141,6 +141,8 @@ test('long names overflow no element on desktop or phone', async () => {
     }
     for (const width of [375, 1280]) {
       await mara.setViewportSize({ width, height: 800 });
+      // A page behind another one may draw no frame, and lays out nothing again.
+      await mara.bringToFront();
       const overflowing = async () => [
         ...((await overhang(mara)) > 0 ? [`the page, because of ${await beyondEdge(mara)}`] : []),
         ...(await strays(mara)),
