@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import type { SignedIn } from '../access/caller.ts';
 import { arrangedPosts } from '../access/collections.ts';
 import { handle } from '../handle.ts';
-import { notifyPeers } from '../outbox/enqueue.ts';
+import { returnCollection } from '../outbox/enqueue.ts';
 import type { Tx } from '../platform/database/pool.ts';
 import { checkInFuture } from '../platform/http/moments.ts';
 import { refuse } from '../platform/http/refuse.ts';
@@ -78,12 +78,7 @@ export const edit = handle(updateCollection, async ({ db }, { caller, params, bo
       })
       .where('id', '=', locked.id)
       .execute();
-    await notifyPeers(tx, {
-      activity: 'update',
-      kind: 'collection',
-      objectId: locked.id,
-      actorRef: caller.ref,
-    });
+    await returnCollection(tx, locked.id, 'update', caller.ref);
     const edited = await showCollection(tx, caller, locked.id);
     if (body.cover_focal_x == null || body.cover_focal_y == null) return edited;
     await setFocal(tx, edited, body.cover_focal_x, body.cover_focal_y);

@@ -1,7 +1,8 @@
 import { sql } from 'kysely';
+import { shareInForce } from '../access/federation.ts';
 import type { Deps } from '../deps.ts';
 import { enqueueAll, type JobHandler } from '../job-table.ts';
-import { notifyPeer, wakeDelivery } from '../outbox/enqueue.ts';
+import { notifyPeer, wakeDelivery, withdrawCollection } from '../outbox/enqueue.ts';
 import { catchUpWithAll } from './catch-up.ts';
 import { compareOffered, enqueueFieldValues } from './fields/offered.ts';
 import { trimFetched } from './files/fetch.ts';
@@ -63,6 +64,20 @@ async function expireShares(deps: Deps): Promise<void> {
           actorRef: granted_by_user_ref,
         });
     }
+  });
+}
+
+/** Withdraws shared collections that have expired. */
+async function withdrawExpired({ db }: Deps): Promise<void> {
+  await db.transaction().execute(async (tx) => {
+    const { rows } = await sql<{
+      id: string;
+      owner_user_ref: number;
+    }>`select c.id, c.owner_user_ref from collections c
+      where c.expires_at <= now() and exists (select from federation_shares s
+        where s.kind = 'collection' and s.object_id = c.id and s.withdrawn_at is null and ${shareInForce})
+      for no key update of c`.execute(tx);
+    for (const { id, owner_user_ref } of rows) await withdrawCollection(tx, id, owner_user_ref);
   });
 }
 
@@ -137,6 +152,7 @@ async function forgetKeys({ db }: Deps): Promise<void> {
 export function keepFederationJob(deps: Deps): JobHandler<'keep-federation'> {
   return async () => {
     await expireShares(deps);
+    await withdrawExpired(deps);
     await purgeExpired(deps);
     await wakeAll(deps);
     await compareFields(deps);

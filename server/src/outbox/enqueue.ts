@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import { peersToNotify } from '../access/federation.ts';
+import { peersToNotify, shareInForce } from '../access/federation.ts';
 import { enqueueAll } from '../job-table.ts';
 import type { Tx } from '../platform/database/pool.ts';
 import { notifyFollowers, notifyFollowersOfAsset, notifyFollowersOfFile } from './followers.ts';
@@ -118,6 +118,34 @@ export async function notifyPeerOfCollection(
   await sql`insert into federation_outbox (peer_id, activity, kind, object_id, actor_ref)
     select ${peerId}, 'create', 'post', cp.post_id, ${actorRef} from collection_posts cp
     where cp.collection_id = ${collectionId} order by cp.position`.execute(tx);
+}
+
+/**
+ * Records that the peers of a collection that is in the trash or has expired lose it, and its posts that no other share
+ * covers (FED-33).
+ */
+export async function withdrawCollection(tx: Tx, id: string, actorRef: number): Promise<void> {
+  await sql`update federation_shares s set withdrawn_at = now()
+    where s.kind = 'collection' and s.object_id = ${id} and ${shareInForce}`.execute(tx);
+  await notifyPeers(tx, { activity: 'update', kind: 'collection', objectId: id, actorRef });
+}
+
+/** Records a collection that was restored or prolonged, with its posts for the peers that had lost them. */
+export async function returnCollection(
+  tx: Tx,
+  id: string,
+  activity: 'create' | 'update',
+  actorRef: number,
+): Promise<void> {
+  await notifyPeers(tx, { activity, kind: 'collection', objectId: id, actorRef });
+  const { rows } = await sql<{
+    peer_id: string;
+  }>`update federation_shares s set withdrawn_at = null from collections c
+    where s.kind = 'collection' and s.object_id = ${id} and s.withdrawn_at is not null
+      and c.id = s.object_id and (c.expires_at is null or c.expires_at > now())
+    returning s.peer_id`.execute(tx);
+  for (const peerId of new Set(rows.map(({ peer_id }) => peer_id)))
+    await notifyPeerOfCollection(tx, peerId, id, actorRef);
 }
 
 /** Records a changed definition for the peers that have it; it is sent again only to peers with a different version. */

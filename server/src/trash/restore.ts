@@ -5,7 +5,7 @@ import { trashed } from '../access/live.ts';
 import { checkMayRestore } from '../access/trash.ts';
 import { recordEvent } from '../audit/record.ts';
 import { handle } from '../handle.ts';
-import { notifyPeers } from '../outbox/enqueue.ts';
+import { notifyPeers, returnCollection } from '../outbox/enqueue.ts';
 import type { Tx } from '../platform/database/pool.ts';
 import { notFound } from '../platform/http/refuse.ts';
 import { lockRestoreRequests, recordDecision } from './record-decision.ts';
@@ -31,7 +31,8 @@ export async function restoreThing(tx: Tx, caller: SignedIn, kind: Kind, id: str
   checkMayRestore(caller, row.deleted_by_user_ref);
   await sql`update ${tables[kind]} set deleted_at = null, deleted_reason = null, deleted_by_user_ref = null
     where id = ${id}`.execute(tx);
-  await notifyPeers(tx, { activity: 'create', kind, objectId: id, actorRef: caller.ref });
+  if (kind === 'collection') await returnCollection(tx, id, 'create', caller.ref);
+  else await notifyPeers(tx, { activity: 'create', kind, objectId: id, actorRef: caller.ref });
   await recordEvent(tx, caller, { event: `admin.${kind}.restored`, target: { kind, id } });
 }
 

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { collect } from '../collections/shelves.ts';
 import type { Visitor } from '../support/client.ts';
 import { type Account, publish, upload } from '../support/library.ts';
 import { jpeg, plainFile } from '../support/pictures.ts';
@@ -8,6 +9,7 @@ import { addTeam } from '../support/teams.ts';
 import {
   countObjects,
   type Install,
+  keepFederation,
   memberOf,
   openInstall,
   pair,
@@ -331,4 +333,42 @@ test('subtitles go along with a shared video, follow its changes, come from the 
       join assets a on a.id = s.asset_id where a.origin_peer_id is not null)
     + (select count(*) from federated_subtitles) as count`;
   expect([await count(studio, left), await countObjects(studio, 'subtitles')]).toEqual([0, 1]);
+});
+
+describe('a shared collection', () => {
+  let id: string;
+  const shelved = async () => {
+    await settle(harbour, studio);
+    return (await titlesOf(bob)).filter((title) => title === 'Shelved');
+  };
+
+  beforeAll(async () => {
+    const asset = await upload(alice, plainFile('shelved'), { sensitivity: 'posts', title: 'Shelved' });
+    const post = await publish(alice, [asset], { title: 'Shelved' });
+    ({ id } = await collect(alice, 'Shelf', [post]));
+    await alice.ok('putCollectionPeer', { params: { id, peer_id: peers.peerOfOne }, body: {} });
+    expect(await shelved()).toEqual(['Shelved']);
+  });
+
+  // FED-1, FED-33
+  test('takes its posts along into the trash, and brings them back', async () => {
+    await alice.ok('deleteCollection', { params: { id }, body: undefined });
+    expect(await shelved()).toEqual([]);
+    await harbour.root.ok('restoreCollection', { params: { id } });
+    expect(await shelved()).toEqual(['Shelved']);
+  });
+
+  // FED-1, FED-33
+  test('has its posts there until it expires, and again when it is prolonged', async () => {
+    const expires_at = new Date(Date.now() + 3_600_000).toISOString();
+    await alice.ok('updateCollection', { params: { id }, body: { expires_at } });
+    expect(await shelved()).toEqual(['Shelved']);
+    await sql`update collections set expires_at = now() - interval '1 second' where id = ${id}`.execute(
+      harbour.database.db,
+    );
+    await keepFederation(harbour);
+    expect(await shelved()).toEqual([]);
+    await alice.ok('updateCollection', { params: { id }, body: { expires_at } });
+    expect(await shelved()).toEqual(['Shelved']);
+  });
 });

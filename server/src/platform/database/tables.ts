@@ -447,6 +447,7 @@ interface FederationSharesTable {
   sensitive_assets: Generated<unknown>;
   target_team: string | null;
   target_team_name: Generated<string>;
+  withdrawn_at: string | null;
 }
 
 interface FeedViewsTable {
@@ -518,18 +519,7 @@ interface FieldsTable {
   code: string;
   label: string;
   description: Generated<string>;
-  type:
-    | 'text'
-    | 'longtext'
-    | 'rich_text'
-    | 'number'
-    | 'boolean'
-    | 'date'
-    | 'datetime'
-    | 'select'
-    | 'multi_select'
-    | 'tree'
-    | 'reference';
+  type: 'text' | 'longtext' | 'rich_text' | 'number' | 'boolean' | 'date' | 'datetime' | 'select' | 'multi_select' | 'tree' | 'reference';
   subject_kind: Generated<'asset' | 'collection'>;
   options: DefaultedJson;
   open_vocabulary: Generated<boolean>;
@@ -638,15 +628,7 @@ interface NotificationPreferencesTable {
 interface NotificationsTable {
   id: Generated<string>;
   user_ref: number;
-  kind:
-    | 'request_received'
-    | 'request_decided'
-    | 'comment'
-    | 'reply'
-    | 'watched_comment'
-    | 'like'
-    | 'follow'
-    | 'mention';
+  kind: 'request_received' | 'request_decided' | 'comment' | 'reply' | 'watched_comment' | 'like' | 'follow' | 'mention';
   act: string | null;
   actor_user_ref: number | null;
   post_id: string | null;
