@@ -106,24 +106,33 @@ export interface TimeRange {
   to: RawBuilder<unknown>;
 }
 
-/**
- * FEED-3: leaves out posts `p` with members of which none is shown, except the caller's own; posts without members stay.
- * Part of the statement, so that pages are never short. Scalar subqueries, which end with the first shown member:
- * PostgreSQL plans an `exists` here as a hash over all members, for a page of 24 posts.
- */
-export function feedKeeps(caller: Caller): Predicate {
-  return keeps(caller, hasShownMember(caller));
+/** Whether every caller of this kind is shown the member `s` (migration 0057). */
+function plainlyShown(caller: Caller): Predicate {
+  return caller.kind === 'anonymous' ? sql`s.audience = 'public'` : sql`true`;
 }
 
 /**
- * Equals `feedKeeps` for posts of these times, and is much cheaper for many of them: most have a member that every
- * caller of a kind is shown (migration 0057), which is read once for all of them. Only the other posts are looked up.
+ * FEED-3: leaves out posts `p` with members of which none is shown, except the caller's own; posts without members stay.
+ * Most posts have a member that every caller of a kind is shown; only for the others, the rule of each member is
+ * evaluated. Part of the statement, so that pages are never short. Scalar subqueries, which end with the first shown
+ * member: PostgreSQL plans an `exists` here as a hash over all members, for a page of 24 posts.
+ */
+export function feedKeeps(caller: Caller): Predicate {
+  return keeps(
+    caller,
+    sql`coalesce((select true from shown_members s where s.post_id = p.id and ${plainlyShown(caller)} limit 1),
+      ${hasShownMember(caller)})`,
+  );
+}
+
+/**
+ * Equals `feedKeeps` for posts of these times, and is much cheaper for many of them: the members that every caller of
+ * the kind is shown are read once for all of them.
  */
 export function feedKeepsBetween(caller: Caller, { from, to }: TimeRange): Predicate {
-  const audience = caller.kind === 'anonymous' ? sql` and s.audience = 'public'` : sql``;
-  const plainlyShown = sql`p.id in (select s.post_id from shown_members s
-    where s.posted_at >= ${from} and s.posted_at <= ${to}${audience})`;
-  return keeps(caller, sql`(${plainlyShown} or ${hasShownMember(caller)})`);
+  const among = sql`p.id in (select s.post_id from shown_members s
+    where s.posted_at >= ${from} and s.posted_at <= ${to} and ${plainlyShown(caller)})`;
+  return keeps(caller, sql`(${among} or ${hasShownMember(caller)})`);
 }
 
 function keeps(caller: Caller, shown: Predicate): Predicate {

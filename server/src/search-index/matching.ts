@@ -162,6 +162,13 @@ function withGates(
   return ways.slice(0, -1).map((way) => sql<boolean>`${sql.join(way, sql` and `)}`);
 }
 
+/** Returns how many gated documents of assets PostgreSQL expects to have one of the words. Reads none of them. */
+export async function expectedBehindGates(db: Database, { either }: ParsedQuery): Promise<number> {
+  const { rows } = await sql<{ 'QUERY PLAN': [{ Plan: { 'Plan Rows': number } }] }>`explain (format json)
+    select from asset_gated_documents g where g.document @@ ${either}::tsquery`.execute(db);
+  return rows[0]?.['QUERY PLAN'][0].Plan['Plan Rows'] ?? 0;
+}
+
 /** `pg_trgm.word_similarity_threshold` while names are compared. */
 export const SIMILARITY_THRESHOLD = '0.5';
 

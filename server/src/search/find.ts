@@ -6,12 +6,13 @@ import type { Database, Tx } from '../platform/database/pool.ts';
 import { DEFAULT_LIMIT } from '../platform/http/page.ts';
 import { refuse } from '../platform/http/refuse.ts';
 import {
+  expectedBehindGates,
   type Matching,
   matchingOf,
   SIMILARITY_THRESHOLD,
   similarityMatching,
 } from '../search-index/matching.ts';
-import { hasWords, type ParsedQuery, type Term } from '../search-index/parsed-query.ts';
+import { hasWords, type ParsedQuery } from '../search-index/parsed-query.ts';
 import { type Narrowing, type Source, sources } from '../search-index/sources.ts';
 import { type InOrder, inOrder } from './in-order.ts';
 
@@ -326,26 +327,37 @@ function cut({ page, total, division }: PageRow, limit: number): FoundPage {
   };
 }
 
-type PlanMode = 'force_generic_plan' | 'force_custom_plan';
+/** With more gated documents than this, the way to those that match depends on which of the words is rare. */
+const MANY_GATED = 1000;
 
 /**
- * Returns how to plan the statements of a search (decision 328). Planning usually costs more than running, so a generic
- * plan serves all words of a connection. When a signed-in caller searches assets for several words, each word may be in
- * a part of the asset that only some callers may read, and a plan for the given words is cheaper.
+ * Whether a plan for the given words is cheaper than a cached one for any words (decisions 328 and 361). Planning
+ * usually costs more than running. When a signed-in caller searches assets for several words, each word may be in a
+ * part of the asset that only some callers may read, which matters once many assets have one of them there.
  */
-export function planModeOf(caller: Caller, kinds: readonly SearchKind[], terms: readonly Term[]): PlanMode {
-  const isGated = caller.kind !== 'anonymous' && kinds.includes('asset');
-  const hasSeveralWords = terms.filter((term) => !term.unwanted).length > 1;
-  return isGated && hasSeveralWords ? 'force_custom_plan' : 'force_generic_plan';
+export async function dependsOnWords(
+  tx: Tx,
+  caller: Caller,
+  kinds: readonly SearchKind[],
+  parsed: ParsedQuery | null,
+): Promise<boolean> {
+  if (caller.kind === 'anonymous' || !kinds.includes('asset')) return false;
+  if (parsed === null || parsed.each.length < 2) return false;
+  return (await expectedBehindGates(tx, parsed)) > MANY_GATED;
 }
 
-/** Runs a search in a transaction with this plan mode and the similarity threshold. */
-export function runSearch<T>(db: Database, planMode: PlanMode, run: (tx: Tx) => Promise<T>): Promise<T> {
+/** Runs a search in a transaction with cached plans and the similarity threshold. */
+export function runSearch<T>(db: Database, run: (tx: Tx) => Promise<T>): Promise<T> {
   return db.transaction().execute(async (tx) => {
-    await sql`select set_config('plan_cache_mode', ${planMode}, true),
+    await sql`select set_config('plan_cache_mode', 'force_generic_plan', true),
       set_config('pg_trgm.word_similarity_threshold', ${SIMILARITY_THRESHOLD}, true)`.execute(tx);
     return run(tx);
   });
+}
+
+/** Plans the statements that follow in the transaction for their parameters. */
+async function planForWords(tx: Tx): Promise<void> {
+  await sql`select set_config('plan_cache_mode', 'force_custom_plan', true)`.execute(tx);
 }
 
 /**
@@ -360,7 +372,8 @@ export async function find(
   place: Place | null,
   limit: number,
 ): Promise<FoundPage> {
-  const { parsed } = search;
+  const { kinds, parsed } = search;
+  if (await dependsOnWords(tx, caller, kinds, parsed)) await planForWords(tx);
   const sought = soughtOf(caller, search);
   const page = await readPage(tx, caller, sought, [], search, place, limit + 1);
   const { few } = page;

@@ -6,7 +6,7 @@ import { JsonText } from '../platform/http/answer.ts';
 import { DEFAULT_LIMIT } from '../platform/http/page.ts';
 import { type ParsedQuery, parseQuery, readTerms } from '../search-index/parsed-query.ts';
 import { readFacets } from './facets.ts';
-import { find, type Order, planModeOf, readPlace, runSearch } from './find.ts';
+import { find, type Order, readPlace, runSearch } from './find.ts';
 import { highlightTermsOf } from './highlight.ts';
 import { writeHits } from './show.ts';
 
@@ -39,7 +39,7 @@ export const search = handle(searchOperation, async (deps, { caller, query }) =>
     ...(owner_ref === undefined ? {} : { owner_ref }),
   };
   const terms = readTerms(query.q ?? '');
-  const { page, items } = await runSearch(db, planModeOf(caller, kinds, terms), async (tx) => {
+  const { page, items } = await runSearch(db, async (tx) => {
     const parsed = await parseQuery(tx, terms);
     const order = orderOf(query, parsed);
     const page = await find(
