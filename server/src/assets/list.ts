@@ -12,7 +12,7 @@ import { type ReadableParts, readableParts } from '../access/whereabouts.ts';
 import { findFilters } from '../fields/values/filter.ts';
 import { handle } from '../handle.ts';
 import { cursorAfter, readCursor } from '../platform/http/cursor.ts';
-import { cutPage, DEFAULT_LIMIT } from '../platform/http/page.ts';
+import { cutPage, DEFAULT_LIMIT, rowsOfPage } from '../platform/http/page.ts';
 import { matchingRows } from '../search-index/matching.ts';
 import { type AssetRow, assetColumns, assetJoins, showRow } from './show.ts';
 
@@ -52,7 +52,7 @@ interface Next {
   rule: RawBuilder<boolean>;
   after: RawBuilder<boolean>;
   order: RawBuilder<unknown>;
-  most: number;
+  most: RawBuilder<number>;
 }
 
 /**
@@ -88,13 +88,15 @@ export const list = handle(listAssets, async ({ db, ladder }, { caller, query })
   const order = oldestFirst ? sql`a.created_at, a.id` : sql`a.created_at desc, a.id desc`;
   const rule = ruleOf(caller, query, narrowed.length > 0);
   const parts = narrowed.length > 0 || query.include_deleted === true ? null : readableParts(caller);
+  // The best plan depends on the values of the filters, not on those of the other parameters.
+  const most = narrowed.length > 0 ? sql<number>`${limit + 1}` : rowsOfPage(limit);
   const wanted =
     parts === null
       ? sql<boolean>`${sql.join([rule, after, ...narrowed], sql` and `)}`
-      : sql<boolean>`a.id in ${nextOf(parts, { rule, after, order, most: limit + 1 })}`;
+      : sql<boolean>`a.id in ${nextOf(parts, { rule, after, order, most })}`;
   const { rows } = await sql<AssetRow>`
     select ${assetColumns(caller, ladder, shownOf(caller, query))} from assets a ${assetJoins}
-    where ${wanted} order by ${order} limit ${limit + 1}`.execute(db);
+    where ${wanted} order by ${order} limit ${most}`.execute(db);
   const page = cutPage(rows, limit, (last) => cursorAfter({ at: last.asset_created_at, id: last.asset_id }));
   return { status: 200, body: { ...page, items: page.items.map((row) => showRow(caller, row)) } };
 });

@@ -17,7 +17,7 @@ import { handle } from '../handle.ts';
 import type { Database } from '../platform/database/pool.ts';
 import { JsonText } from '../platform/http/answer.ts';
 import { cursorAfter, readCursor, readNumberCursor } from '../platform/http/cursor.ts';
-import { cutPage, DEFAULT_LIMIT } from '../platform/http/page.ts';
+import { cutPage, DEFAULT_LIMIT, rowsOfPage } from '../platform/http/page.ts';
 import { matchingRows } from '../search-index/matching.ts';
 import { type Lists, mergedFeed } from './feed-merged.ts';
 import { writePosts } from './write-page.ts';
@@ -123,20 +123,6 @@ function mergedFrom(caller: Caller, query: FeedQuery): Lists | null {
   return isNarrowed(query) ? null : listsOf(caller, feed);
 }
 
-/** Row limits of the plain feed: pages of 24, 50 (default), 100 or 200, and one row more. */
-const PLAIN_READS = [25, 51, 101, 201];
-
-/**
- * Returns how many rows to read for a page of `limit`: at least one more. For the plain feed it is one of a few
- * constants in the statement, so that PostgreSQL caches its plan: with a parameter it expects a tenth of the table and
- * plans every page again, which takes three times as long as reading it. The best plan of a narrowed feed depends on
- * the filter's value, so that one is planned each time.
- */
-function rowsRead(query: FeedQuery, limit: number): RawBuilder<number> {
-  const constant = isNarrowed(query) ? undefined : PLAIN_READS.find((rows) => rows > limit);
-  return constant === undefined ? sql`${limit + 1}` : sql.lit(constant);
-}
-
 /** Selects the posts: one more than requested, to know whether there is a next page. */
 async function feedRows(db: Database, caller: Caller, query: FeedQuery, limit: number): Promise<FeedRow[]> {
   // FEED-12: a list of drafts includes all of them.
@@ -153,7 +139,8 @@ async function feedRows(db: Database, caller: Caller, query: FeedQuery, limit: n
   const searched = matching === null ? [] : [matching];
   const conditions = [order.after, ...filters(caller, query), ...searched];
   const rule = sql<boolean>`${ruleOf(caller, query)} and ${kept}`;
-  const rows = rowsRead(query, limit);
+  // The best plan of a narrowed feed depends on the filter's value.
+  const rows = isNarrowed(query) ? sql`${limit + 1}` : rowsOfPage(limit);
   if (query.tag !== undefined && query.draft !== true && query.include_deleted !== true) {
     // Sorts the posts before it decides which the caller reads, so that it stops at a full page. `offset 0` keeps the
     // planner from deciding for all of them first.

@@ -6,6 +6,7 @@ import type { Visitor } from '../support/client.ts';
 import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
 import { bearer, grant } from '../support/people.ts';
 import { plainFile } from '../support/pictures.ts';
+import { watchStatements } from '../support/statements.ts';
 import { addTeam } from '../support/teams.ts';
 
 /** The access matrix covers which assets each kind of caller is given, in lists, by filters and alone. */
@@ -150,6 +151,22 @@ describe('pages', () => {
       expect([limit, idsOf(await listed(owner, { asset_type: 5, limit }))]).toEqual([limit, wallIds()]);
     const oldest = await listed(owner, { asset_type: 5, limit: 50, sort: 'oldest' });
     expect(idsOf(oldest)).toEqual(wallIds().reverse());
+  });
+
+  test('have one of four statements with a constant limit, so that PostgreSQL keeps its plan', async () => {
+    const limitsOf = async (query: AssetQuery) => {
+      const [, statements] = await watchStatements(library, () => stranger.ok('listAssets', { query }));
+      const lists = statements.filter(({ text }) => text.includes('from assets a'));
+      return lists.map(({ text }) => /limit (\S+)$/.exec(text)?.[1]);
+    };
+    for (const [limit, read] of [
+      [1, '25'],
+      [24, '25'],
+      [50, '51'],
+      [200, '201'],
+    ] as const)
+      expect(await limitsOf({ limit })).toEqual([read]);
+    expect(await limitsOf({ limit: 24, asset_type: 5 })).toEqual([expect.stringMatching(/^\$\d+$/)]);
   });
 });
 

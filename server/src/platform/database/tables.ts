@@ -519,7 +519,18 @@ interface FieldsTable {
   code: string;
   label: string;
   description: Generated<string>;
-  type: 'text' | 'longtext' | 'rich_text' | 'number' | 'boolean' | 'date' | 'datetime' | 'select' | 'multi_select' | 'tree' | 'reference';
+  type:
+    | 'text'
+    | 'longtext'
+    | 'rich_text'
+    | 'number'
+    | 'boolean'
+    | 'date'
+    | 'datetime'
+    | 'select'
+    | 'multi_select'
+    | 'tree'
+    | 'reference';
   subject_kind: Generated<'asset' | 'collection'>;
   options: DefaultedJson;
   open_vocabulary: Generated<boolean>;
@@ -628,7 +639,15 @@ interface NotificationPreferencesTable {
 interface NotificationsTable {
   id: Generated<string>;
   user_ref: number;
-  kind: 'request_received' | 'request_decided' | 'comment' | 'reply' | 'watched_comment' | 'like' | 'follow' | 'mention';
+  kind:
+    | 'request_received'
+    | 'request_decided'
+    | 'comment'
+    | 'reply'
+    | 'watched_comment'
+    | 'like'
+    | 'follow'
+    | 'mention';
   act: string | null;
   actor_user_ref: number | null;
   post_id: string | null;
