@@ -245,6 +245,32 @@ describe('the operator', () => {
 });
 
 // FED-33, FED-62
+// FED-1, FED-60
+test('a reference is sent only to peers that are given what it refers to', async () => {
+  await harbour.root.ok('createField', { body: { code: 'variant', label: 'Variant', type: 'reference' } });
+  const [hidden, given] = await Promise.all(
+    ['hidden', 'given'].map((name) => upload(harbour.root, plainFile(name), { sensitivity: 'posts' })),
+  );
+  const received = async () => {
+    await settle(harbour, studio);
+    const { rows } = await sql`select value from federated_values where code = 'variant'`.execute(
+      studio.database.db,
+    );
+    return rows;
+  };
+  await write('variant', { value_ref: hidden?.id });
+  expect(await received()).toEqual([]);
+  const other = await publish(harbour.root, given === undefined ? [] : [given], { title: 'Given' });
+  const params = { id: other.id, peer_id: peers.peerOfOne };
+  await harbour.root.ok('putPostPeer', { params, body: {} });
+  await write('variant', { value_ref: given?.id });
+  expect(await received()).toEqual([{ value: expect.objectContaining({ code: 'variant' }) }]);
+  await write('variant', { value_ref: hidden?.id });
+  expect(await received()).toEqual([]);
+  await harbour.root.ok('deletePostPeer', { params });
+  await settle(harbour, studio);
+});
+
 test('values are purged with the shared asset', async () => {
   await harbour.root.ok('deletePostPeer', { params: { id: post, peer_id: peers.peerOfOne } });
   await settle(harbour, studio);
