@@ -350,6 +350,20 @@ describe('a shared collection', () => {
     expect(await shelved()).toEqual(['Shelved']);
   });
 
+  // FED-1
+  test('covers its own posts only, whatever the visibility of others', async () => {
+    const asset = await upload(alice, plainFile('elsewhere'), { sensitivity: 'public' });
+    const elsewhere = await publish(alice, [asset], { title: 'Elsewhere', visibility: 'public' });
+    const inAnother = await publish(alice, [asset], { title: 'In another' });
+    await collect(alice, 'Not shared', [inAnother]);
+    for (const { id } of [elsewhere, inAnother])
+      await alice.ok('updatePost', { params: { id }, body: { description: 'changed' } });
+    // The peer would refuse them, but must not even be told.
+    const told = sql<{ count: number }>`select count(*) from federation_outbox
+      where object_id in (${elsewhere.id}, ${inAnother.id})`;
+    expect(await count(harbour, told)).toBe(0);
+  });
+
   // FED-1, FED-33
   test('takes its posts along into the trash, and brings them back', async () => {
     await alice.ok('deleteCollection', { params: { id }, body: undefined });

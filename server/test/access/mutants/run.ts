@@ -62,6 +62,13 @@ const reporter: Reporter = {
     failures.push(`${test.fullName} (${errors[0]?.message.split('\n', 1)[0]})`);
     void vitest.cancelCurrentRun('test-failure');
   },
+  // A hook that fails leaves the tests of its suite skipped.
+  onTestSuiteResult(suite) {
+    const [error] = suite.errors();
+    if (error === undefined) return;
+    failures.push(`${suite.fullName}: ${error.message}`);
+    void vitest.cancelCurrentRun('test-failure');
+  },
   onTestModuleEnd(module) {
     const [error] = module.errors();
     if (error === undefined) return;
