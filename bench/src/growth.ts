@@ -12,7 +12,7 @@ const pages: Readonly<Record<string, string>> = {
   'page of a tag': `posts?limit=${LIMIT}&tag=tag104`,
   'search, a word of every post': `search?limit=${LIMIT}&kind=post&q=happened`,
   'search, a rare word': `search?limit=${LIMIT}&kind=post&q=tag104`,
-  'search, one post': `search?limit=${LIMIT}&kind=post&q=7777`,
+  'search, a number': `search?limit=${LIMIT}&kind=post&q=7777`,
 };
 
 interface Library {
@@ -30,8 +30,8 @@ async function open(posts: number): Promise<Library> {
   const directory = await corpusDirectory(posts);
   const service = await spawnService(directory);
   const database = joinDatabase(directory);
-  // The statistics of a library in use; those of one that was just filled can be missing.
-  await database.pool.query('analyze');
+  // Gives a library that was just filled the statistics and visibility maps of one in use.
+  await database.pool.query('vacuum analyze');
   const headers = { cookie: await readerCookie(database) };
   await database.close();
   return { posts, service, headers };

@@ -89,7 +89,7 @@ export const list = handle(listAssets, async ({ db, ladder }, { caller, query })
   const rule = ruleOf(caller, query, narrowed.length > 0);
   const parts = narrowed.length > 0 || query.include_deleted === true ? null : readableParts(caller);
   // The best plan depends on the values of the filters, not on those of the other parameters.
-  const most = narrowed.length > 0 ? sql<number>`${limit + 1}` : rowsOfPage(limit);
+  const most = narrowed.length > 0 ? sql<number>`${limit + 1}` : sql.lit(rowsOfPage(limit));
   const wanted =
     parts === null
       ? sql<boolean>`${sql.join([rule, after, ...narrowed], sql` and `)}`

@@ -2,7 +2,7 @@ import { deleteCollection } from '@vitrine/contract/collections';
 import { sql } from 'kysely';
 import { recordEvent } from '../audit/record.ts';
 import { handle } from '../handle.ts';
-import { withdrawCollection } from '../outbox/enqueue.ts';
+import { withdrawCollections } from '../outbox/enqueue.ts';
 import { lockCollection } from './lock.ts';
 
 /**
@@ -17,7 +17,7 @@ export const remove = handle(deleteCollection, async ({ db }, { caller, params, 
       .set({ deleted_at: sql`now()`, deleted_reason: body?.reason ?? null, deleted_by_user_ref: caller.ref })
       .where('id', '=', id)
       .execute();
-    await withdrawCollection(tx, id, caller.ref);
+    await withdrawCollections(tx, sql`c.id = ${id}`, sql`${caller.ref}`);
     await recordEvent(tx, caller, {
       event: 'collection.deleted',
       target: { kind: 'collection', id },

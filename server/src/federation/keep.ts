@@ -1,8 +1,7 @@
 import { sql } from 'kysely';
-import { shareInForce } from '../access/federation.ts';
 import type { Deps } from '../deps.ts';
 import { enqueueAll, type JobHandler } from '../job-table.ts';
-import { notifyPeer, wakeDelivery, withdrawCollection } from '../outbox/enqueue.ts';
+import { notifyPeer, wakeDelivery, withdrawCollections } from '../outbox/enqueue.ts';
 import { catchUpWithAll } from './catch-up.ts';
 import { compareOffered, enqueueFieldValues } from './fields/offered.ts';
 import { trimFetched } from './files/fetch.ts';
@@ -67,18 +66,11 @@ async function expireShares(deps: Deps): Promise<void> {
   });
 }
 
-/** Withdraws shared collections that have expired. */
+/** Withdraws shared collections that have expired, in the name of their owners. */
 async function withdrawExpired({ db }: Deps): Promise<void> {
-  await db.transaction().execute(async (tx) => {
-    const { rows } = await sql<{
-      id: string;
-      owner_user_ref: number;
-    }>`select c.id, c.owner_user_ref from collections c
-      where c.expires_at <= now() and exists (select from federation_shares s
-        where s.kind = 'collection' and s.object_id = c.id and s.withdrawn_at is null and ${shareInForce})
-      for no key update of c`.execute(tx);
-    for (const { id, owner_user_ref } of rows) await withdrawCollection(tx, id, owner_user_ref);
-  });
+  await db
+    .transaction()
+    .execute((tx) => withdrawCollections(tx, sql`c.expires_at <= now()`, sql`c.owner_user_ref`));
 }
 
 /** Purges objects whose grant has expired, even if the peer does not report it. */

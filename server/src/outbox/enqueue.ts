@@ -21,17 +21,23 @@ export async function wakeDelivery(tx: Tx, peerIds: readonly string[]): Promise<
   await enqueueAll(tx, 'deliver', jobs);
 }
 
-/** Writes one outbox row for each of `peers`, a query with the column `peer_id`, in order. */
-async function write(tx: Tx, change: Change, peers: RawBuilder<unknown>): Promise<void> {
-  const { rows } = await sql<{ peer_id: string }>`
-    insert into federation_outbox (peer_id, activity, kind, object_id, actor_ref, details)
-    select distinct told.peer_id, ${change.activity}, ${change.kind}, ${change.objectId}::uuid, ${change.actorRef}::bigint,
-      ${JSON.stringify(change.details ?? {})}::jsonb
-    from (${peers}) told join federation_peers pe on pe.id = told.peer_id and pe.state in ('connected', 'disabled')
-    returning peer_id`.execute(tx);
+/** Inserts rows into the outbox, and wakes the delivery to their peers. */
+async function record(tx: Tx, insert: RawBuilder<unknown>): Promise<void> {
+  const { rows } = await sql<{ peer_id: string }>`${insert} returning peer_id`.execute(tx);
   await wakeDelivery(
     tx,
     rows.map(({ peer_id }) => peer_id),
+  );
+}
+
+/** Writes one outbox row for each of `peers`, a query with the column `peer_id`, in order. */
+async function write(tx: Tx, change: Change, peers: RawBuilder<unknown>): Promise<void> {
+  await record(
+    tx,
+    sql`insert into federation_outbox (peer_id, activity, kind, object_id, actor_ref, details)
+    select distinct told.peer_id, ${change.activity}, ${change.kind}, ${change.objectId}::uuid, ${change.actorRef}::bigint,
+      ${JSON.stringify(change.details ?? {})}::jsonb
+    from (${peers}) told join federation_peers pe on pe.id = told.peer_id and pe.state in ('connected', 'disabled')`,
   );
 }
 
@@ -55,16 +61,13 @@ export async function notifyPeers(
  */
 export async function notifyPeersOfFile(tx: Tx, hash: string): Promise<void> {
   await notifyFollowersOfFile(tx, hash);
-  const { rows } = await sql<{ peer_id: string }>`
-    insert into federation_outbox (peer_id, activity, kind, object_id, actor_ref)
+  await record(
+    tx,
+    sql`insert into federation_outbox (peer_id, activity, kind, object_id, actor_ref)
     select distinct told.peer_id, 'update', 'asset', a.id, a.owner_user_ref
     from assets a, lateral (${peersToNotify('asset', sql`a.id`)}) told
       join federation_peers pe on pe.id = told.peer_id and pe.state in ('connected', 'disabled')
-    where a.file_hash = ${hash} and a.deleted_at is null and a.origin_peer_id is null
-    returning peer_id`.execute(tx);
-  await wakeDelivery(
-    tx,
-    rows.map(({ peer_id }) => peer_id),
+    where a.file_hash = ${hash} and a.deleted_at is null and a.origin_peer_id is null`,
   );
 }
 
@@ -73,16 +76,13 @@ export async function notifyPeersOfFile(tx: Tx, hash: string): Promise<void> {
  * changed, and with them the members that the peers see.
  */
 export async function notifyPeersOfMember(tx: Tx, assetId: string, actorRef: number): Promise<void> {
-  const { rows } = await sql<{ peer_id: string }>`
-    insert into federation_outbox (peer_id, activity, kind, object_id, actor_ref)
+  await record(
+    tx,
+    sql`insert into federation_outbox (peer_id, activity, kind, object_id, actor_ref)
     select distinct told.peer_id, 'update', 'post', m.post_id, ${actorRef}::bigint
     from post_members m, lateral (${peersToNotify('post', sql`m.post_id`)}) told
       join federation_peers pe on pe.id = told.peer_id and pe.state in ('connected', 'disabled')
-    where m.asset_id = ${assetId}
-    returning peer_id`.execute(tx);
-  await wakeDelivery(
-    tx,
-    rows.map(({ peer_id }) => peer_id),
+    where m.asset_id = ${assetId}`,
   );
 }
 
@@ -121,16 +121,36 @@ export async function notifyPeerOfCollection(
 }
 
 /**
- * Records that the peers of a collection that is in the trash or has expired lose it, and its posts that no other share
- * covers (FED-33).
+ * Withdraws the collections `c` that match, which are in the trash or have expired, from the peers that still have
+ * them: they lose each collection, and its posts that no other share covers (FED-33). `actor` is who withdraws them.
+ * Locks the collections, so that none is extended meanwhile.
  */
-export async function withdrawCollection(tx: Tx, id: string, actorRef: number): Promise<void> {
-  await sql`update federation_shares s set withdrawn_at = now()
-    where s.kind = 'collection' and s.object_id = ${id} and ${shareInForce}`.execute(tx);
-  await notifyPeers(tx, { activity: 'update', kind: 'collection', objectId: id, actorRef });
+export async function withdrawCollections(
+  tx: Tx,
+  which: RawBuilder<boolean>,
+  actor: RawBuilder<number>,
+): Promise<void> {
+  await record(
+    tx,
+    sql`with ended as materialized (
+      select c.id, ${actor}::bigint as actor_ref from collections c where ${which} and exists (
+        select from federation_shares s where s.kind = 'collection' and s.object_id = c.id and s.withdrawn_at is null
+          and ${shareInForce})
+      for no key update of c),
+    withdrawn as (
+      update federation_shares s set withdrawn_at = now() from ended
+      where s.kind = 'collection' and s.object_id = ended.id and s.withdrawn_at is null and ${shareInForce}
+      returning s.peer_id, ended.id, ended.actor_ref)
+    insert into federation_outbox (peer_id, activity, kind, object_id, actor_ref)
+    select distinct w.peer_id, 'update', 'collection', w.id, w.actor_ref
+    from withdrawn w join federation_peers pe on pe.id = w.peer_id and pe.state in ('connected', 'disabled')`,
+  );
 }
 
-/** Records a collection that was restored or prolonged, with its posts for the peers that had lost them. */
+/**
+ * Records a collection that was restored or edited. Peers from which it was withdrawn get its posts again, unless it is
+ * still expired. The caller holds the lock of the collection.
+ */
 export async function returnCollection(
   tx: Tx,
   id: string,
@@ -138,10 +158,9 @@ export async function returnCollection(
   actorRef: number,
 ): Promise<void> {
   await notifyPeers(tx, { activity, kind: 'collection', objectId: id, actorRef });
-  const { rows } = await sql<{
-    peer_id: string;
-  }>`update federation_shares s set withdrawn_at = null from collections c
-    where s.kind = 'collection' and s.object_id = ${id} and s.withdrawn_at is not null
+  const { rows } = await sql<{ peer_id: string }>`
+    update federation_shares s set withdrawn_at = null from collections c
+    where s.kind = 'collection' and s.object_id = ${id} and s.withdrawn_at is not null and ${shareInForce}
       and c.id = s.object_id and (c.expires_at is null or c.expires_at > now())
     returning s.peer_id`.execute(tx);
   for (const peerId of new Set(rows.map(({ peer_id }) => peer_id)))
@@ -167,15 +186,12 @@ export async function notifyPeersOfValues(tx: Tx, fieldId: string, actorRef: num
     from ${sql.table(`${kind}_field_values`)} v,
       lateral (${peersToNotify(kind, sql.ref(`v.${kind}_id`))}) told
     where v.field_id = ${fieldId}`;
-  const { rows } = await sql<{ peer_id: string }>`
-    insert into federation_outbox (peer_id, activity, kind, object_id, actor_ref)
+  await record(
+    tx,
+    sql`insert into federation_outbox (peer_id, activity, kind, object_id, actor_ref)
     select distinct x.peer_id, 'update', x.kind, x.object_id, ${actorRef}::bigint
     from (${told('asset')} union ${told('collection')}) x
-      join federation_sent_fields s on s.peer_id = x.peer_id and s.field_id = ${fieldId}
-    returning peer_id`.execute(tx);
-  await wakeDelivery(
-    tx,
-    rows.map(({ peer_id }) => peer_id),
+      join federation_sent_fields s on s.peer_id = x.peer_id and s.field_id = ${fieldId}`,
   );
 }
 
@@ -184,14 +200,11 @@ export async function notifyPeersOfTeam(tx: Tx, teamId: string, actorRef: number
   const told = (kind: 'post' | 'asset') => sql`select told.peer_id, ${kind} as kind, x.id as object_id
     from ${sql.table(`${kind}s`)} x, lateral (${peersToNotify(kind, sql.ref('x.id'))}) told
     where x.team_id = ${teamId} and x.origin_peer_id is null`;
-  const { rows } = await sql<{ peer_id: string }>`
-    insert into federation_outbox (peer_id, activity, kind, object_id, actor_ref)
+  await record(
+    tx,
+    sql`insert into federation_outbox (peer_id, activity, kind, object_id, actor_ref)
     select distinct y.peer_id, 'update', y.kind, y.object_id, ${actorRef}::bigint
     from (${told('post')} union ${told('asset')}) y
-      join federation_peers pe on pe.id = y.peer_id and pe.state in ('connected', 'disabled')
-    returning peer_id`.execute(tx);
-  await wakeDelivery(
-    tx,
-    rows.map(({ peer_id }) => peer_id),
+      join federation_peers pe on pe.id = y.peer_id and pe.state in ('connected', 'disabled')`,
   );
 }

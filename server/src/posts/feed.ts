@@ -137,23 +137,32 @@ async function feedRows(db: Database, caller: Caller, query: FeedQuery, limit: n
   }
   const matching = await matchingRows(db, caller, 'post', query.q);
   const searched = matching === null ? [] : [matching];
-  const conditions = [order.after, ...filters(caller, query), ...searched];
+  const conditions = sql.join([order.after, ...filters(caller, query), ...searched], sql` and `);
   const rule = sql<boolean>`${ruleOf(caller, query)} and ${kept}`;
   // The best plan of a narrowed feed depends on the filter's value.
-  const rows = isNarrowed(query) ? sql`${limit + 1}` : rowsOfPage(limit);
-  if (query.tag !== undefined && query.draft !== true && query.include_deleted !== true) {
-    // Sorts the posts before it decides which the caller reads, so that it stops at a full page. `offset 0` keeps the
-    // planner from deciding for all of them first.
-    const tagged = sql`select p.* from posts p where ${publishedPost} and ${sql.join(conditions, sql` and `)}
-      order by ${order.by} offset 0`;
-    const read = sql<FeedRow>`select id, key from (
-        select p.id, ${order.key} as key, p.posted_at, p.trend from (${tagged}) p where ${rule} limit ${rows}) p
-      order by ${order.by}`;
-    return (await read.execute(db)).rows;
-  }
-  const read = sql<FeedRow>`select p.id, ${order.key} as key from posts p
-    where ${rule} and ${sql.join(conditions, sql` and `)} order by ${order.by} limit ${rows}`;
+  const most = isNarrowed(query) ? sql`${limit + 1}` : sql.lit(rowsOfPage(limit));
+  const isShared = query.draft !== true && query.include_deleted !== true;
+  const read =
+    query.tag !== undefined && isShared
+      ? taggedRows(order, conditions, rule, most)
+      : sql<FeedRow>`select p.id, ${order.key} as key from posts p
+          where ${rule} and ${conditions} order by ${order.by} limit ${most}`;
   return (await read.execute(db)).rows;
+}
+
+/**
+ * Sorts the posts that meet the conditions before it decides which the caller reads, so that it stops at a full page
+ * (decision 359). `offset 0` keeps the planner from deciding about all of them first.
+ */
+function taggedRows(
+  order: Order,
+  conditions: RawBuilder<unknown>,
+  rule: RawBuilder<boolean>,
+  most: RawBuilder<unknown>,
+): RawBuilder<FeedRow> {
+  const sorted = sql`select p.* from posts p where ${publishedPost} and ${conditions} order by ${order.by} offset 0`;
+  const read = sql`select p.id, ${order.key} as key, p.posted_at, p.trend from (${sorted}) p where ${rule} limit ${most}`;
+  return sql`select id, key from (${read}) p order by ${order.by}`;
 }
 
 /** Reads the feed in three statements: a full page as long as there are more posts (FEED-1, FEED-6). */

@@ -331,8 +331,8 @@ function cut({ page, total, division }: PageRow, limit: number): FoundPage {
 const MANY_GATED = 1000;
 
 /**
- * Whether a plan for the given words is cheaper than a cached one for any words (decisions 328 and 361). Planning
- * usually costs more than running. When a signed-in caller searches assets for several words, each word may be in a
+ * Returns whether a plan for the given words is cheaper than a cached one for any words (decisions 328 and 361).
+ * Planning usually costs more than running. When a signed-in caller searches assets for several words, each word may be in a
  * part of the asset that only some callers may read, which matters once many assets have one of them there.
  */
 export async function dependsOnWords(
@@ -355,7 +355,7 @@ export function runSearch<T>(db: Database, run: (tx: Tx) => Promise<T>): Promise
   });
 }
 
-/** Plans the statements that follow in the transaction for their parameters. */
+/** Makes PostgreSQL plan the later statements of the transaction for their parameters. */
 async function planForWords(tx: Tx): Promise<void> {
   await sql`select set_config('plan_cache_mode', 'force_custom_plan', true)`.execute(tx);
 }

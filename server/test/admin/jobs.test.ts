@@ -175,12 +175,13 @@ describe('GET /admin/system/jobs', () => {
       const handler = name === 'tiles' ? tilesJob(deps, 0) : renderJob(deps, 0);
       const progress = async () => (await jobs()).items.find((job) => job.id === id)?.progress ?? null;
       const { working } = await deps.db.transaction().execute(async (tx) => {
-        // The job waits for this lock when it stores what it made, so that it cannot end before it is looked at.
+        // The job needs this lock to store what it made, so it cannot end before its progress is read.
         await lockFile(tx, hash ?? '');
         const working = handler({ hash: hash ?? '', owner: '1' }, context);
         await expect
           .poll(progress, { timeout: 60_000, interval: 20 })
           .toEqual({ part: expect.closeTo(0.5, 0), step: null, done: null, total: null });
+        // In an object: the transaction would wait for a promise, and the job waits for the transaction.
         return { working };
       });
       await working;

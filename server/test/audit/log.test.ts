@@ -1,6 +1,6 @@
 import { parse } from 'csv-parse/sync';
 import { sql } from 'kysely';
-import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { recordEvent } from '../../src/audit/record.ts';
 import { retainAudit } from '../../src/audit/retention.ts';
 import { enqueue } from '../../src/job-table.ts';
@@ -8,6 +8,7 @@ import { type Visitor, visit } from '../support/client.ts';
 import { type Account, type Library, openLibrary, password } from '../support/library.ts';
 import { pagesOf } from '../support/pages.ts';
 import { actAs, grant, sessionIdOf } from '../support/people.ts';
+import { watchStatements } from '../support/statements.ts';
 
 let library: Library;
 let root: Account;
@@ -224,6 +225,31 @@ describe('GET /admin/audit/export', () => {
     );
     return rows.length;
   }
+
+  test('stops reading the log when the client leaves, which is no fault', async () => {
+    // Of its own, because events are never deleted.
+    const large = await openLibrary();
+    const chief = await large.join('chief', 'admin');
+    await sql`insert into audit_events (event, metadata)
+      select 'many.events', jsonb_build_object('text', repeat('x', 500)) from generate_series(1, 40000)`.execute(
+      large.deps.db,
+    );
+    const faults = vi.spyOn(large.deps.log, 'error');
+    const [, statements] = await watchStatements(large, async () => {
+      const headers = { cookie: `user=${chief.cookie()}` };
+      const response = await fetch(`${large.address}/api/v1/admin/audit/export`, { headers });
+      const reader = response.body?.getReader();
+      await reader?.read();
+      await reader?.cancel();
+      const { pool } = large.database;
+      await expect.poll(() => pool.idleCount).toBe(pool.totalCount);
+    });
+    // The whole log has 200 pages.
+    const pages = statements.filter(({ text }) => text.includes('from audit_events'));
+    expect(pages.length).toBeGreaterThan(0);
+    expect(pages.length).toBeLessThan(100);
+    expect(faults).not.toHaveBeenCalled();
+  });
 
   // AUDIT-5
   test('is a CSV file with a header and the same content as the list', async () => {

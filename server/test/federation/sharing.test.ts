@@ -372,17 +372,42 @@ describe('a shared collection', () => {
     expect(await shelved()).toEqual(['Shelved']);
   });
 
-  // FED-1, FED-33
-  test('has its posts there until it expires, and again when it is prolonged', async () => {
-    const expires_at = new Date(Date.now() + 3_600_000).toISOString();
-    await alice.ok('updateCollection', { params: { id }, body: { expires_at } });
-    expect(await shelved()).toEqual(['Shelved']);
+  const inAnHour = () => new Date(Date.now() + 3_600_000).toISOString();
+  const expire = async () => {
     await sql`update collections set expires_at = now() - interval '1 second' where id = ${id}`.execute(
       harbour.database.db,
     );
     await keepFederation(harbour);
-    expect(await shelved()).toEqual([]);
-    await alice.ok('updateCollection', { params: { id }, body: { expires_at } });
+  };
+
+  // FED-1, FED-33
+  test('has its posts there until it expires, and again when its expiry is extended', async () => {
+    await alice.ok('updateCollection', { params: { id }, body: { expires_at: inAnHour() } });
     expect(await shelved()).toEqual(['Shelved']);
+    await expire();
+    expect(await shelved()).toEqual([]);
+    await alice.ok('updateCollection', { params: { id }, body: { name: 'Still expired' } });
+    expect(await shelved()).toEqual([]);
+    await alice.ok('updateCollection', { params: { id }, body: { expires_at: inAnHour() } });
+    expect(await shelved()).toEqual(['Shelved']);
+  });
+
+  // FED-20, FED-33
+  test('is withdrawn once', async () => {
+    const changes = sql<{ count: number }>`select count(*) from federation_outbox where object_id = ${id}`;
+    const before = await count(harbour, changes);
+    await expire();
+    await keepFederation(harbour);
+    expect(await count(harbour, changes)).toBe(before + 1);
+  });
+
+  // FED-1
+  test('tells the peer nothing of its posts when it returns after its share has ended', async () => {
+    await alice.ok('deleteCollectionPeer', { params: { id, peer_id: peers.peerOfOne } });
+    await settle(harbour, studio);
+    const posts = sql<{ count: number }>`select count(*) from federation_outbox where kind = 'post'`;
+    const before = await count(harbour, posts);
+    await alice.ok('updateCollection', { params: { id }, body: { expires_at: inAnHour() } });
+    expect(await count(harbour, posts)).toBe(before);
   });
 });

@@ -213,7 +213,7 @@ describe('the statements of a search', () => {
     await sql`reset plan_cache_mode`.execute(db);
   });
 
-  test('are planned for several words of assets if one is in many parts that only some may read', async () => {
+  test('are planned for their words only if many assets have one of several words where not everyone may read it', async () => {
     const caller = await callerOf(library.deps.db, ines.ref);
     if (caller === null) throw new Error('ines has no account');
     const anonymous = { kind: 'anonymous' } as const;

@@ -141,13 +141,13 @@ test('long names overflow no element on desktop or phone', async () => {
     }
     for (const width of [375, 1280]) {
       await mara.setViewportSize({ width, height: 800 });
-      // A page behind another one may draw no frame, and lays out nothing again.
+      // A page behind another one may draw no frames, and then does not lay out its pictures again.
       await mara.bringToFront();
       const overflowing = async () => [
         ...((await overhang(mara)) > 0 ? [`the page, because of ${await beyondEdge(mara)}`] : []),
         ...(await strays(mara)),
       ];
-      // Rows of pictures are laid out again soon after the window has another width.
+      // Rows of pictures are laid out again shortly after the width of the window changes.
       await vi.waitUntil(async () => (await overflowing()).length === 0, { timeout: 5000 }).catch(() => {});
       seen.push(...(await overflowing()).map((element) => `${width} ${path}: ${element}`));
     }

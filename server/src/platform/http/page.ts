@@ -4,16 +4,16 @@ import { codeCursorAfter, cursorAfter, readCodeCursor, readCursor } from './curs
 /** HTTP-7: the default page size. */
 export const DEFAULT_LIMIT = 50;
 
-/** Row limits of pages: of 24, 50 (default), 100 or 200, and one row more. */
+/** Row limits of pages of 24, 50 (the default), 100 and 200: one row more. */
 const READ = [25, 51, 101, 201];
 
 /**
- * Returns how many rows to read for a page of `limit`, at least one more, as one of a few constants of a statement. With a
- * parameter, PostgreSQL expects a tenth of the table and plans every page again, which takes several times as long as
- * reading it. For statements whose best plan depends on a value, a parameter is better.
+ * Returns how many rows to read for a page of `limit`: at least one more, and one of a few numbers, to be a constant of
+ * the statement. With a parameter, PostgreSQL expects a tenth of the table and plans every page again, which takes
+ * several times as long as reading it. A parameter is better if the best plan depends on another value.
  */
-export function rowsOfPage(limit: number): RawBuilder<number> {
-  return sql.lit(READ.find((rows) => rows > limit) ?? limit + 1);
+export function rowsOfPage(limit: number): number {
+  return READ.find((rows) => rows > limit) ?? limit + 1;
 }
 
 /** Returns a page from rows that were read with one more than the page, and the cursor of the next page. */
