@@ -6,8 +6,8 @@ import { callerOf } from '../../src/access/caller-of.ts';
 import { searchable } from '../../src/access/search.ts';
 import { readableParts, searchCandidates } from '../../src/access/whereabouts.ts';
 import { sources } from '../../src/search-index/sources.ts';
-import { type EncoderProcess, startEncoder } from '../support/encoder.ts';
-import { type About, openAbout } from './about.ts';
+import { startEncoder } from '../support/encoder.ts';
+import { openAbout } from './about.ts';
 import { everythingHolds, setSwitches, usual } from './setting.ts';
 import { lookAtCards } from './surfaces/cards.ts';
 import { lookAtDefinitions } from './surfaces/definitions.ts';
@@ -45,18 +45,14 @@ import {
  * What every caller learns about the content of the library: search, fields and their values, tags, the featured list,
  * teams, requests, notifications, and the private settings of accounts (surfaces/).
  */
-let about: About;
-let encoder: EncoderProcess;
 
 const anonymous: Anonymous = { kind: 'anonymous' };
 
 /** Each test sends thousands of requests, which takes longer on a busy machine. */
 const patient = { timeout: 180_000 };
 
-beforeAll(async () => {
-  encoder = await startEncoder();
-  about = await openAbout(encoder.address);
-}, 300_000);
+const encoder = await startEncoder();
+const about = await openAbout(encoder.address);
 
 afterAll(() => encoder.stop());
 

@@ -4,7 +4,7 @@ import { operations } from '@vitrine/contract/operations';
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type Visitor, visit } from '../support/client.ts';
-import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
+import { type Account, openLibrary, upload } from '../support/library.ts';
 import { jpeg, plainFile } from '../support/pictures.ts';
 import { must } from './cells.ts';
 import { openLedger } from './ledger.ts';
@@ -17,7 +17,6 @@ const ledger = openLedger();
 const everythingHolds = () => expect(ledger.takeDifferences()).toEqual([]);
 const MISSING = '00000000-0000-4000-8000-0000000000ff';
 
-let library: Library;
 const people = new Map<string, Account>();
 const person = (name: string): Account => must(people.get(name), name);
 const teams = new Map<string, string>();
@@ -54,45 +53,43 @@ async function give(name: string, given: Capabilities): Promise<void> {
   }
 }
 
-beforeAll(async () => {
-  library = await openLibrary();
-  const { db } = library.deps;
-  for (const slug of ['above', 'team', 'below', 'elsewhere', 'gone']) {
-    const row = await db
-      .insertInto('teams')
-      .values({ slug, name: slug, deleted_at: slug === 'gone' ? '2026-01-01T00:00:00Z' : null })
-      .returning('id')
-      .executeTakeFirstOrThrow();
-    teams.set(slug, row.id);
-  }
-  await db
-    .insertInto('team_parents')
-    .values([
-      { team_id: teamId('team'), parent_id: teamId('above') },
-      { team_id: teamId('below'), parent_id: teamId('team') },
-    ])
-    .execute();
-  for (const [name, given] of Object.entries(cast)) {
-    people.set(name, await enter(library, name));
-    await give(name, given);
-  }
-  const roleOf = async (code: string) =>
-    (await db.selectFrom('roles').select('id').where('code', '=', code).executeTakeFirstOrThrow()).id;
-  people.set('viewer', await enter(library, 'viewer', await roleOf('viewer')));
-  people.set('viewing helpdesk', await enter(library, 'viewing helpdesk', await roleOf('viewer')));
-  await give('viewing helpdesk', ['users.write']);
-  await db
-    .insertInto('team_members')
-    .values([
-      { team_id: teamId('team'), user_ref: person('member of the team').ref },
-      { team_id: teamId('above'), user_ref: person('member of the team above').ref },
-      { team_id: teamId('below'), user_ref: person('member of the team below').ref },
-      { team_id: teamId('gone'), user_ref: person('member of a team that is no more').ref },
-    ])
-    .execute();
-  await upload(person('member'), await jpeg(60, 40));
-  await library.runJobs();
-});
+const library = await openLibrary();
+const { db } = library.deps;
+for (const slug of ['above', 'team', 'below', 'elsewhere', 'gone']) {
+  const row = await db
+    .insertInto('teams')
+    .values({ slug, name: slug, deleted_at: slug === 'gone' ? '2026-01-01T00:00:00Z' : null })
+    .returning('id')
+    .executeTakeFirstOrThrow();
+  teams.set(slug, row.id);
+}
+await db
+  .insertInto('team_parents')
+  .values([
+    { team_id: teamId('team'), parent_id: teamId('above') },
+    { team_id: teamId('below'), parent_id: teamId('team') },
+  ])
+  .execute();
+for (const [name, given] of Object.entries(cast)) {
+  people.set(name, await enter(library, name));
+  await give(name, given);
+}
+const roleOf = async (code: string) =>
+  (await db.selectFrom('roles').select('id').where('code', '=', code).executeTakeFirstOrThrow()).id;
+people.set('viewer', await enter(library, 'viewer', await roleOf('viewer')));
+people.set('viewing helpdesk', await enter(library, 'viewing helpdesk', await roleOf('viewer')));
+await give('viewing helpdesk', ['users.write']);
+await db
+  .insertInto('team_members')
+  .values([
+    { team_id: teamId('team'), user_ref: person('member of the team').ref },
+    { team_id: teamId('above'), user_ref: person('member of the team above').ref },
+    { team_id: teamId('below'), user_ref: person('member of the team below').ref },
+    { team_id: teamId('gone'), user_ref: person('member of a team that is no more').ref },
+  ])
+  .execute();
+await upload(person('member'), await jpeg(60, 40));
+await library.runJobs();
 
 const statusOf = async (visitor: Visitor, method: string, path: string, body?: unknown) =>
   (await visitor.send(path, { method, ...(body === undefined ? {} : { body }) })).status;

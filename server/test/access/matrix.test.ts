@@ -43,11 +43,8 @@ import { type Caller, disguiseNames, makeWorld } from './world.ts';
  * learn about them elsewhere.
  */
 const names = [...callerKinds, ...disguiseNames];
-let matrix: Matrix;
 
-beforeAll(async () => {
-  matrix = { world: await makeWorld(await openLibrary()), ledger: openLedger() };
-}, 300_000);
+const matrix: Matrix = { world: await makeWorld(await openLibrary()), ledger: openLedger() };
 
 const callerOf = (name: string): Caller => must(matrix.world.callers.get(name), name);
 

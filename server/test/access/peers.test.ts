@@ -6,8 +6,8 @@ import type { Install as Sender } from '../../src/federation/identity.ts';
 import { OutboundError, postSigned } from '../../src/federation/outbound.ts';
 import { signHttp } from '../../src/federation/protocol/http-signature.ts';
 import { rawPublicKey, signEnvelope } from '../../src/federation/protocol/signature.ts';
-import { type Install, openInstall } from '../federation/installs.ts';
-import { type Account, publish, upload } from '../support/library.ts';
+import { openInstall } from '../federation/installs.ts';
+import { publish, upload } from '../support/library.ts';
 import { plainFile } from '../support/pictures.ts';
 
 const PROTOCOL = 'https://artist-alley.org/protocol/v1';
@@ -73,9 +73,6 @@ interface Target {
   fileGoes: boolean;
 }
 
-let harbour: Install;
-let alice: Account;
-let callers: Caller[];
 const posts: Target[] = [];
 /** Files shared without a post. */
 const files: { name: string; id: string; hash: string; goes: boolean }[] = [];
@@ -171,14 +168,12 @@ async function makeCaller(kind: PeerKind, at: number): Promise<Caller> {
   return { kind, sender: { url, name: kind.name, key: { privateKey, publicKey } } };
 }
 
-beforeAll(async () => {
-  harbour = await openInstall('Harbour');
-  alice = await harbour.join('alice');
-  callers = [];
-  for (const [at, kind] of kinds.entries()) callers.push(await makeCaller(kind, at));
-  await makePosts();
-  await shareEverything();
-}, 60_000);
+const harbour = await openInstall('Harbour');
+const alice = await harbour.join('alice');
+const callers: Caller[] = [];
+for (const [at, kind] of kinds.entries()) callers.push(await makeCaller(kind, at));
+await makePosts();
+await shareEverything();
 
 /** An envelope that the caller's person signs. */
 function envelopeOf({ kind, sender }: Caller, body: object) {

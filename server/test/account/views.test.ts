@@ -1,16 +1,13 @@
 import type { FeedViewQuery } from '@vitrine/contract/feed-views';
 import { sql } from 'kysely';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Visitor } from '../support/client.ts';
-import { type Library, openLibrary } from '../support/library.ts';
+import { openLibrary } from '../support/library.ts';
 import { nowhere } from '../support/people.ts';
 
-let library: Library;
 let made = 0;
 
-beforeAll(async () => {
-  library = await openLibrary();
-});
+const library = await openLibrary();
 
 const someone = () => {
   made += 1;

@@ -6,20 +6,14 @@ import { gzipSync } from 'node:zlib';
 import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { writeSetting } from '../../src/settings.ts';
-import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
+import { type Library, openLibrary, publish, upload } from '../support/library.ts';
 import { jpeg, plainFile } from '../support/pictures.ts';
 import { type Json, type RemotePerson, startPerson } from './remote.ts';
 
 const TYPE = 'application/activity+json';
 
-let library: Library;
-let root: Account;
-let ada: Account;
-let bob: RemotePerson;
-let eve: RemotePerson;
 /** The address of ada's actor. */
 let actor: string;
-let file: { id: string };
 
 /** Opens a library with a public address that visitors may read, where ActivityPub is off. */
 async function openPublic(env: Record<string, string>): Promise<Library> {
@@ -29,13 +23,11 @@ async function openPublic(env: Record<string, string>): Promise<Library> {
   return opened;
 }
 
-beforeAll(async () => {
-  library = await openPublic({ VITRINE_FEDERATION_PRIVATE_ADDRESSES: 'on' });
-  root = await library.join('root', 'admin');
-  ada = await library.join('ada');
-  [bob, eve] = [await startPerson('bob'), await startPerson('eve')];
-  file = await upload(ada, plainFile(), {}, 'notes.bin');
-});
+const library = await openPublic({ VITRINE_FEDERATION_PRIVATE_ADDRESSES: 'on' });
+const root = await library.join('root', 'admin');
+const ada = await library.join('ada');
+const [bob, eve] = [await startPerson('bob'), await startPerson('eve')];
+const file = await upload(ada, plainFile(), {}, 'notes.bin');
 afterAll(() => Promise.all([bob?.close(), eve?.close()]));
 afterEach(() => {
   bob.refuseWith = () => null;

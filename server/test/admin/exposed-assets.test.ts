@@ -1,23 +1,15 @@
 import type { Sensitivity } from '@vitrine/contract/assets';
-import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { auditEvents } from '../support/audit.ts';
 import type { Visitor } from '../support/client.ts';
-import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
+import { openLibrary, publish, upload } from '../support/library.ts';
 import { grant } from '../support/people.ts';
 import { jpeg, plainFile } from '../support/pictures.ts';
 
-let library: Library;
-let curator: Account;
-let owner: Account;
-let stranger: Account;
-
-beforeAll(async () => {
-  library = await openLibrary();
-  curator = await library.join('curator');
-  await grant(library, curator, 'assets.admin');
-  owner = await library.join('owner');
-  stranger = await library.join('stranger');
-});
+const library = await openLibrary();
+const curator = await library.join('curator');
+await grant(library, curator, 'assets.admin');
+const [owner, stranger] = await library.joinAll('owner', 'stranger');
 
 beforeEach(async () => {
   await library.deps.db.updateTable('assets').set({ sensitivity: 'restricted' }).execute();

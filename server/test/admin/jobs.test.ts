@@ -1,21 +1,16 @@
 import { sql } from 'kysely';
 import sharp from 'sharp';
-import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { lockFile } from '../../src/assets/insert.ts';
 import { renderJob } from '../../src/assets/jobs/render.ts';
 import { tilesJob } from '../../src/assets/jobs/tiles.ts';
 import { pdf } from '../media/documents.ts';
 import { auditEventsDuring } from '../support/audit.ts';
-import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
+import { openLibrary, upload } from '../support/library.ts';
 import { unknownBytes } from '../support/pictures.ts';
 
-let library: Library;
-let root: Account;
-
-beforeAll(async () => {
-  library = await openLibrary();
-  root = await library.join('root', 'admin');
-});
+const library = await openLibrary();
+const root = await library.join('root', 'admin');
 
 beforeEach(async () => {
   await sql`select graphile_worker.force_unlock_workers(array['somebody'])`.execute(library.deps.db);

@@ -1,17 +1,11 @@
 import { request as httpRequest } from 'node:http';
-import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type Account, type Library, openLibrary, password } from '../support/library.ts';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { openLibrary, password } from '../support/library.ts';
 import { openSecond } from '../support/second.ts';
 
-let library: Library;
-let root: Account;
-let host: string;
-
-beforeAll(async () => {
-  library = await openLibrary();
-  root = await library.join('root', 'admin');
-  host = new URL(library.address).host;
-});
+const library = await openLibrary();
+const root = await library.join('root', 'admin');
+const host = new URL(library.address).host;
 
 beforeEach(() => store(null));
 

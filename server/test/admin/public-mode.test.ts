@@ -1,21 +1,17 @@
 import { operations } from '@vitrine/contract/operations';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { visit } from '../support/client.ts';
-import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
+import { openLibrary, publish, upload } from '../support/library.ts';
 import { plainFile } from '../support/pictures.ts';
 import { openSecond } from '../support/second.ts';
 
-let library: Library;
-let root: Account;
 const ids = new Map<string, string>();
 
-beforeAll(async () => {
-  library = await openLibrary();
-  root = await library.join('root', 'admin');
-  const asset = await upload(root, plainFile());
-  await publish(root, [asset], { visibility: 'public' });
-  ids.set('id', asset.id);
-});
+const library = await openLibrary();
+const root = await library.join('root', 'admin');
+const asset = await upload(root, plainFile());
+await publish(root, [asset], { visibility: 'public' });
+ids.set('id', asset.id);
 
 const all = Object.values(operations);
 

@@ -1,15 +1,10 @@
 import { addressKeys, type TextKey, wordKeys } from '@vitrine/contract/texts';
-import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { auditEvents, auditEventsDuring } from '../support/audit.ts';
-import { type Account, type Library, openLibrary } from '../support/library.ts';
+import { type Library, openLibrary } from '../support/library.ts';
 
-let library: Library;
-let root: Account;
-
-beforeAll(async () => {
-  library = await openLibrary();
-  root = await library.join('root', 'admin');
-});
+const library = await openLibrary();
+const root = await library.join('root', 'admin');
 
 const fresh = { site_name: 'Vitrine', base_url: null, default_sensitivity: 'posts', indexing: true };
 

@@ -1,19 +1,14 @@
 import { rm } from 'node:fs/promises';
 import { sql } from 'kysely';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { countStorageOnce } from '../../src/admin/storage.ts';
 import { writeSetting } from '../../src/settings.ts';
-import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
+import { openLibrary, upload } from '../support/library.ts';
 import { comeToWait } from '../support/locks.ts';
 import { jpeg, plainFile } from '../support/pictures.ts';
 
-let library: Library;
-let root: Account;
-
-beforeAll(async () => {
-  library = await openLibrary();
-  root = await library.join('root', 'admin');
-});
+const library = await openLibrary();
+const root = await library.join('root', 'admin');
 
 const overview = () => root.ok('getStorage');
 const countNow = async () => {

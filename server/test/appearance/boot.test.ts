@@ -1,20 +1,14 @@
-import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { auditEventsDuring } from '../support/audit.ts';
-import { type Account, type Library, openLibrary } from '../support/library.ts';
+import { openLibrary } from '../support/library.ts';
 import { bearer } from '../support/people.ts';
 import { forgetLogos, newLogo, newLogos, useBytes, useInTurn } from './logos.ts';
 
 const slots = ['brand_font', 'display_font', 'body_font', 'mono_font'] as const;
 const noFonts = { brand_font: '', display_font: '', body_font: '', mono_font: '' };
 
-let library: Library;
-let root: Account;
-let mara: Account;
-
-beforeAll(async () => {
-  library = await openLibrary();
-  [root, mara] = await Promise.all([library.join('root', 'admin'), library.join('mara')]);
-});
+const library = await openLibrary();
+const [root, mara] = await Promise.all([library.join('root', 'admin'), library.join('mara')]);
 
 beforeEach(async () => {
   await library.setPublicMode(false);

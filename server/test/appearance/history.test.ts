@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { basePath } from '@vitrine/contract/operations';
 import { sql } from 'kysely';
-import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { logoKey } from '../../src/platform/storage/object-key.ts';
 import { sweep } from '../../src/sweep/stored-files.ts';
 import { auditEventsDuring } from '../support/audit.ts';
-import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
+import { openLibrary, upload } from '../support/library.ts';
 import {
   addressOf,
   fetchBytes,
@@ -23,14 +23,8 @@ import {
 
 const days = 24 * 3600 * 1000;
 
-let library: Library;
-let root: Account;
-let mara: Account;
-
-beforeAll(async () => {
-  library = await openLibrary();
-  [root, mara] = await Promise.all([library.join('root', 'admin'), library.join('mara', 'admin')]);
-});
+const library = await openLibrary();
+const [root, mara] = await Promise.all([library.join('root', 'admin'), library.join('mara', 'admin')]);
 
 beforeEach(() => forgetLogos(library));
 

@@ -1,9 +1,9 @@
 import { readdir } from 'node:fs/promises';
 import { basePath } from '@vitrine/contract/operations';
-import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { logoKey } from '../../src/platform/storage/object-key.ts';
 import { auditEventsDuring } from '../support/audit.ts';
-import { type Account, type Library, objectPath, openLibrary, upload } from '../support/library.ts';
+import { objectPath, openLibrary, upload } from '../support/library.ts';
 import {
   animatedGif,
   avif,
@@ -37,13 +37,8 @@ import {
 const uploading = ['POST', '/admin/system/appearance/logo'] as const;
 const MiB = 1024 * 1024;
 
-let library: Library;
-let root: Account;
-
-beforeAll(async () => {
-  library = await openLibrary();
-  root = await library.join('root', 'admin');
-});
+const library = await openLibrary();
+const root = await library.join('root', 'admin');
 
 beforeEach(async () => {
   await library.setPublicMode(false);

@@ -1,20 +1,12 @@
-import type { ShownAsset } from '@vitrine/contract/assets';
-import { beforeAll, describe, expect, test } from 'vitest';
-import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
+import { describe, expect, test } from 'vitest';
+import { openLibrary, upload } from '../support/library.ts';
 import { jpeg, plainText, svg } from '../support/pictures.ts';
 
-let library: Library;
-let mara: Account;
-let bytes: Uint8Array<ArrayBuffer>;
-let asset: ShownAsset;
-
-beforeAll(async () => {
-  library = await openLibrary();
-  mara = await library.join('mara');
-  bytes = await jpeg(120, 80);
-  asset = await upload(mara, bytes);
-  await library.runJobs();
-});
+const library = await openLibrary();
+const mara = await library.join('mara');
+const bytes = await jpeg(120, 80);
+const asset = await upload(mara, bytes);
+await library.runJobs();
 
 async function get(path: string, headers: Record<string, string> = {}, method = 'GET') {
   const response = await fetch(`${library.address}/api/v1/assets/${asset.id}/${path}`, {

@@ -5,23 +5,16 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ShownAsset } from '@vitrine/contract/assets';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { storeFound } from '../../src/import/store.ts';
 import { originalKey, renditionKey } from '../../src/platform/storage/object-key.ts';
-import { type Account, type Library, objectPath, openLibrary, upload } from '../support/library.ts';
+import { objectPath, openLibrary, upload } from '../support/library.ts';
 import { jpeg, plainText } from '../support/pictures.ts';
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-let library: Library;
-let mara: Account;
-let other: Account;
-
-beforeAll(async () => {
-  library = await openLibrary();
-  mara = await library.join('mara');
-  other = await library.join('other');
-});
+const library = await openLibrary();
+const [mara, other] = await library.joinAll('mara', 'other');
 
 const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
 

@@ -2,29 +2,21 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ShownAsset } from '@vitrine/contract/assets';
 import type { Post } from '@vitrine/contract/posts';
 import { sql } from 'kysely';
-import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { auditEvents } from '../support/audit.ts';
 import type { Visitor } from '../support/client.ts';
-import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
+import { openLibrary, upload } from '../support/library.ts';
 import { jpeg } from '../support/pictures.ts';
 
 /** The access matrix covers who may delete and restore an asset. */
 
-let library: Library;
-let root: Account;
-let mara: Account;
-let other: Account;
-let hash: string;
 let asset: ShownAsset;
 
-beforeAll(async () => {
-  library = await openLibrary();
-  root = await library.join('root', 'admin');
-  mara = await library.join('mara');
-  other = await library.join('other');
-  hash = (await upload(mara, await jpeg(80, 60))).file_hash ?? '';
-  await library.runJobs();
-});
+const library = await openLibrary();
+const root = await library.join('root', 'admin');
+const [mara, other] = await library.joinAll('mara', 'other');
+const hash = (await upload(mara, await jpeg(80, 60))).file_hash ?? '';
+await library.runJobs();
 
 beforeEach(async () => {
   asset = await add();

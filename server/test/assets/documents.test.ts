@@ -1,20 +1,15 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { pdf } from '../media/documents.ts';
 import { docx } from '../media/packages.ts';
-import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
+import { openLibrary, upload } from '../support/library.ts';
 import { plainText } from '../support/pictures.ts';
 
 const { resolve } = createRequire(import.meta.url);
 
-let library: Library;
-let owner: Account;
-
-beforeAll(async () => {
-  library = await openLibrary({ VITRINE_LIBREOFFICE: 'off' });
-  owner = await library.join('owner');
-});
+const library = await openLibrary({ VITRINE_LIBREOFFICE: 'off' });
+const owner = await library.join('owner');
 
 // FILE-2
 test('documents have the headers that viewers need, and cannot run scripts', async () => {

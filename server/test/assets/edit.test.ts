@@ -1,27 +1,20 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AssetUpdate, ShownAsset } from '@vitrine/contract/assets';
-import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { lockFile } from '../../src/assets/insert.ts';
-import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
+import { type Account, openLibrary, upload } from '../support/library.ts';
 import { comeToWait } from '../support/locks.ts';
 import { nowhere } from '../support/people.ts';
 import { jpeg, unknownBytes } from '../support/pictures.ts';
 import { addTeam } from '../support/teams.ts';
 
-let library: Library;
-let root: Account;
-let mara: Account;
-let hash: string;
-let studio: string;
 let asset: ShownAsset;
 
-beforeAll(async () => {
-  library = await openLibrary();
-  root = await library.join('root', 'admin');
-  mara = await library.join('mara');
-  studio = await addTeam(library, 'studio', [mara]);
-  hash = (await upload(mara, unknownBytes())).file_hash ?? '';
-});
+const library = await openLibrary();
+const root = await library.join('root', 'admin');
+const mara = await library.join('mara');
+const studio = await addTeam(library, 'studio', [mara]);
+const hash = (await upload(mara, unknownBytes())).file_hash ?? '';
 
 beforeEach(async () => {
   asset = await mara.ok('createAsset', {

@@ -1,18 +1,12 @@
 import { sql } from 'kysely';
-import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import type { Visitor } from '../support/client.ts';
-import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
+import { openLibrary, publish, upload } from '../support/library.ts';
 import { plainFile } from '../support/pictures.ts';
 import { addTeam } from '../support/teams.ts';
 
 /** The access matrix covers who is given an asset by the posts that use it; here the posts change. */
 
-let library: Library;
-let owner: Account;
-let colleague: Account;
-let follower: Account;
-let stranger: Account;
-let root: Account;
 let asset: { id: string };
 
 const addFile = (title: string, fields: Record<string, string> = {}) =>
@@ -43,16 +37,16 @@ async function wrongExposures(): Promise<unknown[]> {
   return rows;
 }
 
-beforeAll(async () => {
-  library = await openLibrary();
-  owner = await library.join('owner');
-  colleague = await library.join('colleague');
-  follower = await library.join('follower');
-  stranger = await library.join('stranger');
-  root = await library.join('root', 'admin');
-  await follower.ok('followUser', { params: { ref: owner.ref } });
-  await library.setPublicMode(true);
-});
+const library = await openLibrary();
+const [owner, colleague, follower, stranger] = await library.joinAll(
+  'owner',
+  'colleague',
+  'follower',
+  'stranger',
+);
+const root = await library.join('root', 'admin');
+await follower.ok('followUser', { params: { ref: owner.ref } });
+await library.setPublicMode(true);
 
 beforeEach(async () => {
   await sql`delete from posts`.execute(library.deps.db);

@@ -1,24 +1,17 @@
 import { readdir } from 'node:fs/promises';
 import { sql } from 'kysely';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { startWorkerFor } from '../../src/worker.ts';
 import { slowSvg, tiffBomb } from '../media/hostile-files.ts';
 import { startEncoder } from '../support/encoder.ts';
-import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
+import { type Account, openLibrary, upload } from '../support/library.ts';
 import { gifBomb, jpeg, png, pngBomb, svg } from '../support/pictures.ts';
 
 /** A busy machine may take this long. */
 const PATIENCE = { timeout: 90_000 };
 
-let library: Library;
-let mara: Account;
-let ivo: Account;
-
-beforeAll(async () => {
-  library = await openLibrary({}, { decoding: { limits: { drawing: { timeoutMs: 1000 } } } });
-  mara = await library.join('mara');
-  ivo = await library.join('ivo');
-});
+const library = await openLibrary({}, { decoding: { limits: { drawing: { timeoutMs: 1000 } } } });
+const [mara, ivo] = await library.joinAll('mara', 'ivo');
 
 async function statusOf(account: Account, id: string): Promise<string> {
   const asset = await account.ok('getAsset', { params: { id } });

@@ -3,21 +3,13 @@ import type { Insertable } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Tables } from '../../src/platform/database/tables.ts';
 import type { Visitor } from '../support/client.ts';
-import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
+import { openLibrary, upload } from '../support/library.ts';
 import { bearer, grant } from '../support/people.ts';
 import { plainFile } from '../support/pictures.ts';
 import { watchStatements } from '../support/statements.ts';
 import { addTeam } from '../support/teams.ts';
 
 /** The access matrix covers which assets each kind of caller is given, in lists, by filters and alone. */
-
-let library: Library;
-let root: Account;
-let owner: Account;
-let stranger: Account;
-let keeper: Account;
-let hash: string;
-let studio: string;
 
 type Fields = Partial<Insertable<Tables['assets']>>;
 
@@ -34,29 +26,25 @@ async function add(fields: Fields, tags: readonly string[] = []): Promise<string
   return id;
 }
 
-beforeAll(async () => {
-  library = await openLibrary();
-  root = await library.join('root', 'admin');
-  owner = await library.join('owner');
-  stranger = await library.join('stranger');
-  keeper = await library.join('keeper');
-  studio = await addTeam(library, 'studio');
-  await grant(library, keeper, 'assets.admin');
-  hash = (await upload(owner, plainFile())).file_hash ?? '';
-  await library.deps.db.deleteFrom('assets').execute();
-  const restricted = { sensitivity: 'restricted', team_id: studio } as const;
-  const town: [string, Fields, string[]][] = [
-    ['open', {}, ['sea', 'blue']],
-    ['document', { asset_type: 2 }, ['sea']],
-    ['draft', { status: 'draft' }, ['sea']],
-    ['restricted', restricted, ['sea', 'secret']],
-    ['unowned', { ...restricted, owner_user_ref: null }, []],
-    ['deleted', { deleted_at: '2026-02-03T04:05:06Z', deleted_reason: 'twice there' }, ['sea']],
-    ['deleted in silence', { deleted_at: '2026-02-03T04:05:06Z', sensitivity: 'restricted' }, []],
-  ];
-  for (const [at, [title, fields, tags]] of town.entries())
-    await add({ title, created_at: `2026-01-01T00:00:0${at}Z`, ...fields }, tags);
-});
+const library = await openLibrary();
+const root = await library.join('root', 'admin');
+const [owner, stranger, keeper] = await library.joinAll('owner', 'stranger', 'keeper');
+const studio = await addTeam(library, 'studio');
+await grant(library, keeper, 'assets.admin');
+const hash = (await upload(owner, plainFile())).file_hash ?? '';
+await library.deps.db.deleteFrom('assets').execute();
+const restricted = { sensitivity: 'restricted', team_id: studio } as const;
+const town: [string, Fields, string[]][] = [
+  ['open', {}, ['sea', 'blue']],
+  ['document', { asset_type: 2 }, ['sea']],
+  ['draft', { status: 'draft' }, ['sea']],
+  ['restricted', restricted, ['sea', 'secret']],
+  ['unowned', { ...restricted, owner_user_ref: null }, []],
+  ['deleted', { deleted_at: '2026-02-03T04:05:06Z', deleted_reason: 'twice there' }, ['sea']],
+  ['deleted in silence', { deleted_at: '2026-02-03T04:05:06Z', sensitivity: 'restricted' }, []],
+];
+for (const [at, [title, fields, tags]] of town.entries())
+  await add({ title, created_at: `2026-01-01T00:00:0${at}Z`, ...fields }, tags);
 
 /** Returns the assets of all pages of a list in order. */
 async function listed(visitor: Visitor, query: AssetQuery = {}): Promise<Asset[]> {

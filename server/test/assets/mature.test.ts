@@ -1,19 +1,11 @@
-import type { ShownAsset } from '@vitrine/contract/assets';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { auditEvents } from '../support/audit.ts';
 import type { Visitor } from '../support/client.ts';
-import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
+import { type Account, openLibrary, publish, upload } from '../support/library.ts';
 import { grant } from '../support/people.ts';
 import { jpeg, plainFile } from '../support/pictures.ts';
 
 /** The access matrix covers who is served mature assets, with the setting of the library on and off. */
-
-let library: Library;
-let root: Account;
-let owner: Account;
-let curious: Account;
-let plain: Account;
-let picture: ShownAsset;
 
 const optIn = (account: Account, show: boolean) =>
   account.ok('updatePreferences', { body: { mature_content: { show } } });
@@ -23,16 +15,12 @@ const add = (text: string, fields: Record<string, string> = {}) =>
 const status = (visitor: Visitor, { id }: { id: string } = picture) =>
   visitor.status('GET', `/assets/${id}/file`);
 
-beforeAll(async () => {
-  library = await openLibrary();
-  root = await library.join('root', 'admin');
-  owner = await library.join('owner');
-  curious = await library.join('curious');
-  plain = await library.join('plain');
-  await optIn(curious, true);
-  picture = await upload(owner, await jpeg(90, 60), { mature: 'true' });
-  await library.runJobs();
-});
+const library = await openLibrary();
+const root = await library.join('root', 'admin');
+const [owner, curious, plain] = await library.joinAll('owner', 'curious', 'plain');
+await optIn(curious, true);
+const picture = await upload(owner, await jpeg(90, 60), { mature: 'true' });
+await library.runJobs();
 
 // ASSET-6, ASSET-8, FILE-3
 test('a mature picture shows its columns and blur to all, and its bytes by no way to those who did not ask', async () => {

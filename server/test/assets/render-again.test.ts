@@ -6,7 +6,7 @@ import { resumeRerender, staleFiles } from '../../src/assets/previews/rerender.t
 import { clip } from '../media/clips.ts';
 import { pdf } from '../media/documents.ts';
 import { visit } from '../support/client.ts';
-import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
+import { openLibrary, upload } from '../support/library.ts';
 import { jpeg, plainText, unknownBytes } from '../support/pictures.ts';
 import { openSecond } from '../support/second.ts';
 
@@ -15,15 +15,9 @@ const rung = (key: string, max_dim: number, format: PreviewRung['format'] = 'web
 
 const small = [rung('col', 100), rung('preview', 500, 'jpeg', 60), rung('tiny', 40, 'avif', 50)];
 
-let library: Library;
-let admin: Account;
-let mara: Account;
-
-beforeAll(async () => {
-  library = await openLibrary();
-  admin = await library.join('admin', 'admin');
-  mara = await library.join('mara');
-});
+const library = await openLibrary();
+const admin = await library.join('admin', 'admin');
+const mara = await library.join('mara');
 
 beforeEach(async () => {
   const { db } = library.deps;

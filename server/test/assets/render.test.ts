@@ -1,18 +1,13 @@
 import { rm } from 'node:fs/promises';
 import sharp from 'sharp';
 import { thumbHashToApproximateAspectRatio } from 'thumbhash';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { originalKey } from '../../src/platform/storage/object-key.ts';
-import { type Account, type Library, objectPath, openLibrary, upload } from '../support/library.ts';
+import { objectPath, openLibrary, upload } from '../support/library.ts';
 import { animatedGif, cmykJpeg, jpeg, png, svg } from '../support/pictures.ts';
 
-let library: Library;
-let mara: Account;
-
-beforeAll(async () => {
-  library = await openLibrary();
-  mara = await library.join('mara');
-});
+const library = await openLibrary();
+const mara = await library.join('mara');
 
 const shown = (id: string) => mara.ok('getAsset', { params: { id } });
 

@@ -1,25 +1,18 @@
 import { sql } from 'kysely';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { startSession } from '../../src/identity/sessions.ts';
-import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
+import { openLibrary, publish, upload } from '../support/library.ts';
 import { grant, withdrawGrants } from '../support/people.ts';
 import { jpeg } from '../support/pictures.ts';
 import { countStatements } from '../support/statements.ts';
 
 /** Counts the statements of previews, and checks rights per request although requests share statements. */
-let library: Library;
-let mara: Account;
-let timo: Account;
-let bytes: Uint8Array<ArrayBuffer>;
 
-beforeAll(async () => {
-  library = await openLibrary();
-  mara = await library.join('mara');
-  timo = await library.join('timo');
-  bytes = await jpeg(60, 40);
-  await upload(mara, bytes);
-  await library.runJobs();
-});
+const library = await openLibrary();
+const [mara, timo] = await library.joinAll('mara', 'timo');
+const bytes = await jpeg(60, 40);
+await upload(mara, bytes);
+await library.runJobs();
 
 /** Adds an asset of rendered bytes. */
 const picture = async (fields: Record<string, string> = {}) => (await upload(mara, bytes, fields)).id;

@@ -1,26 +1,16 @@
 import { sql } from 'kysely';
-import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { auditEvents } from '../support/audit.ts';
 import type { Visitor } from '../support/client.ts';
-import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
+import { openLibrary, publish, upload } from '../support/library.ts';
 import { grant } from '../support/people.ts';
 import { plainFile } from '../support/pictures.ts';
 
-let library: Library;
-let owner: Account;
-let guest: Account;
-let stranger: Account;
-let editor: Account;
 let asset: { id: string };
 
-beforeAll(async () => {
-  library = await openLibrary();
-  owner = await library.join('owner');
-  guest = await library.join('guest');
-  stranger = await library.join('stranger');
-  editor = await library.join('editor');
-  await grant(library, editor, 'assets.admin');
-});
+const library = await openLibrary();
+const [owner, guest, stranger, editor] = await library.joinAll('owner', 'guest', 'stranger', 'editor');
+await grant(library, editor, 'assets.admin');
 
 beforeEach(async () => {
   asset = await upload(owner, plainFile(), { sensitivity: 'posts' });

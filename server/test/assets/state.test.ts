@@ -1,29 +1,19 @@
-import type { ShownAsset } from '@vitrine/contract/assets';
-import { beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { auditEvents } from '../support/audit.ts';
-import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
+import { type Account, openLibrary, upload } from '../support/library.ts';
 import { grant, nowhere } from '../support/people.ts';
 import { plainFile } from '../support/pictures.ts';
 
-let library: Library;
-let owner: Account;
-let stranger: Account;
-let asset: ShownAsset;
-let ids: Map<string, string>;
-
-beforeAll(async () => {
-  library = await openLibrary();
-  owner = await library.join('owner');
-  stranger = await library.join('stranger');
-  asset = await upload(owner, plainFile());
-  const states = await owner.ok('listWorkflowStates', { query: { domain: 'asset' } });
-  expect(states.map(({ code, label }) => [code, label])).toEqual([
-    ['wip', 'Work in progress'],
-    ['review', 'In review'],
-    ['approved', 'Approved'],
-  ]);
-  ids = new Map(states.map(({ code, id }) => [code, id]));
-});
+const library = await openLibrary();
+const [owner, stranger] = await library.joinAll('owner', 'stranger');
+const asset = await upload(owner, plainFile());
+const states = await owner.ok('listWorkflowStates', { query: { domain: 'asset' } });
+expect(states.map(({ code, label }) => [code, label])).toEqual([
+  ['wip', 'Work in progress'],
+  ['review', 'In review'],
+  ['approved', 'Approved'],
+]);
+const ids = new Map(states.map(({ code, id }) => [code, id]));
 
 const idOf = (code: string) => ids.get(code) ?? '';
 const move = (who: Account, state_id: string, id = asset.id) =>

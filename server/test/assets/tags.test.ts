@@ -1,18 +1,13 @@
 import type { ShownAsset } from '@vitrine/contract/assets';
-import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { openLibrary, upload } from '../support/library.ts';
 import { plainFile } from '../support/pictures.ts';
 
-let library: Library;
-let mara: Account;
-let hash: string;
 let asset: ShownAsset;
 
-beforeAll(async () => {
-  library = await openLibrary();
-  mara = await library.join('mara');
-  hash = (await upload(mara, plainFile())).file_hash ?? '';
-});
+const library = await openLibrary();
+const mara = await library.join('mara');
+const hash = (await upload(mara, plainFile())).file_hash ?? '';
 
 /** An asset with tags of a person, two of a model, and one of an import. */
 beforeEach(async () => {

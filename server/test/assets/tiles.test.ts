@@ -2,8 +2,8 @@ import { readdir } from 'node:fs/promises';
 import { getPriority } from 'node:os';
 import { sql } from 'kysely';
 import sharp from 'sharp';
-import { beforeAll, describe, expect, test } from 'vitest';
-import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
+import { describe, expect, test } from 'vitest';
+import { openLibrary, upload } from '../support/library.ts';
 import { jpeg } from '../support/pictures.ts';
 
 /** Wider than the largest rung of the ladder, in two colours, with a narrow green line at the right edge. */
@@ -18,21 +18,12 @@ async function panorama(width = 5000, height = 1200, transparent = false): Promi
   return Uint8Array.from(await picture.png().toBuffer());
 }
 
-let library: Library;
-let owner: Account;
-let stranger: Account;
-let id: string;
-let hash: string;
-
-beforeAll(async () => {
-  library = await openLibrary();
-  owner = await library.join('owner');
-  stranger = await library.join('stranger');
-  const asset = await upload(owner, await panorama(), { sensitivity: 'restricted' });
-  id = asset.id;
-  hash = asset.file_hash ?? '';
-  await library.runJobs();
-});
+const library = await openLibrary();
+const [owner, stranger] = await library.joinAll('owner', 'stranger');
+const asset = await upload(owner, await panorama(), { sensitivity: 'restricted' });
+const id = asset.id;
+const hash = asset.file_hash ?? '';
+await library.runJobs();
 
 async function tilesOf(asset: string) {
   const { tiles } = await owner.ok('getAssetMedia', { params: { id: asset } });

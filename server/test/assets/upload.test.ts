@@ -2,21 +2,14 @@ import { createHash } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { basePath } from '@vitrine/contract/operations';
-import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { sweep } from '../../src/sweep/stored-files.ts';
 import { headOf, openWire } from '../platform/wire.ts';
-import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
+import { openLibrary, upload } from '../support/library.ts';
 import { emptyFile, jpeg, plainFile, plainText, truncatedJpeg } from '../support/pictures.ts';
 
-let library: Library;
-let mara: Account;
-let other: Account;
-
-beforeAll(async () => {
-  library = await openLibrary({ VITRINE_MAX_FILE_BYTES: String(3 * 1024 * 1024) });
-  mara = await library.join('mara');
-  other = await library.join('other');
-});
+const library = await openLibrary({ VITRINE_MAX_FILE_BYTES: String(3 * 1024 * 1024) });
+const [mara, other] = await library.joinAll('mara', 'other');
 
 const countAssets = async () => (await library.deps.db.selectFrom('assets').select('id').execute()).length;
 

@@ -1,30 +1,25 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { expire } from '../../src/sweep/expired.ts';
 import { auditEvents, auditEventsDuring } from '../support/audit.ts';
 import { type Visitor, visit } from '../support/client.ts';
-import { type Account, type Library, openLibrary, password } from '../support/library.ts';
+import { type Account, openLibrary, password } from '../support/library.ts';
 import { actAs, anotherSession, grant, revoke, sessionIdOf, totpCode } from '../support/people.ts';
 
 const UNKNOWN_USER = 404_000;
 
-let library: Library;
-let root: Account;
-/** An account whose only extra capability is `users.write`. */
-let clerk: Account;
 const roleIds = new Map<string, string>();
-
-beforeAll(async () => {
-  library = await openLibrary();
-  [root, clerk] = [await library.join('root', 'admin'), await library.join('clerk', 'viewer')];
-  await grant(library, clerk, 'users.write');
-  const roles = await library.deps.db.selectFrom('roles').select(['code', 'id']).execute();
-  for (const { code, id } of roles) roleIds.set(code, id);
-});
 
 /** The current code of an authenticator app, or one that is `steps` of 30 s later, because each is accepted once. */
 const code = (secret: string, steps = 0) => totpCode(secret, Date.now() + steps * 30_000);
+
+const library = await openLibrary();
+/** An account whose only extra capability is `users.write`. */
+const [root, clerk] = [await library.join('root', 'admin'), await library.join('clerk', 'viewer')];
+await grant(library, clerk, 'users.write');
+const roles = await library.deps.db.selectFrom('roles').select(['code', 'id']).execute();
+for (const { code, id } of roles) roleIds.set(code, id);
 
 /** Confirms an act with the password. */
 const current = { body: { current_password: password } };

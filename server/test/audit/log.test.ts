@@ -1,21 +1,14 @@
 import { parse } from 'csv-parse/sync';
 import { sql } from 'kysely';
-import { beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { recordEvent } from '../../src/audit/record.ts';
 import { retainAudit } from '../../src/audit/retention.ts';
 import { enqueue } from '../../src/job-table.ts';
 import { type Visitor, visit } from '../support/client.ts';
-import { type Account, type Library, openLibrary, password } from '../support/library.ts';
+import { type Account, openLibrary, password } from '../support/library.ts';
 import { pagesOf } from '../support/pages.ts';
 import { actAs, grant, sessionIdOf } from '../support/people.ts';
 import { watchStatements } from '../support/statements.ts';
-
-let library: Library;
-let root: Account;
-/** An account with `system.audit.read` and without `users.pii.read`. */
-let auditor: Account;
-/** An account with both. */
-let trusted: Account;
 
 /** Records an event of this name on behalf of the server. */
 async function happens(event: string, subject?: Account): Promise<void> {
@@ -41,16 +34,15 @@ async function exportOf(caller: Visitor, query = ''): Promise<Record<string, str
   return parse<Record<string, string>>(answer.text, { columns: true });
 }
 
-beforeAll(async () => {
-  library = await openLibrary();
-  [root, auditor, trusted] = await Promise.all([
-    library.join('root', 'admin'),
-    library.join('auditor', 'viewer'),
-    library.join('trusted', 'viewer'),
-  ]);
-  await grant(library, auditor, 'system.audit.read');
-  await grant(library, trusted, ['system.audit.read', 'users.pii.read']);
-});
+const library = await openLibrary();
+/** The auditor has `system.audit.read` alone; trusted also has `users.pii.read`. */
+const [root, auditor, trusted] = await Promise.all([
+  library.join('root', 'admin'),
+  library.join('auditor', 'viewer'),
+  library.join('trusted', 'viewer'),
+]);
+await grant(library, auditor, 'system.audit.read');
+await grant(library, trusted, ['system.audit.read', 'users.pii.read']);
 
 describe('GET /admin/audit', () => {
   test('returns event, actor, subject and time', async () => {

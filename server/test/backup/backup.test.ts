@@ -25,7 +25,7 @@ import {
   type TestBucket,
 } from '../support/bucket.ts';
 import { urlOf } from '../support/clone.ts';
-import { type Account, type Library, objectPath, openLibrary, upload } from '../support/library.ts';
+import { objectPath, openLibrary, upload } from '../support/library.ts';
 import { jpeg, plainFile } from '../support/pictures.ts';
 import { bin } from '../support/process.ts';
 import {
@@ -44,15 +44,11 @@ import {
   writeUntilStopped,
 } from './kit.ts';
 
-let library: Library;
-let mara: Account;
 const scratch = openScratch();
 const machines: EmptyMachine[] = [];
 
-beforeAll(async () => {
-  library = await openLibrary();
-  ({ mara } = await fill(library));
-});
+const library = await openLibrary();
+const { mara } = await fill(library);
 afterEach(async () => {
   for (const machine of machines.splice(0)) await machine.close();
 });

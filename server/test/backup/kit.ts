@@ -194,8 +194,7 @@ async function storeSample(
 /** Fills a library with rows of most kinds. Runs its jobs, and leaves some pending. */
 export async function fill(library: Library): Promise<{ root: Account; mara: Account }> {
   const root = await library.join('root', 'admin');
-  const mara = await library.join('mara');
-  const ines = await library.join('ines');
+  const [mara, ines] = await library.joinAll('mara', 'ines');
   const picture = await upload(mara, await jpeg(900, 600), { title: awkward });
   const text = await upload(mara, plainText(`${awkward}\n`.repeat(50)), {}, 'note.txt');
   const other = await upload(ines, await jpeg(300, 400, { seed: 7 }), {}, 'other.jpg');

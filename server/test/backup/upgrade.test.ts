@@ -3,7 +3,7 @@ import { chmod, mkdir, mkdtemp, readFile, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type pg from 'pg';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { upgradeCluster, upgradeCommand } from '../../src/backup/upgrade.ts';
 import { readConfig } from '../../src/config.ts';
 import { DATABASE_UID } from '../../src/platform/database/database-user.ts';
@@ -20,16 +20,10 @@ import { rowsOf } from './kit.ts';
  */
 const given = process.env.TEST_POSTGRES_17 ?? '';
 
-let dataDir: string;
-let oldBinDir: string;
-let newBinDir: string;
-
-beforeAll(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), 'vitrine-upgrade-'));
-  await chmod(dataDir, 0o755);
-  newBinDir = await findBinaries(dataDir);
-  oldBinDir = given === '' ? newBinDir : await findBinaries(dataDir, { native: given });
-});
+const dataDir = await mkdtemp(join(tmpdir(), 'vitrine-upgrade-'));
+await chmod(dataDir, 0o755);
+const newBinDir = await findBinaries(dataDir);
+const oldBinDir = given === '' ? newBinDir : await findBinaries(dataDir, { native: given });
 afterAll(() => rm(dataDir, { recursive: true, force: true }));
 
 async function withLibrary<T>(binDir: string, use: (pool: pg.Pool) => Promise<T>): Promise<T> {

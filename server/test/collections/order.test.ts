@@ -1,18 +1,12 @@
-import type { ShownAsset } from '@vitrine/contract/assets';
 import { sql } from 'kysely';
-import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { addPosts } from '../posts/people.ts';
 import type { Visitor } from '../support/client.ts';
-import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
+import { openLibrary, publish, upload } from '../support/library.ts';
 import { nowhere } from '../support/people.ts';
 import { plainFile } from '../support/pictures.ts';
 import { collect, idsIn, move, placeAll, put, takeOut } from './shelves.ts';
 
-let library: Library;
-let mara: Account;
-let root: Account;
-let ann: Account;
-let asset: ShownAsset;
 let posts: string[];
 let id: string;
 
@@ -27,12 +21,10 @@ const send = (body: unknown, who: Visitor = mara) =>
   who.send(`/collections/${id}/order`, { method: 'PUT', body });
 const arrange = (letters: string) => send({ post_ids: [...letters].map(at) });
 
-beforeAll(async () => {
-  library = await openLibrary();
-  [mara, ann] = await Promise.all([library.join('mara'), library.join('ann')]);
-  root = await library.join('root', 'admin');
-  asset = await upload(mara, plainFile());
-});
+const library = await openLibrary();
+const [mara, ann] = await library.joinAll('mara', 'ann');
+const root = await library.join('root', 'admin');
+const asset = await upload(mara, plainFile());
 
 beforeEach(async () => {
   posts = await addPosts(library, { author: mara, members: [asset.id], count: 6 });

@@ -1,21 +1,11 @@
-import type { ShownAsset } from '@vitrine/contract/assets';
 import type { Post } from '@vitrine/contract/posts';
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { everyPage } from '../posts/people.ts';
 import type { Visitor } from '../support/client.ts';
-import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
+import { openLibrary, publish, upload } from '../support/library.ts';
 import { jpeg, plainFile } from '../support/pictures.ts';
 import { collect, everyCollection, idsIn, put, takeOut } from './shelves.ts';
-
-let library: Library;
-let mara: Account;
-let ann: Account;
-let keeper: Account;
-let root: Account;
-let picture: Uint8Array<ArrayBuffer>;
-let plain: ShownAsset;
-let restricted: ShownAsset;
 
 const another = (fields: Record<string, string> = {}) => upload(mara, picture, fields);
 const get = (who: Visitor, id: string) => who.ok('getCollection', { params: { id } });
@@ -25,21 +15,15 @@ const edit = (id: string, body: object) => patch(id, { params: { id }, body });
 const coversOf = async (who: Visitor, id: string) =>
   (await get(who, id)).covers.map(({ asset_id }) => asset_id);
 
-beforeAll(async () => {
-  library = await openLibrary();
-  [mara, ann, keeper] = await Promise.all([
-    library.join('mara'),
-    library.join('ann'),
-    library.join('keeper'),
-  ]);
-  root = await library.join('root', 'admin');
-  await keeper.ok('updatePreferences', { body: { feed_filters: { show_restricted: true } } });
-  picture = await jpeg(60, 40);
-  plain = await another();
-  await library.runJobs();
-  restricted = await another({ sensitivity: 'restricted' });
-  await library.setPublicMode(true);
-});
+const library = await openLibrary();
+const [mara, ann, keeper] = await library.joinAll('mara', 'ann', 'keeper');
+const root = await library.join('root', 'admin');
+await keeper.ok('updatePreferences', { body: { feed_filters: { show_restricted: true } } });
+const picture = await jpeg(60, 40);
+const plain = await another();
+await library.runJobs();
+const restricted = await another({ sensitivity: 'restricted' });
+await library.setPublicMode(true);
 
 /** Returns what a collection shows a caller; fails unless all its operations agree. */
 async function shows(who: Visitor, id: string): Promise<string[]> {

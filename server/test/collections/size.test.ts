@@ -1,42 +1,31 @@
-import type { ShownAsset } from '@vitrine/contract/assets';
 import { mostPosts } from '@vitrine/contract/collections';
 import { sql } from 'kysely';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { addPosts } from '../posts/people.ts';
 import type { Visitor } from '../support/client.ts';
-import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
+import { openLibrary, publish, upload } from '../support/library.ts';
 import { plainFile } from '../support/pictures.ts';
 import { planOf, rowsOf, touched } from '../support/plans.ts';
 import { type Statement, watchStatements } from '../support/statements.ts';
 import { collect, everyCollection, idsIn, move, placeAll, put } from './shelves.ts';
 
-let library: Library;
-let mara: Account;
-let ann: Account;
-let root: Account;
-let asset: ShownAsset;
-/** A collection of 10,100 posts, and its posts in order. */
-let id: string;
-let many: string[];
-
-beforeAll(async () => {
-  library = await openLibrary();
-  [mara, ann] = await Promise.all([library.join('mara'), library.join('ann')]);
-  root = await library.join('root', 'admin');
-  asset = await upload(mara, plainFile());
-  // Skips search documents, which would take most of the time.
-  await sql`alter table posts disable trigger user`.execute(library.deps.db);
-  many = await addPosts(library, { author: mara, members: [asset.id], count: 10_100 });
-  await sql`alter table posts enable trigger user`.execute(library.deps.db);
-  id = (await collect(mara, 'ten thousand')).id;
-  await placeAll(library, id, many, mara.ref);
-  for (let n = 0; n < 20; n += 1) {
-    const small = await collect(mara, `small ${n}`);
-    await placeAll(library, small.id, many.slice(n * 10, n * 10 + 10), mara.ref);
-  }
-  for (const table of ['posts', 'post_members', 'collections', 'collection_posts', 'assets'])
-    await sql`vacuum analyze ${sql.table(table)}`.execute(library.deps.db);
-});
+const library = await openLibrary();
+const [mara, ann] = await library.joinAll('mara', 'ann');
+const root = await library.join('root', 'admin');
+const asset = await upload(mara, plainFile());
+// Skips search documents, which would take most of the time.
+await sql`alter table posts disable trigger user`.execute(library.deps.db);
+const many = await addPosts(library, { author: mara, members: [asset.id], count: 10_100 });
+await sql`alter table posts enable trigger user`.execute(library.deps.db);
+/** A collection of 10,100 posts. */
+const id = (await collect(mara, 'ten thousand')).id;
+await placeAll(library, id, many, mara.ref);
+for (let n = 0; n < 20; n += 1) {
+  const small = await collect(mara, `small ${n}`);
+  await placeAll(library, small.id, many.slice(n * 10, n * 10 + 10), mara.ref);
+}
+for (const table of ['posts', 'post_members', 'collections', 'collection_posts', 'assets'])
+  await sql`vacuum analyze ${sql.table(table)}`.execute(library.deps.db);
 
 const statementsDuring = async (act: () => Promise<unknown>): Promise<Statement[]> =>
   (await watchStatements(library, act))[1];

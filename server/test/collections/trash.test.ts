@@ -1,26 +1,18 @@
-import type { ShownAsset } from '@vitrine/contract/assets';
 import { sql } from 'kysely';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { purge } from '../../src/trash/jobs/purge.ts';
 import { auditEvents } from '../support/audit.ts';
 import type { Visitor } from '../support/client.ts';
-import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
+import { openLibrary, publish, upload } from '../support/library.ts';
 import { actAs } from '../support/people.ts';
 import { plainFile } from '../support/pictures.ts';
 import { collect, idsIn } from './shelves.ts';
 
 /** The access matrix (server/test/access/surfaces/trash.ts) shows who lists, restores and appeals. */
 
-let library: Library;
-let mara: Account;
-let root: Account;
-let asset: ShownAsset;
-
-beforeAll(async () => {
-  library = await openLibrary();
-  [mara, root] = await Promise.all([library.join('mara'), library.join('root', 'admin')]);
-  asset = await upload(mara, plainFile());
-});
+const library = await openLibrary();
+const [mara, root] = await Promise.all([library.join('mara'), library.join('root', 'admin')]);
+const asset = await upload(mara, plainFile());
 
 const remove = (who: Visitor, id: string, reason?: string) =>
   who.ok('deleteCollection', { params: { id }, body: reason === undefined ? undefined : { reason } });

@@ -1,23 +1,15 @@
-import type { ShownAsset } from '@vitrine/contract/assets';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { everyPage } from '../posts/people.ts';
 import { auditEvents } from '../support/audit.ts';
 import { comparable } from '../support/client.ts';
-import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
+import { type Account, openLibrary, publish, upload } from '../support/library.ts';
 import { nowhere } from '../support/people.ts';
 import { plainFile } from '../support/pictures.ts';
 import { collect, everyCollection, expire } from './shelves.ts';
 
-let library: Library;
-let mara: Account;
-let ann: Account;
-let asset: ShownAsset;
-
-beforeAll(async () => {
-  library = await openLibrary();
-  [mara, ann] = await Promise.all([library.join('mara'), library.join('ann')]);
-  asset = await upload(mara, plainFile());
-});
+const library = await openLibrary();
+const [mara, ann] = await library.joinAll('mara', 'ann');
+const asset = await upload(mara, plainFile());
 
 const create = (body: unknown) => mara.send('/collections', { method: 'POST', body });
 const patch = (id: string, body: unknown) => mara.send(`/collections/${id}`, { method: 'PATCH', body });

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type pg from 'pg';
-import { beforeAll, describe, expect, test } from 'vitest';
-import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
+import { describe, expect, test } from 'vitest';
+import { openLibrary, publish, upload } from '../support/library.ts';
 import { plainFile } from '../support/pictures.ts';
 import { type Statement, watchStatements } from '../support/statements.ts';
 
@@ -12,44 +12,36 @@ import { type Statement, watchStatements } from '../support/statements.ts';
 const ROOTS = 20_000;
 const REPLIES = 30_000;
 
-let library: Library;
-let mara: Account;
-let ines: Account;
-let post: string;
-/** The newest root; all replies belong to it. */
-let hub: string;
-
-beforeAll(async () => {
-  library = await openLibrary();
-  [mara, ines] = await Promise.all([library.join('mara'), library.join('ines')]);
-  const picture = await upload(mara, plainFile());
-  post = (await publish(mara, [picture], { visibility: 'public' })).id;
-  const others = await Promise.all(Array.from({ length: 10 }, () => publish(mara, [picture])));
-  const { db } = library.deps;
-  // Counts once below: 100,000 updates of one row in one statement take minutes.
-  await sql`alter table comments disable trigger user`.execute(db);
-  await sql`insert into comments (post_id, author_user_ref, body, created_at)
+const library = await openLibrary();
+const [mara, ines] = await library.joinAll('mara', 'ines');
+const picture = await upload(mara, plainFile());
+const post = (await publish(mara, [picture], { visibility: 'public' })).id;
+const others = await Promise.all(Array.from({ length: 10 }, () => publish(mara, [picture])));
+const { db } = library.deps;
+// Counts once below: 100,000 updates of one row in one statement take minutes.
+await sql`alter table comments disable trigger user`.execute(db);
+await sql`insert into comments (post_id, author_user_ref, body, created_at)
     select ${post}, ${mara.ref}, 'number ' || n, timestamptz '2026-01-01 00:00:00+00' + n * interval '1 second'
     from generate_series(1, ${ROOTS}::int) n`.execute(db);
-  const { rows } = await sql<{ id: string }>`
+const { rows } = await sql<{ id: string }>`
     select id from comments where post_id = ${post} order by created_at desc limit 1`.execute(db);
-  hub = rows[0]?.id ?? '';
-  await sql`insert into comments (post_id, parent_id, author_user_ref, body, created_at)
+/** The newest root; all replies belong to it. */
+const hub = rows[0]?.id ?? '';
+await sql`insert into comments (post_id, parent_id, author_user_ref, body, created_at)
     select ${post}, ${hub}, ${ines.ref}, 'reply ' || n, timestamptz '2026-02-01 00:00:00+00' + n * interval '1 second'
     from generate_series(1, ${REPLIES}::int) n`.execute(db);
-  await sql`insert into comments (post_id, author_user_ref, body)
+await sql`insert into comments (post_id, author_user_ref, body)
     select id, ${ines.ref}, 'x' from unnest(${others.map(({ id }) => id)}::uuid[]) id, generate_series(1, 1000)`.execute(
-    db,
-  );
-  await sql`alter table comments enable trigger user`.execute(db);
-  await sql`update comments set reply_count = ${REPLIES} where id = ${hub}`.execute(db);
-  await sql`update posts p set comment_count = (select count(*) from comments c where c.post_id = p.id)`.execute(
-    db,
-  );
-  await sql`vacuum analyze comments`.execute(db);
-  await sql`analyze posts`.execute(db);
-  await sql`analyze users`.execute(db);
-});
+  db,
+);
+await sql`alter table comments enable trigger user`.execute(db);
+await sql`update comments set reply_count = ${REPLIES} where id = ${hub}`.execute(db);
+await sql`update posts p set comment_count = (select count(*) from comments c where c.post_id = p.id)`.execute(
+  db,
+);
+await sql`vacuum analyze comments`.execute(db);
+await sql`analyze posts`.execute(db);
+await sql`analyze users`.execute(db);
 
 /** Returns the statements about comments that the server runs during `act`. */
 async function statementsDuring(act: () => Promise<unknown>): Promise<Statement[]> {

@@ -1,9 +1,8 @@
-import type { ShownAsset } from '@vitrine/contract/assets';
 import type { CommentPreview, CommentRoot } from '@vitrine/contract/comments';
 import { sql } from 'kysely';
-import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import type { Visitor } from '../support/client.ts';
-import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
+import { type Account, openLibrary, publish, upload } from '../support/library.ts';
 import { nowhere } from '../support/people.ts';
 import { jpeg, plainFile } from '../support/pictures.ts';
 import { countStatements } from '../support/statements.ts';
@@ -11,22 +10,15 @@ import { countStatements } from '../support/statements.ts';
 /** One character to a reader, two code units to JavaScript, four bytes to the database. */
 const clef = '\u{1d11e}';
 
-let library: Library;
-let mara: Account;
-let ines: Account;
-let olga: Account;
-let picture: ShownAsset;
 let post: string;
 
-beforeAll(async () => {
-  library = await openLibrary();
-  [mara, ines, olga] = await Promise.all([
-    library.join('mara'),
-    library.join('ines'),
-    library.join('olga', 'viewer'),
-  ]);
-  picture = await upload(mara, plainFile());
-});
+const library = await openLibrary();
+const [mara, ines, olga] = await Promise.all([
+  library.join('mara'),
+  library.join('ines'),
+  library.join('olga', 'viewer'),
+]);
+const picture = await upload(mara, plainFile());
 
 beforeEach(async () => {
   await library.setPublicMode(false);

@@ -1,35 +1,26 @@
 import { sql } from 'kysely';
-import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { auditEventsDuring } from '../support/audit.ts';
 import type { Visitor } from '../support/client.ts';
-import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
+import { openLibrary, publish, upload } from '../support/library.ts';
 import { actAs, grant, nowhere, withdrawGrants } from '../support/people.ts';
 import { plainFile } from '../support/pictures.ts';
 
 /** One character to a reader, two code units to JavaScript, four bytes to the database. */
 const clef = '\u{1d11e}';
 
-let library: Library;
-let mara: Account;
-let ines: Account;
-let viewer: Account;
-let moderator: Account;
-let root: Account;
-let picture: { id: string };
 let post: string;
 
-beforeAll(async () => {
-  library = await openLibrary();
-  [mara, ines, viewer, moderator, root] = await Promise.all([
-    library.join('mara'),
-    library.join('ines'),
-    library.join('viewer', 'viewer'),
-    library.join('moderator'),
-    library.join('root', 'admin'),
-  ]);
-  await grant(library, moderator, 'posts.admin');
-  picture = await upload(mara, plainFile());
-});
+const library = await openLibrary();
+const [mara, ines, viewer, moderator, root] = await Promise.all([
+  library.join('mara'),
+  library.join('ines'),
+  library.join('viewer', 'viewer'),
+  library.join('moderator'),
+  library.join('root', 'admin'),
+]);
+await grant(library, moderator, 'posts.admin');
+const picture = await upload(mara, plainFile());
 
 beforeEach(async () => {
   post = (await publish(mara, [picture], { visibility: 'public' })).id;

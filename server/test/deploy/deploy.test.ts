@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { validate } from 'dockerfile-utils';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { readConfig } from '../../src/config.ts';
 import { makeCertificate } from '../support/directory.ts';
@@ -16,16 +16,13 @@ const root = join(import.meta.dirname, '../../..');
 
 /** The text of every file in `deploy/`, by path. */
 const files = new Map<string, string>();
-let scratch: string;
 
-beforeAll(async () => {
-  const found = await readdir(join(root, 'deploy'), { recursive: true, withFileTypes: true });
-  for (const file of found.filter((one) => one.isFile())) {
-    const path = join(file.parentPath, file.name);
-    files.set(relative(join(root, 'deploy'), path), await readFile(path, 'utf8'));
-  }
-  scratch = await mkdtemp(join(tmpdir(), 'vitrine-deploy-'));
-});
+const found = await readdir(join(root, 'deploy'), { recursive: true, withFileTypes: true });
+for (const file of found.filter((one) => one.isFile())) {
+  const path = join(file.parentPath, file.name);
+  files.set(relative(join(root, 'deploy'), path), await readFile(path, 'utf8'));
+}
+const scratch = await mkdtemp(join(tmpdir(), 'vitrine-deploy-'));
 
 afterAll(() => rm(scratch, { recursive: true }));
 

@@ -22,21 +22,15 @@ import { judgeAddress } from '../../src/doctor/site.ts';
 import { judgeDisk } from '../../src/doctor/storage.ts';
 import { claimLiveness } from '../../src/platform/jobs/liveness.ts';
 import { logoKey, originalKey, renditionKey } from '../../src/platform/storage/object-key.ts';
-import { type Account, type Library, objectPath, openLibrary, publish, upload } from '../support/library.ts';
+import { objectPath, openLibrary, publish, upload } from '../support/library.ts';
 import { jpeg, plainFile, plainText, png } from '../support/pictures.ts';
 import { freePort } from '../support/programs.ts';
 
 const GIB = 1024 ** 3;
 
-let library: Library;
-let root: Account;
-let programs: string;
-
-beforeAll(async () => {
-  library = await openLibrary();
-  root = await library.join('root', 'admin');
-  programs = await mkdtemp(join(tmpdir(), 'vitrine-programs-'));
-});
+const library = await openLibrary();
+const root = await library.join('root', 'admin');
+const programs = await mkdtemp(join(tmpdir(), 'vitrine-programs-'));
 
 afterAll(() => rm(programs, { recursive: true, force: true }));
 

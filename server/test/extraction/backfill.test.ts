@@ -1,25 +1,19 @@
 import { rename } from 'node:fs/promises';
 import type { Extraction } from '@vitrine/contract/extraction';
 import { sql } from 'kysely';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { originalKey } from '../../src/platform/storage/object-key.ts';
 import { define } from '../fields/values/fields.ts';
 import { stopTagging } from '../media/tagged-files.ts';
 import { auditEventsDuring } from '../support/audit.ts';
-import { type Account, type Library, objectPath, openLibrary, upload } from '../support/library.ts';
+import { objectPath, openLibrary, upload } from '../support/library.ts';
 import { grant, nowhere } from '../support/people.ts';
 import { plainText } from '../support/pictures.ts';
 import { brokenFilm, shownValue, tagged, wire } from './files.ts';
 
-let library: Library;
-let admin: Account;
-let mara: Account;
-
-beforeAll(async () => {
-  library = await openLibrary();
-  admin = await library.join('admin', 'admin');
-  mara = await library.join('mara');
-});
+const library = await openLibrary();
+const admin = await library.join('admin', 'admin');
+const mara = await library.join('mara');
 afterAll(stopTagging);
 
 /** Removes all stored files and wirings. */

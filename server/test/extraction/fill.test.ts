@@ -1,22 +1,16 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { jobHandlers } from '../../src/jobs.ts';
 import { runDueJobs } from '../../src/platform/jobs/worker.ts';
 import { openDeps } from '../../src/service.ts';
 import { define, store } from '../fields/values/fields.ts';
 import { mp4, stopTagging } from '../media/tagged-files.ts';
-import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
+import { openLibrary, upload } from '../support/library.ts';
 import { bearer } from '../support/people.ts';
 import { shownValue, tagged, wire } from './files.ts';
 
-let library: Library;
-let admin: Account;
-let mara: Account;
-
-beforeAll(async () => {
-  library = await openLibrary();
-  admin = await library.join('admin', 'admin');
-  mara = await library.join('mara');
-});
+const library = await openLibrary();
+const admin = await library.join('admin', 'admin');
+const mara = await library.join('mara');
 afterAll(stopTagging);
 
 const ridge = () => tagged({ 'XMP-dc:Title': 'Ridge' });

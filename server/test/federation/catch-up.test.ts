@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import pg from 'pg';
-import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { afterAll, expect, inject, test } from 'vitest';
 import type { Visitor } from '../support/client.ts';
 import { addTeam } from '../support/teams.ts';
 import {
@@ -16,17 +16,10 @@ import {
 } from './installs.ts';
 import { openGate } from './processes.ts';
 
-let harbour: Install;
-let studio: Install;
-let gate: Awaited<ReturnType<typeof openGate>>;
-let peer_id: string;
-
-beforeAll(async () => {
-  harbour = await openInstall('Harbour');
-  studio = await openInstall('Studio');
-  gate = await openGate(studio);
-  ({ peerOfOne: peer_id } = await pair(harbour, { ...studio, address: gate.address }));
-});
+const harbour = await openInstall('Harbour');
+const studio = await openInstall('Studio');
+const gate = await openGate(studio);
+const { peerOfOne: peer_id } = await pair(harbour, { ...studio, address: gate.address });
 afterAll(() => gate?.close());
 
 async function administer(statements: readonly string[]): Promise<void> {

@@ -1,9 +1,9 @@
 import type { PeerFieldDecision } from '@vitrine/contract/federated-fields';
 import type { FieldCreate } from '@vitrine/contract/fields';
 import { sql } from 'kysely';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Visitor } from '../support/client.ts';
-import { type Account, publish, upload } from '../support/library.ts';
+import { publish, upload } from '../support/library.ts';
 import { plainFile } from '../support/pictures.ts';
 import {
   type Install,
@@ -14,16 +14,6 @@ import {
   rejectionsAt,
   settle,
 } from './installs.ts';
-
-let harbour: Install;
-let studio: Install;
-/** What each calls the other. */
-let peers: { peerOfOne: string; peerOfOther: string };
-let bob: Account;
-/** The shared post, its file, and the mirror of that. */
-let post: string;
-let asset: string;
-let mirror: string;
 
 const shot = { code: 'shot', label: 'Shot', type: 'text' } as const;
 const stage = {
@@ -57,55 +47,53 @@ async function values(account: Visitor = studio.root) {
   );
 }
 
-beforeAll(async () => {
-  harbour = await openInstall('Harbour');
-  studio = await openInstall('Studio');
-  peers = await pair(harbour, studio);
-  bob = await studio.join('bob');
-  const add = ({ root }: Install, body: FieldCreate) => root.ok('createField', { body });
-  for (const body of [shot, stage, reel, phase, kit]) await add(harbour, body);
-  await add(harbour, { code: 'fee', label: 'Fee', type: 'number', read_capability: 'users.pii.read' });
-  await add(harbour, { code: 'crew', label: 'Crew', type: 'multi_select', open_vocabulary: true });
-  const take = await add(harbour, {
-    code: 'take',
-    label: 'Take',
-    type: 'number',
-    options: { integer: true, min: 1 },
-    default_value: { kind: 'literal', value_num: 1 },
-  });
-  await harbour.root.ok('updateField', {
-    params: { id: take.id },
-    body: {
-      show_on_card: true,
-      show_on_upload: false,
-      show_in_advanced_search: false,
-      edit_tab: 'Shooting',
-      read_only: true,
-      display_condition: ['stage=wip'],
-    },
-  });
-  for (const body of [shot, stage]) await add(studio, body);
-  await add(studio, { ...reel, type: 'number' });
-  await add(studio, {
-    ...phase,
-    options: { values: [{ value: 'wip', label: 'Work print' }, 'archive'] },
-  });
-  await add(studio, { code: 'slate', label: 'Slate', type: 'longtext' });
-
-  const file = await upload(harbour.root, plainFile('quay'), { title: 'Quay', sensitivity: 'posts' });
-  asset = file.id;
-  await write('shot', { value_text: 'SH010 lighthouse' });
-  await write('stage', { value_text: 'wip' });
-  await write('reel', { value_text: 'R7' });
-  await write('phase', { value_text: 'wip' });
-  await write('lens_kit', { value_text: 'Primes' });
-  await write('fee', { value_num: 900 });
-  await write('crew', { value_options: ['Ann Lee', 'Bo'] });
-  post = (await publish(harbour.root, [file], { title: 'Quay' })).id;
-  await harbour.root.ok('putPostPeer', { params: { id: post, peer_id: peers.peerOfOne }, body: {} });
-  await settle(harbour, studio);
-  mirror = await memberOf(bob, 'Quay');
+const harbour = await openInstall('Harbour');
+const studio = await openInstall('Studio');
+/** What each calls the other. */
+const peers = await pair(harbour, studio);
+const bob = await studio.join('bob');
+const add = ({ root }: Install, body: FieldCreate) => root.ok('createField', { body });
+for (const body of [shot, stage, reel, phase, kit]) await add(harbour, body);
+await add(harbour, { code: 'fee', label: 'Fee', type: 'number', read_capability: 'users.pii.read' });
+await add(harbour, { code: 'crew', label: 'Crew', type: 'multi_select', open_vocabulary: true });
+const take = await add(harbour, {
+  code: 'take',
+  label: 'Take',
+  type: 'number',
+  options: { integer: true, min: 1 },
+  default_value: { kind: 'literal', value_num: 1 },
 });
+await harbour.root.ok('updateField', {
+  params: { id: take.id },
+  body: {
+    show_on_card: true,
+    show_on_upload: false,
+    show_in_advanced_search: false,
+    edit_tab: 'Shooting',
+    read_only: true,
+    display_condition: ['stage=wip'],
+  },
+});
+for (const body of [shot, stage]) await add(studio, body);
+await add(studio, { ...reel, type: 'number' });
+await add(studio, {
+  ...phase,
+  options: { values: [{ value: 'wip', label: 'Work print' }, 'archive'] },
+});
+await add(studio, { code: 'slate', label: 'Slate', type: 'longtext' });
+const file = await upload(harbour.root, plainFile('quay'), { title: 'Quay', sensitivity: 'posts' });
+const asset = file.id;
+await write('shot', { value_text: 'SH010 lighthouse' });
+await write('stage', { value_text: 'wip' });
+await write('reel', { value_text: 'R7' });
+await write('phase', { value_text: 'wip' });
+await write('lens_kit', { value_text: 'Primes' });
+await write('fee', { value_num: 900 });
+await write('crew', { value_options: ['Ann Lee', 'Bo'] });
+const post = (await publish(harbour.root, [file], { title: 'Quay' })).id;
+await harbour.root.ok('putPostPeer', { params: { id: post, peer_id: peers.peerOfOne }, body: {} });
+await settle(harbour, studio);
+const mirror = await memberOf(bob, 'Quay');
 
 describe('values of a shared asset', () => {
   // FED-60, FED-61, FED-62

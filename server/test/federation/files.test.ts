@@ -1,21 +1,12 @@
 import { createHash } from 'node:crypto';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { sql } from 'kysely';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { checkBytes } from '../../src/doctor/bytes.ts';
 import { writeSetting } from '../../src/settings.ts';
 import { type Account, publish, upload } from '../support/library.ts';
 import { jpeg, plainFile } from '../support/pictures.ts';
-import {
-  countObjects,
-  type Install,
-  keepFederation,
-  memberOf,
-  openInstall,
-  pair,
-  settle,
-  sharePost,
-} from './installs.ts';
+import { countObjects, keepFederation, memberOf, openInstall, pair, settle, sharePost } from './installs.ts';
 
 /** Relays connections to a local address, and breaks each one after `limit.bytes` bytes of its responses. */
 async function openFlakyRelay(target: string) {
@@ -53,22 +44,12 @@ async function openFlakyRelay(target: string) {
   };
 }
 
-let harbour: Install;
-let studio: Install;
-let relay: Awaited<ReturnType<typeof openFlakyRelay>>;
-let peerOfOne: string;
-let peerOfOther: string;
-let alice: Account;
-let bob: Account;
-
-beforeAll(async () => {
-  harbour = await openInstall('Harbour');
-  studio = await openInstall('Studio', { VITRINE_FEDERATION_CACHE_BYTES: '0' });
-  relay = await openFlakyRelay(harbour.address);
-  await writeSetting(harbour.database.db, 'base_url', relay.address);
-  ({ peerOfOne, peerOfOther } = await pair(harbour, studio));
-  [alice, bob] = [await harbour.join('alice'), await studio.join('bob')];
-});
+const harbour = await openInstall('Harbour');
+const studio = await openInstall('Studio', { VITRINE_FEDERATION_CACHE_BYTES: '0' });
+const relay = await openFlakyRelay(harbour.address);
+await writeSetting(harbour.database.db, 'base_url', relay.address);
+const { peerOfOne, peerOfOther } = await pair(harbour, studio);
+const [alice, bob] = [await harbour.join('alice'), await studio.join('bob')];
 afterAll(() => relay?.close());
 
 const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CallError } from '@vitrine/contract/client';
 import { sql } from 'kysely';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { sweep } from '../../src/sweep/stored-files.ts';
 import type { Visitor } from '../support/client.ts';
 import { publish, upload } from '../support/library.ts';
@@ -12,8 +12,6 @@ import { type Home, openHome, passTime } from './processes.ts';
 const ROUNDS = Number(process.env.ROUNDS ?? 0);
 const SECONDS_PER_WAIT = 60;
 
-let harbour: Home;
-let studio: Home;
 /** The installs that are still to be killed in this round, each at the first of these steps. */
 let plan: { victim: () => Home; isAt: (step: string) => boolean }[] = [];
 let restarting: Promise<void> = Promise.resolve();
@@ -25,29 +23,27 @@ async function restart(home: Home): Promise<void> {
   await home.start();
 }
 
-beforeAll(async () => {
-  const watch = (receiver: string) => async (step: string) => {
-    const name = `${receiver}: ${step}`;
-    steps.add(name);
-    const during = name.replace(' before ', ' during ');
-    steps.add(during);
-    const kill = plan.find(({ isAt }) => isAt(name) || isAt(during));
-    if (kill === undefined) return;
-    const { victim } = kill;
-    plan = plan.filter((one) => one !== kill);
-    if (!kill.isAt(name)) {
-      restarting = sleep(Math.random() * 15).then(() => restart(victim()));
-      return;
-    }
-    const killed = victim().kill();
-    restarting = killed.then(() => restart(victim()));
-    await killed;
-  };
-  [harbour, studio] = await Promise.all([
-    openHome('Harbour', watch('harbour')),
-    openHome('Studio', watch('studio')),
-  ]);
-}, 120_000);
+const watch = (receiver: string) => async (step: string) => {
+  const name = `${receiver}: ${step}`;
+  steps.add(name);
+  const during = name.replace(' before ', ' during ');
+  steps.add(during);
+  const kill = plan.find(({ isAt }) => isAt(name) || isAt(during));
+  if (kill === undefined) return;
+  const { victim } = kill;
+  plan = plan.filter((one) => one !== kill);
+  if (!kill.isAt(name)) {
+    restarting = sleep(Math.random() * 15).then(() => restart(victim()));
+    return;
+  }
+  const killed = victim().kill();
+  restarting = killed.then(() => restart(victim()));
+  await killed;
+};
+const [harbour, studio] = await Promise.all([
+  openHome('Harbour', watch('harbour')),
+  openHome('Studio', watch('studio')),
+]);
 
 afterAll(async () => {
   await Promise.all([harbour?.close(), studio?.close()]);

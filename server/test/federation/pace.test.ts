@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { getJson, OutboundError } from '../../src/federation/outbound.ts';
 import {
   type Install,
@@ -14,19 +14,13 @@ import {
 import { openGate } from './processes.ts';
 
 const LIMIT = 20;
-let harbour: Install;
-let studio: Install;
-let mill: Install;
-let gate: Awaited<ReturnType<typeof openGate>>;
 const requests: string[] = [];
 
-beforeAll(async () => {
-  const limited = { VITRINE_RATE_LIMITS: 'on', VITRINE_PEER_LIMIT: String(LIMIT) };
-  harbour = await openInstall('Harbour', limited);
-  [studio, mill] = [await openInstall('Studio'), await openInstall('Mill')];
-  gate = await openGate(mill, async (step) => {
-    if (step.startsWith('before POST')) requests.push(step.replace(/^before POST (?:\/federation\/)?/, ''));
-  });
+const limited = { VITRINE_RATE_LIMITS: 'on', VITRINE_PEER_LIMIT: String(LIMIT) };
+const harbour = await openInstall('Harbour', limited);
+const [studio, mill] = [await openInstall('Studio'), await openInstall('Mill')];
+const gate = await openGate(mill, async (step) => {
+  if (step.startsWith('before POST')) requests.push(step.replace(/^before POST (?:\/federation\/)?/, ''));
 });
 afterAll(() => gate?.close());
 

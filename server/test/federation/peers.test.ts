@@ -1,13 +1,12 @@
 import { generateKeyPairSync, randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { getJson, postSigned } from '../../src/federation/outbound.ts';
 import { writeSetting } from '../../src/settings.ts';
-import { type Account, publish, upload } from '../support/library.ts';
+import { publish, upload } from '../support/library.ts';
 import { plainFile } from '../support/pictures.ts';
 import {
   envelopeOf,
-  type Install,
   identityOf,
   keepFederation,
   noteOf,
@@ -24,19 +23,10 @@ import {
   titlesOf,
 } from './installs.ts';
 
-let harbour: Install;
-let studio: Install;
-let peerOfOne: string;
-let peerOfOther: string;
-let alice: Account;
-let bob: Account;
-
-beforeAll(async () => {
-  harbour = await openInstall('Harbour');
-  studio = await openInstall('Studio');
-  ({ peerOfOne, peerOfOther } = await pair(harbour, studio));
-  [alice, bob] = [await harbour.join('alice'), await studio.join('bob')];
-});
+const harbour = await openInstall('Harbour');
+const studio = await openInstall('Studio');
+const { peerOfOne, peerOfOther } = await pair(harbour, studio);
+const [alice, bob] = [await harbour.join('alice'), await studio.join('bob')];
 
 const peerAtHarbour = () => harbour.root.ok('getPeer', { params: { id: peerOfOne } });
 

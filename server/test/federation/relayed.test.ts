@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { type Account, publish, upload } from '../support/library.ts';
 import { plainFile } from '../support/pictures.ts';
 import {
@@ -15,14 +15,6 @@ import {
   settle,
 } from './installs.ts';
 
-let harbour: Install;
-let studio: Install;
-let gallery: Install;
-let alice: Account;
-let bob: Account;
-let carol: Account;
-let peers: string[];
-let post: string;
 const title = 'For two libraries';
 
 const settleAll = () => settle(harbour, studio, gallery);
@@ -40,20 +32,18 @@ async function say(account: Account, body: string, parent_id: string | null = nu
   await settleAll();
 }
 
-beforeAll(async () => {
-  harbour = await openInstall('Harbour');
-  studio = await openInstall('Studio');
-  gallery = await openInstall('Gallery');
-  peers = [(await pair(harbour, studio)).peerOfOne, (await pair(harbour, gallery)).peerOfOne];
-  alice = await harbour.join('alice');
-  bob = await studio.join('bob');
-  carol = await gallery.join('carol');
-  post = (await publish(alice, [await upload(alice, plainFile('both'))], { title })).id;
-  await alice.ok('createComment', { params: { id: post }, body: { body: 'Before it was shared' } });
-  for (const peer_id of peers)
-    await alice.ok('putPostPeer', { params: { id: post, peer_id }, body: { scope: 'comment' } });
-  await settleAll();
-});
+const harbour = await openInstall('Harbour');
+const studio = await openInstall('Studio');
+const gallery = await openInstall('Gallery');
+const peers: string[] = [(await pair(harbour, studio)).peerOfOne, (await pair(harbour, gallery)).peerOfOne];
+const alice = await harbour.join('alice');
+const bob = await studio.join('bob');
+const carol = await gallery.join('carol');
+const post = (await publish(alice, [await upload(alice, plainFile('both'))], { title })).id;
+await alice.ok('createComment', { params: { id: post }, body: { body: 'Before it was shared' } });
+for (const peer_id of peers)
+  await alice.ok('putPostPeer', { params: { id: post, peer_id }, body: { scope: 'comment' } });
+await settleAll();
 
 // FED-36
 describe('comments on a post that two peers have', () => {

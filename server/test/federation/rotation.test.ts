@@ -25,19 +25,11 @@ import {
 } from './installs.ts';
 import { openGate } from './processes.ts';
 
-let harbour: Install;
-let studio: Install;
-let gate: Awaited<ReturnType<typeof openGate>>;
-let peer: string;
-let peerThere: string;
-
-beforeAll(async () => {
-  harbour = await openInstall('Harbour');
-  studio = await openInstall('Studio');
-  gate = await openGate(studio);
-  const pairing = await pair(harbour, { ...studio, address: gate.address });
-  [peer, peerThere] = [pairing.peerOfOne, pairing.peerOfOther];
-});
+const harbour = await openInstall('Harbour');
+const studio = await openInstall('Studio');
+const gate = await openGate(studio);
+const pairing = await pair(harbour, { ...studio, address: gate.address });
+const [peer, peerThere] = [pairing.peerOfOne, pairing.peerOfOther];
 afterAll(() => gate?.close());
 
 /** Ends the grace periods of all keys and runs the cleanup job. */

@@ -12,7 +12,6 @@ import { type Account, publish, upload } from '../support/library.ts';
 import { jpeg, plainFile } from '../support/pictures.ts';
 import {
   envelopeOf,
-  type Install,
   identityOf,
   openInstall,
   pair,
@@ -24,20 +23,11 @@ import {
   titlesOf,
 } from './installs.ts';
 
-let harbour: Install;
-let studio: Install;
-let alice: Account;
-let bob: Account;
-let eve: Account;
-let peer_id: string;
-
-beforeAll(async () => {
-  harbour = await openInstall('Harbour');
-  studio = await openInstall('Studio');
-  ({ peerOfOne: peer_id } = await pair(harbour, studio));
-  alice = await harbour.join('alice');
-  [bob, eve] = [await studio.join('bob'), await studio.join('eve')];
-});
+const harbour = await openInstall('Harbour');
+const studio = await openInstall('Studio');
+const { peerOfOne: peer_id } = await pair(harbour, studio);
+const alice = await harbour.join('alice');
+const [bob, eve] = [await studio.join('bob'), await studio.join('eve')];
 
 const allow = (sensitive_content: 'never' | 'encrypted') =>
   harbour.root.ok('updateFederation', { body: { sensitive_content } });

@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { collect } from '../collections/shelves.ts';
 import type { Visitor } from '../support/client.ts';
-import { type Account, publish, upload } from '../support/library.ts';
+import { publish, upload } from '../support/library.ts';
 import { jpeg, plainFile } from '../support/pictures.ts';
 import { addTeam } from '../support/teams.ts';
 import {
@@ -20,18 +20,10 @@ import {
   titlesOf,
 } from './installs.ts';
 
-let harbour: Install;
-let studio: Install;
-let peers: { peerOfOne: string; peerOfOther: string };
-let alice: Account;
-let bob: Account;
-
-beforeAll(async () => {
-  harbour = await openInstall('Harbour');
-  studio = await openInstall('Studio');
-  peers = await pair(harbour, studio);
-  [alice, bob] = [await harbour.join('alice'), await studio.join('bob')];
-});
+const harbour = await openInstall('Harbour');
+const studio = await openInstall('Studio');
+const peers = await pair(harbour, studio);
+const [alice, bob] = [await harbour.join('alice'), await studio.join('bob')];
 
 const target = (id: string) => ({ id, peer_id: peers.peerOfOne });
 

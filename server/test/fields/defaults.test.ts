@@ -1,21 +1,14 @@
 import type { DefaultValue, FieldType } from '@vitrine/contract/fields';
-import { beforeAll, describe, expect, test } from 'vitest';
-import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
+import { describe, expect, test } from 'vitest';
+import { openLibrary, upload } from '../support/library.ts';
 import { grant, nowhere } from '../support/people.ts';
 import { plainFile } from '../support/pictures.ts';
 import { addTeam } from '../support/teams.ts';
 import { change, define, notChanged, notDefined } from './define.ts';
 
-let library: Library;
-let editor: Account;
-let stranger: Account;
-
-beforeAll(async () => {
-  library = await openLibrary();
-  editor = await library.join('editor');
-  stranger = await library.join('stranger');
-  await grant(library, editor, 'fields.admin');
-});
+const library = await openLibrary();
+const [editor, stranger] = await library.joinAll('editor', 'stranger');
+await grant(library, editor, 'fields.admin');
 
 type Members = Omit<DefaultValue, 'kind'>;
 const literal = (value: Members): DefaultValue => ({ kind: 'literal', ...value });

@@ -1,27 +1,20 @@
 import type { Capability } from '@vitrine/contract/capabilities';
 import type { FieldDefinition } from '@vitrine/contract/fields';
 import { sql } from 'kysely';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { readFieldsEpoch } from '../../src/fields/definitions/transaction.ts';
 import { auditEvents } from '../support/audit.ts';
-import { type Account, type Library, openLibrary } from '../support/library.ts';
+import { type Account, openLibrary } from '../support/library.ts';
 import { bearer, grant, nowhere } from '../support/people.ts';
 import { countStatements } from '../support/statements.ts';
 import { change, define, notChanged, notDefined } from './define.ts';
 
-let library: Library;
-let editor: Account;
-let stranger: Account;
+const library = await openLibrary();
+const editor = await library.join('editor');
+await grant(library, editor, 'fields.admin');
+const stranger = await library.join('stranger');
 /** The fields that mirror a column of assets. */
-let mirrors: FieldDefinition[];
-
-beforeAll(async () => {
-  library = await openLibrary();
-  editor = await library.join('editor');
-  await grant(library, editor, 'fields.admin');
-  stranger = await library.join('stranger');
-  mirrors = (await stranger.ok('listFields')).items;
-});
+const mirrors = (await stranger.ok('listFields')).items;
 
 const epoch = () => library.deps.db.transaction().execute((tx) => readFieldsEpoch(tx));
 const get = (who: Account, id: string) => who.ok('getField', { params: { id } });

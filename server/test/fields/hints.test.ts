@@ -1,22 +1,15 @@
 import { sql } from 'kysely';
-import { beforeAll, expect, test } from 'vitest';
-import { type Account, CONNECTIONS, type Library, openLibrary, upload } from '../support/library.ts';
+import { expect, test } from 'vitest';
+import { CONNECTIONS, openLibrary, upload } from '../support/library.ts';
 import { plainFile } from '../support/pictures.ts';
 import { change, define } from './define.ts';
 
 /** Flags and conditions that change what forms show, and nothing else. */
 
-let library: Library;
-let root: Account;
-let mara: Account;
-let asset: string;
-
-beforeAll(async () => {
-  library = await openLibrary();
-  root = await library.join('root', 'admin');
-  mara = await library.join('mara');
-  asset = (await upload(mara, plainFile())).id;
-});
+const library = await openLibrary();
+const root = await library.join('root', 'admin');
+const mara = await library.join('mara');
+const asset = (await upload(mara, plainFile())).id;
 
 const write = (field_id: string, value_text: string) =>
   mara.ok('setAssetFieldValue', { params: { id: asset, field_id }, body: { value_text } });

@@ -1,33 +1,27 @@
 import { sql } from 'kysely';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { writeSystemValue } from '../../src/extraction/write-value.ts';
-import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
+import { openLibrary, upload } from '../support/library.ts';
 import { grant } from '../support/people.ts';
 import { plainFile } from '../support/pictures.ts';
 import { define } from './define.ts';
 
-let library: Library;
-let editor: Account;
-let id: string;
-
 const SIZE = 20_000;
 
-beforeAll(async () => {
-  library = await openLibrary();
-  editor = await library.join('editor');
-  await grant(library, editor, 'fields.admin');
-  ({ id } = await define(editor, { type: 'multi_select', options: { values: [] } }));
-  // One statement, and the index afterwards, is faster.
-  await sql`drop index field_terms_search`.execute(library.deps.db);
-  await sql`insert into field_terms (field_id, value, label, path, position)
+const library = await openLibrary();
+const editor = await library.join('editor');
+await grant(library, editor, 'fields.admin');
+const { id } = await define(editor, { type: 'multi_select', options: { values: [] } });
+// One statement, and the index afterwards, is faster.
+await sql`drop index field_terms_search`.execute(library.deps.db);
+await sql`insert into field_terms (field_id, value, label, path, position)
     select ${id}::uuid, 'term-' || n, 'Label ' || md5(n::text), array['term-' || n], n
     from generate_series(1, ${SIZE}) n`.execute(library.deps.db);
-  await sql`create index field_terms_search on field_terms
+await sql`create index field_terms_search on field_terms
     using gin (field_id, lower(label) gin_trgm_ops, value gin_trgm_ops)`.execute(library.deps.db);
-  await sql`insert into field_term_aliases (field_id, alias, value)
+await sql`insert into field_term_aliases (field_id, alias, value)
     select ${id}::uuid, 'alias ' || n, 'term-' || n from generate_series(1, 1000) n`.execute(library.deps.db);
-  await sql`analyze field_terms, field_term_aliases`.execute(library.deps.db);
-});
+await sql`analyze field_terms, field_term_aliases`.execute(library.deps.db);
 
 const ask = (query: { q?: string; match?: 'prefix' | 'substring'; limit?: number } = {}) =>
   editor.ok('listFieldValues', { params: { id }, query });

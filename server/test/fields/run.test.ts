@@ -1,30 +1,21 @@
 import { sql } from 'kysely';
-import { beforeAll, describe, expect, test } from 'vitest';
-import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
+import { describe, expect, test } from 'vitest';
+import { openLibrary, upload } from '../support/library.ts';
 import { grant } from '../support/people.ts';
 import { plainFile } from '../support/pictures.ts';
 import { change, define } from './define.ts';
 
-let library: Library;
-let root: Account;
-let editor: Account;
-let artist: Account;
-let asset: string;
-
 /** More than the transaction of a request changes, and more than one step of a job. */
 const MANY = 1100;
 
-beforeAll(async () => {
-  library = await openLibrary();
-  root = await library.join('root', 'admin');
-  editor = await library.join('editor');
-  artist = await library.join('artist');
-  await grant(library, editor, ['fields.admin', 'fields.vocabulary.merge']);
-  asset = (await upload(artist, plainFile())).id;
-  await sql`insert into assets (owner_user_ref, title, asset_type, file_hash, file_name, processing_status)
+const library = await openLibrary();
+const root = await library.join('root', 'admin');
+const [editor, artist] = await library.joinAll('editor', 'artist');
+await grant(library, editor, ['fields.admin', 'fields.vocabulary.merge']);
+const asset = (await upload(artist, plainFile())).id;
+await sql`insert into assets (owner_user_ref, title, asset_type, file_hash, file_name, processing_status)
     select owner_user_ref, 'copy', asset_type, file_hash, file_name, 'ready'
     from assets, generate_series(2, ${MANY}::integer)`.execute(library.deps.db);
-});
 
 /** Gives this value to every asset. */
 async function fill(fieldId: string, column: 'value_text' | 'value_options', value: string | string[]) {

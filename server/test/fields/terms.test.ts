@@ -1,24 +1,16 @@
 import type { FieldCreate } from '@vitrine/contract/fields';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { auditEvents } from '../support/audit.ts';
-import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
+import { openLibrary, upload } from '../support/library.ts';
 import { grant, nowhere, withdrawGrants } from '../support/people.ts';
 import { plainFile } from '../support/pictures.ts';
 import { change, define, notChanged, notDefined } from './define.ts';
 import { type Columns, store as storeValue } from './values/fields.ts';
 
-let library: Library;
-let editor: Account;
-let stranger: Account;
-let asset: string;
-
-beforeAll(async () => {
-  library = await openLibrary();
-  editor = await library.join('editor');
-  stranger = await library.join('stranger');
-  await grant(library, editor, ['fields.admin', 'fields.vocabulary.merge']);
-  asset = (await upload(stranger, plainFile())).id;
-});
+const library = await openLibrary();
+const [editor, stranger] = await library.joinAll('editor', 'stranger');
+await grant(library, editor, ['fields.admin', 'fields.vocabulary.merge']);
+const asset = (await upload(stranger, plainFile())).id;
 
 type Kind = 'select' | 'multi_select' | 'tree';
 const vocabulary = (type: Kind, values: unknown[], more: Partial<FieldCreate> = {}) =>

@@ -1,9 +1,9 @@
 import type { Operation } from '@vitrine/contract/operation';
 import { basePath, operations } from '@vitrine/contract/operations';
-import { beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { startSession } from '../../src/identity/sessions.ts';
 import { holdAnswer, textOf } from '../support/client.ts';
-import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
+import { type Account, openLibrary, publish, upload } from '../support/library.ts';
 import { plainFile } from '../support/pictures.ts';
 import { randomFrom } from '../support/samples.ts';
 import { addTeam } from '../support/teams.ts';
@@ -23,26 +23,23 @@ const all = Object.values(operations).filter(
   (operation: Operation) => operation.tus !== true && operation.form !== 'only',
 );
 
-let library: Library;
 const accounts = new Map<string, Account>();
 let readToken = '';
 
-beforeAll(async () => {
-  library = await openLibrary();
-  for (const [name, role] of [
-    ['admin', 'admin'],
-    ['member', 'member'],
-    ['viewer', 'viewer'],
-    ['other', 'member'],
-  ] as const)
-    accounts.set(name, await library.join(name, role));
-  const [admin, member] = [accounts.get('admin'), accounts.get('member')];
-  if (admin === undefined || member === undefined) throw new Error('nobody is there');
-  await addTeam(library, 'crew', [member]);
-  const assets = [await upload(member, plainFile('one')), await upload(member, plainFile('two'))];
-  await publish(member, assets, { title: 'Quay', visibility: 'public', tags: ['harbour'] });
-  readToken = (await admin.ok('createToken', { body: { name: 'fuzz', scopes: ['read'] } })).token;
-});
+const library = await openLibrary();
+for (const [name, role] of [
+  ['admin', 'admin'],
+  ['member', 'member'],
+  ['viewer', 'viewer'],
+  ['other', 'member'],
+] as const)
+  accounts.set(name, await library.join(name, role));
+const [admin, member] = [accounts.get('admin'), accounts.get('member')];
+if (admin === undefined || member === undefined) throw new Error('nobody is there');
+await addTeam(library, 'crew', [member]);
+const assets = [await upload(member, plainFile('one')), await upload(member, plainFile('two'))];
+await publish(member, assets, { title: 'Quay', visibility: 'public', tags: ['harbour'] });
+readToken = (await admin.ok('createToken', { body: { name: 'fuzz', scopes: ['read'] } })).token;
 
 /** A caller with credentials, and a function that signs in again after the session has ended. */
 interface Caller {

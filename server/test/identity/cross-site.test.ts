@@ -8,15 +8,9 @@ import { bearer, nowhere, signIn } from '../support/people.ts';
 const refusal = '{"error":"requests from other sites are refused"}';
 const foreign = 'https://elsewhere.example';
 
-let library: Library;
-let mara: Account;
-let root: Account;
-
-beforeAll(async () => {
-  library = await openLibrary();
-  mara = await library.join('mara');
-  root = await library.join('root', 'admin');
-});
+const library = await openLibrary();
+const mara = await library.join('mara');
+const root = await library.join('root', 'admin');
 
 const addressed = ({ path }: Operation) => path.replaceAll('{ref}', '999999999').replace(/\{\w+\}/g, nowhere);
 const unsafe: Operation[] = Object.values(operations).filter(({ method }) => method !== 'GET');

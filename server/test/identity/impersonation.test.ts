@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto';
 import type { Operation } from '@vitrine/contract/operation';
 import { operations } from '@vitrine/contract/operations';
 import { sql } from 'kysely';
-import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { expire } from '../../src/sweep/expired.ts';
 import { auditEvents, auditEventsDuring } from '../support/audit.ts';
 import { type Visitor, visit } from '../support/client.ts';
-import { type Account, type Library, openLibrary, password, publish, upload } from '../support/library.ts';
+import { type Account, openLibrary, password, publish, upload } from '../support/library.ts';
 import { actAs, grant, revoke, setRole, setStatus, withdrawGrants } from '../support/people.ts';
 import { plainFile } from '../support/pictures.ts';
 import { addTeam } from '../support/teams.ts';
@@ -16,23 +16,15 @@ const UNKNOWN_USER = 404_000;
 const refusedText = 'not allowed while acting as another user';
 const endedText = 'acting as another user has ended; sign in again';
 
-let library: Library;
-let root: Account;
+const library = await openLibrary({ VITRINE_IMPERSONATION_MINUTES: String(MINUTES) });
 /** A member with `auth.impersonate`. */
-let helper: Account;
-let worn: Account;
-let victim: Account;
-
-beforeAll(async () => {
-  library = await openLibrary({ VITRINE_IMPERSONATION_MINUTES: String(MINUTES) });
-  [root, helper, worn, victim] = await Promise.all([
-    library.join('root', 'admin'),
-    library.join('helper'),
-    library.join('worn'),
-    library.join('victim'),
-  ]);
-  await grant(library, helper, 'auth.impersonate');
-});
+const [root, helper, worn, victim] = await Promise.all([
+  library.join('root', 'admin'),
+  library.join('helper'),
+  library.join('worn'),
+  library.join('victim'),
+]);
+await grant(library, helper, 'auth.impersonate');
 
 beforeEach(() => library.setPublicMode(false));
 
@@ -218,7 +210,7 @@ describe('while impersonating', () => {
       removeUserTwoFactor renewRecoveryCodes resetPassword revokeCapability rotateOwnKeys setUserRole
       updateFollowableAccount`;
     expect(refused.map(({ id }) => id).sort()).toEqual(intended.split(/\s+/));
-    const [boss, bystander] = await Promise.all([library.join('boss'), library.join('bystander')]);
+    const [boss, bystander] = await library.joinAll('boss', 'bystander');
     await grant(library, boss, ['users.write', 'teams.write']);
     const { mask } = await begin(helper, boss);
     const outcomes: unknown[] = [];

@@ -9,7 +9,6 @@ import { openIdentityProviders } from '../../src/identity/providers/open.ts';
 import { filterFor, type LdapSettings } from '../../src/identity/providers/settings.ts';
 import { type Answered, comparable, visit } from '../support/client.ts';
 import {
-  type Certificate,
   type Directory,
   type DirectoryEntry,
   type DirectoryOptions,
@@ -44,17 +43,12 @@ const mara = () =>
   });
 
 const opened: Directory[] = [];
-let scratch: string;
-let ours: Certificate;
-let other: Certificate;
 
-beforeAll(async () => {
-  scratch = await mkdtemp(join(tmpdir(), 'vitrine-ldap-'));
-  ours = await makeCertificate(['DNS:localhost', 'IP:127.0.0.1']);
-  other = await makeCertificate(['DNS:directory.example.org']);
-  await writeFile(join(scratch, 'ours.pem'), ours.cert);
-  await writeFile(join(scratch, 'other.pem'), other.cert);
-});
+const scratch = await mkdtemp(join(tmpdir(), 'vitrine-ldap-'));
+const ours = await makeCertificate(['DNS:localhost', 'IP:127.0.0.1']);
+const other = await makeCertificate(['DNS:directory.example.org']);
+await writeFile(join(scratch, 'ours.pem'), ours.cert);
+await writeFile(join(scratch, 'other.pem'), other.cert);
 
 afterAll(async () => {
   await rm(scratch, { recursive: true });

@@ -1,17 +1,12 @@
 import { sql } from 'kysely';
-import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { auditEventsDuring } from '../support/audit.ts';
 import { comparable, visit } from '../support/client.ts';
-import { type Account, type Library, openLibrary, password } from '../support/library.ts';
+import { openLibrary, password } from '../support/library.ts';
 import { setStatus, signIn } from '../support/people.ts';
 
-let library: Library;
-let root: Account;
-
-beforeAll(async () => {
-  library = await openLibrary();
-  root = await library.join('root', 'admin');
-});
+const library = await openLibrary();
+const root = await library.join('root', 'admin');
 
 const forgetFailures = () => library.deps.db.deleteFrom('sign_in_failures').execute();
 

@@ -1,15 +1,11 @@
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Visitor } from '../support/client.ts';
-import { type Library, openLibrary, password } from '../support/library.ts';
+import { openLibrary, password } from '../support/library.ts';
 import { actAs, anotherSession, bearer, signIn, storedHashOf } from '../support/people.ts';
 
 const fresh = 'a new and better one';
 
-let library: Library;
-
-beforeAll(async () => {
-  library = await openLibrary();
-});
+const library = await openLibrary();
 
 const bodyOf = (current_password: string, new_password: string) => ({ current_password, new_password });
 const change = (visitor: Visitor, current: string, next: string) =>

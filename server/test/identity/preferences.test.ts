@@ -1,7 +1,7 @@
 import type { BodyOf } from '@vitrine/contract/operation';
 import type { Preferences, updatePreferences } from '@vitrine/contract/preferences';
-import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type Account, type Library, openLibrary } from '../support/library.ts';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { openLibrary } from '../support/library.ts';
 import { actAs } from '../support/people.ts';
 
 type Change = BodyOf<typeof updatePreferences>;
@@ -39,13 +39,8 @@ const members = [
 ] as const;
 const rails = ['hidden_team_ids', 'team_order', 'hidden_tags', 'tag_order'] as const;
 
-let library: Library;
-let mara: Account;
-
-beforeAll(async () => {
-  library = await openLibrary();
-  mara = await library.join('mara');
-});
+const library = await openLibrary();
+const mara = await library.join('mara');
 
 async function store(preferences: unknown): Promise<void> {
   await library.deps.db

@@ -1,28 +1,21 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { expire } from '../../src/sweep/expired.ts';
 import { type Visitor, visit } from '../support/client.ts';
-import { type Account, type Library, openLibrary, password } from '../support/library.ts';
+import { type Account, openLibrary, password } from '../support/library.ts';
 import { actAs, anotherSession, bearer, grant, sessionIdOf } from '../support/people.ts';
 import { openSecond } from '../support/second.ts';
 
 const UNKNOWN_USER = 404_000;
 
-let library: Library;
+const library = await openLibrary({ VITRINE_SESSION_DAYS: '2' });
+const second = await openSecond(library);
 /** A second service on the same database, like another process. */
-let otherAddress: string;
-let root: Account;
-let bystander: Account;
-
-beforeAll(async () => {
-  library = await openLibrary({ VITRINE_SESSION_DAYS: '2' });
-  const second = await openSecond(library);
-  otherAddress = second.address;
-  root = await library.join('root', 'admin');
-  bystander = await library.join('bystander');
-  return second.close;
-});
+const otherAddress = second.address;
+const root = await library.join('root', 'admin');
+const bystander = await library.join('bystander');
+afterAll(second.close);
 
 /** Returns the same browser, connected to the other process. */
 const elsewhere = (visitor: Visitor): Visitor => visit(otherAddress, {}, visitor.cookie());

@@ -4,7 +4,7 @@ import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { openHashing } from '../../src/identity/hashing.ts';
 import { type Answered, comparable, visit } from '../support/client.ts';
-import { type Account, type Library, openLibrary, password } from '../support/library.ts';
+import { type Library, openLibrary, password } from '../support/library.ts';
 import { addAccount, anotherSession, setStatus, storedHashOf } from '../support/people.ts';
 
 const scrambleKey = 'a key of the earlier system';
@@ -12,13 +12,8 @@ const scrambleKey = 'a key of the earlier system';
 const COST = 8;
 const THIRTY_DAYS = 30 * 86_400;
 
-let library: Library;
-let mara: Account;
-
-beforeAll(async () => {
-  library = await openLibrary({ VITRINE_SCRAMBLE_KEY: scrambleKey }, { hashing: openHashing(COST) });
-  mara = await library.join('Mara');
-});
+const library = await openLibrary({ VITRINE_SCRAMBLE_KEY: scrambleKey }, { hashing: openHashing(COST) });
+const mara = await library.join('Mara');
 
 function signIn(body: unknown, cookie?: string): Promise<Answered> {
   const visitor = visit(library.address, cookie === undefined ? {} : { cookie });

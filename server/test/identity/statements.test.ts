@@ -1,20 +1,14 @@
 import { sql } from 'kysely';
-import { beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Visitor } from '../support/client.ts';
-import { type Account, type Library, openLibrary } from '../support/library.ts';
+import { openLibrary } from '../support/library.ts';
 import { comeToWait } from '../support/locks.ts';
 import { actAs, bearer } from '../support/people.ts';
 import { countStatements } from '../support/statements.ts';
 
-let library: Library;
-let mara: Account;
-let root: Account;
-
-beforeAll(async () => {
-  library = await openLibrary();
-  root = await library.join('root', 'admin');
-  mara = await library.join('mara');
-});
+const library = await openLibrary();
+const root = await library.join('root', 'admin');
+const mara = await library.join('mara');
 
 /** Returns the numbers of statements of two consecutive `GET /auth/me`. */
 async function statements(visitor: Visitor): Promise<number[]> {

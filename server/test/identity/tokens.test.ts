@@ -6,21 +6,14 @@ import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type Visitor, visit } from '../support/client.ts';
 import { databaseText } from '../support/database-text.ts';
-import { type Account, type Library, openLibrary } from '../support/library.ts';
+import { type Account, openLibrary } from '../support/library.ts';
 import { pagesOf } from '../support/pages.ts';
 import { bearer, grant, nowhere, withdrawGrants } from '../support/people.ts';
 
-let library: Library;
-let root: Account;
-let mara: Account;
-let olga: Account;
-
-beforeAll(async () => {
-  library = await openLibrary();
-  root = await library.join('root', 'admin');
-  mara = await library.join('Mara');
-  olga = await library.join('olga');
-});
+const library = await openLibrary();
+const root = await library.join('root', 'admin');
+const mara = await library.join('Mara');
+const olga = await library.join('olga');
 
 /** A caller with this text in the header, and with other headers. */
 const authorized = (authorization: string, more: Record<string, string> = {}): Visitor =>

@@ -6,20 +6,16 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { acceptSecondFactor, stepOf } from '../../src/identity/two-factor-code.ts';
 import type { Visitor } from '../support/client.ts';
 import { databaseText } from '../support/database-text.ts';
-import { type Account, type Library, openLibrary, password } from '../support/library.ts';
+import { type Account, openLibrary, password } from '../support/library.ts';
 import { bearer, grant, signIn, totpCode } from '../support/people.ts';
 
 const STEP_MS = 30_000;
 const badCredentials = [401, 'wrong username or password'];
 const invalidCode = [401, 'invalid_2fa_code'];
 
-let library: Library;
-
-beforeAll(async () => {
-  // Stops only the clock, in the middle of a step, so that no code expires during a slow test.
-  vi.useFakeTimers({ toFake: ['Date'], now: Math.floor(Date.now() / STEP_MS) * STEP_MS + STEP_MS / 2 });
-  library = await openLibrary();
-});
+// Stops only the clock, in the middle of a step, so that no code expires during a slow test.
+vi.useFakeTimers({ toFake: ['Date'], now: Math.floor(Date.now() / STEP_MS) * STEP_MS + STEP_MS / 2 });
+const library = await openLibrary();
 
 afterAll(() => {
   vi.useRealTimers();

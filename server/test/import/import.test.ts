@@ -4,7 +4,7 @@ import { chmod, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/
 import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { sql } from 'kysely';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, describe, expect, test, vi } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import { importCommand } from '../../src/import/command.ts';
 import { embeddedConnection } from '../../src/platform/database/embedded.ts';
@@ -13,15 +13,9 @@ import { clip } from '../media/clips.ts';
 import { base as reachable } from '../platform/clusters.ts';
 import { type Visitor, visit } from '../support/client.ts';
 import { jpeg, plainText, png, truncatedJpeg } from '../support/pictures.ts';
-import { bin, type ServiceProcess, startProcess } from '../support/process.ts';
+import { bin, startProcess } from '../support/process.ts';
 
 const admin = { VITRINE_ADMIN_USERNAME: 'root', VITRINE_ADMIN_PASSWORD: 'a long password' };
-
-let base: string;
-let dataDir: string;
-let pictures: string;
-/** Serves the library while the tests import into it. */
-let service: ServiceProcess;
 
 const MANY = 16;
 
@@ -30,27 +24,26 @@ async function place(path: string, bytes: Uint8Array): Promise<void> {
   await writeFile(path, bytes);
 }
 
-beforeAll(async () => {
-  base = await mkdtemp(join(reachable, 'vitrine-import-'));
-  await chmod(base, 0o755);
-  dataDir = join(base, 'data');
-  await mkdir(dataDir, { mode: 0o755 });
-  pictures = join(base, 'Holidays');
-  await place(join(pictures, 'first.jpg'), await jpeg(60, 40, { seed: 1 }));
-  await place(join(pictures, 'Zoë ☃ (1).png'), await png(60, 40, 2));
-  await place(join(pictures, 'alps', 'ridge.jpg'), await jpeg(60, 40, { seed: 3 }));
-  await place(join(pictures, 'alps', 'broken.jpg'), await truncatedJpeg());
-  await place(join(pictures, 'alps', 'notes.jpg'), plainText());
-  await place(join(pictures, 'alps', '2026', 'june', 'valley.jpg'), await jpeg(40, 60, { seed: 4 }));
-  await place(join(pictures, 'sea', 'waves.jpg'), await jpeg(60, 60, { seed: 5 }));
-  await place(join(pictures, 'sea', 'empty.jpg'), new Uint8Array());
-  // None of these may be imported.
-  await place(join(pictures, '.DS_Store'), plainText('hidden'));
-  await place(join(pictures, '.thumbnails', 'a.jpg'), await jpeg(20, 20, { seed: 6 }));
-  await symlink(join(pictures, 'first.jpg'), join(pictures, 'sea', 'link.jpg'));
-  await symlink(pictures, join(pictures, 'sea', 'loop'));
-  service = await startProcess(dataDir, admin);
-});
+const base = await mkdtemp(join(reachable, 'vitrine-import-'));
+await chmod(base, 0o755);
+const dataDir = join(base, 'data');
+await mkdir(dataDir, { mode: 0o755 });
+const pictures = join(base, 'Holidays');
+await place(join(pictures, 'first.jpg'), await jpeg(60, 40, { seed: 1 }));
+await place(join(pictures, 'Zoë ☃ (1).png'), await png(60, 40, 2));
+await place(join(pictures, 'alps', 'ridge.jpg'), await jpeg(60, 40, { seed: 3 }));
+await place(join(pictures, 'alps', 'broken.jpg'), await truncatedJpeg());
+await place(join(pictures, 'alps', 'notes.jpg'), plainText());
+await place(join(pictures, 'alps', '2026', 'june', 'valley.jpg'), await jpeg(40, 60, { seed: 4 }));
+await place(join(pictures, 'sea', 'waves.jpg'), await jpeg(60, 60, { seed: 5 }));
+await place(join(pictures, 'sea', 'empty.jpg'), new Uint8Array());
+// None of these may be imported.
+await place(join(pictures, '.DS_Store'), plainText('hidden'));
+await place(join(pictures, '.thumbnails', 'a.jpg'), await jpeg(20, 20, { seed: 6 }));
+await symlink(join(pictures, 'first.jpg'), join(pictures, 'sea', 'link.jpg'));
+await symlink(pictures, join(pictures, 'sea', 'loop'));
+/** Serves the library while the tests import into it. */
+const service = await startProcess(dataDir, admin);
 
 afterAll(async () => {
   service.child.kill('SIGTERM');

@@ -13,18 +13,13 @@ import { ConfigError, readConfig } from '../../src/config.ts';
 import { importUsersCommand } from '../../src/import/users/command.ts';
 import { readMysqlAddress } from '../../src/import/users/mysql-address.ts';
 import { firstOfForm, legacyUsers, scrambleKey } from '../identity/legacy-users.ts';
-import { type Library, openLibrary } from '../support/library.ts';
+import { openLibrary } from '../support/library.ts';
 import { signIn } from '../support/people.ts';
 import { bin } from '../support/process.ts';
 import { freePort } from '../support/programs.ts';
 
-let library: Library;
-let directory: string;
-
-beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'vitrine-users-'));
-  library = await openLibrary({ VITRINE_SCRAMBLE_KEY: scrambleKey });
-});
+const directory = await mkdtemp(join(tmpdir(), 'vitrine-users-'));
+const library = await openLibrary({ VITRINE_SCRAMBLE_KEY: scrambleKey });
 
 afterAll(() => rm(directory, { recursive: true, force: true }));
 

@@ -2,16 +2,14 @@ import { createHash } from 'node:crypto';
 import { rm, writeFile } from 'node:fs/promises';
 import { sql } from 'kysely';
 import sharp from 'sharp';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { safeName } from '../../src/links/archive.ts';
 import { originalKey, renditionsPrefix } from '../../src/platform/storage/object-key.ts';
 import { releaseBytes } from '../../src/trash/jobs/purge.ts';
-import { type Account, type Library, objectPath, openLibrary, publish, upload } from '../support/library.ts';
+import { objectPath, openLibrary, publish, upload } from '../support/library.ts';
 import { jpeg } from '../support/pictures.ts';
 import { makeLink, visit } from './visiting.ts';
 
-let library: Library;
-let owner: Account;
 let seed = 500;
 
 async function newAsset(width = 300, height = 200, name = 'picture.jpg') {
@@ -53,10 +51,8 @@ function unzip(zip: Buffer): Entry[] {
 
 const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
 
-beforeAll(async () => {
-  library = await openLibrary();
-  owner = await library.join('owner');
-});
+const library = await openLibrary();
+const owner = await library.join('owner');
 
 describe('bytes of what a link shows', () => {
   // LINK-9

@@ -1,19 +1,12 @@
 import { operations } from '@vitrine/contract/operations';
 import { sql } from 'kysely';
-import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { auditEvents } from '../support/audit.ts';
-import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
+import { type Account, openLibrary, publish, upload } from '../support/library.ts';
 import { bearer, grant, withdrawGrants } from '../support/people.ts';
 import { jpeg, plainFile } from '../support/pictures.ts';
 import { addressesOf, makeLink, open, shownIds, unlock, visit } from './visiting.ts';
 
-let library: Library;
-let owner: Account;
-let stranger: Account;
-let admin: Account;
-let asset: { id: string };
-let post: { id: string };
-let collection: { id: string };
 let seed = 1;
 
 const later = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString();
@@ -24,17 +17,14 @@ async function newAsset(fields: Record<string, string> = {}, who: Account = owne
   return upload(who, plainFile(`file ${seed}`), { sensitivity: 'posts', ...fields });
 }
 
-beforeAll(async () => {
-  library = await openLibrary();
-  owner = await library.join('owner');
-  stranger = await library.join('stranger');
-  admin = await library.join('root', 'admin');
-  asset = await upload(owner, await jpeg(60, 40), { sensitivity: 'posts', title: 'Harbour' });
-  await library.runJobs();
-  post = await publish(owner, [asset], { title: 'Drafts for Nord', visibility: 'private' });
-  collection = await owner.ok('createCollection', { body: { name: 'For Nord', visibility: 'private' } });
-  await owner.ok('addToCollection', { params: { id: collection.id, post_id: post.id } });
-});
+const library = await openLibrary();
+const [owner, stranger] = await library.joinAll('owner', 'stranger');
+const admin = await library.join('root', 'admin');
+const asset = await upload(owner, await jpeg(60, 40), { sensitivity: 'posts', title: 'Harbour' });
+await library.runJobs();
+const post = await publish(owner, [asset], { title: 'Drafts for Nord', visibility: 'private' });
+const collection = await owner.ok('createCollection', { body: { name: 'For Nord', visibility: 'private' } });
+await owner.ok('addToCollection', { params: { id: collection.id, post_id: post.id } });
 
 beforeEach(() => library.setPublicMode(false));
 

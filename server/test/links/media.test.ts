@@ -1,49 +1,42 @@
 import type { LinkedMedia } from '@vitrine/contract/link-visits';
 import type { ShareLinkCreate } from '@vitrine/contract/links';
 import sharp from 'sharp';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { clip } from '../media/clips.ts';
-import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
+import { openLibrary, publish, upload } from '../support/library.ts';
 
 import { makeLink, visit } from './visiting.ts';
 
-let library: Library;
-let owner: Account;
 /** A picture with tiles, a video with subtitles, and a text: members of one post. */
 let picture: string;
 let video: string;
 let note: string;
-let postId: string;
 
-beforeAll(async () => {
-  library = await openLibrary();
-  owner = await library.join('owner');
-  const wide = await sharp({ create: { width: 5000, height: 300, channels: 3, background: '#46a' } })
-    .png()
-    .toBuffer();
-  const film = await clip({
-    format: 'webm',
-    video: { source: 'testsrc2=s=160x90:r=25', encoder: 'libvpx', options: { deadline: 'realtime' } },
-    seconds: 1,
-  });
-  const fields = { sensitivity: 'posts' };
-  const assets = [
-    await upload(owner, Uint8Array.from(wide), fields, 'private name.png'),
-    await upload(owner, film, fields, 'film.webm'),
-    await upload(owner, new TextEncoder().encode('# Tides\n'), fields, 'note.md'),
-  ];
-  [picture = '', video = '', note = ''] = assets.map(({ id }) => id);
-  for (const lang of ['de', 'en']) {
-    const body = new FormData();
-    body.append('file', new Blob([`1\n00:00:01,000 --> 00:00:02,000\n${lang}\n`]), 'film.srt');
-    body.append('label', lang.toUpperCase());
-    expect((await owner.send(`/assets/${video}/subtitles/${lang}`, { method: 'PUT', body })).status).toBe(
-      201,
-    );
-  }
-  await library.runJobs();
-  postId = (await publish(owner, assets, { visibility: 'private' })).id;
-}, 120_000);
+const library = await openLibrary();
+const owner = await library.join('owner');
+const wide = await sharp({ create: { width: 5000, height: 300, channels: 3, background: '#46a' } })
+  .png()
+  .toBuffer();
+const film = await clip({
+  format: 'webm',
+  video: { source: 'testsrc2=s=160x90:r=25', encoder: 'libvpx', options: { deadline: 'realtime' } },
+  seconds: 1,
+});
+const fields = { sensitivity: 'posts' };
+const assets = [
+  await upload(owner, Uint8Array.from(wide), fields, 'private name.png'),
+  await upload(owner, film, fields, 'film.webm'),
+  await upload(owner, new TextEncoder().encode('# Tides\n'), fields, 'note.md'),
+];
+[picture = '', video = '', note = ''] = assets.map(({ id }) => id);
+for (const lang of ['de', 'en']) {
+  const body = new FormData();
+  body.append('file', new Blob([`1\n00:00:01,000 --> 00:00:02,000\n${lang}\n`]), 'film.srt');
+  body.append('label', lang.toUpperCase());
+  expect((await owner.send(`/assets/${video}/subtitles/${lang}`, { method: 'PUT', body })).status).toBe(201);
+}
+await library.runJobs();
+const postId = (await publish(owner, assets, { visibility: 'private' })).id;
 
 const linkWith = (terms: ShareLinkCreate) => makeLink(owner, 'posts', postId, terms);
 const statusAt = async (token: string, path: string) =>

@@ -2,27 +2,23 @@ import type { updateNotificationPreferences } from '@vitrine/contract/notificati
 import type { BodyOf } from '@vitrine/contract/operation';
 import type { Post } from '@vitrine/contract/posts';
 import { sql } from 'kysely';
-import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { queueDigests } from '../../src/notifications/jobs/mail.ts';
 import { comment, publisher, settle } from '../notifications/telling.ts';
-import { type Account, type Library, openLibrary } from '../support/library.ts';
-import { type Mailbox, openMailbox } from './mailbox.ts';
+import { type Account, openLibrary } from '../support/library.ts';
+import { openMailbox } from './mailbox.ts';
 
-let library: Library;
-let mailbox: Mailbox;
 let author: Account;
 let other: Account;
 let write: ReturnType<typeof publisher>;
 let round = 0;
 
-beforeAll(async () => {
-  mailbox = await openMailbox();
-  library = await openLibrary({
-    VITRINE_SMTP_URL: mailbox.url,
-    VITRINE_BASE_URL: 'https://pictures.example.org',
-  });
-  return mailbox.close;
+const mailbox = await openMailbox();
+const library = await openLibrary({
+  VITRINE_SMTP_URL: mailbox.url,
+  VITRINE_BASE_URL: 'https://pictures.example.org',
 });
+afterAll(mailbox.close);
 
 beforeEach(async () => {
   mailbox.empty();

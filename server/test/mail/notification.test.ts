@@ -1,14 +1,12 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
-import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { comment, publisher, settle, unread } from '../notifications/telling.ts';
-import { type Account, type Library, openLibrary } from '../support/library.ts';
+import { type Account, openLibrary } from '../support/library.ts';
 import { setStatus } from '../support/people.ts';
 import { type Mailbox, mailboxHere, openMailbox, smtpError } from './mailbox.ts';
 
-let library: Library;
-let mailbox: Mailbox;
 let author: Account;
 let other: Account;
 let write: ReturnType<typeof publisher>;
@@ -16,15 +14,13 @@ let round = 0;
 const address = (account: Account) =>
   `${createHash('md5').update(account.username).digest('hex')}@example.org`;
 
-beforeAll(async () => {
-  mailbox = await openMailbox();
-  library = await openLibrary({
-    VITRINE_SMTP_URL: mailbox.url,
-    VITRINE_MAIL_FROM: 'library@example.org',
-    VITRINE_BASE_URL: 'https://pictures.example.org',
-  });
-  return mailbox.close;
+const mailbox = await openMailbox();
+const library = await openLibrary({
+  VITRINE_SMTP_URL: mailbox.url,
+  VITRINE_MAIL_FROM: 'library@example.org',
+  VITRINE_BASE_URL: 'https://pictures.example.org',
 });
+afterAll(mailbox.close);
 
 beforeEach(async () => {
   mailbox.empty();

@@ -1,21 +1,16 @@
-import { beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import { auditEvents } from '../support/audit.ts';
 import { databaseText } from '../support/database-text.ts';
-import { type Account, type Library, openLibrary } from '../support/library.ts';
-import { type Mailbox, mailboxHere, openMailbox, smtpError } from './mailbox.ts';
+import { openLibrary } from '../support/library.ts';
+import { mailboxHere, openMailbox, smtpError } from './mailbox.ts';
 
-let library: Library;
-let root: Account;
-let mailbox: Mailbox;
 const path = '/admin/system/mail';
 
-beforeAll(async () => {
-  library = await openLibrary();
-  root = await library.join('root', 'admin');
-  mailbox = await openMailbox();
-  return mailbox.close;
-});
+const library = await openLibrary();
+const root = await library.join('root', 'admin');
+const mailbox = await openMailbox();
+afterAll(mailbox.close);
 
 beforeEach(async () => {
   await library.deps.db.deleteFrom('settings').where('key', '=', 'mail').execute();

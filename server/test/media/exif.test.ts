@@ -3,15 +3,11 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import sharp from 'sharp';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { readExif } from '../../src/media/exif.ts';
 import { emptyFile, jpeg, plainText, truncatedJpeg } from '../support/pictures.ts';
 
-let directory: string;
-
-beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'vitrine-exif-'));
-});
+const directory = await mkdtemp(join(tmpdir(), 'vitrine-exif-'));
 afterAll(() => rm(directory, { recursive: true, force: true }));
 
 async function exifOf(bytes: Uint8Array) {

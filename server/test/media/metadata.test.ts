@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { deflateSync } from 'node:zlib';
 import sharp from 'sharp';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type MetadataReader, openMetadataReader } from '../../src/media/metadata/reader.ts';
+import { afterAll, describe, expect, test } from 'vitest';
+import { openMetadataReader } from '../../src/media/metadata/reader.ts';
 import type { ExtractedValues } from '../../src/media/metadata/source.ts';
 import { sharedMedia } from '../support/library.ts';
 import { emptyFile, jpeg, plainText, truncatedJpeg } from '../support/pictures.ts';
@@ -20,15 +20,10 @@ import { flac, font, heicFile, mp3, mp4, pictureFile, stopTagging, tagFile, woff
 const run = promisify(execFile);
 const { decoders } = sharedMedia();
 const { place } = openStudio();
-let directory: string;
-let exiftool: MetadataReader;
-let fallback: MetadataReader;
 
-beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'vitrine-metadata-'));
-  exiftool = openMetadataReader({ decoders });
-  fallback = openMetadataReader({ decoders, perl: null });
-});
+const directory = await mkdtemp(join(tmpdir(), 'vitrine-metadata-'));
+const exiftool = openMetadataReader({ decoders });
+const fallback = openMetadataReader({ decoders, perl: null });
 afterAll(async () => {
   await exiftool.close();
   await stopTagging();

@@ -3,19 +3,16 @@ import { mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import sharp from 'sharp';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { isPicture } from '../../src/media/renderable.ts';
 import { sniff } from '../../src/media/sniff.ts';
 import { emptyFile, jpeg, noise, plainText, png, svg, webp } from '../support/pictures.ts';
 import { ole } from './ole-files.ts';
 import { eps, postscript } from './postscript.ts';
 
-let directory: string;
 let count = 0;
 
-beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'vitrine-sniff-'));
-});
+const directory = await mkdtemp(join(tmpdir(), 'vitrine-sniff-'));
 afterAll(() => rm(directory, { recursive: true, force: true }));
 
 /** Writes the bytes to a file with a misleading name. */

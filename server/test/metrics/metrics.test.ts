@@ -2,20 +2,15 @@ import { randomUUID } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sql } from 'kysely';
-import { beforeAll, describe, expect, test } from 'vitest';
-import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
+import { describe, expect, test } from 'vitest';
+import { openLibrary, upload } from '../support/library.ts';
 import { jpeg, plainFile } from '../support/pictures.ts';
 
 const token = 'a-token-for-prometheus';
 const root = join(import.meta.dirname, '../../..');
 
-let library: Library;
-let admin: Account;
-
-beforeAll(async () => {
-  library = await openLibrary({ VITRINE_METRICS_TOKEN: token });
-  admin = await library.join('root', 'admin');
-});
+const library = await openLibrary({ VITRINE_METRICS_TOKEN: token });
+const admin = await library.join('root', 'admin');
 
 const scrape = (headers: Record<string, string> = { authorization: `Bearer ${token}` }) =>
   fetch(`${library.address}/metrics`, { headers });

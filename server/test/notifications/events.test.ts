@@ -1,31 +1,22 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
-import { afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { type Account, type Library, openLibrary } from '../support/library.ts';
+import { afterAll, afterEach, describe, expect, test } from 'vitest';
+import { openLibrary } from '../support/library.ts';
 import { actAs, anotherSession } from '../support/people.ts';
 import { openSecond } from '../support/second.ts';
 import { type Listening, listen } from './streams.ts';
 import { comment, publisher, settle } from './telling.ts';
 
-let library: Library;
-/** Another process on the same database. */
-let elsewhere: string;
-let root: Account;
-let author: Account;
-let other: Account;
-let post: { id: string };
 const open: Listening[] = [];
 
-beforeAll(async () => {
-  library = await openLibrary();
-  const second = await openSecond(library);
-  elsewhere = second.address;
-  root = await library.join('root', 'admin');
-  other = await library.join('other');
-  author = await library.join('author');
-  post = await publisher(author)({ title: 'T' });
-  return second.close;
-});
+const library = await openLibrary();
+const second = await openSecond(library);
+/** Another process on the same database. */
+const elsewhere = second.address;
+const root = await library.join('root', 'admin');
+const [other, author] = await library.joinAll('other', 'author');
+const post = await publisher(author)({ title: 'T' });
+afterAll(second.close);
 
 afterEach(async () => {
   for (const stream of open.splice(0)) stream.close();

@@ -1,32 +1,24 @@
 import { sql } from 'kysely';
-import { beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { notifyOf } from '../../src/notifications/jobs/notify.ts';
-import { type Account, type Library, openLibrary } from '../support/library.ts';
+import { openLibrary } from '../support/library.ts';
 import { watchStatements } from '../support/statements.ts';
 import { comment, publisher, settle, unread } from './telling.ts';
 
 const WATCHERS = 2000;
 
-let library: Library;
-let author: Account;
-let first: Account;
-let post: { id: string };
-
-beforeAll(async () => {
-  library = await openLibrary();
-  author = await library.join('author');
-  first = await library.join('first');
-  post = await publisher(author)({ title: 'Watched' });
-  const { db } = library.deps;
-  await sql`with crowd as (
+const library = await openLibrary();
+const [author, first] = await library.joinAll('author', 'first');
+const post = await publisher(author)({ title: 'Watched' });
+const { db } = library.deps;
+await sql`with crowd as (
       insert into users (username, role_id, email)
       select 'crowd' || n, (select role_id from users where ref = ${author.ref}), 'crowd' || n || '@example.org'
       from generate_series(1, ${WATCHERS - 1}) n returning ref)
     insert into post_watches (post_id, user_ref, watching)
     select ${post.id}::uuid, ref, true from crowd union all select ${post.id}::uuid, ${first.ref}, true`.execute(
-    db,
-  );
-});
+  db,
+);
 
 const rowsOf = async (commentId: string) => {
   const { rows } = await sql<{

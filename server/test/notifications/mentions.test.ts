@@ -1,8 +1,8 @@
 import type { Visibility } from '@vitrine/contract/values';
 import { sql } from 'kysely';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { mentionedReaders } from '../../src/notifications/mentions.ts';
-import { type Account, type Library, openLibrary } from '../support/library.ts';
+import { type Account, openLibrary } from '../support/library.ts';
 import { grant, revoke, setRole, setStatus } from '../support/people.ts';
 import { countStatements } from '../support/statements.ts';
 import { addTeam } from '../support/teams.ts';
@@ -11,9 +11,6 @@ import { publisher } from './telling.ts';
 const CROWD = 30;
 const members = ['stranger', 'author', 'follower', 'guest', 'boss', 'former', 'admin', 'editor', 'sacked'];
 
-let library: Library;
-let write: ReturnType<typeof publisher>;
-let team: string;
 const people = new Map<string, Account>();
 
 function person(name: string): Account {
@@ -22,22 +19,20 @@ function person(name: string): Account {
   return found;
 }
 
-beforeAll(async () => {
-  library = await openLibrary();
-  for (const name of [...members, 'gone']) people.set(name, await library.join(name));
-  await setRole(library, person('admin'), 'admin');
-  const { db } = library.deps;
-  team = await addTeam(library, 'print', [person('author')]);
-  write = publisher(person('author'));
-  await person('follower').ok('followUser', { params: { ref: person('author').ref } });
-  await grant(library, person('boss'), 'posts.admin', team);
-  await grant(library, person('editor'), 'posts.admin');
-  for (const name of ['sacked', 'gone', 'former']) await grant(library, person(name), 'posts.admin');
-  await revoke(library, person('sacked'), 'posts.admin');
-  await sql`update user_capability_grants set expires_at = now() - interval '1 minute'
+const library = await openLibrary();
+for (const name of [...members, 'gone']) people.set(name, await library.join(name));
+await setRole(library, person('admin'), 'admin');
+const { db } = library.deps;
+const team = await addTeam(library, 'print', [person('author')]);
+const write = publisher(person('author'));
+await person('follower').ok('followUser', { params: { ref: person('author').ref } });
+await grant(library, person('boss'), 'posts.admin', team);
+await grant(library, person('editor'), 'posts.admin');
+for (const name of ['sacked', 'gone', 'former']) await grant(library, person(name), 'posts.admin');
+await revoke(library, person('sacked'), 'posts.admin');
+await sql`update user_capability_grants set expires_at = now() - interval '1 minute'
     where user_ref = ${person('former').ref}`.execute(db);
-  await setStatus(library, person('gone'), 'disabled');
-});
+await setStatus(library, person('gone'), 'disabled');
 
 const everybody = () => [...people.keys()].map((name) => `@${name}`).join(' ');
 

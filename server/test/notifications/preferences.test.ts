@@ -1,16 +1,9 @@
-import { beforeAll, describe, expect, test } from 'vitest';
-import { type Account, type Library, openLibrary } from '../support/library.ts';
+import { describe, expect, test } from 'vitest';
+import { openLibrary } from '../support/library.ts';
 import { comment, news, publisher } from './telling.ts';
 
-let library: Library;
-let author: Account;
-let other: Account;
-
-beforeAll(async () => {
-  library = await openLibrary();
-  author = await library.join('author');
-  other = await library.join('other');
-});
+const library = await openLibrary();
+const [author, other] = await library.joinAll('author', 'other');
 
 // NOTICE-10
 describe('notification preferences', () => {

@@ -1,25 +1,14 @@
 import { sql } from 'kysely';
-import { beforeAll, describe, expect, test } from 'vitest';
-import { type Account, type Library, openLibrary } from '../support/library.ts';
+import { describe, expect, test } from 'vitest';
+import { type Account, openLibrary } from '../support/library.ts';
 import { pagesOf } from '../support/pages.ts';
 import { nowhere } from '../support/people.ts';
 import { comment, publisher, settle, told, unread } from './telling.ts';
 
-let library: Library;
-let root: Account;
-let author: Account;
-let follower: Account;
-let watcher: Account;
-let write: ReturnType<typeof publisher>;
-
-beforeAll(async () => {
-  library = await openLibrary();
-  root = await library.join('root', 'admin');
-  author = await library.join('author');
-  follower = await library.join('follower');
-  watcher = await library.join('watcher');
-  write = publisher(author);
-});
+const library = await openLibrary();
+const root = await library.join('root', 'admin');
+const [author, follower, watcher] = await library.joinAll('author', 'follower', 'watcher');
+const write = publisher(author);
 
 // NOTICE-1
 describe('a notification about content that is not readable any more', () => {

@@ -1,21 +1,17 @@
-import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { type Account, openLibrary, upload } from '../support/library.ts';
 import { actAs, grant, withdrawGrants } from '../support/people.ts';
 import { plainFile } from '../support/pictures.ts';
 import { comment, news, publisher, settle, told, unread } from './telling.ts';
 
-let library: Library;
-let root: Account;
 let author: Account;
 let anna: Account;
 let ben: Account;
 let write: ReturnType<typeof publisher>;
 let round = 0;
 
-beforeAll(async () => {
-  library = await openLibrary();
-  root = await library.join('root', 'admin');
-});
+const library = await openLibrary();
+const root = await library.join('root', 'admin');
 
 beforeEach(async () => {
   round += 1;

@@ -4,10 +4,10 @@ import type { Operation } from '@vitrine/contract/operation';
 import { basePath, operations } from '@vitrine/contract/operations';
 import { sql } from 'kysely';
 import { Compile } from 'typebox/compile';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { startImpersonation, startSession } from '../../src/identity/sessions.ts';
 import { textOf } from '../support/client.ts';
-import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
+import { type Account, openLibrary, publish, upload } from '../support/library.ts';
 import { anotherSession, grant } from '../support/people.ts';
 import { plainFile } from '../support/pictures.ts';
 import { pick, propertiesOf, type Random, randomFrom, sampleOf, schemaOf } from '../support/samples.ts';
@@ -115,43 +115,43 @@ function badRequest(random: Random, operation: Operation): { path: string; init:
   return { path, init: { method, body: badBody(random, operation), headers: { 'content-type': type } } };
 }
 
-let library: Library;
-let root: Account;
-/** Values of parameters that name existing objects. */
-let known: Record<string, string>;
 /** The signed-in callers and those with an access token. */
 const accounts = new Map<string, Account>();
 const tokens = new Map<string, string>();
 
-beforeAll(async () => {
-  library = await openLibrary();
-  root = await library.join('root', 'admin');
-  const victim = await library.join('victim', 'viewer');
-  for (const [name, role] of [
-    ['stranger', 'viewer'],
-    ['teammate', 'member'],
-    ['owner', 'member'],
-    ['holder', 'member'],
-    ['admin', 'admin'],
-    ['impersonated', 'member'],
-    ['token-with-every-scope', 'admin'],
-    ['token-to-read', 'admin'],
-  ] as const)
-    accounts.set(name, await library.join(name, role));
-  await addTeam(library, 'crew', [accountOf('teammate')]);
-  for (const name of ['holder', 'impersonated'])
-    await grant(library, accountOf(name), ['users.read', 'users.write', 'system.config.write', 'roles.read']);
-  for (const [name, scope] of [
-    ['token-with-every-scope', 'admin'],
-    ['token-to-read', 'read'],
-  ] as const) {
-    const session = await anotherSession(library, accountOf(name));
-    tokens.set(name, (await session.ok('createToken', { body: { name, scopes: [scope] } })).token);
-  }
-  const asset = await upload(accountOf('owner'), plainFile());
-  await publish(accountOf('owner'), [asset], { visibility: 'public' });
-  known = { key: 'col', username: 'victim', ref: String(victim.ref), id: asset.id };
-});
+const library = await openLibrary();
+const root = await library.join('root', 'admin');
+const victim = await library.join('victim', 'viewer');
+for (const [name, role] of [
+  ['stranger', 'viewer'],
+  ['teammate', 'member'],
+  ['owner', 'member'],
+  ['holder', 'member'],
+  ['admin', 'admin'],
+  ['impersonated', 'member'],
+  ['token-with-every-scope', 'admin'],
+  ['token-to-read', 'admin'],
+] as const)
+  accounts.set(name, await library.join(name, role));
+await addTeam(library, 'crew', [accountOf('teammate')]);
+for (const name of ['holder', 'impersonated'])
+  await grant(library, accountOf(name), ['users.read', 'users.write', 'system.config.write', 'roles.read']);
+for (const [name, scope] of [
+  ['token-with-every-scope', 'admin'],
+  ['token-to-read', 'read'],
+] as const) {
+  const session = await anotherSession(library, accountOf(name));
+  tokens.set(name, (await session.ok('createToken', { body: { name, scopes: [scope] } })).token);
+}
+const asset = await upload(accountOf('owner'), plainFile());
+await publish(accountOf('owner'), [asset], { visibility: 'public' });
+/** Values of parameters that name existing objects. */
+const known: Record<string, string> = {
+  key: 'col',
+  username: 'victim',
+  ref: String(victim.ref),
+  id: asset.id,
+};
 
 function accountOf(name: string): Account {
   const account = accounts.get(name);

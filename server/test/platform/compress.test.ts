@@ -1,19 +1,13 @@
 import { operations } from '@vitrine/contract/operations';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Answered } from '../support/client.ts';
-import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
+import { openLibrary, upload } from '../support/library.ts';
 import { plainFile, plainText } from '../support/pictures.ts';
 
-let library: Library;
-let root: Account;
-let asset: string;
-
-beforeAll(async () => {
-  library = await openLibrary();
-  root = await library.join('root', 'admin');
-  asset = (await upload(root, plainText('word '.repeat(1000)), { title: 'a text' }, 'words.txt')).id;
-  await upload(root, plainFile(), { title: 'a file' });
-});
+const library = await openLibrary();
+const root = await library.join('root', 'admin');
+const asset = (await upload(root, plainText('word '.repeat(1000)), { title: 'a text' }, 'words.txt')).id;
+await upload(root, plainFile(), { title: 'a file' });
 
 const encodingOf = ({ headers }: Answered) => headers.get('content-encoding');
 

@@ -3,7 +3,7 @@ import { operations } from '@vitrine/contract/operations';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { inputChecks } from '../../src/platform/http/validate.ts';
 import { databaseText } from '../support/database-text.ts';
-import { type Account, type Library, openLibrary } from '../support/library.ts';
+import { openLibrary } from '../support/library.ts';
 import {
   asObject,
   type Json,
@@ -152,13 +152,8 @@ function requestWith(operation: Operation, { part, value }: BadInput): { path: s
 const all: readonly Operation[] = Object.values(operations);
 const byId = all.map((operation) => [operation.id, operation] as const);
 
-let library: Library;
-let root: Account;
-
-beforeAll(async () => {
-  library = await openLibrary();
-  root = await library.join('root', 'admin');
-});
+const library = await openLibrary();
+const root = await library.join('root', 'admin');
 
 // HTTP-3, HTTP-4, HTTP-8, HTTP-11, HTTP-12, HTTP-13, HTTP-36
 describe('refuses input just outside the bounds of the contract', () => {

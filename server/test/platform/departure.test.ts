@@ -1,22 +1,18 @@
 import { Agent, type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type OpenService, openService } from '../../src/service.ts';
 import { listen } from '../notifications/streams.ts';
-import { type Account, type Library, openLibrary } from '../support/library.ts';
+import { openLibrary } from '../support/library.ts';
 
-let library: Library;
-let ada: Account;
 let service: OpenService;
 let port: number;
 let agent: Agent;
 let closing: Promise<unknown> | null;
 
-beforeAll(async () => {
-  library = await openLibrary();
-  ada = await library.join('ada');
-});
+const library = await openLibrary();
+const ada = await library.join('ada');
 
 /** A second service, which each test stops in its own way. */
 async function serve(stopSeconds: number): Promise<void> {

@@ -17,7 +17,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setImmediate as tick } from 'node:timers/promises';
 import type pg from 'pg';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { chooseDatabaseUsers, DATABASE_UID } from '../../src/platform/database/database-user.ts';
 import { embeddedConnection, socketDirectory } from '../../src/platform/database/embedded.ts';
 import { keepSecret } from '../../src/platform/database/embedded-secret.ts';
@@ -28,18 +28,6 @@ const { base, children, directories, embeddedModule, freshDirectory, serverDir }
 /** Null for an ordinary user. */
 const users = await chooseDatabaseUsers(base, '/bin', DATABASE_UID);
 
-let dataDir: string;
-/** Another library, whose path is longer than the path of a socket may be. */
-let far: string;
-
-beforeAll(async () => {
-  dataDir = await freshDirectory();
-  const database = await start();
-  await ask('create table kept as select 42 as answer');
-  await database.stop();
-  far = `${await freshDirectory()}${' with a path longer than a socket may have'.repeat(3)}`;
-  await (await clusters.start(far)).stop();
-});
 afterEach(clusters.stopDatabases);
 afterAll(clusters.clear);
 
@@ -47,6 +35,14 @@ const start = (options: Parameters<typeof clusters.start>[1] = {}, log?: (line: 
   clusters.start(dataDir, options, log);
 const ask = (statement: string, settings: pg.ClientConfig = {}) =>
   clusters.ask({ ...embeddedConnection(dataDir), ...settings }, statement);
+
+const dataDir = await freshDirectory();
+const database = await start();
+await ask('create table kept as select 42 as answer');
+await database.stop();
+/** Another library, whose path is longer than the path of a socket may be. */
+const far = `${await freshDirectory()}${' with a path longer than a socket may have'.repeat(3)}`;
+await (await clusters.start(far)).stop();
 
 const cluster = () => join(dataDir, 'postgres');
 const secretFile = () => join(dataDir, 'postgres.secret');

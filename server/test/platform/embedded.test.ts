@@ -19,7 +19,7 @@ import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { reachableByDatabaseUser } from '../../src/platform/database/database-user.ts';
 import { embeddedConnection, LibraryInUse, socketDirectory } from '../../src/platform/database/embedded.ts';
 import { findBinaries, installedDirectory } from '../../src/platform/database/embedded-binaries.ts';
@@ -39,14 +39,11 @@ const isRoot = process.getuid?.() === 0;
 /** A path that is longer than the path of a socket may be. */
 const LONG = `${'a long name '.repeat(12)}ü`;
 
-/** A library that tests may use, but not damage or leave running. */
-let dataDir: string;
 /** Another one, from the second test that makes one. */
 let otherDir: string;
 
-beforeAll(async () => {
-  dataDir = await freshDirectory(`Zoë's 写真 , "a" = 100%`);
-});
+/** A library that tests may use, but not damage or leave running. */
+const dataDir = await freshDirectory(`Zoë's 写真 , "a" = 100%`);
 afterAll(clear);
 
 interface Writer {

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { basePath } from '@vitrine/contract/operations';
 import openapiTS, { astToString } from 'openapi-typescript';
-import { beforeAll, describe, expect, test } from 'vitest';
-import { type Library, openLibrary, password } from '../support/library.ts';
+import { describe, expect, test } from 'vitest';
+import { openLibrary, password } from '../support/library.ts';
 
 const source = join(import.meta.dirname, 'generated-client', 'calls.ts');
 
@@ -14,14 +14,9 @@ interface Outcome {
   asset: { id: string };
 }
 
-let library: Library;
-let types: string;
-
-beforeAll(async () => {
-  library = await openLibrary();
-  const answer = await library.anonymous().send('/openapi.json');
-  types = astToString(await openapiTS(answer.text));
-});
+const library = await openLibrary();
+const answer = await library.anonymous().send('/openapi.json');
+const types = astToString(await openapiTS(answer.text));
 
 const root = join(import.meta.dirname, '../../..');
 const options = {

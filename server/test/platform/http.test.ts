@@ -2,22 +2,16 @@ import type { Operation } from '@vitrine/contract/operation';
 import { basePath, operations } from '@vitrine/contract/operations';
 import fastify from 'fastify';
 import { sql } from 'kysely';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { renderErrors } from '../../src/platform/http/render-error.ts';
-import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
+import { openLibrary, upload } from '../support/library.ts';
 import { nowhere as missing } from '../support/people.ts';
 import { plainFile } from '../support/pictures.ts';
 import { errorOf, raw } from './wire.ts';
 
-let library: Library;
-let root: Account;
-let asset: string;
-
-beforeAll(async () => {
-  library = await openLibrary();
-  root = await library.join('root', 'admin');
-  asset = (await upload(root, plainFile())).id;
-});
+const library = await openLibrary();
+const root = await library.join('root', 'admin');
+const asset = (await upload(root, plainFile())).id;
 
 /** Returns the status of each request to these addresses, whose errors must have the shape of all errors. */
 async function statusesOf(paths: readonly string[], method = 'GET'): Promise<[string, number][]> {

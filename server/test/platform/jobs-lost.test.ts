@@ -5,16 +5,13 @@ import { jobHandlers } from '../../src/jobs.ts';
 import { type Database, type DatabasePool, openPool } from '../../src/platform/database/pool.ts';
 import { claimLiveness, countLiveWorkers } from '../../src/platform/jobs/liveness.ts';
 import { startWorker, type Worker } from '../../src/platform/jobs/worker.ts';
-import { type Library, openLibrary } from '../support/library.ts';
+import { openLibrary } from '../support/library.ts';
 import { openRelay, type Relay } from '../support/relay.ts';
 
-let library: Library;
 let worker: Worker | null = null;
 
-beforeAll(async () => {
-  library = await openLibrary();
-  await library.runJobs();
-});
+const library = await openLibrary();
+await library.runJobs();
 
 afterEach(async () => {
   await worker?.stop();

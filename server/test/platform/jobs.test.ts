@@ -1,20 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
-import { beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { enqueueTiles } from '../../src/assets/decoding-jobs.ts';
 import { enqueue, enqueueAll, type JobHandlers } from '../../src/job-table.ts';
 import { jobHandlers } from '../../src/jobs.ts';
 import { forbiddenTurns, turnFlags } from '../../src/media/decoding/turns.ts';
 import { runDueJobs } from '../../src/platform/jobs/worker.ts';
-import { type Library, openLibrary, upload } from '../support/library.ts';
+import { openLibrary, upload } from '../support/library.ts';
 import { jpeg } from '../support/pictures.ts';
 import { countStatements } from '../support/statements.ts';
 
-let library: Library;
-
-beforeAll(async () => {
-  library = await openLibrary();
-});
+const library = await openLibrary();
 
 beforeEach(async () => {
   await library.runJobs();

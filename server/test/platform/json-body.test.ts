@@ -1,21 +1,15 @@
 import { basePath } from '@vitrine/contract/operations';
-import { beforeAll, describe, expect, test } from 'vitest';
-import { type Account, type Library, openLibrary, password, upload } from '../support/library.ts';
+import { describe, expect, test } from 'vitest';
+import { openLibrary, password, upload } from '../support/library.ts';
 import { nowhere as missing } from '../support/people.ts';
 import { plainFile, plainText } from '../support/pictures.ts';
 import { errorOf, raw } from './wire.ts';
 
 // platform/contract-bounds.test.ts proves that every operation refuses values outside its schemas.
 
-let library: Library;
-let root: Account;
-let hash: string;
-
-beforeAll(async () => {
-  library = await openLibrary();
-  root = await library.join('root', 'admin');
-  hash = (await upload(root, plainFile())).file_hash ?? '';
-});
+const library = await openLibrary();
+const root = await library.join('root', 'admin');
+const hash = (await upload(root, plainFile())).file_hash ?? '';
 
 /** Returns the status and the message of a refusal. */
 async function refusalOf(path: string, body: unknown, method = 'POST'): Promise<[number, string]> {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { capabilities } from '@vitrine/contract/capabilities';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { slowSvg } from '../media/hostile-files.ts';
 import { type Visitor, visit } from '../support/client.ts';
 import { publish, upload } from '../support/library.ts';
@@ -18,15 +18,12 @@ const admin = { VITRINE_ADMIN_USERNAME: 'root', VITRINE_ADMIN_PASSWORD: 'a long 
 const MB = 1024 * 1024;
 const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
 
-/** One library for all tests: creating a PostgreSQL cluster costs more than most of them. */
-let directory: string;
 let service: ServiceProcess;
 
-beforeAll(async () => {
-  directory = await mkdtemp(join(base, 'vitrine-kill-'));
-  await chmod(directory, 0o755);
-  service = await startProcess(directory, admin);
-});
+/** One library for all tests: creating a PostgreSQL cluster costs more than most of them. */
+const directory = await mkdtemp(join(base, 'vitrine-kill-'));
+await chmod(directory, 0o755);
+service = await startProcess(directory, admin);
 afterAll(async () => {
   service.child.kill('SIGKILL');
   await service.exited;

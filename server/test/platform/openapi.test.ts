@@ -1,23 +1,17 @@
 import SwaggerParser from '@apidevtools/swagger-parser';
 import { apiVersion, basePath, operations } from '@vitrine/contract/operations';
-import { beforeAll, describe, expect, test } from 'vitest';
-import { type Library, openLibrary } from '../support/library.ts';
+import { describe, expect, test } from 'vitest';
+import { openLibrary } from '../support/library.ts';
 
 const all = Object.values(operations);
 
-let library: Library;
+const library = await openLibrary();
+const answer = await library.anonymous().send('/openapi.json');
+expect(answer.headers.get('content-type')).toMatch(/^application\/json/);
 /** The document as a client receives it. */
-let text: string;
+const { text } = answer;
 /** The document with all references resolved. */
-let resolved: Json;
-
-beforeAll(async () => {
-  library = await openLibrary();
-  const answer = await library.anonymous().send('/openapi.json');
-  expect(answer.headers.get('content-type')).toMatch(/^application\/json/);
-  ({ text } = answer);
-  resolved = JSON.parse(JSON.stringify(await SwaggerParser.dereference(JSON.parse(text))));
-});
+const resolved: Json = JSON.parse(JSON.stringify(await SwaggerParser.dereference(JSON.parse(text))));
 
 type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 

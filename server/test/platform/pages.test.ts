@@ -2,19 +2,16 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Fastify from 'fastify';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { servePages } from '../../src/platform/http/pages.ts';
 
-let root: string;
 const server = Fastify();
 
-beforeAll(async () => {
-  root = await mkdtemp(join(tmpdir(), 'vitrine-pages-'));
-  await mkdir(join(root, '_app/immutable/chunks'), { recursive: true });
-  await writeFile(join(root, 'index.html'), 'the page');
-  await writeFile(join(root, '_app/immutable/chunks/old.js'), 'old');
-  await servePages(server, root);
-});
+const root = await mkdtemp(join(tmpdir(), 'vitrine-pages-'));
+await mkdir(join(root, '_app/immutable/chunks'), { recursive: true });
+await writeFile(join(root, 'index.html'), 'the page');
+await writeFile(join(root, '_app/immutable/chunks/old.js'), 'old');
+await servePages(server, root);
 
 afterAll(async () => {
   await server.close();

@@ -11,11 +11,7 @@ const log = { warn: vi.fn() };
 const general: Budget = { name: 'general', limit: 600, windowSeconds: 60, exact: false };
 const exact: Budget = { name: 'exact', limit: 10, windowSeconds: 60, exact: true };
 
-let library: Library;
-
-beforeAll(async () => {
-  library = await openLibrary();
-});
+const library = await openLibrary();
 
 afterEach(() => {
   vi.restoreAllMocks();

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { isPlain, type Operation } from '@vitrine/contract/operation';
 import { operations } from '@vitrine/contract/operations';
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, describe, expect, test, vi } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import type { Deps } from '../../src/deps.ts';
 import { createAccount } from '../../src/identity/accounts.ts';
@@ -93,10 +93,6 @@ async function serve(servers: ReplicatedServer, dataDir: string): Promise<Servin
   };
 }
 
-let servers: ReplicatedServer;
-let dataDir: string;
-let one: Serving;
-let two: Serving;
 const people = new Map<string, { ref: number; token: string }>();
 const accounts = [
   ['root', 'admin'],
@@ -104,25 +100,23 @@ const accounts = [
   ['bob', 'member'],
 ] as const;
 
-beforeAll(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), 'vitrine-replica-'));
-  servers = await startReplicated(async (primary) => {
-    const pool = openPool(primary, 2);
-    await migrate(pool.pool);
-    await pool.close();
-  });
-  one = await serve(servers, dataDir);
-  two = await serve(servers, dataDir);
-  const pool = openPool(servers.primary, 1);
-  for (const [username, role] of accounts) {
-    const noPassword = { username, password: null, role };
-    const userRef = await createAccount(pool.db, one.passwords, noPassword);
-    if (userRef === null) throw new Error(`${username} is taken`);
-    const session = { userRef, days: 1, address: '127.0.0.1', userAgent: 'test' };
-    people.set(username, { ref: userRef, token: await startSession(pool.db, session) });
-  }
+const dataDir = await mkdtemp(join(tmpdir(), 'vitrine-replica-'));
+const servers = await startReplicated(async (primary) => {
+  const pool = openPool(primary, 2);
+  await migrate(pool.pool);
   await pool.close();
 });
+const one = await serve(servers, dataDir);
+const two = await serve(servers, dataDir);
+const pool = openPool(servers.primary, 1);
+for (const [username, role] of accounts) {
+  const noPassword = { username, password: null, role };
+  const userRef = await createAccount(pool.db, one.passwords, noPassword);
+  if (userRef === null) throw new Error(`${username} is taken`);
+  const session = { userRef, days: 1, address: '127.0.0.1', userAgent: 'test' };
+  people.set(username, { ref: userRef, token: await startSession(pool.db, session) });
+}
+await pool.close();
 
 afterAll(async () => {
   await Promise.all([one?.close(), two?.close()]);

@@ -4,16 +4,10 @@ import type { TokenScope } from '@vitrine/contract/capabilities';
 import type { Operation } from '@vitrine/contract/operation';
 import { basePath, operations } from '@vitrine/contract/operations';
 import { sql } from 'kysely';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { startSession } from '../../src/identity/sessions.ts';
 import { type Answered, visit } from '../support/client.ts';
-import {
-  type Account,
-  type Library,
-  openLibrary,
-  publish,
-  upload as uploadAsset,
-} from '../support/library.ts';
+import { type Account, openLibrary, publish, upload as uploadAsset } from '../support/library.ts';
 import { actAs, grant, nowhere, setRole, withdrawGrants } from '../support/people.ts';
 import { plainText, png } from '../support/pictures.ts';
 import { watchStatements } from '../support/statements.ts';
@@ -28,11 +22,7 @@ interface Sent {
   headers: Headers;
 }
 
-let library: Library;
-
-beforeAll(async () => {
-  library = await openLibrary();
-});
+const library = await openLibrary();
 
 const asJson = { 'content-type': 'application/json' };
 const boundary = 'part-of-the-form';

@@ -6,7 +6,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { listen } from '../notifications/streams.ts';
 import { type Visitor, visit } from '../support/client.ts';
-import { type Clone, cloneTemplate } from '../support/clone.ts';
+import { cloneTemplate } from '../support/clone.ts';
 import { type HaProxy, haproxy, startHaProxy } from '../support/haproxy.ts';
 import { publish, upload } from '../support/library.ts';
 import { plainText } from '../support/pictures.ts';
@@ -19,14 +19,10 @@ const RESTARTS = Number(process.env.RESTARTS ?? 2);
 /** Ten times what the checks take on a quiet machine. */
 const DRAIN_SECONDS = '4';
 
-let clone: Clone;
-let dataDir: string;
 const processes = new Map<number, ServiceProcess>();
 
-beforeAll(async () => {
-  clone = await cloneTemplate();
-  dataDir = await mkdtemp(join(tmpdir(), 'vitrine-restart-'));
-});
+const clone = await cloneTemplate();
+const dataDir = await mkdtemp(join(tmpdir(), 'vitrine-restart-'));
 
 afterAll(async () => {
   for (const { child, exited } of processes.values()) {

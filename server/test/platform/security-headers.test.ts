@@ -1,22 +1,16 @@
 import { basePath } from '@vitrine/contract/operations';
 import { sql } from 'kysely';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { openServer } from '../../src/platform/http/server.ts';
 import { usualTimeouts } from '../../src/platform/http/slow-requests.ts';
-import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
+import { openLibrary, upload } from '../support/library.ts';
 import { nowhere } from '../support/people.ts';
 import { plainText } from '../support/pictures.ts';
 import { openWire, raw } from './wire.ts';
 
-let library: Library;
-let root: Account;
-let asset: string;
-
-beforeAll(async () => {
-  library = await openLibrary({ VITRINE_BASE_URL: 'https://library.example' });
-  root = await library.join('root', 'admin');
-  asset = (await upload(root, plainText('some bytes'))).id;
-});
+const library = await openLibrary({ VITRINE_BASE_URL: 'https://library.example' });
+const root = await library.join('root', 'admin');
+const asset = (await upload(root, plainText('some bytes'))).id;
 
 /** The headers of every response, besides its policy. */
 const always = {

@@ -1,10 +1,10 @@
 import { readdir } from 'node:fs/promises';
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
 import { basePath } from '@vitrine/contract/operations';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Timeouts } from '../../src/platform/http/slow-requests.ts';
 import type { Answered } from '../support/client.ts';
-import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
+import { type Account, openLibrary, upload } from '../support/library.ts';
 import { plainFile } from '../support/pictures.ts';
 import { errorOf, headOf, openWire, type Wire } from './wire.ts';
 
@@ -13,13 +13,8 @@ const timeouts: Timeouts = { headMs: 800, bodyMs: 500, uploadIdleMs: 500, linger
 
 const open = (env: Record<string, string> = {}) => openLibrary(env, { timeouts });
 
-let library: Library;
-let root: Account;
-
-beforeAll(async () => {
-  library = await open();
-  root = await library.join('root', 'admin');
-});
+const library = await open();
+const root = await library.join('root', 'admin');
 
 const boundary = 'part-of-the-form';
 const asForm = { 'content-type': `multipart/form-data; boundary=${boundary}` };

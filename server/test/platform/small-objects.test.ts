@@ -1,27 +1,23 @@
 import { mkdtemp, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { openDiskStorage } from '../../src/platform/storage/disk.ts';
 import { openSmallObjects } from '../../src/platform/storage/small-objects.ts';
 import { DamagedObject, NoSuchObject, type Storage } from '../../src/platform/storage/storage.ts';
 
-let directory: string;
-let storage: Storage;
 /** The keys read from the disk. */
 let reads: string[] = [];
 
-beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'vitrine-small-'));
-  const disk = await openDiskStorage(directory, 0);
-  storage = {
-    ...disk,
-    get(key, sizeBytes, range) {
-      reads.push(key);
-      return disk.get(key, sizeBytes, range);
-    },
-  };
-});
+const directory = await mkdtemp(join(tmpdir(), 'vitrine-small-'));
+const disk = await openDiskStorage(directory, 0);
+const storage: Storage = {
+  ...disk,
+  get(key, sizeBytes, range) {
+    reads.push(key);
+    return disk.get(key, sizeBytes, range);
+  },
+};
 afterAll(() => rm(directory, { recursive: true }));
 
 async function object(key: string, text: string): Promise<string> {

@@ -1,16 +1,9 @@
 import type { ShownAsset } from '@vitrine/contract/assets';
 import type { Post, PostUpdate } from '@vitrine/contract/posts';
 import { sql } from 'kysely';
-import { beforeAll, describe, expect, test } from 'vitest';
-import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
+import { describe, expect, test } from 'vitest';
+import { type Account, openLibrary, publish, upload } from '../support/library.ts';
 import { plainFile } from '../support/pictures.ts';
-
-let library: Library;
-let mara: Account;
-let reader: Account;
-let one: ShownAsset;
-let two: ShownAsset;
-let three: ShownAsset;
 
 const another = (fields: Record<string, string> = {}) => upload(mara, plainFile(), fields);
 const patch = (id: string, body: PostUpdate) => mara.ok('updatePost', { params: { id }, body });
@@ -29,12 +22,9 @@ async function inFeed(id: string, who: Account): Promise<Post> {
   return found;
 }
 
-beforeAll(async () => {
-  library = await openLibrary();
-  mara = await library.join('mara');
-  reader = await library.join('reader');
-  [one, two, three] = [await another(), await another(), await another()];
-});
+const library = await openLibrary();
+const [mara, reader] = await library.joinAll('mara', 'reader');
+const [one, two, three] = [await another(), await another(), await another()];
 
 // POST-23
 describe('cover_asset_id', () => {

@@ -1,24 +1,14 @@
-import type { ShownAsset } from '@vitrine/contract/assets';
-import { beforeAll, describe, expect, test } from 'vitest';
-import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
+import { describe, expect, test } from 'vitest';
+import { openLibrary, publish, upload } from '../support/library.ts';
 import { actAs, bearer, grant, nowhere } from '../support/people.ts';
 import { plainFile } from '../support/pictures.ts';
 import { addTeam } from '../support/teams.ts';
 import { everyPage } from './people.ts';
 
-let library: Library;
-let mara: Account;
-let other: Account;
-let one: ShownAsset;
-let two: ShownAsset;
-
-beforeAll(async () => {
-  library = await openLibrary();
-  mara = await library.join('mara');
-  other = await library.join('other');
-  one = await upload(mara, plainFile());
-  two = await upload(mara, plainFile());
-});
+const library = await openLibrary();
+const [mara, other] = await library.joinAll('mara', 'other');
+const one = await upload(mara, plainFile());
+const two = await upload(mara, plainFile());
 
 const member = ({ id }: { id: string }, sort_order?: number) =>
   sort_order === undefined ? { asset_id: id } : { asset_id: id, sort_order };

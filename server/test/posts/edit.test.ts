@@ -1,22 +1,11 @@
-import type { ShownAsset } from '@vitrine/contract/assets';
 import type { Post, PostUpdate } from '@vitrine/contract/posts';
 import { sql } from 'kysely';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { type Answered, comparable, type Visitor } from '../support/client.ts';
-import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
+import { type Account, openLibrary, publish, upload } from '../support/library.ts';
 import { actAs, bearer, grant, nowhere } from '../support/people.ts';
 import { plainFile } from '../support/pictures.ts';
 import { addTeam } from '../support/teams.ts';
-
-let library: Library;
-let mara: Account;
-let stranger: Account;
-let editor: Account;
-let root: Account;
-let other: Account;
-let one: ShownAsset;
-let two: ShownAsset;
-let three: ShownAsset;
 
 const another = (owner: Account, fields: Record<string, string> = {}) => upload(owner, plainFile(), fields);
 const patch = (who: Visitor, id: string, body: PostUpdate) => who.ok('updatePost', { params: { id }, body });
@@ -28,16 +17,11 @@ const read = (who: Visitor, id: string) => who.ok('getPost', { params: { id } })
 const idsOf = (post: Post) => post.members.map(({ asset_id }) => asset_id);
 const named = (...assets: { id: string }[]) => assets.map(({ id }) => ({ asset_id: id }));
 
-beforeAll(async () => {
-  library = await openLibrary();
-  mara = await library.join('mara');
-  stranger = await library.join('stranger');
-  editor = await library.join('editor');
-  other = await library.join('other');
-  root = await library.join('root', 'admin');
-  await grant(library, editor, 'posts.admin');
-  [one, two, three] = [await another(mara), await another(mara), await another(mara)];
-});
+const library = await openLibrary();
+const [mara, stranger, editor, other] = await library.joinAll('mara', 'stranger', 'editor', 'other');
+const root = await library.join('root', 'admin');
+await grant(library, editor, 'posts.admin');
+const [one, two, three] = [await another(mara), await another(mara), await another(mara)];
 
 // HTTP-17
 describe('PATCH /posts/{id} changes the given properties', () => {

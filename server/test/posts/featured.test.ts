@@ -1,30 +1,20 @@
 import { sql } from 'kysely';
-import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { auditEvents } from '../support/audit.ts';
 import type { Visitor } from '../support/client.ts';
-import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
+import { openLibrary, publish, upload } from '../support/library.ts';
 import { grant, nowhere } from '../support/people.ts';
 import { plainFile } from '../support/pictures.ts';
 import { addPosts } from './people.ts';
 
-let library: Library;
-let root: Account;
-let author: Account;
-let stranger: Account;
-let curator: Account;
-let picture: { id: string };
-let locked: { id: string };
-
-beforeAll(async () => {
-  library = await openLibrary();
-  root = await library.join('root', 'admin');
-  author = await library.join('author');
-  stranger = await library.join('stranger', 'viewer');
-  curator = await library.join('curator', 'viewer');
-  await grant(library, curator, 'posts.admin');
-  picture = await upload(author, plainFile());
-  locked = await upload(author, plainFile(), { sensitivity: 'restricted' });
-});
+const library = await openLibrary();
+const root = await library.join('root', 'admin');
+const author = await library.join('author');
+const stranger = await library.join('stranger', 'viewer');
+const curator = await library.join('curator', 'viewer');
+await grant(library, curator, 'posts.admin');
+const picture = await upload(author, plainFile());
+const locked = await upload(author, plainFile(), { sensitivity: 'restricted' });
 
 beforeEach(async () => {
   await library.deps.db.deleteFrom('featured_posts').execute();

@@ -1,12 +1,8 @@
-import { beforeAll, describe, expect, test } from 'vitest';
-import { type Account, type Library, openLibrary } from '../support/library.ts';
+import { describe, expect, test } from 'vitest';
+import { type Account, openLibrary } from '../support/library.ts';
 import { countStatements } from '../support/statements.ts';
 import { addTeam } from '../support/teams.ts';
 import { addPosts, everyPage } from './people.ts';
-
-let library: Library;
-let authors: Account[];
-let fan: Account;
 
 /** The time of an author's first post; authors begin an hour apart, so that their lists partly overlap. */
 const hour = (n: number) => `2026-03-01T${String(n).padStart(2, '0')}:00:00Z`;
@@ -21,21 +17,19 @@ async function expected(sort: 'newest' | 'oldest'): Promise<string[]> {
   return all.filter((id) => followed.has(id));
 }
 
-beforeAll(async () => {
-  library = await openLibrary();
-  fan = await library.join('fan');
-  authors = [];
-  for (const name of ['ann', 'bob', 'cy', 'dee', 'eve']) authors.push(await library.join(name));
-  const stranger = await library.join('stranger');
-  for (const [n, author] of authors.entries()) {
-    await fan.ok('followUser', { params: { ref: author.ref } });
-    await addPosts(library, { author, members: [], count: 7 * n, from: hour(1), together: n === 2 });
-    await addPosts(library, { author, members: [], count: 3, from: hour(n + 2), visibility: 'followers' });
-    await addPosts(library, { author, members: [], count: 2, from: hour(n + 2), visibility: 'private' });
-    await addPosts(library, { author, members: [], count: 2, from: hour(n + 3), draft: true });
-    await addPosts(library, { author: stranger, members: [], count: 5, from: hour(n + 1) });
-  }
-});
+const library = await openLibrary();
+const fan = await library.join('fan');
+const authors: Account[] = [];
+for (const name of ['ann', 'bob', 'cy', 'dee', 'eve']) authors.push(await library.join(name));
+const stranger = await library.join('stranger');
+for (const [n, author] of authors.entries()) {
+  await fan.ok('followUser', { params: { ref: author.ref } });
+  await addPosts(library, { author, members: [], count: 7 * n, from: hour(1), together: n === 2 });
+  await addPosts(library, { author, members: [], count: 3, from: hour(n + 2), visibility: 'followers' });
+  await addPosts(library, { author, members: [], count: 2, from: hour(n + 2), visibility: 'private' });
+  await addPosts(library, { author, members: [], count: 2, from: hour(n + 3), draft: true });
+  await addPosts(library, { author: stranger, members: [], count: 5, from: hour(n + 1) });
+}
 
 // FEED-8
 describe('the feed of followed accounts', () => {
@@ -51,8 +45,7 @@ describe('the feed of followed accounts', () => {
   });
 
   test('continues after any number of hidden posts', async () => {
-    const reader = await library.join('reader');
-    const shy = await library.join('shy');
+    const [reader, shy] = await library.joinAll('reader', 'shy');
     await reader.ok('followUser', { params: { ref: shy.ref } });
     const [first = ''] = await addPosts(library, { author: shy, members: [], count: 1, from: hour(5) });
     const [second = ''] = await addPosts(library, { author: shy, members: [], count: 1, from: hour(4) });

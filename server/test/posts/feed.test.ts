@@ -1,9 +1,9 @@
 import type { ShownAsset } from '@vitrine/contract/assets';
 import type { FeedQuery } from '@vitrine/contract/posts';
 import { sql } from 'kysely';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Visitor } from '../support/client.ts';
-import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
+import { openLibrary, publish, upload } from '../support/library.ts';
 import { actAs, bearer, grant, nowhere } from '../support/people.ts';
 import { plainFile } from '../support/pictures.ts';
 import { planOf, touched } from '../support/plans.ts';
@@ -11,25 +11,16 @@ import { countStatements, watchStatements } from '../support/statements.ts';
 import { addTeam } from '../support/teams.ts';
 import { addPosts, everyPage } from './people.ts';
 
-let library: Library;
-let mara: Account;
-let reader: Account;
-let shown: ShownAsset;
-let withheld: ShownAsset;
-
-beforeAll(async () => {
-  library = await openLibrary();
-  mara = await library.join('mara');
-  reader = await library.join('reader');
-  shown = await upload(mara, plainFile());
-  withheld = await upload(mara, plainFile(), {
-    sensitivity: 'restricted',
-    title: 'secret',
-  });
-  await addPosts(library, { author: mara, members: [shown.id], count: 21 });
-  // Several posts share a time, so that only their ids order them.
-  await addPosts(library, { author: mara, members: [shown.id], count: 4, together: true });
+const library = await openLibrary();
+const [mara, reader] = await library.joinAll('mara', 'reader');
+const shown = await upload(mara, plainFile());
+const withheld = await upload(mara, plainFile(), {
+  sensitivity: 'restricted',
+  title: 'secret',
 });
+await addPosts(library, { author: mara, members: [shown.id], count: 21 });
+// Several posts share a time, so that only their ids order them.
+await addPosts(library, { author: mara, members: [shown.id], count: 4, together: true });
 
 /** Returns the posts of all pages of this query. */
 const found = async (who: Visitor, query: FeedQuery) => (await everyPage(who, query)).flat();

@@ -1,23 +1,14 @@
 import type { Post } from '@vitrine/contract/posts';
 import { sql } from 'kysely';
 import { LRUCache } from 'lru-cache';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { openAssetTexts } from '../../src/assets/show.ts';
 import { change, define } from '../fields/define.ts';
 import { type Visitor, visit } from '../support/client.ts';
-import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
+import { type Account, openLibrary, publish, upload } from '../support/library.ts';
 import { jpeg } from '../support/pictures.ts';
 
 /** The feed and `GET /posts/{id}` send cached text; `GET /posts/by-asset/{id}` does not, so they must always agree. */
-let library: Library;
-let mara: Account;
-let root: Account;
-let ben: Account;
-let callers: Record<string, Visitor>;
-let first: string;
-let second: string;
-let third: string;
-let post: string;
 
 async function inFeed(caller: Visitor): Promise<Post | undefined> {
   return (await caller.ok('listPosts', { query: {} })).items.find(({ id }) => id === post);
@@ -37,26 +28,22 @@ async function expectSame(): Promise<void> {
   }
 }
 
-beforeAll(async () => {
-  library = await openLibrary();
-  mara = await library.join('mara');
-  ben = await library.join('ben');
-  root = await library.join('root', 'admin');
-  const reader = await library.join('reader');
-  const adult = await library.join('adult');
-  await library.setPublicMode(true);
-  await adult.ok('updatePreferences', { body: { mature_content: { show: true } } });
-  callers = { mara, ben, root, reader, adult, visitor: visit(library.address) };
-  const [one, two] = [
-    await upload(mara, await jpeg(64, 48)),
-    await upload(mara, await jpeg(48, 64, { seed: 2 })),
-  ];
-  [first, second] = [one.id, two.id];
-  third = (await upload(mara, await jpeg(32, 32, { seed: 3 }))).id;
-  await library.runJobs();
-  post = (await publish(mara, [one, two], { title: 'Quay', tags: ['harbour'], visibility: 'public' })).id;
-  await expectSame();
-});
+const library = await openLibrary();
+const [mara, ben] = await library.joinAll('mara', 'ben');
+const root = await library.join('root', 'admin');
+const [reader, adult] = await library.joinAll('reader', 'adult');
+await library.setPublicMode(true);
+await adult.ok('updatePreferences', { body: { mature_content: { show: true } } });
+const callers: Record<string, Visitor> = { mara, ben, root, reader, adult, visitor: visit(library.address) };
+const [one, two] = [
+  await upload(mara, await jpeg(64, 48)),
+  await upload(mara, await jpeg(48, 64, { seed: 2 })),
+];
+const [first, second] = [one.id, two.id];
+const third = (await upload(mara, await jpeg(32, 32, { seed: 3 }))).id;
+await library.runJobs();
+const post = (await publish(mara, [one, two], { title: 'Quay', tags: ['harbour'], visibility: 'public' })).id;
+await expectSame();
 
 const asset = (body: object) => mara.ok('updateAsset', { params: { id: first }, body });
 const ofPost = (body: object) => mara.ok('updatePost', { params: { id: post }, body });

@@ -1,26 +1,19 @@
-import { beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import type { Visitor } from '../support/client.ts';
-import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
+import { openLibrary, publish, upload } from '../support/library.ts';
 import { nowhere } from '../support/people.ts';
 import { plainFile } from '../support/pictures.ts';
 
-let library: Library;
-let mara: Account;
-let ines: Account;
-let viewer: Account;
-let picture: { id: string };
 let post: string;
 
-beforeAll(async () => {
-  library = await openLibrary();
-  [mara, ines, viewer] = await Promise.all([
-    library.join('mara'),
-    library.join('ines'),
-    library.join('viewer', 'viewer'),
-  ]);
-  picture = await upload(mara, plainFile());
-  await library.setPublicMode(true);
-});
+const library = await openLibrary();
+const [mara, ines, viewer] = await Promise.all([
+  library.join('mara'),
+  library.join('ines'),
+  library.join('viewer', 'viewer'),
+]);
+const picture = await upload(mara, plainFile());
+await library.setPublicMode(true);
 
 beforeEach(async () => {
   post = (await publish(mara, [picture], { visibility: 'public' })).id;

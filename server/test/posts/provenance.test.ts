@@ -1,19 +1,12 @@
 import type { ShownAsset } from '@vitrine/contract/assets';
 import type { Post, PostUpdate } from '@vitrine/contract/posts';
 import { sql } from 'kysely';
-import { beforeAll, describe, expect, test } from 'vitest';
-import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
+import { describe, expect, test } from 'vitest';
+import { type Account, openLibrary, publish, upload } from '../support/library.ts';
 import { grant } from '../support/people.ts';
 import { plainFile } from '../support/pictures.ts';
 
 type Declared = 'none' | 'assisted' | 'generated' | null;
-
-let library: Library;
-let mara: Account;
-let stranger: Account;
-let editor: Account;
-let root: Account;
-let hash: string;
 
 /** Creates an asset of mara with this declaration. */
 const declared = (value: Declared, more: { sensitivity?: 'restricted' } = {}): Promise<ShownAsset> =>
@@ -53,15 +46,11 @@ async function contributorsOf(id: string): Promise<Declared[]> {
   return rows.map(({ ai_provenance }) => ai_provenance);
 }
 
-beforeAll(async () => {
-  library = await openLibrary();
-  mara = await library.join('mara');
-  stranger = await library.join('stranger');
-  editor = await library.join('editor');
-  root = await library.join('root', 'admin');
-  await grant(library, editor, 'posts.admin');
-  hash = (await upload(mara, plainFile())).file_hash ?? '';
-});
+const library = await openLibrary();
+const [mara, stranger, editor] = await library.joinAll('mara', 'stranger', 'editor');
+const root = await library.join('root', 'admin');
+await grant(library, editor, 'posts.admin');
+const hash = (await upload(mara, plainFile())).file_hash ?? '';
 
 // POST-29
 describe('ai_provenance of a post is right after every change', () => {

@@ -1,19 +1,10 @@
-import type { ShownAsset } from '@vitrine/contract/assets';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { auditEvents } from '../support/audit.ts';
 import type { Visitor } from '../support/client.ts';
-import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
+import { openLibrary, publish, upload } from '../support/library.ts';
 import { actAs, grant } from '../support/people.ts';
 import { plainFile } from '../support/pictures.ts';
 import { everyPage } from './people.ts';
-
-let library: Library;
-let mara: Account;
-let ann: Account;
-let ben: Account;
-let editor: Account;
-let root: Account;
-let asset: ShownAsset;
 
 const share = (who: Visitor, id: string, { ref }: { ref: number }) =>
   who.ok('putShare', { params: { id, user_ref: ref } });
@@ -33,16 +24,11 @@ async function reads(who: Visitor, id: string): Promise<boolean> {
   return single;
 }
 
-beforeAll(async () => {
-  library = await openLibrary();
-  mara = await library.join('mara');
-  ann = await library.join('ann');
-  ben = await library.join('ben');
-  editor = await library.join('editor');
-  root = await library.join('root', 'admin');
-  await grant(library, editor, 'posts.admin');
-  asset = await upload(mara, plainFile());
-});
+const library = await openLibrary();
+const [mara, ann, ben, editor] = await library.joinAll('mara', 'ann', 'ben', 'editor');
+const root = await library.join('root', 'admin');
+await grant(library, editor, 'posts.admin');
+const asset = await upload(mara, plainFile());
 
 // POST-2
 describe('a post of visibility explicit-share is read by those it is shared with', () => {

@@ -1,17 +1,11 @@
-import type { ShownAsset } from '@vitrine/contract/assets';
 import type { FeedQuery } from '@vitrine/contract/posts';
 import { sql } from 'kysely';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Visitor } from '../support/client.ts';
-import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
+import { openLibrary, upload } from '../support/library.ts';
 import { nowhere } from '../support/people.ts';
 import { plainFile } from '../support/pictures.ts';
 import { addPosts, everyPage } from './people.ts';
-
-let library: Library;
-let mara: Account;
-let reader: Account;
-let asset: ShownAsset;
 
 const trending = async (who: Visitor, query: FeedQuery = {}) =>
   (await everyPage(who, { feed: 'trending', ...query })).flat();
@@ -27,12 +21,9 @@ async function authored(name: string, count: number, together = false) {
   return { author, ids: await addPosts(library, { author, members: [asset.id], count, together }) };
 }
 
-beforeAll(async () => {
-  library = await openLibrary();
-  mara = await library.join('mara');
-  reader = await library.join('reader');
-  asset = await upload(mara, plainFile());
-});
+const library = await openLibrary();
+const [mara, reader] = await library.joinAll('mara', 'reader');
+const asset = await upload(mara, plainFile());
 
 describe('GET /posts?feed=trending', () => {
   // FEED-11

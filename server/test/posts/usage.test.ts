@@ -1,31 +1,21 @@
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Visitor } from '../support/client.ts';
-import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
+import { openLibrary, publish, upload } from '../support/library.ts';
 import { nowhere } from '../support/people.ts';
 import { plainFile } from '../support/pictures.ts';
 import { addPosts } from './people.ts';
 
 /** The access matrix (server/test/access/surfaces/usage.ts) shows who sees which uses of an asset. */
 
-let library: Library;
-/** The owner of the assets, which others post. */
-let owner: Account;
-let poster: Account;
-let stranger: Account;
-let root: Account;
-
 const another = (fields: Record<string, string> = {}) => upload(owner, plainFile(), fields);
 const usage = (who: Visitor, { id }: { id: string }) => who.ok('listAssetPosts', { params: { id } });
 const featuring = (who: Visitor, { id }: { id: string }) => who.ok('listPostsByAsset', { params: { id } });
 const idsOf = (posts: readonly { id: string }[]) => posts.map(({ id }) => id);
 
-beforeAll(async () => {
-  library = await openLibrary();
-  owner = await library.join('owner');
-  poster = await library.join('poster');
-  stranger = await library.join('stranger');
-  root = await library.join('root', 'admin');
-});
+const library = await openLibrary();
+/** The owner of the assets, which others post. */
+const [owner, poster, stranger] = await library.joinAll('owner', 'poster', 'stranger');
+const root = await library.join('root', 'admin');
 
 // POST-39
 describe('GET /assets/{id}/posts', () => {

@@ -1,9 +1,8 @@
-import type { ShownAsset } from '@vitrine/contract/assets';
 import { sql } from 'kysely';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { auditEvents } from '../support/audit.ts';
 import type { Visitor } from '../support/client.ts';
-import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
+import { type Account, openLibrary, publish, upload } from '../support/library.ts';
 import { actAs, bearer, grant } from '../support/people.ts';
 import { plainFile } from '../support/pictures.ts';
 import { everyPage } from './people.ts';
@@ -12,13 +11,6 @@ import { everyPage } from './people.ts';
 
 const WIP = '00000000-0000-4000-8000-000000000201';
 const PUBLISHED = '00000000-0000-4000-8000-000000000202';
-
-let library: Library;
-let mara: Account;
-let stranger: Account;
-let editor: Account;
-let root: Account;
-let asset: ShownAsset;
 
 const move = (who: Visitor, id: string, to: 'publish' | 'unpublish') =>
   who.send(`/posts/${id}/${to}`, { method: 'POST' });
@@ -29,15 +21,11 @@ const read = (who: Visitor, id: string) => who.ok('getPost', { params: { id } })
 
 const eventsOf = (id: string) => auditEvents(library, { target_id: id });
 
-beforeAll(async () => {
-  library = await openLibrary();
-  mara = await library.join('mara');
-  stranger = await library.join('stranger');
-  editor = await library.join('editor');
-  root = await library.join('root', 'admin');
-  await grant(library, editor, 'posts.admin');
-  asset = await upload(mara, plainFile());
-});
+const library = await openLibrary();
+const [mara, stranger, editor] = await library.joinAll('mara', 'stranger', 'editor');
+const root = await library.join('root', 'admin');
+await grant(library, editor, 'posts.admin');
+const asset = await upload(mara, plainFile());
 
 // POST-11
 describe('publish and unpublish', () => {

@@ -1,45 +1,40 @@
-import { beforeAll, expect, test } from 'vitest';
-import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
+import { expect, test } from 'vitest';
+import { openLibrary, publish, upload } from '../support/library.ts';
 import { jpeg, unknownBytes } from '../support/pictures.ts';
 
-let library: Library;
-let root: Account;
-let ines: Account;
 const posts: Record<string, string> = {};
 const assets: Record<string, string> = {};
 
-beforeAll(async () => {
-  library = await openLibrary();
-  root = await library.join('root', 'admin');
-  ines = await library.join('ines');
-  const add = async (name: string, fields: Record<string, string> = {}, bytes = unknownBytes()) => {
-    const asset = await upload(ines, bytes, { title: name, ...fields });
-    assets[name] = asset.id;
-    return asset;
-  };
-  const post = async (name: string, member: { id: string }, body: object) => {
-    posts[name] = (await publish(ines, [member], { title: name, ...body })).id;
-  };
-  const follows = { sensitivity: 'posts' };
-  await add('lone public', {}, await jpeg(41, 30));
-  await add('lone', { sensitivity: 'org' });
-  await add('text');
-  await post('public', await add('follows public', follows, await jpeg(42, 30)), { visibility: 'public' });
-  await post('here', await add('follows here', follows), { visibility: 'org-only' });
-  await post('private', await add('follows private', follows), { visibility: 'private' });
-  await post('draft', await add('follows draft', follows), { visibility: 'public', draft: true });
-  await post('mature', await add('mature', { mature: 'true' }, await jpeg(43, 30)), { visibility: 'public' });
-  await post('withheld', await add('restricted', { sensitivity: 'restricted' }), { visibility: 'public' });
-  await library.runJobs();
-  await ines.ok('createCollection', { body: { name: 'open', visibility: 'public' } });
-  await ines.ok('createCollection', { body: { name: 'closed', visibility: 'private' } });
-  const hidden = await library.join('hidden');
-  await library.database.db
-    .updateTable('users')
-    .set({ hide_from_anonymous: true })
-    .where('ref', '=', hidden.ref)
-    .execute();
-});
+const library = await openLibrary();
+const root = await library.join('root', 'admin');
+const ines = await library.join('ines');
+const add = async (name: string, fields: Record<string, string> = {}, bytes = unknownBytes()) => {
+  const asset = await upload(ines, bytes, { title: name, ...fields });
+  assets[name] = asset.id;
+  return asset;
+};
+const post = async (name: string, member: { id: string }, body: object) => {
+  posts[name] = (await publish(ines, [member], { title: name, ...body })).id;
+};
+const follows = { sensitivity: 'posts' };
+await add('lone public', {}, await jpeg(41, 30));
+await add('lone', { sensitivity: 'org' });
+await add('text');
+await post('public', await add('follows public', follows, await jpeg(42, 30)), { visibility: 'public' });
+await post('here', await add('follows here', follows), { visibility: 'org-only' });
+await post('private', await add('follows private', follows), { visibility: 'private' });
+await post('draft', await add('follows draft', follows), { visibility: 'public', draft: true });
+await post('mature', await add('mature', { mature: 'true' }, await jpeg(43, 30)), { visibility: 'public' });
+await post('withheld', await add('restricted', { sensitivity: 'restricted' }), { visibility: 'public' });
+await library.runJobs();
+await ines.ok('createCollection', { body: { name: 'open', visibility: 'public' } });
+await ines.ok('createCollection', { body: { name: 'closed', visibility: 'private' } });
+const hidden = await library.join('hidden');
+await library.database.db
+  .updateTable('users')
+  .set({ hide_from_anonymous: true })
+  .where('ref', '=', hidden.ref)
+  .execute();
 
 // PUBLIC-2, PUBLIC-4
 test('the preview counts and shows exactly what visitors see once public mode is on', async () => {

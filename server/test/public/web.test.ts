@@ -3,74 +3,64 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DOMParser, type Element } from '@xmldom/xmldom';
 import Fastify from 'fastify';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { openBudgets } from '../../src/budgets.ts';
 import { unlimited } from '../../src/platform/http/rate-limit.ts';
 import { servePublicFiles } from '../../src/public/serve.ts';
-import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
+import { type Account, openLibrary, publish, upload } from '../support/library.ts';
 import { jpeg } from '../support/pictures.ts';
 
 const base = 'https://library.example/sub';
 const odd = `Fish & <chips> "salt" 'n' 🍟 $& \u0001`;
 const secret = 'Nobody may know';
 
-let webDir: string;
-let library: Library;
-let root: Account;
-let ines: Account;
-let hidden: Account;
-let team: string;
 const posts: Record<string, string> = {};
 const collections: Record<string, string> = {};
-let picture: string;
 
-beforeAll(async () => {
-  webDir = await mkdtemp(join(tmpdir(), 'vitrine-web-'));
-  // The template of the built page, with the same title and robots tags.
-  await copyFile(join(import.meta.dirname, '../../../web/src/app.html'), join(webDir, 'index.html'));
-  library = await openLibrary({ VITRINE_BASE_URL: base }, { webDir });
-  root = await library.join('root', 'admin');
-  ines = await library.join('ines');
-  hidden = await library.join('hidden');
-  const { db } = library.database;
-  await db.updateTable('users').set({ display_name: odd }).where('ref', '=', ines.ref).execute();
-  await db
-    .updateTable('users')
-    .set({ hide_from_anonymous: true, display_name: `${secret} person` })
-    .where('ref', '=', hidden.ref)
-    .execute();
-  await root.ok('updateSite', { body: { site_name: 'Glass & <house>' } });
-  team = (await root.ok('createTeam', { body: { name: `${secret} team`, slug: 'crew' } })).id;
-  await root.ok('addTeamMember', { params: { id: team, user_ref: ines.ref } });
-  const shown = await upload(ines, await jpeg(60, 40), { sensitivity: 'posts' });
-  picture = shown.id;
-  const mature = await upload(ines, await jpeg(41, 40), { mature: 'true' });
-  const other = await upload(hidden, await jpeg(42, 40));
-  const add = async (name: string, author: Account, member: { id: string }, body: object) => {
-    posts[name] = (await publish(author, [member], { title: secret, ...body })).id;
-  };
-  await add('odd', ines, shown, {
-    title: odd,
-    description: `${odd}\n\nmore`,
-    tags: ['a&b', 'Öl/1'],
-    visibility: 'public',
-    team_id: team,
-  });
-  await add('mature', ines, mature, { title: 'Mature', tags: ['rated'], visibility: 'public' });
-  await add('of hidden', hidden, other, { title: 'Of nobody', visibility: 'public' });
-  await add('draft', ines, shown, { tags: ['secret'], visibility: 'public', draft: true });
-  await add('here', ines, shown, { tags: ['secret'], visibility: 'org-only' });
-  await add('private', ines, shown, { tags: ['secret'], visibility: 'private', team_id: team });
-  const gather = async (name: string, body: { name: string; visibility: 'public' | 'org-only' }) => {
-    const { id } = await ines.ok('createCollection', { body });
-    collections[name] = id;
-    for (const post of ['here', 'odd'])
-      await ines.ok('addToCollection', { params: { id, post_id: posts[post] ?? '' } });
-  };
-  await gather('open', { name: 'Open & <odd>', visibility: 'public' });
-  await gather('closed', { name: secret, visibility: 'org-only' });
-  await library.runJobs();
+const webDir = await mkdtemp(join(tmpdir(), 'vitrine-web-'));
+// The template of the built page, with the same title and robots tags.
+await copyFile(join(import.meta.dirname, '../../../web/src/app.html'), join(webDir, 'index.html'));
+const library = await openLibrary({ VITRINE_BASE_URL: base }, { webDir });
+const root = await library.join('root', 'admin');
+const [ines, hidden] = await library.joinAll('ines', 'hidden');
+const { db } = library.database;
+await db.updateTable('users').set({ display_name: odd }).where('ref', '=', ines.ref).execute();
+await db
+  .updateTable('users')
+  .set({ hide_from_anonymous: true, display_name: `${secret} person` })
+  .where('ref', '=', hidden.ref)
+  .execute();
+await root.ok('updateSite', { body: { site_name: 'Glass & <house>' } });
+const team = (await root.ok('createTeam', { body: { name: `${secret} team`, slug: 'crew' } })).id;
+await root.ok('addTeamMember', { params: { id: team, user_ref: ines.ref } });
+const shown = await upload(ines, await jpeg(60, 40), { sensitivity: 'posts' });
+const picture = shown.id;
+const mature = await upload(ines, await jpeg(41, 40), { mature: 'true' });
+const other = await upload(hidden, await jpeg(42, 40));
+const add = async (name: string, author: Account, member: { id: string }, body: object) => {
+  posts[name] = (await publish(author, [member], { title: secret, ...body })).id;
+};
+await add('odd', ines, shown, {
+  title: odd,
+  description: `${odd}\n\nmore`,
+  tags: ['a&b', 'Öl/1'],
+  visibility: 'public',
+  team_id: team,
 });
+await add('mature', ines, mature, { title: 'Mature', tags: ['rated'], visibility: 'public' });
+await add('of hidden', hidden, other, { title: 'Of nobody', visibility: 'public' });
+await add('draft', ines, shown, { tags: ['secret'], visibility: 'public', draft: true });
+await add('here', ines, shown, { tags: ['secret'], visibility: 'org-only' });
+await add('private', ines, shown, { tags: ['secret'], visibility: 'private', team_id: team });
+const gather = async (name: string, body: { name: string; visibility: 'public' | 'org-only' }) => {
+  const { id } = await ines.ok('createCollection', { body });
+  collections[name] = id;
+  for (const post of ['here', 'odd'])
+    await ines.ok('addToCollection', { params: { id, post_id: posts[post] ?? '' } });
+};
+await gather('open', { name: 'Open & <odd>', visibility: 'public' });
+await gather('closed', { name: secret, visibility: 'org-only' });
+await library.runJobs();
 
 afterAll(() => rm(webDir, { recursive: true, force: true }));
 

@@ -1,20 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { type Account, openLibrary, upload } from '../support/library.ts';
 
 const KB = 1024;
 
-let library: Library;
-let root: Account;
 let mara: Account;
-let other: Account;
 let seed = 0;
 
-beforeAll(async () => {
-  library = await openLibrary();
-  root = await library.join('root', 'admin');
-  other = await library.join('other');
-});
+const library = await openLibrary();
+const root = await library.join('root', 'admin');
+const other = await library.join('other');
 
 beforeEach(async () => {
   mara = await library.join(`member ${randomUUID()}`);

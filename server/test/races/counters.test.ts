@@ -1,24 +1,18 @@
 import { sql } from 'kysely';
-import { beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import type { Visitor } from '../support/client.ts';
-import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
+import { openLibrary, publish, upload } from '../support/library.ts';
 import { plainFile } from '../support/pictures.ts';
 
 /** Accounts that write concurrently. */
 const WRITERS = 24;
 
-let library: Library;
-let mara: Account;
-let picture: { id: string };
 let post: string;
-let writers: Account[];
 
-beforeAll(async () => {
-  library = await openLibrary();
-  mara = await library.join('mara');
-  picture = await upload(mara, plainFile());
-  writers = await Promise.all(Array.from({ length: WRITERS }, (_, i) => library.join(`writer${i}`)));
-});
+const library = await openLibrary();
+const mara = await library.join('mara');
+const picture = await upload(mara, plainFile());
+const writers = await Promise.all(Array.from({ length: WRITERS }, (_, i) => library.join(`writer${i}`)));
 
 beforeEach(async () => {
   post = (await publish(mara, [picture], { visibility: 'public' })).id;

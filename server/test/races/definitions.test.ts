@@ -1,24 +1,19 @@
 import type pg from 'pg';
-import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { fillAssets } from '../../src/extraction/fill.ts';
 import { define } from '../fields/values/fields.ts';
-import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
+import { openLibrary, upload } from '../support/library.ts';
 import { comeToWait } from '../support/locks.ts';
 import { plainFile } from '../support/pictures.ts';
 
-/** Values that are written while their definitions change cause no deadlock, and none is stale. */
-let library: Library;
-let root: Account;
-let hash: string;
 let asset: string;
 /** A concurrent transaction that is paused. */
 let other: pg.PoolClient;
 
-beforeAll(async () => {
-  library = await openLibrary();
-  root = await library.join('root', 'admin');
-  hash = (await upload(root, plainFile())).file_hash ?? '';
-});
+/** Values that are written while their definitions change cause no deadlock, and none is stale. */
+const library = await openLibrary();
+const root = await library.join('root', 'admin');
+const hash = (await upload(root, plainFile())).file_hash ?? '';
 
 const create = async () => (await root.ok('createAsset', { body: { file_hash: hash } })).id;
 

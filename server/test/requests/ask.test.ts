@@ -1,28 +1,20 @@
 import type { ShownAsset } from '@vitrine/contract/assets';
 import { capabilities } from '@vitrine/contract/capabilities';
-import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { auditEvents } from '../support/audit.ts';
 import type { Visitor } from '../support/client.ts';
-import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
+import { openLibrary, upload } from '../support/library.ts';
 import { actAs } from '../support/people.ts';
 import { plainFile } from '../support/pictures.ts';
 
-let library: Library;
-let root: Account;
-let owner: Account;
-let asker: Account;
-let hash: string;
 let asset: ShownAsset;
 
-beforeAll(async () => {
-  library = await openLibrary();
-  root = await library.join('root', 'admin');
-  owner = await library.join('owner');
-  asker = await library.join('asker');
-  const file = await upload(owner, plainFile());
-  if (file.file_hash === null) throw new Error('no hash');
-  hash = file.file_hash;
-});
+const library = await openLibrary();
+const root = await library.join('root', 'admin');
+const [owner, asker] = await library.joinAll('owner', 'asker');
+const file = await upload(owner, plainFile());
+if (file.file_hash === null) throw new Error('no hash');
+const hash = file.file_hash;
 
 beforeEach(async () => {
   asset = await owner.ok('createAsset', { body: { file_hash: hash, sensitivity: 'restricted' } });

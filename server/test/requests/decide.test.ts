@@ -1,10 +1,10 @@
 import type { ResourceRequest } from '@vitrine/contract/requests';
 import { sql } from 'kysely';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { expire } from '../../src/sweep/expired.ts';
 import { auditEvents } from '../support/audit.ts';
 import type { Visitor } from '../support/client.ts';
-import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
+import { type Account, openLibrary, publish, upload } from '../support/library.ts';
 import { grant, nowhere } from '../support/people.ts';
 import { jpeg } from '../support/pictures.ts';
 
@@ -14,31 +14,19 @@ const refusal = { status: 403, error: 'you may not decide this request' };
 /** Not a round millisecond, because PostgreSQL omits trailing zeros. */
 const inAnHour = () => new Date(Math.floor(Date.now() / 1000) * 1000 + 3_600_123).toISOString();
 
-let library: Library;
-let root: Account;
+const library = await openLibrary();
+const root = await library.join('root', 'admin');
 /** The owner of all requested assets. */
-let owner: Account;
-let requester: Account;
+const [owner, requester] = await library.joinAll('owner', 'requester');
 /** An account with `share.grant`. */
-let sharer: Account;
+const sharer = await library.join('sharer');
+await grant(library, sharer, 'share.grant');
 /** An account with `posts.admin` and `assets.admin` that deletes what others ask to restore. */
-let deleter: Account;
-let hash: string;
-
-beforeAll(async () => {
-  library = await openLibrary();
-  root = await library.join('root', 'admin');
-  owner = await library.join('owner');
-  requester = await library.join('requester');
-  sharer = await library.join('sharer');
-  await grant(library, sharer, 'share.grant');
-  deleter = await library.join('deleter');
-  for (const capability of ['posts.admin', 'assets.admin'] as const)
-    await grant(library, deleter, capability);
-  hash = (await upload(owner, await jpeg(80, 60))).file_hash ?? '';
-  await upload(requester, await jpeg(80, 60));
-  await library.runJobs();
-});
+const deleter = await library.join('deleter');
+await grant(library, deleter, ['posts.admin', 'assets.admin']);
+const hash = (await upload(owner, await jpeg(80, 60))).file_hash ?? '';
+await upload(requester, await jpeg(80, 60));
+await library.runJobs();
 
 type Decision = Parameters<typeof root.ok<'decideRequest'>>[1];
 type Body = NonNullable<Decision>['body'];

@@ -1,21 +1,13 @@
 import type { ResourceRequest } from '@vitrine/contract/requests';
 import { sql } from 'kysely';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Visitor } from '../support/client.ts';
-import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
+import { type Account, openLibrary, publish, upload } from '../support/library.ts';
 import { grant } from '../support/people.ts';
 import { plainFile } from '../support/pictures.ts';
 
 type Queue = 'listMyRequests' | 'listIncomingRequests' | 'listAllRequests';
 
-let library: Library;
-let root: Account;
-let owner: Account;
-let other: Account;
-let ann: Account;
-let sharer: Account;
-/** An account with `posts.admin` that deleted a post of ann. */
-let deleter: Account;
 let hash: string;
 
 /** All requests, oldest first, with requester, owner and target. */
@@ -26,40 +18,36 @@ const named = (request: { id: string }) =>
 const newAsset = (from: Account) =>
   from.ok('createAsset', { body: { file_hash: hash, sensitivity: 'public' } });
 
-beforeAll(async () => {
-  library = await openLibrary();
-  root = await library.join('root', 'admin');
-  owner = await library.join('owner');
-  other = await library.join('other');
-  ann = await library.join('ann');
-  sharer = await library.join('sharer');
-  await grant(library, sharer, 'share.grant');
-  deleter = await library.join('deleter');
-  await grant(library, deleter, 'posts.admin');
-  for (const account of [owner, other, ann]) hash = (await upload(account, plainFile())).file_hash ?? '';
-  const [first, second, theirs] = [await newAsset(owner), await newAsset(owner), await newAsset(other)];
-  const ask = (who: Account, id: string, body: { capability?: string; reason?: string } = {}) =>
-    who.ok('requestAccess', { params: { id }, body });
-  asked.access = await ask(ann, first.id, { reason: 'for the catalogue' });
-  asked.code = await ask(ann, first.id, { capability: 'teams.write' });
-  asked.elsewhere = await ask(ann, theirs.id);
-  asked.ownersAsk = await ask(owner, theirs.id);
-  asked.granted = await ask(other, first.id);
-  asked.denied = await ask(other, second.id);
-  const decide = (id: string, decision: 'granted' | 'denied') =>
-    owner.ok('decideRequest', { params: { id }, body: { decision } });
-  asked.granted = await decide(asked.granted.id, 'granted');
-  asked.denied = await decide(asked.denied.id, 'denied');
-  const post = await publish(ann, [await newAsset(ann)]);
-  await deleter.ok('deletePost', { params: { id: post.id }, body: undefined });
-  asked.appeal = await ann.ok('requestRestore', { params: { kind: 'post', id: post.id }, body: {} });
-  asked.expired = await ask(other, second.id, { capability: 'jobs.read' });
-  await library.deps.db
-    .updateTable('resource_requests')
-    .set({ state: 'expired' })
-    .where('id', '=', asked.expired.id)
-    .execute();
-});
+const library = await openLibrary();
+const root = await library.join('root', 'admin');
+const [owner, other, ann, sharer] = await library.joinAll('owner', 'other', 'ann', 'sharer');
+await grant(library, sharer, 'share.grant');
+/** An account with `posts.admin` that deleted a post of ann. */
+const deleter = await library.join('deleter');
+await grant(library, deleter, 'posts.admin');
+for (const account of [owner, other, ann]) hash = (await upload(account, plainFile())).file_hash ?? '';
+const [first, second, theirs] = [await newAsset(owner), await newAsset(owner), await newAsset(other)];
+const ask = (who: Account, id: string, body: { capability?: string; reason?: string } = {}) =>
+  who.ok('requestAccess', { params: { id }, body });
+asked.access = await ask(ann, first.id, { reason: 'for the catalogue' });
+asked.code = await ask(ann, first.id, { capability: 'teams.write' });
+asked.elsewhere = await ask(ann, theirs.id);
+asked.ownersAsk = await ask(owner, theirs.id);
+asked.granted = await ask(other, first.id);
+asked.denied = await ask(other, second.id);
+const decide = (id: string, decision: 'granted' | 'denied') =>
+  owner.ok('decideRequest', { params: { id }, body: { decision } });
+asked.granted = await decide(asked.granted.id, 'granted');
+asked.denied = await decide(asked.denied.id, 'denied');
+const post = await publish(ann, [await newAsset(ann)]);
+await deleter.ok('deletePost', { params: { id: post.id }, body: undefined });
+asked.appeal = await ann.ok('requestRestore', { params: { kind: 'post', id: post.id }, body: {} });
+asked.expired = await ask(other, second.id, { capability: 'jobs.read' });
+await library.deps.db
+  .updateTable('resource_requests')
+  .set({ state: 'expired' })
+  .where('id', '=', asked.expired.id)
+  .execute();
 
 const items = async (who: Visitor, queue: Queue, query: { state?: ResourceRequest['state'] } = {}) =>
   (await who.ok(queue, { query })).items;
@@ -151,8 +139,7 @@ describe('each queue', () => {
   });
 
   test('pages through 60 requests of one instant without duplicates', async () => {
-    const asker = await library.join('asker');
-    const target = await library.join('target');
+    const [asker, target] = await library.joinAll('asker', 'target');
     await sql`with owned as (
         insert into assets (owner_user_ref, file_hash, file_name, asset_type)
         select ${target.ref}, file_hash, file_name, asset_type from assets, generate_series(1, 60)

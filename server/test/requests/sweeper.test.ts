@@ -1,26 +1,18 @@
 import type { ResourceRequest } from '@vitrine/contract/requests';
 import { sql } from 'kysely';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { expire } from '../../src/sweep/expired.ts';
-import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
+import { type Account, openLibrary, upload } from '../support/library.ts';
 import { grant } from '../support/people.ts';
 import { plainFile } from '../support/pictures.ts';
 
-let library: Library;
-let root: Account;
-let owner: Account;
-let sharer: Account;
-let hash: string;
 let made = 0;
 
-beforeAll(async () => {
-  library = await openLibrary();
-  root = await library.join('root', 'admin');
-  owner = await library.join('owner');
-  sharer = await library.join('sharer');
-  await grant(library, sharer, 'share.grant');
-  hash = (await upload(owner, plainFile())).file_hash ?? '';
-});
+const library = await openLibrary();
+const root = await library.join('root', 'admin');
+const [owner, sharer] = await library.joinAll('owner', 'sharer');
+await grant(library, sharer, 'share.grant');
+const hash = (await upload(owner, plainFile())).file_hash ?? '';
 
 const inAnHour = () => new Date(Date.now() + 3_600_000).toISOString();
 

@@ -1,31 +1,22 @@
 import type { Capability } from '@vitrine/contract/capabilities';
 import type { CapabilityChange } from '@vitrine/contract/roles';
 import { sql } from 'kysely';
-import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { expire } from '../../src/sweep/expired.ts';
 import type { Visitor } from '../support/client.ts';
-import { type Account, type Library, openLibrary } from '../support/library.ts';
+import { openLibrary } from '../support/library.ts';
 import { grant, nowhere, withdrawGrants } from '../support/people.ts';
 import { addTeam } from '../support/teams.ts';
 
 const UNKNOWN_USER = 999_999;
 const inAnHour = () => new Date(Date.now() + 3_600_000).toISOString();
 
-let library: Library;
-let root: Account;
+const library = await openLibrary();
+const root = await library.join('root', 'admin');
 /** A member with `users.write`. */
-let manager: Account;
-let mara: Account;
-let team: string;
-
-beforeAll(async () => {
-  library = await openLibrary();
-  root = await library.join('root', 'admin');
-  manager = await library.join('manager');
-  mara = await library.join('mara');
-  team = await addTeam(library, 'print');
-  await grant(library, manager, 'users.write');
-});
+const [manager, mara] = await library.joinAll('manager', 'mara');
+const team = await addTeam(library, 'print');
+await grant(library, manager, 'users.write');
 
 beforeEach(async () => {
   await withdrawGrants(library, mara);

@@ -1,5 +1,5 @@
-import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type Account, type Library, openLibrary } from '../support/library.ts';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { type Account, openLibrary } from '../support/library.ts';
 import { grant as addGrant } from '../support/people.ts';
 import { addTeam } from '../support/teams.ts';
 
@@ -7,15 +7,9 @@ const admin = '00000000-0000-4000-8000-000000000101';
 const member = '00000000-0000-4000-8000-000000000102';
 const inAnHour = () => new Date(Date.now() + 3_600_000).toISOString();
 
-let library: Library;
-let root: Account;
-let vice: Account;
-
-beforeAll(async () => {
-  library = await openLibrary();
-  root = await library.join('root', 'admin');
-  vice = await library.join('vice');
-});
+const library = await openLibrary();
+const root = await library.join('root', 'admin');
+const vice = await library.join('vice');
 
 /** Root is the only administrator, by role. */
 beforeEach(async () => {

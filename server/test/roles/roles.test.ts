@@ -1,9 +1,9 @@
 import { capabilities } from '@vitrine/contract/capabilities';
 import type { Operation } from '@vitrine/contract/operation';
 import { operations } from '@vitrine/contract/operations';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Visitor } from '../support/client.ts';
-import { type Account, type Library, openLibrary } from '../support/library.ts';
+import { openLibrary } from '../support/library.ts';
 import { bearer, grant, nowhere, withdrawGrants } from '../support/people.ts';
 import { addTeam } from '../support/teams.ts';
 
@@ -23,17 +23,11 @@ const ofMember = [
   'teams.read',
 ];
 
-let library: Library;
-let root: Account;
+const library = await openLibrary();
+const root = await library.join('root', 'admin');
 /** A member with `users.write`. */
-let manager: Account;
-
-beforeAll(async () => {
-  library = await openLibrary();
-  root = await library.join('root', 'admin');
-  manager = await library.join('manager');
-  await grant(library, manager, 'users.write');
-});
+const manager = await library.join('manager');
+await grant(library, manager, 'users.write');
 
 const held = async (visitor: Visitor) => (await visitor.ok('getMe')).capabilities;
 const setRole = (visitor: Visitor, { ref }: { ref: number }, role_id: string) =>

@@ -1,12 +1,12 @@
 import type { SearchKind, SearchQuery } from '@vitrine/contract/search';
 import { sql } from 'kysely';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Caller } from '../../src/access/caller.ts';
 import { callerOf } from '../../src/access/caller-of.ts';
 import { dependsOnWords, runSearch } from '../../src/search/find.ts';
 import { parseQuery, readTerms } from '../../src/search-index/parsed-query.ts';
 import type { Visitor } from '../support/client.ts';
-import { type Account, type Library, openLibrary, publish } from '../support/library.ts';
+import { openLibrary, publish } from '../support/library.ts';
 import { watchStatements } from '../support/statements.ts';
 
 /**
@@ -16,24 +16,18 @@ import { watchStatements } from '../support/statements.ts';
 
 /** Numbers 1 to 2,400, newest last. */
 const ASSETS = 2400;
-let library: Library;
-let mara: Account;
-let ines: Account;
-let root: Account;
 
 const numbers = Array.from({ length: ASSETS }, (_, index) => index + 1);
 
-beforeAll(async () => {
-  library = await openLibrary();
-  mara = await library.join('mara');
-  ines = await library.join('ines');
-  root = await library.join('root', 'admin');
-  const { db } = library.deps;
-  // Only owners may read `sealed`: ines of two, mara of the others. `buried` is in the 10 oldest.
-  await sql`insert into files (hash, size_bytes, mime, extension) values (repeat('a', 64), 1, 'image/jpeg', 'jpg')`.execute(
-    db,
-  );
-  await sql`insert into assets (owner_user_ref, title, description, asset_type, file_hash, file_name, processing_status,
+const library = await openLibrary();
+const [mara, ines] = await library.joinAll('mara', 'ines');
+const root = await library.join('root', 'admin');
+const { db } = library.deps;
+// Only owners may read `sealed`: ines of two, mara of the others. `buried` is in the 10 oldest.
+await sql`insert into files (hash, size_bytes, mime, extension) values (repeat('a', 64), 1, 'image/jpeg', 'jpg')`.execute(
+  db,
+);
+await sql`insert into assets (owner_user_ref, title, description, asset_type, file_hash, file_name, processing_status,
       sensitivity, mature, created_at)
     select case when n in (5, 700) then ${ines.ref}::bigint else ${mara.ref}::bigint end, 'common number' || n,
       concat_ws(' ', case when n % 40 = 0 then 'fortieth' end, case when n <= 10 then 'buried' end,
@@ -42,11 +36,10 @@ beforeAll(async () => {
       case when n <= 1200 or n % 2 = 0 then 'restricted' else 'public' end, n % 400 = 0,
       timestamptz '2026-01-01' + n * interval '1 second'
     from generate_series(1, ${ASSETS}::integer) n`.execute(db);
-  await sql`insert into asset_tags (asset_id, value, source, position)
+await sql`insert into asset_tags (asset_id, value, source, position)
     select id, 'few', 'manual', 0 from assets where title in ('common number3', 'common number1301', 'common number2000')`.execute(
-    db,
-  );
-});
+  db,
+);
 
 /** Returns the numbers of all hits over all pages, in order. */
 async function found(visitor: Visitor, query: SearchQuery): Promise<number[]> {

@@ -1,24 +1,15 @@
 import type { SearchHit, SearchPage, SearchQuery } from '@vitrine/contract/search';
 import { sql } from 'kysely';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { define } from '../fields/values/fields.ts';
 import type { Visitor } from '../support/client.ts';
-import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
+import { openLibrary, publish, upload } from '../support/library.ts';
 import { jpeg } from '../support/pictures.ts';
 
-let library: Library;
-let mara: Account;
-let ines: Account;
-let root: Account;
-let bytes: Uint8Array<ArrayBuffer>;
-
-beforeAll(async () => {
-  library = await openLibrary();
-  mara = await library.join('mara');
-  ines = await library.join('ines');
-  root = await library.join('root', 'admin');
-  bytes = await jpeg(40, 30);
-});
+const library = await openLibrary();
+const [mara, ines] = await library.joinAll('mara', 'ines');
+const root = await library.join('root', 'admin');
+const bytes = await jpeg(40, 30);
 
 /** Returns the title of a hit. */
 function nameOf(hit: SearchHit): string {

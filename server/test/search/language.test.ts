@@ -1,20 +1,13 @@
 import { sql } from 'kysely';
-import { beforeAll, describe, expect, test } from 'vitest';
-import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
+import { describe, expect, test } from 'vitest';
+import { openLibrary, publish, upload } from '../support/library.ts';
 import { plainFile } from '../support/pictures.ts';
 
-let library: Library;
-let mara: Account;
-let root: Account;
-let picture: { id: string };
-
-beforeAll(async () => {
-  library = await openLibrary();
-  mara = await library.join('mara');
-  root = await library.join('root', 'admin');
-  picture = await upload(mara, plainFile(), { title: 'running horses' });
-  await publish(mara, [picture], { title: 'the running' });
-});
+const library = await openLibrary();
+const mara = await library.join('mara');
+const root = await library.join('root', 'admin');
+const picture = await upload(mara, plainFile(), { title: 'running horses' });
+await publish(mara, [picture], { title: 'the running' });
 
 const total = async (q: string) => (await mara.ok('search', { query: { q: `"${q}"` } })).total;
 

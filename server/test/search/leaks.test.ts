@@ -1,30 +1,20 @@
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Visitor } from '../support/client.ts';
-import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
+import { openLibrary, publish, upload } from '../support/library.ts';
 import { actAs, bearer, grant } from '../support/people.ts';
 import { plainFile } from '../support/pictures.ts';
 import { addTeam } from '../support/teams.ts';
 
 /** The access matrix covers which assets, posts, collections and people each kind of caller finds. */
 
-let library: Library;
-let mara: Account;
-let stranger: Account;
-let holder: Account;
-let root: Account;
-let anonymous: Visitor;
 const bytes = plainFile();
 
-beforeAll(async () => {
-  library = await openLibrary();
-  mara = await library.join('mara');
-  stranger = await library.join('stranger');
-  holder = await library.join('holder');
-  root = await library.join('root', 'admin');
-  anonymous = library.anonymous();
-  await grant(library, holder, 'share.grant');
-  await library.setPublicMode(true);
-});
+const library = await openLibrary();
+const [mara, stranger, holder] = await library.joinAll('mara', 'stranger', 'holder');
+const root = await library.join('root', 'admin');
+const anonymous = library.anonymous();
+await grant(library, holder, 'share.grant');
+await library.setPublicMode(true);
 
 /** Returns what a search and the lists that take `q` reveal about a query. */
 async function told(visitor: Visitor, q: string) {

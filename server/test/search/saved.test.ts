@@ -1,13 +1,8 @@
-import { beforeAll, describe, expect, test } from 'vitest';
-import { type Account, type Library, openLibrary } from '../support/library.ts';
+import { describe, expect, test } from 'vitest';
+import { openLibrary } from '../support/library.ts';
 
-let library: Library;
-let mara: Account;
-
-beforeAll(async () => {
-  library = await openLibrary();
-  mara = await library.join('mara');
-});
+const library = await openLibrary();
+const mara = await library.join('mara');
 
 const namesOf = async () => (await mara.ok('listSearches')).map(({ name }) => name);
 

@@ -1,10 +1,10 @@
 import { type RawBuilder, sql } from 'kysely';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { shownAssets } from '../../src/access/assets.ts';
 import { callerOf } from '../../src/access/caller-of.ts';
 import { addTeam, arrive, grant } from '../posts/people.ts';
 import type { Visitor } from '../support/client.ts';
-import { type Account, type Library, openLibrary } from '../support/library.ts';
+import { openLibrary } from '../support/library.ts';
 
 /**
  * A search for a common word decides about many posts at once, by the members that every caller of a kind is shown
@@ -12,54 +12,47 @@ import { type Account, type Library, openLibrary } from '../support/library.ts';
  */
 
 const POSTS = 640;
-let library: Library;
-let mara: Account;
-let ines: Account;
-let reader: Account;
-let root: Account;
 
 /** Returns a choice that depends on the row `n` and the salt only. */
 const dice = (salt: number, most: number) =>
   sql`(abs(hashint4(n + ${salt}::integer)::bigint) % ${most}::integer)`;
 const sensitivities = sql`(array['posts', 'posts', 'public', 'org', 'team', 'restricted', 'restricted', 'restricted'])`;
 
-beforeAll(async () => {
-  library = await openLibrary();
-  [mara, ines, reader, root] = await Promise.all([
-    arrive(library, 'mara'),
-    arrive(library, 'ines'),
-    arrive(library, 'reader'),
-    arrive(library, 'root', 'admin'),
-  ]);
-  await grant(library, reader, 'content.read.all');
-  await ines.ok('followUser', { params: { ref: mara.ref } });
-  await library.setPublicMode(true);
-  const team = await addTeam(library, 'lights', [ines]);
-  const { db } = library.deps;
-  await sql`insert into files (hash, size_bytes, mime, extension) values (repeat('a', 64), 1, 'image/jpeg', 'jpg')`.execute(
-    db,
-  );
-  await sql`insert into assets (id, owner_user_ref, team_id, title, asset_type, file_hash, file_name, processing_status,
+const library = await openLibrary();
+const [mara, ines, reader, root] = await Promise.all([
+  arrive(library, 'mara'),
+  arrive(library, 'ines'),
+  arrive(library, 'reader'),
+  arrive(library, 'root', 'admin'),
+]);
+await grant(library, reader, 'content.read.all');
+await ines.ok('followUser', { params: { ref: mara.ref } });
+await library.setPublicMode(true);
+const team = await addTeam(library, 'lights', [ines]);
+const { db } = library.deps;
+await sql`insert into files (hash, size_bytes, mime, extension) values (repeat('a', 64), 1, 'image/jpeg', 'jpg')`.execute(
+  db,
+);
+await sql`insert into assets (id, owner_user_ref, team_id, title, asset_type, file_hash, file_name, processing_status,
       status, sensitivity)
     select md5('asset' || n)::uuid, case when n % 9 = 0 then ${ines.ref}::bigint else ${mara.ref}::bigint end,
       case when n % 5 = 0 then ${team}::uuid end, 'file', 1, repeat('a', 64), n || '.jpg',
       (array['ready', 'ready', 'ready', 'pending', 'failed'])[1 + ${dice(3, 5)}],
       (array['active', 'active', 'active', 'archived'])[1 + ${dice(5, 4)}], ${sensitivities}[1 + ${dice(7, 8)}]
     from generate_series(1, ${POSTS * 2}::integer) n`.execute(db);
-  await sql`insert into posts (id, author_user_ref, title, visibility, state_id, posted_at, created_at, updated_at)
+await sql`insert into posts (id, author_user_ref, title, visibility, state_id, posted_at, created_at, updated_at)
     select md5('post' || n)::uuid, case when n % 9 = 0 then ${ines.ref}::bigint else ${mara.ref}::bigint end, 'common',
       (array['public', 'public', 'org-only', 'followers', 'private', 'explicit-share'])[1 + ${dice(11, 6)}],
       (select id from workflow_states where domain = 'post' and code = case when n % 20 = 0 then 'wip' else 'published' end),
       t, t, t
     from generate_series(1, ${POSTS}::integer) n,
       lateral (select timestamptz '2026-01-01' + n * interval '1 second' as t) x`.execute(db);
-  // Posts without members, with one and with two.
-  await sql`insert into post_members (post_id, asset_id, sort_order)
+// Posts without members, with one and with two.
+await sql`insert into post_members (post_id, asset_id, sort_order)
     select md5('post' || n)::uuid, md5('asset' || (2 * n - m))::uuid, m
     from generate_series(1, ${POSTS}::integer) n, generate_series(0, 1) m where m < n % 7 and m < 2`.execute(
-    db,
-  );
-});
+  db,
+);
 
 /** Returns the rows that differ from what the members of all posts require. */
 async function wrongRows(): Promise<unknown[]> {

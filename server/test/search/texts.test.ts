@@ -1,19 +1,12 @@
 import { sql } from 'kysely';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { pdf } from '../media/documents.ts';
 import type { Visitor } from '../support/client.ts';
-import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
+import { openLibrary, upload } from '../support/library.ts';
 import { plainFile, plainText } from '../support/pictures.ts';
 
-let library: Library;
-let mara: Account;
-let stranger: Account;
-
-beforeAll(async () => {
-  library = await openLibrary();
-  mara = await library.join('mara');
-  stranger = await library.join('stranger');
-});
+const library = await openLibrary();
+const [mara, stranger] = await library.joinAll('mara', 'stranger');
 
 async function found(visitor: Visitor, q: string): Promise<string[]> {
   const { items } = await visitor.ok('search', { query: { q } });

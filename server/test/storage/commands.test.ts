@@ -2,42 +2,28 @@ import { createHash, randomBytes } from 'node:crypto';
 import { utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sql } from 'kysely';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeEach, expect, test } from 'vitest';
 import { ConfigError } from '../../src/config.ts';
 import { originalKey, renditionKey } from '../../src/platform/storage/object-key.ts';
-import { type DiskAndBucket, openDiskAndBucket } from '../../src/platform/storage/open.ts';
+import { openDiskAndBucket } from '../../src/platform/storage/open.ts';
 import type { Storage } from '../../src/platform/storage/storage.ts';
 import { type CheckReport, checkStorage } from '../../src/storage/check.ts';
 import { storageCommand } from '../../src/storage/command.ts';
 import { type Direction, type MoveReport, moveStorage } from '../../src/storage/move.ts';
 import { findOrphans, removeOrphans } from '../../src/sweep/orphans.ts';
-import {
-  type BucketService,
-  namedService,
-  openBucket,
-  startService,
-  type TestBucket,
-} from '../support/bucket.ts';
-import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
+import { namedService, openBucket, startService } from '../support/bucket.ts';
+import { openLibrary, upload } from '../support/library.ts';
 import { jpeg, plainFile } from '../support/pictures.ts';
 
 const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
 /** A time after everything that the tests store. */
 const FUTURE = Date.now() + 3600 * 1000;
 
-let service: BucketService;
-let bucket: TestBucket;
-let library: Library;
-let mara: Account;
-let sides: DiskAndBucket;
-
-beforeAll(async () => {
-  service = namedService ?? (await startService());
-  bucket = await openBucket(service);
-  library = await openLibrary(bucket.env);
-  mara = await library.join('mara');
-  sides = await openDiskAndBucket(join(library.config.dataDir, 'library'), 0, bucket.settings);
-});
+const service = namedService ?? (await startService());
+const bucket = await openBucket(service);
+const library = await openLibrary(bucket.env);
+const mara = await library.join('mara');
+const sides = await openDiskAndBucket(join(library.config.dataDir, 'library'), 0, bucket.settings);
 
 afterAll(async () => {
   await bucket.close();

@@ -10,13 +10,7 @@ import { tilesJob } from '../../src/assets/jobs/tiles.ts';
 import { examineAll } from '../../src/doctor/examine.ts';
 import { originalKey } from '../../src/platform/storage/object-key.ts';
 import { purge, releaseBytes } from '../../src/trash/jobs/purge.ts';
-import {
-  type BucketService,
-  namedService,
-  openBucket,
-  startService,
-  type TestBucket,
-} from '../support/bucket.ts';
+import { namedService, openBucket, startService } from '../support/bucket.ts';
 import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
 import { jpeg, plainFile } from '../support/pictures.ts';
 import { startProcess } from '../support/process.ts';
@@ -27,17 +21,12 @@ const unavailable = {
   error: 'the file storage is not available; nothing was stored; try again',
 };
 
-let service: BucketService;
-let bucket: TestBucket;
-let library: Library;
 let mara: Account;
 
-beforeAll(async () => {
-  service = namedService ?? (await startService());
-  bucket = await openBucket(service, 'studio');
-  library = await openLibrary(bucket.env);
-  mara = await library.join('mara');
-});
+const service = namedService ?? (await startService());
+const bucket = await openBucket(service, 'studio');
+const library = await openLibrary(bucket.env);
+mara = await library.join('mara');
 
 afterAll(async () => {
   bucket.setFault('none');

@@ -2,15 +2,12 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sidecarMatches } from '@vitrine/contract/sidecars';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { convertSubtitles } from '../../src/media/subtitles/convert.ts';
 
-let directory: string;
 let files = 0;
 
-beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'vitrine-subtitles-'));
-});
+const directory = await mkdtemp(join(tmpdir(), 'vitrine-subtitles-'));
 afterAll(() => rm(directory, { recursive: true, force: true }));
 
 /** Returns the WebVTT of a file without its header, or why there is none. */

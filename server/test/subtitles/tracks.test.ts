@@ -1,26 +1,20 @@
 import { truncate } from 'node:fs/promises';
 import type { ShownAsset, SubtitleTrack } from '@vitrine/contract/assets';
 import { sql } from 'kysely';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { checkBytes } from '../../src/doctor/bytes.ts';
 import { subtitlesKey } from '../../src/platform/storage/object-key.ts';
 import { sweep } from '../../src/sweep/stored-files.ts';
 import { purge } from '../../src/trash/jobs/purge.ts';
 import { mp4 } from '../media/tagged-files.ts';
 import type { Visitor } from '../support/client.ts';
-import { type Account, type Library, objectPath, openLibrary, upload } from '../support/library.ts';
+import { objectPath, openLibrary, upload } from '../support/library.ts';
 import { plainText } from '../support/pictures.ts';
 
-let library: Library;
-let mara: Account;
-let other: Account;
 let seed = 0;
 
-beforeAll(async () => {
-  library = await openLibrary();
-  mara = await library.join('mara');
-  other = await library.join('other');
-});
+const library = await openLibrary();
+const [mara, other] = await library.joinAll('mara', 'other');
 
 const srt = (text: string) => `1\n00:00:01,000 --> 00:00:02,000\n${text}\n`;
 

@@ -40,6 +40,10 @@ export interface Library {
   anonymous(): Visitor;
   /** Creates an account with a session. */
   join(username: string, role?: 'admin' | 'member' | 'viewer'): Promise<Account>;
+  /** Creates members with these names in turn. */
+  joinAll<const Names extends readonly string[]>(
+    ...usernames: Names
+  ): Promise<{ [K in keyof Names]: Account }>;
   setPublicMode(enabled: boolean): Promise<void>;
   /** Runs every due job, as a worker does. */
   runJobs(): Promise<void>;
@@ -124,6 +128,13 @@ export async function openLibrary(
   const services = [first];
   for (let other = 0; other < infrastructure.others; other += 1) services.push(await openOne());
   const address = await infrastructure.publish(services.map(({ at }) => at));
+  const openAccount: Library['join'] = async (username, role = 'member') => {
+    const ref = await createAccount(database.db, deps.passwords, { username, password, role });
+    if (ref === null) throw new Error(`${username} is taken`);
+    const session = { userRef: ref, days: config.sessionDays, address: '127.0.0.1', userAgent: 'test' };
+    const token = await startSession(database.db, session);
+    return { ...visit(address, {}, token), ref, username };
+  };
   const library: Library = {
     address,
     deps,
@@ -131,12 +142,12 @@ export async function openLibrary(
     databaseUrl: url,
     config,
     anonymous: () => visit(address),
-    async join(username, role = 'member') {
-      const ref = await createAccount(database.db, deps.passwords, { username, password, role });
-      if (ref === null) throw new Error(`${username} is taken`);
-      const session = { userRef: ref, days: config.sessionDays, address: '127.0.0.1', userAgent: 'test' };
-      const token = await startSession(database.db, session);
-      return { ...visit(address, {}, token), ref, username };
+    join: openAccount,
+    async joinAll<const Names extends readonly string[]>(...usernames: Names) {
+      const accounts: Account[] = [];
+      for (const username of usernames) accounts.push(await openAccount(username));
+      // One account for each name, which TypeScript does not infer.
+      return accounts as { [K in keyof Names]: Account };
     },
     async setPublicMode(enabled) {
       await sql`insert into settings (key, value) values ('public_mode', ${JSON.stringify(enabled)})

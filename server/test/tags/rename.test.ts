@@ -1,27 +1,20 @@
 import { sql } from 'kysely';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Visitor } from '../support/client.ts';
-import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
+import { openLibrary, publish, upload } from '../support/library.ts';
 import { comeToWait } from '../support/locks.ts';
 import { actAs, grant } from '../support/people.ts';
 import { plainFile } from '../support/pictures.ts';
 import { told } from './people.ts';
 
-let library: Library;
-let root: Account;
-let author: Account;
-let operator: Account;
-let picture: { id: string };
 let made = 0;
 
-beforeAll(async () => {
-  library = await openLibrary();
-  root = await library.join('root', 'admin');
-  author = await library.join('author');
-  operator = await library.join('operator', 'viewer');
-  await grant(library, operator, 'fields.vocabulary.merge');
-  picture = await upload(author, plainFile());
-});
+const library = await openLibrary();
+const root = await library.join('root', 'admin');
+const author = await library.join('author');
+const operator = await library.join('operator', 'viewer');
+await grant(library, operator, 'fields.vocabulary.merge');
+const picture = await upload(author, plainFile());
 
 const post = (tags: string[], body: object = {}) => publish(author, [picture], { tags, ...body });
 const tagsOf = async (id: string) =>

@@ -1,25 +1,17 @@
 import { sql } from 'kysely';
-import { beforeAll, describe, expect, test } from 'vitest';
-import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
+import { describe, expect, test } from 'vitest';
+import { openLibrary, publish, upload } from '../support/library.ts';
 import { grant } from '../support/people.ts';
 import { plainFile } from '../support/pictures.ts';
 
-let library: Library;
-let root: Account;
-let author: Account;
-let operator: Account;
-let picture: { id: string };
-
 const COPIES = 1050;
 
-beforeAll(async () => {
-  library = await openLibrary();
-  root = await library.join('root', 'admin');
-  author = await library.join('author');
-  operator = await library.join('operator', 'viewer');
-  await grant(library, operator, 'fields.vocabulary.merge');
-  picture = await upload(author, plainFile());
-});
+const library = await openLibrary();
+const root = await library.join('root', 'admin');
+const author = await library.join('author');
+const operator = await library.join('operator', 'viewer');
+await grant(library, operator, 'fields.vocabulary.merge');
+const picture = await upload(author, plainFile());
 
 /** Creates many posts and one asset with the tag. */
 async function fill(tag: string): Promise<void> {

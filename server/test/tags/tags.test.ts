@@ -1,25 +1,17 @@
 import { sql } from 'kysely';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Visitor } from '../support/client.ts';
-import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
+import { openLibrary, publish, upload } from '../support/library.ts';
 import { plainFile } from '../support/pictures.ts';
 import { everyTag, told } from './people.ts';
 
 /** The access matrix (server/test/access/surfaces/tags.ts) shows who sees which tag and which count. */
 
-let library: Library;
-let author: Account;
-let stranger: Account;
-let mate: Account;
-let picture: { id: string };
-
-beforeAll(async () => {
-  library = await openLibrary();
-  author = await library.join('author');
-  stranger = await library.join('stranger', 'viewer');
-  mate = await library.join('mate', 'viewer');
-  picture = await upload(author, plainFile());
-});
+const library = await openLibrary();
+const author = await library.join('author');
+const stranger = await library.join('stranger', 'viewer');
+const mate = await library.join('mate', 'viewer');
+const picture = await upload(author, plainFile());
 
 const post = (tags: string[], body: object = {}) => publish(author, [picture], { tags, ...body });
 

@@ -1,19 +1,15 @@
 import { sql } from 'kysely';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Visitor } from '../support/client.ts';
-import { type Account, type Library, openLibrary } from '../support/library.ts';
+import { type Account, openLibrary } from '../support/library.ts';
 import { grant } from '../support/people.ts';
 import { addTeam } from '../support/teams.ts';
 
-let library: Library;
-let writer: Account;
 let made = 0;
 
-beforeAll(async () => {
-  library = await openLibrary();
-  writer = await library.join('writer');
-  await grant(library, writer, 'teams.write');
-});
+const library = await openLibrary();
+const writer = await library.join('writer');
+await grant(library, writer, 'teams.write');
 
 const someone = () => {
   made += 1;

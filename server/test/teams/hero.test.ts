@@ -1,35 +1,27 @@
 import type { Team } from '@vitrine/contract/teams';
 import { sql } from 'kysely';
-import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { auditEvents } from '../support/audit.ts';
-import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
+import { openLibrary, upload } from '../support/library.ts';
 import { grant, nowhere } from '../support/people.ts';
 import { jpeg, unknownBytes } from '../support/pictures.ts';
 import { addTeam } from '../support/teams.ts';
 
 /** The access matrix (server/test/access/surfaces/teams.ts) chooses and shows assets in every state. */
 
-let library: Library;
-let writer: Account;
-/** The owner of the pictures, a member of both teams. */
-let owner: Account;
-/** A member and follower of the team without further rights. */
-let fan: Account;
-let team: string;
-let hash: string;
 let hero: string;
 
-beforeAll(async () => {
-  library = await openLibrary();
-  writer = await library.join('writer');
-  await grant(library, writer, 'teams.write');
-  owner = await library.join('owner');
-  fan = await library.join('fan', 'viewer');
-  team = await addTeam(library, 'print', [owner, fan]);
-  await fan.ok('followTeam', { params: { id: team } });
-  hash = (await upload(owner, await jpeg(80, 60))).file_hash ?? '';
-  await library.runJobs();
-});
+const library = await openLibrary();
+const writer = await library.join('writer');
+await grant(library, writer, 'teams.write');
+/** The owner of the pictures, a member of both teams. */
+const owner = await library.join('owner');
+/** A member and follower of the team without further rights. */
+const fan = await library.join('fan', 'viewer');
+const team = await addTeam(library, 'print', [owner, fan]);
+await fan.ok('followTeam', { params: { id: team } });
+const hash = (await upload(owner, await jpeg(80, 60))).file_hash ?? '';
+await library.runJobs();
 
 beforeEach(async () => {
   hero = await picture();

@@ -1,27 +1,19 @@
 import { sql } from 'kysely';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { auditEvents } from '../support/audit.ts';
 import type { Visitor } from '../support/client.ts';
-import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
+import { type Account, openLibrary, upload } from '../support/library.ts';
 import { actAs, grant, nowhere } from '../support/people.ts';
 import { plainFile } from '../support/pictures.ts';
 import { addTeam } from '../support/teams.ts';
 
-let library: Library;
-let root: Account;
-let writer: Account;
-let ann: Account;
-let ben: Account;
 let made = 0;
 
-beforeAll(async () => {
-  library = await openLibrary();
-  root = await library.join('root', 'admin');
-  writer = await library.join('writer');
-  await grant(library, writer, 'teams.write');
-  ann = await library.join('ann');
-  ben = await library.join('ben');
-});
+const library = await openLibrary();
+const root = await library.join('root', 'admin');
+const writer = await library.join('writer');
+await grant(library, writer, 'teams.write');
+const [ann, ben] = await library.joinAll('ann', 'ben');
 
 const newTeam = async (members: readonly Account[] = []) => {
   made += 1;

@@ -1,23 +1,17 @@
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { auditEvents } from '../support/audit.ts';
 import type { Visitor } from '../support/client.ts';
-import { type Account, type Library, openLibrary } from '../support/library.ts';
+import { openLibrary } from '../support/library.ts';
 import { grant, nowhere } from '../support/people.ts';
 import { addTeam } from '../support/teams.ts';
 
-let library: Library;
-let root: Account;
-let writer: Account;
-let reader: Account;
 let made = 0;
 
-beforeAll(async () => {
-  library = await openLibrary();
-  root = await library.join('root', 'admin');
-  writer = await library.join('writer');
-  await grant(library, writer, 'teams.write');
-  reader = await library.join('reader', 'viewer');
-});
+const library = await openLibrary();
+const root = await library.join('root', 'admin');
+const writer = await library.join('writer');
+await grant(library, writer, 'teams.write');
+const reader = await library.join('reader', 'viewer');
 
 const newTeam = (name = 'team') => {
   made += 1;

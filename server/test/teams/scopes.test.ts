@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { expire } from '../../src/sweep/expired.ts';
 import type { Visitor } from '../support/client.ts';
-import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
+import { type Account, openLibrary, upload } from '../support/library.ts';
 import { withdrawGrants } from '../support/people.ts';
 import { plainFile } from '../support/pictures.ts';
 import { addTeam } from '../support/teams.ts';
@@ -27,11 +27,6 @@ const links: readonly (readonly [Name, Name])[] = [
   ['small', 'posters'],
 ];
 
-let library: Library;
-let root: Account;
-let owner: Account;
-let ann: Account;
-let hash: string;
 const ids = new Map<Name, string>();
 
 function idOf(name: Name): string {
@@ -52,24 +47,21 @@ const unlink = (team_id: string, parent_id: string) =>
 /** A draft asset of each team, and one without a team. The access matrix tests other objects and capabilities. */
 const drafts = new Map<Name | 'none', string>();
 
-beforeAll(async () => {
-  library = await openLibrary();
-  root = await library.join('root', 'admin');
-  owner = await library.join('owner');
-  ann = await library.join('ann');
-  for (const name of names) ids.set(name, await addTeam(library, name));
-  for (const [team, parent] of links) await link(idOf(team), idOf(parent));
-  hash = (await upload(owner, plainFile())).file_hash ?? '';
-  const { db } = library.deps;
-  for (const name of [...names, 'none'] as const) {
-    const team_id = name === 'none' ? null : idOf(name);
-    const draft = await owner.ok('createAsset', {
-      body: { file_hash: hash, sensitivity: 'public', status: 'draft' },
-    });
-    await db.updateTable('assets').set({ team_id }).where('id', '=', draft.id).execute();
-    drafts.set(name, draft.id);
-  }
-});
+const library = await openLibrary();
+const root = await library.join('root', 'admin');
+const [owner, ann] = await library.joinAll('owner', 'ann');
+for (const name of names) ids.set(name, await addTeam(library, name));
+for (const [team, parent] of links) await link(idOf(team), idOf(parent));
+const hash = (await upload(owner, plainFile())).file_hash ?? '';
+const { db } = library.deps;
+for (const name of [...names, 'none'] as const) {
+  const team_id = name === 'none' ? null : idOf(name);
+  const draft = await owner.ok('createAsset', {
+    body: { file_hash: hash, sensitivity: 'public', status: 'draft' },
+  });
+  await db.updateTable('assets').set({ team_id }).where('id', '=', draft.id).execute();
+  drafts.set(name, draft.id);
+}
 
 const given = async (capability: Capability, name: Name, expires_at?: string, to: Account = ann) =>
   root.ok('grantCapability', {

@@ -1,35 +1,27 @@
 import { sql } from 'kysely';
-import { beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Visitor } from '../support/client.ts';
-import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
+import { openLibrary, upload } from '../support/library.ts';
 import { plainFile } from '../support/pictures.ts';
 import { countStatements } from '../support/statements.ts';
 
 const MANY = 10;
 
-let library: Library;
-let mara: Account;
-let otto: Account;
-let root: Account;
-
-beforeAll(async () => {
-  library = await openLibrary();
-  root = await library.join('root', 'admin');
-  mara = await library.join('mara');
-  otto = await library.join('otto');
-  const { db } = library.deps;
-  await sql`insert into teams (slug, name) select 'team-' || n, 'Team ' || n from generate_series(1, ${MANY}) n`.execute(
-    db,
-  );
-  await sql`insert into team_follows (team_id, user_ref) select id, ${mara.ref} from teams`.execute(db);
-  await sql`insert into team_parents (team_id, parent_id)
+const library = await openLibrary();
+const root = await library.join('root', 'admin');
+const [mara, otto] = await library.joinAll('mara', 'otto');
+const { db } = library.deps;
+await sql`insert into teams (slug, name) select 'team-' || n, 'Team ' || n from generate_series(1, ${MANY}) n`.execute(
+  db,
+);
+await sql`insert into team_follows (team_id, user_ref) select id, ${mara.ref} from teams`.execute(db);
+await sql`insert into team_parents (team_id, parent_id)
     select t.id, p.id from teams t, teams p where p.slug = 'team-1' and t.id <> p.id`.execute(db);
-  const asset = await upload(mara, plainFile('asked for'), { sensitivity: 'restricted' });
-  await sql`insert into resource_requests (requester_user_ref, target_kind, target_id, requested_capability, state)
+const asset = await upload(mara, plainFile('asked for'), { sensitivity: 'restricted' });
+await sql`insert into resource_requests (requester_user_ref, target_kind, target_id, requested_capability, state)
     select ${otto.ref}, 'asset', ${asset.id}, 'content.access.request', 'denied' from generate_series(1, ${MANY})`.execute(
-    db,
-  );
-});
+  db,
+);
 
 /** Returns a response and the number of its statements; capabilities are cached and need none. */
 async function statements(visitor: Visitor, ask: (visitor: Visitor) => Promise<number>): Promise<number[]> {

@@ -1,29 +1,19 @@
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { auditEvents } from '../support/audit.ts';
 import type { Visitor } from '../support/client.ts';
-import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
+import { openLibrary, publish, upload } from '../support/library.ts';
 import { grant, nowhere } from '../support/people.ts';
 import { plainFile } from '../support/pictures.ts';
 
 /** The access matrix (server/test/access/surfaces/teams.ts) shows who reads and changes teams. */
 
-let library: Library;
-let root: Account;
+const library = await openLibrary();
+const root = await library.join('root', 'admin');
 /** An account with `teams.write` in all teams. */
-let writer: Account;
-let stranger: Account;
-let owner: Account;
-let hash: string;
-
-beforeAll(async () => {
-  library = await openLibrary();
-  root = await library.join('root', 'admin');
-  writer = await library.join('writer');
-  await grant(library, writer, 'teams.write');
-  stranger = await library.join('stranger');
-  owner = await library.join('owner');
-  hash = (await upload(owner, plainFile())).file_hash ?? '';
-});
+const writer = await library.join('writer');
+await grant(library, writer, 'teams.write');
+const [stranger, owner] = await library.joinAll('stranger', 'owner');
+const hash = (await upload(owner, plainFile())).file_hash ?? '';
 
 const create = (name: string, rest: { slug?: string; description?: string } = {}) =>
   writer.ok('createTeam', { body: { name, ...rest } });

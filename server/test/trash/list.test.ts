@@ -1,25 +1,18 @@
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Visitor } from '../support/client.ts';
-import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
+import { openLibrary, publish, upload } from '../support/library.ts';
 import { plainFile } from '../support/pictures.ts';
 
 type Scope = 'owned_by_me' | 'deleted_by_me';
 type Kind = 'post' | 'asset';
 
-let library: Library;
-let root: Account;
-let mara: Account;
-let hash: string;
-
-beforeAll(async () => {
-  library = await openLibrary();
-  root = await library.join('root', 'admin');
-  mara = await library.join('mara');
-  const file = await upload(mara, plainFile());
-  if (file.file_hash === null) throw new Error('no hash');
-  hash = file.file_hash;
-});
+const library = await openLibrary();
+const root = await library.join('root', 'admin');
+const mara = await library.join('mara');
+const file = await upload(mara, plainFile());
+if (file.file_hash === null) throw new Error('no hash');
+const hash = file.file_hash;
 
 const tables = { post: sql.table('posts'), asset: sql.table('assets') };
 

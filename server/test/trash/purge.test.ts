@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ShownAsset } from '@vitrine/contract/assets';
 import { sql } from 'kysely';
-import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { lockFile } from '../../src/assets/insert.ts';
 import { assignedJobs, jobHandlers } from '../../src/jobs.ts';
 import { runDueJobs } from '../../src/platform/jobs/worker.ts';
@@ -11,27 +11,20 @@ import { sweep } from '../../src/sweep/stored-files.ts';
 import { purge, releaseBytes } from '../../src/trash/jobs/purge.ts';
 import { auditEvents } from '../support/audit.ts';
 import type { Visitor } from '../support/client.ts';
-import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
+import { type Account, openLibrary, publish, upload } from '../support/library.ts';
 import { comeToWait } from '../support/locks.ts';
 import { jpeg, plainText } from '../support/pictures.ts';
 
 type Kind = 'post' | 'asset';
 
-let library: Library;
-let root: Account;
-let mara: Account;
-let other: Account;
 let seed = 100;
 
 const tables = { post: sql.table('posts'), asset: sql.table('assets') };
 const DAY = 24 * 60;
 
-beforeAll(async () => {
-  library = await openLibrary();
-  root = await library.join('root', 'admin');
-  mara = await library.join('mara');
-  other = await library.join('other');
-});
+const library = await openLibrary();
+const root = await library.join('root', 'admin');
+const [mara, other] = await library.joinAll('mara', 'other');
 
 beforeEach(async () => {
   await library.deps.db.deleteFrom('settings').where('key', '=', 'trash_retention_days').execute();

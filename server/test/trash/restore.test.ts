@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { auditEvents } from '../support/audit.ts';
 import type { Visitor } from '../support/client.ts';
-import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
+import { openLibrary, upload } from '../support/library.ts';
 import { actAs, grant, withdrawGrants } from '../support/people.ts';
 import { plainFile } from '../support/pictures.ts';
 
@@ -10,24 +10,12 @@ import { plainFile } from '../support/pictures.ts';
 
 type Kind = 'post' | 'asset';
 
-let library: Library;
-let root: Account;
-let owner: Account;
-let keeper: Account;
-let stranger: Account;
-let hash: string;
-let member: string;
-
-beforeAll(async () => {
-  library = await openLibrary();
-  root = await library.join('root', 'admin');
-  owner = await library.join('owner');
-  keeper = await library.join('keeper');
-  stranger = await library.join('stranger');
-  await grant(library, keeper, ['posts.admin', 'assets.admin']);
-  const file = await upload(owner, plainFile());
-  [hash, member] = [file.file_hash ?? '', file.id];
-});
+const library = await openLibrary();
+const root = await library.join('root', 'admin');
+const [owner, keeper, stranger] = await library.joinAll('owner', 'keeper', 'stranger');
+await grant(library, keeper, ['posts.admin', 'assets.admin']);
+const file = await upload(owner, plainFile());
+const [hash, member] = [file.file_hash ?? '', file.id];
 
 const paths = { post: 'posts', asset: 'assets' };
 const tables = { post: sql.table('posts'), asset: sql.table('assets') };

@@ -4,7 +4,7 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
 import type { Upload } from '@vitrine/contract/uploads';
 import { sql } from 'kysely';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { originalKey } from '../../src/platform/storage/object-key.ts';
 import { sweep } from '../../src/sweep/stored-files.ts';
 import { type Account, type Library, objectPath, openLibrary } from '../support/library.ts';
@@ -14,16 +14,10 @@ import { openSecond } from '../support/second.ts';
 
 const MOST = 3 * 1024 * 1024;
 
-let library: Library;
-let mara: Account;
-let other: Account;
 let seed = 0;
 
-beforeAll(async () => {
-  library = await openLibrary({ VITRINE_MAX_FILE_BYTES: String(MOST) });
-  mara = await library.join('mara');
-  other = await library.join('other');
-});
+const library = await openLibrary({ VITRINE_MAX_FILE_BYTES: String(MOST) });
+const [mara, other] = await library.joinAll('mara', 'other');
 
 function bytesOf(size: number): Uint8Array<ArrayBuffer> {
   seed += 1;

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Visitor } from '../support/client.ts';
 import { databaseText } from '../support/database-text.ts';
-import { type Account, type Library, openLibrary, password } from '../support/library.ts';
+import { openLibrary, password } from '../support/library.ts';
 import { pagesOf } from '../support/pages.ts';
 import { actAs, bearer, grant, signIn } from '../support/people.ts';
 import { countStatements } from '../support/statements.ts';
@@ -10,19 +10,13 @@ import { countStatements } from '../support/statements.ts';
 const ACCOUNTS = 24;
 const UNKNOWN_USER = 999_999;
 
-let library: Library;
+const library = await openLibrary();
 /** An administrator. */
-let root: Account;
+const root = await library.join('root', 'admin');
 /** A member with `users.read` and `users.write`, without personal data. */
-let manager: Account;
-
-beforeAll(async () => {
-  library = await openLibrary();
-  root = await library.join('root', 'admin');
-  manager = await library.join('manager');
-  await library.join('Mara');
-  await grant(library, manager, ['users.read', 'users.write']);
-});
+const manager = await library.join('manager');
+await library.join('Mara');
+await grant(library, manager, ['users.read', 'users.write']);
 
 const signsIn = async (username: string, given: string) =>
   (await signIn(library, username, given)).status === 200;

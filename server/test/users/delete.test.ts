@@ -1,20 +1,15 @@
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { auditEvents } from '../support/audit.ts';
-import { type Account, type Library, openLibrary, password, publish, upload } from '../support/library.ts';
+import { type Account, openLibrary, password, publish, upload } from '../support/library.ts';
 import { grant, setStatus } from '../support/people.ts';
 import { plainFile } from '../support/pictures.ts';
 import { addTeam } from '../support/teams.ts';
 
-let library: Library;
-let root: Account;
-let mara: Account;
 let made = 0;
 
-beforeAll(async () => {
-  library = await openLibrary();
-  root = await library.join('root', 'admin');
-  mara = await library.join('mara');
-});
+const library = await openLibrary();
+const root = await library.join('root', 'admin');
+const mara = await library.join('mara');
 
 const newcomer = (role: 'admin' | 'member' = 'member') => {
   made += 1;

@@ -1,28 +1,19 @@
-import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import type { Visitor } from '../support/client.ts';
-import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
+import { type Account, openLibrary, publish, upload } from '../support/library.ts';
 import { actAs } from '../support/people.ts';
 import { plainFile } from '../support/pictures.ts';
 
 const nobody = 404_000;
 
-let library: Library;
-let mara: Account;
-let ines: Account;
-let viewer: Account;
-let root: Account;
-let picture: { id: string };
-
-beforeAll(async () => {
-  library = await openLibrary();
-  [mara, ines, viewer, root] = await Promise.all([
-    library.join('mara'),
-    library.join('ines'),
-    library.join('viewer', 'viewer'),
-    library.join('root', 'admin'),
-  ]);
-  picture = await upload(mara, plainFile());
-});
+const library = await openLibrary();
+const [mara, ines, viewer, root] = await Promise.all([
+  library.join('mara'),
+  library.join('ines'),
+  library.join('viewer', 'viewer'),
+  library.join('root', 'admin'),
+]);
+const picture = await upload(mara, plainFile());
 
 beforeEach(async () => {
   await library.deps.db.deleteFrom('user_follows').execute();

@@ -1,8 +1,8 @@
 import type { BodyOf } from '@vitrine/contract/operation';
 import type { updateUser } from '@vitrine/contract/users';
-import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { comparable, type Visitor } from '../support/client.ts';
-import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
+import { type Account, openLibrary, upload } from '../support/library.ts';
 import { actAs, grant, withdrawGrants } from '../support/people.ts';
 import { jpeg } from '../support/pictures.ts';
 
@@ -10,17 +10,10 @@ type Edit = BodyOf<typeof updateUser>;
 
 const UNKNOWN_USER = 999_999;
 
-let library: Library;
-let mara: Account;
-let ines: Account;
-let root: Account;
-
-beforeAll(async () => {
-  library = await openLibrary();
-  mara = await library.join('Mara');
-  ines = await library.join('ines', 'viewer');
-  root = await library.join('root', 'admin');
-});
+const library = await openLibrary();
+const mara = await library.join('Mara');
+const ines = await library.join('ines', 'viewer');
+const root = await library.join('root', 'admin');
 
 type Columns = Partial<Record<'display_name' | 'fullname' | 'email' | 'avatar_asset_id', string | null>> & {
   bio?: string;

@@ -1,32 +1,25 @@
 import { sql } from 'kysely';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import type { Visitor } from '../support/client.ts';
-import { type EncoderProcess, startEncoder } from '../support/encoder.ts';
-import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
+import { startEncoder } from '../support/encoder.ts';
+import { openLibrary, upload } from '../support/library.ts';
 import { nowhere } from '../support/people.ts';
 import { altered, scene } from './scenes.ts';
 
 /** The access matrix covers who finds which pictures (SEARCH-16). */
 
-let encoder: EncoderProcess;
-let library: Library;
-let mara: Account;
-let stranger: Account;
 const pictures: Uint8Array<ArrayBuffer>[] = [];
 const assets: string[] = [];
 
-beforeAll(async () => {
-  encoder = await startEncoder();
-  library = await openLibrary({ VITRINE_ENCODER_URL: encoder.address });
-  mara = await library.join('mara');
-  stranger = await library.join('stranger');
-  for (let seed = 1; seed <= 5; seed += 1) {
-    const bytes = await scene(seed);
-    pictures.push(bytes);
-    assets.push((await upload(mara, bytes)).id);
-  }
-  await runJobs();
-});
+const encoder = await startEncoder();
+const library = await openLibrary({ VITRINE_ENCODER_URL: encoder.address });
+const [mara, stranger] = await library.joinAll('mara', 'stranger');
+for (let seed = 1; seed <= 5; seed += 1) {
+  const bytes = await scene(seed);
+  pictures.push(bytes);
+  assets.push((await upload(mara, bytes)).id);
+}
+await runJobs();
 
 afterAll(() => encoder.stop());
 

@@ -1,21 +1,16 @@
 import { Secret, TOTP } from 'otpauth';
-import type { Page } from 'playwright-core';
-import { beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { password } from '../support/library.ts';
 import { jpeg } from '../support/pictures.ts';
 import { call } from './call.ts';
 import { accountButton, naturalWidth, offerPassword, signIn, signInButton, signOut, visit } from './hands.ts';
-import { openStudio, type Studio } from './studio.ts';
+import { openStudio } from './studio.ts';
 
-let studio: Studio;
-let page: Page;
 let recoveryCodes: string[];
 
-beforeAll(async () => {
-  studio = await openStudio();
-  page = await studio.openPage();
-  await signIn(page, 'mara');
-});
+const studio = await openStudio();
+const page = await studio.openPage();
+await signIn(page, 'mara');
 
 test('enrols a second factor and signs in with a recovery code', async () => {
   await visit(page, '/settings/security');

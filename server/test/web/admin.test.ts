@@ -1,19 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import { Secret, TOTP } from 'otpauth';
-import type { Page } from 'playwright-core';
-import { beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { password } from '../support/library.ts';
 import { call, callFrom } from './call.ts';
 import { accountButton, isFocused, visit } from './hands.ts';
-import { type OpenStudio, openStudio } from './studio.ts';
+import { openStudio } from './studio.ts';
 
-let studio: OpenStudio;
-let admin: Page;
-
-beforeAll(async () => {
-  studio = await openStudio();
-  admin = await studio.enter('mara');
-});
+const studio = await openStudio();
+const admin = await studio.enter('mara');
 
 test('an administrator creates an account, grants capabilities, impersonates it, reads the audit log and bans it', async () => {
   // `/admin` redirects to the first section; a refusal shows the service's text.
@@ -159,7 +153,8 @@ test('an administrator removes a second factor, denies a capability and lifts th
   await confirmation.getByText('The password alone will be enough').waitFor();
   await confirmation.getByRole('button', { name: 'Remove it' }).click();
   await admin.getByText('Off.', { exact: true }).waitFor();
-  expect(await admin.getByRole('button', { name: 'Remove it' }).count()).toBe(0);
+  // The confirmation has such a button too, and takes a moment to close.
+  await expect.poll(() => admin.getByRole('button', { name: 'Remove it' }).count()).toBe(0);
 
   // A temporary denial overrides the role and is shown; lifting it restores the capability.
   const form = admin.getByRole('dialog');

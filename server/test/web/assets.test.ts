@@ -1,16 +1,9 @@
-import type { ShownAsset } from '@vitrine/contract/assets';
 import type { Page } from 'playwright-core';
-import { beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { jpeg, truncatedJpeg } from '../support/pictures.ts';
 import { call, callFrom, settled, upload, uploadReady } from './call.ts';
 import { isFocused, visit } from './hands.ts';
-import { type OpenStudio, openStudio } from './studio.ts';
-
-let studio: OpenStudio;
-let mara: Page;
-let ana: Page;
-let otto: Page;
-let pier: ShownAsset;
+import { openStudio } from './studio.ts';
 
 /** Returns the asset as the service shows it to the caller of this page. */
 async function read(page: Page, id: string): Promise<Record<string, unknown>> {
@@ -21,19 +14,17 @@ function tile(page: Page, name: string | RegExp) {
   return page.getByRole('list', { name: 'Assets' }).getByRole('link', { name });
 }
 
-beforeAll(async () => {
-  studio = await openStudio();
-  mara = await studio.enter('mara');
-  ana = await studio.join('ana');
-  otto = await studio.join('otto');
-  pier = await upload(ana, await jpeg(300, 200), { title: 'Pier' });
-  expect(await settled(ana, pier.id)).toBe('ready');
-  const body = { file_hash: pier.file_hash, sensitivity: 'public' };
-  for (let at = 1; at <= 50; at += 1) await call(ana, 'POST', '/assets', { ...body, title: `Copy ${at}` });
-  await call(ana, 'POST', '/assets', { ...body, title: 'Sketch', tags: ['dusk', 'sea'], status: 'draft' });
-  await uploadReady(ana, await jpeg(200, 200), { title: 'Kept back', sensitivity: 'restricted' });
-  await uploadReady(ana, await jpeg(200, 300), { title: 'Rated', mature: 'true' });
-});
+const studio = await openStudio();
+const mara = await studio.enter('mara');
+const ana = await studio.join('ana');
+const otto = await studio.join('otto');
+const pier = await upload(ana, await jpeg(300, 200), { title: 'Pier' });
+expect(await settled(ana, pier.id)).toBe('ready');
+const body = { file_hash: pier.file_hash, sensitivity: 'public' };
+for (let at = 1; at <= 50; at += 1) await call(ana, 'POST', '/assets', { ...body, title: `Copy ${at}` });
+await call(ana, 'POST', '/assets', { ...body, title: 'Sketch', tags: ['dusk', 'sea'], status: 'draft' });
+await uploadReady(ana, await jpeg(200, 200), { title: 'Kept back', sensitivity: 'restricted' });
+await uploadReady(ana, await jpeg(200, 300), { title: 'Rated', mature: 'true' });
 
 test('lists the user’s own assets by filter and page, and everyone’s with placeholders and blurs', async () => {
   await ana.goto('/assets');

@@ -1,20 +1,14 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Page } from 'playwright-core';
-import { beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { jpeg } from '../support/pictures.ts';
 import { call, uploadReady } from './call.ts';
-import { openStudio, type Studio } from './studio.ts';
+import { openStudio } from './studio.ts';
 
-let studio: Studio;
-let mara: Page;
-let stranger: Page;
-
-beforeAll(async () => {
-  studio = await openStudio();
-  mara = await studio.enter('mara');
-  stranger = await studio.openPage();
-});
+const studio = await openStudio();
+const mara = await studio.enter('mara');
+const stranger = await studio.openPage();
 
 /** The pages that are loaded whole from now on, by their paths. */
 function documentsOf(page: Page): string[] {

@@ -1,19 +1,14 @@
 import type { Collection } from '@vitrine/contract/collections';
 import type { Post, PostCreate } from '@vitrine/contract/posts';
 import type { Page } from 'playwright-core';
-import { beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { jpeg } from '../support/pictures.ts';
 import { call, uploadReady } from './call.ts';
 import { drag, holdBack, isFocused, naturalWidth, placeIn, visit } from './hands.ts';
-import { type OpenStudio, openStudio } from './studio.ts';
+import { openStudio } from './studio.ts';
 
 const names = ['Pier', 'Gull', 'Rope', 'Crane', 'Fog'] as const;
 
-let studio: OpenStudio;
-/** Ana creates collections, Ben views them, Mara administers. */
-let ana: Page;
-let ben: Page;
-let mara: Page;
 const assets = new Map<string, string>();
 const posts = new Map<string, string>();
 
@@ -61,17 +56,16 @@ const tileOf = (page: Page, title: string) =>
 const saveButton = (page: Page, title: string) =>
   page.getByRole('button', { name: `Save ${title} to a collection` });
 
-beforeAll(async () => {
-  studio = await openStudio();
-  mara = await studio.enter('mara');
-  ana = await studio.join('ana', 'Ana Sol');
-  ben = await studio.join('ben', 'Ben Iyer');
-  for (const [at, title] of names.entries()) {
-    const [width, height] = at % 2 === 0 ? [300, 200] : [200, 300];
-    assets.set(title, await uploadReady(ana, await jpeg(width, height, { seed: at + 1 }), { title }));
-    posts.set(title, await makePost(title));
-  }
-});
+const studio = await openStudio();
+const mara = await studio.enter('mara');
+/** Ana creates collections, Ben views them, Mara administers. */
+const ana = await studio.join('ana', 'Ana Sol');
+const ben = await studio.join('ben', 'Ben Iyer');
+for (const [at, title] of names.entries()) {
+  const [width, height] = at % 2 === 0 ? [300, 200] : [200, 300];
+  assets.set(title, await uploadReady(ana, await jpeg(width, height, { seed: at + 1 }), { title }));
+  posts.set(title, await makePost(title));
+}
 
 test('creates a collection, adds posts from the feed and from a post, and lists it among the user’s own', async () => {
   await ana.goto('/');

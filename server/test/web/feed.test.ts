@@ -1,19 +1,12 @@
-import type { Page } from 'playwright-core';
-import { beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { jpeg } from '../support/pictures.ts';
 import { call, upload } from './call.ts';
-import { openStudio, type Studio } from './studio.ts';
+import { openStudio } from './studio.ts';
 
-let studio: Studio;
-let page: Page;
-let asset: string;
-
-beforeAll(async () => {
-  studio = await openStudio();
-  page = await studio.enter('mara');
-  await page.clock.install();
-  asset = (await upload(page, await jpeg(90, 60))).id;
-});
+const studio = await openStudio();
+const page = await studio.enter('mara');
+await page.clock.install();
+const asset = (await upload(page, await jpeg(90, 60))).id;
 
 async function post(title: string): Promise<void> {
   await call(page, 'POST', '/posts', { members: [{ asset_id: asset }], title, visibility: 'org-only' });

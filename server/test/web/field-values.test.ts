@@ -1,15 +1,10 @@
 import type { Page } from 'playwright-core';
-import { beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { jpeg } from '../support/pictures.ts';
 import { call, upload } from './call.ts';
 import { isFocused, visit } from './hands.ts';
-import { type OpenStudio, openStudio } from './studio.ts';
+import { openStudio } from './studio.ts';
 
-let studio: OpenStudio;
-let mara: Page;
-let ana: Page;
-let pier: string;
-let quay: string;
 const fields = new Map<string, string>();
 
 /** Defines a field, at the end of its group. */
@@ -50,47 +45,44 @@ function save(page: Page) {
   return page.getByRole('button', { name: 'Save', exact: true }).click();
 }
 
-beforeAll(async () => {
-  studio = await openStudio();
-  mara = await studio.enter('mara');
-  ana = await studio.join('ana', 'Ana', {
-    viewport: { width: 1280, height: 1000 },
-    timezoneId: 'Europe/Helsinki',
-  });
-
-  const picture = { display_group: 'picture' };
-  const kinds = [
-    'portrait',
-    { value: 'landscape', label: 'Landscape' },
-    { value: 'old', label: 'Plate', status: 'deprecated' },
-  ];
-  const topics = Array.from({ length: 90 }, (_, at) => ({ value: `topic-${at}`, label: `Topic ${at}` }));
-  const helsinki = { value: 'hel', label: 'Helsinki' };
-  const finland = { value: 'fi', label: 'Finland', children: [helsinki] };
-  const places = [{ value: 'eu', label: 'Europe', children: [finland] }];
-  const words = { display_group: 'general' };
-  const inTab = { edit_tab: 'words', show_on_upload: false };
-  const state = { default_value: { kind: 'literal', value_text: 'Unchecked' } };
-  await define('kind', 'Kind', 'select', { ...picture, options: { values: kinds } }, { show_on_card: true });
-  await define('sitter', 'Sitter', 'text', picture, { display_condition: ['kind=portrait'] });
-  await define('topics', 'Topics', 'multi_select', {
-    ...picture,
-    open_vocabulary: true,
-    options: { values: topics },
-  });
-  await define('place', 'Place', 'tree', { ...picture, options: { values: places } });
-  await define('film_speed', 'ISO speed', 'number', {}, { show_on_card: true });
-  await define('signed', 'Signed', 'boolean');
-  await define('day', 'Day', 'date');
-  await define('taken', 'Taken', 'datetime');
-  await define('mark', 'Mark', 'text', { required: true }, { regexp_filter: '[A-Z]{2}[0-9]+' });
-  await define('state', 'State', 'text', state, { read_only: true, show_on_upload: false });
-  await define('clearance', 'Clearance', 'text', { write_capability: 'fields.admin' });
-  await define('story', 'Story', 'rich_text', words, inTab);
-  await define('original', 'Original', 'reference', words, inTab);
-  pier = (await upload(ana, await jpeg(90, 60, { seed: 1 }), { title: 'Pier' })).id;
-  quay = (await upload(ana, await jpeg(90, 60, { seed: 2 }), { title: 'Quay' })).id;
+const studio = await openStudio();
+const mara = await studio.enter('mara');
+const ana = await studio.join('ana', 'Ana', {
+  viewport: { width: 1280, height: 1000 },
+  timezoneId: 'Europe/Helsinki',
 });
+const picture = { display_group: 'picture' };
+const kinds = [
+  'portrait',
+  { value: 'landscape', label: 'Landscape' },
+  { value: 'old', label: 'Plate', status: 'deprecated' },
+];
+const topics = Array.from({ length: 90 }, (_, at) => ({ value: `topic-${at}`, label: `Topic ${at}` }));
+const helsinki = { value: 'hel', label: 'Helsinki' };
+const finland = { value: 'fi', label: 'Finland', children: [helsinki] };
+const places = [{ value: 'eu', label: 'Europe', children: [finland] }];
+const words = { display_group: 'general' };
+const inTab = { edit_tab: 'words', show_on_upload: false };
+const state = { default_value: { kind: 'literal', value_text: 'Unchecked' } };
+await define('kind', 'Kind', 'select', { ...picture, options: { values: kinds } }, { show_on_card: true });
+await define('sitter', 'Sitter', 'text', picture, { display_condition: ['kind=portrait'] });
+await define('topics', 'Topics', 'multi_select', {
+  ...picture,
+  open_vocabulary: true,
+  options: { values: topics },
+});
+await define('place', 'Place', 'tree', { ...picture, options: { values: places } });
+await define('film_speed', 'ISO speed', 'number', {}, { show_on_card: true });
+await define('signed', 'Signed', 'boolean');
+await define('day', 'Day', 'date');
+await define('taken', 'Taken', 'datetime');
+await define('mark', 'Mark', 'text', { required: true }, { regexp_filter: '[A-Z]{2}[0-9]+' });
+await define('state', 'State', 'text', state, { read_only: true, show_on_upload: false });
+await define('clearance', 'Clearance', 'text', { write_capability: 'fields.admin' });
+await define('story', 'Story', 'rich_text', words, inTab);
+await define('original', 'Original', 'reference', words, inTab);
+const pier = (await upload(ana, await jpeg(90, 60, { seed: 1 }), { title: 'Pier' })).id;
+const quay = (await upload(ana, await jpeg(90, 60, { seed: 2 }), { title: 'Quay' })).id;
 
 test('builds the form from the definitions: tabs, groups, order, live conditions and reasons for read-only fields', async () => {
   await edit(ana, pier);

@@ -1,17 +1,9 @@
 import type { FieldDefinition } from '@vitrine/contract/fields';
-import type { Locator, Page } from 'playwright-core';
-import { beforeAll, expect, test } from 'vitest';
+import type { Locator } from 'playwright-core';
+import { expect, test } from 'vitest';
 import { call } from './call.ts';
 import { dialogClosed, drag, isFocused, placeIn, visit } from './hands.ts';
-import { openStudio, type Studio } from './studio.ts';
-
-let studio: Studio;
-let mara: Page;
-let camera: FieldDefinition;
-let place: FieldDefinition;
-let first: FieldDefinition;
-let middle: FieldDefinition;
-let third: FieldDefinition;
+import { openStudio } from './studio.ts';
 
 async function define(body: Record<string, unknown>): Promise<FieldDefinition> {
   return call(mara, 'POST', '/fields', { type: 'text', ...body });
@@ -44,18 +36,16 @@ async function dragTo(handle: Locator, row: Locator, share: number): Promise<voi
 const values = async (field: FieldDefinition) =>
   (await call(mara, 'GET', `/fields/${field.id}`)).options.values;
 
-beforeAll(async () => {
-  studio = await openStudio();
-  mara = await studio.enter('mara', { viewport: { width: 1280, height: 1800 } });
-  // Before the first page, because the app keeps the definitions of fields.
-  const options = { values: ['photo', { value: 'drawing', label: 'Drawing by hand' }] };
-  await define({ code: 'kind', label: 'Kind', type: 'select', options });
-  camera = await define({ code: 'camera', label: 'Camera' });
-  place = await define({ code: 'place', label: 'Place', type: 'tree' });
-  first = await define({ code: 'first', label: 'First', display_group: 'Shelf' });
-  middle = await define({ code: 'middle', label: 'Middle', display_group: 'Shelf' });
-  third = await define({ code: 'third', label: 'Third', display_group: 'Drawer', display_order: 150 });
-});
+const studio = await openStudio();
+const mara = await studio.enter('mara', { viewport: { width: 1280, height: 1800 } });
+// Before the first page, because the app keeps the definitions of fields.
+const options = { values: ['photo', { value: 'drawing', label: 'Drawing by hand' }] };
+await define({ code: 'kind', label: 'Kind', type: 'select', options });
+const camera = await define({ code: 'camera', label: 'Camera' });
+const place = await define({ code: 'place', label: 'Place', type: 'tree' });
+const first = await define({ code: 'first', label: 'First', display_group: 'Shelf' });
+const middle = await define({ code: 'middle', label: 'Middle', display_group: 'Shelf' });
+const third = await define({ code: 'third', label: 'Third', display_group: 'Drawer', display_order: 150 });
 
 test('creates a field, saves each setting separately and shows refusals beside the control', async () => {
   await mara.goto('/admin/fields');

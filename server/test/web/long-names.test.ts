@@ -1,79 +1,73 @@
 import type { Page } from 'playwright-core';
-import { beforeAll, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { jpeg, png } from '../support/pictures.ts';
 import { call, upload, uploadReady } from './call.ts';
 import { overhang, visit } from './hands.ts';
-import { openStudio, type Studio } from './studio.ts';
+import { openStudio } from './studio.ts';
 
 /** Long names, with and without spaces, must not break the layout. */
 const unbroken = 'Donaudampfschifffahrtselektrizitaetenhauptbetriebswerkbauunterbeamtengesellschaft';
 const long = `${unbroken} and then the harbour in the very early morning of the longest day of the year`;
 
-let studio: Studio;
-let mara: Page;
-let asset: string;
 const paths: string[] = [];
 
-beforeAll(async () => {
-  studio = await openStudio();
-  mara = await studio.enter('mara');
-  await call(mara, 'PATCH', '/admin/system/site', { site_name: `Studio ${unbroken}` });
-  const tags = [unbroken.slice(0, 60), 'harbour'];
-  asset = await uploadReady(mara, await jpeg(30, 20), { title: long });
-  await upload(mara, await jpeg(31, 20), {}, `${unbroken}.jpg`);
-  const team = (await call(mara, 'POST', '/teams', { name: long, description: `${unbroken} ${long}` })).id;
-  const post = await call(mara, 'POST', '/posts', {
-    members: [{ asset_id: asset }],
-    title: long,
-    description: `${unbroken}\n${long}`,
-    tags,
-    team_id: team,
-  });
-  const collection = await call(mara, 'POST', '/collections', { name: long, description: unbroken });
-  await call(mara, 'PUT', `/collections/${collection.id}/posts/${post.id}`);
-  for (const type of ['text', 'select', 'boolean', 'rich_text']) {
-    const options = type === 'select' ? { values: [{ value: 'term', label: long }] } : {};
-    const field = { code: `long_${type}`, label: long, type, display_group: long.slice(0, 90), options };
-    const { id } = await call(mara, 'POST', '/fields', field);
-    const values: Record<string, string> = { text: `${unbroken}${unbroken}`, select: 'term' };
-    if (type in values)
-      await call(mara, 'PUT', `/assets/${asset}/fields/${id}`, { value_text: values[type] });
-    if (type === 'text') paths.push(`/admin/fields/${id}`);
-  }
-  const somebody = await call(mara, 'POST', '/admin/users', {
-    username: unbroken.slice(0, 50),
-    fullname: long,
-    email: `${unbroken.slice(0, 60)}@example.org`,
-    password: 'a long password',
-  });
-  await call(mara, 'PUT', `/teams/${team}/members/${somebody.ref}`);
-  await call(mara, 'PATCH', `/users/${somebody.ref}`, { display_name: long.slice(0, 100), bio: unbroken });
-  await call(mara, 'POST', `/posts/${post.id}/comments`, { body: `${unbroken}${unbroken} ${long}` });
-  await call(mara, 'POST', '/auth/tokens', { name: unbroken, scopes: ['read'] });
-  await call(mara, 'PUT', `/teams/${team}/follow`);
-  await call(mara, 'PUT', `/tags/${tags[0]}/follow`);
-  // Only pages that show some of these names; a post that is being written comes last, because it asks before it is left.
-  paths.push(
-    '/',
-    `/posts/${post.id}`,
-    `/posts/${post.id}/edit`,
-    `/assets/${asset}`,
-    '/assets',
-    '/collections',
-    `/collections/${collection.id}`,
-    `/teams/${team}`,
-    `/tags/${tags[0]}`,
-    '/search?q=harbour',
-    `/users/${unbroken.slice(0, 50)}`,
-    '/admin/users',
-    `/admin/users/${somebody.ref}`,
-    '/admin/fields',
-    '/admin/audit',
-    '/admin/appearance',
-    '/settings/tokens',
-    `/new?team=${team}`,
-  );
+const studio = await openStudio();
+const mara = await studio.enter('mara');
+await call(mara, 'PATCH', '/admin/system/site', { site_name: `Studio ${unbroken}` });
+const tags = [unbroken.slice(0, 60), 'harbour'];
+const asset = await uploadReady(mara, await jpeg(30, 20), { title: long });
+await upload(mara, await jpeg(31, 20), {}, `${unbroken}.jpg`);
+const team = (await call(mara, 'POST', '/teams', { name: long, description: `${unbroken} ${long}` })).id;
+const post = await call(mara, 'POST', '/posts', {
+  members: [{ asset_id: asset }],
+  title: long,
+  description: `${unbroken}\n${long}`,
+  tags,
+  team_id: team,
 });
+const collection = await call(mara, 'POST', '/collections', { name: long, description: unbroken });
+await call(mara, 'PUT', `/collections/${collection.id}/posts/${post.id}`);
+for (const type of ['text', 'select', 'boolean', 'rich_text']) {
+  const options = type === 'select' ? { values: [{ value: 'term', label: long }] } : {};
+  const field = { code: `long_${type}`, label: long, type, display_group: long.slice(0, 90), options };
+  const { id } = await call(mara, 'POST', '/fields', field);
+  const values: Record<string, string> = { text: `${unbroken}${unbroken}`, select: 'term' };
+  if (type in values) await call(mara, 'PUT', `/assets/${asset}/fields/${id}`, { value_text: values[type] });
+  if (type === 'text') paths.push(`/admin/fields/${id}`);
+}
+const somebody = await call(mara, 'POST', '/admin/users', {
+  username: unbroken.slice(0, 50),
+  fullname: long,
+  email: `${unbroken.slice(0, 60)}@example.org`,
+  password: 'a long password',
+});
+await call(mara, 'PUT', `/teams/${team}/members/${somebody.ref}`);
+await call(mara, 'PATCH', `/users/${somebody.ref}`, { display_name: long.slice(0, 100), bio: unbroken });
+await call(mara, 'POST', `/posts/${post.id}/comments`, { body: `${unbroken}${unbroken} ${long}` });
+await call(mara, 'POST', '/auth/tokens', { name: unbroken, scopes: ['read'] });
+await call(mara, 'PUT', `/teams/${team}/follow`);
+await call(mara, 'PUT', `/tags/${tags[0]}/follow`);
+// Only pages that show some of these names; a post that is being written comes last, because it asks before it is left.
+paths.push(
+  '/',
+  `/posts/${post.id}`,
+  `/posts/${post.id}/edit`,
+  `/assets/${asset}`,
+  '/assets',
+  '/collections',
+  `/collections/${collection.id}`,
+  `/teams/${team}`,
+  `/tags/${tags[0]}`,
+  '/search?q=harbour',
+  `/users/${unbroken.slice(0, 50)}`,
+  '/admin/users',
+  `/admin/users/${somebody.ref}`,
+  '/admin/fields',
+  '/admin/audit',
+  '/admin/appearance',
+  '/settings/tokens',
+  `/new?team=${team}`,
+);
 
 /** Returns the elements that overflow their box and are not clipped. */
 function strays(page: Page): Promise<string[]> {

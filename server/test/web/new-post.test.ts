@@ -2,20 +2,17 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { mp4 } from '../media/tagged-files.ts';
 import { jpeg, plainFile, png } from '../support/pictures.ts';
 import { call } from './call.ts';
-import { openStudio, type Studio } from './studio.ts';
+import { openStudio } from './studio.ts';
 
-let studio: Studio;
 let page: Page;
 
-beforeAll(async () => {
-  studio = await openStudio();
-  page = await studio.enter('mara');
-  await page.goto('/new');
-});
+const studio = await openStudio();
+page = await studio.enter('mara');
+await page.goto('/new');
 
 const rows = () => page.getByRole('list', { name: 'Files of this post' }).getByRole('listitem');
 const picker = () => page.getByLabel('Choose files');

@@ -1,16 +1,11 @@
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Mailbox, openMailbox, smtpError } from '../mail/mailbox.ts';
+import { afterAll, expect, test } from 'vitest';
+import { openMailbox, smtpError } from '../mail/mailbox.ts';
 import { jpeg } from '../support/pictures.ts';
 import { call, upload } from './call.ts';
 import { isFocused, offerPassword, visit } from './hands.ts';
-import { type OpenStudio, openStudio } from './studio.ts';
+import { openStudio } from './studio.ts';
 
-let studio: OpenStudio;
-let mara: Page;
-let otto: Page;
-let postId: string;
-let mailbox: Mailbox;
 // Not what an address can hold as it is.
 const mailPassword = 's3cr#t @:/%';
 
@@ -24,23 +19,21 @@ async function comment(page: Page, words: string): Promise<string> {
   return id;
 }
 
-beforeAll(async () => {
-  mailbox = await openMailbox({
-    onAuth: (given, _, done) =>
-      given.username === 'post@example.org' && given.password === mailPassword
-        ? done(null, { user: 'post' })
-        : done(smtpError(535, 'this is not your password')),
-  });
-  studio = await openStudio();
-  mara = await studio.enter('mara');
-  const asset = await upload(mara, await jpeg(90, 60), { title: 'Quay' });
-  const post = await call(mara, 'POST', '/posts', {
-    title: 'Quay at dusk',
-    members: [{ asset_id: asset.id }],
-  });
-  postId = post.id;
-  otto = await studio.join('otto', 'Otto Brandt', { viewport: { width: 375, height: 740 } });
+const mailbox = await openMailbox({
+  onAuth: (given, _, done) =>
+    given.username === 'post@example.org' && given.password === mailPassword
+      ? done(null, { user: 'post' })
+      : done(smtpError(535, 'this is not your password')),
 });
+const studio = await openStudio();
+const mara = await studio.enter('mara');
+const asset = await upload(mara, await jpeg(90, 60), { title: 'Quay' });
+const post = await call(mara, 'POST', '/posts', {
+  title: 'Quay at dusk',
+  members: [{ asset_id: asset.id }],
+});
+const postId = post.id;
+const otto = await studio.join('otto', 'Otto Brandt', { viewport: { width: 375, height: 740 } });
 
 afterAll(async () => {
   await studio.close();

@@ -1,24 +1,17 @@
 import { rename } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Page } from 'playwright-core';
-import { beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { originalKey } from '../../src/platform/storage/object-key.ts';
 import { grant } from '../support/people.ts';
 import { jpeg, png } from '../support/pictures.ts';
 import { call, uploadReady } from './call.ts';
 import { naturalWidth, visit } from './hands.ts';
-import { type OpenStudio, openStudio } from './studio.ts';
+import { openStudio } from './studio.ts';
 
-let studio: OpenStudio;
-let mara: Page;
-let hash: string;
-
-beforeAll(async () => {
-  studio = await openStudio();
-  mara = await studio.enter('mara');
-  const id = await uploadReady(mara, await jpeg(64, 48), { title: 'Kilo' });
-  hash = (await call(mara, 'GET', `/assets/${id}`)).file_hash;
-});
+const studio = await openStudio();
+const mara = await studio.enter('mara');
+const id = await uploadReady(mara, await jpeg(64, 48), { title: 'Kilo' });
+const hash = (await call(mara, 'GET', `/assets/${id}`)).file_hash;
 
 test('counts storage on request and shows disk usage', async () => {
   await mara.goto('/admin/storage');

@@ -1,19 +1,12 @@
 import { sql } from 'kysely';
 import type { Page } from 'playwright-core';
-import { beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { writeSetting } from '../../src/settings.ts';
 import { clip } from '../media/clips.ts';
 import { jpeg } from '../support/pictures.ts';
 import { call, uploadReady } from './call.ts';
 import { naturalWidth, overhang, visit } from './hands.ts';
 import { type OpenStudio, openStudio } from './studio.ts';
-
-let harbour: OpenStudio;
-let north: OpenStudio;
-let ann: Page;
-let ben: Page;
-let ferry: string;
-let post: string;
 
 async function openHome(name: string): Promise<OpenStudio> {
   const home = await openStudio({ VITRINE_FEDERATION_PRIVATE_ADDRESSES: 'on' });
@@ -22,16 +15,14 @@ async function openHome(name: string): Promise<OpenStudio> {
   return home;
 }
 
-beforeAll(async () => {
-  [harbour, north] = await Promise.all([openHome('Harbour'), openHome('North')]);
-  [ann, ben] = await Promise.all([harbour.enter('mara'), north.enter('mara')]);
-  const mpeg2 = await clip({ format: 'mpeg', video: { encoder: 'mpeg2video' }, seconds: 2 });
-  const posts = { sensitivity: 'posts' };
-  ferry = await uploadReady(ann, mpeg2, { title: 'Ferry', ...posts }, 'ferry.mpg');
-  const picture = await uploadReady(ann, await jpeg(600, 400), { title: 'Quay', ...posts });
-  const members = [ferry, picture].map((asset_id) => ({ asset_id }));
-  post = (await call(ann, 'POST', '/posts', { title: 'Morning at the quay', members })).id;
-}, 120_000);
+const [harbour, north] = await Promise.all([openHome('Harbour'), openHome('North')]);
+const [ann, ben] = await Promise.all([harbour.enter('mara'), north.enter('mara')]);
+const mpeg2 = await clip({ format: 'mpeg', video: { encoder: 'mpeg2video' }, seconds: 2 });
+const posts = { sensitivity: 'posts' };
+const ferry = await uploadReady(ann, mpeg2, { title: 'Ferry', ...posts }, 'ferry.mpg');
+const picture = await uploadReady(ann, await jpeg(600, 400), { title: 'Quay', ...posts });
+const members = [ferry, picture].map((asset_id) => ({ asset_id }));
+const post = (await call(ann, 'POST', '/posts', { title: 'Morning at the quay', members })).id;
 
 const peerOf = (page: Page, name: string) =>
   page.getByRole('list', { name: 'Peers' }).getByRole('listitem').filter({ hasText: name });

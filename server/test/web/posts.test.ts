@@ -1,17 +1,12 @@
 import type { CommentRoot } from '@vitrine/contract/comments';
 import type { Post, PostCreate } from '@vitrine/contract/posts';
 import type { Page } from 'playwright-core';
-import { beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { jpeg } from '../support/pictures.ts';
 import { call, callFrom, uploadReady } from './call.ts';
 import { drag, isFocused, placeIn, visit } from './hands.ts';
-import { type OpenStudio, openStudio } from './studio.ts';
+import { openStudio } from './studio.ts';
 
-let studio: OpenStudio;
-/** Ana writes the posts, Ben reads them, Mara administers. All three stay signed in. */
-let ana: Page;
-let ben: Page;
-let mara: Page;
 const assets: string[] = [];
 
 async function makePost(page: Page, title: string, given: Partial<PostCreate> = {}): Promise<string> {
@@ -52,22 +47,21 @@ async function save(): Promise<void> {
   await ana.getByText('Saved.', { exact: true }).waitFor();
 }
 
-beforeAll(async () => {
-  studio = await openStudio();
-  const tall = { viewport: { width: 1280, height: 1000 } };
-  mara = await studio.enter('mara');
-  ana = await studio.join('ana', 'Ana Sol', tall);
-  ben = await studio.join('ben', 'Ben Sol', tall);
-  const sizes: [number, number][] = [
-    [300, 200],
-    [200, 300],
-    [300, 200],
-  ];
-  for (const [at, [width, height]] of sizes.entries()) {
-    const seed = at + 1;
-    assets.push(await uploadReady(ana, await jpeg(width, height, { seed }), { title: `Picture ${seed}` }));
-  }
-});
+const studio = await openStudio();
+const tall = { viewport: { width: 1280, height: 1000 } };
+const mara = await studio.enter('mara');
+/** Ana writes the posts, Ben reads them, Mara administers. All three stay signed in. */
+const ana = await studio.join('ana', 'Ana Sol', tall);
+const ben = await studio.join('ben', 'Ben Sol', tall);
+const sizes: [number, number][] = [
+  [300, 200],
+  [200, 300],
+  [300, 200],
+];
+for (const [at, [width, height]] of sizes.entries()) {
+  const seed = at + 1;
+  assets.push(await uploadReady(ana, await jpeg(width, height, { seed }), { title: `Picture ${seed}` }));
+}
 
 test('finds a draft, reorders it, sets its cover and publishes it', async () => {
   const id = await makePost(ana, 'Harbour', { draft: true });

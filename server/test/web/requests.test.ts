@@ -1,20 +1,12 @@
 import type { ResourceRequest } from '@vitrine/contract/requests';
 import type { Locator, Page } from 'playwright-core';
-import { beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { jpeg } from '../support/pictures.ts';
 import { call, uploadReady } from './call.ts';
 import { visit } from './hands.ts';
-import { type OpenStudio, openStudio } from './studio.ts';
+import { openStudio } from './studio.ts';
 
-let studio: OpenStudio;
 /** Ana owns what Ben asks for; Mara administers. */
-let ana: Page;
-let ben: Page;
-let mara: Page;
-let plans: string;
-let diary: string;
-let letters: string;
-let poster: string;
 
 function row(page: Page, text: string | RegExp): Locator {
   return page.getByRole('list', { name: 'Requests' }).getByRole('listitem').filter({ hasText: text });
@@ -34,18 +26,16 @@ async function ask(reason: string): Promise<void> {
   await ben.getByText('Requested. The owner decides.').waitFor();
 }
 
-beforeAll(async () => {
-  studio = await openStudio();
-  mara = await studio.enter('mara');
-  ana = await studio.join('ana', 'Ana Sol');
-  ben = await studio.join('ben', 'Ben Lund');
-  const upload = async (title: string, seed: number, sensitivity: string) =>
-    uploadReady(ana, await jpeg(60, 40, { seed }), { title, sensitivity });
-  plans = await upload('Floor plans', 1, 'restricted');
-  diary = await upload('Diary', 2, 'restricted');
-  letters = await upload('Letters', 3, 'restricted');
-  poster = await upload('Poster', 4, 'public');
-});
+const studio = await openStudio();
+const mara = await studio.enter('mara');
+const ana = await studio.join('ana', 'Ana Sol');
+const ben = await studio.join('ben', 'Ben Lund');
+const upload = async (title: string, seed: number, sensitivity: string) =>
+  uploadReady(ana, await jpeg(60, 40, { seed }), { title, sensitivity });
+const plans = await upload('Floor plans', 1, 'restricted');
+const diary = await upload('Diary', 2, 'restricted');
+const letters = await upload('Letters', 3, 'restricted');
+const poster = await upload('Poster', 4, 'public');
 
 test('a withheld asset names its owner and has a request form, which shows the state afterwards', async () => {
   await ben.goto(`/assets/${plans}`);

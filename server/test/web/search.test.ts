@@ -1,44 +1,37 @@
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type EncoderProcess, startEncoder } from '../support/encoder.ts';
+import { afterAll, expect, test } from 'vitest';
+import { startEncoder } from '../support/encoder.ts';
 import { jpeg } from '../support/pictures.ts';
 import { altered, scene } from '../visual/scenes.ts';
 import { call, upload, uploadReady } from './call.ts';
 import { isFocused, overhang, visit } from './hands.ts';
-import { openStudio, type Studio } from './studio.ts';
-
-let encoder: EncoderProcess;
-let studio: Studio;
-let mara: Page;
-let harbour: string;
+import { openStudio } from './studio.ts';
 
 /** The values of a parameter in the page's address. */
 const asked = (page: Page, name: string) => new URL(page.url()).searchParams.getAll(name);
 
-beforeAll(async () => {
-  encoder = await startEncoder();
-  studio = await openStudio({ VITRINE_ENCODER_URL: encoder.address });
-  mara = await studio.enter('mara');
-  const add = async (title: string, tags: string, shape: [number, number]) =>
-    (await upload(mara, await jpeg(...shape), { title, tags })).id;
-  const define = async (body: Record<string, unknown>, isAdvanced = true): Promise<string> => {
-    const { id } = await call(mara, 'POST', '/fields', { display_group: 'Origin', ...body });
-    await call(mara, 'PATCH', `/fields/${id}`, { show_in_advanced_search: isAdvanced });
-    return id;
-  };
-  const values = ['Calm', 'Wild'].map((label) => ({ value: label.toLowerCase(), label }));
-  const year = await define({ code: 'year', label: 'Year', type: 'number' });
-  const mood = await define({ code: 'mood', label: 'Mood', type: 'select', options: { values } });
-  await define({ code: 'shelf_mark', label: 'Shelf mark', type: 'text' }, false);
-  harbour = await add('Harbour at dawn', 'sea', [90, 60]);
-  const night = await add('Harbour at night', 'dark', [60, 90]);
-  await add('Meadow', 'green', [60, 60]);
-  await call(mara, 'PUT', `/assets/${harbour}/fields/${year}`, { value_num: 1994 });
-  await call(mara, 'PUT', `/assets/${night}/fields/${year}`, { value_num: 2011 });
-  await call(mara, 'PUT', `/assets/${harbour}/fields/${mood}`, { value_text: 'calm' });
-  const post = await call(mara, 'POST', '/posts', { title: 'Two boats', members: [{ asset_id: harbour }] });
-  await call(mara, 'POST', `/posts/${post.id}/comments`, { body: 'What a quiet harbour' });
-});
+const encoder = await startEncoder();
+const studio = await openStudio({ VITRINE_ENCODER_URL: encoder.address });
+const mara = await studio.enter('mara');
+const add = async (title: string, tags: string, shape: [number, number]) =>
+  (await upload(mara, await jpeg(...shape), { title, tags })).id;
+const define = async (body: Record<string, unknown>, isAdvanced = true): Promise<string> => {
+  const { id } = await call(mara, 'POST', '/fields', { display_group: 'Origin', ...body });
+  await call(mara, 'PATCH', `/fields/${id}`, { show_in_advanced_search: isAdvanced });
+  return id;
+};
+const values = ['Calm', 'Wild'].map((label) => ({ value: label.toLowerCase(), label }));
+const year = await define({ code: 'year', label: 'Year', type: 'number' });
+const mood = await define({ code: 'mood', label: 'Mood', type: 'select', options: { values } });
+await define({ code: 'shelf_mark', label: 'Shelf mark', type: 'text' }, false);
+const harbour = await add('Harbour at dawn', 'sea', [90, 60]);
+const night = await add('Harbour at night', 'dark', [60, 90]);
+await add('Meadow', 'green', [60, 60]);
+await call(mara, 'PUT', `/assets/${harbour}/fields/${year}`, { value_num: 1994 });
+await call(mara, 'PUT', `/assets/${night}/fields/${year}`, { value_num: 2011 });
+await call(mara, 'PUT', `/assets/${harbour}/fields/${mood}`, { value_text: 'calm' });
+const post = await call(mara, 'POST', '/posts', { title: 'Two boats', members: [{ asset_id: harbour }] });
+await call(mara, 'POST', `/posts/${post.id}/comments`, { body: 'What a quiet harbour' });
 
 afterAll(async () => {
   await studio.close();

@@ -1,14 +1,10 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { password } from '../support/library.ts';
 import { jpeg } from '../support/pictures.ts';
 import { accountButton, naturalWidth, offerPassword, signInButton, signOut, visit } from './hands.ts';
 import { startStudio } from './studio.ts';
 
-let studio: Awaited<ReturnType<typeof startStudio>>;
-
-beforeAll(async () => {
-  studio = await startStudio({ VITRINE_HOST: '0.0.0.0' });
-});
+const studio = await startStudio({ VITRINE_HOST: '0.0.0.0' });
 
 afterAll(() => studio.close());
 

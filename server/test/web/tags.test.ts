@@ -1,14 +1,11 @@
 import type { Page } from 'playwright-core';
-import { beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { jpeg } from '../support/pictures.ts';
 import { call, upload } from './call.ts';
 import { visit } from './hands.ts';
-import { openStudio, type Studio } from './studio.ts';
+import { openStudio } from './studio.ts';
 
-let studio: Studio;
-let mara: Page;
 const posts = new Map<string, string>();
-let visitor: Page;
 
 async function publish(title: string, tags: string[], size: [number, number]): Promise<void> {
   const asset = await upload(mara, await jpeg(...size), { title });
@@ -21,14 +18,12 @@ async function publish(title: string, tags: string[], size: [number, number]): P
   posts.set(title, post.id);
 }
 
-beforeAll(async () => {
-  studio = await openStudio();
-  mara = await studio.enter('mara');
-  visitor = await studio.openPage({ viewport: { width: 375, height: 900 } });
-  await publish('Early pier', ['harbour', 'dawn'], [90, 60]);
-  await publish('Late pier', ['harbour', 'dusk'], [60, 80]);
-  await publish('Hill', ['dusk', 'Harbor'], [80, 80]);
-});
+const studio = await openStudio();
+const mara = await studio.enter('mara');
+const visitor = await studio.openPage({ viewport: { width: 375, height: 900 } });
+await publish('Early pier', ['harbour', 'dawn'], [90, 60]);
+await publish('Late pier', ['harbour', 'dusk'], [60, 80]);
+await publish('Hill', ['dusk', 'Harbor'], [80, 80]);
 
 const titles = (page: Page) =>
   page

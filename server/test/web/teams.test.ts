@@ -1,14 +1,10 @@
-import type { Page } from 'playwright-core';
-import { beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { grant } from '../support/people.ts';
 import { jpeg } from '../support/pictures.ts';
 import { call, upload, uploadReady } from './call.ts';
 import { drawn, naturalWidth, visit } from './hands.ts';
-import { type OpenStudio, openStudio } from './studio.ts';
+import { openStudio } from './studio.ts';
 
-let studio: OpenStudio;
-let mara: Page;
-let otto: Page;
 const ids = new Map<string, string>();
 
 async function publish(title: string, team?: string): Promise<void> {
@@ -18,19 +14,17 @@ async function publish(title: string, team?: string): Promise<void> {
   ids.set(title, post.id);
 }
 
-beforeAll(async () => {
-  studio = await openStudio();
-  mara = await studio.enter('mara');
-  otto = await studio.join('otto', 'Otto Brandt');
-  for (const name of ['All of the studio', 'Harbour', 'Piers', 'Hills'])
-    ids.set(name, (await call(mara, 'POST', '/teams', { name })).id);
-  await call(mara, 'PUT', `/teams/${ids.get('Piers')}/parents/${ids.get('Harbour')}`);
-  const { ref } = await call(otto, 'GET', '/auth/me');
-  await grant(studio.library, { ref }, ['teams.write', 'posts.admin'], ids.get('Harbour'));
-  await publish('Quay', 'Piers');
-  await publish('Valley', 'Hills');
-  await publish('Nowhere');
-});
+const studio = await openStudio();
+const mara = await studio.enter('mara');
+const otto = await studio.join('otto', 'Otto Brandt');
+for (const name of ['All of the studio', 'Harbour', 'Piers', 'Hills'])
+  ids.set(name, (await call(mara, 'POST', '/teams', { name })).id);
+await call(mara, 'PUT', `/teams/${ids.get('Piers')}/parents/${ids.get('Harbour')}`);
+const { ref } = await call(otto, 'GET', '/auth/me');
+await grant(studio.library, { ref }, ['teams.write', 'posts.admin'], ids.get('Harbour'));
+await publish('Quay', 'Piers');
+await publish('Valley', 'Hills');
+await publish('Nowhere');
 
 test('creates, follows, joins, posts to, illustrates, moves and closes a team', async () => {
   const all = ids.get('All of the studio');

@@ -1,54 +1,42 @@
 import type { Locator, Page } from 'playwright-core';
-import { beforeAll, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { clip } from '../media/clips.ts';
 import { pdf } from '../media/documents.ts';
 import { stl, torus } from '../media/models.ts';
 import { jpeg } from '../support/pictures.ts';
 import { call, uploadReady } from './call.ts';
 import { naturalWidth, overhang, phone, visit } from './hands.ts';
-import { openStudio, type Studio } from './studio.ts';
+import { openStudio } from './studio.ts';
 
 const subtitles = '1\n00:00:00,000 --> 00:00:30,000\nHigh water\n';
-
-let studio: Studio;
-let mara: Page;
-/** A film that Chromium plays, with subtitles, and one in MPEG-2, which no browser plays. */
-let tide: string;
-let reel: string;
-/** A picture with more pixels than its ladder, and a small one. */
-let coast: string;
-let buoy: string;
-/** A post of a film, a large and a small picture, and one of a tall picture. */
-let shore: string;
-let strip: string;
 
 const publish = async (title: string, ids: string[]) => {
   const members = ids.map((asset_id) => ({ asset_id }));
   return (await call(mara, 'POST', '/posts', { title, members })).id;
 };
 
-beforeAll(async () => {
-  studio = await openStudio();
-  mara = await studio.enter('mara');
-  const options = { deadline: 'realtime', 'cpu-used': '8' };
-  const video = { source: 'testsrc2=s=160x90:r=25', encoder: 'libvpx-vp9', options };
-  const film = await clip({ format: 'webm', video, audio: { encoder: 'libopus' }, seconds: 13 });
-  const mpeg2 = await clip({ format: 'mpeg', video: { encoder: 'mpeg2video' }, seconds: 2 });
-  tide = await uploadReady(mara, film, { title: 'Tide' }, 'tide.webm');
-  reel = await uploadReady(mara, mpeg2, { title: 'Reel' }, 'reel.mpg');
-  coast = await uploadReady(mara, await jpeg(4600, 700), { title: 'Coast' });
-  buoy = await uploadReady(mara, await jpeg(600, 400, { seed: 2 }), { title: 'Buoy' });
-  const comic = await uploadReady(mara, await jpeg(700, 4200), { title: 'Comic' });
-  const put = await mara.request.put(`/api/v1/assets/${tide}/subtitles/en`, {
-    multipart: {
-      label: 'English',
-      file: { name: 'tide.srt', mimeType: 'text/plain', buffer: Buffer.from(subtitles) },
-    },
-  });
-  expect(put.status(), await put.text()).toBe(201);
-  strip = await publish('Strip', [comic]);
-  shore = await publish('Shore', [tide, coast, buoy]);
-}, 240_000);
+const studio = await openStudio();
+const mara = await studio.enter('mara');
+const options = { deadline: 'realtime', 'cpu-used': '8' };
+const video = { source: 'testsrc2=s=160x90:r=25', encoder: 'libvpx-vp9', options };
+const film = await clip({ format: 'webm', video, audio: { encoder: 'libopus' }, seconds: 13 });
+const mpeg2 = await clip({ format: 'mpeg', video: { encoder: 'mpeg2video' }, seconds: 2 });
+/** Chromium plays the tide, which has subtitles. No browser plays the reel, which is in MPEG-2. */
+const tide = await uploadReady(mara, film, { title: 'Tide' }, 'tide.webm');
+const reel = await uploadReady(mara, mpeg2, { title: 'Reel' }, 'reel.mpg');
+/** The coast has more pixels than its ladder. */
+const coast = await uploadReady(mara, await jpeg(4600, 700), { title: 'Coast' });
+const buoy = await uploadReady(mara, await jpeg(600, 400, { seed: 2 }), { title: 'Buoy' });
+const comic = await uploadReady(mara, await jpeg(700, 4200), { title: 'Comic' });
+const put = await mara.request.put(`/api/v1/assets/${tide}/subtitles/en`, {
+  multipart: {
+    label: 'English',
+    file: { name: 'tide.srt', mimeType: 'text/plain', buffer: Buffer.from(subtitles) },
+  },
+});
+expect(put.status(), await put.text()).toBe(201);
+const strip = await publish('Strip', [comic]);
+const shore = await publish('Shore', [tide, coast, buoy]);
 
 const viewer = (page: Page): Locator => page.getByRole('dialog');
 const titleOf = (page: Page): Locator => viewer(page).getByRole('heading').first();

@@ -1,24 +1,16 @@
-import type { Page } from 'playwright-core';
-import { beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { jpeg } from '../support/pictures.ts';
 import { call, uploadReady } from './call.ts';
 import { naturalWidth, overhang, phone, visit } from './hands.ts';
-import { openStudio, type Studio } from './studio.ts';
+import { openStudio } from './studio.ts';
 
-let studio: Studio;
-let owner: Page;
-let outsider: Page;
-let post: string;
-
-beforeAll(async () => {
-  studio = await openStudio();
-  owner = await studio.enter('mara');
-  const first = await uploadReady(owner, await jpeg(600, 400), { title: 'Pier', sensitivity: 'posts' });
-  const second = await uploadReady(owner, await jpeg(60, 90), { title: 'Quay', sensitivity: 'posts' });
-  const members = [{ asset_id: first }, { asset_id: second }];
-  post = (await call(owner, 'POST', '/posts', { title: 'Harbour', visibility: 'private', members })).id;
-  outsider = await studio.openPage(phone);
-});
+const studio = await openStudio();
+const owner = await studio.enter('mara');
+const first = await uploadReady(owner, await jpeg(600, 400), { title: 'Pier', sensitivity: 'posts' });
+const second = await uploadReady(owner, await jpeg(60, 90), { title: 'Quay', sensitivity: 'posts' });
+const members = [{ asset_id: first }, { asset_id: second }];
+const post = (await call(owner, 'POST', '/posts', { title: 'Harbour', visibility: 'private', members })).id;
+const outsider = await studio.openPage(phone);
 
 const dialog = () => owner.getByRole('dialog');
 const links = () => dialog().getByRole('region', { name: 'Links' });

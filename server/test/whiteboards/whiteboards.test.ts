@@ -1,6 +1,6 @@
-import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import type { Visitor } from '../support/client.ts';
-import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
+import { openLibrary, publish, upload } from '../support/library.ts';
 import { nowhere } from '../support/people.ts';
 import { plainFile } from '../support/pictures.ts';
 
@@ -17,24 +17,16 @@ const strokes = [
   { points: [[0.5, 0.5]] },
 ];
 
-let library: Library;
-let mara: Account;
-let ines: Account;
-let viewer: Account;
-let root: Account;
-let picture: { id: string };
 let post: string;
 
-beforeAll(async () => {
-  library = await openLibrary();
-  [mara, ines, viewer, root] = await Promise.all([
-    library.join('mara'),
-    library.join('ines'),
-    library.join('viewer', 'viewer'),
-    library.join('root', 'admin'),
-  ]);
-  picture = await upload(mara, plainFile());
-});
+const library = await openLibrary();
+const [mara, ines, viewer, root] = await Promise.all([
+  library.join('mara'),
+  library.join('ines'),
+  library.join('viewer', 'viewer'),
+  library.join('root', 'admin'),
+]);
+const picture = await upload(mara, plainFile());
 
 beforeEach(async () => {
   await library.setPublicMode(true);

@@ -1,22 +1,14 @@
 import type { FieldType } from '@vitrine/contract/fields';
-import { afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import type { Visitor } from '../../support/client.ts';
-import { type Account, type Library, openLibrary, upload } from '../../support/library.ts';
+import { openLibrary, upload } from '../../support/library.ts';
 import { plainFile } from '../../support/pictures.ts';
 import { countStatements } from '../../support/statements.ts';
 import { archiveFields, type Columns, type Defined, define, store } from './fields.ts';
 
-let library: Library;
-let owner: Account;
-let stranger: Account;
-let asset: string;
-
-beforeAll(async () => {
-  library = await openLibrary();
-  owner = await library.join('owner');
-  stranger = await library.join('stranger');
-  asset = (await upload(owner, plainFile())).id;
-});
+const library = await openLibrary();
+const [owner, stranger] = await library.joinAll('owner', 'stranger');
+const asset = (await upload(owner, plainFile())).id;
 
 afterEach(() => archiveFields(library));
 

@@ -1,23 +1,18 @@
 import type { GivenValue, ValueWrite } from '@vitrine/contract/field-values';
-import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { purge } from '../../../src/trash/jobs/purge.ts';
 import type { Visitor } from '../../support/client.ts';
-import { type Account, type Library, openLibrary } from '../../support/library.ts';
+import { openLibrary } from '../../support/library.ts';
 import { bearer } from '../../support/people.ts';
 import { archiveFields, define } from './fields.ts';
 
-let library: Library;
-let root: Account;
-let owner: Account;
 let shelf: string;
 
 const kind = { subject_kind: 'collection' } as const;
 
-beforeAll(async () => {
-  library = await openLibrary();
-  root = await library.join('root', 'admin');
-  owner = await library.join('owner');
-});
+const library = await openLibrary();
+const root = await library.join('root', 'admin');
+const owner = await library.join('owner');
 
 beforeEach(async () => {
   shelf = (await owner.ok('createCollection', { body: { name: 'Shelf' } })).id;

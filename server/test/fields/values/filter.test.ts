@@ -1,25 +1,16 @@
 import type { FieldType } from '@vitrine/contract/fields';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Visitor } from '../../support/client.ts';
-import { type Account, type Library, openLibrary, upload } from '../../support/library.ts';
+import { openLibrary, upload } from '../../support/library.ts';
 import { bearer, grant, nowhere } from '../../support/people.ts';
 import { unknownBytes } from '../../support/pictures.ts';
 import { addTeam } from '../../support/teams.ts';
 import { type Columns, type Defined, define, store } from './fields.ts';
 
-let library: Library;
-let root: Account;
-let owner: Account;
-let stranger: Account;
-let hash: string;
-
-beforeAll(async () => {
-  library = await openLibrary();
-  root = await library.join('root', 'admin');
-  owner = await library.join('owner');
-  stranger = await library.join('stranger');
-  hash = (await upload(owner, unknownBytes(), { title: 'the file' })).file_hash ?? '';
-});
+const library = await openLibrary();
+const root = await library.join('root', 'admin');
+const [owner, stranger] = await library.joinAll('owner', 'stranger');
+const hash = (await upload(owner, unknownBytes(), { title: 'the file' })).file_hash ?? '';
 
 async function addAsset(title: string, description = ''): Promise<string> {
   const row = { owner_user_ref: owner.ref, asset_type: 1, file_hash: hash, file_name: 'a' } as const;

@@ -1,27 +1,23 @@
 import { sql } from 'kysely';
-import { beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { readableAssets, shownAssets } from '../../../src/access/assets.ts';
 import { callerOf } from '../../../src/access/caller-of.ts';
 import { findFilters } from '../../../src/fields/values/filter.ts';
-import { type Account, type Library, openLibrary, upload } from '../../support/library.ts';
+import { openLibrary, upload } from '../../support/library.ts';
 import { plainFile } from '../../support/pictures.ts';
 import { define } from './fields.ts';
 
-let library: Library;
-let owner: Account;
-
 /** Adds a thousand assets with a value of each type. */
-beforeAll(async () => {
-  library = await openLibrary();
-  owner = await library.join('owner');
-  const { file_hash } = await upload(owner, plainFile());
-  const terms = Array.from({ length: 500 }, (_, index) => ({ value: `term-${index}` }));
-  for (const type of ['text', 'number', 'date', 'select', 'multi_select', 'reference'] as const)
-    await define(library, type, { code: `p_${type}`, terms: type.endsWith('select') ? terms : [] });
-  const { db } = library.deps;
-  // These values are only used in filters; writing search documents would take most of the time.
-  await sql`alter table asset_field_values disable trigger user`.execute(db);
-  await sql`with made as (
+const library = await openLibrary();
+const owner = await library.join('owner');
+const { file_hash } = await upload(owner, plainFile());
+const terms = Array.from({ length: 500 }, (_, index) => ({ value: `term-${index}` }));
+for (const type of ['text', 'number', 'date', 'select', 'multi_select', 'reference'] as const)
+  await define(library, type, { code: `p_${type}`, terms: type.endsWith('select') ? terms : [] });
+const { db } = library.deps;
+// These values are only used in filters; writing search documents would take most of the time.
+await sql`alter table asset_field_values disable trigger user`.execute(db);
+await sql`with made as (
       insert into assets (owner_user_ref, title, asset_type, file_hash, file_name, processing_status, created_at)
       select ${owner.ref}, n::text, 2, ${file_hash}, 'n', 'ready', now() - n * interval '1 second'
       from generate_series(1, 1000) n returning id, title::integer as n)
@@ -35,9 +31,8 @@ beforeAll(async () => {
       case f.type when 'multi_select' then array['term-' || (a.n % 500), 'term-' || (a.n * 7 % 500)] end,
       case f.type when 'reference' then a.id end, 'import'
     from made a cross join fields f where f.code like 'p\\_%'`.execute(db);
-  await sql`alter table asset_field_values enable trigger user`.execute(db);
-  await sql`analyze asset_field_values, assets`.execute(db);
-});
+await sql`alter table asset_field_values enable trigger user`.execute(db);
+await sql`analyze asset_field_values, assets`.execute(db);
 
 test.each([
   'field:p_text=nothing',

@@ -1,25 +1,16 @@
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { cleanHtml } from '../../../src/fields/values/rich-text.ts';
 import { openBrowser } from '../../support/browser.ts';
-import { type Account, type Library, openLibrary, upload } from '../../support/library.ts';
+import { openLibrary, upload } from '../../support/library.ts';
 import { plainFile } from '../../support/pictures.ts';
 import { define } from './fields.ts';
 import { hostileHtml } from './hostile-html.ts';
 
-let library: Library;
-let owner: Account;
-let asset: string;
-let field: string;
-let browser: Browser;
-
-beforeAll(async () => {
-  library = await openLibrary();
-  owner = await library.join('owner');
-  asset = (await upload(owner, plainFile())).id;
-  field = await define(library, 'rich_text');
-  browser = await openBrowser();
-});
+const library = await openLibrary();
+const owner = await library.join('owner');
+const asset = (await upload(owner, plainFile())).id;
+const field = await define(library, 'rich_text');
+const browser = await openBrowser();
 
 afterAll(() => browser?.close());
 

@@ -1,28 +1,19 @@
 import type { AssetFields } from '@vitrine/contract/assets';
 import type { FieldValue, GivenValue } from '@vitrine/contract/field-values';
-import { afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import type { Visitor } from '../../support/client.ts';
-import { type Account, type Library, openLibrary, upload } from '../../support/library.ts';
+import { openLibrary, upload } from '../../support/library.ts';
 import { bearer, nowhere } from '../../support/people.ts';
 import { plainFile } from '../../support/pictures.ts';
 import { addTeam } from '../../support/teams.ts';
 import { archiveFields, define } from './fields.ts';
 
-let library: Library;
-let root: Account;
-let owner: Account;
-let hash: string;
-let studio: string;
-let press: string;
-
-beforeAll(async () => {
-  library = await openLibrary();
-  root = await library.join('root', 'admin');
-  owner = await library.join('owner');
-  studio = await addTeam(library, 'studio', [owner]);
-  press = await addTeam(library, 'press');
-  hash = (await upload(owner, plainFile())).file_hash ?? '';
-});
+const library = await openLibrary();
+const root = await library.join('root', 'admin');
+const owner = await library.join('owner');
+const studio = await addTeam(library, 'studio', [owner]);
+const press = await addTeam(library, 'press');
+const hash = (await upload(owner, plainFile())).file_hash ?? '';
 
 afterEach(() => archiveFields(library));
 

@@ -1,22 +1,15 @@
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Visitor } from '../../support/client.ts';
-import { type Account, type Library, openLibrary, upload } from '../../support/library.ts';
+import { openLibrary, upload } from '../../support/library.ts';
 import { grant } from '../../support/people.ts';
 import { plainFile } from '../../support/pictures.ts';
 import { addTeam } from '../../support/teams.ts';
 import { type Defined, define, store } from './fields.ts';
 
-let library: Library;
-let root: Account;
-let owner: Account;
-let asset: string;
-
-beforeAll(async () => {
-  library = await openLibrary();
-  root = await library.join('root', 'admin');
-  owner = await library.join('owner');
-  asset = (await upload(owner, plainFile())).id;
-});
+const library = await openLibrary();
+const root = await library.join('root', 'admin');
+const owner = await library.join('owner');
+const asset = (await upload(owner, plainFile())).id;
 
 const at = (field_id: string, id = asset) => ({ params: { id, field_id } });
 /** Writes one term, and returns the stored one. */

@@ -1,26 +1,21 @@
 import type { SetBy } from '@vitrine/contract/field-values';
-import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import {
   type Mode,
   type Outcome,
   type RawValue,
   writeSystemValue,
 } from '../../../src/extraction/write-value.ts';
-import { type Account, type Library, openLibrary, upload } from '../../support/library.ts';
+import { openLibrary, upload } from '../../support/library.ts';
 import { nowhere } from '../../support/people.ts';
 import { plainFile } from '../../support/pictures.ts';
 import { define } from './fields.ts';
 
-let library: Library;
-let owner: Account;
-let hash: string;
 let asset: string;
 
-beforeAll(async () => {
-  library = await openLibrary();
-  owner = await library.join('owner', 'admin');
-  hash = (await upload(owner, plainFile(), {}, 'DSC_0001.txt')).file_hash ?? '';
-});
+const library = await openLibrary();
+const owner = await library.join('owner', 'admin');
+const hash = (await upload(owner, plainFile(), {}, 'DSC_0001.txt')).file_hash ?? '';
 
 beforeEach(async () => {
   asset = (await owner.ok('createAsset', { body: { file_hash: hash } })).id;

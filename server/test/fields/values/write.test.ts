@@ -1,29 +1,19 @@
 import type { FieldValue, ValueWrite } from '@vitrine/contract/field-values';
 import type { FieldType } from '@vitrine/contract/fields';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { purge } from '../../../src/trash/jobs/purge.ts';
 import type { Visitor } from '../../support/client.ts';
-import { type Account, type Library, openLibrary, upload } from '../../support/library.ts';
+import { openLibrary, upload } from '../../support/library.ts';
 import { actAs, bearer, nowhere } from '../../support/people.ts';
 import { plainFile } from '../../support/pictures.ts';
 import { countStatements } from '../../support/statements.ts';
 import { type Defined, define } from './fields.ts';
 
-let library: Library;
-let root: Account;
-let owner: Account;
-let stranger: Account;
-let hash: string;
-let asset: string;
-
-beforeAll(async () => {
-  library = await openLibrary();
-  root = await library.join('root', 'admin');
-  owner = await library.join('owner');
-  stranger = await library.join('stranger');
-  hash = (await upload(owner, plainFile())).file_hash ?? '';
-  asset = await addAsset();
-});
+const library = await openLibrary();
+const root = await library.join('root', 'admin');
+const [owner, stranger] = await library.joinAll('owner', 'stranger');
+const hash = (await upload(owner, plainFile())).file_hash ?? '';
+const asset = await addAsset();
 
 /** Creates a public asset of the owner. */
 async function addAsset(title = 'Ridge'): Promise<string> {
