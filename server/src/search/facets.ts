@@ -4,7 +4,7 @@ import type { Caller } from '../access/caller.ts';
 import { countedValues, readsTeams } from '../access/search.ts';
 import { liveTeam } from '../access/teams.ts';
 import type { Database } from '../platform/database/pool.ts';
-import type { Division } from './find.ts';
+import type { MatchedHits } from './find.ts';
 
 /** Maximum number of values per facet, the most frequent ones. */
 const MOST_VALUES = 20;
@@ -49,11 +49,11 @@ const none = sql`(select null::json)`;
 export async function readFacets(
   db: Database,
   caller: Caller,
-  division: Division | null,
+  matched: MatchedHits | null,
 ): Promise<SearchFacets> {
   const empty: SearchFacets = { kind: [], asset_type: [], tag: [], visibility: [], team: [], fields: [] };
-  if (division === null || division.ids.length === 0) return empty;
-  const hits = sql`select * from unnest(${division.kinds}::text[], ${division.ids}::text[]) as hit (kind, id)`;
+  if (matched === null || matched.ids.length === 0) return empty;
+  const hits = sql`select * from unnest(${matched.kinds}::text[], ${matched.ids}::text[]) as hit (kind, id)`;
   const teams = sql`select t.id::text as value, t.name as label from (
       select p.team_id from hits h join posts p on p.id = h.id::uuid where h.kind = 'post'
       union all

@@ -2,19 +2,14 @@ import { COUNTED_HITS, RANKED_HITS, type SearchKind } from '@vitrine/contract/se
 import { type RawBuilder, sql } from 'kysely';
 import type { Caller } from '../access/caller.ts';
 import { searchable } from '../access/search.ts';
-import type { Database, Tx } from '../platform/database/pool.ts';
+import type { Tx } from '../platform/database/pool.ts';
 import { DEFAULT_LIMIT } from '../platform/http/page.ts';
-import { refuse } from '../platform/http/refuse.ts';
-import {
-  expectedBehindGates,
-  type Matching,
-  matchingOf,
-  SIMILARITY_THRESHOLD,
-  similarityMatching,
-} from '../search-index/matching.ts';
+import { type Matching, matchingOf, similarityMatching } from '../search-index/matching.ts';
 import { hasWords, type ParsedQuery } from '../search-index/parsed-query.ts';
 import { type Narrowing, type Source, sources } from '../search-index/sources.ts';
+import { cursorAfter, type Hit, type Position } from './cursor.ts';
 import { type InOrder, inOrder } from './in-order.ts';
+import { dependsOnWords, planForWords } from './plans.ts';
 
 /** With fewer hits than this, names similar to the words are hits too. */
 const FEW_HITS = 3;
@@ -24,41 +19,6 @@ const PAGES = [25, DEFAULT_LIMIT + 1, 201];
 
 export type Order = 'relevance' | 'newest' | 'oldest';
 
-/** A hit: what it is, and its sort key. */
-export interface Hit {
-  kind: SearchKind;
-  id: string;
-  at: string;
-  score: number;
-  fuzzy: boolean;
-}
-
-/** The start of the page: after this hit. */
-export interface Place {
-  score: number;
-  at: string;
-  key: string;
-}
-
-function placeAfter({ score, at, kind, id }: Hit): string {
-  return Buffer.from(`hit ${score} ${at} ${kind}:${id}`).toString('base64url');
-}
-
-/** Decodes a cursor; null without one. A malformed cursor is 400. */
-export function readPlace(cursor: string | undefined): Place | null {
-  if (cursor === undefined) return null;
-  const text = Buffer.from(cursor, 'base64url').toString('utf8');
-  const [, score, at, key] =
-    /^hit (\d{1,9}(?:\.\d{1,20})?(?:e-?\d{1,2})?) (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,6})?Z) ([a-z]+:.{1,300})$/s.exec(
-      text,
-    ) ?? [];
-  if (score === undefined || at === undefined || key === undefined || key.includes('\0')) {
-    throw refuse(400, 'malformed cursor');
-  }
-  if (Number.isNaN(Date.parse(at))) throw refuse(400, 'malformed cursor');
-  return { score: Number(score), at, key };
-}
-
 export interface Search {
   kinds: readonly SearchKind[];
   /** Null when the request has only filters. */
@@ -66,28 +26,28 @@ export interface Search {
   narrowing: Narrowing;
   order: Order;
   /** Whether facets are requested. */
-  divided: boolean;
+  withFacets: boolean;
 }
 
 /** A kind of row to search, and the condition for a hit. */
-interface Sought {
+interface KindQuery {
   kind: SearchKind;
   source: Source;
-  narrowed: readonly RawBuilder<boolean>[];
+  filters: readonly RawBuilder<boolean>[];
   /** Null when the request has only filters: every row the caller may find. */
   matching: Matching | null;
   fuzzy: boolean;
 }
 
 /** Returns the kinds to which the filters can apply. */
-function soughtOf(caller: Caller, { kinds, parsed, narrowing }: Search): Sought[] {
+function queriesOf(caller: Caller, { kinds, parsed, narrowing }: Search): KindQuery[] {
   if (parsed !== null && !hasWords(parsed)) return [];
-  return kinds.flatMap((kind): Sought[] => {
+  return kinds.flatMap((kind): KindQuery[] => {
     const source = sources[kind];
-    const narrowed = source.narrow(narrowing);
-    if (narrowed === null) return [];
+    const filters = source.narrow(narrowing);
+    if (filters === null) return [];
     const matching = parsed === null ? null : matchingOf(caller, kind, parsed);
-    return [{ kind, source, narrowed, matching, fuzzy: false }];
+    return [{ kind, source, filters, matching, fuzzy: false }];
   });
 }
 
@@ -95,55 +55,55 @@ function soughtOf(caller: Caller, { kinds, parsed, narrowing }: Search): Sought[
  * Returns rows similar to the words that the words did not find, under the same rule; null where similarity does not
  * apply.
  */
-function likenedOf(
+function similarityQueriesOf(
   caller: Caller,
   { kinds, narrowing }: Search,
   parsed: ParsedQuery,
   plain: readonly Hit[],
-): Sought[] | null {
-  const likened = kinds.flatMap((kind): (Sought | null)[] => {
+): KindQuery[] | null {
+  const similar = kinds.flatMap((kind): (KindQuery | null)[] => {
     const source = sources[kind];
-    const narrowed = source.narrow(narrowing);
-    if (narrowed === null) return [];
+    const filters = source.narrow(narrowing);
+    if (filters === null) return [];
     const matching = similarityMatching(caller, kind, parsed);
     if (matching === null) return [null];
     const found = plain.filter((hit) => hit.kind === kind).map((hit) => hit.id);
     const others = sql<boolean>`not ${source.id}::text = any(${found}::text[])`;
     const matches = sql<boolean>`(${matching.matches} and ${others})`;
-    return [{ kind, source, narrowed, matching: { ...matching, matches }, fuzzy: true }];
+    return [{ kind, source, filters, matching: { ...matching, matches }, fuzzy: true }];
   });
-  const all = likened.filter((one) => one !== null);
-  return all.length < likened.length ? null : all;
+  const all = similar.filter((one) => one !== null);
+  return all.length < similar.length ? null : all;
 }
 
 function keyOf(kind: SearchKind, id: RawBuilder<unknown>): RawBuilder<string> {
   return sql`(${`${kind}:`}::text || ${id}) collate "C"`;
 }
 
-/** After this place in an order of times. */
-function behind(place: Place | null, kind: SearchKind, way: 'newest' | 'oldest') {
-  if (place === null) return null;
+/** After this position in an order of times. */
+function behind(position: Position | null, kind: SearchKind, way: 'newest' | 'oldest') {
+  if (position === null) return null;
   const sign = way === 'newest' ? sql`<` : sql`>`;
   // The time condition separately, so that an index applies.
   return (at: RawBuilder<unknown>, id: RawBuilder<unknown>): RawBuilder<boolean> =>
-    sql`(${at} ${sign}= ${place.at}::timestamptz
-      and (${at}, ${keyOf(kind, id)}) ${sign} (${place.at}::timestamptz, ${place.key} collate "C"))`;
+    sql`(${at} ${sign}= ${position.at}::timestamptz
+      and (${at}, ${keyOf(kind, id)}) ${sign} (${position.at}::timestamptz, ${position.key} collate "C"))`;
 }
 
-/** Returns the first hits of a kind in an order of times, from a place on. */
+/** Returns the first hits of a kind in an order of times, from a position on. */
 function hitsOf(
   caller: Caller,
-  { kind, source, narrowed, matching, fuzzy }: Sought,
-  { name, way, place, ranked, most, enough }: Reach,
+  { kind, source, filters, matching, fuzzy }: KindQuery,
+  { name, way, position, ranked, most, enough }: HitRange,
 ): InOrder {
   const columns = (at: RawBuilder<unknown>, id: RawBuilder<unknown>, score: RawBuilder<unknown>) =>
     sql`${kind}::text as kind, ${id}::text as id, ${at} as at, ${score} as score, ${fuzzy}::boolean as fuzzy,
       ${keyOf(kind, id)} as key`;
-  const after = behind(place, kind, way);
+  const after = behind(position, kind, way);
   if (matching === null) {
     const { from, at, id } = source;
     const direction = way === 'newest' ? sql`desc` : sql`asc`;
-    const conditions = [searchable(caller, kind), ...narrowed, ...(after === null ? [] : [after(at, id)])];
+    const conditions = [searchable(caller, kind), ...filters, ...(after === null ? [] : [after(at, id)])];
     // Hits of the same time are sorted by key as cursors have it; for numbers the order would differ.
     const within = kind === 'user' ? sql`(${id}::text collate "C")` : id;
     const rows = sql`(select ${columns(at, id, sql`0::float8`)} from ${from} where ${sql.join(conditions, sql` and `)}
@@ -159,7 +119,7 @@ function hitsOf(
     caller,
     kind,
     matching,
-    narrowed,
+    filters,
     score,
     way,
     after,
@@ -174,10 +134,10 @@ function roundUpToPage(rows: number): number {
   return PAGES.find((most) => most >= rows) ?? rows;
 }
 
-interface Reach {
+interface HitRange {
   name: 'hits' | 'page';
   way: 'newest' | 'oldest';
-  place: Place | null;
+  position: Position | null;
   ranked: boolean;
   most: number;
   /** Returns how many of `most` hits are needed besides those of other kinds; null for all. */
@@ -193,26 +153,26 @@ const countedFirst: readonly SearchKind[] = ['asset', 'user', 'collection', 'pos
  */
 function allHits(
   caller: Caller,
-  sought: readonly Sought[],
-  { ranked, isDivided, page }: { ranked: boolean; isDivided: boolean; page: number },
+  queries: readonly KindQuery[],
+  { ranked, withFacets, page }: { ranked: boolean; withFacets: boolean; page: number },
 ): InOrder[] {
-  const reach = { way: 'newest', place: null, ranked, most: RANKED_HITS, name: 'hits' } as const;
-  if (ranked || isDivided || sought.some(({ matching }) => matching !== null)) {
-    return sought.map((one) => hitsOf(caller, one, { ...reach, enough: null }));
+  const range = { way: 'newest', position: null, ranked, most: RANKED_HITS, name: 'hits' } as const;
+  if (ranked || withFacets || queries.some(({ matching }) => matching !== null)) {
+    return queries.map((one) => hitsOf(caller, one, { ...range, enough: null }));
   }
-  const inTurn = countedFirst.flatMap((kind) => sought.filter((one) => one.kind === kind));
+  const inTurn = countedFirst.flatMap((kind) => queries.filter((one) => one.kind === kind));
   return inTurn.map((one, index) => {
     const counts = inTurn
       .slice(0, index)
       .map(({ kind }) => sql`(select count(*) from ${sql.table(`hits_${kind}`)})`);
-    const known = counts.length === 0 ? sql`0` : sql.join(counts, sql` + `);
-    const enough = sql<number>`greatest(${page}::bigint, ${RANKED_HITS}::bigint - (${known}))`;
-    return hitsOf(caller, one, { ...reach, enough });
+    const counted = counts.length === 0 ? sql`0` : sql.join(counts, sql` + `);
+    const enough = sql<number>`greatest(${page}::bigint, ${RANKED_HITS}::bigint - (${counted}))`;
+    return hitsOf(caller, one, { ...range, enough });
   });
 }
 
 /** Returns every hit with the words, up to the counting limit, for facets. */
-export interface Division {
+export interface MatchedHits {
   kinds: readonly SearchKind[];
   ids: readonly string[];
 }
@@ -220,8 +180,8 @@ export interface Division {
 interface PageRow {
   total: number;
   page: Hit[];
-  division: Division | null;
-  /** Returns all hits if there are few; null otherwise. */
+  matched: MatchedHits | null;
+  /** All hits if there are few; null otherwise. */
   few: Hit[] | null;
 }
 
@@ -243,24 +203,24 @@ function rowsOf(hits: readonly Hit[]): RawBuilder<unknown> {
 async function readPage(
   tx: Tx,
   caller: Caller,
-  sought: readonly Sought[],
-  known: readonly Hit[],
-  { order, divided }: Search,
-  place: Place | null,
+  queries: readonly KindQuery[],
+  exactHits: readonly Hit[],
+  { order, withFacets }: Search,
+  position: Position | null,
   limit: number,
 ): Promise<PageRow> {
-  if (sought.length === 0) return { total: 0, page: [], division: null, few: null };
+  if (queries.length === 0) return { total: 0, page: [], matched: null, few: null };
   const ranked = order === 'relevance';
-  const hits = allHits(caller, sought, { ranked, isDivided: divided, page: limit });
+  const hits = allHits(caller, queries, { ranked, withFacets, page: limit });
   // The first page of the newest is among the hits; any other page is read in order from its cursor.
-  const isAmongHits = ranked || (order === 'newest' && place === null);
+  const isAmongHits = ranked || (order === 'newest' && position === null);
   const pages = isAmongHits
     ? []
-    : sought.map((one) =>
+    : queries.map((one) =>
         hitsOf(caller, one, {
           name: 'page',
           way: order,
-          place,
+          position,
           ranked,
           most: roundUpToPage(limit),
           enough: null,
@@ -273,19 +233,19 @@ async function readPage(
       : sql`at, key`;
   const sign = order === 'oldest' ? sql`>` : sql`<`;
   const after =
-    place === null
+    position === null
       ? sql`true`
       : ranked
-        ? sql`(score, at, key) < (${place.score}::float8, ${place.at}::timestamptz, ${place.key} collate "C")`
-        : sql`(at, key) ${sign} (${place.at}::timestamptz, ${place.key} collate "C")`;
+        ? sql`(score, at, key) < (${position.score}::float8, ${position.at}::timestamptz, ${position.key} collate "C")`
+        : sql`(at, key) ${sign} (${position.at}::timestamptz, ${position.key} collate "C")`;
   const union = (parts: readonly InOrder[]) =>
     sql.join(
-      [...(known.length === 0 ? [] : [rowsOf(known)]), ...parts.map(({ rows }) => rows)],
+      [...(exactHits.length === 0 ? [] : [rowsOf(exactHits)]), ...parts.map(({ rows }) => rows)],
       sql` union all `,
     );
   const found = isAmongHits ? sql`hits` : sql`(${union(pages)}) reached`;
   // Hits that are only similar to the words are counted, but not part of facets.
-  const division = sql`(select json_build_object('kinds', coalesce(json_agg(kind), '[]'), 'ids', coalesce(json_agg(id), '[]'))
+  const matched = sql`(select json_build_object('kinds', coalesce(json_agg(kind), '[]'), 'ids', coalesce(json_agg(id), '[]'))
     from hits where not fuzzy)`;
   const before = [...hits, ...pages].flatMap((part) => part.before);
   const { rows } = await sql<PageRow>`
@@ -298,7 +258,7 @@ async function readPage(
       sql`, `,
     )}
     select (select count(*) from hits) as total,
-      ${divided ? division : sql`null::json`} as division,
+      ${withFacets ? matched : sql`null::json`} as matched,
       case when (select count(*) from hits) < ${FEW_HITS}
         then coalesce((select json_agg(${hitJson}) from hits), '[]') end as few,
       coalesce((select json_agg(${hitJson} order by ${way}) from page), '[]') as page`.execute(tx);
@@ -312,52 +272,19 @@ export interface FoundPage {
   next: string | null;
   total: number;
   capped: boolean;
-  division: Division | null;
+  matched: MatchedHits | null;
 }
 
-function cut({ page, total, division }: PageRow, limit: number): FoundPage {
+function toFoundPage({ page, total, matched }: PageRow, limit: number): FoundPage {
   const hits = page.slice(0, limit);
   const last = hits.at(-1);
   return {
     hits,
-    next: page.length > limit && last !== undefined ? placeAfter(last) : null,
+    next: page.length > limit && last !== undefined ? cursorAfter(last) : null,
     total: Math.min(total, COUNTED_HITS),
     capped: total > COUNTED_HITS,
-    division,
+    matched,
   };
-}
-
-/** With more gated documents than this, the way to those that match depends on which of the words is rare. */
-const MANY_GATED = 1000;
-
-/**
- * Returns whether a plan for the given words is cheaper than a cached one for any words (decisions 328 and 361).
- * Planning usually costs more than running. When a signed-in caller searches assets for several words, each word may be in a
- * part of the asset that only some callers may read, which matters once many assets have one of them there.
- */
-export async function dependsOnWords(
-  tx: Tx,
-  caller: Caller,
-  kinds: readonly SearchKind[],
-  parsed: ParsedQuery | null,
-): Promise<boolean> {
-  if (caller.kind === 'anonymous' || !kinds.includes('asset')) return false;
-  if (parsed === null || parsed.each.length < 2) return false;
-  return (await expectedBehindGates(tx, parsed)) > MANY_GATED;
-}
-
-/** Runs a search in a transaction with cached plans and the similarity threshold. */
-export function runSearch<T>(db: Database, run: (tx: Tx) => Promise<T>): Promise<T> {
-  return db.transaction().execute(async (tx) => {
-    await sql`select set_config('plan_cache_mode', 'force_generic_plan', true),
-      set_config('pg_trgm.word_similarity_threshold', ${SIMILARITY_THRESHOLD}, true)`.execute(tx);
-    return run(tx);
-  });
-}
-
-/** Makes PostgreSQL plan the later statements of the transaction for their parameters. */
-async function planForWords(tx: Tx): Promise<void> {
-  await sql`select set_config('plan_cache_mode', 'force_custom_plan', true)`.execute(tx);
 }
 
 /**
@@ -369,16 +296,16 @@ export async function find(
   tx: Tx,
   caller: Caller,
   search: Search,
-  place: Place | null,
+  position: Position | null,
   limit: number,
 ): Promise<FoundPage> {
   const { kinds, parsed } = search;
   if (await dependsOnWords(tx, caller, kinds, parsed)) await planForWords(tx);
-  const sought = soughtOf(caller, search);
-  const page = await readPage(tx, caller, sought, [], search, place, limit + 1);
+  const queries = queriesOf(caller, search);
+  const page = await readPage(tx, caller, queries, [], search, position, limit + 1);
   const { few } = page;
-  if (parsed === null || few === null) return cut(page, limit);
-  const likened = likenedOf(caller, search, parsed, few);
-  if (likened === null || likened.length === 0) return cut(page, limit);
-  return cut(await readPage(tx, caller, likened, few, search, place, limit + 1), limit);
+  if (parsed === null || few === null) return toFoundPage(page, limit);
+  const similar = similarityQueriesOf(caller, search, parsed, few);
+  if (similar === null || similar.length === 0) return toFoundPage(page, limit);
+  return toFoundPage(await readPage(tx, caller, similar, few, search, position, limit + 1), limit);
 }

@@ -5,9 +5,11 @@ import { handle } from '../handle.ts';
 import { JsonText } from '../platform/http/answer.ts';
 import { DEFAULT_LIMIT } from '../platform/http/page.ts';
 import { type ParsedQuery, parseQuery, readTerms } from '../search-index/parsed-query.ts';
+import { readCursor } from './cursor.ts';
 import { readFacets } from './facets.ts';
-import { find, type Order, readPlace, runSearch } from './find.ts';
+import { find, type Order } from './find.ts';
 import { highlightTermsOf } from './highlight.ts';
+import { runSearch } from './plans.ts';
 import { writeHits } from './show.ts';
 
 const everyKind: readonly SearchKind[] = ['post', 'asset', 'collection', 'user', 'tag'];
@@ -26,7 +28,7 @@ function orderOf({ sort = 'relevance' }: SearchQuery, parsed: ParsedQuery | null
 export const search = handle(searchOperation, async (deps, { caller, query }) => {
   const { db } = deps;
   const limit = query.limit ?? DEFAULT_LIMIT;
-  const place = readPlace(query.cursor);
+  const position = readCursor(query.cursor);
   const kinds = kindsOf(query);
   const fields = await findFilters(db, caller, query.filter ?? []);
   const { tag, asset_type, team_id, origin, owner_ref } = query;
@@ -45,8 +47,8 @@ export const search = handle(searchOperation, async (deps, { caller, query }) =>
     const page = await find(
       tx,
       caller,
-      { kinds, parsed, narrowing, order, divided: query.facets === true },
-      place,
+      { kinds, parsed, narrowing, order, withFacets: query.facets === true },
+      position,
       limit,
     );
     const marks = parsed === null || page.hits.length === 0 ? null : highlightTermsOf(parsed);
@@ -58,7 +60,7 @@ export const search = handle(searchOperation, async (deps, { caller, query }) =>
     total,
     total_capped: capped,
     // Read outside the transaction, because their plan depends on the number of hits.
-    ...(query.facets === true ? { facets: await readFacets(db, caller, page.division) } : {}),
+    ...(query.facets === true ? { facets: await readFacets(db, caller, page.matched) } : {}),
   };
   const text = `{"items":[${items.join(',')}],${JSON.stringify(rest).slice(1)}`;
   return { status: 200, body: new JsonText<AnswerOf<typeof searchOperation>>(text) };

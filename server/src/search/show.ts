@@ -14,7 +14,7 @@ import type { Database } from '../platform/database/pool.ts';
 import { anyOf } from '../posts/show.ts';
 import { writtenAssets, writtenPosts } from '../posts/write-page.ts';
 import { showTags } from '../tags/show.ts';
-import type { Hit } from './find.ts';
+import type { Hit } from './cursor.ts';
 import { type HighlightTerms, highlight } from './highlight.ts';
 
 /** Number of a post's newest comments that are scanned for a highlight. */

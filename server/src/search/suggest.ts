@@ -9,8 +9,8 @@ import type { Database } from '../platform/database/pool.ts';
 import { type Matching, matchesRow, matchingOf } from '../search-index/matching.ts';
 import { type ParsedQuery, parseQuery, readTerms } from '../search-index/parsed-query.ts';
 import { sources } from '../search-index/sources.ts';
-import { runSearch } from './find.ts';
 import { type InOrder, inOrder } from './in-order.ts';
+import { runSearch } from './plans.ts';
 
 const MOST = 10;
 
@@ -65,7 +65,7 @@ function suggestionsOf(caller: Caller, kind: SearchKind, parsed: ParsedQuery, is
           caller,
           kind,
           matching: { ...matching, matches: sql`(${matching.matches} and ${named})` },
-          narrowed: [],
+          filters: [],
           score: sql`0::float8`,
           way: 'newest',
           after: null,

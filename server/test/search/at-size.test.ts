@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import type { Caller } from '../../src/access/caller.ts';
 import { callerOf } from '../../src/access/caller-of.ts';
-import { dependsOnWords, runSearch } from '../../src/search/find.ts';
+import { dependsOnWords, runSearch } from '../../src/search/plans.ts';
 import { parseQuery, readTerms } from '../../src/search-index/parsed-query.ts';
 import type { Visitor } from '../support/client.ts';
 import { openLibrary, publish } from '../support/library.ts';
@@ -24,9 +24,8 @@ const [mara, ines] = await library.joinAll('mara', 'ines');
 const root = await library.join('root', 'admin');
 const { db } = library.deps;
 // Only owners may read `sealed`: ines of two, mara of the others. `buried` is in the 10 oldest.
-await sql`insert into files (hash, size_bytes, mime, extension) values (repeat('a', 64), 1, 'image/jpeg', 'jpg')`.execute(
-  db,
-);
+await sql`insert into files (hash, size_bytes, mime, extension)
+    values (repeat('a', 64), 1, 'image/jpeg', 'jpg')`.execute(db);
 await sql`insert into assets (owner_user_ref, title, description, asset_type, file_hash, file_name, processing_status,
       sensitivity, mature, created_at)
     select case when n in (5, 700) then ${ines.ref}::bigint else ${mara.ref}::bigint end, 'common number' || n,
@@ -37,9 +36,8 @@ await sql`insert into assets (owner_user_ref, title, description, asset_type, fi
       timestamptz '2026-01-01' + n * interval '1 second'
     from generate_series(1, ${ASSETS}::integer) n`.execute(db);
 await sql`insert into asset_tags (asset_id, value, source, position)
-    select id, 'few', 'manual', 0 from assets where title in ('common number3', 'common number1301', 'common number2000')`.execute(
-  db,
-);
+    select id, 'few', 'manual', 0
+    from assets where title in ('common number3', 'common number1301', 'common number2000')`.execute(db);
 
 /** Returns the numbers of all hits over all pages, in order. */
 async function found(visitor: Visitor, query: SearchQuery): Promise<number[]> {
@@ -138,9 +136,8 @@ describe('a word in some documents', () => {
 
   // SEARCH-5
   test('is found by similar spelling', async () => {
-    await sql`update assets set title = 'common xylophone' where title in ('common number17', 'common number2399')`.execute(
-      library.deps.db,
-    );
+    await sql`update assets
+      set title = 'common xylophone' where title in ('common number17', 'common number2399')`.execute(db);
     expect(await total(mara, { q: 'xylophine' })).toEqual([2, false]);
     expect(await total(ines, { q: 'xylophine' })).toEqual([1, false]);
     const page = await mara.ok('search', { query: { q: 'xylophine' } });
@@ -162,7 +159,6 @@ describe('a word in some documents', () => {
 });
 
 test('the time of a document equals the time of its row', async () => {
-  const { db } = library.deps;
   const [asset] = (await mara.ok('search', { query: { q: 'buried', kind: 'asset' } })).items;
   if (asset?.kind !== 'asset') throw new Error('nothing buried');
   await publish(mara, [asset.asset], { title: 'marmalade' });
@@ -196,7 +192,6 @@ describe('the statements of a search', () => {
   });
 
   test('have cached plans, and later statements of the connection the previous mode', async () => {
-    const { db } = library.deps;
     const read = sql<{ mode: string }>`select current_setting('plan_cache_mode') as mode`;
     // The connection that was released last is the next one.
     await sql`set plan_cache_mode = 'auto'`.execute(db);
@@ -207,10 +202,10 @@ describe('the statements of a search', () => {
   });
 
   test('are planned for their words only if many assets have one of several words where not everyone may read it', async () => {
-    const caller = await callerOf(library.deps.db, ines.ref);
+    const caller = await callerOf(db, ines.ref);
     if (caller === null) throw new Error('ines has no account');
     const anonymous = { kind: 'anonymous' } as const;
-    const depends = await runSearch(library.deps.db, async (tx) => {
+    const depends = await runSearch(db, async (tx) => {
       await sql`insert into asset_gated_documents (asset_id, gate, document)
         select id, 'mature', 'img:1'::tsvector from assets where not mature limit 1500`.execute(tx);
       await sql`analyze asset_gated_documents`.execute(tx);
