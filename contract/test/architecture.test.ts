@@ -25,16 +25,12 @@ function pathsIn(text: string): string[] {
   return [...new Set([...named, ...rooted].flatMap(([, path]) => path ?? []))];
 }
 
-test.each(documents)('%s names only files and folders that exist', (document) => {
-  const paths = pathsIn(readFileSync(join(root, document), 'utf8'));
-  const missing = paths.filter(
-    (path) => !tree.some((one) => one.endsWith(`/${path}`) || one.endsWith(`/${path}/`)),
-  );
-  expect(missing).toEqual([]);
-});
-
-test.each(documents)('%s links only to files that exist', (document) => {
-  const links = [...readFileSync(join(root, document), 'utf8').matchAll(/\]\(([^)#]+)(?:#[^)]*)?\)/g)]
+test.each(documents)('%s names and links to only files and folders that exist', (document) => {
+  const text = readFileSync(join(root, document), 'utf8');
+  const isInTree = (path: string) =>
+    tree.some((one) => one.endsWith(`/${path}`) || one.endsWith(`/${path}/`));
+  expect(pathsIn(text).filter((path) => !isInTree(path))).toEqual([]);
+  const links = [...text.matchAll(/\]\(([^)#]+)(?:#[^)]*)?\)/g)]
     .flatMap(([, target]) => target ?? [])
     .filter((target) => !/^[a-z]+:/.test(target));
   expect(links.filter((target) => !existsSync(join(root, dirname(document), target)))).toEqual([]);

@@ -4,11 +4,6 @@ import { expect, test } from 'vitest';
 
 const all: readonly Operation[] = Object.values(operations);
 
-/** The names of the parameters in an operation's path. */
-function parametersOf({ path }: Operation): string[] {
-  return [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name ?? '');
-}
-
 // SESSION-1
 test('responses that caches store do not carry the session cookie', () => {
   const stored = all.filter(({ budget }) => budget === 'bytes');
@@ -20,5 +15,8 @@ test('an operation that serves stored bytes has the parameters to find them', ()
   const needed = { original: ['id'], rendition: ['id', 'key'], stream: ['id', 'name'] };
   const serving = all.flatMap((one) => (one.serves === undefined ? [] : [{ ...one, serves: one.serves }]));
   expect(serving.map(({ serves }) => serves).sort()).toEqual(['original', 'rendition', 'stream']);
-  for (const one of serving) expect(parametersOf(one), one.id).toEqual(needed[one.serves]);
+  for (const { id, path, serves } of serving) {
+    const parameters = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+    expect(parameters, id).toEqual(needed[serves]);
+  }
 });

@@ -29,12 +29,10 @@ describe('a user agent in words', () => {
   });
 });
 
-describe('scopes of a token', () => {
-  it('offers every scope with its label', () => {
-    expect([...scopeChoices].sort()).toEqual([...scopes].sort());
-    const labels = scopeChoices.map((scope) => scopeWords[scope].label);
-    expect(new Set(labels).size).toBe(scopes.length);
-  });
+it('every scope of a token is offered with its label', () => {
+  expect([...scopeChoices].sort()).toEqual([...scopes].sort());
+  const labels = scopeChoices.map((scope) => scopeWords[scope].label);
+  expect(new Set(labels).size).toBe(scopes.length);
 });
 
 describe('how long a token lasts', () => {
@@ -78,14 +76,8 @@ describe('a changed profile', () => {
   });
 
   it('sends changed values and clears emptied ones', () => {
-    const draft = {
-      display_name: ' ',
-      fullname: ' Ana Ruiz ',
-      email: '',
-      bio: '',
-      hide_from_anonymous: true,
-    };
-    expect(profilePatch(profile, draft)).toEqual({
+    const texts = { display_name: ' ', fullname: ' Ana Ruiz ', email: '', bio: '' };
+    expect(profilePatch(profile, { ...texts, hide_from_anonymous: true })).toEqual({
       clear_display_name: true,
       fullname: 'Ana Ruiz',
       clear_email: true,
@@ -95,15 +87,13 @@ describe('a changed profile', () => {
   });
 });
 
-describe('texts of the account pages', () => {
-  it('names languages natively and accepts unknown tags', () => {
-    expect(languageName('de')).toBe('Deutsch');
-    expect(languageName('aa-a')).toBe('aa-a');
-    expect(languageChoices('cy').at(-1)).toEqual({ value: 'cy', label: 'Cymraeg' });
-    expect(localeOf('')).toBeUndefined();
-    expect(localeOf('aa-a')).toBeUndefined();
-    expect(shortDayOf('2026-05-03T12:00:00.000Z', 'de')).toBe('03.05.2026');
-  });
+it('languages are named natively, and unknown tags are accepted', () => {
+  expect(languageName('de')).toBe('Deutsch');
+  expect(languageName('aa-a')).toBe('aa-a');
+  expect(languageChoices('cy').at(-1)).toEqual({ value: 'cy', label: 'Cymraeg' });
+  expect(localeOf('')).toBeUndefined();
+  expect(localeOf('aa-a')).toBeUndefined();
+  expect(shortDayOf('2026-05-03T12:00:00.000Z', 'de')).toBe('03.05.2026');
 });
 
 it('reads the delay before another sign-in', () => {

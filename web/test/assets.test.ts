@@ -41,28 +41,19 @@ describe('a changed asset', () => {
   const asset = assetOf('a', { sensitivity: 'public', title: 'Pier', tags: ['sea'], ai_provenance: 'none' });
 
   it('sends only changes, including a withdrawn declaration', () => {
-    expect(assetPatch(asset, draftOf(asset))).toEqual({});
-    expect(assetPatch(asset, { ...draftOf(asset), declared: 'undeclared', tags: [] })).toEqual({
-      clear_ai_provenance: true,
-      tags: [],
-    });
-    expect(assetPatch(asset, { ...draftOf(asset), declared: 'generated', mature: true })).toEqual({
-      ai_provenance: 'generated',
-      mature: true,
-    });
+    const draft = draftOf(asset);
+    const patch = (given: Partial<typeof draft>) => assetPatch(asset, { ...draft, ...given });
+    expect(patch({})).toEqual({});
+    expect(patch({ declared: 'undeclared', tags: [] })).toEqual({ clear_ai_provenance: true, tags: [] });
+    const generated = { ai_provenance: 'generated', mature: true };
+    expect(patch({ declared: 'generated', mature: true })).toEqual(generated);
   });
 
   it('reports concurrent changes, but not finished previews', () => {
-    const rendered = {
-      ...asset,
-      processing_status: 'ready' as const,
-      updated_at: '2026-02-01T00:00:00.000Z',
-    };
-    expect(changesBetween(asset, rendered)).toEqual([]);
-    expect(changesBetween(asset, { ...asset, title: 'Quay', tags: ['sea', 'fog'] })).toEqual([
-      'title',
-      'tags',
-    ]);
+    const pending = { ...asset, processing_status: 'pending' as const };
+    expect(changesBetween(pending, { ...asset, updated_at: '2026-02-01T00:00:00.000Z' })).toEqual([]);
+    const newer = { ...asset, title: 'Quay', tags: ['sea', 'fog'] };
+    expect(changesBetween(asset, newer)).toEqual(['title', 'tags']);
   });
 });
 
@@ -89,12 +80,8 @@ describe('who sees an asset', () => {
   });
 
   it('offers team visibility only in a team', () => {
-    expect(sensitivityChoices(assetOf('a', { sensitivity: 'public' }))).toEqual([
-      'posts',
-      'org',
-      'public',
-      'restricted',
-    ]);
+    const offered = sensitivityChoices(assetOf('a', { sensitivity: 'public' }));
+    expect(offered).toEqual(['posts', 'org', 'public', 'restricted']);
     expect(sensitivityChoices(assetOf('a', { sensitivity: 'team' }))).toContain('team');
     expect(sensitivityChoices(assetOf('a', { sensitivity: 'public', team_id: team }))).toContain('team');
   });
@@ -121,18 +108,13 @@ describe('a mature picture', () => {
 
 describe('facts in words', () => {
   it('turns keys into words', () => {
-    expect(['camera_make', 'cameraMake', 'gps_coordinates', '_'].map(keyInWords)).toEqual([
-      'Camera make',
-      'Camera make',
-      'GPS coordinates',
-      '_',
-    ]);
+    const words = ['camera_make', 'cameraMake', 'gps_coordinates', '_'].map(keyInWords);
+    expect(words).toEqual(['Camera make', 'Camera make', 'GPS coordinates', '_']);
   });
 
   it('expands metadata by one level and drops empty values', () => {
-    expect(
-      metadataFacts({ iso: 100, note: ' ', keywords: ['a', 'b'], exif: { lens: '50 mm', x: null } }),
-    ).toEqual([
+    const metadata = { iso: 100, note: ' ', keywords: ['a', 'b'], exif: { lens: '50 mm', x: null } };
+    expect(metadataFacts(metadata)).toEqual([
       { name: 'ISO', value: '100' },
       { name: 'Keywords', value: 'a, b' },
       { name: 'EXIF: Lens', value: '50 mm' },

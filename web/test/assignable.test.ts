@@ -5,10 +5,8 @@ const team = (id: string) => ({ id, name: id.toUpperCase() });
 
 describe('teams that a post may be given to', () => {
   it('are the user’s own and managed teams, without duplicates', () => {
-    expect(offeredTeams([team('a')], { everywhere: false, held: ['b', 'a'] })).toEqual({
-      beside: ['b'],
-      search: undefined,
-    });
+    const offered = offeredTeams([team('a')], { everywhere: false, held: ['b', 'a'] });
+    expect(offered).toEqual({ beside: ['b'], search: undefined });
     expect(choicesOf([team('b'), team('a'), team('b')])).toEqual([
       { value: 'a', label: 'A' },
       { value: 'b', label: 'B' },

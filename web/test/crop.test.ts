@@ -21,15 +21,13 @@ describe('the square crop of a cover', () => {
   });
 });
 
-describe('the place a dragged file is over', () => {
-  it('is the nearest place', () => {
-    const spots = [
-      { x: 50, y: 50 },
-      { x: 150, y: 50 },
-      { x: 50, y: 150 },
-    ];
-    expect(nearestSpot(spots, { x: 140, y: 90 })).toBe(1);
-    expect(nearestSpot(spots, { x: 20, y: 400 })).toBe(2);
-    expect(nearestSpot([], { x: 0, y: 0 })).toBe(-1);
-  });
+it('a dragged file is over the nearest place', () => {
+  const spots = [
+    { x: 50, y: 50 },
+    { x: 150, y: 50 },
+    { x: 50, y: 150 },
+  ];
+  expect(nearestSpot(spots, { x: 140, y: 90 })).toBe(1);
+  expect(nearestSpot(spots, { x: 20, y: 400 })).toBe(2);
+  expect(nearestSpot([], { x: 0, y: 0 })).toBe(-1);
 });

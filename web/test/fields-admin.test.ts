@@ -57,17 +57,13 @@ describe('the list of fields', () => {
   });
 });
 
-describe('refusals', () => {
-  it('keep the text that was typed', () => {
-    const text = 'Display_condition: "read_only=x": there is no field read_only_x.';
-    expect(refusalOf(text).about('display_condition')).toBe(
-      'The condition: "read_only=x": there is no field read_only_x.',
-    );
-    expect(refusalOf('There is a field with the code kind.').about('code')).toBe(
-      'There is a field with the code kind.',
-    );
-    expect(refusalOf(undefined).beside()).toBeUndefined();
-  });
+it('refusals keep the text that was typed', () => {
+  const text = '"read_only=x": there is no field read_only_x.';
+  const refusal = refusalOf(`Display_condition: ${text}`);
+  expect(refusal.about('display_condition')).toBe(`The condition: ${text}`);
+  const taken = 'There is a field with the code kind.';
+  expect(refusalOf(taken).about('code')).toBe(taken);
+  expect(refusalOf(undefined).beside()).toBeUndefined();
 });
 
 // FIELD-24
@@ -134,16 +130,12 @@ describe('defaults', () => {
   });
 });
 
-describe('limits', () => {
-  it('are written without the vocabulary and keep unknown keys', () => {
-    const options = { values: ['a'], truncated: true, vocabulary_size: 9, min_items: 1, unit: 'cm' };
-    expect(draftOfOptions('multi_select', options)).toEqual({ min_items: '1', max_items: '' });
-    expect(optionsWith('multi_select', options, { min_items: '', max_items: '3' })).toEqual({
-      unit: 'cm',
-      max_items: 3,
-    });
-    expect(optionsWith('number', {}, { min: '-1.5', integer: 'on' })).toEqual({ min: -1.5, integer: true });
-  });
+it('limits are written without the vocabulary and keep unknown keys', () => {
+  const options = { values: ['a'], truncated: true, vocabulary_size: 9, min_items: 1, unit: 'cm' };
+  expect(draftOfOptions('multi_select', options)).toEqual({ min_items: '1', max_items: '' });
+  const written = optionsWith('multi_select', options, { min_items: '', max_items: '3' });
+  expect(written).toEqual({ unit: 'cm', max_items: 3 });
+  expect(optionsWith('number', {}, { min: '-1.5', integer: 'on' })).toEqual({ min: -1.5, integer: true });
 });
 
 const tree = readVocabulary({
@@ -203,26 +195,16 @@ describe('vocabularies', () => {
       ],
       problem: undefined,
     });
-    const nested = readPasted('Europe\n  Germany\n\t\tHamburg\n  France\nAsia', {
-      nests: true,
-      below: 'world',
-    });
-    expect(nested.terms.map(({ value, parent }) => [value, parent])).toEqual([
-      ['europe', 'world'],
-      ['germany', 'europe'],
-      ['hamburg', 'germany'],
-      ['france', 'europe'],
-      ['asia', 'world'],
-    ]);
+    const text = 'Europe\n  Germany\n\t\tHamburg\n  France\nAsia';
+    const nested = readPasted(text, { nests: true, below: 'world' });
+    const places = ['world/europe', 'europe/germany', 'germany/hamburg', 'europe/france', 'world/asia'];
+    expect(nested.terms.map(({ value, parent }) => `${parent}/${value}`)).toEqual(places);
   });
 
   it('report the pasted line that is invalid', () => {
-    expect(readPasted('a\n!!', { nests: false, below: null }).problem).toBe(
-      'Line 2 has no letter or digit to make a short name of.',
-    );
-    expect(readPasted('Sea\nsea ', { nests: false, below: null }).problem).toBe(
-      'Line 2: “sea” occurs twice.',
-    );
+    const problem = (text: string) => readPasted(text, { nests: false, below: null }).problem;
+    expect(problem('a\n!!')).toBe('Line 2 has no letter or digit to make a short name of.');
+    expect(problem('Sea\nsea ')).toBe('Line 2: “sea” occurs twice.');
   });
 
   it('are sent in batches within the limit', () => {
@@ -240,13 +222,11 @@ describe('trying a pattern', () => {
   });
 
   it('refuses a pattern that is too slow for the longest value', async () => {
-    const words = (max_length?: number) =>
-      longestValue(
-        fieldOf('words', { type: 'longtext', options: max_length === undefined ? {} : { max_length } }),
-      );
-    expect([words(), words(5000), longestValue(fieldOf('line'))]).toEqual([50_000, 5000, 2000]);
-    expect(await tryPattern('.*a.{195}', 'a', words(5000))).toBe('does not fit');
-    expect(await tryPattern('.*a.{195}', 'a', words(5001))).toBe('takes too long');
+    const words = (options = {}) => longestValue(fieldOf('words', { type: 'longtext', options }));
+    expect([words(), longestValue(fieldOf('line'))]).toEqual([50_000, 2000]);
+    expect(words({ max_length: 5000 })).toBe(5000);
+    expect(await tryPattern('.*a.{195}', 'a', 5000)).toBe('does not fit');
+    expect(await tryPattern('.*a.{195}', 'a', 5001)).toBe('takes too long');
     expect(await tryPattern('(a{900}){1}'.repeat(8), 'a', 1)).toBe('takes too long');
   });
 });

@@ -49,11 +49,9 @@ describe('safeNext', () => {
   });
 });
 
-describe('mainPlaces', () => {
-  it('offers visitors only what they may open', () => {
-    const visitor = { ...anonymous, publicMode: true };
-    const places = mainPlaces(null).map((place) => place.href);
-    expect(places).toEqual(['/collections', '/tags']);
-    for (const place of places) expect(to(visitor, place)).toBeUndefined();
-  });
+it('visitors are offered only the places that they may open', () => {
+  const visitor = { ...anonymous, publicMode: true };
+  const places = mainPlaces(null).map((place) => place.href);
+  expect(places).toEqual(['/collections', '/tags']);
+  for (const place of places) expect(to(visitor, place)).toBeUndefined();
 });

@@ -73,18 +73,16 @@ describe('justify', () => {
   });
 });
 
-describe('ratioOf', () => {
-  it('is square when unknown and stays within limits', () => {
-    expect(ratioOf(null, 10)).toBe(1);
-    expect(ratioOf(300, 200)).toBe(1.5);
-    expect(ratioOf(10_000, 100)).toBe(3.2);
-    expect(ratioOf(100, 10_000)).toBe(0.5);
-  });
+it('the ratio of a picture is square when unknown and stays within limits', () => {
+  expect(ratioOf(null, 10)).toBe(1);
+  expect(ratioOf(300, 200)).toBe(1.5);
+  expect(ratioOf(10_000, 100)).toBe(3.2);
+  expect(ratioOf(100, 10_000)).toBe(0.5);
 });
 
 describe('rowsBetween', () => {
-  const { rows } = justify(randomRatios(5000, 77), shape);
   it('finds exactly the rows that touch the band', () => {
+    const { rows } = justify(randomRatios(5000, 77), shape);
     for (const [from, to] of [
       [-500, -1],
       [0, 900],

@@ -38,23 +38,19 @@ describe('terms of a link', () => {
 
   it('requires the password, text or day that is switched on', () => {
     const empty = { lifetime: 'date', locking: 'set', marking: 'own' } as const;
-    expect(Object.keys(problemsOf({ ...draftOf(undefined), ...empty }, now))).toEqual([
-      'day',
-      'password',
-      'watermark',
-    ]);
-    expect(problemsOf(draftOf(undefined), now)).toEqual({});
-    expect(creationOf(draftOf(undefined), now)).toMatchObject({ password: null, watermark: null });
+    const draft = draftOf(undefined);
+    const problems = problemsOf({ ...draft, ...empty }, now);
+    expect(Object.keys(problems)).toEqual(['day', 'password', 'watermark']);
+    expect(problemsOf(draft, now)).toEqual({});
+    expect(creationOf(draft, now)).toMatchObject({ password: null, watermark: null });
   });
 });
 
-describe('a file beside its post', () => {
-  it('is wider when people see it who cannot see the post', () => {
-    expect(isWiderThan('public', 'org-only')).toBe(true);
-    expect(isWiderThan('public', 'public')).toBe(false);
-    expect(isWiderThan('org', 'followers')).toBe(true);
-    expect(isWiderThan('org', 'org-only')).toBe(false);
-    for (const kept of ['posts', 'team', 'restricted'] as const)
-      expect(isWiderThan(kept, 'private')).toBe(false);
-  });
+it('a file is wider than its post when people see it who cannot see the post', () => {
+  expect(isWiderThan('public', 'org-only')).toBe(true);
+  expect(isWiderThan('public', 'public')).toBe(false);
+  expect(isWiderThan('org', 'followers')).toBe(true);
+  expect(isWiderThan('org', 'org-only')).toBe(false);
+  for (const kept of ['posts', 'team', 'restricted'] as const)
+    expect(isWiderThan(kept, 'private')).toBe(false);
 });

@@ -31,11 +31,6 @@ const told = (given: Partial<Notification>): Notification => ({
   happened_at: '2026-03-04T05:06:07.000Z',
   ...given,
 });
-const said = (given: Partial<Notification>) =>
-  sentenceOf(told(given))
-    .map(({ text }) => text)
-    .join('');
-
 describe('a notification', () => {
   it.each<[Partial<Notification>, string, string]>([
     [{ post, comment }, 'Otto Brandt commented on your post Quay', '/posts/p#comment-c'],
@@ -59,7 +54,8 @@ describe('a notification', () => {
       '/requests?of=mine',
     ],
   ])('%j', (given, words, place) => {
-    expect(said(given)).toBe(words);
+    const said = sentenceOf(told(given)).map(({ text }) => text);
+    expect(said.join('')).toBe(words);
     expect(placeOf(told(given))).toBe(place);
   });
 
@@ -75,21 +71,19 @@ describe('a notification', () => {
   });
 });
 
-describe('the list', () => {
-  it('is grouped by day in local time, without empty days', () => {
-    const now = new Date(2026, 4, 20, 9, 30).getTime();
-    const at = (...when: [number, number, number]) => ({
-      happened_at: new Date(2026, 4, ...when).toISOString(),
-    });
-    const items = [at(20, 9, 30), at(20, 0, 0), at(19, 23, 59), at(14, 0, 0), at(13, 23, 59)];
-    expect(byPeriod(items, now).map(({ label, items: those }) => [label, those.length])).toEqual([
-      ['Today', 2],
-      ['Yesterday', 1],
-      ['This week', 1],
-      ['Earlier', 1],
-    ]);
-    expect(byPeriod([at(1, 0, 0)], now).map(({ label }) => label)).toEqual(['Earlier']);
+it('the list is grouped by day in local time, without empty days', () => {
+  const now = new Date(2026, 4, 20, 9, 30).getTime();
+  const at = (...when: [number, number, number]) => ({
+    happened_at: new Date(2026, 4, ...when).toISOString(),
   });
+  const items = [at(20, 9, 30), at(20, 0, 0), at(19, 23, 59), at(14, 0, 0), at(13, 23, 59)];
+  expect(byPeriod(items, now).map(({ label, items: those }) => [label, those.length])).toEqual([
+    ['Today', 2],
+    ['Yesterday', 1],
+    ['This week', 1],
+    ['Earlier', 1],
+  ]);
+  expect(byPeriod([at(1, 0, 0)], now).map(({ label }) => label)).toEqual(['Earlier']);
 });
 
 describe('a mention', () => {
@@ -106,11 +100,8 @@ describe('a mention', () => {
     ['@Jürgen_1', ['Jürgen_1']],
   ])('%j', (text, names) => {
     expect(namesIn(text)).toEqual(names);
-    expect(
-      piecesOf(text)
-        .map((one) => one.text)
-        .join(''),
-    ).toBe(text);
+    const pieces = piecesOf(text).map((one) => one.text);
+    expect(pieces.join('')).toBe(text);
   });
 
   it('is recognised only at the caret', () => {
@@ -124,15 +115,9 @@ describe('a mention', () => {
 
   it('is completed, quoted if the name has spaces, and keeps the following text', () => {
     expect(completed('Hi @ot', { from: 3, typed: 'ot' }, 6, 'otto')).toEqual({ text: 'Hi @otto ', caret: 9 });
-    expect(completed('@ot there', { from: 0, typed: 'ot' }, 3, 'otto b')).toEqual({
-      text: '@"otto b" there',
-      caret: 10,
-    });
-    expect([mentionOf('anna.b'), mentionOf('anna.'), mentionOf('o"b')]).toEqual([
-      '@anna.b',
-      '@"anna."',
-      undefined,
-    ]);
+    const quoted = completed('@ot there', { from: 0, typed: 'ot' }, 3, 'otto b');
+    expect(quoted).toEqual({ text: '@"otto b" there', caret: 10 });
+    expect(['anna.b', 'anna.', 'o"b'].map(mentionOf)).toEqual(['@anna.b', '@"anna."', undefined]);
   });
 
   it('suggests participants by username and by each word of the name', () => {
@@ -213,13 +198,8 @@ describe('the comment that a URL links to', () => {
 });
 
 describe('a mail server’s address', () => {
-  const draft = {
-    host: ' mail.example.org ',
-    port: '',
-    encryption: 'offered' as const,
-    user: '',
-    password: '',
-  };
+  const usual = { port: '', encryption: 'offered' as const, user: '', password: '' };
+  const draft = { ...usual, host: ' mail.example.org ' };
 
   it.each([
     [{}, 'smtp://mail.example.org'],
@@ -234,15 +214,13 @@ describe('a mail server’s address', () => {
   });
 });
 
-describe('the hours of a digest', () => {
-  it('are the hours of a day in the stored time zone, the device’s or UTC', () => {
-    expect(hourChoices.map(({ value }) => value)).toEqual(Array.from({ length: 24 }, (_, hour) => `${hour}`));
-    expect(hourChoices[7]?.label).toBe('07:00');
-    expect(zoneChoices('Europe/Berlin', 'America/New_York')).toEqual([
-      { value: 'Europe/Berlin', label: 'Europe/Berlin' },
-      { value: 'America/New_York', label: 'America/New York (this device)' },
-      { value: 'UTC', label: 'UTC' },
-    ]);
-    expect(zoneChoices('UTC', 'UTC')).toEqual([{ value: 'UTC', label: 'UTC (this device)' }]);
-  });
+it('the hours of a digest are those of a day in the stored time zone, the device’s or UTC', () => {
+  expect(hourChoices.map(({ value }) => value)).toEqual(Array.from({ length: 24 }, (_, hour) => `${hour}`));
+  expect(hourChoices[7]?.label).toBe('07:00');
+  expect(zoneChoices('Europe/Berlin', 'America/New_York')).toEqual([
+    { value: 'Europe/Berlin', label: 'Europe/Berlin' },
+    { value: 'America/New_York', label: 'America/New York (this device)' },
+    { value: 'UTC', label: 'UTC' },
+  ]);
+  expect(zoneChoices('UTC', 'UTC')).toEqual([{ value: 'UTC', label: 'UTC (this device)' }]);
 });

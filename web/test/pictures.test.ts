@@ -12,21 +12,16 @@ const addressOf = (id: string, key: string, hash: string | null) => `/${id}/${ke
 const picture = (width: number, height: number): ShownAsset =>
   assetOf('a', { pixel_width: width, pixel_height: height });
 
-describe('sourceAt', () => {
-  const at = (pixels: number, of = picture(6000, 4000), largest?: number) =>
-    sourceAt(pixels, of, usualLadder, addressOf, largest);
+const at = (pixels: number, of = picture(6000, 4000), largest?: number) =>
+  sourceAt(pixels, of, usualLadder, addressOf, largest);
 
-  it('picks the smallest picture that is sharp at a width, or the largest', () => {
-    expect(at(300)).toEqual({ src: '/a/preview?v=h', srcset: '' });
-    expect([1100, 1500, 9000].map((pixels) => at(pixels)?.src)).toEqual([
-      '/a/preview?v=h',
-      '/a/screen?v=h',
-      '/a/hires?v=h',
-    ]);
-    expect(at(9000, picture(6000, 4000), 2048)?.src).toBe('/a/screen?v=h');
-    expect(at(500, { ...picture(1, 1), pixel_width: null })?.src).toBe('/a/preview?v=h');
-    expect(at(500, { ...picture(1, 1), ladder_available: false })).toBeUndefined();
-  });
+it('the source at a width is the smallest picture that is sharp, or the largest', () => {
+  expect(at(300)).toEqual({ src: '/a/preview?v=h', srcset: '' });
+  const sources = [1100, 1500, 9000].map((pixels) => at(pixels)?.src);
+  expect(sources).toEqual(['/a/preview?v=h', '/a/screen?v=h', '/a/hires?v=h']);
+  expect(at(9000, picture(6000, 4000), 2048)?.src).toBe('/a/screen?v=h');
+  expect(at(500, { ...picture(1, 1), pixel_width: null })?.src).toBe('/a/preview?v=h');
+  expect(at(500, { ...picture(1, 1), ladder_available: false })).toBeUndefined();
 });
 
 describe('sourcesOf', () => {
@@ -56,29 +51,25 @@ describe('sourcesOf', () => {
   });
 });
 
-describe('fitInside', () => {
-  it('keeps the shape, fits the room and never enlarges', () => {
-    const fit = (width: number | null, height: number | null, room: number) => {
-      const fitted = fitInside({ width, height }, { width: 900, height: room });
-      return [fitted.width, fitted.height];
-    };
-    expect(fit(6000, 4000, 900)).toEqual([900, 600]);
-    expect(fit(1000, 4000, 800)).toEqual([200, 800]);
-    expect(fit(64, 48, 800)).toEqual([64, 48]);
-    expect(fit(null, null, 800)).toEqual([800, 800]);
-  });
+it('a picture that is fitted keeps its shape, fits the room and is never enlarged', () => {
+  const fit = (width: number | null, height: number | null, room: number) => {
+    const fitted = fitInside({ width, height }, { width: 900, height: room });
+    return [fitted.width, fitted.height];
+  };
+  expect(fit(6000, 4000, 900)).toEqual([900, 600]);
+  expect(fit(1000, 4000, 800)).toEqual([200, 800]);
+  expect(fit(64, 48, 800)).toEqual([64, 48]);
+  expect(fit(null, null, 800)).toEqual([800, 800]);
 });
 
-describe('placeholders', () => {
-  it('renders and caches a thumbhash, and ignores an invalid one', () => {
-    const draw = createPlaceholders(1);
-    const hash = rgbaToThumbHash(2, 1, [255, 0, 0, 255, 0, 0, 255, 255]);
-    const text = btoa(String.fromCharCode(...hash));
-    expect(draw(text)).toMatch(/^data:image\/png;base64,/);
-    expect(draw(text)).toBe(draw(text));
-    expect(draw(null)).toBeUndefined();
-    expect(draw('***')).toBeUndefined();
-  });
+it('a thumbhash is rendered and cached, and an invalid one is ignored', () => {
+  const draw = createPlaceholders(1);
+  const hash = rgbaToThumbHash(2, 1, [255, 0, 0, 255, 0, 0, 255, 255]);
+  const text = btoa(String.fromCharCode(...hash));
+  expect(draw(text)).toMatch(/^data:image\/png;base64,/);
+  expect(draw(text)).toBe(draw(text));
+  expect(draw(null)).toBeUndefined();
+  expect(draw('***')).toBeUndefined();
 });
 
 describe('covers', () => {

@@ -12,13 +12,8 @@ import { movedTo } from '#lib/ui/sorting.ts';
 import { assetOf, postOf } from './samples.ts';
 
 const assets = ['a', 'b', 'c'].map((id) => assetOf(id));
-const post = postOf(assets, {
-  title: 'Harbour',
-  tags: ['sea'],
-  cover_asset_id: 'b',
-  cover_focal_x: 0.2,
-  cover_focal_y: 0.5,
-});
+const cover = { cover_asset_id: 'b', cover_focal_x: 0.2, cover_focal_y: 0.5 };
+const post = postOf(assets, { title: 'Harbour', tags: ['sea'], ...cover });
 const edited = (part: Partial<PostEdit>) => patchOf(post, { ...editOf(post), ...part });
 
 describe('what an editor sends', () => {
@@ -35,11 +30,9 @@ describe('what an editor sends', () => {
   });
 
   it('contains only changes', () => {
-    const plain = { title: 'Quay', tags: ['sea', 'dusk'], visibility: 'private' } as const;
-    expect(edited({ ...plain, tags: [...plain.tags], commentsEnabled: false })).toEqual({
-      ...plain,
-      comments_enabled: false,
-    });
+    const plain = { title: 'Quay', tags: ['sea', 'dusk'], visibility: 'private' as const };
+    const patch = edited({ ...plain, commentsEnabled: false });
+    expect(patch).toEqual({ ...plain, comments_enabled: false });
   });
 
   it('lists members in order and omits an unchanged cover', () => {
@@ -65,17 +58,12 @@ describe('what an editor sends', () => {
   });
 
   it('sends and clears a whole focal point; a new cover drops it', () => {
-    expect(edited({ focal: { asset: 'b', x: 0.3, y: 0.5 } })).toEqual({
-      cover_focal_x: 0.3,
-      cover_focal_y: 0.5,
-    });
+    const point = { cover_focal_x: 0.3, cover_focal_y: 0.5 };
+    const focal = (asset: string) => ({ asset, x: 0.3, y: 0.5 });
+    expect(edited({ focal: focal('b') })).toEqual(point);
     expect(edited({ focal: null })).toEqual({ clear_cover_focal: true });
     expect(edited({ cover: 'c' })).toEqual({ cover_asset_id: 'c' });
-    expect(edited({ cover: 'c', focal: { asset: 'c', x: 0.1, y: 0.5 } })).toEqual({
-      cover_asset_id: 'c',
-      cover_focal_x: 0.1,
-      cover_focal_y: 0.5,
-    });
+    expect(edited({ cover: 'c', focal: focal('c') })).toEqual({ cover_asset_id: 'c', ...point });
   });
 
   it('never sends the focal point of a picture that is not the cover', () => {
@@ -87,13 +75,8 @@ describe('what an editor sends', () => {
   it('leaves the cover to the order when its picture is removed', () => {
     const edit = withoutMember(editOf(post), 'b');
     expect(coverOfEdit(edit)).toBe('a');
-    expect(patchOf(post, edit)).toEqual({
-      members: [
-        { asset_id: 'a', sort_order: 0 },
-        { asset_id: 'c', sort_order: 1 },
-      ],
-      clear_cover: true,
-    });
+    const members = ['a', 'c'].map((asset_id, sort_order) => ({ asset_id, sort_order }));
+    expect(patchOf(post, edit)).toEqual({ members, clear_cover: true });
   });
 
   it('sets and clears the thumbnail', () => {
@@ -103,22 +86,15 @@ describe('what an editor sends', () => {
   });
 });
 
-describe('reordering', () => {
-  it('moves within the ends and keeps every id', () => {
-    expect(movedTo(['a', 'b', 'c'], 'a', 2)).toEqual(['b', 'c', 'a']);
-    expect(movedTo(['a', 'b', 'c'], 'c', -5)).toEqual(['c', 'a', 'b']);
-    expect(movedTo(['a', 'b', 'c'], 'x', 0)).toEqual(['a', 'b', 'c']);
-  });
+it('reordering moves within the ends and keeps every id', () => {
+  expect(movedTo(['a', 'b', 'c'], 'a', 2)).toEqual(['b', 'c', 'a']);
+  expect(movedTo(['a', 'b', 'c'], 'c', -5)).toEqual(['c', 'a', 'b']);
+  expect(movedTo(['a', 'b', 'c'], 'x', 0)).toEqual(['a', 'b', 'c']);
 });
 
-describe('concurrent changes', () => {
-  it('are described in words', () => {
-    const newer = postOf([...assets].reverse(), { ...post, title: 'Port', members: [], draft: true });
-    expect(changedInWords(post, { ...newer, members: post.members.slice(0, 2) })).toEqual([
-      'the title',
-      'the files',
-      'it is a draft again',
-    ]);
-    expect(changedInWords(post, post)).toEqual([]);
-  });
+it('concurrent changes are described in words', () => {
+  const newer = postOf([...assets].reverse(), { ...post, title: 'Port', members: [], draft: true });
+  const changes = changedInWords(post, { ...newer, members: post.members.slice(0, 2) });
+  expect(changes).toEqual(['the title', 'the files', 'it is a draft again']);
+  expect(changedInWords(post, post)).toEqual([]);
 });

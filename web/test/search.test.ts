@@ -37,10 +37,8 @@ describe('a search in the URL', () => {
   });
 
   it('drops only invalid parts', () => {
-    expect(ask('q=%20sea%20&kind=cat&type=-1&owner=1e99&team=x&sort=up&tag=&filter=')).toEqual({
-      ...noCriteria,
-      q: 'sea',
-    });
+    const asked = ask('q=%20sea%20&kind=cat&type=-1&owner=1e99&team=x&sort=up&tag=&filter=');
+    expect(asked).toEqual({ ...noCriteria, q: 'sea' });
   });
 
   it('stays within the server’s limits', () => {
@@ -57,16 +55,14 @@ describe('a search in the URL', () => {
   });
 });
 
-describe('highlights', () => {
-  /** Returns the pieces of a text, those that are marked in brackets. */
-  const marked = (text: string, ...ranges: [number, number][]) =>
-    piecesOf({ text, ranges: ranges.map(([start, end]) => ({ start, end })) })
-      .map((piece) => (piece.marked ? `[${piece.text}]` : piece.text))
-      .join('|');
+/** Returns the pieces of a text, those that are marked in brackets. */
+const marked = (text: string, ...ranges: [number, number][]) =>
+  piecesOf({ text, ranges: ranges.map(([start, end]) => ({ start, end })) })
+    .map((piece) => (piece.marked ? `[${piece.text}]` : piece.text))
+    .join('|');
 
-  it('lose no character when they overlap, are unordered or out of range', () => {
-    expect(marked('abcdef', [3, 99], [1, 4])).toBe('a|[bcd]|[ef]');
-  });
+it('highlights lose no character when they overlap, are unordered or out of range', () => {
+  expect(marked('abcdef', [3, 99], [1, 4])).toBe('a|[bcd]|[ef]');
 });
 
 describe('did you mean', () => {
@@ -88,31 +84,21 @@ describe('did you mean', () => {
   });
 });
 
-describe('conditions of the form', () => {
-  const year = { code: 'year', type: 'number' as const };
-  const place = { code: 'place', type: 'text' as const };
+const year = { code: 'year', type: 'number' as const };
+const place = { code: 'place', type: 'text' as const };
 
-  it('are read from filters and written back with unknown ones', () => {
-    const filters = [
-      'field:year>=1990',
-      'field:year<1999',
-      'field:year=1995',
-      'field:place~quay',
-      'field:gone=1',
-      'nonsense',
-    ];
-    const { conditions, others } = readConditions(filters, [year, place]);
-    expect(others).toEqual(['field:year=1995', 'field:gone=1', 'nonsense']);
-    expect(new Set(writeConditions(conditions, [year, place], others))).toEqual(new Set(filters));
-  });
+it('conditions of the form are read from filters and written back with unknown ones', () => {
+  const unknown = ['field:year=1995', 'field:gone=1', 'nonsense'];
+  const filters = ['field:year>=1990', 'field:year<1999', ...unknown, 'field:place~quay'];
+  const { conditions, others } = readConditions(filters, [year, place]);
+  expect(others).toEqual(unknown);
+  expect(new Set(writeConditions(conditions, [year, place], others))).toEqual(new Set(filters));
 });
 
-describe('a suggestion', () => {
-  it('links to its item, and a tag to its posts', () => {
-    expect(leadsTo({ kind: 'tag', text: 'a b' })).toBe('/search?tag=a+b');
-    expect(leadsTo({ kind: 'post', text: 'x', id: team })).toBe(`/posts/${team}`);
-    const ana = { ref: 1, username: 'ana', display_name: 'Ana' };
-    expect(leadsTo({ kind: 'user', text: 'Ana', user: ana })).toBe('/users/ana');
-    expect(leadsTo({ kind: 'post', text: 'x' })).toBeUndefined();
-  });
+it('a suggestion links to its item, and a tag to its posts', () => {
+  expect(leadsTo({ kind: 'tag', text: 'a b' })).toBe('/search?tag=a+b');
+  expect(leadsTo({ kind: 'post', text: 'x', id: team })).toBe(`/posts/${team}`);
+  const ana = { ref: 1, username: 'ana', display_name: 'Ana' };
+  expect(leadsTo({ kind: 'user', text: 'Ana', user: ana })).toBe('/users/ana');
+  expect(leadsTo({ kind: 'post', text: 'x' })).toBeUndefined();
 });

@@ -30,11 +30,8 @@ describe('the rail of followed tags', () => {
   // PREFERENCE-5
   it('includes teams; a partial order comes first, and hidden ones stay followed', () => {
     const teams = ['t1', 't2', 't3'];
-    const rail = withTeamChip(
-      withTeamOrder({ ...emptyRail, hidden_tags: ['x'] }, ['t3', 'gone']),
-      't1',
-      false,
-    );
+    const ordered = withTeamOrder({ ...emptyRail, hidden_tags: ['x'] }, ['t3', 'gone']);
+    const rail = withTeamChip(ordered, 't1', false);
     expect(teamsInRailOrder(teams, rail)).toEqual(['t3', 't1', 't2']);
     expect(teamChipsOf(teams, rail)).toEqual(['t3', 't2']);
     expect(teamChipsOf(teams, withTeamChip(rail, 't1', true))).toEqual(['t3', 't1', 't2']);
@@ -42,10 +39,8 @@ describe('the rail of followed tags', () => {
   });
 
   it('keeps the settings of teams', () => {
-    const rail = { ...emptyRail, team_order: ['t'], hidden_team_ids: ['u'] };
-    expect(withChip(withOrder(rail, ['a']), 'a', false)).toMatchObject({
-      team_order: ['t'],
-      hidden_team_ids: ['u'],
-    });
+    const teams = { team_order: ['t'], hidden_team_ids: ['u'] };
+    const rail = withOrder({ ...emptyRail, ...teams }, ['a']);
+    expect(withChip(rail, 'a', false)).toMatchObject(teams);
   });
 });

@@ -32,14 +32,10 @@ describe('a thread', () => {
 
   it('shows a reply if all earlier ones are loaded, and otherwise counts it', () => {
     const reply = commentOf('r', { parent_id: 'a' });
-    expect(rootsOf(withReplyBelow(threadOf(root('a', ['x'])), reply))[0]).toMatchObject({
-      reply_count: 2,
-      replies: [{ id: 'x' }, { id: 'r' }],
-    });
-    expect(rootsOf(withReplyBelow(threadOf(root('a', ['x'], 30)), reply))[0]).toMatchObject({
-      reply_count: 31,
-      replies: [{ id: 'x' }],
-    });
+    const [whole] = rootsOf(withReplyBelow(threadOf(root('a', ['x'])), reply));
+    expect(whole).toMatchObject({ reply_count: 2, replies: [{ id: 'x' }, { id: 'r' }] });
+    const [part] = rootsOf(withReplyBelow(threadOf(root('a', ['x'], 30)), reply));
+    expect(part).toMatchObject({ reply_count: 31, replies: [{ id: 'x' }] });
   });
 
   it('changes only the edited comment or reply', () => {
@@ -70,9 +66,8 @@ describe('replies as they are shown', () => {
 
   it('take a new one as the latest', () => {
     const replies: Replies = { pages: [{ items: read('6'), next_cursor: 'c' }], pageParams: [''] };
-    expect(
-      withReply(replies, commentOf('7', { parent_id: 'a' })).pages[0]?.items.map((one) => one.id),
-    ).toEqual(['7', '6']);
+    const [page] = withReply(replies, commentOf('7', { parent_id: 'a' })).pages;
+    expect(page?.items.map((one) => one.id)).toEqual(['7', '6']);
   });
 });
 
@@ -104,12 +99,10 @@ describe('what is offered below a post', () => {
     const theirs = commentOf('t', { author: { ref: 3, username: 'cid', display_name: 'Cid' } });
     const held = [{ capability: 'posts.admin', team_ids: ['a', 'b'] }];
     const of = (team_id?: string) => ({ author_user_ref: 9, ...(team_id === undefined ? {} : { team_id }) });
-    expect(['a', 'b', 'c', undefined].map((team) => mayRemove(theirs, of(team), signedIn, held))).toEqual([
-      true,
-      true,
-      false,
-      false,
-    ]);
+    const removable = [of('a'), of('b'), of('c'), of()].map((post) =>
+      mayRemove(theirs, post, signedIn, held),
+    );
+    expect(removable).toEqual([true, true, false, false]);
     expect(mayEdit(of('a'), signedIn)).toBe(false);
     expect(mayEdit(of('a'), null, held)).toBe(false);
     expect(mayEdit(of('a'), { ...signedIn, capabilities_status: 'unavailable' }, held)).toBe(false);

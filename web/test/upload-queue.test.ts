@@ -2,33 +2,21 @@ import { describe, expect, it } from 'vitest';
 import { copyNote, nameNote } from '#lib/upload/notes.ts';
 import * as queue from '#lib/upload/queue.ts';
 
-const three = queue.added(
-  [],
-  ['a', 'b', 'c'].map((id) => ({ id, name: `${id}.jpg`, size: 100 })),
-);
+const files = (...names: string[]) =>
+  queue.added(
+    [],
+    names.map((name) => ({ id: name, name, size: 1 })),
+  );
+const pictures = ['a', 'b', 'c'].map((id) => ({ id, name: `${id}.jpg`, size: 100 }));
+const three = queue.added([], pictures);
 
-const sent = (id: string, type = 1, extension: string | null = null) => ({
-  id,
-  type,
-  sensitivity: 'posts' as const,
-  extension,
-});
+const visible = { sensitivity: 'posts' as const };
+const sent = (id: string, type = 1, extension: string | null = null) => ({ ...visible, id, type, extension });
 
-function order(items: queue.UploadQueue): string {
-  return items.map((item) => item.id).join('');
-}
-
-function at(items: queue.UploadQueue, id: string) {
-  return items.find((item) => item.id === id);
-}
+const order = (items: queue.UploadQueue) => items.map((item) => item.id).join('');
+const at = (items: queue.UploadQueue, id: string) => items.find((item) => item.id === id);
 
 describe('subtitles among the files', () => {
-  const files = (...names: string[]) =>
-    queue.added(
-      [],
-      names.map((name) => ({ id: name, name, size: 1 })),
-    );
-
   it('wait for the video of the same name and are attached in their language', () => {
     const both = files('movie.de.srt', 'Movie.mp4', 'other.srt');
     expect(queue.nextToStart(both, 5)).toEqual(['Movie.mp4', 'other.srt']);
@@ -128,33 +116,28 @@ describe('upload queue', () => {
     expect(queue.tooManyFiles([], 200)).toBeUndefined();
     expect(queue.tooManyFiles(three, 197)).toBeUndefined();
     expect(queue.tooManyFiles([], 201)).toMatch(/at most 200 files, and you chose 201/);
-    expect(queue.tooManyFiles(three, 198)).toMatch(
-      /It has 3 already, so there is room for 197, and you chose 198/,
-    );
-    const names = Array.from({ length: 200 }, (_, at) => ({ id: `${at}`, name: `${at}.jpg`, size: 1 }));
-    expect(queue.tooManyFiles(queue.added([], names.slice(1)), 2)).toMatch(/so there is room for one/);
-    expect(queue.tooManyFiles(queue.added([], names), 1)).toMatch(/so there is no room,/);
+    const room = /It has 3 already, so there is room for 197, and you chose 198/;
+    expect(queue.tooManyFiles(three, 198)).toMatch(room);
+    const full = files(...Array.from({ length: 200 }, (_, at) => `${at}.jpg`));
+    expect(queue.tooManyFiles(full.slice(1), 2)).toMatch(/so there is room for one/);
+    expect(queue.tooManyFiles(full, 1)).toMatch(/so there is no room,/);
   });
 
   it('describes its progress', () => {
     expect(queue.spokenProgress([])).toBe('');
-    expect(queue.spokenProgress(queue.finished(queue.started(three, 'a'), 'a', sent('x')))).toBe(
-      'Uploading: 1 of 3 files done.',
-    );
-    const [first] = three;
-    const alone = first === undefined ? [] : queue.failed(queue.started([first], 'a'), 'a', 'no');
+    const one = queue.finished(queue.started(three, 'a'), 'a', sent('x'));
+    expect(queue.spokenProgress(one)).toBe('Uploading: 1 of 3 files done.');
+    const alone = queue.failed(queue.started(three.slice(0, 1), 'a'), 'a', 'no');
     expect(queue.spokenProgress(alone)).toBe('0 of 1 file uploaded, 1 failed.');
   });
 
   it('assigns only newly added files to a team', () => {
     const own = queue.added(three, [{ id: 'd', name: 'd.jpg', size: 1 }], 'north');
-    expect(at(queue.retried(queue.failed(queue.started(own, 'd'), 'd', 'broken'), 'd'), 'd')).toEqual(
-      at(own, 'd'),
-    );
+    const lost = queue.failed(queue.started(own, 'd'), 'd', 'broken');
+    expect(at(queue.retried(lost, 'd'), 'd')).toEqual(at(own, 'd'));
     expect(queue.teamNote(own, 'north')).toMatch(/3 files were added before/);
-    expect(queue.teamNote(queue.removed(queue.removed(own, 'a'), 'b'), 'north')).toMatch(
-      /One file was added before/,
-    );
+    const fewer = queue.removed(queue.removed(own, 'a'), 'b');
+    expect(queue.teamNote(fewer, 'north')).toMatch(/One file was added before/);
     expect(queue.teamNote(own.slice(3), 'north')).toMatch(/belong to the team too/);
   });
 });

@@ -79,10 +79,8 @@ describe('the sizes of a picture', () => {
     expect(levelFor(levels, { width: 390, height: 844 })?.url).toBe('preview');
     expect(levelFor(levels, { width: 1440, height: 900 })?.url).toBe('screen');
     expect(levelFor(levels, { width: 9000, height: 9000 })?.url).toBe('original');
-    expect([isTall({ width: 700, height: 4200 }), isTall({ width: 600, height: 900 })]).toEqual([
-      true,
-      false,
-    ]);
+    expect(isTall({ width: 700, height: 4200 })).toBe(true);
+    expect(isTall({ width: 600, height: 900 })).toBe(false);
   });
 });
 
@@ -92,9 +90,7 @@ describe('scrubbing', () => {
       'WEBVTT\n\n00:00:00.000 --> 00:00:02.000\nsprites.jpg#xywh=0,0,192,108\n\n00:00:02.000 --> 01:00:04.000\nsprites.jpg#xywh=192,0,192,108\n';
     const sprites = readSprites(text);
     expect(sprites[1]).toEqual({ from: 2, to: 3604, x: 192, y: 0, width: 192, height: 108 });
-    expect([spriteAt(sprites, 1)?.x, spriteAt(sprites, 2)?.x, spriteAt(sprites, 9999)?.x]).toEqual([
-      0, 192, 192,
-    ]);
+    expect([1, 2, 9999].map((second) => spriteAt(sprites, second)?.x)).toEqual([0, 192, 192]);
     expect(readSprites('nonsense')).toEqual([]);
   });
 
@@ -114,22 +110,13 @@ describe('scrubbing', () => {
   });
 
   it('formats times as players do', () => {
-    expect([clock(0), clock(65.9), clock(3723), clock(Number.NaN)]).toEqual([
-      '0:00',
-      '1:05',
-      '1:02:03',
-      '0:00',
-    ]);
+    expect([0, 65.9, 3723, Number.NaN].map(clock)).toEqual(['0:00', '1:05', '1:02:03', '0:00']);
   });
 });
 
 it('reads the list of an archive and ignores invalid entries', () => {
-  const entries = [
-    { path: 'a/b.txt', size_bytes: 3, modified_at: '2026-05-03T10:00:00Z' },
-    { path: 'c' },
-    { size_bytes: 1 },
-    null,
-  ];
+  const file = { path: 'a/b.txt', size_bytes: 3, modified_at: '2026-05-03T10:00:00Z' };
+  const entries = [file, { path: 'c' }, { size_bytes: 1 }, null];
   expect(readContents({ entries, truncated: true })).toEqual({
     entries: [
       { path: 'a/b.txt', bytes: 3, modified: '2026-05-03T10:00:00Z' },
@@ -145,23 +132,21 @@ it('finds a place only in valid coordinates', () => {
   for (const text of ['Kiel', '91, 10', '10', '10, 181', '']) expect(placeOf(text)).toBeUndefined();
 });
 
-describe('normals of a model', () => {
-  const box = (length: number) => {
-    const geometry = new BoxGeometry();
-    const normals = new Float32Array(geometry.getAttribute('position').count * 3).fill(length);
-    return geometry.setAttribute('normal', new BufferAttribute(normals, 3));
-  };
+const box = (length: number) => {
+  const geometry = new BoxGeometry();
+  const normals = new Float32Array(geometry.getAttribute('position').count * 3).fill(length);
+  return geometry.setAttribute('normal', new BufferAttribute(normals, 3));
+};
 
-  it('are computed from the faces if all are empty', () => {
-    const [empty, given] = [new Mesh(box(0)), new Mesh(box(0.5))];
-    const group = new Group().add(empty, given);
-    computeEmptyNormals(group);
-    const normals = [...empty.geometry.getAttribute('normal').array];
-    // A box of twelve triangles, whose first faces +x.
-    expect(normals).toHaveLength(36 * 3);
-    expect(normals.slice(0, 3).map(Math.abs)).toEqual([1, 0, 0]);
-    expect(given.geometry.getAttribute('normal').getX(0)).toBe(0.5);
-  });
+it('normals of a model are computed from the faces if all are empty', () => {
+  const [empty, given] = [new Mesh(box(0)), new Mesh(box(0.5))];
+  const group = new Group().add(empty, given);
+  computeEmptyNormals(group);
+  const normals = [...empty.geometry.getAttribute('normal').array];
+  // A box of twelve triangles, whose first faces +x.
+  expect(normals).toHaveLength(36 * 3);
+  expect(normals.slice(0, 3).map(Math.abs)).toEqual([1, 0, 0]);
+  expect(given.geometry.getAttribute('normal').getX(0)).toBe(0.5);
 });
 
 describe('a player in a page', () => {

@@ -1,15 +1,17 @@
-import { type Capability, capabilities, type Scope } from '@vitrine/contract/capabilities';
+import { type Capability, capabilities, type Scope, scopes } from '@vitrine/contract/capabilities';
 import type { Operation } from '@vitrine/contract/operation';
 import { operations } from '@vitrine/contract/operations';
 import { sql } from 'kysely';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { type Visitor, visit } from '../support/client.ts';
 import { type Account, openLibrary, upload } from '../support/library.ts';
+import { actAs, bearer, grant, revoke, setRole, withdrawGrants } from '../support/people.ts';
 import { jpeg, plainFile } from '../support/pictures.ts';
-import { must } from './cells.ts';
+import { addTeam } from '../support/teams.ts';
+import { DELETED_AT, must } from './cells.ts';
 import { openLedger } from './ledger.ts';
 import { processings, sensitivities, statuses } from './matrix.ts';
-import { enter } from './world.ts';
+import { addTeams, enter } from './world.ts';
 
 /** The access matrix of accounts: who may administer whom, whose names are shown, and who may call which operation. */
 
@@ -19,7 +21,6 @@ const MISSING = '00000000-0000-4000-8000-0000000000ff';
 
 const people = new Map<string, Account>();
 const person = (name: string): Account => must(people.get(name), name);
-const teams = new Map<string, string>();
 const teamId = (name: string): string => must(teams.get(name), name);
 
 type Capabilities = readonly (Capability | { capability: Capability; team: string })[];
@@ -46,38 +47,18 @@ const cast: Record<string, Capabilities> = {
 async function give(name: string, given: Capabilities): Promise<void> {
   for (const one of given) {
     const [capability, team_id] = typeof one === 'string' ? [one, null] : [one.capability, teamId(one.team)];
-    await library.deps.db
-      .insertInto('user_capability_grants')
-      .values({ user_ref: person(name).ref, capability, team_id })
-      .execute();
+    await grant(library, person(name), capability, team_id);
   }
 }
 
 const library = await openLibrary();
 const { db } = library.deps;
-for (const slug of ['above', 'team', 'below', 'elsewhere', 'gone']) {
-  const row = await db
-    .insertInto('teams')
-    .values({ slug, name: slug, deleted_at: slug === 'gone' ? '2026-01-01T00:00:00Z' : null })
-    .returning('id')
-    .executeTakeFirstOrThrow();
-  teams.set(slug, row.id);
-}
-await db
-  .insertInto('team_parents')
-  .values([
-    { team_id: teamId('team'), parent_id: teamId('above') },
-    { team_id: teamId('below'), parent_id: teamId('team') },
-  ])
-  .execute();
+const teams = new Map<string, string>(await addTeams(library));
 for (const [name, given] of Object.entries(cast)) {
   people.set(name, await enter(library, name));
   await give(name, given);
 }
-const roleOf = async (code: string) =>
-  (await db.selectFrom('roles').select('id').where('code', '=', code).executeTakeFirstOrThrow()).id;
-people.set('viewer', await enter(library, 'viewer', await roleOf('viewer')));
-people.set('viewing helpdesk', await enter(library, 'viewing helpdesk', await roleOf('viewer')));
+for (const name of ['viewer', 'viewing helpdesk']) people.set(name, await enter(library, name, 'viewer'));
 await give('viewing helpdesk', ['users.write']);
 await db
   .insertInto('team_members')
@@ -85,53 +66,29 @@ await db
     { team_id: teamId('team'), user_ref: person('member of the team').ref },
     { team_id: teamId('above'), user_ref: person('member of the team above').ref },
     { team_id: teamId('below'), user_ref: person('member of the team below').ref },
-    { team_id: teamId('gone'), user_ref: person('member of a team that is no more').ref },
   ])
   .execute();
+const gone = await addTeam(library, 'gone', [person('member of a team that is no more')]);
+await db.updateTable('teams').set({ deleted_at: DELETED_AT }).where('id', '=', gone).execute();
+teams.set('gone', gone);
 await upload(person('member'), await jpeg(60, 40));
 await library.runJobs();
 
-const statusOf = async (visitor: Visitor, method: string, path: string, body?: unknown) =>
-  (await visitor.send(path, { method, ...(body === undefined ? {} : { body }) })).status;
-
 describe('administering accounts', () => {
+  const withLittle = ['member', 'viewer', 'helpdesk', 'viewing helpdesk'];
+  const withPosts = ['posts.admin', 'posts.admin in the team'];
+  const targets = [...withLittle, ...withPosts, 'mask', 'system.admin'];
   /** The accounts that each may administer: none with more capabilities than their own (ROLE-10). */
   const reach: Record<string, readonly string[]> = {
-    helpdesk: ['member', 'viewer', 'helpdesk', 'viewing helpdesk'],
-    'helpdesk and posts.admin': [
-      'member',
-      'viewer',
-      'helpdesk',
-      'viewing helpdesk',
-      'posts.admin',
-      'posts.admin in the team',
-    ],
-    'helpdesk, posts.admin in the team': ['member', 'viewer', 'helpdesk', 'viewing helpdesk'],
+    helpdesk: withLittle,
+    'helpdesk and posts.admin': [...withLittle, ...withPosts],
+    'helpdesk, posts.admin in the team': withLittle,
     'viewing helpdesk': ['viewer', 'viewing helpdesk'],
-    'system.admin': [
-      'member',
-      'viewer',
-      'helpdesk',
-      'viewing helpdesk',
-      'posts.admin',
-      'posts.admin in the team',
-      'mask',
-      'system.admin',
-    ],
+    'system.admin': targets,
     member: [],
     'posts.admin': [],
     mask: [],
   };
-  const targets = [
-    'member',
-    'viewer',
-    'helpdesk',
-    'viewing helpdesk',
-    'posts.admin',
-    'posts.admin in the team',
-    'mask',
-    'system.admin',
-  ];
 
   // ROLE-10
   test('refuses to change accounts with more capabilities than the administrator', async () => {
@@ -139,7 +96,7 @@ describe('administering accounts', () => {
       for (const target of targets) {
         // The session does not exist: 404 if the caller may administer the account.
         const path = `/admin/users/${person(target).ref}/sessions/${MISSING}`;
-        const status = await statusOf(person(name), 'DELETE', path);
+        const status = await person(name).status('DELETE', path);
         ledger.hold(`${name} administers ${target}`, status, reached.includes(target) ? 404 : 403);
       }
     }
@@ -148,25 +105,19 @@ describe('administering accounts', () => {
 
   // ROLE-9
   test('refuses to grant capabilities that the administrator does not hold globally', async () => {
+    const all = ['users.write', 'posts.comment', 'posts.admin', 'assets.admin', 'system.admin'];
     const held: Record<string, readonly string[]> = {
       helpdesk: ['users.write', 'posts.comment'],
       'helpdesk and posts.admin': ['users.write', 'posts.comment', 'posts.admin'],
       'helpdesk, posts.admin in the team': ['users.write', 'posts.comment'],
-      'system.admin': ['users.write', 'posts.comment', 'posts.admin', 'assets.admin', 'system.admin'],
+      'system.admin': all,
     };
     for (const [name, codes] of Object.entries(held)) {
-      for (const capability of [
-        'users.write',
-        'posts.comment',
-        'posts.admin',
-        'assets.admin',
-        'system.admin',
-      ]) {
+      for (const capability of all) {
         for (const kind of ['grants', 'revokes']) {
           // The team does not exist: 404 if the caller may grant the capability.
           const path = `/admin/users/${person('viewer').ref}/${kind}`;
-          const body = { capability, team_id: MISSING };
-          const status = await statusOf(person(name), 'POST', path, body);
+          const status = await person(name).status('POST', path, { capability, team_id: MISSING });
           ledger.hold(`${name} ${kind} ${capability}`, status, codes.includes(capability) ? 404 : 403);
         }
       }
@@ -186,12 +137,12 @@ describe('impersonation', () => {
     };
     for (const [name, targets] of Object.entries(begins)) {
       for (const [target, due] of Object.entries(targets)) {
-        const visitor = visit(library.address, {}, must(person(name).cookie(), 'session'));
-        const path = `/admin/users/${person(target).ref}/impersonate`;
-        ledger.hold(`${name} is ${target}`, await statusOf(visitor, 'POST', path), due);
+        const visitor = visit(library.address, {}, person(name).cookie());
+        const statusFor = (who: string) =>
+          visitor.status('POST', `/admin/users/${person(who).ref}/impersonate`);
+        ledger.hold(`${name} is ${target}`, await statusFor(target), due);
         if (due !== 200) continue;
-        const chained = `/admin/users/${person('another').ref}/impersonate`;
-        ledger.hold(`${name} as ${target}: a chain`, await statusOf(visitor, 'POST', chained), 400);
+        ledger.hold(`${name} as ${target}: a chain`, await statusFor('another'), 400);
         const me = await visitor.ok('getMe');
         ledger.hold(`${name} as ${target}: who`, me.ref, person(target).ref);
       }
@@ -201,24 +152,17 @@ describe('impersonation', () => {
 
   // IMPERSONATION-7
   test('ends when the capability is revoked or the target becomes an administrator', async () => {
-    const { db } = library.deps;
-    const begin = async (admin: string, target: string) => {
-      const visitor = visit(library.address, {}, must(person(admin).cookie(), 'session'));
-      await visitor.ok('impersonate', { params: { ref: person(target).ref }, body: {} });
-      return visitor;
-    };
-    const byMask = await begin('mask', 'another');
-    const byAdmin = await begin('system.admin', 'another');
-    const goesOn = async () => [await statusOf(byMask, 'GET', '/me'), await statusOf(byAdmin, 'GET', '/me')];
+    const byMask = await actAs(library, person('mask'), person('another'));
+    const byAdmin = await actAs(library, person('system.admin'), person('another'));
+    const goesOn = async () => [await byMask.status('GET', '/me'), await byAdmin.status('GET', '/me')];
     expect(await goesOn()).toEqual([200, 200]);
-    const revoke = { user_ref: person('mask').ref, capability: 'auth.impersonate' };
-    await db.insertInto('user_capability_revokes').values(revoke).execute();
+    await revoke(library, person('mask'), 'auth.impersonate');
     expect(await goesOn()).toEqual([401, 200]);
-    await db.deleteFrom('user_capability_revokes').where('user_ref', '=', revoke.user_ref).execute();
+    await db.deleteFrom('user_capability_revokes').execute();
     expect(await goesOn()).toEqual([200, 200]);
     await give('another', ['system.admin']);
     expect(await goesOn()).toEqual([401, 401]);
-    await db.deleteFrom('user_capability_grants').where('user_ref', '=', person('another').ref).execute();
+    await withdrawGrants(library, person('another'));
   });
 });
 
@@ -228,7 +172,6 @@ describe('identities', () => {
   // IDENTITY-2
   test('show the display name, the full name to accounts only, or the username', async () => {
     await library.setPublicMode(true);
-    const { db } = library.deps;
     const [asset] = (await person('member').ok('listAssets')).items;
     for (const display of names) {
       for (const full of names) {
@@ -263,7 +206,6 @@ describe('identities', () => {
 
   // IDENTITY-7
   test('show only an own public picture', async () => {
-    const { db } = library.deps;
     const one = person('member');
     const whole = must((await upload(one, await jpeg(80, 60, { seed: 3 }))).file_hash, 'hash');
     await library.runJobs();
@@ -303,11 +245,11 @@ describe('identities', () => {
           asset_type: 1,
           file_hash: hash,
           file_name: 'a.jpg',
-          deleted_at: deleted ? '2026-01-01T00:00:00Z' : null,
+          deleted_at: deleted ? DELETED_AT : null,
         })
         .returning('id')
         .executeTakeFirstOrThrow();
-      const status = await statusOf(one, 'PATCH', `/users/${one.ref}`, { avatar_asset_id: id });
+      const status = await one.status('PATCH', `/users/${one.ref}`, { avatar_asset_id: id });
       ledger.hold(JSON.stringify({ ...columns, deleted, owner, hash }), status, due);
     }
     everythingHolds();
@@ -316,7 +258,6 @@ describe('identities', () => {
 
 // ASSET-18, TEAM-13
 test('accepts only existing teams that the caller belongs to or may write for, for new posts and assets', async () => {
-  const { db } = library.deps;
   const assignable: Record<string, readonly string[]> = {
     member: [],
     'member of the team': ['team'],
@@ -331,157 +272,130 @@ test('accepts only existing teams that the caller belongs to or may write for, f
   const { file_hash } = await upload(person('member'), await jpeg(40, 30, { seed: 5 }));
   for (const [name, reached] of Object.entries(assignable)) {
     const one = person(name);
-    const uploaded = { owner_user_ref: one.ref, asset_type: 1, file_name: 'a.jpg' };
-    await db
-      .insertInto('assets')
-      .values({ ...uploaded, file_hash: must(file_hash, 'hash') })
-      .execute();
+    const known = {
+      owner_user_ref: one.ref,
+      asset_type: 1,
+      file_name: 'a.jpg',
+      file_hash: must(file_hash, 'hash'),
+    };
+    await db.insertInto('assets').values(known).execute();
     for (const [team, team_id] of [...teams, ['missing', MISSING] as const]) {
-      const status = await statusOf(one, 'POST', '/assets', { file_hash, team_id });
+      const status = await one.status('POST', '/assets', { file_hash, team_id });
       ledger.hold(`${name} gives to ${team}`, status, reached.includes(team) ? 201 : 404);
     }
   }
   everythingHolds();
 });
 
+const reader = await enter(library, 'reader');
+const picture = await jpeg(40, 30, { seed: 6 });
+const { id: restricted } = await upload(person('member'), picture, { sensitivity: 'restricted' });
+const { id: ofTeam } = await upload(person('member'), picture, { sensitivity: 'restricted' });
+await db
+  .updateTable('assets')
+  .set({ team_id: teamId('below') })
+  .where('id', '=', ofTeam)
+  .execute();
+
 // ROLE-4
 describe('capabilities are resolved with every request', () => {
-  let reader: Account;
-  let restricted: string;
-  let ofTeam: string;
-  const reads = async (id: string) => {
-    const asset = await reader.ok('getAsset', { params: { id } });
-    return !asset.restricted;
-  };
-
-  beforeAll(async () => {
-    reader = await enter(library, 'reader');
-    const made = await upload(person('member'), await jpeg(40, 30, { seed: 6 }), {
-      sensitivity: 'restricted',
-    });
-    const other = await upload(person('member'), await jpeg(40, 30, { seed: 6 }), {
-      sensitivity: 'restricted',
-    });
-    await library.deps.db
-      .updateTable('assets')
-      .set({ team_id: teamId('below') })
-      .where('id', '=', other.id)
-      .execute();
-    restricted = made.id;
-    ofTeam = other.id;
+  const reads = async (id: string) => !(await reader.ok('getAsset', { params: { id } })).restricted;
+  const row = (team_id: string | null, expires_at: string | null) => ({
+    user_ref: reader.ref,
+    capability: 'content.read.all',
+    team_id,
+    expires_at,
   });
-
-  const grant = (capability: string, team: string | null, expires_at: string | null) =>
-    library.deps.db
-      .insertInto('user_capability_grants')
-      .values({ user_ref: reader.ref, capability, team_id: team, expires_at })
-      .execute();
-  const revoke = (team: string | null, expires_at: string | null) =>
-    library.deps.db
-      .insertInto('user_capability_revokes')
-      .values({ user_ref: reader.ref, capability: 'content.read.all', team_id: team, expires_at })
-      .execute();
+  const grantReading = (team: string | null = null, end: string | null = null) =>
+    db.insertInto('user_capability_grants').values(row(team, end)).execute();
+  const revokeReading = (team: string | null = null, end: string | null = null) =>
+    db.insertInto('user_capability_revokes').values(row(team, end)).execute();
   const clear = async () => {
-    const { db } = library.deps;
-    await db.deleteFrom('user_capability_grants').where('user_ref', '=', reader.ref).execute();
-    await db.deleteFrom('user_capability_revokes').where('user_ref', '=', reader.ref).execute();
+    await withdrawGrants(library, reader);
+    await db.deleteFrom('user_capability_revokes').execute();
   };
   const inAnHour = () => new Date(Date.now() + 3_600_000).toISOString();
   /** Moves expiry times back by an hour and a second. */
   const passAnHour = async () => {
     for (const table of ['user_capability_grants', 'user_capability_revokes'])
       await sql`update ${sql.table(table)} set expires_at = expires_at - interval '3601 seconds'
-        where user_ref = ${reader.ref}`.execute(library.deps.db);
+        where user_ref = ${reader.ref}`.execute(db);
   };
+
+  afterEach(clear);
 
   // ROLE-4
   test('applies a grant immediately, until it ends', async () => {
     expect(await reads(restricted)).toBe(false);
-    await grant('content.read.all', null, null);
+    await grantReading();
     expect(await reads(restricted)).toBe(true);
     await clear();
     expect(await reads(restricted)).toBe(false);
-    await grant('content.read.all', null, inAnHour());
+    await grantReading(null, inAnHour());
     expect(await reads(restricted)).toBe(true);
     await passAnHour();
     expect(await reads(restricted)).toBe(false);
-    await clear();
   });
 
   // ROLE-4
   test('applies a revoke immediately, until it ends', async () => {
-    await grant('content.read.all', null, null);
+    await grantReading();
     expect(await reads(restricted)).toBe(true);
-    await revoke(null, inAnHour());
+    await revokeReading(null, inAnHour());
     expect(await reads(restricted)).toBe(false);
     await passAnHour();
     expect(await reads(restricted)).toBe(true);
-    await clear();
   });
 
   // ROLE-6, ROLE-7
   test('extends a team’s grants to the teams below; a revoke applies to its team, or everywhere', async () => {
-    await grant('content.read.all', teamId('above'), null);
+    await grantReading(teamId('above'));
     expect([await reads(ofTeam), await reads(restricted)]).toEqual([true, false]);
-    await revoke(teamId('elsewhere'), null);
+    await revokeReading(teamId('elsewhere'));
     expect(await reads(ofTeam)).toBe(true);
-    await revoke(teamId('team'), null);
+    await revokeReading(teamId('team'));
     expect(await reads(ofTeam)).toBe(false);
     await clear();
-    await grant('content.read.all', teamId('above'), null);
-    await revoke(null, null);
+    await grantReading(teamId('above'));
+    await revokeReading();
     expect(await reads(ofTeam)).toBe(false);
-    await clear();
   });
 
   test('ignores revokes of another account or capability', async () => {
-    await grant('content.read.all', null, null);
-    await grant('assets.admin', teamId('below'), null);
-    await library.deps.db
-      .insertInto('user_capability_revokes')
-      .values([
-        { user_ref: person('viewer').ref, capability: 'content.read.all' },
-        { user_ref: reader.ref, capability: 'posts.admin' },
-      ])
-      .execute();
+    await grantReading();
+    await grant(library, reader, 'assets.admin', teamId('below'));
+    await revoke(library, person('viewer'), 'content.read.all');
+    await revoke(library, reader, 'posts.admin');
     expect([await reads(restricted), await reads(ofTeam)]).toEqual([true, true]);
-    await clear();
-    await library.deps.db
-      .deleteFrom('user_capability_revokes')
-      .where('user_ref', '=', person('viewer').ref)
-      .execute();
   });
 
   // ROLE-15
   test('grants nothing for the markers of granted requests', async () => {
-    await grant('content.access.request', null, null);
-    await grant('content.restore.request', null, null);
+    const markers = ['content.access.request', 'content.restore.request'];
+    const rows = markers.map((capability) => ({ user_ref: reader.ref, capability }));
+    await db.insertInto('user_capability_grants').values(rows).execute();
     const { capabilities } = await reader.ok('getMyCapabilities');
     expect(capabilities.filter((code) => code.endsWith('.request'))).toEqual([]);
     expect(await reads(restricted)).toBe(false);
-    await clear();
   });
 
   // ROLE-3
   test('inherits from parent roles, and applies a change of role immediately', async () => {
-    const { db } = library.deps;
-    const role = '00000000-0000-4000-8000-0000000000a1';
-    await db.insertInto('roles').values({ id: role, code: 'r', label: 'R' }).execute();
-    const child = '00000000-0000-4000-8000-0000000000a2';
-    await db.insertInto('roles').values({ id: child, code: 'c', label: 'C', parent_id: role }).execute();
-    const before = await db
-      .selectFrom('users')
-      .select('role_id')
-      .where('ref', '=', reader.ref)
-      .executeTakeFirstOrThrow();
-    await db.updateTable('users').set({ role_id: child }).where('ref', '=', reader.ref).execute();
+    const id = '00000000-0000-4000-8000-0000000000a1';
+    await db.insertInto('roles').values({ id, code: 'parent', label: 'Parent' }).execute();
+    const child = {
+      id: '00000000-0000-4000-8000-0000000000a2',
+      code: 'child',
+      label: 'Child',
+      parent_id: id,
+    };
+    await db.insertInto('roles').values(child).execute();
+    await setRole(library, reader, 'child');
     expect(await reads(restricted)).toBe(false);
-    await db
-      .insertInto('role_capabilities')
-      .values({ role_id: role, capability: 'content.read.all' })
-      .execute();
+    const given = { role_id: id, capability: 'content.read.all' };
+    await db.insertInto('role_capabilities').values(given).execute();
     expect(await reads(restricted)).toBe(true);
-    await db.updateTable('users').set(before).where('ref', '=', reader.ref).execute();
+    await setRole(library, reader, 'member');
     expect(await reads(restricted)).toBe(false);
   });
 });
@@ -492,8 +406,7 @@ describe('doors', () => {
     path.replace(/\{(\w+)\}/g, (_, name: string) =>
       name === 'ref' || name.endsWith('_ref') ? '999999999' : name === 'kind' ? 'post' : MISSING,
     );
-  const at = (visitor: Visitor, operation: Operation) =>
-    statusOf(visitor, operation.method, pathOf(operation));
+  const at = (visitor: Visitor, operation: Operation) => visitor.status(operation.method, pathOf(operation));
   /** PUBLIC-1: operations open to anonymous visitors with public mode off. */
   const open = [
     '/auth/login',
@@ -544,63 +457,39 @@ describe('doors', () => {
 
   // ROLE-17
   test('refuses accounts without the capability of an operation, and no others', async () => {
-    const { db } = library.deps;
-    const bare = await enter(library, 'bare');
-    await sql`insert into roles (id, code, label) values ('00000000-0000-4000-8000-0000000000b1', 'bare', 'Bare')`.execute(
-      db,
-    );
-    await db
-      .updateTable('users')
-      .set({ role_id: '00000000-0000-4000-8000-0000000000b1' })
-      .where('ref', '=', bare.ref)
-      .execute();
+    const role = { id: '00000000-0000-4000-8000-0000000000b1', code: 'bare', label: 'Bare' };
+    await db.insertInto('roles').values(role).execute();
+    const bare = await enter(library, 'bare', 'bare');
     const past = sql<string>`now() - interval '1 second'`;
     /** Grants all other capabilities, and this one in a team and until a moment ago. */
     const grantOthers = async (holds: Capability) => {
-      const user_ref = bare.ref;
       const others = capabilities.filter((code) => code !== holds && code !== 'system.admin');
-      const globally = others.map((capability) => ({ user_ref, capability }));
-      await db.insertInto('user_capability_grants').values(globally).execute();
-      const team = { user_ref, capability: holds, team_id: teamId('team') };
-      await db.insertInto('user_capability_grants').values(team).execute();
-      const ended = { user_ref, capability: holds, expires_at: past };
+      await grant(library, bare, others);
+      await grant(library, bare, holds, teamId('team'));
+      const ended = { user_ref: bare.ref, capability: holds, expires_at: past };
       await db.insertInto('user_capability_grants').values(ended).execute();
     };
-    const withdraw = () => db.deleteFrom('user_capability_grants').where('user_ref', '=', bare.ref).execute();
     for (const operation of all) {
       if (typeof operation.door !== 'object') continue;
       const label = `${operation.method} ${operation.path}`;
+      const { holds } = operation.door;
       ledger.hold(label, await at(bare, operation), 403);
-      await grantOthers(operation.door.holds);
+      await grantOthers(holds);
       ledger.hold(`${label}: everything but the capability`, await at(bare, operation), 403);
-      await withdraw();
+      await withdrawGrants(library, bare);
       if (operation.method !== 'GET') continue;
       ledger.hold(`${label}: system.admin`, (await at(person('system.admin'), operation)) === 403, false);
-      const { holds } = operation.door;
-      await db
-        .insertInto('user_capability_grants')
-        .values({ user_ref: bare.ref, capability: holds })
-        .execute();
+      await grant(library, bare, holds);
       ledger.hold(`${label}: ${holds}`, (await at(bare, operation)) === 403, false);
-      await withdraw();
+      await withdrawGrants(library, bare);
     }
     everythingHolds();
   });
 
   // TOKEN-4
   test('allows a token the operations of its scopes, and `admin` all that do not need a session', async () => {
-    const root = person('system.admin');
-    const scopes = [
-      'read',
-      'posts.write',
-      'assets.write',
-      'comments.write',
-      'fields.admin',
-      'admin',
-    ] as const;
     for (const scope of scopes) {
-      const { token } = await root.ok('createToken', { body: { name: scope, scopes: [scope] } });
-      const visitor = visit(library.address, { authorization: `Bearer ${token}` });
+      const visitor = await bearer(library, person('system.admin'), [scope]);
       for (const operation of all) {
         const needed: Scope = operation.scope;
         const others: readonly Scope[] = operation.otherScopes ?? [];
@@ -620,27 +509,25 @@ describe('doors', () => {
 
   // IMPERSONATION-9
   test('an impersonator cannot change passwords, two-factor, capabilities or tokens', async () => {
-    const visitor = visit(library.address, {}, must(person('system.admin').cookie(), 'session'));
-    await visitor.ok('impersonate', { params: { ref: person('helpdesk').ref }, body: {} });
-    const refused = [
+    const visitor = await actAs(library, person('system.admin'), person('helpdesk'));
+    const { ref } = person('viewer');
+    for (const [method, path] of [
       ['POST', '/auth/tokens'],
       ['POST', '/account/password'],
       ['POST', '/account/2fa/enroll'],
       ['POST', '/account/2fa/confirm'],
       ['POST', '/account/2fa/disable'],
       ['POST', '/account/2fa/recovery-codes'],
-      ['POST', `/admin/users/${person('viewer').ref}/grants`],
-      ['DELETE', `/admin/users/${person('viewer').ref}/grants`],
-      ['POST', `/admin/users/${person('viewer').ref}/revokes`],
-      ['DELETE', `/admin/users/${person('viewer').ref}/revokes`],
-      ['PUT', `/auth/users/${person('viewer').ref}/role`],
-      ['POST', `/admin/users/${person('viewer').ref}/reset-password`],
-    ] as const;
-    for (const [method, path] of refused) {
-      ledger.hold(`${method} ${path}`, await statusOf(visitor, method, path), 403);
-    }
-    ledger.hold('reads', await statusOf(visitor, 'GET', '/posts'), 200);
-    ledger.hold('writes', await statusOf(visitor, 'PATCH', `/posts/${MISSING}`, {}), 404);
+      ['POST', `/admin/users/${ref}/grants`],
+      ['DELETE', `/admin/users/${ref}/grants`],
+      ['POST', `/admin/users/${ref}/revokes`],
+      ['DELETE', `/admin/users/${ref}/revokes`],
+      ['PUT', `/auth/users/${ref}/role`],
+      ['POST', `/admin/users/${ref}/reset-password`],
+    ] as const)
+      ledger.hold(`${method} ${path}`, await visitor.status(method, path), 403);
+    ledger.hold('reads', await visitor.status('GET', '/posts'), 200);
+    ledger.hold('writes', await visitor.status('PATCH', `/posts/${MISSING}`, {}), 404);
     everythingHolds();
   });
 });

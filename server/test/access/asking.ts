@@ -1,4 +1,5 @@
-import type { Answered } from '../support/client.ts';
+import type { Answered, Visitor } from '../support/client.ts';
+import { pagesOf } from '../support/pages.ts';
 import { must } from './cells.ts';
 import {
   type AssetCell,
@@ -32,7 +33,31 @@ export async function together<T>(all: readonly T[], look: (one: T) => Promise<v
   await Promise.all(Array.from({ length: AT_ONCE }, work));
 }
 
-export const readDoor: DoorOf = { door: 'public', scope: 'read' };
+export const readDoor = { door: 'public', scope: 'read' } as const;
+export const accountDoor = { door: 'signedIn', scope: 'read' } as const;
+export const adminDoor = { door: 'signedIn', scope: 'admin' } as const;
+export const postDoor = { door: 'signedIn', scope: 'posts.write' } as const;
+export const assetDoor = { door: 'signedIn', scope: 'assets.write' } as const;
+export const commentDoor = { door: 'signedIn', scope: 'comments.write' } as const;
+
+/** ROLE-17: the refusal of an operation with this door, or null for callers who may call it. */
+export const refusalOf = ({ kind, scopes }: Caller, door: DoorOf, switches: Switches = usual) =>
+  refusalAt(kind, scopes, door, switches);
+
+/** Returns the items of all pages of a list. */
+export async function itemsAt<T>(
+  visitor: Visitor,
+  path: string,
+  query: Record<string, string> = {},
+): Promise<T[]> {
+  const pages = await pagesOf(async (from): Promise<SeenPage<T>> => {
+    const { text } = await visitor.send(
+      `${path}?${new URLSearchParams({ ...query, limit: '200', ...from })}`,
+    );
+    return JSON.parse(text);
+  });
+  return pages.flat();
+}
 
 /**
  * Returns a list for this caller, from all its pages; null if the operation refuses the caller, which counts as a
@@ -41,7 +66,7 @@ export const readDoor: DoorOf = { door: 'public', scope: 'read' };
 export async function everyItem<T>(
   ledger: Ledger,
   caller: Caller,
-  at: '/posts' | '/assets' | '/account/trash' | '/collections' | `/collections/${string}/posts`,
+  at: '/posts' | '/assets' | '/search' | '/account/trash' | '/collections' | `/collections/${string}/posts`,
   query: string,
   switches: Switches,
   door: DoorOf = readDoor,
@@ -51,8 +76,7 @@ export async function everyItem<T>(
   do {
     const from: string = cursor === null ? '' : `&cursor=${cursor}`;
     const { status, text }: Answered = await caller.visitor.send(`${at}?limit=200&${query}${from}`);
-    const refusal = refusalAt(caller.kind, caller.scopes, door, switches);
-    ledger.hold(`${caller.name}: ${at}?${query}: status`, status, refusal ?? 200);
+    ledger.hold(`${caller.name}: ${at}?${query}: status`, status, refusalOf(caller, door, switches) ?? 200);
     if (status !== 200) return null;
     const page: SeenPage<T> = JSON.parse(text);
     items.push(...page.items);
@@ -98,19 +122,32 @@ export async function ask<C>(
   label: string,
   switches: Switches,
 ) {
-  const due = refusalAt(caller.kind, caller.scopes, probe, switches) ?? probe.due(caller.kind, cell);
+  const due = refusalOf(caller, probe, switches) ?? probe.due(caller.kind, cell);
   if (due === null) return;
   const body = probe.bodyOf?.(cell) ?? probe.body;
-  const { status, text } = await caller.visitor.send(probe.path(cell), {
-    method: probe.method,
-    ...(body === undefined ? {} : { body }),
-  });
+  const { status, text } = await caller.visitor.send(probe.path(cell), { method: probe.method, body });
   const dueNow = typeof due === 'number' ? due : due.includes(status) ? status : due.join(' or ');
   const what = `${caller.name}: ${probe.method} ${probe.path(cell)}: ${label}`;
   matrix.ledger.hold(what, status, dueNow);
   if (status === 404 && probe.hidesPost === true)
     matrix.ledger.hold(`${what}: to the byte`, text, '{"error":"not found"}');
 }
+
+/** Returns the probe of an operation with this door. */
+export const probe = <C>(
+  door: DoorOf,
+  method: Probe<C>['method'],
+  path: NoInfer<Probe<C>['path']>,
+  due: Probe<C>['due'],
+  more: Pick<Probe<C>, 'body' | 'bodyOf'> = {},
+): Probe<C> => ({ ...door, method, path, due, ...more });
+
+/** Returns functions of the paths of these objects and below them. */
+export const pathsOf =
+  (objects: '/posts' | '/assets' | '/collections') =>
+  (path: string) =>
+  ({ id }: { id: string }) =>
+    `${objects}/${id}${path}`;
 
 /** 404 if not readable, 403 if only readable (POST-5, ASSET-13). */
 export const changing = (reads: boolean, changes: boolean, done: number) =>
@@ -133,12 +170,7 @@ export async function askInTurns<C>(
   const seed = seedOf(caller);
   const asked = cells.map((cell, place) => ({ cell, turn: place + seed }));
   await together(asked, async ({ cell, turn }) => {
-    for (const [index, probe] of probes.entries()) {
+    for (const [index, probe] of probes.entries())
       if (asksAll || (index + turn) % 4 === 0) await ask(matrix, caller, probe, cell, labelOf(cell), usual);
-    }
   });
 }
-
-export const publicRead = { method: 'GET', door: 'public', scope: 'read' } as const;
-export const posting = { door: 'signedIn', scope: 'posts.write' } as const;
-export const commenting = { door: 'signedIn', scope: 'comments.write' } as const;

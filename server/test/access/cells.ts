@@ -85,9 +85,8 @@ function postCell(members: readonly AssetCell[], changes: Partial<PostCell> = {}
     thread: null,
     ...changes,
   };
-  for (const asset of [...members, ...(cell.thumbnail === null ? [] : [cell.thumbnail])]) {
+  for (const asset of [...members, ...(cell.thumbnail === null ? [] : [cell.thumbnail])])
     asset.usedBy.push(cell);
-  }
   return cell;
 }
 
@@ -121,9 +120,8 @@ function followingPosts(): { assets: AssetCell[]; posts: PostCell[] } {
       ] as const) {
         const state = { visibility, draft, deleted, tag, team: postTeam };
         posts.push(postCell([follower({ owner, team })], state));
-        if (visibility === 'public' || visibility === 'followers') {
+        if (visibility === 'public' || visibility === 'followers')
           posts.push(postCell([assetAt(posts, 0)], { ...state, thumbnail: follower({ owner, team }) }));
-        }
       }
     }
   }

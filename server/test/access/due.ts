@@ -235,9 +235,8 @@ export function answerOf(who: CallerKind, asset: AssetCell): AssetAnswer {
   if (editsAsset(who, asset)) return 'shown';
   if (!asset.deleted && asset.share === 'live' && among(assetSharees, who)) return 'shown';
   if (!isGivenTo(asset, givenToSignedIn)) return 'missing';
-  if (asset.sensitivity === 'posts') {
+  if (asset.sensitivity === 'posts')
     return among(membersOf[asset.team], who) || readsThroughPost(who, asset) ? 'shown' : 'missing';
-  }
   const shown =
     asset.sensitivity === 'public' ||
     asset.sensitivity === 'org' ||
@@ -315,9 +314,8 @@ export function dueWithheld(who: CallerKind, asset: AssetCell): string {
 }
 
 function dueMember(who: CallerKind, asset: AssetCell, order: number, switches: Switches): string {
-  if (answerOf(who, asset) === 'shown') {
+  if (answerOf(who, asset) === 'shown')
     return `${order} ${dueAsset(who, asset, switches)}; ${list(memberKeys)}`;
-  }
   const name = placeholderName(who, asset);
   const keys = list(placeholderKeys, name !== null && 'owner_display_name');
   return `${order} placeholder ${asset.id}; ${name}; ${keys}`;

@@ -62,9 +62,7 @@ export function sortedKeys(keys: readonly string[]): string {
 const keysOf = (thing: object) => sortedKeys(Object.keys(thing));
 
 export function lookOfAsset(asset: SeenAsset): string {
-  if (asset.restricted) {
-    return `withheld ${asset.id}; ${asset.owner_display_name ?? null}; ${keysOf(asset)}`;
-  }
+  if (asset.restricted) return `withheld ${asset.id}; ${asset.owner_display_name ?? null}; ${keysOf(asset)}`;
   return [
     `shown ${asset.id}`,
     `available ${[asset.preview_available, asset.ladder_available, asset.scrub_available].join()}`,
@@ -77,9 +75,8 @@ export function lookOfAsset(asset: SeenAsset): string {
 
 function lookOfMember(member: SeenMember): string {
   const { asset_id, sort_order, restricted, owner_display_name, asset } = member;
-  if (restricted || asset === undefined) {
+  if (restricted || asset === undefined)
     return `${sort_order} placeholder ${asset_id}; ${owner_display_name ?? null}; ${keysOf(member)}`;
-  }
   return `${sort_order} ${lookOfAsset(asset)}; ${keysOf(member)}`;
 }
 

@@ -1,4 +1,5 @@
 import type { Library } from '../support/library.ts';
+import { grant } from '../support/people.ts';
 import type { TeamName } from './matrix.ts';
 import { type Caller, enter, type World } from './world.ts';
 
@@ -22,19 +23,14 @@ const otherNames: readonly Other[] = Object.keys(others).filter(isOther);
 
 /** Creates these accounts with a session; `none` means everywhere. */
 export async function addOthers(library: Library, world: Pick<World, 'teamIds'>): Promise<Caller[]> {
-  const { db } = library.deps;
-  const viewers = await db.selectFrom('roles').select('id').where('code', '=', 'viewer').executeTakeFirst();
   const callers: Caller[] = [];
   for (const name of otherNames) {
     // Members may extend vocabularies anyway, so viewers test the capability.
     const isViewer = name === 'viewer' || name.startsWith('fields.vocabulary.extend');
-    const visitor = await enter(library, name, isViewer ? viewers?.id : undefined);
+    const visitor = await enter(library, name, isViewer ? 'viewer' : 'member');
     for (const [capability, team] of others[name]) {
       const team_id = team === 'none' ? null : (world.teamIds.get(team) ?? null);
-      await db
-        .insertInto('user_capability_grants')
-        .values({ user_ref: visitor.ref, capability, team_id })
-        .execute();
+      await grant(library, visitor, capability, team_id);
     }
     callers.push({ name, kind: 'stranger', scopes: null, ref: visitor.ref, visitor });
   }

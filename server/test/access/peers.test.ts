@@ -1,16 +1,14 @@
 import { generateKeyPairSync, randomUUID } from 'node:crypto';
 import type { Post } from '@vitrine/contract/posts';
 import { sql } from 'kysely';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Install as Sender } from '../../src/federation/identity.ts';
 import { OutboundError, postSigned } from '../../src/federation/outbound.ts';
 import { signHttp } from '../../src/federation/protocol/http-signature.ts';
-import { rawPublicKey, signEnvelope } from '../../src/federation/protocol/signature.ts';
-import { openInstall } from '../federation/installs.ts';
+import { rawPublicKey } from '../../src/federation/protocol/signature.ts';
+import { noteOf, openInstall, signAs } from '../federation/installs.ts';
 import { publish, upload } from '../support/library.ts';
 import { plainFile } from '../support/pictures.ts';
-
-const PROTOCOL = 'https://artist-alley.org/protocol/v1';
 
 /** The requesting peer. `share` is what it has of every target. */
 interface PeerKind {
@@ -22,40 +20,26 @@ interface PeerKind {
   person: 'bob' | 'eve';
 }
 
+const connected = { state: 'connected', person: 'bob' } as const;
 const kinds: readonly PeerKind[] = [
   { name: 'a stranger', state: null, share: null, person: 'bob' },
   { name: 'a peer to be accepted', state: 'pending_inbound', share: { scope: 'comment' }, person: 'bob' },
   { name: 'a disabled peer', state: 'disabled', share: { scope: 'comment' }, person: 'bob' },
-  { name: 'a peer without a share', state: 'connected', share: null, person: 'bob' },
-  { name: 'a peer that may view', state: 'connected', share: { scope: 'view' }, person: 'bob' },
-  { name: 'a peer that may comment', state: 'connected', share: { scope: 'comment' }, person: 'bob' },
-  { name: 'a person', state: 'connected', share: { scope: 'comment', with: 'bob' }, person: 'bob' },
-  { name: 'another person', state: 'connected', share: { scope: 'comment', with: 'bob' }, person: 'eve' },
+  { ...connected, name: 'a peer without a share', share: null },
+  { ...connected, name: 'a peer that may view', share: { scope: 'view' } },
+  { ...connected, name: 'a peer that may comment', share: { scope: 'comment' } },
+  { ...connected, name: 'a person', share: { scope: 'comment', with: 'bob' } },
+  { ...connected, name: 'another person', share: { scope: 'comment', with: 'bob' }, person: 'eve' },
   // Only the peer knows the members of its teams.
+  { ...connected, name: 'a person of a team', share: { scope: 'comment', with: 'team' }, person: 'eve' },
   {
-    name: 'a person of a team',
-    state: 'connected',
-    share: { scope: 'comment', with: 'team' },
-    person: 'eve',
-  },
-  {
+    ...connected,
     name: 'a person of a team that may view',
-    state: 'connected',
     share: { scope: 'view', with: 'team' },
     person: 'eve',
   },
-  {
-    name: 'a peer whose share expired',
-    state: 'connected',
-    share: { scope: 'comment', ended: 'expired' },
-    person: 'bob',
-  },
-  {
-    name: 'a peer whose share was revoked',
-    state: 'connected',
-    share: { scope: 'comment', ended: 'revoked' },
-    person: 'bob',
-  },
+  { ...connected, name: 'a peer whose share expired', share: { scope: 'comment', ended: 'expired' } },
+  { ...connected, name: 'a peer whose share was revoked', share: { scope: 'comment', ended: 'revoked' } },
 ];
 
 interface Caller {
@@ -177,42 +161,19 @@ await shareEverything();
 
 /** An envelope that the caller's person signs. */
 function envelopeOf({ kind, sender }: Caller, body: object) {
-  const actor = `${sender.url}/users/${kind.person}`;
-  const envelope = {
-    '@context': PROTOCOL,
-    id: `${sender.url}/activities/${randomUUID()}`,
-    actor,
-    published: new Date().toISOString(),
-    ...body,
-  };
-  return signEnvelope(envelope, `${actor}#main-key`, sender.key.privateKey);
+  return signAs(sender.url, `${sender.url}/users/${kind.person}`, sender.key.privateKey, body);
 }
 
-function noteOn({ kind, sender }: Caller, uri: string) {
-  const now = new Date().toISOString();
-  return {
-    type: 'Note',
-    id: `${sender.url}/posts/${randomUUID()}#comment-${randomUUID()}`,
-    attributedTo: `${sender.url}/users/${kind.person}`,
-    attributedToName: kind.person,
-    content: `By ${kind.name}`,
-    inReplyTo: uri,
-    published: now,
-    updated: now,
-  };
-}
+const noteOn = ({ kind, sender }: Caller, uri: string) =>
+  noteOf({ address: sender.url }, { username: kind.person }, uri);
 
 const uriOf = ({ post }: Target) => `${harbour.address}/posts/${post}`;
 
 /** Sends envelopes in batches and returns their outcomes: `accepted`, or the reason of the refusal. */
 async function outcomes({ sender }: Caller, envelopes: readonly object[]): Promise<string[]> {
   try {
-    const answer = await postSigned(
-      harbour.deps,
-      sender,
-      `${harbour.address}/federation/inbox/batch`,
-      envelopes,
-    );
+    const inbox = `${harbour.address}/federation/inbox/batch`;
+    const answer = await postSigned(harbour.deps, sender, inbox, envelopes);
     const { results } = answer as { results: { status: string; reason?: string }[] };
     return results.map(({ status, reason }) => reason ?? status);
   } catch (error) {
@@ -243,35 +204,17 @@ const inForce = ({ share }: PeerKind) => share !== null && share.ended === undef
 const mayAct = (kind: PeerKind) =>
   inForce(kind) && [undefined, 'team', kind.person].includes(kind.share?.with);
 
-describe.each(kinds.map(({ name }, at) => [name, at] as const))('%s', (_, at) => {
-  let caller: Caller;
-  beforeAll(() => {
-    const found = callers[at];
-    if (found === undefined) throw new Error('there is no such caller');
-    caller = found;
-  });
-
+describe.each(callers)('$kind.name', (caller) => {
   // FED-1, FED-3, FED-35, FED-40
   test('gets only the bytes that its shares cover', async () => {
     const { kind } = caller;
     const due = (goes: boolean) => closedTo(kind) ?? (goes && inForce(kind) ? 'ok' : 'unshared_object');
-    const found = new Map<string, string>();
-    const wanted = new Map<string, string>();
-    for (const { name, hash, fileGoes } of posts) {
-      found.set(name, await read(caller, `/assets/${hash}/bytes`));
-      wanted.set(name, due(fileGoes));
-    }
-    for (const { name, hash, goes } of files) {
-      found.set(name, await read(caller, `/assets/${hash}/bytes`));
-      wanted.set(name, due(goes));
-    }
-    found.set('no file', await read(caller, `/assets/${'0'.repeat(64)}/bytes`));
-    wanted.set('no file', due(false));
-    for (const path of ['changes?after=0', 'changes/shares']) {
-      found.set(path, await read(caller, `/federation/${path}`));
-      wanted.set(path, closedTo(kind) ?? 'ok');
-    }
-    expect(found).toEqual(wanted);
+    const ofPosts = posts.map(({ name, hash, fileGoes }) => ({ name, hash, goes: fileGoes }));
+    const unknown = { name: 'no file', hash: '0'.repeat(64), goes: false };
+    for (const { name, hash, goes } of [...ofPosts, ...files, unknown])
+      expect([name, await read(caller, `/assets/${hash}/bytes`)]).toEqual([name, due(goes)]);
+    for (const path of ['changes?after=0', 'changes/shares'])
+      expect([path, await read(caller, `/federation/${path}`)]).toEqual([path, closedTo(kind) ?? 'ok']);
   });
 
   // FED-1, FED-32, FED-74
@@ -301,23 +244,20 @@ describe.each(kinds.map(({ name }, at) => [name, at] as const))('%s', (_, at) =>
     const activities = posts.flatMap((target) => {
       const object = uriOf(target);
       const share = { object, object_kind: 'post', target_peer: harbour.address };
-      const file = `${harbour.address}/assets/${randomUUID()}`;
+      const collection = {
+        type: 'aa:Collection',
+        id: `${harbour.address}/collections/${randomUUID()}`,
+        attributedTo: `${harbour.address}/users/alice`,
+        name: 'Taken',
+        content: '',
+        items: [object],
+        published: now,
+        updated: now,
+      };
       return [
         { type: 'Delete', object },
         { type: 'aa:Share', ...share, scope: 'comment' },
-        {
-          type: 'Update',
-          object: {
-            type: 'aa:Collection',
-            id: file.replace('/assets/', '/collections/'),
-            attributedTo: `${harbour.address}/users/alice`,
-            name: 'Taken',
-            content: '',
-            items: [object],
-            published: now,
-            updated: now,
-          },
-        },
+        { type: 'Update', object: collection },
       ];
     });
     const before = await alice.ok('listPosts', { query: { limit: 100 } });
@@ -331,10 +271,9 @@ describe.each(kinds.map(({ name }, at) => [name, at] as const))('%s', (_, at) =>
 
   // FED-4
   test('gets the document of a person only as a peer, unless the person has taken part', async () => {
-    const { username } = await harbour.join(`person-${at}`);
-    expect(await read(caller, `/users/${username}`)).toBe(
-      closedTo(caller.kind) === null ? 'ok' : 'not found',
-    );
+    const { username } = await harbour.join(`person-${callers.indexOf(caller)}`);
+    const due = closedTo(caller.kind) === null ? 'ok' : 'not found';
+    expect(await read(caller, `/users/${username}`)).toBe(due);
     expect(await read(caller, '/federation/instance')).toBe('ok');
   });
 });
@@ -342,30 +281,20 @@ describe.each(kinds.map(({ name }, at) => [name, at] as const))('%s', (_, at) =>
 // FED-3
 test('an unsigned request gets only the document of the library', async () => {
   const statuses = new Map<string, number>();
+  const headers = { accept: 'application/json' };
   const get = async (path: string) =>
-    statuses.set(
-      path,
-      (await fetch(harbour.address + path, { headers: { accept: 'application/json' } })).status,
-    );
+    statuses.set(path, (await fetch(harbour.address + path, { headers })).status);
   const paths = [...posts, ...files].map(({ hash }) => `/assets/${hash}/bytes`);
   const lists = ['/federation/changes?after=0', '/federation/changes/shares'];
   for (const path of [...paths, ...lists, '/users/alice', '/federation/instance']) await get(path);
-  for (const path of [
-    'inbox',
-    'inbox/batch',
-    'peers/offer',
-    'peers/confirm',
-    'peers/unpair',
-    'changes/resend',
-  ]) {
-    const answer = await fetch(`${harbour.address}/federation/${path}`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: '{}',
-    });
-    statuses.set(path, answer.status);
+  const posted = ['inbox', 'inbox/batch', 'peers/offer', 'peers/confirm', 'peers/unpair', 'changes/resend'];
+  for (const path of posted) {
+    const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' };
+    statuses.set(path, (await fetch(`${harbour.address}/federation/${path}`, init)).status);
   }
-  const open = ['/federation/instance'];
-  const wanted = (path: string) => (open.includes(path) ? 200 : path === '/users/alice' ? 404 : 401);
-  expect([...statuses]).toEqual([...statuses.keys()].map((path) => [path, wanted(path)]));
+  const others = new Map([
+    ['/federation/instance', 200],
+    ['/users/alice', 404],
+  ]);
+  expect([...statuses]).toEqual([...statuses.keys()].map((path) => [path, others.get(path) ?? 401]));
 });

@@ -1,11 +1,12 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { sql } from 'kysely';
-import { startSession } from '../../src/identity/sessions.ts';
+import { sql, type Updateable } from 'kysely';
+import type { Tables } from '../../src/platform/database/tables.ts';
 import { subtitlesKey } from '../../src/platform/storage/object-key.ts';
-import { type Visitor, visit } from '../support/client.ts';
+import type { Visitor } from '../support/client.ts';
 import { type Account, type Library, upload } from '../support/library.ts';
+import { actAs, addAccount, anotherSession, bearer, setRole } from '../support/people.ts';
 import { jpeg, plainFile } from '../support/pictures.ts';
 import { type Cells, DELETED_AT, makeCells, must } from './cells.ts';
 import type { AssetCell, CollectionCell, Person, PostCell } from './due.ts';
@@ -46,18 +47,14 @@ export interface World extends Cells {
 }
 
 /** Creates an account with a session but without a password, because hashing one is slow. */
-export async function enter(library: Library, username: string, roleId?: string): Promise<Account> {
-  const { db } = library.deps;
-  const role =
-    roleId === undefined ? sql`(select id from roles where code = 'member')` : sql`${roleId}::uuid`;
-  const { rows } = await sql<{ ref: number }>`
-    insert into users (username, role_id) values (${username}, ${role}) returning ref`.execute(db);
-  const ref = must(rows[0], username).ref;
-  const token = await startSession(db, { userRef: ref, days: 30, address: '127.0.0.1', userAgent: 'test' });
-  return { ...visit(library.address, {}, token), ref, username };
+export async function enter(library: Library, username: string, role = 'member'): Promise<Account> {
+  const ref = await addAccount(library, username);
+  if (role !== 'member') await setRole(library, { ref }, role);
+  return { ...(await anotherSession(library, { ref })), ref, username };
 }
 
-async function addTeams(library: Library): Promise<Map<TeamName, string>> {
+/** Creates all teams, each without members. */
+export async function addTeams(library: Library): Promise<Map<TeamName, string>> {
   const { db } = library.deps;
   const ids = new Map<TeamName, string>();
   for (const name of teams) if (name !== 'none') ids.set(name, randomUUID());
@@ -94,28 +91,17 @@ const grants: [CallerKind, string, Scope][] = [
 ];
 const administration = ['posts.admin', 'assets.admin', 'content.read.all', 'system.admin'];
 
-/** A role without capabilities, below an administering one, below the members' role. */
-async function addInheritingRole(library: Library): Promise<string> {
+/** Creates `chief`, a role without capabilities, below an administering one, below the members' role. */
+async function addInheritingRole(library: Library): Promise<void> {
   const { db } = library.deps;
-  const [deputy, chief] = [randomUUID(), randomUUID()];
+  const deputy = randomUUID();
   await sql`insert into roles (id, code, label, parent_id)
     select ${deputy}::uuid, 'deputy', 'Deputy', id from roles where code = 'member'`.execute(db);
-  await db
-    .insertInto('roles')
-    .values({ id: chief, code: 'chief', label: 'Chief', parent_id: deputy })
-    .execute();
+  const chief = { id: randomUUID(), code: 'chief', label: 'Chief', parent_id: deputy };
+  await db.insertInto('roles').values(chief).execute();
   await db
     .insertInto('role_capabilities')
     .values(['posts.admin', 'assets.admin'].map((capability) => ({ role_id: deputy, capability })))
-    .execute();
-  return chief;
-}
-
-async function prefer(library: Library, ref: number, preferences: unknown): Promise<void> {
-  await library.deps.db
-    .updateTable('users')
-    .set({ preferences: JSON.stringify(preferences) })
-    .where('ref', '=', ref)
     .execute();
 }
 
@@ -123,11 +109,11 @@ async function prefer(library: Library, ref: number, preferences: unknown): Prom
 async function addPeople(library: Library, teamIds: Map<TeamName, string>): Promise<Map<string, Account>> {
   const { db } = library.deps;
   const people = new Map<string, Account>();
-  const chief = await addInheritingRole(library);
+  await addInheritingRole(library);
   for (const name of [...callerKinds, 'administrator until yesterday', 'administrator, revoked', 'hidden']) {
     if (name === 'anonymous') continue;
     const inherits = name === 'administrator by an inherited role';
-    people.set(name, await enter(library, name, inherits ? chief : undefined));
+    people.set(name, await enter(library, name, inherits ? 'chief' : 'member'));
   }
   const refOf = (name: string) => must(people.get(name), name).ref;
   const teamOf = (scope: Scope) => (scope === 'everywhere' ? null : must(teamIds.get(scope), scope));
@@ -139,43 +125,26 @@ async function addPeople(library: Library, teamIds: Map<TeamName, string>): Prom
         user_ref: refOf(name),
         capability,
         team_id: teamOf(scope),
-        expires_at: null,
       })),
-      ...administration.flatMap((capability) => [
-        {
-          user_ref: refOf('administrator until yesterday'),
-          capability,
-          team_id: null,
-          expires_at: yesterday,
-        },
-        {
-          user_ref: refOf('administrator until yesterday'),
-          capability,
-          team_id: teamOf('above'),
-          expires_at: yesterday,
-        },
-        { user_ref: refOf('administrator, revoked'), capability, team_id: null, expires_at: null },
-        { user_ref: refOf('administrator, revoked'), capability, team_id: teamOf('above'), expires_at: null },
-      ]),
+      ...administration.flatMap((capability) =>
+        [null, teamOf('above')].flatMap((team_id) => [
+          { user_ref: refOf('administrator until yesterday'), capability, team_id, expires_at: yesterday },
+          { user_ref: refOf('administrator, revoked'), capability, team_id },
+        ]),
+      ),
     ])
     .execute();
   await db
     .insertInto('user_capability_revokes')
     .values([
-      ...administration.map((capability) => ({
-        user_ref: refOf('administrator, revoked'),
-        capability,
-        team_id: null,
-        expires_at: null,
-      })),
+      ...administration.map((capability) => ({ user_ref: refOf('administrator, revoked'), capability })),
       {
         user_ref: refOf('assets.admin in the team above, revoked in the team'),
         capability: 'assets.admin',
         team_id: teamOf('team'),
-        expires_at: null,
       },
       // An expired denial has no effect.
-      { user_ref: refOf('posts.admin'), capability: 'posts.admin', team_id: null, expires_at: yesterday },
+      { user_ref: refOf('posts.admin'), capability: 'posts.admin', expires_at: yesterday },
       {
         user_ref: refOf('assets.admin in the team'),
         capability: 'assets.admin',
@@ -200,32 +169,15 @@ async function addPeople(library: Library, teamIds: Map<TeamName, string>): Prom
       { follower_user_ref: refOf('stranger'), followed_user_ref: refOf('owner') },
     ])
     .execute();
-  await prefer(library, refOf('opted in to mature'), { mature_content: { show: true } });
-  await prefer(library, refOf('keeps placeholders'), { feed_filters: { show_restricted: true } });
+  const set = (name: string, columns: Updateable<Tables['users']>) =>
+    db.updateTable('users').set(columns).where('ref', '=', refOf(name)).execute();
+  await set('opted in to mature', { preferences: '{"mature_content":{"show":true}}' });
+  await set('keeps placeholders', { preferences: '{"feed_filters":{"show_restricted":true}}' });
   // A profile name takes precedence over a full name, and a full name over the user name (IDENTITY-2).
-  await db
-    .updateTable('users')
-    .set({ display_name: 'The Author', fullname: 'Anna Author' })
-    .where('ref', '=', refOf('author'))
-    .execute();
-  await db.updateTable('users').set({ fullname: 'Olga Owner' }).where('ref', '=', refOf('owner')).execute();
-  await db
-    .updateTable('users')
-    .set({ hide_from_anonymous: true })
-    .where('ref', '=', refOf('hidden'))
-    .execute();
+  await set('author', { display_name: 'The Author', fullname: 'Anna Author' });
+  await set('owner', { fullname: 'Olga Owner' });
+  await set('hidden', { hide_from_anonymous: true });
   return people;
-}
-
-async function impersonating(library: Library, admin: Account, ref: number): Promise<Visitor> {
-  const visitor = visit(library.address, {}, must(admin.cookie(), 'session'));
-  await visitor.ok('impersonate', { params: { ref }, body: {} });
-  return visitor;
-}
-
-async function withToken(library: Library, account: Account, scope: 'read' | 'posts.write' | 'admin') {
-  const { token } = await account.ok('createToken', { body: { name: scope, scopes: [scope] } });
-  return visit(library.address, { authorization: `Bearer ${token}` });
 }
 
 /** Signs a disguised caller in. */
@@ -235,18 +187,18 @@ async function visitorOf(
   name: Disguise,
 ): Promise<{ visitor: Visitor; ref: number }> {
   const person = (who: string) => must(people.get(who), who);
-  const [author, owner] = [person('author'), person('owner')];
+  const [author, owner, admin] = [person('author'), person('owner'), person('system.admin')];
   switch (name) {
     case 'impersonator of the author':
-      return { visitor: await impersonating(library, person('system.admin'), author.ref), ref: author.ref };
+      return { visitor: await actAs(library, admin, author), ref: author.ref };
     case 'impersonator of the owner':
-      return { visitor: await impersonating(library, person('system.admin'), owner.ref), ref: owner.ref };
+      return { visitor: await actAs(library, admin, owner), ref: owner.ref };
     case 'token of the author, scope read':
-      return { visitor: await withToken(library, author, 'read'), ref: author.ref };
+      return { visitor: await bearer(library, author, ['read']), ref: author.ref };
     case 'token of the author, without scope read':
-      return { visitor: await withToken(library, author, 'posts.write'), ref: author.ref };
+      return { visitor: await bearer(library, author, ['posts.write']), ref: author.ref };
     case 'token of the owner, scope admin':
-      return { visitor: await withToken(library, owner, 'admin'), ref: owner.ref };
+      return { visitor: await bearer(library, owner, ['admin']), ref: owner.ref };
     default:
       return { visitor: person(name), ref: person(name).ref };
   }
@@ -259,7 +211,8 @@ async function callersOf(library: Library, people: Map<string, Account>): Promis
     const visitor = account ?? library.anonymous();
     callers.set(kind, { name: kind, kind, scopes: null, ref: account?.ref ?? null, visitor });
   }
-  for (const [name, { kind, scopes }] of disguiseEntries) {
+  for (const name of disguiseNames) {
+    const { kind, scopes }: { kind: CallerKind; scopes?: readonly string[] } = disguises[name];
     const { visitor, ref } = await visitorOf(library, people, name);
     callers.set(name, { name, kind, scopes: scopes ?? null, ref, visitor });
   }
@@ -275,9 +228,6 @@ export const disguiseNames: readonly Disguise[] = [
   'administrator until yesterday',
   'administrator, revoked',
 ];
-const disguiseEntries = disguiseNames.map(
-  (name): [Disguise, { kind: CallerKind; scopes?: readonly string[] }] => [name, disguises[name]],
-);
 
 type Rendered = AssetCell['rendered'];
 
@@ -305,7 +255,10 @@ async function addFiles(library: Library, owner: Account): Promise<Record<Render
 
 const CHUNK = 1500;
 
-async function inChunks<T>(rows: readonly T[], write: (chunk: T[]) => Promise<unknown>): Promise<void> {
+export async function inChunks<T>(
+  rows: readonly T[],
+  write: (chunk: T[]) => Promise<unknown>,
+): Promise<void> {
   for (let from = 0; from < rows.length; from += CHUNK) await write(rows.slice(from, from + CHUNK));
 }
 
@@ -424,41 +377,32 @@ async function insertCollections(world: Inserting, cells: readonly CollectionCel
 async function insertThreads({ library, refs, refOf }: Inserting, cells: readonly PostCell[]) {
   const { db } = library.deps;
   const writers = [refs.hidden, refs.owner, null, refOf('commenter')];
-  const rows = cells.flatMap(({ id, thread }) => {
-    if (thread === null) return [];
-    const comment = { post_id: id, parent_id: null, deleted_at: null, body: 'well' };
+  const commenter = refOf('commenter');
+  const threads = cells.flatMap(({ id, thread }) => (thread === null ? [] : [{ post_id: id, ...thread }]));
+  const rows = threads.flatMap(({ post_id, roots, deletedRoot, reply, byCommenter }) => {
+    const comment = (id: string, author_user_ref: number | null, age: number) => ({
+      id,
+      post_id,
+      author_user_ref,
+      created_at: moment(age),
+      body: 'well',
+    });
     return [
-      ...thread.roots.map((root, age) => ({
-        ...comment,
-        id: root,
-        author_user_ref: writers[age] ?? null,
-        created_at: moment(100 - age),
-      })),
-      {
-        ...comment,
-        id: thread.deletedRoot,
-        author_user_ref: refOf('commenter'),
-        created_at: moment(200),
-        deleted_at: DELETED_AT,
-      },
-      {
-        ...comment,
-        id: thread.reply,
-        parent_id: thread.byCommenter,
-        author_user_ref: refs.author,
-        created_at: moment(300),
-      },
+      ...roots.map((root, place) => comment(root, writers[place] ?? null, 100 - place)),
+      { ...comment(deletedRoot, commenter, 200), deleted_at: DELETED_AT },
+      { ...comment(reply, refs.author, 300), parent_id: byCommenter },
     ];
   });
   await inChunks(rows, (chunk) => db.insertInto('comments').values(chunk).execute());
   const strokes = JSON.stringify([{ points: [[0, 0]] }]);
-  const boards = cells.flatMap(({ id, thread }) =>
-    thread === null ? [] : [{ id: thread.board, post_id: id, author_user_ref: refOf('commenter'), strokes }],
-  );
+  const boards = threads.map(({ board, post_id }) => ({
+    id: board,
+    post_id,
+    author_user_ref: commenter,
+    strokes,
+  }));
   await inChunks(boards, (chunk) => db.insertInto('whiteboards').values(chunk).execute());
-  const likes = cells.flatMap(({ id, thread }) =>
-    thread === null ? [] : [{ post_id: id, user_ref: refOf('commenter') }],
-  );
+  const likes = threads.map(({ post_id }) => ({ post_id, user_ref: commenter }));
   await inChunks(likes, (chunk) => db.insertInto('post_likes').values(chunk).execute());
 }
 

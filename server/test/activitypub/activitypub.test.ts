@@ -4,13 +4,11 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { sql } from 'kysely';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { writeSetting } from '../../src/settings.ts';
 import { type Library, openLibrary, publish, upload } from '../support/library.ts';
 import { jpeg, plainFile } from '../support/pictures.ts';
-import { type Json, type RemotePerson, startPerson } from './remote.ts';
-
-const TYPE = 'application/activity+json';
+import { type Json, type RemotePerson, startPerson, TYPE } from './remote.ts';
 
 /** The address of ada's actor. */
 let actor: string;
@@ -101,12 +99,8 @@ async function followAnew(): Promise<void> {
 describe('ActivityPub', () => {
   // AP-1
   test('is off by default, and again when it is switched off or visitors are shut out', async () => {
-    const paths = [
-      webFinger('ada'),
-      '/.well-known/nodeinfo',
-      '/ap/nodeinfo/2.1',
-      '/ap/users/00000000-0000-4000-8000-000000000000',
-    ];
+    const unknown = '/ap/users/00000000-0000-4000-8000-000000000000';
+    const paths = [webFinger('ada'), '/.well-known/nodeinfo', '/ap/nodeinfo/2.1', unknown];
     const statuses = () => Promise.all(paths.map(async (path) => (await read(path)).status));
     expect(await statuses()).toEqual([404, 404, 404, 404]);
     expect(await post(sharedInbox(), '{}')).toBe(404);
@@ -169,11 +163,8 @@ describe('ActivityPub', () => {
 
   // AP-3, AP-6
   test('serves public posts as notes with described pictures, without mature and restricted files', async () => {
-    const quay = await upload(ada, await jpeg(640, 480), {
-      title: 'Quay',
-      description: 'Boats at a quay in the fog',
-      sensitivity: 'posts',
-    });
+    const description = 'Boats at a quay in the fog';
+    const quay = await upload(ada, await jpeg(640, 480), { description, sensitivity: 'posts' });
     const mature = await upload(ada, plainFile('mature'), { sensitivity: 'posts', mature: 'true' });
     const restricted = await upload(ada, plainFile('restricted'), { sensitivity: 'restricted' });
     await library.runJobs();
@@ -195,9 +186,8 @@ describe('ActivityPub', () => {
     expect(note).toMatchObject({ type: 'Note', attributedTo: actor, url });
     expect(note.content).toContain('Morning &lt;script&gt;');
     expect(note.content).toContain('<p>Fog &amp; light</p><p>Second</p>');
-    const name = 'Boats at a quay in the fog';
     const pictures = [note.attachment].flat() as Json[];
-    expect(pictures).toMatchObject([{ type: 'Image', name, mediaType: 'image/webp' }]);
+    expect(pictures).toMatchObject([{ type: 'Image', name: description, mediaType: 'image/webp' }]);
     expect((await fetch(String(pictures[0]?.url))).status).toBe(200);
     for (const absent of ['sensitive', 'summary']) expect(note).not.toHaveProperty(absent);
     const page = await read(String(note.id), 'text/html');
@@ -229,10 +219,8 @@ describe('a follower', () => {
 
     await ada.ok('publishPost', { params });
     const note = `${actor}/posts/${id}`;
-    const attachment = [{ type: 'Image', name: 'Boats' }];
-    expect(await arrived()).toMatchObject([
-      { type: 'Create', actor, object: { id: note, type: 'Note', attachment } },
-    ]);
+    const object = { id: note, type: 'Note', attachment: [{ type: 'Image', name: 'Boats' }] };
+    expect(await arrived()).toMatchObject([{ type: 'Create', actor, object }]);
     await ada.ok('updatePost', { params, body: { title: 'Noon' } });
     const updates = await arrived();
     expect(updates).toMatchObject([{ type: 'Update', object: { id: note } }]);
@@ -290,9 +278,8 @@ describe('a follower', () => {
     bob.refuseWith = () => 503;
     await publishNote('Lost');
     await library.runJobs();
-    await sql`update activitypub_deliveries set created_at = now() - interval '4 days'`.execute(
-      library.database.db,
-    );
+    const { db } = library.database;
+    await sql`update activitypub_deliveries set created_at = now() - interval '4 days'`.execute(db);
     await retry();
     expect([await waiting(), await arrived()]).toEqual([0, []]);
   });
@@ -340,12 +327,8 @@ describe('a follower', () => {
   // AP-14
   test('is forgotten when their account is deleted, by nobody else', async () => {
     expect(await own()).toMatchObject({ followers_count: 1 });
-    const gone = (by: RemotePerson) => ({
-      id: `${by.uri}#gone`,
-      type: 'Delete',
-      actor: by.uri,
-      object: bob.uri,
-    });
+    const deletion = { type: 'Delete', object: bob.uri };
+    const gone = ({ uri }: RemotePerson) => ({ ...deletion, id: `${uri}#gone`, actor: uri });
     expect((await eve.send(inbox(), undo(follow(), eve))).status).toBe(202);
     await eve.send(inbox(), gone(eve));
     expect(await own()).toMatchObject({ followers_count: 1 });
@@ -383,12 +366,10 @@ describe('an inbox', () => {
     const before = await own();
     const values = [null, -1e300, '', { type: 'Follow' }, 'https://a.example/\u0000'];
     const keys = ['id', 'type', 'actor', 'object', '@context', 'to', 'published', 'signature', 'proof'];
-    for (const key of keys) {
-      for (const value of values) {
-        const activity = { ...follow(crypto.randomUUID()), type: 'Block', [key]: value };
-        const { status } = await bob.send(inbox(), activity);
-        expect(status, `${key} ${JSON.stringify(value)}`).toBeLessThan(500);
-      }
+    for (const change of keys.flatMap((key) => values.map((value) => ({ [key]: value })))) {
+      const activity = { ...follow(crypto.randomUUID()), type: 'Block', ...change };
+      const { status } = await bob.send(inbox(), activity);
+      expect(status, JSON.stringify(change)).toBeLessThan(500);
     }
     expect(await own()).toEqual(before);
   });
@@ -451,18 +432,14 @@ test('a person who opts out is removed from the systems of their followers', asy
   expect((await bob.send(inbox(), follow('late'))).status).toBe(404);
 });
 
-describe('a library that allows no private addresses and limits requests', () => {
-  let guarded: Library;
-  beforeAll(async () => {
-    guarded = await openPublic({
-      VITRINE_RATE_LIMITS: 'on',
-      VITRINE_ANONYMOUS_LIMIT: '3',
-      VITRINE_TRUSTED_PROXIES: 'loopback',
-    });
-    const admin = await guarded.join('root', 'admin');
-    await admin.ok('updateActivityPub', { body: { enabled: true } });
-  });
+const guarded = await openPublic({
+  VITRINE_RATE_LIMITS: 'on',
+  VITRINE_ANONYMOUS_LIMIT: '3',
+  VITRINE_TRUSTED_PROXIES: 'loopback',
+});
+await (await guarded.join('root', 'admin')).ok('updateActivityPub', { body: { enabled: true } });
 
+describe('a library that allows no private addresses and limits requests', () => {
   // AP-11
   test('sends requests to public addresses only', async () => {
     let requests = 0;
@@ -478,10 +455,9 @@ describe('a library that allows no private addresses and limits requests', () =>
 
   // RATE-3
   test('counts requests of one address, which do not delay those of another', async () => {
+    const url = `${guarded.address}/ap/users/none/inbox`;
     const statusFrom = (address: string) =>
-      post(`${guarded.address}/ap/users/none/inbox`, JSON.stringify(follow()), {
-        'x-forwarded-for': address,
-      });
+      post(url, JSON.stringify(follow()), { 'x-forwarded-for': address });
     const flood = [];
     for (let n = 0; n < 5; n += 1) flood.push(await statusFrom('203.0.113.1'));
     expect(flood.slice(0, 3)).not.toContain(429);

@@ -6,6 +6,7 @@ import { signRequest, verifyRequest } from '@fedify/fedify';
 import { preloadedContexts } from '@fedify/fedify/runtime';
 import { CryptographicKey } from '@fedify/fedify/vocab';
 
+export const TYPE = 'application/activity+json';
 const context = ['https://www.w3.org/ns/activitystreams', 'https://w3id.org/security/v1'];
 
 /** Half as long as fedify's own keys, which take seconds to generate. */
@@ -49,7 +50,6 @@ interface SendOptions {
   /** Changes what is sent after it was signed. */
   tamper?: (body: string) => string;
   unsigned?: boolean;
-  spec?: 'draft-cavage-http-signatures-12' | 'rfc9421';
 }
 
 async function toPem(key: CryptoKey): Promise<string> {
@@ -62,7 +62,7 @@ const documents = new Map<string, unknown>(Object.entries(preloadedContexts));
 
 async function load(url: string) {
   if (!documents.has(url)) {
-    const response = await fetch(url, { headers: { accept: 'application/activity+json' } });
+    const response = await fetch(url, { headers: { accept: TYPE } });
     if (!response.ok) throw new Error(`${url} responds with ${response.status}`);
     documents.set(url, await response.json());
   }
@@ -95,18 +95,14 @@ export async function startPerson(name = 'mallory'): Promise<RemotePerson> {
       outbox: `${uri}/outbox`,
       publicKey: { id: `${uri}#main-key`, owner: uri, publicKeyPem: pem },
     },
-    async send(inbox, activity, { keyId = `${uri}#main-key`, tamper, unsigned, spec } = {}) {
+    async send(inbox, activity, { keyId = `${uri}#main-key`, tamper, unsigned } = {}) {
       const body = JSON.stringify({ '@context': context, ...activity });
-      const bare = new Request(inbox, {
-        method: 'POST',
-        headers: { 'content-type': 'application/activity+json' },
-        body,
-      });
+      const bare = new Request(inbox, { method: 'POST', headers: { 'content-type': TYPE }, body });
       const request =
         unsigned === true
           ? bare
           : await signRequest(bare, keys.privateKey, new URL(keyId), {
-              spec: spec ?? 'draft-cavage-http-signatures-12',
+              spec: 'draft-cavage-http-signatures-12',
             });
       const headers = new Headers(request.headers);
       // Node sets it from the address.
@@ -126,16 +122,11 @@ export async function startPerson(name = 'mallory'): Promise<RemotePerson> {
     const scheme = request.headers['signature-input'] === undefined ? 'draft-cavage' : 'rfc9421';
     person.attempts.push(scheme);
     if (refusal !== null) return refusal;
-    const headers = new Headers(
-      Object.entries(request.headers).flatMap(([header, value]): [string, string][] =>
-        typeof value === 'string' ? [[header, value]] : [],
-      ),
-    );
-    const arrived = new Request(`${base}${request.url ?? ''}`, {
-      method: 'POST',
-      headers,
-      body: new Uint8Array(bytes),
-    });
+    const headers = new Headers();
+    for (const [header, value] of Object.entries(request.headers))
+      if (typeof value === 'string') headers.set(header, value);
+    const init = { method: 'POST', headers, body: new Uint8Array(bytes) };
+    const arrived = new Request(`${base}${request.url ?? ''}`, init);
     const key = await verifyRequest(arrived, { documentLoader: load, contextLoader: load });
     if (!(key instanceof CryptographicKey) || key.id === null) return 401;
     person.received.push({ activity: JSON.parse(bytes.toString()) as Json, keyId: key.id.href, scheme });
@@ -151,9 +142,7 @@ export async function startPerson(name = 'mallory'): Promise<RemotePerson> {
       return;
     }
     if (person.serve !== null) return person.serve(response, request.url ?? '');
-    response
-      .writeHead(200, { 'content-type': 'application/activity+json' })
-      .end(JSON.stringify(person.document));
+    response.writeHead(200, { 'content-type': TYPE }).end(JSON.stringify(person.document));
   });
   return person;
 }

@@ -1,18 +1,21 @@
 import type { Sensitivity } from '@vitrine/contract/assets';
+import { sql } from 'kysely';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { auditEvents } from '../support/audit.ts';
 import type { Visitor } from '../support/client.ts';
 import { openLibrary, publish, upload } from '../support/library.ts';
+import { pagesOf } from '../support/pages.ts';
 import { grant } from '../support/people.ts';
 import { jpeg, plainFile } from '../support/pictures.ts';
 
 const library = await openLibrary();
+const { db } = library.deps;
 const curator = await library.join('curator');
 await grant(library, curator, 'assets.admin');
 const [owner, stranger] = await library.joinAll('owner', 'stranger');
 
 beforeEach(async () => {
-  await library.deps.db.updateTable('assets').set({ sensitivity: 'restricted' }).execute();
+  await db.updateTable('assets').set({ sensitivity: 'restricted' }).execute();
 });
 
 const add = async (sensitivity: Sensitivity, visibility?: 'public' | 'org-only' | 'private') => {
@@ -25,6 +28,8 @@ const exposed = async () => {
   expect(total).toBe(items.length);
   return items.map(({ asset, posts }) => [asset.id, posts]);
 };
+const restrict = (body: { ids?: string[]; all?: true; dry_run?: boolean }) =>
+  curator.ok('restrictAssets', { body });
 const sees = (who: Visitor, id: string) => who.status('GET', `/assets/${id}`);
 
 describe('GET /admin/assets/exposed', () => {
@@ -50,26 +55,21 @@ describe('GET /admin/assets/exposed', () => {
     const { id } = await upload(owner, await jpeg(40, 30));
     await owner.ok('updateUser', { params: { ref: owner.ref }, body: { avatar_asset_id: id } });
     const hero = await add('public');
-    await library.deps.db
-      .insertInto('teams')
-      .values({ slug: 'heroes', name: 'Heroes', hero_asset_id: hero })
-      .execute();
+    await db.insertInto('teams').values({ slug: 'heroes', name: 'Heroes', hero_asset_id: hero }).execute();
     expect(await exposed()).toEqual([]);
-    expect(await curator.ok('restrictAssets', { body: { ids: [id, hero] } })).toEqual({
-      count: 0,
-      remaining: 0,
-    });
+    expect(await restrict({ ids: [id, hero] })).toEqual({ count: 0, remaining: 0 });
   });
 
   test('pages without duplicates', async () => {
     const ids: string[] = [];
     for (let i = 0; i < 5; i += 1) ids.unshift(await add('org'));
-    const first = await curator.ok('listExposedAssets', { query: { limit: 3 } });
-    const second = await curator.ok('listExposedAssets', {
-      query: { limit: 3, cursor: first.next_cursor ?? '' },
+    const pages = await pagesOf(async (from) => {
+      const page = await curator.ok('listExposedAssets', { query: { limit: 3, ...from } });
+      expect(page.total).toBe(5);
+      return page;
     });
-    expect([...first.items, ...second.items].map(({ asset }) => asset.id)).toEqual(ids);
-    expect([first.total, second.next_cursor]).toEqual([5, null]);
+    expect(pages.map(({ length }) => length)).toEqual([3, 2]);
+    expect(pages.flat().map(({ asset }) => asset.id)).toEqual(ids);
   });
 });
 
@@ -77,12 +77,9 @@ describe('POST /admin/assets/restrict', () => {
   test('restricts the named assets, after a dry run that only counts', async () => {
     const [one, two] = [await add('public'), await add('org')];
     const body = { ids: [one] };
-    expect(await curator.ok('restrictAssets', { body: { ...body, dry_run: true } })).toEqual({
-      count: 1,
-      remaining: 1,
-    });
+    expect(await restrict({ ...body, dry_run: true })).toEqual({ count: 1, remaining: 1 });
     expect(await sees(stranger, one)).toBe(200);
-    expect(await curator.ok('restrictAssets', { body })).toEqual({ count: 1, remaining: 0 });
+    expect(await restrict(body)).toEqual({ count: 1, remaining: 0 });
     expect([await sees(stranger, one), await sees(owner, one), await sees(stranger, two)]).toEqual([
       404, 200, 200,
     ]);
@@ -96,27 +93,11 @@ describe('POST /admin/assets/restrict', () => {
   test('restricts all exposed assets in batches, and no others', async () => {
     const shown = await add('public', 'public');
     const one = await add('public');
-    const { db } = library.deps;
-    const { file_hash } = await db
-      .selectFrom('assets')
-      .select('file_hash')
-      .limit(1)
-      .executeTakeFirstOrThrow();
-    const many = Array.from({ length: 1100 }, () => ({
-      owner_user_ref: owner.ref,
-      asset_type: 7,
-      file_hash,
-      file_name: 'many.txt',
-      sensitivity: 'org' as const,
-      processing_status: 'ready' as const,
-    }));
-    await db.insertInto('assets').values(many).execute();
-    const preview = await curator.ok('restrictAssets', { body: { all: true, dry_run: true } });
-    expect(preview.count).toBe(1101);
-    expect(await curator.ok('restrictAssets', { body: { all: true } })).toEqual({
-      count: 1101,
-      remaining: 0,
-    });
+    await sql`insert into assets (owner_user_ref, asset_type, file_hash, file_name, sensitivity, processing_status)
+      select owner_user_ref, asset_type, file_hash, 'many.txt', 'org', 'ready'
+      from assets, generate_series(1, 1100) where id = ${one}`.execute(db);
+    expect((await restrict({ all: true, dry_run: true })).count).toBe(1101);
+    expect(await restrict({ all: true })).toEqual({ count: 1101, remaining: 0 });
     expect(await exposed()).toEqual([]);
     expect([await sees(stranger, shown), await sees(stranger, one)]).toEqual([200, 404]);
   });

@@ -10,18 +10,19 @@ import { openLibrary, upload } from '../support/library.ts';
 import { unknownBytes } from '../support/pictures.ts';
 
 const library = await openLibrary();
+const { db } = library.deps;
 const root = await library.join('root', 'admin');
 
+const forgetJobs = () =>
+  sql`select graphile_worker.complete_jobs(array(select id from graphile_worker.jobs))`.execute(db);
+
 beforeEach(async () => {
-  await sql`select graphile_worker.force_unlock_workers(array['somebody'])`.execute(library.deps.db);
-  await sql`select graphile_worker.complete_jobs(array(select id from graphile_worker.jobs))`.execute(
-    library.deps.db,
-  );
+  await sql`select graphile_worker.force_unlock_workers(array['somebody'])`.execute(db);
+  await forgetJobs();
 });
 
 /** Adds a job in this state, with this error if it failed. */
 async function addJob(state: 'waiting' | 'running' | 'failed', name = 'expire', error = 'it broke') {
-  const { db } = library.deps;
   const { rows } = await sql<{ id: number }>`
     select id from graphile_worker.add_job(${name}, '{}'::json, max_attempts => 3)`.execute(db);
   const id = rows[0]?.id ?? 0;
@@ -36,19 +37,12 @@ async function addJob(state: 'waiting' | 'running' | 'failed', name = 'expire', 
 
 const jobs = (query = {}) => root.ok('listJobs', { query });
 const idsOf = ({ items }: { items: { id: number }[] }) => items.map(({ id }) => id);
-const errorOf = (text: string) => {
-  const { error }: { error: string } = JSON.parse(text);
-  return error;
-};
 
 // ADMIN-5
 describe('GET /admin/system/jobs', () => {
   test('lists unfinished jobs newest first, with state and last message', async () => {
-    const [waiting, running, failed] = [
-      await addJob('waiting'),
-      await addJob('running'),
-      await addJob('failed', 'sweep', 'the disk is full'),
-    ];
+    const [waiting, running] = [await addJob('waiting'), await addJob('running')];
+    const failed = await addJob('failed', 'sweep', 'the disk is full');
     const { items } = await jobs();
     expect(items.map(({ id, name, state, last_error }) => [id, name, state, last_error])).toEqual([
       [failed, 'sweep', 'failed', 'the disk is full'],
@@ -59,15 +53,11 @@ describe('GET /admin/system/jobs', () => {
   });
 
   test('filters by state and name', async () => {
-    const ids = {
-      waiting: await addJob('waiting'),
-      running: await addJob('running'),
-      failed: await addJob('failed'),
-    };
-    const swept = await addJob('waiting', 'sweep');
-    expect(idsOf(await jobs({ state: 'waiting' }))).toEqual([swept, ids.waiting]);
-    expect(idsOf(await jobs({ state: 'running' }))).toEqual([ids.running]);
-    expect(idsOf(await jobs({ state: 'failed' }))).toEqual([ids.failed]);
+    const [waiting, running] = [await addJob('waiting'), await addJob('running')];
+    const [failed, swept] = [await addJob('failed'), await addJob('waiting', 'sweep')];
+    expect(idsOf(await jobs({ state: 'waiting' }))).toEqual([swept, waiting]);
+    expect(idsOf(await jobs({ state: 'running' }))).toEqual([running]);
+    expect(idsOf(await jobs({ state: 'failed' }))).toEqual([failed]);
     expect(idsOf(await jobs({ name: 'sweep' }))).toEqual([swept]);
     expect(idsOf(await jobs({ name: 'sweep', state: 'failed' }))).toEqual([]);
     expect(idsOf(await jobs({ name: 'no such job' }))).toEqual([]);
@@ -87,9 +77,7 @@ describe('GET /admin/system/jobs', () => {
   // ADMIN-5
   test('truncates long errors, shows odd characters, and never the payload of a job', async () => {
     await addJob('failed', 'expire', `ünïcode <b>${'x'.repeat(20_000)}`);
-    await sql`select graphile_worker.add_job('render', '{"hash": "secret-payload"}'::json)`.execute(
-      library.deps.db,
-    );
+    await sql`select graphile_worker.add_job('render', '{"hash": "secret-payload"}'::json)`.execute(db);
     const { text } = await root.send('/admin/system/jobs');
     expect(text).not.toContain('secret-payload');
     const failed = (await jobs({ state: 'failed' })).items[0];
@@ -120,19 +108,15 @@ describe('GET /admin/system/jobs', () => {
 
   // ADMIN-12
   test('shows the progress, start and file of a transcode', async () => {
-    const { db } = library.deps;
     const { file_hash: hash } = await upload(root, unknownBytes(), {}, 'film.bin');
-    await sql`select graphile_worker.complete_jobs(array(select id from graphile_worker.jobs))`.execute(db);
-    await sql`insert into transcodes (file_hash, state, progress) values (${hash}, 'running', 0.25)`.execute(
-      db,
-    );
-    await sql`select graphile_worker.add_job('transcode', json_build_object('hash', ${hash}::text))`.execute(
-      db,
-    );
+    await forgetJobs();
+    await sql`insert into transcodes (file_hash, state, progress)
+      values (${hash}, 'running', 0.25)`.execute(db);
+    const payload = sql`json_build_object('hash', ${hash}::text)`;
+    await sql`select graphile_worker.add_job('transcode', ${payload})`.execute(db);
     expect((await jobs()).items).toMatchObject([{ state: 'waiting', running_since: null, progress: null }]);
-    await sql`update graphile_worker._private_jobs set locked_at = '2026-05-04T03:02:01Z', locked_by = 'somebody'`.execute(
-      db,
-    );
+    await sql`update graphile_worker._private_jobs
+      set locked_at = '2026-05-04T03:02:01Z', locked_by = 'somebody'`.execute(db);
     const file = { mime: 'application/octet-stream', size_bytes: unknownBytes().length };
     const at = async (part: number) => {
       await sql`update transcodes set progress = ${part}`.execute(db);
@@ -156,23 +140,17 @@ describe('GET /admin/system/jobs', () => {
         name === 'tiles'
           ? Uint8Array.from(await sharp({ create: panorama }).jpeg().toBuffer())
           : pdf(Array.from({ length: 10 }, (_, at) => `Page ${at}`));
-      const { file_hash: hash } = await upload(
-        root,
-        bytes,
-        {},
-        name === 'tiles' ? 'panorama.jpg' : 'document.pdf',
-      );
-      await sql`select graphile_worker.complete_jobs(array(select id from graphile_worker.jobs))`.execute(
-        deps.db,
-      );
+      const fileName = name === 'tiles' ? 'panorama.jpg' : 'document.pdf';
+      const hash = (await upload(root, bytes, {}, fileName)).file_hash ?? '';
+      await forgetJobs();
       const id = await addJob('running', name);
       const context = { jobId: String(id), lastAttempt: false, log: deps.log };
       const handler = name === 'tiles' ? tilesJob(deps, 0) : renderJob(deps, 0);
       const progress = async () => (await jobs()).items.find((job) => job.id === id)?.progress ?? null;
-      const { working } = await deps.db.transaction().execute(async (tx) => {
+      const { working } = await db.transaction().execute(async (tx) => {
         // The job needs this lock to store what it made, so it cannot end before its progress is read.
-        await lockFile(tx, hash ?? '');
-        const working = handler({ hash: hash ?? '', owner: '1' }, context);
+        await lockFile(tx, hash);
+        const working = handler({ hash, owner: '1' }, context);
         await expect
           .poll(progress, { timeout: 60_000, interval: 20 })
           .toEqual({ part: expect.closeTo(0.5, 0), step: null, done: null, total: null });
@@ -181,7 +159,7 @@ describe('GET /admin/system/jobs', () => {
       });
       await working;
       expect(await progress()).toBeNull();
-      const { rows } = await sql`select from job_progress`.execute(deps.db);
+      const { rows } = await sql`select from job_progress`.execute(db);
       expect(rows).toEqual([]);
     },
   );
@@ -189,7 +167,6 @@ describe('GET /admin/system/jobs', () => {
   // ADMIN-12
   test('does not show the progress of an earlier attempt', async () => {
     const id = await addJob('running', 'tiles');
-    const { db } = library.deps;
     await sql`insert into job_progress values (${id}, 0.5)`.execute(db);
     expect((await jobs()).items).toMatchObject([{ id, progress: { part: 0.5 } }]);
     await sql`update job_progress set updated_at = now() - interval '1 minute'`.execute(db);
@@ -199,17 +176,11 @@ describe('GET /admin/system/jobs', () => {
 
   // ADMIN-12
   test('shows how many files a pass over the library processed', async () => {
-    const { db } = library.deps;
-    const { rows } = await sql<{
-      id: string;
-    }>`insert into extraction_runs (started_by_user_ref, total, done, state)
-      values (${root.ref}, 40, 10, 'cancelled') returning id`.execute(db);
-    await sql`select graphile_worker.add_job('extract-stored', json_build_object('run', ${rows[0]?.id ?? ''}::text))`.execute(
-      db,
-    );
-    expect((await jobs()).items).toMatchObject([
-      { progress: { part: 0.25, done: 10, total: 40, step: null } },
-    ]);
+    await sql`with run as (insert into extraction_runs (started_by_user_ref, total, done, state)
+        values (${root.ref}, 40, 10, 'cancelled') returning id)
+      select graphile_worker.add_job('extract-stored', json_build_object('run', id)) from run`.execute(db);
+    const progress = { part: 0.25, done: 10, total: 40, step: null };
+    expect((await jobs()).items).toMatchObject([{ progress }]);
   });
 
   test('has counts by name and state', async () => {
@@ -240,7 +211,7 @@ describe('a job', () => {
   test('that waits for a retry can run now', async () => {
     const id = await addJob('waiting');
     await sql`select graphile_worker.reschedule_jobs(array[${id}]::bigint[], run_at => now() + interval '1 day',
-      attempts => 2)`.execute(library.deps.db);
+      attempts => 2)`.execute(db);
     await library.runJobs();
     expect(idsOf(await jobs())).toEqual([id]);
     await root.ok('retryJob', { params: { id } });
@@ -252,10 +223,10 @@ describe('a job', () => {
   test('that runs can be neither retried nor deleted, one that waits cannot be deleted: 409', async () => {
     const [running, waiting] = [await addJob('running'), await addJob('waiting')];
     const answers = [await retry(running), await forget(running), await forget(waiting)];
-    expect(answers.map(({ status, text }) => [status, errorOf(text)])).toEqual([
-      [409, 'the job is running'],
-      [409, 'the job has not failed'],
-      [409, 'the job has not failed'],
+    expect(answers.map(({ status, text }) => [status, JSON.parse(text)])).toEqual([
+      [409, { error: 'the job is running' }],
+      [409, { error: 'the job has not failed' }],
+      [409, { error: 'the job has not failed' }],
     ]);
     expect(idsOf(await jobs())).toEqual([waiting, running]);
   });

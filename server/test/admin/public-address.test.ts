@@ -97,10 +97,8 @@ describe('the stored public address', () => {
     const headers = { origin: 'http://environment.example' };
     const change = await chief.send('/admin/system/site', { method: 'PATCH', body: typo, headers });
     expect(change.status).toBe(200);
-    const answer = await fixed.anonymous().send('/auth/login', {
-      method: 'POST',
-      body: { username: 'chief', password },
-    });
+    const credentials = { username: 'chief', password };
+    const answer = await fixed.anonymous().send('/auth/login', { method: 'POST', body: credentials });
     expect(answer.headers.get('set-cookie')).not.toContain('Secure');
   });
 });

@@ -5,20 +5,17 @@ import { openLibrary, publish, upload } from '../support/library.ts';
 import { plainFile } from '../support/pictures.ts';
 import { openSecond } from '../support/second.ts';
 
-const ids = new Map<string, string>();
-
 const library = await openLibrary();
 const root = await library.join('root', 'admin');
 const asset = await upload(root, plainFile());
 await publish(root, [asset], { visibility: 'public' });
-ids.set('id', asset.id);
 
 const all = Object.values(operations);
 
 /** Fills the parameters of a path with those of an existing object. */
 function addressOf(path: string): string {
   return path
-    .replace('{id}', ids.get('id') ?? '')
+    .replace('{id}', asset.id)
     .replace('{key}', 'col')
     .replace('{username}', 'root')
     .replace(/\{\w*ref\}/g, String(root.ref))
@@ -64,7 +61,7 @@ describe('with public mode off', () => {
 
   test('responds identically for existing and unknown targets', async () => {
     const missing = '/posts/00000000-0000-4000-8000-00000000dead';
-    const answers = [`/assets/${ids.get('id')}`, missing, '/posts/no-uuid', '/posts?limit=0'];
+    const answers = [`/assets/${asset.id}`, missing, '/posts/no-uuid', '/posts?limit=0'];
     for (const path of answers) {
       const answer = await library.anonymous().send(path);
       expect([path, answer.status, answer.text]).toEqual([path, 401, '{"error":"sign in first"}']);

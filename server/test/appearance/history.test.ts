@@ -6,12 +6,12 @@ import { logoKey } from '../../src/platform/storage/object-key.ts';
 import { sweep } from '../../src/sweep/stored-files.ts';
 import { auditEventsDuring } from '../support/audit.ts';
 import { openLibrary, upload } from '../support/library.ts';
+import { sha256 } from '../support/pictures.ts';
 import {
   addressOf,
   fetchBytes,
   forgetLogos,
   hashesOf,
-  hashOf,
   isStored,
   type Logo,
   newLogo,
@@ -47,7 +47,14 @@ async function stored(logos: readonly Logo[]): Promise<boolean[]> {
 
 const eventsDuring = (act: () => Promise<unknown>) => auditEventsDuring(library, act);
 
-const all = <T>(count: number, value: T): T[] => Array.from({ length: count }, () => value);
+/** Checks that a selection is refused, changes nothing and records nothing. */
+async function expectRefused(hash: string, status: number, error: string): Promise<void> {
+  const before = await shown();
+  const events = await eventsDuring(async () =>
+    expect(await root.refused('selectLogo', { body: { hash } })).toEqual({ status, error }),
+  );
+  expect([events, await shown()]).toEqual([[], before]);
+}
 
 /** Uploads five logos, so that the history contains no earlier one. */
 async function pushOut(): Promise<void> {
@@ -112,7 +119,7 @@ describe('eviction', () => {
     await library.runJobs();
     await sweep(library.deps, Date.now() + 2 * days);
     expect(hashesOf(await shown())).toEqual(hashes(logos));
-    expect(await served(logos)).toEqual(all(5, 200));
+    expect(await served(logos)).toEqual(Array(5).fill(200));
   });
 
   test('keeps bytes that were uploaded again before or after the job ran; they may leave again', async () => {
@@ -124,7 +131,7 @@ describe('eviction', () => {
     expect((await root.refused('selectLogo', { body: { hash: logo.hash } })).status).toBe(404);
     expect((await useBytes(root, logo.bytes)).logo_url).toBe(addressOf(logo.hash));
     await library.runJobs();
-    expect(hashOf((await fetchBytes(library, addressOf(logo.hash))).bytes)).toBe(logo.hash);
+    expect(sha256((await fetchBytes(library, addressOf(logo.hash))).bytes)).toBe(logo.hash);
     await pushOut();
     await library.runJobs();
     expect(await stored([logo])).toEqual([false]);
@@ -181,7 +188,7 @@ describe('POST /admin/system/appearance/logo/select', () => {
     expect(answer.logo_history.map(({ active }) => active)).toEqual([true, false, false]);
     expect(answer).toMatchObject({ logo_url: addressOf(second), logo_width: 64, logo_height: 48 });
     expect(await shown()).toEqual(answer);
-    expect(hashOf((await fetchBytes(library, `${basePath}/appearance/logo`)).bytes)).toBe(second);
+    expect(sha256((await fetchBytes(library, `${basePath}/appearance/logo`)).bytes)).toBe(second);
     expect(events).toMatchObject([
       { event: 'appearance.logo.changed', actor_user_ref: mara.ref, metadata: { hash: second } },
     ]);
@@ -203,69 +210,35 @@ describe('POST /admin/system/appearance/logo/select', () => {
     const [logo, unknown] = [await newLogo(), await newLogo()];
     await useBytes(root, logo.bytes);
     const asset = await upload(root, unknown.bytes, {}, 'asset.png');
-    const before = await shown();
-    for (const hash of [unknown.hash, '0'.repeat(64), asset.file_hash ?? '']) {
-      const events = await eventsDuring(async () =>
-        expect(await root.refused('selectLogo', { body: { hash } })).toEqual({
-          status: 404,
-          error: 'logo not found',
-        }),
-      );
-      expect(events).toEqual([]);
-    }
-    expect(await shown()).toEqual(before);
+    for (const hash of [unknown.hash, '0'.repeat(64), asset.file_hash ?? ''])
+      await expectRefused(hash, 404, 'logo not found');
   });
 });
 
-// APPEARANCE-9
-describe('an entry whose bytes are missing', () => {
-  async function withOneMissing(): Promise<{ missing: Logo; current: Logo }> {
-    const [missing, current] = [await newLogo(), await newLogo()];
-    await useInTurn(root, [missing, current]);
-    await library.deps.storage.delete(logoKey(missing.hash));
-    return { missing, current };
-  }
-
-  // APPEARANCE-9
-  test('stays in the list and is marked as missing', async () => {
-    const { missing, current } = await withOneMissing();
-    const available = async () =>
-      (await shown()).logo_history.map(({ hash, available }) => [hash, available]);
-    expect(await available()).toEqual([
-      [current.hash, true],
-      [missing.hash, false],
-    ]);
-    await library.deps.storage.delete(logoKey(current.hash));
-    expect(await available()).toEqual([
-      [current.hash, false],
-      [missing.hash, false],
-    ]);
-    expect(await activeOnes()).toEqual([current.hash]);
-  });
-
-  // APPEARANCE-5
-  test('cannot be selected: 409', async () => {
-    const { missing } = await withOneMissing();
-    const before = await shown();
-    const events = await eventsDuring(async () =>
-      expect(await root.refused('selectLogo', { body: { hash: missing.hash } })).toEqual({
-        status: 409,
-        error: 'the logo cannot be read',
-      }),
-    );
-    expect(events).toEqual([]);
-    expect(await shown()).toEqual(before);
-  });
-
-  test('is restored by uploading the same bytes', async () => {
-    const { missing, current } = await withOneMissing();
-    const answer = await useBytes(root, missing.bytes);
-    expect(answer.logo_history.map(({ hash, available }) => [hash, available])).toEqual([
-      [missing.hash, true],
-      [current.hash, true],
-    ]);
-    expect(await served([missing])).toEqual([200]);
-  });
+// APPEARANCE-5, APPEARANCE-9
+test('an entry whose bytes are missing stays, marked, and cannot be selected until they are uploaded again', async () => {
+  const [first, second] = [await newLogo(), await newLogo()];
+  await useInTurn(root, [first, second]);
+  const { storage } = library.deps;
+  const available = async () => (await shown()).logo_history.map(({ hash, available }) => [hash, available]);
+  await storage.delete(logoKey(first.hash));
+  expect(await available()).toEqual([
+    [second.hash, true],
+    [first.hash, false],
+  ]);
+  await expectRefused(first.hash, 409, 'the logo cannot be read');
+  await useBytes(root, first.bytes);
+  expect(await available()).toEqual([
+    [first.hash, true],
+    [second.hash, true],
+  ]);
+  expect(await served([first])).toEqual([200]);
+  for (const { hash } of [first, second]) await storage.delete(logoKey(hash));
+  expect(await available()).toEqual([
+    [first.hash, false],
+    [second.hash, false],
+  ]);
+  expect(await activeOnes()).toEqual([first.hash]);
 });
 
 // APPEARANCE-6
@@ -277,7 +250,7 @@ describe('DELETE /admin/system/appearance/logo', () => {
     await useBytes(root, logo.bytes);
     const events = await eventsDuring(async () => {
       const answer = await root.ok('revertLogo');
-      expect(await Promise.all(all(3, 0).map(() => root.ok('revertLogo')))).toEqual(all(3, answer));
+      expect(await Promise.all([1, 2, 3].map(() => root.ok('revertLogo')))).toEqual(Array(3).fill(answer));
       for (const seen of [answer, await library.anonymous().ok('getAppearance')]) {
         for (const key of ['logo_url', 'logo_width', 'logo_height']) expect(seen).not.toHaveProperty(key);
       }
@@ -302,8 +275,8 @@ describe('DELETE /admin/system/appearance/logo', () => {
     const answer = await root.ok('revertLogo');
     await library.runJobs();
     expect(answer.logo_history).toEqual(before.logo_history.map((entry) => ({ ...entry, active: false })));
-    expect(await stored(logos)).toEqual(all(5, true));
-    expect(await served(logos)).toEqual(all(5, 200));
+    expect(await stored(logos)).toEqual(Array(5).fill(true));
+    expect(await served(logos)).toEqual(Array(5).fill(200));
   });
 });
 

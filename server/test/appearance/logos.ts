@@ -1,10 +1,9 @@
-import { createHash } from 'node:crypto';
 import type { AdminAppearance } from '@vitrine/contract/appearance';
 import { basePath } from '@vitrine/contract/operations';
 import { logoKey } from '../../src/platform/storage/object-key.ts';
 import type { Visitor } from '../support/client.ts';
-import type { Account, Library } from '../support/library.ts';
-import { png } from '../support/pictures.ts';
+import type { Library } from '../support/library.ts';
+import { png, sha256 } from '../support/pictures.ts';
 
 export type Bytes = Uint8Array<ArrayBuffer>;
 
@@ -14,17 +13,13 @@ export interface Logo {
   hash: string;
 }
 
-export function hashOf(bytes: Bytes): string {
-  return createHash('sha256').update(bytes).digest('hex');
-}
-
 let made = 0;
 
 /** Returns a picture that no other test uses. */
 export async function newLogo(width = 64, height = 48): Promise<Logo> {
   made += 1;
   const bytes = await png(width, height, made * 7919);
-  return { bytes, hash: hashOf(bytes) };
+  return { bytes, hash: sha256(bytes) };
 }
 
 export async function newLogos(count: number): Promise<Logo[]> {
@@ -55,31 +50,11 @@ export async function isStored(library: Library, hash: string): Promise<boolean>
   return (await library.deps.storage.head(logoKey(hash))) !== null;
 }
 
-export interface Fetched {
-  status: number;
-  headers: Headers;
-  bytes: Bytes;
-}
-
 /** Returns the response at an address of the service without a cookie. */
-export async function fetchBytes(library: Library, path: string): Promise<Fetched> {
+export async function fetchBytes(library: Library, path: string) {
   const response = await fetch(library.address + path);
-  const bytes = new Uint8Array(await response.arrayBuffer());
-  return { status: response.status, headers: response.headers, bytes };
-}
-
-/** Sends bytes to a path below the base path, with this content type; null sends none. */
-export async function sendBytes(
-  library: Library,
-  account: Account,
-  [method, path]: readonly [method: string, path: string],
-  bytes: Bytes,
-  type: string | null,
-): Promise<{ status: number; text: string }> {
-  const headers = new Headers({ cookie: `user=${account.cookie()}` });
-  if (type !== null) headers.set('content-type', type);
-  const response = await fetch(library.address + basePath + path, { method, headers, body: bytes });
-  return { status: response.status, text: await response.text() };
+  const { status, headers } = response;
+  return { status, headers, bytes: new Uint8Array(await response.arrayBuffer()) };
 }
 
 /** Deletes all logos. */

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { requestAs } from '../support/client.ts';
 import { openLibrary, upload } from '../support/library.ts';
 import { jpeg, plainText, svg } from '../support/pictures.ts';
 
@@ -9,10 +10,7 @@ const asset = await upload(mara, bytes);
 await library.runJobs();
 
 async function get(path: string, headers: Record<string, string> = {}, method = 'GET') {
-  const response = await fetch(`${library.address}/api/v1/assets/${asset.id}/${path}`, {
-    method,
-    headers: { ...headers, cookie: `user=${mara.cookie()}` },
-  });
+  const response = await requestAs(mara, library, `/assets/${asset.id}/${path}`, { method, headers });
   const body = Buffer.from(await response.arrayBuffer());
   return { status: response.status, headers: response.headers, body };
 }

@@ -1,26 +1,24 @@
-import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtemp, open, readdir, readFile, readlink, rm, truncate, writeFile } from 'node:fs/promises';
+import { open, readdir, readFile, readlink, rm, truncate, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ShownAsset } from '@vitrine/contract/assets';
 import { describe, expect, test } from 'vitest';
 import { storeFound } from '../../src/import/store.ts';
 import { originalKey, renditionKey } from '../../src/platform/storage/object-key.ts';
+import { requestAs } from '../support/client.ts';
 import { objectPath, openLibrary, upload } from '../support/library.ts';
-import { jpeg, plainText } from '../support/pictures.ts';
+import { jpeg, plainText, sha256 } from '../support/pictures.ts';
+import { temporaryDirectory } from '../support/temporary.ts';
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
 const library = await openLibrary();
 const [mara, other] = await library.joinAll('mara', 'other');
 
-const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
+const directory = await temporaryDirectory();
 
-function originalOf(bytes: Uint8Array): string {
-  return objectPath(library, originalKey(sha256(bytes)));
-}
+const originalOf = (bytes: Uint8Array) => objectPath(library, originalKey(sha256(bytes)));
 
 /** Changes one byte in the middle of a file, as a failing disk does. */
 async function flipByte(path: string): Promise<void> {
@@ -30,14 +28,8 @@ async function flipByte(path: string): Promise<void> {
   await file.close();
 }
 
-function get(path: string, init: RequestInit = {}): Promise<Response> {
-  const headers = { cookie: `user=${mara.cookie()}`, ...init.headers };
-  return fetch(`${library.address}/api/v1${path}`, {
-    ...init,
-    headers,
-    signal: AbortSignal.timeout(10_000),
-  });
-}
+const get = (path: string, init: RequestInit = {}) =>
+  requestAs(mara, library, path, { ...init, signal: AbortSignal.timeout(10_000) });
 
 async function shown(id: string): Promise<ShownAsset> {
   const asset = await mara.ok('getAsset', { params: { id } });
@@ -80,8 +72,7 @@ describe.each(damages)('an original that %s', (_, damage) => {
       });
       await upload(uploader, bytes);
       expect(sha256(await readFile(originalOf(bytes)))).toBe(sha256(bytes));
-      const sent = new Uint8Array(await (await get(`/assets/${id}/file`)).arrayBuffer());
-      expect(sha256(sent)).toBe(sha256(bytes));
+      expect(sha256(await (await get(`/assets/${id}/file`)).bytes())).toBe(sha256(bytes));
     }
   });
 });
@@ -89,14 +80,12 @@ describe.each(damages)('an original that %s', (_, damage) => {
 describe('a damaged original', () => {
   test('is replaced when the file is imported again', async () => {
     const bytes = await picture();
-    const directory = await mkdtemp(join(tmpdir(), 'vitrine-again-'));
     const path = join(directory, 'again.jpg');
     await writeFile(path, bytes);
     const file = { path, name: 'again.jpg', folder: '' };
     const first = await storeFound(library.deps, mara.ref, file);
     await truncate(originalOf(bytes), 100);
     const again = await storeFound(library.deps, mara.ref, file);
-    await rm(directory, { recursive: true });
     expect(again).toEqual({ assetId: first.assetId, skipped: true });
     expect(sha256(await readFile(originalOf(bytes)))).toBe(sha256(bytes));
   });

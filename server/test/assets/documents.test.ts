@@ -15,12 +15,8 @@ const owner = await library.join('owner');
 test('documents have the headers that viewers need, and cannot run scripts', async () => {
   const font = await readFile(resolve('@fontsource/inter/files/inter-greek-400-normal.woff2'));
   const book = await upload(owner, pdf(['One', 'Two']), {}, 'book.pdf');
-  const note = await upload(
-    owner,
-    plainText('# Title\n\n**bold** <script>alert(1)</script>\n'),
-    {},
-    'note.md',
-  );
+  const text = plainText('# Title\n\n**bold** <script>alert(1)</script>\n');
+  const note = await upload(owner, text, {}, 'note.md');
   const type = await upload(owner, Uint8Array.from(font), {}, 'type.woff2');
   const letter = await upload(owner, docx(['Dear Ivo']), {}, 'letter.docx');
   await library.runJobs();

@@ -13,6 +13,7 @@ let asset: ShownAsset;
 const library = await openLibrary();
 const root = await library.join('root', 'admin');
 const mara = await library.join('mara');
+const { db } = library.deps;
 const studio = await addTeam(library, 'studio', [mara]);
 const hash = (await upload(mara, unknownBytes())).file_hash ?? '';
 
@@ -122,7 +123,7 @@ describe('PATCH /assets/{id} refuses with 400, and changes nothing', () => {
       expect((await patch({ title: 'no', mature: true, tags: ['no'] }, who)).status).toBe(400);
     expect(await shown()).toEqual(asset);
     // Assets that are already mature may be edited, and lose the rating.
-    await library.deps.db.updateTable('assets').set({ mature: true }).where('id', '=', asset.id).execute();
+    await db.updateTable('assets').set({ mature: true }).where('id', '=', asset.id).execute();
     expect(await edit({ title: 'Later' })).toMatchObject({ title: 'Later', mature: true });
     expect(await edit({ mature: false })).toMatchObject({ mature: false });
     await root.ok('setMatureContent', { body: { allowed: true } });
@@ -166,8 +167,7 @@ describe('if_unchanged_since', () => {
   // HTTP-18
   test('increases with every change, also when the clock is behind', async () => {
     const ahead = new Date(Date.now() + 3_600_000).toISOString();
-    const behind = { updated_at: ahead };
-    await library.deps.db.updateTable('assets').set(behind).where('id', '=', asset.id).execute();
+    await db.updateTable('assets').set({ updated_at: ahead }).where('id', '=', asset.id).execute();
     await Promise.all(Array.from({ length: 10 }, (_, n) => edit({ title: `t${n}` })));
     expect(Date.parse((await edit({})).updated_at)).toBe(Date.parse(ahead) + 10);
     expect((await patch({ title: 'late', if_unchanged_since: ahead })).status).toBe(409);
@@ -176,10 +176,10 @@ describe('if_unchanged_since', () => {
   test('is not decreased by a rendering that ends after an edit', async () => {
     const picture = await upload(mara, await jpeg(64, 48));
     const held: { done: Promise<void> } = { done: Promise.resolve() };
-    const edited = await library.deps.db.transaction().execute(async (tx) => {
+    const edited = await db.transaction().execute(async (tx) => {
       await lockFile(tx, picture.file_hash ?? '');
       held.done = library.runJobs();
-      expect(await comeToWait(library.deps.db)).toBe(true);
+      expect(await comeToWait(db)).toBe(true);
       await sleep(20);
       return mara.ok('updateAsset', { params: { id: picture.id }, body: { title: 'edited' } });
     });

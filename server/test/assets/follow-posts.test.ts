@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { Visitor } from '../support/client.ts';
-import { openLibrary, publish, upload } from '../support/library.ts';
+import { formOf, openLibrary, publish, upload } from '../support/library.ts';
 import { plainFile } from '../support/pictures.ts';
 import { addTeam } from '../support/teams.ts';
 
@@ -22,46 +22,36 @@ async function finds(who: Visitor, { id }: { id: string }, title = 'Driftwood'):
 
 /** Returns the assets whose stored exposure differs from the exposure by definition. */
 async function wrongExposures(): Promise<unknown[]> {
-  const { rows } = await sql`
-    select a.id, a.exposure, coalesce(min(case p.visibility when 'public' then 1 when 'org-only' then 2 else 3 end), 4) as due
-    from assets a
+  const due = sql`coalesce(min(case p.visibility when 'public' then 1 when 'org-only' then 2 else 3 end), 4)`;
+  const { rows } = await sql`select a.id, a.exposure, ${due} as due from assets a
       left join (select post_id, asset_id from post_members
         union select id, cover_thumbnail_asset_id from posts where cover_thumbnail_asset_id is not null) m on m.asset_id = a.id
       left join posts p on p.id = m.post_id and p.deleted_at is null and not p.draft
         and (p.author_user_ref = a.owner_user_ref or p.team_id = a.team_id)
     group by a.id
-    having array_position(array['public', 'org-only', 'narrow', 'none'], a.exposure)
-      <> coalesce(min(case p.visibility when 'public' then 1 when 'org-only' then 2 else 3 end), 4)`.execute(
-    library.deps.db,
-  );
+    having array_position(array['public', 'org-only', 'narrow', 'none'], a.exposure) <> ${due}`.execute(db);
   return rows;
 }
 
 const library = await openLibrary();
-const [owner, colleague, follower, stranger] = await library.joinAll(
-  'owner',
-  'colleague',
-  'follower',
-  'stranger',
-);
+const { db } = library.deps;
+const [owner, colleague] = await library.joinAll('owner', 'colleague');
+const [follower, stranger] = await library.joinAll('follower', 'stranger');
 const root = await library.join('root', 'admin');
 await follower.ok('followUser', { params: { ref: owner.ref } });
 await library.setPublicMode(true);
 
 beforeEach(async () => {
-  await sql`delete from posts`.execute(library.deps.db);
-  await sql`delete from assets`.execute(library.deps.db);
+  await sql`delete from posts`.execute(db);
+  await sql`delete from assets`.execute(db);
   asset = await addFile('Driftwood');
 });
 
 describe('an asset of sensitivity posts', () => {
   // ADMIN-4, ASSET-16
   test('is the default of uploads, unless the library has another default', async () => {
-    const sensitivity = async () => {
-      const body = new FormData();
-      body.append('file', new Blob([plainFile()]), 'plain.bin');
-      return (await owner.ok('createAsset', { body })).sensitivity;
-    };
+    const sensitivity = async () =>
+      (await owner.ok('createAsset', { body: formOf(plainFile()) })).sensitivity;
     const setDefault = (default_sensitivity: 'org' | 'posts') =>
       root.ok('updateSite', { body: { default_sensitivity } });
     expect(await sensitivity()).toBe('posts');
@@ -116,7 +106,7 @@ describe('an asset of sensitivity posts', () => {
     // ASSET-4: with sensitivity org, posts pass nothing on.
     await owner.ok('updateAsset', { params: { id: asset.id }, body: { sensitivity: 'org' } });
     expect(await update({ visibility: 'public' })).toEqual(some);
-    await sql`delete from posts where id = ${post.id}`.execute(library.deps.db);
+    await sql`delete from posts where id = ${post.id}`.execute(db);
     expect(await wrongExposures()).toEqual([]);
   });
 
@@ -160,6 +150,6 @@ test('concurrent changes to the posts of an asset leave it the audience of the w
       owner.ok('updatePost', { params: { id: posts[2]?.id ?? '' }, body: { visibility: 'org-only' } }),
     ]);
     expect(await wrongExposures()).toEqual([]);
-    await sql`delete from posts`.execute(library.deps.db);
+    await sql`delete from posts`.execute(db);
   }
 });

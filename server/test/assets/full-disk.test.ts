@@ -6,22 +6,20 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { jobHandlers } from '../../src/jobs.ts';
 import { runDueJobs } from '../../src/platform/jobs/worker.ts';
 import { openDiskStorage } from '../../src/platform/storage/disk.ts';
 import { clip, everyFfmpeg } from '../media/clips.ts';
-import { type Visitor, visit } from '../support/client.ts';
+import type { Visitor } from '../support/client.ts';
 import { cloneTemplate } from '../support/clone.ts';
-import { type Account, type Library, openLibrary, password, publish, upload } from '../support/library.ts';
+import { rootSettings, signInAt } from '../support/first-admin.ts';
+import { formOf, openLibrary, password, publish, upload } from '../support/library.ts';
 import { jpeg, plainFile } from '../support/pictures.ts';
 import { type ServiceProcess, startProcess } from '../support/process.ts';
 
 const MIB = 1024 ** 2;
 const full = { status: 507, error: 'the disk is full; nothing was stored' };
-
-/** A reserve larger than any disk. */
-const everything = { VITRINE_RESERVE_BYTES: String(Number.MAX_SAFE_INTEGER) };
 
 async function readiness(address: string) {
   const answer = await fetch(`${address}/readyz`);
@@ -29,40 +27,30 @@ async function readiness(address: string) {
 }
 
 const telemetry = { metrics: 'off', traces: 'off' };
-const ready = {
-  status: 200,
-  body: { status: 'ready', checks: { database: 'ok', storage: 'ok' }, telemetry },
-};
-const notReady = {
-  status: 503,
-  body: { error: 'not ready', checks: { database: 'ok', storage: 'the disk is full' }, telemetry },
-};
+const usable = { database: 'ok', storage: 'ok' };
+const ready = { status: 200, body: { status: 'ready', checks: usable, telemetry } };
+const checks = { database: 'ok', storage: 'the disk is full' };
+const notReady = { status: 503, body: { error: 'not ready', checks, telemetry } };
+
+// The reserve is larger than any disk.
+const library = await openLibrary({ VITRINE_RESERVE_BYTES: String(Number.MAX_SAFE_INTEGER) });
+const admin = await library.join('root', 'admin');
 
 describe('a library with only the reserve free on its disk', () => {
-  let library: Library;
-  let root: Account;
-
-  beforeAll(async () => {
-    library = await openLibrary(everything);
-    root = await library.join('root', 'admin');
-  });
-
   // RUN-7
   test('refuses uploads and other changes with 507, and is not ready', async () => {
-    const form = new FormData();
-    form.append('file', new Blob(['text']), 'note.txt');
-    expect(await root.refused('createAsset', { body: form })).toEqual(full);
-    expect(await root.refused('createCollection', { body: { name: 'Ridges' } })).toEqual(full);
+    expect(await admin.refused('createAsset', { body: formOf(plainFile()) })).toEqual(full);
+    expect(await admin.refused('createCollection', { body: { name: 'Ridges' } })).toEqual(full);
     expect(await readiness(library.address)).toEqual(notReady);
   });
 
   // RUN-7
   test('serves reads, sign-in and sign-out, and accepts requests that free space', async () => {
-    await root.ok('listPosts');
+    await admin.ok('listPosts');
     await library.anonymous().ok('login', { body: { username: 'root', password } });
-    await root.ok('setTrashRetention', { body: { retention_days: 1 } });
-    await root.ok('endOtherSessions');
-    await root.ok('logout');
+    await admin.ok('setTrashRetention', { body: { retention_days: 1 } });
+    await admin.ok('endOtherSessions');
+    await admin.ok('logout');
   });
 });
 
@@ -124,13 +112,8 @@ describe.skipIf(!mounts)('a small disk (skipped where unshare may not mount a tm
     const dataDir = await mkdtemp(join(tmpdir(), 'vitrine-disk-'));
     await chmod(dataDir, 0o755);
     const clone = await cloneTemplate();
-    const env = {
-      DATABASE_URL: clone.url,
-      VITRINE_RESERVE_BYTES: String(reserve),
-      VITRINE_ADMIN_USERNAME: 'root',
-      VITRINE_ADMIN_PASSWORD: password,
-      ...more,
-    };
+    const own = { DATABASE_URL: clone.url, VITRINE_RESERVE_BYTES: String(reserve) };
+    const env = { ...rootSettings, ...own, ...more };
     const started = await startProcess(dataDir, env, onDisk(dataDir, megabytes));
     cleanups.push(async () => {
       started.child.kill('SIGTERM');
@@ -141,8 +124,7 @@ describe.skipIf(!mounts)('a small disk (skipped where unshare may not mount a tm
     service = started;
     database = clone.url;
     disk = `/proc/${started.child.pid}/root${dataDir}`;
-    root = visit(started.address);
-    await root.ok('login', { body: { username: 'root', password } });
+    root = await signInAt(started.address);
   }
 
   afterAll(async () => {
@@ -206,8 +188,7 @@ describe.skipIf(!mounts)('a small disk (skipped where unshare may not mount a tm
 
       const giveBack = await fill(left);
       expect(await readiness(service.address)).toEqual(notReady);
-      const form = new FormData();
-      form.append('file', new Blob([plainFile('one more')]), 'note.txt');
+      const form = formOf(plainFile('one more'));
       expect(await root.refused('createAsset', { body: form })).toEqual(full);
       // The database is on another disk.
       await publish(root, [{ id }]);
@@ -232,12 +213,8 @@ describe.skipIf(!mounts)('a small disk (skipped where unshare may not mount a tm
       cleanups.unshift(() => client.end());
       const noise = 'testsrc2=s=640x360:r=25,noise=alls=50:allf=t';
       const video = { source: noise, encoder: 'libx264', options: { preset: 'ultrafast', crf: '35' } };
-      const { id, file_hash } = await upload(
-        root,
-        await clip({ format: 'mp4', video, seconds: 5 }),
-        {},
-        'a.mp4',
-      );
+      const film = await clip({ format: 'mp4', video, seconds: 5 });
+      const { id, file_hash } = await upload(root, film, {}, 'a.mp4');
       const media = () => root.ok('getAssetMedia', { params: { id } });
       const hash = file_hash ?? '';
       const kept = join(disk, 'library', 'renditions', hash.slice(0, 2), hash.slice(2, 4), hash);
@@ -248,12 +225,9 @@ describe.skipIf(!mounts)('a small disk (skipped where unshare may not mount a tm
       await expect.poll(encoded, { timeout: 90_000, interval: 10 }).toBe(1);
       const giveBack = await fill(0);
 
-      await expect
-        .poll(async () => (await media()).transcoding, { timeout: 90_000 })
-        .toMatchObject({
-          state: 'waiting',
-          progress: 0,
-        });
+      const transcoding = async () => (await media()).transcoding;
+      const waiting = { state: 'waiting', progress: 0 };
+      await expect.poll(transcoding, { timeout: 90_000 }).toMatchObject(waiting);
       await expect.poll(incoming, { timeout: 10_000 }).toEqual([]);
       expect((await readdir(kept)).filter((name) => /360p|master/.test(name))).toEqual([]);
       expect((await media()).variants.filter(({ key }) => key.startsWith('hls/'))).toEqual([]);
@@ -267,9 +241,7 @@ describe.skipIf(!mounts)('a small disk (skipped where unshare may not mount a tm
       await client.query(
         'select graphile_worker.reschedule_jobs(array(select id from graphile_worker.jobs), now())',
       );
-      await expect
-        .poll(async () => (await media()).transcoding, { timeout: 90_000 })
-        .toEqual({ state: 'done', progress: 1 });
+      await expect.poll(transcoding, { timeout: 90_000 }).toEqual({ state: 'done', progress: 1 });
       expect((await root.send(`/assets/${id}/variants/hls/360p.m3u8`)).text).toContain('#EXT-X-ENDLIST');
       expect(await incoming()).toEqual([]);
     },

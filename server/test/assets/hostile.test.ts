@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { startWorkerFor } from '../../src/worker.ts';
 import { slowSvg, tiffBomb } from '../media/hostile-files.ts';
 import { startEncoder } from '../support/encoder.ts';
-import { type Account, openLibrary, upload } from '../support/library.ts';
+import { type Account, formOf, openLibrary, upload } from '../support/library.ts';
 import { gifBomb, jpeg, png, pngBomb, svg } from '../support/pictures.ts';
 
 /** A busy machine may take this long. */
@@ -12,6 +12,7 @@ const PATIENCE = { timeout: 90_000 };
 
 const library = await openLibrary({}, { decoding: { limits: { drawing: { timeoutMs: 1000 } } } });
 const [mara, ivo] = await library.joinAll('mara', 'ivo');
+const { db, storage } = library.deps;
 
 async function statusOf(account: Account, id: string): Promise<string> {
   const asset = await account.ok('getAsset', { params: { id } });
@@ -19,7 +20,7 @@ async function statusOf(account: Account, id: string): Promise<string> {
 }
 
 async function errorOf(id: string): Promise<string | null | undefined> {
-  const assets = library.deps.db.selectFrom('assets').select('processing_error').where('id', '=', id);
+  const assets = db.selectFrom('assets').select('processing_error').where('id', '=', id);
   return (await assets.executeTakeFirst())?.processing_error;
 }
 
@@ -30,12 +31,12 @@ describe('a file that exceeds the limits of its decoder', () => {
     await library.runJobs();
     expect([await statusOf(mara, id), await errorOf(id)]).toEqual(['failed', 'took longer than 1 s']);
     const jobs = sql`select from graphile_worker.jobs where task_identifier = 'render'`;
-    expect((await jobs.execute(library.deps.db)).rows).toEqual([]);
+    expect((await jobs.execute(db)).rows).toEqual([]);
     await mara.ok('reprocessAsset', { params: { id } });
     expect([await statusOf(mara, id), await errorOf(id)]).toEqual(['pending', null]);
     await library.runJobs();
     expect(await statusOf(mara, id)).toBe('failed');
-    expect(await readdir(library.deps.storage.incomingDir)).toEqual([]);
+    expect(await readdir(storage.incomingDir)).toEqual([]);
   });
 
   // MEDIA-8
@@ -47,17 +48,14 @@ describe('a file that exceeds the limits of its decoder', () => {
       await expect.poll(() => library.deps.decoders.pids('drawing').length, PATIENCE).toBe(1);
       const picture = await upload(ivo, await jpeg(300, 200));
       const drawing = await upload(ivo, svg(30, 20), {}, 'drawing.svg');
-      for (const { id } of [picture, drawing]) {
+      for (const { id } of [picture, drawing])
         await expect.poll(() => statusOf(ivo, id), PATIENCE).toBe('ready');
-      }
       const left = await Promise.all(slow.map((id) => statusOf(mara, id)));
       expect(left.filter((status) => status === 'pending').length).toBeGreaterThan(0);
     } finally {
       await worker.stop();
     }
-    await sql`select graphile_worker.complete_jobs(array(select id from graphile_worker.jobs))`.execute(
-      library.deps.db,
-    );
+    await sql`select graphile_worker.complete_jobs(array(select id from graphile_worker.jobs))`.execute(db);
   });
 
   // MEDIA-5
@@ -86,9 +84,7 @@ test('a request that waits for such a file fails, and the file is not stored', a
   const root = await strict.join('root', 'admin');
   const refusal = { status: 400, error: 'decoding the picture needed more than 16 MB of memory' };
   const picture = await png(64, 48);
-  const form = new FormData();
-  form.append('file', new Blob([picture]), 'query.png');
-  const searched = await root.refused('searchByImage', { body: form });
+  const searched = await root.refused('searchByImage', { body: formOf(picture) });
   const logo = await root.refused('uploadLogo', { body: new Blob([picture], { type: 'image/png' }) });
   expect([searched, logo]).toEqual([refusal, refusal]);
   expect(await readdir(strict.deps.storage.incomingDir)).toEqual([]);

@@ -1,20 +1,20 @@
-import { chmod, mkdtemp, readdir, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import sharp from 'sharp';
-import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { openPool } from '../../src/platform/database/pool.ts';
 import { openDiskStorage } from '../../src/platform/storage/disk.ts';
 import { renditionsPrefix } from '../../src/platform/storage/object-key.ts';
 import type { Storage } from '../../src/platform/storage/storage.ts';
 import { sweep } from '../../src/sweep/stored-files.ts';
 import { clip, numbered } from '../media/clips.ts';
-import { visit } from '../support/client.ts';
 import { cloneTemplate } from '../support/clone.ts';
-import { type Account, type Library, openLibrary, password, upload } from '../support/library.ts';
+import { rootSettings, signInAt } from '../support/first-admin.ts';
+import { type Library, openLibrary, upload } from '../support/library.ts';
 import { startProcess } from '../support/process.ts';
+import { temporaryDirectory } from '../support/temporary.ts';
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
@@ -52,76 +52,66 @@ async function untilWritten(incomingDir: string, end: string, isOver: () => bool
   return false;
 }
 
-// MEDIA-7
-describe('a decoder that is killed', () => {
-  let library: Library;
-  let mara: Account;
+const library = await openLibrary({ VITRINE_FFMPEG: 'off' });
+const mara = await library.join('mara');
+/** The data directory of a service that is killed. */
+const dataDir = await temporaryDirectory();
 
-  beforeAll(async () => {
-    library = await openLibrary({ VITRINE_FFMPEG: 'off' });
-    mara = await library.join('mara');
-  });
-
-  /** Uploads a file, and kills the decoders once for each of these files that a job writes. Returns how many were interrupted. */
-  async function killAt(ends: readonly string[], make: () => Promise<Bytes>): Promise<number> {
-    count += 1;
-    const { db, storage, decoders } = library.deps;
-    const { id, file_hash } = await upload(mara, await make(), {}, `file-${count}`);
-    const stored: number[] = [];
-    for (const end of [...ends, null]) {
-      await sql`update graphile_worker._private_jobs set run_at = now()`.execute(db);
-      let isOver = false;
-      const working = library.runJobs().finally(() => {
-        isOver = true;
-      });
-      if (end !== null) {
-        await untilWritten(storage.incomingDir, end, () => isOver);
-        for (const pid of decoders.pids()) process.kill(-pid, 'SIGKILL');
-      }
-      await working;
-      const objects = await objectsOf(library.deps, file_hash ?? '');
-      expect(objects.stored).toEqual(objects.named);
-      expect(await readdir(storage.incomingDir)).toEqual([]);
-      stored.push(objects.stored.size);
+/** Uploads a file, and kills the decoders once for each of these files that a job writes. Returns how many were interrupted. */
+async function killAt(ends: readonly string[], make: () => Promise<Bytes>): Promise<number> {
+  count += 1;
+  const { db, storage, decoders } = library.deps;
+  const { id, file_hash } = await upload(mara, await make(), {}, `file-${count}`);
+  const stored: number[] = [];
+  for (const end of [...ends, null]) {
+    await sql`update graphile_worker._private_jobs set run_at = now()`.execute(db);
+    let isOver = false;
+    const working = library.runJobs().finally(() => {
+      isOver = true;
+    });
+    if (end !== null) {
+      await untilWritten(storage.incomingDir, end, () => isOver);
+      for (const pid of decoders.pids()) process.kill(-pid, 'SIGKILL');
     }
-    const ready = { processing_status: 'ready', ladder_available: true };
-    expect(await mara.ok('getAsset', { params: { id } })).toMatchObject(ready);
-    const { transcoding, tiles } = await mara.ok('getAssetMedia', { params: { id } });
-    expect(transcoding).toEqual(make === film ? { state: 'done', progress: 1 } : null);
-    expect(tiles !== null).toBe(make === panorama);
-    // A kill that interrupted nothing leaves nothing to the next run.
-    return ends.filter((_, at) => (stored[at + 1] ?? 0) > (stored[at] ?? 0)).length;
+    await working;
+    const objects = await objectsOf(library.deps, file_hash ?? '');
+    expect(objects.stored).toEqual(objects.named);
+    expect(await readdir(storage.incomingDir)).toEqual([]);
+    stored.push(objects.stored.size);
   }
+  const ready = { processing_status: 'ready', ladder_available: true };
+  expect(await mara.ok('getAsset', { params: { id } })).toMatchObject(ready);
+  const { transcoding, tiles } = await mara.ok('getAssetMedia', { params: { id } });
+  expect(transcoding).toEqual(make === film ? { state: 'done', progress: 1 } : null);
+  expect(tiles !== null).toBe(make === panorama);
+  // A kill that interrupted nothing leaves nothing to the next run.
+  return ends.filter((_, at) => (stored[at + 1] ?? 0) > (stored[at] ?? 0)).length;
+}
 
-  test.each<[string, string[], () => Promise<Bytes>]>([
-    ['film', ['/sprites.jpg', '/360p.mp4'], film],
-    ['panorama', ['/preview.webp', '/tiles.zip'], panorama],
-  ])('while it renders a %s (%j) leaves nothing behind, and the job runs again', async (_, ends, make) => {
+// MEDIA-7
+test.each<[string, string[], () => Promise<Bytes>]>([
+  ['film', ['/sprites.jpg', '/360p.mp4'], film],
+  ['panorama', ['/preview.webp', '/tiles.zip'], panorama],
+])(
+  'a decoder that is killed while it renders a %s (%j) leaves nothing behind, and the job runs again',
+  async (_, ends, make) => {
     // On a busy machine the job may end after its files were checked and before the kill.
     let interrupted = 0;
     for (let attempt = 0; attempt < 5 && interrupted < ends.length; attempt += 1)
       interrupted = await killAt(ends, make);
     expect(interrupted).toBe(ends.length);
-  });
-});
+  },
+);
 
 // MEDIA-7, UPLOAD-12
 test('a service that is killed while it encodes leaves no partial rendition, and the next process finishes the file', async () => {
-  const dataDir = await mkdtemp(join(tmpdir(), 'vitrine-kill-points-'));
-  await chmod(dataDir, 0o755);
-  onTestFinished(() => rm(dataDir, { recursive: true, force: true }));
   const clone = await cloneTemplate();
   onTestFinished(clone.drop);
-  const pool = openPool(clone.settings, 2);
-  onTestFinished(pool.close);
+  const { db, close } = openPool(clone.settings, 2);
+  onTestFinished(close);
   const storage = await openDiskStorage(join(dataDir, 'library'), 0);
-  const deps = { db: pool.db, storage };
-  const env = {
-    DATABASE_URL: clone.url,
-    VITRINE_FFMPEG: 'off',
-    VITRINE_ADMIN_USERNAME: 'root',
-    VITRINE_ADMIN_PASSWORD: password,
-  };
+  const deps = { db, storage };
+  const env = { ...rootSettings, DATABASE_URL: clone.url, VITRINE_FFMPEG: 'off' };
   const start = async () => {
     const { child, exited, address } = await startProcess(dataDir, env);
     const kill = async () => {
@@ -129,9 +119,7 @@ test('a service that is killed while it encodes leaves no partial rendition, and
       await exited;
     };
     onTestFinished(kill);
-    const root = visit(address);
-    await root.ok('login', { body: { username: 'root', password } });
-    return { root, kill };
+    return { root: await signInAt(address), kill };
   };
 
   const first = await start();
@@ -146,12 +134,10 @@ test('a service that is killed while it encodes leaves no partial rendition, and
     // Transcodes of a killed process wait for a minute, and failed jobs wait longer.
     await sql`update transcodes set updated_at = now() - interval '2 minutes'
       where state = 'running' and exists (select from graphile_worker.jobs where locked_at is null)`.execute(
-      pool.db,
+      db,
     );
-    await sql`update graphile_worker._private_jobs set run_at = now() where locked_at is null`.execute(
-      pool.db,
-    );
-    const { rows } = await sql`select task_identifier from graphile_worker.jobs`.execute(pool.db);
+    await sql`update graphile_worker._private_jobs set run_at = now() where locked_at is null`.execute(db);
+    const { rows } = await sql`select task_identifier from graphile_worker.jobs`.execute(db);
     return rows;
   };
   await expect.poll(unfinished, { timeout: 90_000, interval: 250 }).toEqual([]);

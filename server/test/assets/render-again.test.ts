@@ -1,11 +1,11 @@
 import type { PreviewRung } from '@vitrine/contract/previews';
 import { sql } from 'kysely';
 import sharp from 'sharp';
-import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { resumeRerender, staleFiles } from '../../src/assets/previews/rerender.ts';
 import { clip } from '../media/clips.ts';
 import { pdf } from '../media/documents.ts';
-import { visit } from '../support/client.ts';
+import { requestAs, visit } from '../support/client.ts';
 import { openLibrary, upload } from '../support/library.ts';
 import { jpeg, plainText, unknownBytes } from '../support/pictures.ts';
 import { openSecond } from '../support/second.ts';
@@ -18,9 +18,11 @@ const small = [rung('col', 100), rung('preview', 500, 'jpeg', 60), rung('tiny', 
 const library = await openLibrary();
 const admin = await library.join('admin', 'admin');
 const mara = await library.join('mara');
+const { db } = library.deps;
+/** The default ladder. */
+const defaults = (await admin.ok('getPreviewSettings')).variants;
 
 beforeEach(async () => {
-  const { db } = library.deps;
   await sql`delete from assets`.execute(db);
   await sql`delete from files`.execute(db);
   await sql`delete from graphile_worker._private_jobs`.execute(db);
@@ -30,19 +32,19 @@ beforeEach(async () => {
 const progress = async () => (await admin.ok('getPreviewSettings')).rendering;
 const pause = (paused: boolean) => admin.ok('pausePreviewRendering', { body: { paused } });
 const mediaOf = (id: string) => mara.ok('getAssetMedia', { params: { id } });
+/** Changes the recorded type of a file. */
+const setType = ({ file_hash }: { file_hash: string | null }, mime: string) =>
+  sql`update files set mime = ${mime} where hash = ${file_hash}`.execute(db);
 const keysOf = async (id: string) => (await mediaOf(id)).variants.map(({ key }) => key);
 
 async function pictureAt(id: string, key: string) {
-  const answer = await fetch(`${library.address}/api/v1/assets/${id}/variants/${key}`, {
-    headers: { cookie: `user=${mara.cookie()}` },
-  });
+  const answer = await requestAs(mara, library, `/assets/${id}/variants/${key}`);
   const { width, height } = await sharp(await answer.bytes()).metadata();
   return { type: answer.headers.get('content-type'), etag: answer.headers.get('etag'), width, height };
 }
 
 /** Changes every stored file to what the first release left: it rendered only pictures, and made no tiles. */
 async function leaveAsBefore(): Promise<void> {
-  const { db } = library.deps;
   await sql`delete from transcodes`.execute(db);
   await sql`update files set makers_version = 0, ladder_version = 1, media = '{}', text = '',
     renditions = case when mime like 'image/%' then renditions - 'tiles' else '{}' end`.execute(db);
@@ -53,9 +55,7 @@ async function leaveAsBefore(): Promise<void> {
 /** Runs the background job to its end, without its pauses. */
 async function untilDone(): Promise<void> {
   for (let round = 0; round < 20 && (await progress()).state !== 'done'; round += 1) {
-    await sql`update graphile_worker._private_jobs set run_at = now() where locked_at is null`.execute(
-      library.deps.db,
-    );
+    await sql`update graphile_worker._private_jobs set run_at = now() where locked_at is null`.execute(db);
     await library.runJobs();
   }
   expect((await progress()).state).toBe('done');
@@ -65,31 +65,26 @@ async function untilDone(): Promise<void> {
 async function addRows(count: number, makersVersion: number): Promise<void> {
   await sql`insert into files (hash, size_bytes, mime, makers_version)
     select encode(sha256(n::text::bytea), 'hex'), 1, 'text/plain', ${makersVersion} from generate_series(1, ${count}) n`.execute(
-    library.deps.db,
+    db,
   );
 }
 
 async function queuedRenders() {
   const { rows } = await sql<{ count: number; priority: number | null }>`
     select count(*) as count, min(priority) as priority from graphile_worker.jobs
-    where task_identifier = 'render'`.execute(library.deps.db);
+    where task_identifier = 'render'`.execute(db);
   return rows[0];
 }
 
 describe('after an upgrade', () => {
   test('stored files get the tiles, texts, pages and streams that the earlier version did not make', async () => {
-    const { db } = library.deps;
     const picture = await upload(mara, await jpeg(4800, 300));
     await library.runJobs();
     const rungs = (await mediaOf(picture.id)).variants;
     const text = await upload(mara, plainText('The heron waits.\n'), {}, 'notes.txt');
     const document = await upload(mara, pdf(['An egret flies.']), {}, 'paper.pdf');
-    const film = await upload(
-      mara,
-      await clip({ format: 'mp4', video: { encoder: 'libx264' }, seconds: 1 }),
-      {},
-      'film.mp4',
-    );
+    const video = await clip({ format: 'mp4', video: { encoder: 'libx264' }, seconds: 1 });
+    const film = await upload(mara, video, {}, 'film.mp4');
     // Not rendered, to save time: the first release did not do it either.
     await sql`delete from graphile_worker._private_jobs`.execute(db);
     await leaveAsBefore();
@@ -120,7 +115,7 @@ describe('after an upgrade', () => {
     await library.runJobs();
     await leaveAsBefore();
     const before = await mediaOf(id);
-    await resumeRerender(library.deps.db);
+    await resumeRerender(db);
     await library.runJobs();
     expect(await progress()).toEqual({ state: 'done', waiting: 0, total: 2 });
     expect(await queuedRenders()).toEqual({ count: 0, priority: null });
@@ -133,16 +128,8 @@ describe('after an upgrade', () => {
     const broken = await upload(mara, plainText('Away.\n'), {}, 'notes.txt');
     await library.runJobs();
     await leaveAsBefore();
-    const { db } = library.deps;
-    for (const [asset, mime] of [
-      [unknown, 'application/octet-stream'],
-      [broken, 'application/pdf'],
-    ] as const)
-      await db
-        .updateTable('files')
-        .set({ mime })
-        .where('hash', '=', asset.file_hash ?? '')
-        .execute();
+    await setType(unknown, 'application/octet-stream');
+    await setType(broken, 'application/pdf');
     await resumeRerender(db);
     await untilDone();
     expect(await mediaOf(unknown.id)).toMatchObject({ mime: 'text/plain' });
@@ -158,7 +145,7 @@ describe('the background job', () => {
     await addRows(120, 0);
     await pause(false);
     // Only the first step; the files it enqueues wait for a later run.
-    await sql`update graphile_worker._private_jobs set priority = -1`.execute(library.deps.db);
+    await sql`update graphile_worker._private_jobs set priority = -1`.execute(db);
     await library.database.pool.query(`
       create function hold() returns trigger language plpgsql as $$
       begin new.run_at := now() + interval '1 day'; return new; end $$;
@@ -166,11 +153,11 @@ describe('the background job', () => {
     await library.runJobs();
     expect(await queuedRenders()).toEqual({ count: 50, priority: 10_000 });
     await sql`select graphile_worker.reschedule_jobs(array(select id from graphile_worker.jobs
-      where task_identifier = 'render-again'), run_at => now())`.execute(library.deps.db);
+      where task_identifier = 'render-again'), run_at => now())`.execute(db);
     await library.runJobs();
     expect(await queuedRenders()).toMatchObject({ count: 50 });
     expect((await progress()).waiting).toBe(120);
-    await sql`drop function hold cascade`.execute(library.deps.db);
+    await sql`drop function hold cascade`.execute(db);
   });
 
   test('does not start while it is paused, is listed among the jobs, and continues when it is resumed', async () => {
@@ -179,7 +166,7 @@ describe('the background job', () => {
     await leaveAsBefore();
     await addRows(4, 1);
     await pause(true);
-    await resumeRerender(library.deps.db);
+    await resumeRerender(db);
     const { items } = await admin.ok('listJobs', { query: { name: 'render-again' } });
     expect(items).toMatchObject([{ progress: { part: 0.8, done: 4, total: 5, step: null }, file: null }]);
     await library.runJobs();
@@ -191,7 +178,6 @@ describe('the background job', () => {
   });
 
   test('finds its files with an index', async () => {
-    const { db } = library.deps;
     await addRows(20_000, 1);
     await sql`update files set makers_version = 0 where hash like '00%'`.execute(db);
     await sql`analyze files`.execute(db);
@@ -203,18 +189,13 @@ describe('the background job', () => {
 });
 
 describe('PUT /admin/system/previews', () => {
-  let defaults: readonly PreviewRung[];
   const configure = (variants: readonly PreviewRung[]) =>
     admin.ok('setPreviewSettings', { body: { variants: [...variants] } });
-
-  beforeAll(async () => {
-    defaults = (await admin.ok('getPreviewSettings')).variants;
-  });
 
   /** Restores the default ladder. */
   beforeEach(async () => {
     await configure(defaults);
-    await sql`delete from graphile_worker._private_jobs`.execute(library.deps.db);
+    await sql`delete from graphile_worker._private_jobs`.execute(db);
     await expect.poll(async () => (await mara.ok('getPreviews')).variants).toHaveLength(defaults.length);
   });
 
@@ -244,12 +225,7 @@ describe('PUT /admin/system/previews', () => {
     const { id } = await upload(mara, await jpeg(600, 400));
     const lost = await upload(mara, await jpeg(90, 60));
     await library.runJobs();
-    const unknown = { mime: 'application/x-unknown' };
-    await library.deps.db
-      .updateTable('files')
-      .set(unknown)
-      .where('hash', '=', lost.file_hash ?? '')
-      .execute();
+    await setType(lost, 'application/x-unknown');
     const before = await pictureAt(id, 'preview');
     await configure(small);
     expect(await progress()).toEqual({ state: 'running', waiting: 2, total: 2 });

@@ -3,6 +3,7 @@ import sharp from 'sharp';
 import { thumbHashToApproximateAspectRatio } from 'thumbhash';
 import { describe, expect, test } from 'vitest';
 import { originalKey } from '../../src/platform/storage/object-key.ts';
+import { requestAs } from '../support/client.ts';
 import { objectPath, openLibrary, upload } from '../support/library.ts';
 import { animatedGif, cmykJpeg, jpeg, png, svg } from '../support/pictures.ts';
 
@@ -19,9 +20,7 @@ async function rendered(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
 }
 
 async function variant(id: string, key: string) {
-  const response = await fetch(`${library.address}/api/v1/assets/${id}/variants/${key}`, {
-    headers: { cookie: `user=${mara.cookie()}` },
-  });
+  const response = await requestAs(mara, library, `/assets/${id}/variants/${key}`);
   expect(response.status).toBe(200);
   const picture = sharp(await response.bytes());
   const { width, height, format } = await picture.metadata();
@@ -89,12 +88,9 @@ describe('the preview ladder', () => {
     const exif = { Make: 'Vitrine Optics', Model: 'V1\0', Artist: 'Mara Lindqvist', Copyright: '© Mara' };
     const { file_hash } = await upload(mara, await jpeg(30, 20, { exif }));
     await library.runJobs();
-    const files = library.deps.db
-      .selectFrom('files')
-      .select('exif')
-      .where('hash', '=', file_hash ?? '');
+    const files = library.deps.db.selectFrom('files').select('exif');
     const known = { cameraMake: 'Vitrine Optics', cameraModel: 'V1', creator: 'Mara Lindqvist' };
-    expect(await files.execute()).toMatchObject([{ exif: known }]);
+    expect(await files.where('hash', '=', file_hash ?? '').execute()).toMatchObject([{ exif: known }]);
   });
 });
 

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { startSession } from '../../src/identity/sessions.ts';
+import { requestAs } from '../support/client.ts';
 import { openLibrary, publish, upload } from '../support/library.ts';
 import { grant, withdrawGrants } from '../support/people.ts';
 import { jpeg } from '../support/pictures.ts';
@@ -18,8 +19,7 @@ await library.runJobs();
 const picture = async (fields: Record<string, string> = {}) => (await upload(mara, bytes, fields)).id;
 
 async function statusOf(id: string, token = timo.cookie()): Promise<number> {
-  const headers = token === undefined ? {} : { cookie: `user=${token}` };
-  const response = await fetch(`${library.address}/api/v1/assets/${id}/variants/col`, { headers });
+  const response = await requestAs({ cookie: () => token }, library, `/assets/${id}/variants/col`);
   await response.arrayBuffer();
   return response.status;
 }

@@ -1,5 +1,7 @@
 import type { ShownAsset } from '@vitrine/contract/assets';
+import type { Insertable } from 'kysely';
 import { beforeEach, describe, expect, test } from 'vitest';
+import type { Tables } from '../../src/platform/database/tables.ts';
 import { openLibrary, upload } from '../support/library.ts';
 import { plainFile } from '../support/pictures.ts';
 
@@ -17,19 +19,11 @@ beforeEach(async () => {
   await insert({ value: 'archive', source: 'import', position: 20 });
 });
 
-interface Tag {
-  value: string;
-  source: 'ai' | 'import';
-  position?: number;
-  confidence?: number;
-}
-
 const model = { created_by_provider: 'local', created_by_model: 'clip-1' };
-const insert = (tag: Tag) =>
-  library.deps.db
-    .insertInto('asset_tags')
-    .values({ asset_id: asset.id, ...tag })
-    .execute();
+const insert = (tag: Omit<Insertable<Tables['asset_tags']>, 'asset_id'>) => {
+  const row = { asset_id: asset.id, ...tag };
+  return library.deps.db.insertInto('asset_tags').values(row).execute();
+};
 const machine = (value: string, confidence: number, position = 10) =>
   insert({ value, source: 'ai', confidence, ...model, position });
 const change = (tags: string[] | null) =>
@@ -112,10 +106,8 @@ describe('a list of tags from a person', () => {
     const marks = Array.from({ length: 400 }, (_, n) => String.fromCodePoint(0x300 + ((n * 7919) % 0x60)));
     const letters = Array.from({ length: 20 }, (_, n) => String.fromCodePoint(0x61 + n));
     const tower = letters.map((letter) => letter + marks.join('')).join('');
-    const { status, text } = await mara.send(`/assets/${asset.id}`, {
-      method: 'PATCH',
-      body: { tags: [tower] },
-    });
+    const body = { tags: [tower] };
+    const { status, text } = await mara.send(`/assets/${asset.id}`, { method: 'PATCH', body });
     expect([200, 400]).toContain(status);
     if (status === 200) expect(JSON.parse(text).tags).toEqual([tower]);
   });

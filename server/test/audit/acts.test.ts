@@ -9,8 +9,6 @@ import { actAs, anotherSession, grant, revoke, sessionIdOf, totpCode } from '../
 
 const UNKNOWN_USER = 404_000;
 
-const roleIds = new Map<string, string>();
-
 /** The current code of an authenticator app, or one that is `steps` of 30 s later, because each is accepted once. */
 const code = (secret: string, steps = 0) => totpCode(secret, Date.now() + steps * 30_000);
 
@@ -19,8 +17,9 @@ const library = await openLibrary();
 const [root, clerk] = [await library.join('root', 'admin'), await library.join('clerk', 'viewer')];
 await grant(library, clerk, 'users.write');
 const roles = await library.deps.db.selectFrom('roles').select(['code', 'id']).execute();
-for (const { code, id } of roles) roleIds.set(code, id);
+const roleIds = new Map(roles.map(({ code, id }) => [code, id]));
 
+const script = { name: 'script', scopes: ['read' as const] };
 /** Confirms an act with the password. */
 const current = { body: { current_password: password } };
 
@@ -29,6 +28,12 @@ async function withTwoFactor(account: Visitor): Promise<string> {
   const { secret_base32 } = await account.ok('enrollTwoFactor');
   await account.ok('confirmTwoFactor', { body: { code: code(secret_base32) } });
   return secret_base32;
+}
+
+/** Attempts to sign in with wrong passwords. */
+async function guess(username: string, attempts: number): Promise<void> {
+  for (let i = 0; i < attempts; i += 1)
+    await library.anonymous().refused('login', { body: { username, password: `wrong ${i}` } });
 }
 
 interface Act {
@@ -81,6 +86,15 @@ function actsOn(
   };
 }
 
+/** Returns an act of the administrator on the whole library. */
+function onLibrary<T extends Record<string, unknown>>(
+  event: string,
+  metadata: T,
+  act: (metadata: T) => Promise<unknown>,
+): Act {
+  return { event, actor: root, subject: null, metadata, run: () => act(metadata) };
+}
+
 /** All acts and their preparations. Each has an account of its own, which acts on itself unless stated otherwise. */
 const acts: Acts = {
   'a sign-in': ({ username }) => {
@@ -112,10 +126,7 @@ const acts: Acts = {
     actor: null,
     metadata: { address: '127.0.0.1' },
     run: async () => {
-      for (let i = 0; i < 7; i += 1)
-        await library
-          .anonymous()
-          .refused('login', { body: { username: username.toUpperCase(), password: `wrong ${i}` } });
+      await guess(username.toUpperCase(), 7);
       return ['wrong', username.toUpperCase()];
     },
   }),
@@ -126,20 +137,17 @@ const acts: Acts = {
     subject: null,
     metadata: { address: '127.0.0.1' },
     run: async () => {
-      for (let i = 0; i < 5; i += 1)
-        await library.anonymous().refused('login', { body: { username: 'hunter2', password: 'x' } });
+      await guess('hunter2', 5);
       return ['hunter2'];
     },
   }),
   'a token made': (account) => ({
     event: 'auth.token.created',
-    metadata: { name: 'script', scopes: ['read'], expires_at: null },
-    run: async () => [
-      (await account.ok('createToken', { body: { name: 'script', scopes: ['read'] } })).token,
-    ],
+    metadata: { ...script, expires_at: null },
+    run: async () => [(await account.ok('createToken', { body: script })).token],
   }),
   'a token taken back': async (account) => {
-    const { id } = await account.ok('createToken', { body: { name: 'script', scopes: ['read'] } });
+    const { id } = await account.ok('createToken', { body: script });
     return {
       event: 'auth.token.deleted',
       target: { kind: 'token', id },
@@ -230,18 +238,15 @@ const acts: Acts = {
       },
     };
   },
-  'somebody’s profile changed': ({ ref }) => {
-    const body = { fullname: 'Ed Ited', clear_email: true };
-    return {
-      event: 'user.updated',
-      actor: root,
-      metadata: { changed: ['email', 'fullname'] },
-      run: async () => {
-        await root.ok('updateUser', { params: { ref }, body });
-        return [body.fullname];
-      },
-    };
-  },
+  'somebody’s profile changed': ({ ref }) => ({
+    event: 'user.updated',
+    actor: root,
+    metadata: { changed: ['email', 'fullname'] },
+    run: async () => {
+      await root.ok('updateUser', { params: { ref }, body: { fullname: 'Ed Ited', clear_email: true } });
+      return ['Ed Ited'];
+    },
+  }),
   'a status changed': ({ ref }) => {
     const body = { status: 'disabled', reason: 'left' } as const;
     return {
@@ -273,38 +278,23 @@ const acts: Acts = {
   },
   'an impersonation ended': async (account) => {
     const browser = await actAs(library, root, account);
+    const impersonated_by = { ref: root.ref, username: 'root' };
     return {
       event: 'admin.impersonation.ended',
       actor: root,
-      metadata: {
-        session_id: await sessionIdOf(browser),
-        impersonated_by: { ref: root.ref, username: 'root' },
-      },
+      metadata: { session_id: await sessionIdOf(browser), impersonated_by },
       run: () => browser.ok('endImpersonation'),
     };
   },
-  'public mode changed': () => ({
-    event: 'system.public_mode.changed',
-    actor: root,
-    subject: null,
-    metadata: { enabled: false },
-    run: () => root.ok('setPublicMode', { body: { enabled: false } }),
-  }),
-  'the retention changed': () => ({
-    event: 'audit.retention.changed',
-    actor: root,
-    subject: null,
-    metadata: { retention_days: 400 },
-    run: () => root.ok('setAuditRetention', { body: { retention_days: 400 } }),
-  }),
+  'public mode changed': () =>
+    onLibrary('system.public_mode.changed', { enabled: false }, (body) => root.ok('setPublicMode', { body })),
+  'the retention changed': () =>
+    onLibrary('audit.retention.changed', { retention_days: 400 }, (body) =>
+      root.ok('setAuditRetention', { body }),
+    ),
   // AUDIT-5
-  'an export': () => ({
-    event: 'audit.exported',
-    actor: root,
-    subject: null,
-    metadata: { event: 'x*' },
-    run: () => root.send('/admin/audit/export?event=x*'),
-  }),
+  'an export': () =>
+    onLibrary('audit.exported', { event: 'x*' }, () => root.send('/admin/audit/export?event=x*')),
 };
 
 // AUDIT-1, AUDIT-2
@@ -336,30 +326,23 @@ describe('records exactly one event with actor and subject and without secrets:'
   // AUDIT-7
   test('an account created by a token, which the event names', async () => {
     const { id, token } = await root.ok('createToken', { body: { name: 'script', scopes: ['admin'] } });
-    const script = visit(library.address, { authorization: `Bearer ${token}` });
+    const browser = visit(library.address, { authorization: `Bearer ${token}` });
     const body = { username: 'created', password: 'long enough', email: 'c@example.org', role: 'viewer' };
     let ref = 0;
     const events = await auditEventsDuring(library, async () => {
-      ref = (await script.ok('createUser', { body })).ref;
+      ref = (await browser.ok('createUser', { body })).ref;
     });
-    expect(events).toEqual([
-      expect.objectContaining({
-        event: 'user.created',
-        actor_user_ref: root.ref,
-        subject_user_ref: ref,
-        metadata: { username: 'created', role: 'viewer', token_id: id },
-      }),
-    ]);
+    const metadata = { username: 'created', role: 'viewer', token_id: id };
+    const event = { event: 'user.created', actor_user_ref: root.ref, subject_user_ref: ref, metadata };
+    expect(events).toEqual([expect.objectContaining(event)]);
   });
 
   test('the set-up, which has no actor', async () => {
     const fresh = await openLibrary();
     const body = { username: 'first', password: 'long enough', site_name: 'Pictures' };
     const { ref } = await fresh.anonymous().ok('completeSetup', { body });
-    const events = await auditEvents(fresh);
-    expect(events.map((one) => [one.event, one.actor_user_ref, one.subject_user_ref])).toEqual([
-      ['setup.completed', null, ref],
-    ]);
+    const event = { event: 'setup.completed', actor_user_ref: null, subject_user_ref: ref };
+    expect(await auditEvents(fresh)).toMatchObject([event]);
   });
 });
 

@@ -4,7 +4,7 @@ import { mkdir, open, readdir, readFile, rm, truncate, writeFile } from 'node:fs
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import type pg from 'pg';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { openBucketTarget } from '../../src/backup/bucket.ts';
 import { backupCommand, restoreCommand } from '../../src/backup/command.ts';
 import { listBackups } from '../../src/backup/manifest.ts';
@@ -18,7 +18,6 @@ import { StorageUnavailable } from '../../src/platform/storage/storage.ts';
 import { sweep } from '../../src/sweep/stored-files.ts';
 import { releaseBytes } from '../../src/trash/jobs/purge.ts';
 import {
-  type BucketService,
   namedService,
   openBucket as openTestBucket,
   startService,
@@ -31,34 +30,20 @@ import { bin } from '../support/process.ts';
 import {
   backUp,
   damagesOf,
-  type EmptyMachine,
-  emptyMachine,
   filesOf,
   fill,
+  newMachine,
   openBackups,
-  openScratch,
   type Rows,
   restoreLatest,
   rowsOf,
+  scratchDirectory,
   settingsOfMachine,
   writeUntilStopped,
 } from './kit.ts';
 
-const scratch = openScratch();
-const machines: EmptyMachine[] = [];
-
 const library = await openLibrary();
 const { mara } = await fill(library);
-afterEach(async () => {
-  for (const machine of machines.splice(0)) await machine.close();
-});
-afterAll(() => scratch.clear());
-
-async function newMachine(): Promise<EmptyMachine> {
-  const machine = await emptyMachine(await scratch.directory());
-  machines.push(machine);
-  return machine;
-}
 
 /** All files below a directory, as paths relative to it. */
 async function filesBelow(directory: string): Promise<string[]> {
@@ -121,7 +106,7 @@ function observeSnapshot(pool: pg.Pool, observe: (client: pg.PoolClient) => Prom
 describe('a backup', () => {
   // RUN-13, RUN-17
   test('is read with its passphrase only, reveals nothing without it, and names what is damaged', async () => {
-    const directory = await scratch.directory();
+    const directory = await scratchDirectory();
     const passphrase = 'grey heron over the weir';
     await expect(backUp(library, directory, { passphrase: 'short' })).rejects.toThrow(/12 characters/);
     const { manifest } = await backUp(library, directory, { passphrase });
@@ -149,7 +134,7 @@ describe('a backup', () => {
 
   // RUN-13
   test('copies only new files, and keeps the number of backups that is asked for', async () => {
-    const directory = await scratch.directory();
+    const directory = await scratchDirectory();
     const first = await backUp(library, directory);
     expect(first.added.files).toBe(first.manifest.files.count);
     const asset = await upload(mara, plainFile('to be purged'), {}, 'purged.bin');
@@ -171,7 +156,7 @@ describe('a backup', () => {
 
   // RUN-13
   test('on a full disk fails with one line and leaves earlier backups whole', async (context) => {
-    const directory = await scratch.directory();
+    const directory = await scratchDirectory();
     const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=24m', 'tmpfs', directory]);
     context.skip(mounted.status !== 0, 'only root can mount a small disk');
     try {
@@ -189,71 +174,66 @@ describe('a backup', () => {
   });
 });
 
-describe('a restore', () => {
-  // RUN-15
-  test('is refused for a library with anything in it, and for a backup that is damaged or of a newer version', async () => {
-    const directory = await scratch.directory();
+// RUN-15
+test('a restore is refused for a library with anything in it, and for a backup that is damaged or of a newer version', async () => {
+  const directory = await scratchDirectory();
+  await backUp(library, directory);
+  const repository = await openBackups(directory);
+  const before = await rowsOf(library.database.pool);
+  const own = { pool: library.database.pool, storage: library.deps.storage };
+  await expect(restoreLatest(repository, own)).rejects.toThrow(/this library is not empty/);
+  expect(await rowsOf(library.database.pool)).toEqual(before);
+  const machine = await newMachine();
+  await expect(restoreLatest(repository, { ...machine, storage: own.storage })).rejects.toThrow(
+    /there are files in the library already/,
+  );
+
+  const config = {
+    ...library.config,
+    databaseUrl: urlOf(settingsOfMachine(machine)),
+    dataDir: await scratchDirectory(),
+  };
+  const paths = (await filesBelow(directory)).filter(
+    (path) => !/^(instance\.lock|vitrine-backup)/.test(path),
+  );
+  expect(paths.length).toBeGreaterThan(50);
+  const chosen = paths.filter((path, at) => at % 40 === 0 || /manifest|\/files$|\/jobs$/.test(path));
+  for (const [at, path] of chosen.entries()) {
+    const full = join(directory, path);
+    const content = await readFile(full);
+    if (at % 3 === 0) await flipBit(full);
+    else if (at % 3 === 1) await truncate(full, content.length - 1);
+    else await rm(full);
+    const lines: string[] = [];
+    const code = await restoreCommand(config, [directory], (line) => lines.push(line)).catch((error) => {
+      lines.push(String(error));
+      return 1;
+    });
+    expect({ path, code, said: lines.join('\n') }).toEqual({
+      path,
+      code: 1,
+      said: expect.stringMatching(/damaged|missing|no complete backup/),
+    });
+    await writeFile(full, content);
+  }
+
+  const { db } = library.deps;
+  await sql`insert into migrations (name) values ('9999_of_tomorrow.sql')`.execute(db);
+  try {
     await backUp(library, directory);
-    const repository = await openBackups(directory);
-    const before = await rowsOf(library.database.pool);
-    const own = { pool: library.database.pool, storage: library.deps.storage };
-    await expect(restoreLatest(repository, own)).rejects.toThrow(/this library is not empty/);
-    expect(await rowsOf(library.database.pool)).toEqual(before);
-    const machine = await newMachine();
-    await expect(restoreLatest(repository, { ...machine, storage: own.storage })).rejects.toThrow(
-      /there are files in the library already/,
-    );
-
-    const config = {
-      ...library.config,
-      databaseUrl: urlOf(settingsOfMachine(machine)),
-      dataDir: await scratch.directory(),
-    };
-    const paths = (await filesBelow(directory)).filter(
-      (path) => !/^(instance\.lock|vitrine-backup)/.test(path),
-    );
-    expect(paths.length).toBeGreaterThan(50);
-    const chosen = paths.filter((path, at) => at % 40 === 0 || /manifest|\/files$|\/jobs$/.test(path));
-    for (const [at, path] of chosen.entries()) {
-      const full = join(directory, path);
-      const content = await readFile(full);
-      if (at % 3 === 0) await flipBit(full);
-      else if (at % 3 === 1) await truncate(full, content.length - 1);
-      else await rm(full);
-      const lines: string[] = [];
-      const code = await restoreCommand(config, [directory], (line) => lines.push(line)).catch((error) => {
-        lines.push(String(error));
-        return 1;
-      });
-      expect({ path, code, said: lines.join('\n') }).toEqual({
-        path,
-        code: 1,
-        said: expect.stringMatching(/damaged|missing|no complete backup/),
-      });
-      await writeFile(full, content);
-    }
-
-    const { db } = library.deps;
-    await sql`insert into migrations (name) values ('9999_of_tomorrow.sql')`.execute(db);
-    try {
-      await backUp(library, directory);
-    } finally {
-      await sql`delete from migrations where name = '9999_of_tomorrow.sql'`.execute(db);
-    }
-    await expect(restoreLatest(repository, machine)).rejects.toThrow(/made by a newer Vitrine/);
-    const { rowCount } = await machine.pool.query("select from pg_tables where schemaname = 'public'");
-    expect(rowCount).toBe(0);
-  });
+  } finally {
+    await sql`delete from migrations where name = '9999_of_tomorrow.sql'`.execute(db);
+  }
+  await expect(restoreLatest(repository, machine)).rejects.toThrow(/made by a newer Vitrine/);
+  const { rowCount } = await machine.pool.query("select from pg_tables where schemaname = 'public'");
+  expect(rowCount).toBe(0);
 });
 
 /** Runs the command as an operator does, on a library of this test. */
 function run(args: string[], env: Record<string, string>): ChildProcess {
   const { PATH = '', HOME = '', TMPDIR = '/tmp' } = process.env;
-  return spawn(process.execPath, [bin, ...args], {
-    env: { PATH, HOME, TMPDIR, ...env },
-    cwd: '/',
-    stdio: 'ignore',
-  });
+  const options = { env: { PATH, HOME, TMPDIR, ...env }, cwd: '/', stdio: 'ignore' } as const;
+  return spawn(process.execPath, [bin, ...args], options);
 }
 
 /** Kills a process that has not ended. */
@@ -274,7 +254,7 @@ async function countWaiting(pool: pg.Pool): Promise<number> {
 describe('a kill', () => {
   // RUN-15
   test('in the middle of a backup leaves no backup, and the next one cleans up', async () => {
-    const directory = await scratch.directory();
+    const directory = await scratchDirectory();
     const env = { VITRINE_DATA: library.config.dataDir, DATABASE_URL: library.databaseUrl };
     // Kills it while it waits for the rows of a locked table.
     const holder = await library.database.pool.connect();
@@ -301,12 +281,11 @@ describe('a kill', () => {
 
   // RUN-15
   test('in the middle of a restore is noticed at the start, and the restore can begin again', async () => {
-    const directory = await scratch.directory();
+    const directory = await scratchDirectory();
     await backUp(library, directory);
     const machine = await newMachine();
-    const dataDir = await scratch.directory();
+    const dataDir = await scratchDirectory();
     const env = { VITRINE_DATA: dataDir, DATABASE_URL: urlOf(settingsOfMachine(machine)) };
-    const root = join(dataDir, 'library');
     // Kills it in the transaction that loads the rows, after another one that was killed before.
     const holder = await machine.pool.connect();
     await beginRestoring(holder);
@@ -320,36 +299,29 @@ describe('a kill', () => {
     await expect(migrate(machine.pool)).rejects.toThrow(
       'this library is only partly restored; run vitrine restore again',
     );
-    await expect(
-      backUp({ ...library, database: machine.database }, await scratch.directory()),
-    ).rejects.toThrow(/only partly restored/);
+    const partly = { ...library, database: machine.database };
+    await expect(backUp(partly, await scratchDirectory())).rejects.toThrow(/only partly restored/);
 
     const config = { ...library.config, databaseUrl: env.DATABASE_URL, dataDir };
     expect(await restoreCommand(config, [directory], () => {})).toBe(0);
     expect(await rowsOf(machine.pool)).toEqual(await rowsOf(library.database.pool));
     const stored = Object.keys(await filesOf(library.deps.storage));
-    for (const key of stored) await (await open(join(root, key))).close();
+    for (const key of stored) await (await open(join(dataDir, 'library', key))).close();
     await migrate(machine.pool);
   });
 });
 
+const service = namedService ?? (await startService());
+
 // RUN-27
 describe('a backup in a bucket', () => {
-  let service: BucketService;
   let bucket: TestBucket;
-  const buckets: TestBucket[] = [];
 
-  beforeAll(async () => {
-    service = namedService ?? (await startService());
-  });
   beforeEach(async () => {
     bucket = await openTestBucket(service);
-    buckets.push(bucket);
+    return bucket.close;
   });
-  afterAll(async () => {
-    for (const one of buckets) await one.close();
-    await service.stop();
-  });
+  afterAll(service.stop);
 
   const targetIn = ({ settings }: TestBucket, leaseMs?: number) =>
     openBucketTarget(
@@ -379,12 +351,11 @@ describe('a backup in a bucket', () => {
     const keys = await Array.fromAsync(targetIn(bucket).list(''));
     expect(keys.filter((key) => !/^(vitrine-backup\.json|files\/|backups\/)/.test(key))).toEqual([]);
     expect(keys.filter((key) => /users|assets/.test(key))).toEqual([]);
-    expect(
-      new Set(keys.filter((key) => key.startsWith('backups/')).map((key) => key.split('/')[1])).size,
-    ).toBe(1);
+    const backups = keys.filter((key) => key.startsWith('backups/')).map((key) => key.split('/')[1]);
+    expect(new Set(backups).size).toBe(1);
 
     const machine = await newMachine();
-    const dataDir = await scratch.directory();
+    const dataDir = await scratchDirectory();
     const empty = { ...config, databaseUrl: urlOf(settingsOfMachine(machine)), dataDir };
     expect(await restoreCommand(empty, [place], print)).toBe(0);
     expect(await rowsOf(machine.pool)).toEqual(await rowsOf(library.database.pool));
@@ -461,65 +432,63 @@ describe('a backup in a bucket', () => {
 });
 
 // The last test, because the others would copy all that it writes.
-describe('a backup of a library in use', () => {
-  // RUN-13
-  test('is one snapshot, with files that are purged meanwhile, and names lost files', async () => {
-    const directory = await scratch.directory();
-    const kept = await upload(mara, plainFile('in an earlier backup'), {}, 'kept.bin');
-    await backUp(library, directory);
-    const purged = await upload(mara, await jpeg(120, 90, { seed: 11 }), {}, 'purged.jpg');
-    await library.runJobs();
-    const gone = await upload(mara, plainFile('nowhere'), {}, 'gone.bin');
-    const changed = await upload(mara, plainFile('changed'), {}, 'changed.bin');
-    const purgedHash = purged.file_hash ?? '';
-    const [keptKey, goneKey, changedKey] = [kept, gone, changed].map(keyOf);
-    await rm(objectPath(library, keptKey ?? ''));
-    await rm(objectPath(library, goneKey ?? ''));
-    await writeFile(objectPath(library, changedKey ?? ''), 'CHANGED');
+// RUN-13
+test('a backup of a library in use is one snapshot, with files that are purged meanwhile, and names lost files', async () => {
+  const directory = await scratchDirectory();
+  const kept = await upload(mara, plainFile('in an earlier backup'), {}, 'kept.bin');
+  await backUp(library, directory);
+  const purged = await upload(mara, await jpeg(120, 90, { seed: 11 }), {}, 'purged.jpg');
+  await library.runJobs();
+  const gone = await upload(mara, plainFile('nowhere'), {}, 'gone.bin');
+  const changed = await upload(mara, plainFile('changed'), {}, 'changed.bin');
+  const purgedHash = purged.file_hash ?? '';
+  const [goneKey, changedKey] = [keyOf(gone), keyOf(changed)];
+  await rm(objectPath(library, keyOf(kept)));
+  await rm(objectPath(library, goneKey));
+  await writeFile(objectPath(library, changedKey), 'CHANGED');
 
-    let isPurged = false;
-    const writing = writeUntilStopped(mara);
-    const storage: typeof library.deps.storage = {
-      ...library.deps.storage,
-      // The snapshot exists when the first file is read.
-      async head(key) {
-        if (!isPurged) {
-          isPurged = true;
-          // The sweep without a grace time also removes files that are being received.
-          expect(await writing.stop()).toBeGreaterThan(0);
-          await library.deps.db.deleteFrom('assets').where('id', '=', purged.id).execute();
-          await releaseBytes(library.deps, purgedHash);
-          await sweep(library.deps, Date.now() + 1000, 0);
-        }
-        return library.deps.storage.head(key);
-      },
-    };
-    let seen: Rows = {};
-    const pool = observeSnapshot(library.database.pool, async (client) => {
-      seen = await rowsOf(client);
-    });
-    const busy = { deps: { ...library.deps, storage }, database: { ...library.database, pool } };
-    const { manifest } = await backUp(busy, directory);
-    expect(isPurged).toBe(true);
-    expect(Object.fromEntries(manifest.lost.first.map(({ key, reason }) => [key, reason]))).toEqual({
-      [goneKey ?? '']: 'it is missing',
-      [changedKey ?? '']: expect.stringMatching(/changed|bytes/),
-    });
-
-    const machine = await newMachine();
-    await restoreLatest(await openBackups(directory), machine);
-    expect(await rowsOf(machine.pool)).toEqual(seen);
-    expect(await rowsOf(library.database.pool)).not.toEqual(seen);
-    const stored = new Set(Object.keys(await filesOf(machine.storage)));
-    const { rows } = await machine.pool.query<{ hash: string }>('select hash from files');
-    const missing = rows.map(({ hash }) => originalKey(hash)).filter((key) => !stored.has(key));
-    expect(missing.sort()).toEqual([changedKey, goneKey].sort());
-    // Afterwards the sweep removes the files that the purge had to leave.
-    expect(await library.deps.storage.head(originalKey(purgedHash))).not.toBeNull();
-    await sweep(library.deps, Date.now() + 1000, 0);
-    expect(await library.deps.storage.head(originalKey(purgedHash))).toBeNull();
-    expect(await Array.fromAsync(library.deps.storage.list(renditionsPrefix(purgedHash)))).toEqual([]);
-    await library.deps.db.deleteFrom('assets').where('id', 'in', [kept.id, gone.id, changed.id]).execute();
-    for (const { file_hash } of [kept, gone, changed]) await releaseBytes(library.deps, file_hash ?? '');
+  let isPurged = false;
+  const writing = writeUntilStopped(mara);
+  const storage: typeof library.deps.storage = {
+    ...library.deps.storage,
+    // The snapshot exists when the first file is read.
+    async head(key) {
+      if (!isPurged) {
+        isPurged = true;
+        // The sweep without a grace time also removes files that are being received.
+        expect(await writing.stop()).toBeGreaterThan(0);
+        await library.deps.db.deleteFrom('assets').where('id', '=', purged.id).execute();
+        await releaseBytes(library.deps, purgedHash);
+        await sweep(library.deps, Date.now() + 1000, 0);
+      }
+      return library.deps.storage.head(key);
+    },
+  };
+  let seen: Rows = {};
+  const pool = observeSnapshot(library.database.pool, async (client) => {
+    seen = await rowsOf(client);
   });
+  const busy = { deps: { ...library.deps, storage }, database: { ...library.database, pool } };
+  const { manifest } = await backUp(busy, directory);
+  expect(isPurged).toBe(true);
+  expect(Object.fromEntries(manifest.lost.first.map(({ key, reason }) => [key, reason]))).toEqual({
+    [goneKey]: 'it is missing',
+    [changedKey]: expect.stringMatching(/changed|bytes/),
+  });
+
+  const machine = await newMachine();
+  await restoreLatest(await openBackups(directory), machine);
+  expect(await rowsOf(machine.pool)).toEqual(seen);
+  expect(await rowsOf(library.database.pool)).not.toEqual(seen);
+  const stored = new Set(Object.keys(await filesOf(machine.storage)));
+  const { rows } = await machine.pool.query<{ hash: string }>('select hash from files');
+  const missing = rows.map(({ hash }) => originalKey(hash)).filter((key) => !stored.has(key));
+  expect(missing.sort()).toEqual([changedKey, goneKey].sort());
+  // Afterwards the sweep removes the files that the purge had to leave.
+  expect(await library.deps.storage.head(originalKey(purgedHash))).not.toBeNull();
+  await sweep(library.deps, Date.now() + 1000, 0);
+  expect(await library.deps.storage.head(originalKey(purgedHash))).toBeNull();
+  expect(await Array.fromAsync(library.deps.storage.list(renditionsPrefix(purgedHash)))).toEqual([]);
+  await library.deps.db.deleteFrom('assets').where('id', 'in', [kept.id, gone.id, changed.id]).execute();
+  for (const { file_hash } of [kept, gone, changed]) await releaseBytes(library.deps, file_hash ?? '');
 });

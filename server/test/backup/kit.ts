@@ -4,74 +4,51 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import pg from 'pg';
-import { inject } from 'vitest';
+import { inject, onTestFinished } from 'vitest';
 import { type BackupOptions, createBackup } from '../../src/backup/create.ts';
 import { openDirectory } from '../../src/backup/directory.ts';
 import { openRepository, type Repository } from '../../src/backup/repository.ts';
 import { restoreBackup } from '../../src/backup/restore.ts';
 import type { BackupTarget } from '../../src/backup/target.ts';
 import { findBackup, verify } from '../../src/backup/verify.ts';
-import { type DatabasePool, openPool } from '../../src/platform/database/pool.ts';
+import { openPool } from '../../src/platform/database/pool.ts';
 import { openDiskStorage } from '../../src/platform/storage/disk.ts';
 import { logoKey, subtitlesKey } from '../../src/platform/storage/object-key.ts';
 import type { Storage } from '../../src/platform/storage/storage.ts';
 import { type Account, type Library, publish, upload } from '../support/library.ts';
-import { jpeg, plainFile, plainText } from '../support/pictures.ts';
+import { jpeg, plainFile, plainText, sha256 } from '../support/pictures.ts';
 import { fillEmptyTables } from '../support/sample-rows.ts';
 
-/** A directory that is removed after the tests of the file, with `clear`. */
-export function openScratch() {
-  const made: string[] = [];
-  return {
-    async directory(): Promise<string> {
-      const path = await mkdtemp(join(tmpdir(), 'vitrine-backup-'));
-      made.push(path);
-      return path;
-    },
-    async clear(): Promise<void> {
-      for (const path of made.splice(0)) await rm(path, { recursive: true, force: true });
-    },
-  };
-}
-
-/** A machine without a library: an empty database and an empty disk. */
-export interface EmptyMachine {
-  pool: pg.Pool;
-  database: DatabasePool;
-  storage: Storage;
-  name: string;
-  close(): Promise<void>;
+/** Creates a directory that is removed after the test. */
+export async function scratchDirectory(): Promise<string> {
+  const path = await mkdtemp(join(tmpdir(), 'vitrine-backup-'));
+  onTestFinished(() => rm(path, { recursive: true, force: true }));
+  return path;
 }
 
 /** The connection settings of the machine's database. */
-export function settingsOfMachine({ name }: Pick<EmptyMachine, 'name'>): pg.ClientConfig {
-  const server: pg.ClientConfig = JSON.parse(inject('server'));
-  return { ...server, database: name };
+export function settingsOfMachine({ name }: { name: string }): pg.ClientConfig {
+  return { ...JSON.parse(inject('server')), database: name };
 }
 
 async function administer(statement: string): Promise<void> {
-  const server: pg.ClientConfig = JSON.parse(inject('server'));
-  const client = new pg.Client({ ...server, database: 'postgres' });
+  const client = new pg.Client(settingsOfMachine({ name: 'postgres' }));
   await client.connect();
   await client.query(statement);
   await client.end();
 }
 
-export async function emptyMachine(directory: string): Promise<EmptyMachine> {
+/** Opens a machine without a library until the test ends: an empty database and an empty disk. */
+export async function newMachine() {
   const name = `vitrine_restored_${process.pid}_${randomBytes(4).toString('hex')}`;
   await administer(`create database ${name}`);
   const database = openPool(settingsOfMachine({ name }), 4);
-  const storage = await openDiskStorage(join(directory, 'library'), 0);
-  return {
-    pool: database.pool,
-    database,
-    storage,
-    name,
-    async close() {
-      await database.close();
-      await administer(`drop database if exists ${name} with (force)`);
-    },
-  };
+  onTestFinished(async () => {
+    await database.close();
+    await administer(`drop database if exists ${name} with (force)`);
+  });
+  const storage = await openDiskStorage(join(await scratchDirectory(), 'library'), 0);
+  return { pool: database.pool, database, storage, name };
 }
 
 /** Backs a library up into a directory, or another place. */
@@ -105,7 +82,7 @@ export async function damagesOf(repository: Repository): Promise<string[]> {
 
 export async function restoreLatest(
   repository: Repository,
-  machine: Pick<EmptyMachine, 'pool' | 'storage'>,
+  machine: { pool: pg.Pool; storage: Storage },
 ): Promise<void> {
   const manifest = await findBackup(repository, null);
   await restoreBackup(machine.pool, machine.storage, repository, manifest, () => {});
@@ -121,12 +98,7 @@ const left: Readonly<Record<string, string>> = {
   uploads: 'used_at is not null',
 };
 
-const momentary: ReadonlySet<string> = new Set([
-  'job_workers',
-  'job_progress',
-  'rate_budgets',
-  'last_writes',
-]);
+const momentary = ['job_workers', 'job_progress', 'rate_budgets', 'last_writes'];
 
 export type Rows = Record<string, { count: number; hash: string | null }>;
 
@@ -146,7 +118,7 @@ export async function rowsOf(
     found[name] = { count: rows[0]?.count ?? 0, hash: rows[0]?.hash ?? null };
   };
   for (const { name } of tables) {
-    const isLeft = extent === 'restored' || momentary.has(name);
+    const isLeft = extent === 'restored' || momentary.includes(name);
     await read(name, `select * from ${name} where ${isLeft ? (left[name] ?? 'true') : 'true'}`);
   }
   await read(
@@ -184,7 +156,7 @@ async function storeSample(
   column: string,
 ): Promise<void> {
   const bytes = Buffer.from(`the content of ${table}`);
-  const hash = createHash('sha256').update(bytes).digest('hex');
+  const hash = sha256(bytes);
   const path = join(storage.incomingDir, table);
   await writeFile(path, bytes);
   await storage.adopt(path, keyOf(hash));

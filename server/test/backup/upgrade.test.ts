@@ -1,9 +1,8 @@
 import { existsSync } from 'node:fs';
-import { chmod, mkdir, mkdtemp, readFile, rename, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import type pg from 'pg';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { upgradeCluster, upgradeCommand } from '../../src/backup/upgrade.ts';
 import { readConfig } from '../../src/config.ts';
 import { DATABASE_UID } from '../../src/platform/database/database-user.ts';
@@ -12,6 +11,7 @@ import { findBinaries } from '../../src/platform/database/embedded-binaries.ts';
 import { migrate } from '../../src/platform/database/migrate.ts';
 import { openPool } from '../../src/platform/database/pool.ts';
 import { fillEmptyTables } from '../support/sample-rows.ts';
+import { temporaryDirectory } from '../support/temporary.ts';
 import { rowsOf } from './kit.ts';
 
 /**
@@ -20,11 +20,9 @@ import { rowsOf } from './kit.ts';
  */
 const given = process.env.TEST_POSTGRES_17 ?? '';
 
-const dataDir = await mkdtemp(join(tmpdir(), 'vitrine-upgrade-'));
-await chmod(dataDir, 0o755);
+const dataDir = await temporaryDirectory();
 const newBinDir = await findBinaries(dataDir);
 const oldBinDir = given === '' ? newBinDir : await findBinaries(dataDir, { native: given });
-afterAll(() => rm(dataDir, { recursive: true, force: true }));
 
 async function withLibrary<T>(binDir: string, use: (pool: pg.Pool) => Promise<T>): Promise<T> {
   const server = await startEmbedded({ dataDir, binDir, settings: { fsync: 'off' }, log: () => {} });

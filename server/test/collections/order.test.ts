@@ -61,9 +61,8 @@ describe('PUT and DELETE /collections/{id}/posts/{post_id}', () => {
     const ids = await idsIn(mara, id);
     expect([ids.length, new Set(ids).size]).toEqual([26, 26]);
     const { rows } = await sql<{ places: number }>`
-      select count(distinct position) as places from collection_posts where collection_id = ${id}`.execute(
-      library.deps.db,
-    );
+      select count(distinct position) as places
+      from collection_posts where collection_id = ${id}`.execute(library.deps.db);
     expect(rows[0]?.places).toBe(26);
   });
 });
@@ -128,11 +127,8 @@ describe('PUT /collections/{id}/order with post_id and before', () => {
       { post_id: at('a'), before: outside.id },
       { post_id: at('a'), before: nowhere },
     ]) {
-      const answer = await send(body);
-      expect([answer.status, answer.text]).toEqual([
-        404,
-        expect.stringContaining('is not in this collection'),
-      ]);
+      const { status, text } = await send(body);
+      expect([status, text]).toEqual([404, expect.stringContaining('is not in this collection')]);
     }
     expect(await read()).toBe('abcdef');
   });
@@ -208,14 +204,9 @@ describe('pages of a collection', () => {
 
 // COLLECTION-14
 describe('collection_id of POST /posts', () => {
-  const members = () => [{ asset_id: asset.id }];
-
   test('appends the new post to a collection of the caller; a draft is shown once it is published', async () => {
-    const body = { members: members(), collection_id: id };
-    const [draft, post] = [
-      await mara.ok('createPost', { body: { ...body, draft: true } }),
-      await mara.ok('createPost', { body }),
-    ];
+    const draft = await publish(mara, [asset], { collection_id: id, draft: true });
+    const post = await publish(mara, [asset], { collection_id: id });
     expect(await idsIn(ann, id)).toEqual([...posts, post.id]);
     await mara.ok('publishPost', { params: { id: draft.id } });
     expect(await idsIn(ann, id)).toEqual([...posts, draft.id, post.id]);
@@ -234,7 +225,7 @@ describe('collection_id of POST /posts', () => {
       [gone.id, 404],
       [nowhere, 404],
     ] as const) {
-      const body = { members: members(), collection_id };
+      const body = { members: [{ asset_id: asset.id }], collection_id };
       expect((await mara.refused('createPost', { body })).status).toBe(status);
     }
     expect(await library.deps.db.selectFrom('posts').select('id').execute()).toHaveLength(before.length);

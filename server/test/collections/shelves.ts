@@ -1,8 +1,8 @@
 import type { Collection, CollectionQuery } from '@vitrine/contract/collections';
-import type { Post } from '@vitrine/contract/posts';
 import { sql } from 'kysely';
 import type { Visitor } from '../support/client.ts';
 import type { Library } from '../support/library.ts';
+import { pagesOf } from '../support/pages.ts';
 
 /** Creates a collection of this account with these posts in this order. */
 export async function collect(
@@ -26,35 +26,14 @@ export const move = (who: Visitor, id: string, post_id: string, before: string |
   who.ok('orderCollection', { params: { id }, body: { post_id, before } });
 
 /** Returns all posts of a collection for this visitor, read in pages of this size. */
-async function contents(who: Visitor, id: string, limit = 50): Promise<Post[]> {
-  const items: Post[] = [];
-  let cursor: string | null = null;
-  do {
-    const page: { items: Post[]; next_cursor: string | null } = await who.ok('listCollectionPosts', {
-      params: { id },
-      query: { limit, ...(cursor === null ? {} : { cursor }) },
-    });
-    items.push(...page.items);
-    cursor = page.next_cursor;
-  } while (cursor !== null);
-  return items;
+export async function idsIn(who: Visitor, id: string, limit = 50): Promise<string[]> {
+  const read = (query: object) => who.ok('listCollectionPosts', { params: { id }, query });
+  return (await pagesOf((from) => read({ limit, ...from }))).flat().map((post) => post.id);
 }
-
-export const idsIn = async (who: Visitor, id: string, limit = 50) =>
-  (await contents(who, id, limit)).map((post) => post.id);
 
 /** Returns every collection that a visitor receives for this query, over all pages. */
 export async function everyCollection(who: Visitor, query: CollectionQuery = {}): Promise<Collection[]> {
-  const items: Collection[] = [];
-  let cursor: string | null = null;
-  do {
-    const page: { items: Collection[]; next_cursor: string | null } = await who.ok('listCollections', {
-      query: { ...query, ...(cursor === null ? {} : { cursor }) },
-    });
-    items.push(...page.items);
-    cursor = page.next_cursor;
-  } while (cursor !== null);
-  return items;
+  return (await pagesOf((from) => who.ok('listCollections', { query: { ...query, ...from } }))).flat();
 }
 
 /** Makes a collection expire. */

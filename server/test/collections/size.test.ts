@@ -6,7 +6,7 @@ import type { Visitor } from '../support/client.ts';
 import { openLibrary, publish, upload } from '../support/library.ts';
 import { plainFile } from '../support/pictures.ts';
 import { planOf, rowsOf, touched } from '../support/plans.ts';
-import { type Statement, watchStatements } from '../support/statements.ts';
+import { type Statement, statementLike, watchStatements } from '../support/statements.ts';
 import { collect, everyCollection, idsIn, move, placeAll, put } from './shelves.ts';
 
 const library = await openLibrary();
@@ -33,13 +33,10 @@ const statementsDuring = async (act: () => Promise<unknown>): Promise<Statement[
 describe('what a large collection costs', () => {
   test('a page reads only its part of the index, also a late one', async () => {
     const first = await ann.ok('listCollectionPosts', { params: { id }, query: { limit: 20 } });
-    for (const cursor of [undefined, first.next_cursor ?? '']) {
-      const query = { limit: 20, ...(cursor === undefined ? {} : { cursor }) };
-      const statements = await statementsDuring(() =>
-        ann.ok('listCollectionPosts', { params: { id }, query }),
-      );
-      const page = statements.find(({ text }) => /cp\.position::text/.test(text));
-      if (page === undefined) throw new Error('no statement reads the page');
+    for (const cursor of [{}, { cursor: first.next_cursor ?? '' }]) {
+      const query = { limit: 20, ...cursor };
+      const read = () => ann.ok('listCollectionPosts', { params: { id }, query });
+      const page = statementLike(await statementsDuring(read), /cp\.position::text/);
       const nodes = await planOf(library, page);
       expect(nodes.map((node) => node['Index Name'])).toContain('collection_posts_order');
       expect(nodes.map((node) => node['Node Type'])).not.toContain('Sort');
@@ -52,8 +49,7 @@ describe('what a large collection costs', () => {
       statementsDuring(() => ann.ok('listCollections', { query: { limit, owner_ref: mara.ref } }));
     const [one, all] = [await of(1), await of(200)];
     expect(all.length).toBe(one.length);
-    const list = all.find(({ text }) => /from collections c/.test(text));
-    if (list === undefined) throw new Error('no statement lists collections');
+    const list = statementLike(all, /from collections c/);
     // 200 in the small ones, 1,000 of the large one, and some read for covers.
     expect(touched(await planOf(library, list), 'collection_posts')).toBeLessThan(2_500);
   });
@@ -70,8 +66,7 @@ test('reorders 10,000 posts, and keeps the order under concurrent moves', async 
   const send = (who: Visitor, body: unknown) => who.send(`/collections/${id}/order`, { method: 'PUT', body });
   const reversed = many.slice(0, 10_000).reverse();
   const statements = await statementsDuring(() => send(mara, { post_ids: many.slice(0, 2) }));
-  const arrange = statements.find(({ text }) => /update collection_posts/.test(text));
-  if (arrange === undefined) throw new Error('no statement arranges the posts');
+  const arrange = statementLike(statements, /update collection_posts/);
   const values = arrange.values.map((value) => (Array.isArray(value) ? reversed : value));
   const plan = await planOf(library, { ...arrange, values });
   // The cached plan once compared each post with each place.

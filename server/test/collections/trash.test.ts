@@ -11,6 +11,7 @@ import { collect, idsIn } from './shelves.ts';
 /** The access matrix (server/test/access/surfaces/trash.ts) shows who lists, restores and appeals. */
 
 const library = await openLibrary();
+const { db } = library.deps;
 const [mara, root] = await Promise.all([library.join('mara'), library.join('root', 'admin')]);
 const asset = await upload(mara, plainFile());
 
@@ -51,7 +52,7 @@ test('an appeal is decided by the account that deleted the collection; granting 
   const { id } = await collect(mara, 'taken away');
   await remove(deputy, id);
   const member = sql`(select id from roles where code = 'member')`;
-  await sql`update users set role_id = ${member} where ref = ${deputy.ref}`.execute(library.deps.db);
+  await sql`update users set role_id = ${member} where ref = ${deputy.ref}`.execute(db);
   const params = { kind: 'collection', id } as const;
   const request = await mara.ok('requestRestore', { params, body: undefined });
   expect(request).toMatchObject({
@@ -76,11 +77,10 @@ describe('after the retention', () => {
       [young, 29],
     ] as const) {
       await remove(mara, id);
-      await sql`update collections set deleted_at = now() - make_interval(days => ${days}) where id = ${id}`.execute(
-        library.deps.db,
-      );
+      await sql`update collections
+        set deleted_at = now() - make_interval(days => ${days}) where id = ${id}`.execute(db);
     }
-    expect(await purge(library.deps.db)).toEqual({ posts: 0, assets: 0, collections: 1 });
+    expect(await purge(db)).toEqual({ posts: 0, assets: 0, collections: 1 });
     expect([await restore(mara, old.id), await restore(mara, young.id)]).toEqual([404, 204]);
     expect(await idsIn(mara, young.id)).toEqual([post.id]);
   });
@@ -89,14 +89,10 @@ describe('after the retention', () => {
     const [gone, stays] = [await publish(mara, [asset]), await publish(mara, [asset])];
     const { id } = await collect(mara, 'with a purged one', [gone, stays]);
     await mara.ok('deletePost', { params: { id: gone.id }, body: undefined });
-    await sql`update posts set deleted_at = now() - interval '31 days' where id = ${gone.id}`.execute(
-      library.deps.db,
-    );
-    expect(await purge(library.deps.db)).toMatchObject({ posts: 1 });
+    await sql`update posts set deleted_at = now() - interval '31 days' where id = ${gone.id}`.execute(db);
+    expect(await purge(db)).toMatchObject({ posts: 1 });
     expect(await idsIn(mara, id)).toEqual([stays.id]);
-    const { rows } = await sql`select from collection_posts where post_id = ${gone.id}`.execute(
-      library.deps.db,
-    );
+    const { rows } = await sql`select from collection_posts where post_id = ${gone.id}`.execute(db);
     expect(rows).toEqual([]);
   });
 });

@@ -46,19 +46,10 @@ const STUCK_MS = 900_000;
 const DOWNLOADS = 4;
 
 /** Returns the number of mutants of each file. If there are fewer mutants than files, they are spread over the corpus. */
-function shares(
-  corpus: readonly CorpusFile[],
-  files: number,
-): { file: CorpusFile; at: number; count: number }[] {
-  const counts = new Map<number, number>();
-  for (let index = 0; index < files; index += 1) {
-    const at = Math.floor((index * corpus.length) / files);
-    counts.set(at, (counts.get(at) ?? 0) + 1);
-  }
-  return corpus.flatMap((file, at) => {
-    const count = counts.get(at) ?? 0;
-    return count === 0 ? [] : [{ file, at, count }];
-  });
+function shares({ corpus, files }: CampaignOptions) {
+  const places = Array.from({ length: files }, (_, index) => Math.floor((index * corpus.length) / files));
+  const counted = corpus.map((file, at) => ({ file, at, count: places.filter((one) => one === at).length }));
+  return counted.filter(({ count }) => count > 0);
 }
 
 /** Returns the seed of one mutant, so that a campaign over fewer types makes the same files. */
@@ -68,12 +59,9 @@ function seedOf(seed: number, name: string, index: number): number {
   return mixed;
 }
 
-async function* mutantsOf({
-  corpus,
-  files,
-  seed,
-}: Pick<CampaignOptions, 'corpus' | 'files' | 'seed'>): AsyncGenerator<{ name: string; mutants: Mutant[] }> {
-  for (const { file, at, count } of shares(corpus, files)) {
+async function* mutantsOf(options: CampaignOptions): AsyncGenerator<{ name: string; mutants: Mutant[] }> {
+  const { corpus, seed } = options;
+  for (const { file, at, count } of shares(options)) {
     const bytes = await file.make();
     const other = corpus[(at + 17) % corpus.length] ?? file;
     const specimen = { name: file.name, bytes, other: { name: other.name, bytes: await other.make() } };
@@ -169,9 +157,8 @@ async function work(
   await Promise.all(stored.map((one) => limit(() => look(target, one))));
   const outcomes: Partial<Record<Outcome, number>> = {};
   const refused = sent.filter((one) => one === null).map((): Outcome => 'refused');
-  for (const outcome of [...(await outcomesOf(target, stored, reasons)), ...refused]) {
+  for (const outcome of [...(await outcomesOf(target, stored, reasons)), ...refused])
     outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
-  }
   const slow = stored.find(({ hash }) => hash === slowest.hash)?.name ?? '';
   return {
     name,
@@ -236,9 +223,9 @@ export async function runCampaign(options: CampaignOptions): Promise<CampaignRep
         all.push(...mutants);
         continue;
       }
-      types.push(await work(target, { name, mutants }, reasons));
-      const [report] = types.slice(-1);
-      if (report !== undefined) options.onType?.(report);
+      const report = await work(target, { name, mutants }, reasons);
+      types.push(report);
+      options.onType?.(report);
     }
     if (all.length > 0) types.push(await work(target, { name: 'all', mutants: all }, reasons));
     faults.push(...(await leftovers(target, dataDir, temporaryDir)));

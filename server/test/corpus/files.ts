@@ -42,15 +42,15 @@ const colours: [[number, number, number], [number, number, number]] = [
 const modules = join(import.meta.dirname, '../../../node_modules');
 const packaged = (path: string) => async () => own(await readFile(join(modules, path)));
 
-const picture = (name: string, make: () => Promise<Bytes>): CorpusFile => ({ name, shown: 'picture', make });
+const shownBy =
+  (shown: Shown) =>
+  (name: string, make: () => Promise<Bytes>): CorpusFile => ({ name, shown, make });
+const [picture, list, icon] = [shownBy('picture'), shownBy('list'), shownBy('icon')];
 const drawing = (name: string, width: number, height: number, finish: (picture: Sharp) => Sharp) =>
   picture(name, async () => own(await finish(scene(width, height, name)).toBuffer()));
 const film = (name: string, of: Clip) => picture(name, () => clip({ seconds: 1, ...of }));
-const h264 = {
-  encoder: 'libx264',
-  source: 'testsrc2=s=320x180:r=25',
-  options: { preset: 'ultrafast' },
-};
+const source = 'testsrc2=s=320x180:r=25';
+const h264 = { encoder: 'libx264', source, options: { preset: 'ultrafast' } };
 
 const pictures: readonly CorpusFile[] = [
   drawing('photo.jpg', 800, 500, (p) => p.jpeg()),
@@ -115,11 +115,11 @@ const documents: readonly CorpusFile[] = [
   picture('illustration.ai', async () => pdf(['Made with Illustrator'])),
   picture('preview.eps', dosEps),
   picture('comments.epsi', async () => epsi()),
-  { name: 'plain.eps', shown: 'icon', make: async () => eps() },
-  { name: 'print.ps', shown: 'icon', make: async () => postscript() },
-  { name: 'letter.doc', shown: 'icon', make: async () => ole([{ name: 'WordDocument' }]) },
-  { name: 'list.xls', shown: 'icon', make: async () => ole([{ name: 'Workbook' }]) },
-  { name: 'talk.ppt', shown: 'icon', make: async () => ole([{ name: 'PowerPoint Document' }]) },
+  icon('plain.eps', async () => eps()),
+  icon('print.ps', async () => postscript()),
+  icon('letter.doc', async () => ole([{ name: 'WordDocument' }])),
+  icon('list.xls', async () => ole([{ name: 'Workbook' }])),
+  icon('talk.ppt', async () => ole([{ name: 'PowerPoint Document' }])),
   picture('readme.md', async () =>
     text('# Harbour', '', 'Four **mornings**, one boat:', '', '- fog', '- rain', '- sun'),
   ),
@@ -135,13 +135,9 @@ const documents: readonly CorpusFile[] = [
     const thumbnail = await scene(320, 450, 'docx').jpeg().toBuffer();
     return docx(['Harbour brief'], { more: { 'docProps/thumbnail.jpeg': thumbnail } });
   }),
-  { name: 'without-thumbnail.docx', shown: 'icon', make: async () => docx(['Harbour brief']) },
-  { name: 'brief.odt', shown: 'icon', make: async () => odt('Harbour brief') },
-  {
-    name: 'book.epub',
-    shown: 'icon',
-    make: async () => zip({ mimetype: 'application/epub+zip', 'one.xhtml': '<p>Harbour</p>' }),
-  },
+  icon('without-thumbnail.docx', async () => docx(['Harbour brief'])),
+  icon('brief.odt', async () => odt('Harbour brief')),
+  icon('book.epub', async () => zip({ mimetype: 'application/epub+zip', 'one.xhtml': '<p>Harbour</p>' })),
 ];
 
 const fonts: readonly CorpusFile[] = [
@@ -161,9 +157,9 @@ const models: readonly CorpusFile[] = [
 
 const inside = { 'brief/readme.md': '# Harbour\n', 'brief/shots.csv': 'shot,time\n1,06:40\n' };
 const archives: readonly CorpusFile[] = [
-  { name: 'brief.zip', shown: 'list', make: async () => zip(inside) },
-  { name: 'brief.tar', shown: 'list', make: async () => own(await tar(inside)) },
-  { name: 'brief.tar.gz', shown: 'list', make: async () => own(gzipSync(await tar(inside))) },
+  list('brief.zip', async () => zip(inside)),
+  list('brief.tar', async () => own(await tar(inside))),
+  list('brief.tar.gz', async () => own(gzipSync(await tar(inside)))),
 ];
 
 /** Files of every kind that studios have, made with open tools; no third party has rights to their pictures. */

@@ -1,11 +1,9 @@
 // Sends damaged copies of the corpus to a service: npm run mutate -- [--files N] [--seed S] [--only NAME,NAME]
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rm } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
-import { reachableByDatabaseUser } from '../../src/platform/database/database-user.ts';
 import { startEmbedded } from '../../src/platform/database/embedded.ts';
 import { urlOf } from '../support/clone.ts';
+import { makeDirectory } from '../support/replica.ts';
 import { runCampaign, type TypeReport } from './campaign.ts';
 import { corpus } from './files.ts';
 
@@ -28,9 +26,7 @@ function show({ name, outcomes, peakBytes, slowest }: TypeReport): void {
 }
 
 const began = performance.now();
-const base = reachableByDatabaseUser(tmpdir()) ? tmpdir() : '/var/tmp';
-const dataDir = await mkdtemp(join(base, 'vitrine-mutate-'));
-await chmod(dataDir, 0o755);
+const dataDir = await makeDirectory();
 const database = await startEmbedded({ dataDir, settings: { fsync: 'off' }, log: console.error });
 try {
   const { host, port, user, password } = database.connection;

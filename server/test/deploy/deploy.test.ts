@@ -1,15 +1,15 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { validate } from 'dockerfile-utils';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { readConfig } from '../../src/config.ts';
 import { makeCertificate } from '../support/directory.ts';
 import { findProgram, freePort } from '../support/programs.ts';
+import { temporaryDirectory } from '../support/temporary.ts';
 
 const run = promisify(execFile);
 const root = join(import.meta.dirname, '../../..');
@@ -22,9 +22,7 @@ for (const file of found.filter((one) => one.isFile())) {
   const path = join(file.parentPath, file.name);
   files.set(relative(join(root, 'deploy'), path), await readFile(path, 'utf8'));
 }
-const scratch = await mkdtemp(join(tmpdir(), 'vitrine-deploy-'));
-
-afterAll(() => rm(scratch, { recursive: true }));
+const scratch = await temporaryDirectory();
 
 function textOf(path: string): string {
   const text = files.get(path);
@@ -76,10 +74,8 @@ describe('files in deploy/', () => {
     const paths = [...files.keys()].filter((path) => /\.ya?ml$/.test(path) && !path.includes('/templates/'));
     expect(paths.length).toBeGreaterThan(3);
     for (const path of paths) {
-      const problems = parseAllDocuments(textOf(path)).flatMap(({ errors, warnings }) => [
-        ...errors,
-        ...warnings,
-      ]);
+      const documents = parseAllDocuments(textOf(path));
+      const problems = documents.flatMap(({ errors, warnings }) => [...errors, ...warnings]);
       expect({ path, problems }).toEqual({ path, problems: [] });
     }
   });
@@ -107,11 +103,8 @@ describe('files in deploy/', () => {
 
   test('give a systemd service settings that it accepts, and the time to stop', () => {
     const text = textOf('systemd/vitrine.service');
-    const given = [...text.matchAll(/^Environment=(\w+)=(.*)$/gm)].map(([, name = '', value = '']) => [
-      name,
-      value,
-    ]);
-    const config = settings(Object.fromEntries(given));
+    const given = [...text.matchAll(/^Environment=(\w+)=(.*)$/gm)];
+    const config = settings(Object.fromEntries(given.map(([, name, value]) => [name, value])));
     const limit = seconds(/^TimeoutStopSec=(.*)$/m.exec(text)?.[1]);
     expect(limit).toBeGreaterThanOrEqual(config.drainSeconds + config.stopSeconds + 5);
     // The state directory that systemd creates is the library.
@@ -138,31 +131,24 @@ describe('files in deploy/', () => {
   });
 
   const analyze = findProgram('systemd-analyze');
-  test.skipIf(analyze === null)(
-    'are units that systemd accepts (skipped without systemd-analyze)',
-    async () => {
-      const units = [...files.keys()].filter((path) => path.startsWith('systemd/'));
-      const paths = units.map((path) => join(scratch, path.slice('systemd/'.length)));
-      for (const [n, path] of paths.entries()) {
-        const text = textOf(units[n] ?? '').replaceAll('/opt/vitrine', root);
-        await writeFile(path, text);
-      }
-      const { stderr } = await run(analyze ?? '', ['verify', ...paths]);
-      // Other units of the machine may have errors.
-      expect(stderr.split('\n').filter((line) => line.includes('vitrine'))).toEqual([]);
-    },
-  );
+  test.skipIf(analyze === null)('are valid units (skipped without systemd-analyze)', async () => {
+    const units = [...files.keys()].filter((path) => path.startsWith('systemd/'));
+    const paths = units.map((path) => join(scratch, path.slice('systemd/'.length)));
+    for (const [n, path] of paths.entries()) {
+      await writeFile(path, textOf(units[n] ?? '').replaceAll('/opt/vitrine', root));
+    }
+    const { stderr } = await run(analyze ?? '', ['verify', ...paths]);
+    // Other units of the machine may have errors.
+    expect(stderr.split('\n').filter((line) => line.includes('vitrine'))).toEqual([]);
+  });
 
   const haproxy = findProgram('haproxy');
   test.skipIf(haproxy === null)('configure HAProxy (skipped when it is not installed)', async () => {
     const { key, cert } = await makeCertificate(['DNS:localhost']);
-    await writeFile(join(scratch, 'haproxy.pem'), cert + key);
+    const pem = join(scratch, 'haproxy.pem');
     const path = join(scratch, 'haproxy.cfg');
-    const text = textOf('proxy/haproxy.cfg').replace(
-      '/etc/haproxy/vitrine.pem',
-      join(scratch, 'haproxy.pem'),
-    );
-    await writeFile(path, text);
+    await writeFile(pem, cert + key);
+    await writeFile(path, textOf('proxy/haproxy.cfg').replace('/etc/haproxy/vitrine.pem', pem));
     const { stderr } = await run(haproxy ?? '', ['-c', '-f', path]);
     expect(stderr).not.toMatch(/warning|alert/i);
   });

@@ -14,14 +14,14 @@ import { brokenFilm, shownValue, tagged, wire } from './files.ts';
 const library = await openLibrary();
 const admin = await library.join('admin', 'admin');
 const mara = await library.join('mara');
+const { db } = library.deps;
 afterAll(stopTagging);
 
 /** Removes all stored files and wirings. */
 beforeEach(async () => {
-  for (const table of ['assets', 'files', 'extraction_runs'] as const)
-    await library.deps.db.deleteFrom(table).execute();
-  await sql`update fields set extraction_source = ''`.execute(library.deps.db);
-  await sql`delete from graphile_worker._private_jobs`.execute(library.deps.db);
+  for (const table of ['assets', 'files', 'extraction_runs'] as const) await db.deleteFrom(table).execute();
+  await sql`update fields set extraction_source = ''`.execute(db);
+  await sql`delete from graphile_worker._private_jobs`.execute(db);
 });
 
 const progress = (): Promise<Extraction> => admin.ok('getExtraction', {});
@@ -57,10 +57,8 @@ describe('a pass over the stored files (POST /admin/system/extraction/backfill)'
   test('fills only the requested field, which must be wired', async () => {
     const asset = await upload(mara, await tagged({ 'XMP-dc:Title': 'Ridge' }));
     await library.runJobs();
-    const [wanted, other] = [
-      await wire(library, admin, 'text', { source: 'title' }),
-      await wire(library, admin, 'text', { source: 'title' }),
-    ];
+    const wanted = await wire(library, admin, 'text', { source: 'title' });
+    const other = await wire(library, admin, 'text', { source: 'title' });
     const unwired = await define(library, 'text', { code: 'unwired' });
     expect((await admin.refused('startBackfill', { body: { field_id: nowhere } })).status).toBe(404);
     expect(await admin.refused('startBackfill', { body: { field_id: unwired } })).toEqual({
@@ -100,14 +98,13 @@ describe('a pass over more files than one step has', () => {
   async function startOver(count: number): Promise<void> {
     await sql`insert into files (hash, size_bytes, mime)
       select encode(sha256(n::text::bytea), 'hex'), 1, 'text/plain' from generate_series(1, ${count}) n`.execute(
-      library.deps.db,
+      db,
     );
     await start();
   }
 
   /** Kills each first step after its work and before it is recorded, so that its job is pending again. */
   async function runAndDie(): Promise<void> {
-    const { db } = library.deps;
     await sql`create function die() returns trigger language plpgsql as
       'begin if new.done > 0 and new.done <= 40 then raise exception ''killed''; end if; return new; end'`.execute(
       db,
@@ -124,7 +121,7 @@ describe('a pass over more files than one step has', () => {
     await startOver(100);
     await runAndDie();
     expect(await progress()).toMatchObject({ running: true, done: 0, total: 100 });
-    await sql`update graphile_worker._private_jobs set run_at = now()`.execute(library.deps.db);
+    await sql`update graphile_worker._private_jobs set run_at = now()`.execute(db);
     await library.runJobs();
     // Missing bytes are failures, and each file is counted once.
     expect(await progress()).toMatchObject({ state: 'finished', done: 100, total: 100, failed: 100 });
@@ -133,14 +130,14 @@ describe('a pass over more files than one step has', () => {
   test('counts a step once if two workers performed it', async () => {
     await startOver(50);
     await sql`insert into graphile_worker._private_jobs (task_id, payload)
-      select task_id, payload from graphile_worker._private_jobs`.execute(library.deps.db);
+      select task_id, payload from graphile_worker._private_jobs`.execute(db);
     await library.runJobs();
     expect(await progress()).toMatchObject({ state: 'finished', done: 50, total: 50 });
   });
 
   test('ends as failed if it cannot continue, and allows a new pass', async () => {
     await startOver(1);
-    await sql`update graphile_worker._private_jobs set attempts = max_attempts - 1`.execute(library.deps.db);
+    await sql`update graphile_worker._private_jobs set attempts = max_attempts - 1`.execute(db);
     await runAndDie();
     expect(await progress()).toMatchObject({ running: false, state: 'failed' });
     await start();
@@ -161,15 +158,10 @@ describe('files that could not be read (GET /admin/system/extraction/failures)',
     expect([first.items.length, second.length]).toEqual([2, 1]);
     const named = [...first.items, ...second];
     expect(named.map(({ asset_id }) => asset_id).sort()).toEqual(assets.sort());
-    expect(named.map(({ file_name }) => file_name).sort()).toEqual([
-      'film-1.mp4',
-      'film-2.mp4',
-      'film-3.mp4',
-    ]);
-    expect(named[0]).toMatchObject({
-      reason: expect.stringContaining('Truncated'),
-      failed_at: expect.any(String),
-    });
+    const names = ['film-1.mp4', 'film-2.mp4', 'film-3.mp4'];
+    expect(named.map(({ file_name }) => file_name).sort()).toEqual(names);
+    const reason = expect.stringContaining('Truncated');
+    expect(named[0]).toMatchObject({ reason, failed_at: expect.any(String) });
     // An asset of a damaged file is given only to its owner and administrators.
     const operator = await library.join('operator');
     await grant(library, operator, 'fields.admin');
@@ -179,7 +171,7 @@ describe('files that could not be read (GET /admin/system/extraction/failures)',
     expect(await start({ only_failed: true })).toMatchObject({ only_failed: true, total: 3 });
     await library.runJobs();
     expect(await progress()).toMatchObject({ state: 'finished', done: 3, failed: 3 });
-    for (const table of ['assets', 'files'] as const) await library.deps.db.deleteFrom(table).execute();
+    for (const table of ['assets', 'files'] as const) await db.deleteFrom(table).execute();
     expect(await failures()).toEqual([]);
   });
 

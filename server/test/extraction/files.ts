@@ -52,10 +52,8 @@ export async function wire(
   { source, mode, ...defined }: Defined & { source: string; mode?: 'replace' | 'append' | 'prepend' },
 ): Promise<string> {
   const id = await define(library, type, defined);
-  await admin.ok('setFieldExtraction', {
-    params: { id },
-    body: { source, ...(mode === undefined ? {} : { mode }) },
-  });
+  const body = { source, ...(mode === undefined ? {} : { mode }) };
+  await admin.ok('setFieldExtraction', { params: { id }, body });
   return id;
 }
 

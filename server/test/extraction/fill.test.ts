@@ -11,6 +11,7 @@ import { shownValue, tagged, wire } from './files.ts';
 const library = await openLibrary();
 const admin = await library.join('admin', 'admin');
 const mara = await library.join('mara');
+const { db, storage, log } = library.deps;
 afterAll(stopTagging);
 
 const ridge = () => tagged({ 'XMP-dc:Title': 'Ridge' });
@@ -19,12 +20,8 @@ const rewire = (id: string, source: string, mode?: 'append') =>
 const unwire = async (...ids: string[]) => {
   for (const id of ids) await rewire(id, '');
 };
-const readAt = (hash: string | null) =>
-  library.deps.db
-    .selectFrom('file_metadata')
-    .select('extracted_at')
-    .where('hash', '=', hash ?? '')
-    .execute();
+const metadata = db.selectFrom('file_metadata').select('extracted_at');
+const readAt = (hash: string | null) => metadata.where('hash', '=', hash ?? '').execute();
 
 describe('a job', () => {
   // EXTRACT-8
@@ -145,7 +142,7 @@ describe('a job', () => {
     // Appending once more changes nothing.
     await rewire(id, 'title', 'append');
     const imported = (await upload(mara, await ridge())).id;
-    await library.deps.db.deleteFrom('asset_field_values').where('asset_id', '=', imported).execute();
+    await db.deleteFrom('asset_field_values').where('asset_id', '=', imported).execute();
     await store(library, imported, id, { value_text: 'before' });
     for (let time = 0; time < 2; time += 1) {
       await library.runJobs();
@@ -160,15 +157,11 @@ describe('a job', () => {
 // FIELD-39
 test('a change of the wiring applies to the next job, also in other processes', async () => {
   const id = await define(library, 'text');
-  const { db, storage } = library.deps;
-  const other = await openDeps(db, storage, library.config, library.deps.log);
-  const { pool } = library.database;
-  const work = { pool, handlers: jobHandlers(other), concurrency: 1, log: library.deps.log };
+  const other = await openDeps(db, storage, library.config, log);
+  const work = { pool: library.database.pool, handlers: jobHandlers(other), concurrency: 1, log };
   const uploadWith = async (source: string) => {
-    const asset = await upload(
-      mara,
-      await tagged({ 'XMP-dc:Title': 'Ridge', 'XMP-photoshop:City': 'Bergen' }),
-    );
+    const bytes = await tagged({ 'XMP-dc:Title': 'Ridge', 'XMP-photoshop:City': 'Bergen' });
+    const asset = await upload(mara, bytes);
     await rewire(id, source);
     await runDueJobs(work);
     return { asset, value: (await shownValue(mara, asset, id))?.value_text };

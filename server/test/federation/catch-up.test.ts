@@ -60,10 +60,9 @@ async function backUp(install: Install): Promise<() => Promise<void>> {
 /** Runs the five-minute jobs of both sides, and the jobs that they enqueue. */
 async function passMinutes(...installs: readonly Install[]): Promise<void> {
   for (const { database } of installs) {
-    await sql`update graphile_worker._private_jobs set run_at = now() where locked_at is null`.execute(
-      database.db,
-    );
-    await sql`select graphile_worker.add_job('keep-federation', '{}')`.execute(database.db);
+    const { db } = database;
+    await sql`update graphile_worker._private_jobs set run_at = now() where locked_at is null`.execute(db);
+    await sql`select graphile_worker.add_job('keep-federation', '{}')`.execute(db);
   }
   await settle(...installs, ...installs);
 }
@@ -75,10 +74,8 @@ async function share(title: string, body: { team?: string } = {}) {
 
 async function commentsOn(account: Visitor, id: string): Promise<string[]> {
   const { items } = await account.ok('listComments', { params: { id } });
-  return items
-    .flatMap((item) => [item, ...item.replies])
-    .map(({ body }) => body)
-    .toSorted();
+  const all = items.flatMap((item) => [item, ...item.replies]);
+  return all.map(({ body }) => body).toSorted();
 }
 
 const say = (install: Install, id: string, body: string) =>

@@ -9,9 +9,9 @@ import {
   type Install,
   keepFederation,
   memberOf,
-  openInstall,
-  pair,
+  openPair,
   rejectionsAt,
+  rowsOf,
   settle,
 } from './installs.ts';
 
@@ -40,17 +40,13 @@ async function write(code: string, body: Record<string, unknown>): Promise<void>
 /** The values of the mirrored file as an account sees them, by code. */
 async function values(account: Visitor = studio.root) {
   const { items } = await account.ok('listAssetFieldValues', { params: { id: mirror } });
+  const written = items.filter(({ set_by }) => set_by !== 'mirror');
   return Object.fromEntries(
-    items
-      .filter(({ set_by }) => set_by !== 'mirror')
-      .map((value) => [value.field_code, value.value_text ?? value.value_num ?? value.value_options]),
+    written.map((value) => [value.field_code, value.value_text ?? value.value_num ?? value.value_options]),
   );
 }
 
-const harbour = await openInstall('Harbour');
-const studio = await openInstall('Studio');
-/** What each calls the other. */
-const peers = await pair(harbour, studio);
+const { harbour, studio, peerOfOne, peerOfOther } = await openPair();
 const bob = await studio.join('bob');
 const add = ({ root }: Install, body: FieldCreate) => root.ok('createField', { body });
 for (const body of [shot, stage, reel, phase, kit]) await add(harbour, body);
@@ -63,23 +59,18 @@ const take = await add(harbour, {
   options: { integer: true, min: 1 },
   default_value: { kind: 'literal', value_num: 1 },
 });
-await harbour.root.ok('updateField', {
-  params: { id: take.id },
-  body: {
-    show_on_card: true,
-    show_on_upload: false,
-    show_in_advanced_search: false,
-    edit_tab: 'Shooting',
-    read_only: true,
-    display_condition: ['stage=wip'],
-  },
-});
+const display = {
+  show_on_card: true,
+  show_on_upload: false,
+  show_in_advanced_search: false,
+  edit_tab: 'Shooting',
+  display_condition: ['stage=wip'],
+};
+const shown = { ...display, read_only: true };
+await harbour.root.ok('updateField', { params: { id: take.id }, body: shown });
 for (const body of [shot, stage]) await add(studio, body);
 await add(studio, { ...reel, type: 'number' });
-await add(studio, {
-  ...phase,
-  options: { values: [{ value: 'wip', label: 'Work print' }, 'archive'] },
-});
+await add(studio, { ...phase, options: { values: [{ value: 'wip', label: 'Work print' }, 'archive'] } });
 await add(studio, { code: 'slate', label: 'Slate', type: 'longtext' });
 const file = await upload(harbour.root, plainFile('quay'), { title: 'Quay', sensitivity: 'posts' });
 const asset = file.id;
@@ -91,7 +82,7 @@ await write('lens_kit', { value_text: 'Primes' });
 await write('fee', { value_num: 900 });
 await write('crew', { value_options: ['Ann Lee', 'Bo'] });
 const post = (await publish(harbour.root, [file], { title: 'Quay' })).id;
-await harbour.root.ok('putPostPeer', { params: { id: post, peer_id: peers.peerOfOne }, body: {} });
+await harbour.root.ok('putPostPeer', { params: { id: post, peer_id: peerOfOne }, body: {} });
 await settle(harbour, studio);
 const mirror = await memberOf(bob, 'Quay');
 
@@ -113,10 +104,10 @@ describe('values of a shared asset', () => {
 
   // FED-60
   test('do not include those of fields that not everyone may read', async () => {
-    const { rows } = await sql<{ code: string }>`select code from federated_values
-      union select code from federation_fields order by code`.execute(studio.database.db);
+    const received = sql`select code from federated_values
+      union select code from federation_fields order by code`;
     const sent = ['crew', 'lens_kit', 'phase', 'reel', 'shot', 'stage', 'take'];
-    expect(rows.map(({ code }) => code)).toEqual(sent);
+    expect(await rowsOf(studio, received)).toEqual(sent.map((code) => ({ code })));
   });
 
   // FED-60
@@ -140,11 +131,10 @@ describe('values of a shared asset', () => {
 
 // FED-63
 describe('the operator', () => {
-  const offers = async () =>
-    (await studio.root.ok('listPeerFields', { params: { id: peers.peerOfOther } })).items;
+  const offers = async () => (await studio.root.ok('listPeerFields', { params: { id: peerOfOther } })).items;
   const offer = async (code: string) => (await offers()).find((one) => one.code === code);
   const decide = async (code: string, body: PeerFieldDecision) => {
-    const params = { id: peers.peerOfOther, code };
+    const params = { id: peerOfOther, code };
     const decided = await studio.root.ok('decidePeerField', { params, body });
     await studio.runJobs();
     return decided;
@@ -179,12 +169,8 @@ describe('the operator', () => {
       label: 'Take',
       type: 'number',
       options: { integer: true, min: 1 },
-      show_on_card: true,
-      show_on_upload: false,
-      show_in_advanced_search: false,
-      edit_tab: 'Shooting',
+      ...display,
       default_value: { kind: 'literal', value_num: 1 },
-      display_condition: ['stage=wip'],
       read_only: false,
     });
     await decide('crew', { decision: 'adopt' });
@@ -193,7 +179,7 @@ describe('the operator', () => {
   });
 
   test('maps a field to one with another code, or adopts it under a new code', async () => {
-    const params = { id: peers.peerOfOther, code: 'reel' };
+    const params = { id: peerOfOther, code: 'reel' };
     const refused = (decision: 'map' | 'adopt') =>
       studio.root.refused('decidePeerField', { params, body: { decision } });
     const error = 'a field of type number does not accept values of type text';
@@ -215,7 +201,7 @@ describe('the operator', () => {
     expect(await values()).toMatchObject({ phase: 'wip' });
     await decide('phase', { decision: 'ignore' });
     expect(await values()).not.toHaveProperty('phase');
-    await studio.root.ok('resetPeerField', { params: { id: peers.peerOfOther, code: 'phase' } });
+    await studio.root.ok('resetPeerField', { params: { id: peerOfOther, code: 'phase' } });
     await studio.runJobs();
     expect(await offer('phase')).toMatchObject({ state: 'same' });
     expect(await values()).toMatchObject({ phase: 'wip' });
@@ -226,45 +212,39 @@ describe('the operator', () => {
   });
 
   test('needs the right to configure fields', async () => {
-    const path = `/admin/peers/${peers.peerOfOther}/fields`;
+    const path = `/admin/peers/${peerOfOther}/fields`;
     expect(await bob.status('GET', path)).toBe(403);
     expect(await bob.status('PUT', `${path}/stage`, { decision: 'ignore' })).toBe(403);
   });
 });
 
-// FED-33, FED-62
 // FED-1, FED-60
 test('a reference is sent only to peers that are given what it refers to', async () => {
   await harbour.root.ok('createField', { body: { code: 'variant', label: 'Variant', type: 'reference' } });
-  const [hidden, given] = await Promise.all(
-    ['hidden', 'given'].map((name) => upload(harbour.root, plainFile(name), { sensitivity: 'posts' })),
-  );
+  const hidden = await upload(harbour.root, plainFile('hidden'), { sensitivity: 'posts' });
+  const given = await upload(harbour.root, plainFile('given'), { sensitivity: 'posts' });
   const received = async () => {
     await settle(harbour, studio);
-    const { rows } = await sql`select value from federated_values where code = 'variant'`.execute(
-      studio.database.db,
-    );
-    return rows;
+    return rowsOf(studio, sql`select value from federated_values where code = 'variant'`);
   };
-  await write('variant', { value_ref: hidden?.id });
+  await write('variant', { value_ref: hidden.id });
   expect(await received()).toEqual([]);
-  const other = await publish(harbour.root, given === undefined ? [] : [given], { title: 'Given' });
-  const params = { id: other.id, peer_id: peers.peerOfOne };
+  const other = await publish(harbour.root, [given], { title: 'Given' });
+  const params = { id: other.id, peer_id: peerOfOne };
   await harbour.root.ok('putPostPeer', { params, body: {} });
-  await write('variant', { value_ref: given?.id });
+  await write('variant', { value_ref: given.id });
   expect(await received()).toEqual([{ value: expect.objectContaining({ code: 'variant' }) }]);
-  await write('variant', { value_ref: hidden?.id });
+  await write('variant', { value_ref: hidden.id });
   expect(await received()).toEqual([]);
   await harbour.root.ok('deletePostPeer', { params });
   await settle(harbour, studio);
 });
 
+// FED-33, FED-62
 test('values are purged with the shared asset', async () => {
-  await harbour.root.ok('deletePostPeer', { params: { id: post, peer_id: peers.peerOfOne } });
+  await harbour.root.ok('deletePostPeer', { params: { id: post, peer_id: peerOfOne } });
   await settle(harbour, studio);
-  const { rows } = await sql`select (select count(*) from asset_field_values)
-    + (select count(*) from federated_values) + (select count(*) from field_value_history) as left`.execute(
-    studio.database.db,
-  );
-  expect(rows).toEqual([{ left: 0 }]);
+  const left = sql`select (select count(*) from asset_field_values)
+    + (select count(*) from federated_values) + (select count(*) from field_value_history) as left`;
+  expect(await rowsOf(studio, left)).toEqual([{ left: 0 }]);
 });

@@ -1,6 +1,6 @@
-import { randomUUID } from 'node:crypto';
+import { type KeyObject, randomUUID } from 'node:crypto';
 import type { PeerShareCreate } from '@vitrine/contract/federation';
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { type Install as Identity, readInstall } from '../../src/federation/identity.ts';
 import { readActorKeys } from '../../src/federation/keys.ts';
 import { OutboundError, postSigned } from '../../src/federation/outbound.ts';
@@ -27,10 +27,8 @@ export async function openInstall(name: string, env: Record<string, string> = {}
 
 /** Returns whether an install has a job that is due, or is in a moment. */
 async function hasJobs({ database: { db } }: Install): Promise<boolean> {
-  const { rows } = await sql`select from graphile_worker._private_jobs
-    where locked_at is null and attempts < max_attempts and run_at < now() + interval '2 seconds' limit 1`.execute(
-    db,
-  );
+  const { rows } = await sql`select from graphile_worker._private_jobs where locked_at is null
+    and attempts < max_attempts and run_at < now() + interval '2 seconds' limit 1`.execute(db);
   return rows.length > 0;
 }
 
@@ -43,16 +41,19 @@ export async function settle(...installs: readonly Install[]): Promise<void> {
 }
 
 /** Pairs two installs as their administrators do, and returns the id that each has for the other. */
-export async function pair(
-  one: Install,
-  other: Install,
-): Promise<{ peerOfOne: string; peerOfOther: string }> {
+export async function pair(one: Install, other: Install) {
   const { id: peerOfOne } = await one.root.ok('addPeer', { body: { address: other.address } });
   await one.root.ok('acceptPeer', { params: { id: peerOfOne } });
   const [offered] = (await other.root.ok('listPeers')).items;
   if (offered === undefined) throw new Error('the offer did not arrive');
   await other.root.ok('acceptPeer', { params: { id: offered.id } });
   return { peerOfOne, peerOfOther: offered.id };
+}
+
+/** Opens two installs that are paired, and returns the id that each has for the other. */
+export async function openPair() {
+  const [harbour, studio] = [await openInstall('Harbour'), await openInstall('Studio')];
+  return { harbour, studio, ...(await pair(harbour, studio)) };
 }
 
 /** Returns the identity with which an install signs its requests to peers. */
@@ -82,24 +83,29 @@ export async function signingKeyOf({ deps }: Install, { ref }: Pick<Account, 're
 /** Returns an envelope with this body that an account of an install signs. */
 export async function envelopeOf(install: Install, author: Account, body: object) {
   const actor = `${install.address}/users/${author.username}`;
-  const envelope = {
-    '@context': PROTOCOL,
-    id: `${install.address}/activities/${randomUUID()}`,
-    actor,
-    published: new Date().toISOString(),
-    ...body,
-  };
-  return signEnvelope(envelope, `${actor}#main-key`, await signingKeyOf(install, author));
+  return signAs(install.address, actor, await signingKeyOf(install, author), body);
 }
 
-/** Returns a comment on a post, as an account of an install sends it. */
-export function noteOf(install: Install, author: Account, inReplyTo: string, more: object = {}) {
+/** Returns an envelope with this body that an actor of an install at this address signs with this key. */
+export function signAs(address: string, actor: string, key: KeyObject, body: object) {
+  const id = `${address}/activities/${randomUUID()}`;
+  const envelope = { '@context': PROTOCOL, id, actor, published: new Date().toISOString(), ...body };
+  return signEnvelope(envelope, `${actor}#main-key`, key);
+}
+
+/** Returns a comment on a post, as a person of an install at this address sends it. */
+export function noteOf(
+  { address }: Pick<Install, 'address'>,
+  { username }: Pick<Account, 'username'>,
+  inReplyTo: string,
+  more: object = {},
+) {
   const now = new Date().toISOString();
   return {
     type: 'Note',
-    id: `${install.address}/posts/${randomUUID()}#comment-${randomUUID()}`,
-    attributedTo: `${install.address}/users/${author.username}`,
-    attributedToName: author.username,
+    id: `${address}/posts/${randomUUID()}#comment-${randomUUID()}`,
+    attributedTo: `${address}/users/${username}`,
+    attributedToName: username,
     content: 'Written by other code',
     inReplyTo,
     published: now,
@@ -157,6 +163,10 @@ export async function keepFederation({ database: { db }, runJobs }: Install): Pr
   await sql`select graphile_worker.add_job('keep-federation', '{}')`.execute(db);
   await runJobs();
 }
+
+/** Returns the rows of a statement in the database of an install. */
+export const rowsOf = async <T>({ database: { db } }: Install, statement: RawBuilder<T>) =>
+  (await statement.execute(db)).rows;
 
 /** Returns the number of keys of an install's stored objects that begin with this prefix. */
 export async function countObjects({ deps }: Install, prefix: string): Promise<number> {

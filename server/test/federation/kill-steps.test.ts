@@ -45,9 +45,7 @@ const [harbour, studio] = await Promise.all([
   openHome('Studio', watch('studio')),
 ]);
 
-afterAll(async () => {
-  await Promise.all([harbour?.close(), studio?.close()]);
-});
+afterAll(() => Promise.all([harbour?.close(), studio?.close()]));
 
 /** Repeats a call until it gets a response, like a user whose library was unavailable for a moment. */
 async function insist<T>(call: () => Promise<T>): Promise<T> {
@@ -83,10 +81,8 @@ async function stateOfBoth(): Promise<string> {
       const { rows: outbox } = await sql`select seq, activity, kind, status, attempts, last_error
         from federation_outbox where status in ('queued', 'failed') order by seq`.execute(db);
       const { rows: refused } = await sql`select type, reason, detail from federation_rejections`.execute(db);
-      const { rows: jobs } = await sql`select task_identifier, attempts, last_error, locked_at, run_at
-        from graphile_worker.jobs where task_identifier in ('deliver', 'unpair', 'fetch-renditions')`.execute(
-        db,
-      );
+      const { rows: jobs } = await sql`select task_identifier, attempts, last_error, locked_at, run_at from
+        graphile_worker.jobs where task_identifier in ('deliver', 'unpair', 'fetch-renditions')`.execute(db);
       return { name, peers, outbox, refused, jobs };
     }),
   );
@@ -120,10 +116,8 @@ async function comment(home: Home, post: string, body: string, parent: string | 
   return insist(async () => {
     const known = (await commentsOn(home, post)).find((one) => one.body === body);
     if (known !== undefined) return known.id;
-    const made = await home
-      .root()
-      .ok('createComment', { params: { id: post }, body: { body, parent_id: parent } });
-    return made.id;
+    const input = { params: { id: post }, body: { body, parent_id: parent } };
+    return (await home.root().ok('createComment', input)).id;
   });
 }
 
@@ -160,11 +154,8 @@ async function playRound(round: number): Promise<void> {
   await until('the post is shown with its picture', async () => {
     const [mirrored] = await postsAt(studio.root());
     const [member] = mirrored?.members ?? [];
-    return (
-      member?.restricted === false &&
-      member.asset.processing_status === 'ready' &&
-      member.asset.preview_available
-    );
+    if (member?.restricted !== false) return false;
+    return member.asset.processing_status === 'ready' && member.asset.preview_available;
   });
   const arrived = await insist(() => postsAt(studio.root()));
   expect(arrived.map((one) => one.title)).toEqual([title]);
@@ -224,10 +215,8 @@ async function isIdle({ database: { db } }: Home): Promise<boolean> {
 }
 
 async function leftAt({ database: { db }, storage }: Home) {
-  const { rows } = await sql<{
-    rows: number;
-  }>`select (select count(*) from posts) + (select count(*) from assets)
-    + (select count(*) from files) + (select count(*) from comments) + (select count(*) from federated_objects)
+  const { rows } = await sql<{ rows: number }>`
+    select (select count(*) from posts) + (select count(*) from assets) + (select count(*) from files) + (select count(*) from comments) + (select count(*) from federated_objects)
     + (select count(*) from federation_grants) + (select count(*) from remote_actors)
     + (select count(*) from federation_peers) as rows`.execute(db);
   const files: string[] = [];

@@ -1,6 +1,5 @@
 import { createServer, type RequestListener, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { createServer as createSocketServer } from 'node:net';
+import { type AddressInfo, createServer as createSocketServer, type Server } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, test } from 'vitest';
@@ -38,6 +37,12 @@ afterEach(() => {
   for (const close of closing.splice(0)) close();
 });
 
+/** Returns the address of a server that now listens on a free port. */
+async function addressOf(server: Server): Promise<string> {
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
 /** Starts a peer on a free port and returns its address. */
 async function startPeer(listener: RequestListener): Promise<string> {
   const server = createServer(listener);
@@ -45,8 +50,7 @@ async function startPeer(listener: RequestListener): Promise<string> {
     server.closeAllConnections();
     server.close();
   });
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return addressOf(server);
 }
 
 function sendJson(response: ServerResponse, status: number, body: unknown): void {
@@ -215,11 +219,10 @@ describe('peers that misbehave', () => {
   test('that do not exist or are not HTTP servers are unreachable', async () => {
     const server = createSocketServer((socket) => socket.end('SSH-2.0-OpenSSH\r\n'));
     closing.push(() => server.close());
-    await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-    const { port } = server.address() as AddressInfo;
+    const other = await addressOf(server);
     const gone = await startPeer(() => undefined);
     closing.pop()?.();
-    for (const url of [`http://127.0.0.1:${port}`, gone, 'https://peer.invalid'])
+    for (const url of [other, gone, 'https://peer.invalid'])
       expect([url, (await failureOf(getJson(deps, url))).fault]).toEqual([url, 'unreachable']);
   });
 });
@@ -229,13 +232,10 @@ describe('addresses', () => {
   const strict: OutboundDeps = { config: { federation: { privateAddresses: false, cacheBytes: 0 } } };
   const open = ['93.184.216.34', '2606:2800:220:1::1', '::ffff:93.184.216.34'];
   const local = '127.0.0.1 10.1.2.3 192.168.1.1 100.64.0.1 ::1 fd12:3456::1'.split(' ');
-  const never = '169.254.169.254 ::ffff:169.254.169.254 fe80::1 0.0.0.0 :: 224.0.0.1 255.255.255.255'.split(
-    ' ',
-  );
-  const special =
-    '127.8.8.8 172.16.0.1 240.0.0.1 ::ffff:127.0.0.1 ::ffff:10.0.0.1 ::127.0.0.1 64:ff9b::7f00:1 2002:7f00:1:: fc00::1 fec0::1 ff02::1 2001:db8::1'.split(
-      ' ',
-    );
+  const never = `169.254.169.254 ::ffff:169.254.169.254 fe80::1 0.0.0.0 :: 224.0.0.1
+    255.255.255.255`.split(/\s+/);
+  const special = `127.8.8.8 172.16.0.1 240.0.0.1 ::ffff:127.0.0.1 ::ffff:10.0.0.1 ::127.0.0.1 64:ff9b::7f00:1
+    2002:7f00:1:: fc00::1 fec0::1 ff02::1 2001:db8::1`.split(/\s+/);
 
   test('of peers are public, and private ones if configured', () => {
     const allowed = (addresses: string[], isPrivateAllowed: boolean) =>

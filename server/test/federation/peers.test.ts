@@ -11,8 +11,8 @@ import {
   keepFederation,
   noteOf,
   openInstall,
+  openPair,
   PROTOCOL,
-  pair,
   postOf,
   reasonOf,
   rejectionsAt,
@@ -23,9 +23,7 @@ import {
   titlesOf,
 } from './installs.ts';
 
-const harbour = await openInstall('Harbour');
-const studio = await openInstall('Studio');
-const { peerOfOne, peerOfOther } = await pair(harbour, studio);
+const { harbour, studio, peerOfOne, peerOfOther } = await openPair();
 const [alice, bob] = [await harbour.join('alice'), await studio.join('bob')];
 
 const peerAtHarbour = () => harbour.root.ok('getPeer', { params: { id: peerOfOne } });
@@ -118,9 +116,8 @@ describe('changes', () => {
 
     await disable();
     await root.ok('updatePost', { params: { id: post.id }, body: { title: 'Third' } });
-    await sql`update federation_outbox set created_at = created_at - interval '4 days' where status = 'queued'`.execute(
-      harbour.database.db,
-    );
+    await sql`update federation_outbox set created_at = created_at - interval '4 days'
+      where status = 'queued'`.execute(harbour.database.db);
     await settle(harbour, studio);
     expect(await peerAtHarbour()).toMatchObject({ queued_count: 0, failed_count: 1 });
     await accept();
@@ -137,13 +134,12 @@ describe('changes', () => {
     const expires_at = new Date(Date.now() + 3600_000).toISOString();
     const { id } = await sharePost(alice, peerOfOne, 'For Bob', { person: 'bob', expires_at });
     const params = { id, peer_id: peerOfOne };
-    const { status } = await alice.refused('putPostPeer', { params, body: { person: 'nobody' } });
-    expect(status).toBe(422);
+    const unknown = await alice.refused('putPostPeer', { params, body: { person: 'nobody' } });
+    expect(unknown.status).toBe(422);
     await settle(harbour, studio);
     expect([await titlesOf(bob), await titlesOf(eve)]).toEqual([['For Bob'], []]);
-    await sql`update federation_grants set expires_at = now() - interval '1 second'`.execute(
-      studio.database.db,
-    );
+    const { db } = studio.database;
+    await sql`update federation_grants set expires_at = now() - interval '1 second'`.execute(db);
     await keepFederation(studio);
     expect(await titlesOf(bob)).toEqual([]);
   });
@@ -153,10 +149,8 @@ describe('changes', () => {
     const file = (name: string, fields: Record<string, string>) =>
       upload(alice, plainFile(name), { sensitivity: 'posts', ...fields });
     const plain = await file('plain', {});
-    const narrow = [
-      await file('mature', { mature: 'true' }),
-      await file('restricted', { sensitivity: 'restricted' }),
-    ];
+    const mature = await file('mature', { mature: 'true' });
+    const narrow = [mature, await file('restricted', { sensitivity: 'restricted' })];
     const target = ({ id }: { id: string }) => ({ params: { id, peer_id: peerOfOne }, body: {} });
     const refused = [
       alice.refused('putPostPeer', target(await publish(alice, [plain], { draft: true }))),

@@ -148,13 +148,11 @@ export async function openHome(name: string, watch: Watch): Promise<Home> {
 export async function passTime({ database: { db } }: Home, { crashed = false } = {}): Promise<void> {
   if (crashed) {
     await sql`update federation_peers set delivering_until = null`.execute(db);
-    await sql`select graphile_worker.force_unlock_workers(array(select worker_id from job_workers))`.execute(
-      db,
-    );
+    const dead = sql`array(select worker_id from job_workers)`;
+    await sql`select graphile_worker.force_unlock_workers(${dead})`.execute(db);
   }
   await sql`update federation_outbox set next_attempt_at = now() where status = 'queued'`.execute(db);
-  await sql`update graphile_worker._private_jobs set run_at = now() where locked_at is null and run_at > now()`.execute(
-    db,
-  );
+  await sql`update graphile_worker._private_jobs set run_at = now()
+    where locked_at is null and run_at > now()`.execute(db);
   await sql`select graphile_worker.add_job('keep-federation', '{}', job_key => 'keep')`.execute(db);
 }

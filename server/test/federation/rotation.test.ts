@@ -1,12 +1,12 @@
 import { generateKeyPairSync, type KeyObject, randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import type { Install as Identity } from '../../src/federation/identity.ts';
 import { postSigned } from '../../src/federation/outbound.ts';
 import { type Rotation, signRotation } from '../../src/federation/protocol/rotation.ts';
-import { fingerprint, rawPublicKey, signEnvelope } from '../../src/federation/protocol/signature.ts';
+import { fingerprint, rawPublicKey } from '../../src/federation/protocol/signature.ts';
 import { readRotations } from '../../src/federation/statements.ts';
-import { type Account, upload } from '../support/library.ts';
+import { upload } from '../support/library.ts';
 import { plainFile } from '../support/pictures.ts';
 import {
   type Install,
@@ -17,8 +17,11 @@ import {
   pair,
   reasonOf,
   rejectionsAt,
+  rowsOf,
+  send,
   settle,
   sharePost,
+  signAs,
   signingKeyOf,
   skipPauses,
   titlesOf,
@@ -39,37 +42,21 @@ async function endGrace(...installs: readonly Install[]): Promise<void> {
     const past = sql`now() - interval '1 second'`;
     await sql`update federation_rotations set retained_until = ${past}`.execute(db);
     await sql`update federation_retired_keys set accepted_until = ${past}`.execute(db);
-    await sql`update federation_box_keys set retained_until = ${past} where retained_until is not null`.execute(
-      db,
-    );
+    await sql`update federation_box_keys set retained_until = ${past}
+      where retained_until is not null`.execute(db);
     await keepFederation(install);
   }
 }
 
+const [alice, bob] = [await harbour.join('alice'), await studio.join('bob')];
+await harbour.root.ok('updateFederation', { body: { sensitive_content: 'encrypted' } });
+
 // FED-57
 describe('the keys of a person', () => {
-  let alice: Account;
-  let bob: Account;
-
-  beforeAll(async () => {
-    [alice, bob] = [await harbour.join('alice'), await studio.join('bob')];
-    await harbour.root.ok('updateFederation', { body: { sensitive_content: 'encrypted' } });
-  });
-
   /** Sends an activity of alice that is signed with this key. */
   async function act(privateKey: KeyObject) {
-    const actor = `${harbour.address}/users/alice`;
-    const envelope = {
-      '@context': PROTOCOL,
-      type: 'Delete',
-      id: `${harbour.address}/activities/${randomUUID()}`,
-      actor,
-      published: new Date().toISOString(),
-      object: `${harbour.address}/posts/${randomUUID()}`,
-    };
-    const signed = signEnvelope(envelope, `${actor}#main-key`, privateKey);
-    const inbox = `${gate.address}/federation/inbox`;
-    return postSigned(harbour.deps, await identityOf(harbour), inbox, signed);
+    const body = { type: 'Delete', object: `${harbour.address}/posts/${randomUUID()}` };
+    return send(harbour, gate, signAs(harbour.address, `${harbour.address}/users/alice`, privateKey, body));
   }
   const accepted = { status: 'accepted' };
   const secretFor = async (title: string) => {
@@ -125,10 +112,8 @@ describe('the keys of a person', () => {
     await skipPauses(harbour);
     await settle(harbour, studio);
     expect(await titles()).toContain('Second plan');
-    const { rows } = await sql`select box_version from remote_actors where username = 'bob'`.execute(
-      harbour.database.db,
-    );
-    expect(rows).toEqual([{ box_version: 2 }]);
+    const known = sql`select box_version from remote_actors where username = 'bob'`;
+    expect(await rowsOf(harbour, known)).toEqual([{ box_version: 2 }]);
   });
 
   // FED-51
@@ -145,16 +130,13 @@ describe('the keys of a person', () => {
   });
 });
 
+const { key: first } = await identityOf(harbour);
+
 // FED-56
 describe('the key of an install', () => {
   type Key = Identity['key'];
-  let first: Key;
   let second: Key;
   let last: Key;
-
-  beforeAll(async () => {
-    first = (await identityOf(harbour)).key;
-  });
 
   const rotate = async () => {
     await harbour.root.ok('rotateInstallKey');
@@ -166,13 +148,8 @@ describe('the key of an install', () => {
   };
   const batch = (key: Key) => sendAs(key, 'inbox/batch', []);
   const announce = (key: Key, rotations: Rotation[]) => {
-    const published = new Date().toISOString();
-    return sendAs(key, 'peers/rotate', {
-      '@context': PROTOCOL,
-      type: 'aa:KeyRotation',
-      rotations,
-      published,
-    });
+    const told = { '@context': PROTOCOL, type: 'aa:KeyRotation', rotations };
+    return sendAs(key, 'peers/rotate', { ...told, published: new Date().toISOString() });
   };
   const pinned = async () => (await studio.root.ok('getPeer', { params: { id: peerThere } })).fingerprint;
 
@@ -239,6 +216,8 @@ describe('the key of an install', () => {
     const statement = (by: Key, of: string = harbour.address) =>
       signRotation(`${of}/federation/instance`, by, stranger.publicKey, now);
     const byPinned = statement(last);
+    const changed = { ...byPinned, published: '2026-01-01T00:00:00Z' };
+    const forged = statement({ ...stranger, publicKey: last.publicKey });
     const cases: [what: string, reason: string, sent: () => Promise<unknown>][] = [
       ['an unrelated key', 'sig_invalid', () => batch(stranger)],
       ['no statement', 'unknown_key', () => announce(stranger, [])],
@@ -246,16 +225,8 @@ describe('the key of an install', () => {
       ['a statement of a replaced key', 'unknown_key', () => announce(stranger, [statement(first)])],
       ['one more of it', 'unknown_key', () => announce(stranger, [...told, statement(first)])],
       ['one for another install', 'unknown_key', () => announce(stranger, [statement(last, gate.address)])],
-      [
-        'a changed one',
-        'unknown_key',
-        () => announce(stranger, [{ ...byPinned, published: '2026-01-01T00:00:00Z' }]),
-      ],
-      [
-        'a forged one',
-        'unknown_key',
-        () => announce(stranger, [statement({ ...stranger, publicKey: last.publicKey })]),
-      ],
+      ['a changed one', 'unknown_key', () => announce(stranger, [changed])],
+      ['a forged one', 'unknown_key', () => announce(stranger, [forged])],
       ['an earlier announcement', 'unknown_key', () => announce(second, told.slice(0, 1))],
       ['a statement without the key that it names', 'sig_invalid', () => announce(last, [byPinned])],
     ];
@@ -288,9 +259,8 @@ describe('the key of an install', () => {
     gate.mend();
     await skipPauses(harbour);
     await settle(harbour, studio);
-    expect(await studio.root.ok('listPeers')).toMatchObject({
-      items: [{ state: 'disabled', accepted_there: false }],
-    });
+    const { items } = await studio.root.ok('listPeers');
+    expect(items).toMatchObject([{ state: 'disabled', accepted_there: false }]);
     expect(await titlesOf(studio.root)).toEqual([]);
   });
 });

@@ -14,18 +14,19 @@ import {
   envelopeOf,
   identityOf,
   openInstall,
+  openPair,
   pair,
+  postOf,
   reasonOf,
   rejectionsAt,
+  rowsOf,
   send,
   settle,
   sharePost,
   titlesOf,
 } from './installs.ts';
 
-const harbour = await openInstall('Harbour');
-const studio = await openInstall('Studio');
-const { peerOfOne: peer_id } = await pair(harbour, studio);
+const { harbour, studio, peerOfOne: peer_id } = await openPair();
 const alice = await harbour.join('alice');
 const [bob, eve] = [await studio.join('bob'), await studio.join('eve')];
 
@@ -54,11 +55,9 @@ async function eventsOf(event: string) {
 
 /** Returns the envelope of the pending delivery at the harbour with this activity. */
 async function written(activity: OutboxRow['activity'], kind: OutboxRow['kind'], id: string) {
-  const { rows } = await sql<OutboxRow>`select * from federation_outbox
-    where activity = ${activity} and kind = ${kind} and object_id = ${id} order by seq desc limit 1`.execute(
-    harbour.database.db,
-  );
-  const [row] = rows;
+  const pending = sql<OutboxRow>`select * from federation_outbox
+    where activity = ${activity} and kind = ${kind} and object_id = ${id} order by seq desc limit 1`;
+  const [row] = await rowsOf(harbour, pending);
   if (row === undefined) throw new Error('nothing waits');
   const { envelope: text } = await renderChange(harbour.deps, await identityOf(harbour), row);
   if (text === null) throw new Error('nothing to send');
@@ -75,10 +74,7 @@ describe('restricted and mature content', () => {
       await alice.refused('putAssetPeer', { params: { id: asset.id, peer_id }, body: forBob }),
       await alice.refused('putPostPeer', { params: { id: post.id, peer_id }, body: forBob }),
     ];
-    expect(refused).toEqual([
-      { status: 409, error },
-      { status: 409, error },
-    ]);
+    expect(refused).toEqual(Array(2).fill({ status: 409, error }));
     expect(await eventsOf('federation.sensitive.refused')).toHaveLength(2);
   });
 
@@ -121,13 +117,10 @@ describe('restricted and mature content', () => {
     await alice.ok('putAssetPeer', { params, body: forBob });
     await alice.ok('deleteAssetPeer', { params });
     // Ignores any key other than the pinned one.
-    await sql`update federation_peers set capabilities = '{}', public_key = decode(repeat('00', 32), 'hex')`.execute(
-      db,
-    );
-    expect(await alice.refused('putAssetPeer', { params, body: forBob })).toEqual({
-      status: 409,
-      error: 'Studio cannot decrypt restricted and mature content',
-    });
+    const other = Buffer.alloc(32);
+    await sql`update federation_peers set capabilities = '{}', public_key = ${other}`.execute(db);
+    const error = 'Studio cannot decrypt restricted and mature content';
+    expect(await alice.refused('putAssetPeer', { params, body: forBob })).toEqual({ status: 409, error });
     const { key } = await identityOf(studio);
     await sql`update federation_peers set public_key = ${key.publicKey}`.execute(db);
     await alice.ok('putAssetPeer', { params, body: forBob });
@@ -163,9 +156,9 @@ describe('content that is encrypted for a person', () => {
   // FED-53
   test('is encrypted with a key of the person, whose private part is stored sealed', async () => {
     const document = await getJson(harbour.deps, `${studio.address}/users/bob`, await identityOf(harbour));
-    const { rows } = await sql<{ public_key: Buffer; sealed: Buffer }>`select public_key, sealed
-      from federation_box_keys where user_ref = ${bob.ref}`.execute(studio.database.db);
-    const [key] = rows;
+    const keys = sql<{ public_key: Buffer; sealed: Buffer }>`select public_key, sealed
+      from federation_box_keys where user_ref = ${bob.ref}`;
+    const [key] = await rowsOf(studio, keys);
     const id = `${studio.address}/users/bob#box-1`;
     const publicKey = key?.public_key.toString('base64url');
     expect(document).toMatchObject({ publicKeys: [{ id, algorithm: 'x25519', version: 1, publicKey }] });
@@ -199,25 +192,21 @@ describe('content that is encrypted for a person', () => {
     const third = await openInstall('Third');
     await pair(third, studio);
     const mallory = await third.join('mallory');
-    const passedOn = { type: 'Create', encrypted };
+    const foreign = await envelopeOf(third, mallory, { type: 'Create', encrypted });
     const cases: [what: string, reason: string, sent: () => Promise<unknown>][] = [
       ['changed', 'sig_invalid', () => send(harbour, studio, { ...envelope, ...boxes(changed) })],
       ['changed and signed again', 'decrypt_failed', () => resend(boxes(changed))],
       ['for another person', 'decrypt_failed', () => toAnother('eve')],
       ['for nobody', 'encryption_not_supported', () => toAnother('nobody')],
       ['of another type', 'plaintext_type_mismatch', () => resend({ type: 'Like' })],
-      [
-        'passed on',
-        'unknown_actor',
-        async () => send(third, studio, await envelopeOf(third, mallory, passedOn)),
-      ],
+      ['passed on', 'unknown_actor', () => send(third, studio, foreign)],
     ];
     for (const [what, reason, sent] of cases) expect([what, await reasonOf(sent())]).toEqual([what, reason]);
     const logged = (await rejectionsAt(studio)).slice(0, cases.length);
     expect(logged.toReversed()).toEqual(cases.map(([, reason]) => reason));
-    const { rows } = await sql`select from federation_inbox where type = 'Create'
-      and activity_uri = ${String(envelope.id)}`.execute(studio.database.db);
-    expect(rows).toEqual([]);
+    const taken = sql`select from federation_inbox where type = 'Create'
+      and activity_uri = ${String(envelope.id)}`;
+    expect(await rowsOf(studio, taken)).toEqual([]);
     expect(await titlesOf(bob)).not.toContain(title);
   });
 
@@ -239,8 +228,7 @@ describe('content that is encrypted for a person', () => {
     await settle(harbour, studio);
     expect(await membersOf(bob, title)).toEqual(['Quay', 'Unseen treasure']);
     expect(await membersOf(eve, title)).toEqual(['Quay']);
-    const post = (await bob.ok('listPosts')).items.find((one) => one.title === title);
-    const at = `/assets/${post?.members[1]?.asset_id}`;
+    const at = `/assets/${(await postOf(bob, title)).members[1]?.asset_id}`;
     const fetched = await bob.send(`${at}/file`);
     const length = String((await treasure).length);
     expect([fetched.status, fetched.headers.get('content-length')]).toEqual([200, length]);
@@ -261,10 +249,8 @@ describe('content that is encrypted for a person', () => {
     const { rows } = await sql<{ username: string; key: Buffer }>`select u.username, k.public_key as key
       from federation_box_keys k join users u on u.ref = k.user_ref`.execute(db);
     expect(rows.map(({ username }) => username).toSorted()).toEqual(['bob', 'eve']);
-    const recipients = rows.map(({ username, key }) => ({
-      actor: `${studio.address}/users/${username}`,
-      key,
-    }));
+    const actorOf = (username: string) => `${studio.address}/users/${username}`;
+    const recipients = rows.map(({ username, key }) => ({ actor: actorOf(username), key }));
     const encrypted = encryptFor(recipients, Object(content));
     expect(await resend({ encrypted })).toEqual({ status: 'accepted' });
     expect(await membersOf(bob, title)).toEqual(['Quay', 'Unseen treasure']);
@@ -275,9 +261,8 @@ describe('content that is encrypted for a person', () => {
         join assets a on a.id = r.asset_id where a.title = 'Unseen treasure'`.execute(db);
     const { asset_id, uri, peer } = given[0] ?? { asset_id: '', uri: '', peer: '' };
     await db.transaction().execute((tx) => setRecipients(tx, peer, asset_id, uri, [bob.ref, eve.ref]));
-    const { rows: shares } =
-      await sql`select user_ref from asset_shares where asset_id = ${asset_id}`.execute(db);
-    expect(shares).toEqual([{ user_ref: bob.ref }]);
+    const shares = sql`select user_ref from asset_shares where asset_id = ${asset_id}`;
+    expect(await rowsOf(studio, shares)).toEqual([{ user_ref: bob.ref }]);
   });
 
   // FED-54
@@ -296,16 +281,13 @@ describe('content that is encrypted for a person', () => {
 
   // FED-52
   test('is commented on in encrypted form from both sides', async () => {
-    const post = (await bob.ok('listPosts')).items.find((one) => one.title === title);
-    const params = { id: post?.id ?? '' };
+    const params = { id: (await postOf(bob, title)).id };
     await bob.ok('createComment', { params, body: { body: 'Where is it?' } });
     await settle(studio, harbour);
     const [arrived] = (await alice.ok('listComments', { params: { id: shared.id } })).items;
     expect(arrived).toMatchObject({ body: 'Where is it?', remote_display_name: 'bob' });
-    const answer = await alice.ok('createComment', {
-      params: { id: shared.id },
-      body: { body: 'Under the quay', parent_id: arrived?.id ?? null },
-    });
+    const reply = { body: 'Under the quay', parent_id: arrived?.id ?? null };
+    const answer = await alice.ok('createComment', { params: { id: shared.id }, body: reply });
     expect(await written('create', 'comment', answer.id)).not.toContain('Under the quay');
     await settle(harbour, studio);
     const [thread] = (await bob.ok('listComments', { params })).items;
@@ -348,9 +330,6 @@ describe('content that is encrypted for a person', () => {
     expect(await eventsOf('federation.sensitive.withdrawn')).not.toEqual([]);
     await settle(harbour, studio);
     expect(await membersOf(bob, title)).toEqual(['Quay again']);
-    const { rows } = await sql`select from assets where sensitivity = 'restricted'`.execute(
-      studio.database.db,
-    );
-    expect(rows).toEqual([]);
+    expect(await rowsOf(studio, sql`select from assets where sensitivity = 'restricted'`)).toEqual([]);
   });
 });

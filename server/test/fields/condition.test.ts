@@ -24,15 +24,11 @@ test('a term is a code, an operator and a value, split at the first operator, lo
 
 // FIELD-25
 test('the operators depend on the type of the field', () => {
-  for (const [types, operators] of [
-    [
-      ['text', 'longtext'],
-      ['=', '~'],
-    ],
-    [['select', 'tree', 'multi_select'], ['=']],
-    [['rich_text', 'boolean', 'number', 'date', 'datetime', 'reference'], []],
-  ] as const)
-    for (const type of types) expect(operatorsOf(type), type).toEqual(operators);
+  for (const type of ['text', 'longtext'] as const) expect(operatorsOf(type), type).toEqual(['=', '~']);
+  for (const type of ['select', 'tree', 'multi_select'] as const)
+    expect(operatorsOf(type), type).toEqual(['=']);
+  for (const type of ['rich_text', 'boolean', 'number', 'date', 'datetime', 'reference'] as const)
+    expect(operatorsOf(type), type).toEqual([]);
 });
 
 describe('evaluating a display condition', () => {

@@ -1,6 +1,7 @@
 import type { DefaultValue, FieldType } from '@vitrine/contract/fields';
 import { describe, expect, test } from 'vitest';
 import { openLibrary, upload } from '../support/library.ts';
+import { pagesOf } from '../support/pages.ts';
 import { grant, nowhere } from '../support/people.ts';
 import { plainFile } from '../support/pictures.ts';
 import { addTeam } from '../support/teams.ts';
@@ -13,10 +14,7 @@ await grant(library, editor, 'fields.admin');
 type Members = Omit<DefaultValue, 'kind'>;
 const literal = (value: Members): DefaultValue => ({ kind: 'literal', ...value });
 const text = (value_text: string) => literal({ value_text });
-const context = (name: DefaultValue['context'] & string): DefaultValue => ({
-  kind: 'context',
-  context: name,
-});
+const context = (name: NonNullable<DefaultValue['context']>) => ({ kind: 'context', context: name }) as const;
 const values = ['a', 'b', { value: 'old', status: 'deprecated' }, { value: 'gone', status: 'archived' }];
 const optionsOf = (type: FieldType) =>
   ['select', 'tree', 'multi_select'].includes(type) ? { options: { values } } : {};
@@ -129,12 +127,10 @@ describe('DefaultValue', () => {
   test('refers to an asset that the caller may read', async () => {
     const hidden = await upload(stranger, plainFile(), { status: 'draft' });
     const shown = await upload(stranger, plainFile());
-    const referring = ({ id }: { id: string }) => ({
-      type: 'reference' as const,
-      default_value: literal({ value_ref: id }),
-    });
-    expect(await notDefined(editor, referring(hidden))).toContain('value_ref names no asset');
-    expect((await define(editor, referring(shown))).default_value?.value_ref).toBe(shown.id);
+    const referringTo = ({ id }: { id: string }) =>
+      ({ type: 'reference', default_value: literal({ value_ref: id }) }) as const;
+    expect(await notDefined(editor, referringTo(hidden))).toContain('value_ref names no asset');
+    expect((await define(editor, referringTo(shown))).default_value?.value_ref).toBe(shown.id);
   });
 
   // FIELD-36
@@ -163,12 +159,7 @@ describe('per-team defaults', () => {
     expect(await set(b, text('two'))).toMatchObject(second);
     await set(a, context('uploading_user'));
     const list = async (query = {}) => editor.ok('listDefaultOverrides', { params: { id }, query });
-    const page = await list({ limit: 1 });
-    expect(page.items.map(({ team_id }) => team_id)).toEqual([a]);
-    expect(await list({ limit: 1, cursor: page.next_cursor })).toMatchObject({
-      items: [second],
-      next_cursor: null,
-    });
+    expect(await pagesOf((from) => list({ limit: 1, ...from }))).toMatchObject([[{ team_id: a }], [second]]);
     await editor.ok('removeDefaultOverride', { params: { id, team_id: b } });
     expect((await editor.refused('removeDefaultOverride', { params: { id, team_id: b } })).status).toBe(404);
     expect((await list()).items.map(({ team_id }) => team_id)).toEqual([a]);

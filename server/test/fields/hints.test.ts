@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { CONNECTIONS, openLibrary, upload } from '../support/library.ts';
 import { plainFile } from '../support/pictures.ts';
 import { change, define } from './define.ts';
+import { fieldValueOf } from './values/fields.ts';
 
 /** Flags and conditions that change what forms show, and nothing else. */
 
@@ -25,14 +26,12 @@ test('a field that forms do not show is written, read, searched and filtered by'
   });
   await write(kind.id, 'photo');
   expect(await write(id, 'ocarina')).toMatchObject({ value_text: 'ocarina' });
-  const { items } = await mara.ok('listAssetFieldValues', { params: { id: asset } });
-  expect(items.find(({ field_id }) => field_id === id)?.value_text).toBe('ocarina');
+  expect((await fieldValueOf(mara, asset, id))?.value_text).toBe('ocarina');
   const filtered = await mara.ok('listAssets', { query: { filter: [`field:${code}~ocar`] } });
   expect(filtered.items.map((one) => one.id)).toEqual([asset]);
   expect((await mara.ok('search', { query: { q: 'ocarina', kind: 'asset' } })).total).toBe(1);
   const made = await upload(mara, plainFile());
-  const defaults = await mara.ok('listAssetFieldValues', { params: { id: made.id } });
-  expect(defaults.items.find(({ field_id }) => field_id === id)?.value_text).toBe('unsorted');
+  expect((await fieldValueOf(mara, made.id, id))?.value_text).toBe('unsorted');
 });
 
 // HTTP-35

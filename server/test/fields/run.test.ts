@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { openLibrary, upload } from '../support/library.ts';
+import { pagesOf } from '../support/pages.ts';
 import { grant } from '../support/people.ts';
 import { plainFile } from '../support/pictures.ts';
 import { change, define } from './define.ts';
@@ -9,18 +10,19 @@ import { change, define } from './define.ts';
 const MANY = 1100;
 
 const library = await openLibrary();
+const { db } = library.deps;
 const root = await library.join('root', 'admin');
 const [editor, artist] = await library.joinAll('editor', 'artist');
 await grant(library, editor, ['fields.admin', 'fields.vocabulary.merge']);
 const asset = (await upload(artist, plainFile())).id;
 await sql`insert into assets (owner_user_ref, title, asset_type, file_hash, file_name, processing_status)
     select owner_user_ref, 'copy', asset_type, file_hash, file_name, 'ready'
-    from assets, generate_series(2, ${MANY}::integer)`.execute(library.deps.db);
+    from assets, generate_series(2, ${MANY}::integer)`.execute(db);
 
 /** Gives this value to every asset. */
 async function fill(fieldId: string, column: 'value_text' | 'value_options', value: string | string[]) {
   await sql`insert into asset_field_values (asset_id, field_id, ${sql.ref(column)}, set_by)
-    select id, ${fieldId}::uuid, ${value}, 'manual' from assets`.execute(library.deps.db);
+    select id, ${fieldId}::uuid, ${value}, 'manual' from assets`.execute(db);
 }
 
 const merge = (id: string, source: string, target: string) =>
@@ -29,9 +31,7 @@ const write = (field_id: string, value_text: string) =>
   artist.ok('setAssetFieldValue', { params: { id: asset, field_id }, body: { value_text } });
 
 async function count(rows: ReturnType<typeof sql>): Promise<number> {
-  const { rows: counted } = await sql<{ n: number }>`select count(*) as n from ${rows}`.execute(
-    library.deps.db,
-  );
+  const { rows: counted } = await sql<{ n: number }>`select count(*) as n from ${rows}`.execute(db);
   return counted[0]?.n ?? 0;
 }
 
@@ -45,15 +45,8 @@ const countFound = (word: string) =>
   count(sql`asset_documents where document @@ to_tsquery('simple', ${word})`);
 
 async function countFiltered(filter: string) {
-  let found = 0;
-  let cursor: string | null = null;
-  do {
-    const query = { filter: [filter], limit: 200, ...(cursor === null ? {} : { cursor }) };
-    const page: { items: unknown[]; next_cursor: string | null } = await artist.ok('listAssets', { query });
-    found += page.items.length;
-    cursor = page.next_cursor;
-  } while (cursor !== null);
-  return found;
+  const query = { filter: [filter], limit: 200 };
+  return (await pagesOf((from) => artist.ok('listAssets', { query: { ...query, ...from } }))).flat().length;
 }
 
 const progress = async () => {
@@ -63,7 +56,6 @@ const progress = async () => {
 
 /** Runs the job until it has recorded its first step, and raises an error in the second. */
 async function runOneStep(): Promise<void> {
-  const { db } = library.deps;
   await sql`create or replace function die() returns trigger language plpgsql as
     $$ begin if new.done > 1000 then raise exception 'killed'; end if; return new; end $$`.execute(db);
   await sql`create trigger die before update on field_runs for each row execute function die()`.execute(db);
@@ -72,7 +64,7 @@ async function runOneStep(): Promise<void> {
 }
 
 async function continueJobs(): Promise<void> {
-  await sql`update graphile_worker._private_jobs set run_at = now()`.execute(library.deps.db);
+  await sql`update graphile_worker._private_jobs set run_at = now()`.execute(db);
   await library.runJobs();
 }
 
@@ -107,7 +99,6 @@ describe('merging a term that more than 1,000 values name', () => {
     await merge(field.id, 'hare', 'rabbit');
     // A new value that names the tombstone is the target already.
     expect(await write(field.id, 'hare')).toMatchObject({ value_text: 'rabbit' });
-    const { db } = library.deps;
     await sql`select graphile_worker.add_job('rewrite-fields')`.execute(db);
     await Promise.all([library.runJobs(), write(field.id, 'stoat'), library.runJobs()]);
     const counts = ['hare', 'rabbit', 'stoat'].map((value) => countOf(field.id, value));

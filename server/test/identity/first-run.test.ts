@@ -1,21 +1,16 @@
 import { request } from 'node:http';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import { setupCodeOf } from '../../src/identity/first-run.ts';
-import { type Library, openLibrary, password } from '../support/library.ts';
+import { openLibrary, password } from '../support/library.ts';
 import { openSecond } from '../support/second.ts';
-
-interface Asked {
-  status: number;
-  body: unknown;
-}
 
 /** Sends a request with this `Host` header, which fetch does not allow. */
 function ask(
   address: string,
   path: string,
   { host, body, headers = {} }: { host?: string; body?: unknown; headers?: Record<string, string> },
-): Promise<Asked> {
+): Promise<{ status: number; body: unknown }> {
   return new Promise((resolve, reject) => {
     const sent = request(
       `${address}/api/v1${path}`,
@@ -41,72 +36,58 @@ function ask(
 const root = { username: 'root', password };
 const refusedName = { status: 403, body: { error: expect.stringContaining('refused under this name') } };
 
-async function needsSetup({ address }: Pick<Library, 'address'>): Promise<unknown> {
-  return (await ask(address, '/setup/status', {})).body;
-}
+const needsSetup = async ({ address }: { address: string }) => (await ask(address, '/setup/status', {})).body;
+
+const named = await openLibrary({
+  VITRINE_BASE_URL: 'https://pictures.example',
+  VITRINE_TRUSTED_PROXIES: 'loopback',
+});
 
 // SETUP-2
 describe('the host name during set-up', () => {
-  let library: Library;
-
-  beforeAll(async () => {
-    library = await openLibrary({
-      VITRINE_BASE_URL: 'https://pictures.example',
-      VITRINE_TRUSTED_PROXIES: 'loopback',
-    });
-  });
+  const statusFor = (given: { host: string; headers?: Record<string, string> }) =>
+    ask(named.address, '/setup/status', given);
+  const completeFor = (given: { host: string; headers?: Record<string, string> }) =>
+    ask(named.address, '/setup/complete', { ...given, body: root });
 
   test('is accepted if it is local or that of the public address', async () => {
     const local = ['localhost', 'localhost:8420', 'LOCALHOST', 'studio.localhost:8420'];
     const addresses = ['127.0.0.1:8420', '192.168.1.20', '203.0.113.7:80', '[::1]:8420', '[fd00::7]'];
     const hosts = [...local, ...addresses, 'pictures.example', 'Pictures.Example:443'];
-    const found = await Promise.all(hosts.map((host) => ask(library.address, '/setup/status', { host })));
+    const found = await Promise.all(hosts.map((host) => statusFor({ host })));
     expect(found).toEqual(hosts.map(() => ({ status: 200, body: { needs_setup: true } })));
   });
 
   test('is refused if it is another name', async () => {
-    const named = ['evil.example', 'evil.example:8420', 'localhost.evil.example', 'notlocalhost'];
+    const others = ['evil.example', 'evil.example:8420', 'localhost.evil.example', 'notlocalhost'];
     const ours = ['pictures.example.evil.example', 'pictures.example@evil.example'];
     const addresses = ['127.0.0.1.evil.example', '127.0.0.1@evil.example', 'evil.example#127.0.0.1'];
-    for (const host of [...named, ...ours, ...addresses, '[::1].evil.example']) {
-      const status = await ask(library.address, '/setup/status', { host });
-      const complete = await ask(library.address, '/setup/complete', { host, body: root });
-      expect([host, status, complete]).toEqual([host, refusedName, refusedName]);
+    for (const host of [...others, ...ours, ...addresses, '[::1].evil.example']) {
+      const outcomes = [await statusFor({ host }), await completeFor({ host })];
+      expect([host, outcomes]).toEqual([host, [refusedName, refusedName]]);
       // Like a page of that host.
-      const headers = { origin: `http://${host}` };
-      expect((await ask(library.address, '/setup/complete', { host, headers, body: root })).status).toBe(403);
+      expect((await completeFor({ host, headers: { origin: `http://${host}` } })).status).toBe(403);
     }
-    expect(await needsSetup(library)).toEqual({ needs_setup: true });
+    expect(await needsSetup(named)).toEqual({ needs_setup: true });
   });
 
   // SETUP-2
   test('is not taken from a forwarding header, and may be any name after set-up', async () => {
     const headers = { 'x-forwarded-host': 'localhost', forwarded: 'host=localhost' };
-    const given = { host: 'evil.example', headers };
-    expect(await ask(library.address, '/setup/status', given)).toEqual(refusedName);
-    expect(await ask(library.address, '/setup/complete', { ...given, body: root })).toEqual(refusedName);
-    const host = 'pictures.example';
-    expect((await ask(library.address, '/setup/complete', { host, body: root })).status).toBe(201);
-    expect(await ask(library.address, '/setup/status', { host: 'evil.example' })).toEqual({
-      status: 200,
-      body: { needs_setup: false },
-    });
-    expect((await ask(library.address, '/setup/complete', { host: 'evil.example', body: root })).status).toBe(
-      409,
-    );
+    const host = 'evil.example';
+    expect(await statusFor({ host, headers })).toEqual(refusedName);
+    expect(await completeFor({ host, headers })).toEqual(refusedName);
+    expect((await completeFor({ host: 'pictures.example' })).status).toBe(201);
+    expect(await statusFor({ host })).toEqual({ status: 200, body: { needs_setup: false } });
+    expect((await completeFor({ host })).status).toBe(409);
   });
 });
 
+const library = await openLibrary({ VITRINE_HOST: '0.0.0.0' });
+const limited = await openLibrary({ VITRINE_HOST: '::', VITRINE_RATE_LIMITS: 'on' });
+
 // SETUP-3
 describe('a server that listens beyond loopback', () => {
-  let library: Library;
-  let limited: Library;
-
-  beforeAll(async () => {
-    library = await openLibrary({ VITRINE_HOST: '0.0.0.0' });
-    limited = await openLibrary({ VITRINE_HOST: '::', VITRINE_RATE_LIMITS: 'on' });
-  });
-
   const complete = (address: string, code?: string) =>
     ask(address, '/setup/complete', { body: { ...root, ...(code === undefined ? {} : { code }) } });
 
@@ -150,10 +131,6 @@ test('only a server that listens on loopback needs no code', () => {
     const config = readConfig({ VITRINE_HOST: host }, '/nowhere');
     return setupCodeOf({ config, secretKey: 'secret' }) !== null;
   };
-  const [loopback, others] = [
-    ['127.0.0.1', '127.8.9.1', '::1', 'localhost'],
-    ['0.0.0.0', '::', '192.168.1.20', 'nas.example'],
-  ];
-  expect(loopback.filter(needsCode)).toEqual([]);
-  expect(others.filter(needsCode)).toEqual(others);
+  const others = ['0.0.0.0', '::', '192.168.1.20', 'nas.example'];
+  expect(['127.0.0.1', '127.8.9.1', '::1', 'localhost', ...others].filter(needsCode)).toEqual(others);
 });

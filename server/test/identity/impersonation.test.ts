@@ -17,13 +17,9 @@ const refusedText = 'not allowed while acting as another user';
 const endedText = 'acting as another user has ended; sign in again';
 
 const library = await openLibrary({ VITRINE_IMPERSONATION_MINUTES: String(MINUTES) });
+const root = await library.join('root', 'admin');
 /** A member with `auth.impersonate`. */
-const [root, helper, worn, victim] = await Promise.all([
-  library.join('root', 'admin'),
-  library.join('helper'),
-  library.join('worn'),
-  library.join('victim'),
-]);
+const [helper, worn, victim] = await library.joinAll('helper', 'worn', 'victim');
 await grant(library, helper, 'auth.impersonate');
 
 beforeEach(() => library.setPublicMode(false));
@@ -36,8 +32,8 @@ async function begin(admin: Account, target: Account) {
 }
 
 async function sessionsOf(account?: Account): Promise<number> {
-  const rows = library.deps.db.selectFrom('sessions').select('id');
-  return (await (account === undefined ? rows : rows.where('user_ref', '=', account.ref)).execute()).length;
+  const rows = await library.deps.db.selectFrom('sessions').select('user_ref').execute();
+  return rows.filter(({ user_ref }) => account === undefined || user_ref === account.ref).length;
 }
 
 const isSignedIn = async (visitor: Visitor) => (await visitor.status('GET', '/auth/me')) === 200;
@@ -119,6 +115,7 @@ test('refuses to start an impersonation in the order of the rule, and leaves no 
   await grant(library, victim, 'auth.impersonate');
   const [byRoot, byHelper] = [await actAs(library, root, worn), await actAs(library, helper, victim)];
 
+  const deputies = [account('inherits').ref, account('granted').ref];
   const acting = [400, 'you are already acting as another user'];
   const oneself = [400, 'you cannot impersonate yourself'];
   const missing = [403, 'missing capability auth.impersonate'];
@@ -134,13 +131,8 @@ test('refuses to start an impersonation in the order of the rule, and leaves no 
     ['helper as oneself', helper, [helper.ref], oneself],
     ['administrator as oneself', root, [root.ref], oneself],
     ['helper as nobody', helper, [UNKNOWN_USER, ...away.map(({ ref }) => ref)], unknown],
-    [
-      'helper as administrator',
-      helper,
-      [root.ref, account('inherits').ref, account('granted').ref],
-      administrator,
-    ],
-    ['administrator as another', root, [account('inherits').ref, account('granted').ref], administrator],
+    ['helper as administrator', helper, [root.ref, ...deputies], administrator],
+    ['administrator as another', root, deputies, administrator],
   ];
   const before = await sessionsOf();
   const events = await auditEventsDuring(library, async () => {
@@ -161,27 +153,24 @@ test('refuses to start an impersonation in the order of the rule, and leaves no 
 
 // TOKEN-9
 test('a bearer token ignores the cookie of an impersonation', async () => {
-  const { mask } = await begin(helper, worn);
+  const mask = await actAs(library, helper, worn);
   const { token } = await helper.ok('createToken', { body: { name: 'script', scopes: ['admin'] } });
   const both = visit(library.address, { authorization: `Bearer ${token}` }, mask.cookie());
   expect(await both.ok('getMe')).toMatchObject({ ref: helper.ref, impersonated_by: null });
-  expect(await both.refused('endImpersonation')).toEqual({
-    status: 400,
-    error: 'you are not acting as another user',
-  });
+  const error = 'you are not acting as another user';
+  expect(await both.refused('endImpersonation')).toEqual({ status: 400, error });
   expect((await mask.ok('getMe')).ref).toBe(worn.ref);
 });
 
 describe('while impersonating', () => {
   // IMPERSONATION-10
   test('shows exactly what the target sees', async () => {
-    const [own, foreign] = await Promise.all([
-      upload(worn, plainFile('own')),
-      upload(victim, plainFile('foreign')),
-    ]);
+    const own = await upload(worn, plainFile('own'));
     const draft = await publish(worn, [own], { draft: true, visibility: 'private' });
-    const secret = await publish(victim, [foreign], { visibility: 'private' });
-    const { mask } = await begin(root, worn);
+    const secret = await publish(victim, [await upload(victim, plainFile('foreign'))], {
+      visibility: 'private',
+    });
+    const mask = await actAs(library, root, worn);
     expect(await mask.status('GET', `/posts/${draft.id}`)).toBe(200);
     await root.ok('getPost', { params: { id: secret.id } });
     for (const path of [
@@ -212,7 +201,7 @@ describe('while impersonating', () => {
     expect(refused.map(({ id }) => id).sort()).toEqual(intended.split(/\s+/));
     const [boss, bystander] = await library.joinAll('boss', 'bystander');
     await grant(library, boss, ['users.write', 'teams.write']);
-    const { mask } = await begin(helper, boss);
+    const mask = await actAs(library, helper, boss);
     const outcomes: unknown[] = [];
     const events = await auditEventsDuring(library, async () => {
       for (const { id, method, path } of refused) {
@@ -232,7 +221,7 @@ describe('while impersonating', () => {
     const [target, another] = [await library.join('both'), await library.join('another', 'viewer')];
     await grant(library, target, ['system.config.write', 'users.write', 'system.audit.read']);
     const token = await target.ok('createToken', { body: { name: 'theirs', scopes: ['read'] } });
-    const { mask } = await begin(root, target);
+    const mask = await actAs(library, root, target);
     const events = await auditEventsDuring(library, async () => {
       await mask.ok('setPublicMode', { body: { enabled: false } });
       await mask.ok('updateUser', { params: { ref: target.ref }, body: { bio: 'hello' } });
@@ -243,17 +232,10 @@ describe('while impersonating', () => {
       await publish(mask, [await upload(mask, plainFile('by the mask'))]);
       await mask.ok('logout');
     });
-    expect(events.map(({ event }) => event)).toEqual(
-      expect.arrayContaining([
-        'system.public_mode.changed',
-        'user.updated',
-        'user.status.changed',
-        'auth.token.deleted',
-        'auth.sessions.ended',
-        'audit.exported',
-        'auth.signed_out',
-      ]),
-    );
+    const expected = `system.public_mode.changed user.updated user.status.changed auth.token.deleted
+      auth.sessions.ended audit.exported auth.signed_out`;
+    const names = events.map(({ event }) => event);
+    expect(names).toEqual(expect.arrayContaining(expected.split(/\s+/)));
     const by = { ref: root.ref, username: 'root' };
     for (const event of events)
       expect(event).toMatchObject({
@@ -288,10 +270,9 @@ describe('while impersonating', () => {
 });
 
 describe('after the hard expiry', () => {
+  const { db } = library.deps;
   const moveBack = (sessionId: string, interval: string) =>
-    sql`update sessions set expires_at = now() - ${interval}::interval where id = ${sessionId}`.execute(
-      library.deps.db,
-    );
+    sql`update sessions set expires_at = now() - ${interval}::interval where id = ${sessionId}`.execute(db);
 
   // IMPERSONATION-6
   test('returns 401 except at open operations, in public mode too, and a browser can sign in again', async () => {
@@ -324,10 +305,10 @@ describe('after the hard expiry', () => {
     await library.setPublicMode(true);
     const { mask, session_id } = await begin(root, worn);
     await moveBack(session_id, '23 hours');
-    await expire(library.deps.db);
+    await expire(db);
     expect((await mask.refused('listPosts')).error).toBe(endedText);
     await moveBack(session_id, '25 hours');
-    await expire(library.deps.db);
+    await expire(db);
     await mask.ok('listPosts');
     expect(await isSignedIn(mask)).toBe(false);
   });
@@ -346,7 +327,7 @@ test.each<[string, (admin: Account, target: Account) => Promise<unknown>]>([
   const suffix = randomUUID();
   const [admin, target] = [await library.join(`admin ${suffix}`), await library.join(`target ${suffix}`)];
   await grant(library, admin, 'auth.impersonate');
-  const { mask } = await begin(admin, target);
+  const mask = await actAs(library, admin, target);
   expect(await isSignedIn(mask)).toBe(true);
   await change(admin, target);
   await library.setPublicMode(true);
@@ -363,19 +344,13 @@ test.each<[string, (admin: Account, target: Account) => Promise<unknown>]>([
 describe('POST /auth/impersonation/end', () => {
   // IMPERSONATION-8
   test('returns a new session of the administrator and ends only the impersonation', async () => {
-    const { mask } = await begin(helper, worn);
+    const mask = await actAs(library, helper, worn);
     const dead = visit(library.address, {}, mask.cookie());
-    expect(await mask.ok('endImpersonation')).toEqual({
-      admin_user_ref: helper.ref,
-      admin_username: 'helper',
-    });
+    const ended = { admin_user_ref: helper.ref, admin_username: 'helper' };
+    expect(await mask.ok('endImpersonation')).toEqual(ended);
     expect(new Set([mask.cookie(), dead.cookie(), helper.cookie()]).size).toBe(3);
     expect(await mask.ok('getMe')).toMatchObject({ ref: helper.ref, impersonated_by: null });
-    expect([await isSignedIn(dead), await isSignedIn(helper), await isSignedIn(worn)]).toEqual([
-      false,
-      true,
-      true,
-    ]);
+    expect(await Promise.all([dead, helper, worn].map(isSignedIn))).toEqual([false, true, true]);
     expect((await dead.refused('endImpersonation')).status).toBe(401);
     const fresh = (await mask.ok('listSessions')).items.find(({ current }) => current);
     const days = (Date.parse(fresh?.expires_at ?? '') - Date.now()) / 86_400_000;
@@ -386,20 +361,18 @@ describe('POST /auth/impersonation/end', () => {
   });
 
   test('ends once under five concurrent requests', async () => {
-    const { mask } = await begin(helper, worn);
+    const mask = await actAs(library, helper, worn);
     const before = await sessionsOf(helper);
     const windows = Array.from({ length: 5 }, () => visit(library.address, {}, mask.cookie()));
-    const events = await auditEventsDuring(library, () =>
-      Promise.all(windows.map((one) => one.status('POST', '/auth/impersonation/end'))),
-    );
+    const end = () => Promise.all(windows.map((one) => one.status('POST', '/auth/impersonation/end')));
+    const events = await auditEventsDuring(library, end);
     expect(events.map(({ event }) => event)).toEqual(['admin.impersonation.ended']);
     expect(await sessionsOf(helper)).toBe(before + 1);
   });
 
   test('is not needed to sign out, which ends no session of the administrator or the target', async () => {
-    const { mask } = await begin(helper, worn);
+    const mask = await actAs(library, helper, worn);
     await mask.ok('logout');
-    const signedIn = await Promise.all([mask, helper, worn].map(isSignedIn));
-    expect(signedIn).toEqual([false, true, true]);
+    expect(await Promise.all([mask, helper, worn].map(isSignedIn))).toEqual([false, true, true]);
   });
 });

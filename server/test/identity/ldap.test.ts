@@ -1,13 +1,13 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
+import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import type { IdentityProvider } from '../../src/identity/provider.ts';
 import { openIdentityProviders } from '../../src/identity/providers/open.ts';
 import { filterFor, type LdapSettings } from '../../src/identity/providers/settings.ts';
-import { type Answered, comparable, visit } from '../support/client.ts';
+import { type Answered, comparable } from '../support/client.ts';
 import {
   type Directory,
   type DirectoryEntry,
@@ -15,25 +15,25 @@ import {
   makeCertificate,
   openDirectory,
 } from '../support/directory.ts';
-import { type Library, password as localPassword, openLibrary } from '../support/library.ts';
+import { password as localPassword, openLibrary } from '../support/library.ts';
 import { setStatus } from '../support/people.ts';
 
 const base = 'dc=example,dc=org';
 const people = `ou=people,${base}`;
 const service = { dn: `cn=vitrine,ou=services,${base}`, password: 'the secret of the service' };
 
-function person(uid: string, password: string | null, attributes: DirectoryEntry['attributes'] = {}) {
-  const entry: DirectoryEntry = {
-    dn: `uid=${uid},${people}`,
-    attributes: { objectClass: ['inetOrgPerson'], uid: [uid], cn: [`${uid} Example`], ...attributes },
-    password,
-  };
-  return entry;
+function person(
+  uid: string,
+  password: string | null,
+  attributes: DirectoryEntry['attributes'] = {},
+): DirectoryEntry {
+  const usual = { objectClass: ['inetOrgPerson'], uid: [uid], cn: [`${uid} Example`] };
+  return { dn: `uid=${uid},${people}`, attributes: { ...usual, ...attributes }, password };
 }
 
-function serviceEntry(): DirectoryEntry {
-  return { dn: service.dn, attributes: { cn: ['vitrine'] }, password: service.password };
-}
+/** Returns entries of the same name with these passwords. */
+const twins = (...passwords: string[]) =>
+  passwords.map((password, n) => ({ ...person('twin', password), dn: `uid=twin,ou=${n},${people}` }));
 
 const mara = () =>
   person('mara', 'maras password', {
@@ -50,19 +50,22 @@ const other = await makeCertificate(['DNS:directory.example.org']);
 await writeFile(join(scratch, 'ours.pem'), ours.cert);
 await writeFile(join(scratch, 'other.pem'), other.cert);
 
-afterAll(async () => {
-  await rm(scratch, { recursive: true });
+afterEach(async () => {
+  for (const directory of opened.splice(0)) await directory.close();
 });
+afterAll(() => rm(scratch, { recursive: true }));
 
-async function open(entries: DirectoryEntry[], options: Partial<DirectoryOptions> = {}): Promise<Directory> {
-  const all = [serviceEntry(), ...entries];
-  const directory = await openDirectory({ base, searcher: service.dn, ...options, entries: all });
-  opened.push(directory);
-  return directory;
+/** Opens a directory with the service and these entries. */
+function openWith(entries: DirectoryEntry[], options: Partial<DirectoryOptions> = {}): Promise<Directory> {
+  const own = { dn: service.dn, attributes: { cn: ['vitrine'] }, password: service.password };
+  return openDirectory({ base, searcher: service.dn, ...options, entries: [own, ...entries] });
 }
 
-async function closeOpened(): Promise<void> {
-  for (const directory of opened.splice(0)) await directory.close();
+/** The same, until the end of the test. */
+async function open(entries: DirectoryEntry[], options: Partial<DirectoryOptions> = {}): Promise<Directory> {
+  const directory = await openWith(entries, options);
+  opened.push(directory);
+  return directory;
 }
 
 function settingsFor(port: number, more: Record<string, string> = {}): Record<string, string> {
@@ -93,15 +96,15 @@ async function openAnonymous(entry: DirectoryEntry) {
   return { directory, provider: providerFor(env) };
 }
 
-/** An address where nothing listens. */
-async function closedPort(): Promise<number> {
-  const server = createServer();
+/** Listens on a free port, and returns it. */
+async function listen(server: Server): Promise<number> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
   if (address === null || typeof address === 'string') throw new Error('no port');
   return address.port;
 }
+
+const close = (server: Server) => new Promise((resolve) => server.close(resolve));
 
 async function timed(work: () => Promise<unknown>): Promise<number> {
   const began = performance.now();
@@ -134,8 +137,6 @@ test('the filter escapes what has a meaning in it', () => {
 });
 
 describe('the provider', () => {
-  afterEach(closeOpened);
-
   test('returns the person once the directory accepts their password', async () => {
     const directory = await open([mara(), person('otto', 'ottos password')]);
     const provider = providerFor(settingsFor(directory.port));
@@ -159,17 +160,13 @@ describe('the provider', () => {
 
   test('supports the attributes of Active Directory: sAMAccountName and a binary objectGUID', async () => {
     const guid = Buffer.from('33221100554477668899aabbccddeeff', 'hex');
-    const entry: DirectoryEntry = {
-      dn: `cn=Ada Byron,${people}`,
-      attributes: {
-        sAMAccountName: ['Ada'],
-        objectGUID: [guid],
-        cn: ['Ada Byron'],
-        mail: ['ada@example.org'],
-      },
-      password: 'adas password',
+    const attributes = {
+      sAMAccountName: ['Ada'],
+      objectGUID: [guid],
+      cn: ['Ada Byron'],
+      mail: ['ada@example.org'],
     };
-    const directory = await open([entry]);
+    const directory = await open([{ dn: `cn=Ada Byron,${people}`, attributes, password: 'adas password' }]);
     expect(await providerFor(settingsFor(directory.port)).verify('ada', 'adas password')).toEqual({
       subject: '00112233-4455-6677-8899-aabbccddeeff',
       username: 'Ada',
@@ -270,20 +267,15 @@ describe('the provider', () => {
 
   // SIGNIN-6
   test('refuses a name that matches two entries', async () => {
-    const twins = [1, 2, 3].map((n) => ({
-      ...person('twin', `password ${n}`),
-      dn: `uid=twin,ou=${n},${people}`,
-    }));
     for (const options of [{}, { sizeLimit: 2 }]) {
-      const directory = await open(twins, options);
+      const directory = await open(twins('one', 'two', 'three'), options);
       const provider = providerFor(settingsFor(directory.port));
-      for (const n of [1, 2, 3]) expect(await provider.verify('twin', `password ${n}`)).toBeNull();
+      for (const given of ['one', 'two', 'three']) expect(await provider.verify('twin', given)).toBeNull();
     }
   });
 
   test('sends the same requests for every kind of failure', async () => {
-    const twins = [1, 2].map((n) => ({ ...person('twin', 'a password'), dn: `uid=twin,ou=${n},${people}` }));
-    const directory = await open([mara(), ...twins]);
+    const directory = await open([mara(), ...twins('a password', 'a password')]);
     const provider = providerFor(settingsFor(directory.port));
     const shapeOf = async (username: string, password: string) => {
       directory.asked.length = 0;
@@ -312,13 +304,12 @@ describe('the provider', () => {
 });
 
 describe('an unavailable directory makes the provider throw', () => {
-  afterEach(closeOpened);
-
   test('when nothing listens at the address', async () => {
-    const provider = providerFor(settingsFor(await closedPort()));
-    expect(await complaint(provider.verify('mara', 'maras password'))).toMatch(
-      /could not be asked: .*ECONNREFUSED/,
-    );
+    const server = createServer();
+    const provider = providerFor(settingsFor(await listen(server)));
+    await close(server);
+    const found = await complaint(provider.verify('mara', 'maras password'));
+    expect(found).toMatch(/could not be asked: .*ECONNREFUSED/);
   });
 
   test('when it accepts connections and never answers', async () => {
@@ -338,12 +329,9 @@ describe('an unavailable directory makes the provider throw', () => {
 
   test('when it never finishes TLS', async () => {
     const stuck = createServer((socket) => socket.on('error', () => {}).resume());
-    await new Promise<void>((resolve) => stuck.listen(0, '127.0.0.1', resolve));
-    const address = stuck.address();
-    if (address === null || typeof address === 'string') throw new Error('no port');
-    const provider = providerFor(settingsFor(address.port), { security: 'tls', timeoutMs: 200 });
+    const provider = providerFor(settingsFor(await listen(stuck)), { security: 'tls', timeoutMs: 200 });
     expect(await complaint(provider.verify('mara', 'x'))).toMatch('no connection within 200 ms');
-    await new Promise((resolve) => stuck.close(resolve));
+    await close(stuck);
   });
 
   test('when its answers together exceed the time limit', async () => {
@@ -385,8 +373,6 @@ describe('an unavailable directory makes the provider throw', () => {
 });
 
 describe.each(['tls', 'starttls'] as const)('over %s', (security) => {
-  afterEach(closeOpened);
-
   function settings(port: number, host: string, authorities: string | null): Record<string, string> {
     return settingsFor(port, {
       VITRINE_LDAP_URL: `${security === 'tls' ? 'ldaps' : 'ldap'}://${host}:${port}`,
@@ -429,8 +415,6 @@ describe.each(['tls', 'starttls'] as const)('over %s', (security) => {
 });
 
 describe('StartTLS', () => {
-  afterEach(closeOpened);
-
   // A client that kept these bytes would read an acceptance before the directory's refusal.
   test.each([2, 3])('ignores plain-text bytes injected after its response (message id %i)', async (id) => {
     const afterStartTls = Buffer.from(`301a02010${id}61150a01000400040e`, 'hex');
@@ -448,34 +432,20 @@ describe('StartTLS', () => {
   });
 });
 
+const directory = await openWith([
+  mara(),
+  ...twins('a password', 'a password'),
+  ...['race', 'rita', 'local', 'olga', 'quiet'].map((uid, n) =>
+    person(uid, 'a password', { entryUUID: [`5f2b8f4e-0000-4000-8000-00000000010${n}`] }),
+  ),
+]);
+const library = await openLibrary(settingsFor(directory.port, { VITRINE_IDENTITY_PROVIDERS: 'ldap, oidc' }));
+const signIn = (body: Record<string, unknown>) =>
+  library.anonymous().send('/auth/login', { method: 'POST', body });
+const reference = comparable(await signIn({ username: 'nobody at all', password: 'wrong' }));
+
 describe('POST /auth/login with a directory', () => {
-  let directory: Directory;
-  let library: Library;
-  let reference: ReturnType<typeof comparable>;
-
-  beforeAll(async () => {
-    const twins = [1, 2].map((n) => ({ ...person('twin', 'a password'), dn: `uid=twin,ou=${n},${people}` }));
-    directory = await openDirectory({
-      base,
-      searcher: service.dn,
-      entries: [
-        serviceEntry(),
-        mara(),
-        ...twins,
-        ...['race', 'rita', 'local', 'olga', 'quiet'].map((uid, n) =>
-          person(uid, 'a password', { entryUUID: [`5f2b8f4e-0000-4000-8000-00000000010${n}`] }),
-        ),
-      ],
-    });
-    library = await openLibrary(settingsFor(directory.port, { VITRINE_IDENTITY_PROVIDERS: 'ldap, oidc' }));
-    reference = comparable(await signIn({ username: 'nobody at all', password: 'wrong' }));
-  });
-
   afterAll(() => directory.close());
-
-  function signIn(body: Record<string, unknown>): Promise<Answered> {
-    return visit(library.address).send('/auth/login', { method: 'POST', body });
-  }
 
   const bySubject = (username: string, password = 'a password') =>
     signIn({ username, password, provider: 'ldap' });
@@ -485,21 +455,14 @@ describe('POST /auth/login with a directory', () => {
     return JSON.parse(answer.text).ref;
   }
 
-  function entryOf(uid: string): DirectoryEntry {
-    const found = directory.entries.find((entry) => entry.dn.startsWith(`uid=${uid},`));
-    if (found === undefined) throw new Error(`no entry ${uid}`);
-    return found;
-  }
-
   const accountsLike = (username: string) =>
     library.deps.db.selectFrom('users').selectAll().where('username', '=', username).execute();
 
   // SIGNIN-5
   test('creates a member account at the first sign-in only', async () => {
-    const visitor = visit(library.address);
-    const user = await visitor.ok('login', {
-      body: { username: 'mara', password: 'maras password', provider: 'ldap' },
-    });
+    const visitor = library.anonymous();
+    const body = { username: 'mara', password: 'maras password', provider: 'ldap' };
+    const user = await visitor.ok('login', { body });
     expect(user).toMatchObject({ username: 'mara', fullname: 'Mara Lind', email: 'mara@example.org' });
     expect(await visitor.ok('getSessionUser')).toEqual(user);
     expect(user.capabilities).toContain('posts.create');
@@ -522,24 +485,22 @@ describe('POST /auth/login with a directory', () => {
   // SIGNIN-5
   test('updates full name and e-mail, and keeps the account of a renamed person', async () => {
     const ref = refOf(await bySubject('rita'));
-    const entry = entryOf('rita');
+    const entry = directory.entries.find(({ dn }) => dn.startsWith('uid=rita,'));
+    if (entry === undefined) throw new Error('no entry');
     entry.dn = `uid=rita.berg,ou=elsewhere,${base}`;
-    entry.attributes = {
-      ...entry.attributes,
+    Object.assign(entry.attributes, {
       uid: ['rita.berg'],
       displayName: ['Rita Berg'],
       mail: ['rita@example.org'],
-    };
+    });
     expect(comparable(await bySubject('rita'))).toEqual(reference);
     const answer = await bySubject('rita.berg');
     expect(refOf(answer)).toBe(ref);
     expect(JSON.parse(answer.text)).toMatchObject({ fullname: 'Rita Berg', email: 'rita@example.org' });
     delete entry.attributes.displayName;
     delete entry.attributes.mail;
-    expect(JSON.parse((await bySubject('rita.berg')).text)).toMatchObject({
-      fullname: 'rita Example',
-      email: null,
-    });
+    const { text } = await bySubject('rita.berg');
+    expect(JSON.parse(text)).toMatchObject({ fullname: 'rita Example', email: null });
   });
 
   // SIGNIN-5

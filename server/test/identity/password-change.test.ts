@@ -4,7 +4,6 @@ import { openLibrary, password } from '../support/library.ts';
 import { actAs, anotherSession, bearer, signIn, storedHashOf } from '../support/people.ts';
 
 const fresh = 'a new and better one';
-
 const library = await openLibrary();
 
 const bodyOf = (current_password: string, new_password: string) => ({ current_password, new_password });

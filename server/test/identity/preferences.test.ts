@@ -16,27 +16,17 @@ const unset: Preferences = {
 };
 const teamA = '00000000-0000-4000-8000-00000000000a';
 const teamB = '00000000-0000-4000-8000-00000000000b';
+const teamLists = { hidden_team_ids: [teamA], team_order: [teamB, teamA] };
 const chosen: Preferences = {
   default_views: { feed: 'following', layout: 'masonry', sort: 'oldest' },
   feed_filters: { show_restricted: true },
-  browse_rail: {
-    hidden_team_ids: [teamA],
-    team_order: [teamB, teamA],
-    hidden_tags: ['snow'],
-    tag_order: ['b', 'a'],
-  },
+  browse_rail: { ...teamLists, hidden_tags: ['snow'], tag_order: ['b', 'a'] },
   mature_content: { show: true },
   language: 'pt-BR',
   theme: 'system',
 };
-const members = [
-  'default_views',
-  'feed_filters',
-  'browse_rail',
-  'mature_content',
-  'language',
-  'theme',
-] as const;
+const filters = ['feed_filters', 'browse_rail', 'mature_content'] as const;
+const members = ['default_views', ...filters, 'language', 'theme'] as const;
 const rails = ['hidden_team_ids', 'team_order', 'hidden_tags', 'tag_order'] as const;
 
 const library = await openLibrary();
@@ -117,11 +107,10 @@ describe('preferences', () => {
   // PREFERENCE-4
   test('return 400 for a text that is no language tag', async () => {
     const texts = ['e', 'de_CH', 'de-', '-de', 'de--CH', 'german language', 'de-CHCHCHCHC', 'de\n', ' de'];
-    for (const language of [...texts, 'dé', '1996', `de${'-abcdefgh'.repeat(4)}`, '../etc'])
-      expect([language, await mara.status('PATCH', '/account/preferences', { language })]).toEqual([
-        language,
-        400,
-      ]);
+    for (const language of [...texts, 'dé', '1996', `de${'-abcdefgh'.repeat(4)}`, '../etc']) {
+      const status = await mara.status('PATCH', '/account/preferences', { language });
+      expect([language, status]).toEqual([language, 400]);
+    }
   });
 
   test('keep 200 entries of each list', async () => {
@@ -143,7 +132,6 @@ describe('preferences', () => {
 
 // SESSION-10
 describe('the session user', () => {
-  const filters = ['feed_filters', 'browse_rail', 'mature_content'] as const;
   const shown = async () => {
     const user = await mara.ok('getMe');
     return filters.filter((name) => name in user);

@@ -1,8 +1,9 @@
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
+import type { Config } from '../../src/config.ts';
 import { openHashing } from '../../src/identity/hashing.ts';
 import { openDeps } from '../../src/service.ts';
 import { type Library, openLibrary, password } from '../support/library.ts';
-import { storedHashOf } from '../support/people.ts';
+import { signIn, storedHashOf } from '../support/people.ts';
 
 async function administrators(library: Library): Promise<string[]> {
   const rows = await library.deps.db
@@ -14,14 +15,10 @@ async function administrators(library: Library): Promise<string[]> {
   return rows.map((row) => row.username);
 }
 
+const library = await openLibrary();
+
 // SETUP-1
 describe('set-up of an empty library', () => {
-  let library: Library;
-
-  beforeAll(async () => {
-    library = await openLibrary();
-  });
-
   test('is required while there is no administrator', async () => {
     expect(await library.anonymous().ok('getSetupStatus')).toEqual({ needs_setup: true });
     await library.join('mara');
@@ -78,16 +75,17 @@ describe('set-up of an empty library', () => {
   });
 });
 
+const configured = await openLibrary(
+  { VITRINE_ADMIN_USERNAME: 'Boss', VITRINE_ADMIN_PASSWORD: password },
+  { hashing: openHashing() },
+);
+
 // SETTING-7
 describe('an administrator named in the settings', () => {
-  let configured: Library;
-
-  beforeAll(async () => {
-    configured = await openLibrary(
-      { VITRINE_ADMIN_USERNAME: 'Boss', VITRINE_ADMIN_PASSWORD: password },
-      { hashing: openHashing() },
-    );
-  });
+  const { deps } = configured;
+  /** Starts the service again with other settings. */
+  const restart = (change: Partial<Config>) =>
+    openDeps(deps.db, deps.storage, { ...configured.config, ...change }, deps.log);
 
   test('is created at the first start, so that no set-up is needed', async () => {
     expect(await configured.anonymous().ok('getSetupStatus')).toEqual({ needs_setup: false });
@@ -100,40 +98,23 @@ describe('an administrator named in the settings', () => {
 
   // SETTING-7
   test('is not created again by later starts with other settings', async () => {
-    const { deps, config } = configured;
-    const restart = (username: string, given: string) =>
-      openDeps(
-        deps.db,
-        deps.storage,
-        { ...config, admin: { username, password: given }, scrambleKey: null },
-        deps.log,
-      );
-    const restarted = await Promise.all([restart('Boss', 'another password'), restart('Second', password)]);
+    const restarted = await Promise.all([
+      restart({ admin: { username: 'Boss', password: 'another password' }, scrambleKey: null }),
+      restart({ admin: { username: 'Second', password }, scrambleKey: null }),
+    ]);
     expect(await administrators(configured)).toEqual(['Boss']);
     // The secret of the first start remains, because otherwise nobody could sign in.
     expect(new Set(restarted.map((one) => one.secretKey))).toEqual(new Set([deps.secretKey]));
-    for (const { passwords } of restarted) {
-      expect(await passwords.verify('Boss', password, await storedHashOf(configured, 'Boss'))).toEqual({
-        matches: true,
-        outdated: false,
-      });
-    }
-    const refused = await configured
-      .anonymous()
-      .refused('login', { body: { username: 'Boss', password: 'another password' } });
-    expect(refused.status).toBe(401);
-    await configured.anonymous().ok('login', { body: { username: 'Boss', password } });
+    const stored = await storedHashOf(configured, 'Boss');
+    for (const { passwords } of restarted)
+      expect(await passwords.verify('Boss', password, stored)).toEqual({ matches: true, outdated: false });
+    expect((await signIn(configured, 'Boss', 'another password')).status).toBe(401);
+    expect((await signIn(configured, 'Boss')).status).toBe(200);
   });
 
   // SETTING-6
   test('keeps its password when the scramble key of an earlier system is set after the first start', async () => {
-    const { deps, config } = configured;
-    const { passwords } = await openDeps(
-      deps.db,
-      deps.storage,
-      { ...config, scrambleKey: 'set later' },
-      deps.log,
-    );
+    const { passwords } = await restart({ scrambleKey: 'set later' });
     const stored = await storedHashOf(configured, 'Boss');
     expect(await passwords.verify('Boss', password, stored)).toEqual({ matches: true, outdated: true });
     expect((await passwords.verify('Boss', 'wrong', stored)).matches).toBe(false);

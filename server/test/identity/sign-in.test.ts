@@ -1,10 +1,11 @@
 import { createHash, createHmac, randomUUID } from 'node:crypto';
 import { hash } from '@node-rs/bcrypt';
 import { sql } from 'kysely';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { openHashing } from '../../src/identity/hashing.ts';
 import { type Answered, comparable, visit } from '../support/client.ts';
-import { type Library, openLibrary, password } from '../support/library.ts';
+import { databaseText } from '../support/database-text.ts';
+import { openLibrary, password } from '../support/library.ts';
 import { addAccount, anotherSession, setStatus, storedHashOf } from '../support/people.ts';
 
 const scrambleKey = 'a key of the earlier system';
@@ -60,11 +61,10 @@ describe('POST /auth/login', () => {
       [mara, ['mara', 'MARA', 'mArA']],
       [zoe, ['zoë ångström', 'ZOË ÅNGSTRÖM']],
     ] as const)
-      for (const username of spellings)
-        expect(JSON.parse((await signIn({ username, password })).text)).toMatchObject({
-          ref: account.ref,
-          username: account.username,
-        });
+      for (const spelling of spellings) {
+        const { ref, username } = JSON.parse((await signIn({ username: spelling, password })).text);
+        expect([ref, username]).toEqual([account.ref, account.username]);
+      }
   });
 
   // SIGNIN-13
@@ -80,31 +80,24 @@ describe('POST /auth/login', () => {
   // SESSION-2
   test('stores only the SHA-256 of the token', async () => {
     const token = tokenOf(await signIn({ username: 'Mara', password }));
-    const { rows } = await sql<{ text: string }>`select s::text as text from sessions s`.execute(
-      library.deps.db,
-    );
-    const all = rows.map((row) => row.text).join('\n');
+    const all = await databaseText(library);
     expect(all).toContain(sha256(token));
     expect(all).not.toContain(token);
     expect(all).not.toContain(Buffer.from(token).toString('hex'));
   });
 });
 
+const reference = comparable(await signIn({ username: 'Mara', password: 'wrong' }));
+await addAccount(library, 'plain', password);
+await addAccount(library, 'empty', '');
+await addAccount(library, 'nothing');
+for (const status of ['pending', 'disabled', 'archived'] as const) {
+  const ref = await addAccount(library, status, await bcryptOf(status, 4));
+  await setStatus(library, { ref }, status);
+}
+
 // SIGNIN-3
 describe('every failure returns the same response', () => {
-  let reference: ReturnType<typeof comparable>;
-
-  beforeAll(async () => {
-    reference = comparable(await signIn({ username: 'Mara', password: 'wrong' }));
-    await addAccount(library, 'plain', password);
-    await addAccount(library, 'empty', '');
-    await addAccount(library, 'nothing');
-    for (const status of ['pending', 'disabled', 'archived'] as const) {
-      const ref = await addAccount(library, status, await bcryptOf(status, 4));
-      await setStatus(library, { ref }, status);
-    }
-  });
-
   test('returns 401 without a cookie for a wrong password', () => {
     expect(reference.status).toBe(401);
     expect(JSON.parse(reference.text)).toEqual({ error: 'wrong username or password' });
@@ -323,12 +316,9 @@ describe('the session user', () => {
     // Invalidates the capabilities resolved before.
     await sql`update access_epoch set epoch = epoch + 1`.execute(db);
     const signedIn = JSON.parse((await signIn({ username: 'root', password })).text);
+    const unresolved = { ref: root.ref, capabilities_status: 'unavailable', impersonated_by: null };
     for (const user of [await root.ok('getSessionUser'), await root.ok('getMe'), signedIn]) {
-      expect(user).toMatchObject({
-        ref: root.ref,
-        capabilities_status: 'unavailable',
-        impersonated_by: null,
-      });
+      expect(user).toMatchObject(unresolved);
       expect(user).not.toHaveProperty('capabilities');
     }
     expect((await root.refused('getPublicMode')).status).toBe(403);
@@ -340,14 +330,11 @@ describe('the session user', () => {
   });
 });
 
+const https = { VITRINE_BASE_URL: 'https://pictures.example', VITRINE_RATE_LIMITS: 'on' };
+const limited = await openLibrary(https);
+await limited.join('mara');
+
 describe('over https and with rate limits on', () => {
-  let limited: Library;
-
-  beforeAll(async () => {
-    limited = await openLibrary({ VITRINE_BASE_URL: 'https://pictures.example', VITRINE_RATE_LIMITS: 'on' });
-    await limited.join('mara');
-  });
-
   const attempt = (username: string, given: string) =>
     limited.anonymous().send('/auth/login', { method: 'POST', body: { username, password: given } });
 

@@ -3,7 +3,7 @@ import { scopes, type TokenScope } from '@vitrine/contract/capabilities';
 import type { Operation } from '@vitrine/contract/operation';
 import { operations } from '@vitrine/contract/operations';
 import { sql } from 'kysely';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { type Visitor, visit } from '../support/client.ts';
 import { databaseText } from '../support/database-text.ts';
 import { type Account, openLibrary } from '../support/library.ts';
@@ -16,10 +16,9 @@ const mara = await library.join('Mara');
 const olga = await library.join('olga');
 
 /** A caller with this text in the header, and with other headers. */
-const authorized = (authorization: string, more: Record<string, string> = {}): Visitor =>
+const authorized = (authorization: string, more: Record<string, string> = {}) =>
   visit(library.address, { authorization, ...more });
-const withToken = (token: string, more: Record<string, string> = {}): Visitor =>
-  authorized(`Bearer ${token}`, more);
+const withToken = (token: string, more?: Record<string, string>) => authorized(`Bearer ${token}`, more);
 
 function mint(account: Account, given: readonly TokenScope[] = ['read'], expires_at: string | null = null) {
   return account.ok('createToken', { body: { name: 'script', scopes: [...given], expires_at } });
@@ -85,9 +84,8 @@ describe('POST /auth/tokens', () => {
       library.deps.db,
     );
     const body = { name: 'x', scopes: ['read'] };
-    const found = await Promise.all(
-      Array.from({ length: 10 }, () => many.status('POST', '/auth/tokens', body)),
-    );
+    const create = () => many.status('POST', '/auth/tokens', body);
+    const found = await Promise.all(Array.from({ length: 10 }, create));
     expect(found.sort()).toEqual([201, ...Array(9).fill(409)]);
     expect(await heldTokens(many)).toBe(100);
     const [{ id = '' } = {}] = (await many.ok('listTokens')).items;
@@ -158,17 +156,13 @@ describe('a bearer token', () => {
   test('returns 401 everywhere when invalid, even with a valid cookie', async () => {
     const { id, token } = await mint(mara);
     await mara.ok('deleteToken', { params: { id } });
+    const refusal = '{"error":"the bearer token is not valid"}';
     const wrong = [token, `${token}x`, token.slice(0, -1), token.toLowerCase(), token.slice(7), ''];
     for (const one of [...wrong, mara.cookie() ?? '']) {
       const both = withToken(one, { cookie: `user=${mara.cookie()}` });
       for (const path of ['/auth/me', '/appearance']) {
         const { status, text } = await both.send(path);
-        expect([one, path, status, text]).toEqual([
-          one,
-          path,
-          401,
-          '{"error":"the bearer token is not valid"}',
-        ]);
+        expect([one, path, status, text]).toEqual([one, path, 401, refusal]);
       }
     }
   });
@@ -182,11 +176,8 @@ describe('a bearer token', () => {
     ];
     for (const scheme of ['Basic', 'Token', 'Bearer:', 'BearerX'])
       callers.push(['/auth/me', authorized(`${scheme} ${token}`)]);
-    for (const name of ['access_token', 'token', 'user', 'authorization'])
-      callers.push([
-        `/auth/me?${name}=${name === 'authorization' ? 'Bearer%20' : ''}${token}`,
-        library.anonymous(),
-      ]);
+    for (const query of ['access_token=', 'token=', 'user=', 'authorization=Bearer%20'])
+      callers.push([`/auth/me?${query}${token}`, library.anonymous()]);
     const found = await Promise.all(callers.map(([path, caller]) => caller.status('GET', path)));
     expect(found).toEqual(callers.map(() => 401));
   });
@@ -234,10 +225,7 @@ test('a token never becomes a session by setting the password of its account', a
   const reset = await script.send(`/admin/users/${agent.ref}/reset-password`, { method: 'POST' });
   const { temporary_password = '' }: { temporary_password?: string } = JSON.parse(reset.text);
   const browser = library.anonymous();
-  await browser.send('/auth/login', {
-    method: 'POST',
-    body: { username: 'agent', password: temporary_password },
-  });
+  await browser.status('POST', '/auth/login', { username: 'agent', password: temporary_password });
   const body = { name: 'x', scopes: ['admin'] };
   expect(await browser.status('POST', '/auth/tokens', body)).not.toBe(201);
 });
@@ -257,14 +245,11 @@ async function call(operation: Operation, caller: Visitor, body: unknown): Promi
 
 const all: Operation[] = Object.values(operations);
 
+const chief = await library.join('chief', 'admin');
+
 // TOKEN-4
 describe('scopes at every operation', () => {
-  let chief: Account;
   const callers = new Map<string, Visitor>();
-
-  beforeAll(async () => {
-    chief = await library.join('chief', 'admin');
-  });
 
   /** Returns the caller with a token of these scopes. Only the first use of a token is recorded. */
   async function callerWith(given: readonly TokenScope[]): Promise<Visitor> {
@@ -321,10 +306,10 @@ describe('scopes at every operation', () => {
   test('requires `read` for exactly the operations that only read', () => {
     // A picture to search by does not fit into an address.
     const reads = ['searchByImage'];
-    for (const { id, method, scope } of limited) {
+    for (const { id, method, scope } of limited)
       expect([id, scope === 'read']).toEqual([id, method === 'GET' || reads.includes(id)]);
-    }
   });
+
   // TOKEN-4
   test('refuses a call with all other scopes, names the missing scope and changes nothing', async () => {
     const calls: [operation: Operation, caller: Visitor, error: string][] = [];
@@ -343,10 +328,8 @@ describe('scopes at every operation', () => {
   });
 
   test('requires the same scope for HEAD as for GET', async () => {
-    const statuses = (['posts.write', 'read'] as const).map(async (scope) =>
-      (await callerWith([scope])).status('HEAD', '/auth/me'),
-    );
-    expect(await Promise.all(statuses)).toEqual([403, 200]);
+    const statusWith = async (scope: TokenScope) => (await callerWith([scope])).status('HEAD', '/auth/me');
+    expect([await statusWith('posts.write'), await statusWith('read')]).toEqual([403, 200]);
   });
 
   test('never refuses a call within the scopes, or with `admin`, for its scope', async () => {
@@ -363,16 +346,11 @@ describe('scopes at every operation', () => {
   });
 });
 
+const viewer = await library.join('viewer', 'viewer');
+const script = await bearer(library, viewer, scopes);
+
 // TOKEN-5
 describe('a scope never adds a capability', () => {
-  let viewer: Account;
-  let script: Visitor;
-
-  beforeAll(async () => {
-    viewer = await library.join('viewer', 'viewer');
-    script = await bearer(library, viewer, scopes);
-  });
-
   // TOKEN-5, ROLE-17
   test('refuses a token with every scope where its account lacks the capability', async () => {
     // A viewer holds teams.read and nothing else.
@@ -383,9 +361,8 @@ describe('a scope never adds a capability', () => {
     );
     expect(gated.length).toBeGreaterThan(20);
     const found = await Promise.all(gated.map(({ operation }) => call(operation, script, {})));
-    expect(found).toEqual(
-      gated.map(({ operation: { id }, missing }) => `${id}: 403 missing capability ${missing}`),
-    );
+    const due = gated.map(({ operation, missing }) => `${operation.id}: 403 missing capability ${missing}`);
+    expect(found).toEqual(due);
   });
 
   test('applies a granted or withdrawn capability to the token immediately', async () => {

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { sql } from 'kysely';
@@ -11,11 +11,10 @@ import { embeddedConnection } from '../../src/platform/database/embedded.ts';
 import { openPool } from '../../src/platform/database/pool.ts';
 import { clip } from '../media/clips.ts';
 import { base as reachable } from '../platform/clusters.ts';
-import { type Visitor, visit } from '../support/client.ts';
+import { rootSettings, signInAt } from '../support/first-admin.ts';
 import { jpeg, plainText, png, truncatedJpeg } from '../support/pictures.ts';
 import { bin, startProcess } from '../support/process.ts';
-
-const admin = { VITRINE_ADMIN_USERNAME: 'root', VITRINE_ADMIN_PASSWORD: 'a long password' };
+import { temporaryDirectory } from '../support/temporary.ts';
 
 const MANY = 16;
 
@@ -24,8 +23,7 @@ async function place(path: string, bytes: Uint8Array): Promise<void> {
   await writeFile(path, bytes);
 }
 
-const base = await mkdtemp(join(reachable, 'vitrine-import-'));
-await chmod(base, 0o755);
+const base = await temporaryDirectory(reachable);
 const dataDir = join(base, 'data');
 await mkdir(dataDir, { mode: 0o755 });
 const pictures = join(base, 'Holidays');
@@ -43,18 +41,17 @@ await place(join(pictures, '.thumbnails', 'a.jpg'), await jpeg(20, 20, { seed: 6
 await symlink(join(pictures, 'first.jpg'), join(pictures, 'sea', 'link.jpg'));
 await symlink(pictures, join(pictures, 'sea', 'loop'));
 /** Serves the library while the tests import into it. */
-const service = await startProcess(dataDir, admin);
+const service = await startProcess(dataDir, rootSettings);
 
 afterAll(async () => {
   service.child.kill('SIGTERM');
   await service.exited;
-  await rm(base, { recursive: true, force: true });
 });
 
 /** Runs the command as an operator types it. */
 async function vitrine(...args: string[]): Promise<{ code: number | null; lines: string[] }> {
   const { PATH = '', HOME = '' } = process.env;
-  const env = { PATH, HOME, VITRINE_DATA: dataDir, ...admin };
+  const env = { PATH, HOME, VITRINE_DATA: dataDir, ...rootSettings };
   const child = spawn(process.execPath, [bin, ...args], {
     env,
     cwd: base,
@@ -69,7 +66,7 @@ async function importHere(...args: string[]): Promise<string[]> {
   const lines: string[] = [];
   const print = vi.spyOn(console, 'log').mockImplementation((line: string) => lines.push(line));
   try {
-    await importCommand(readConfig({ VITRINE_DATA: dataDir, ...admin }, base), args);
+    await importCommand(readConfig({ VITRINE_DATA: dataDir, ...rootSettings }, base), args);
   } finally {
     print.mockRestore();
   }
@@ -77,10 +74,8 @@ async function importHere(...args: string[]): Promise<string[]> {
 }
 
 async function originals(): Promise<number> {
-  const found = await readdir(join(dataDir, 'library', 'originals'), {
-    recursive: true,
-    withFileTypes: true,
-  }).catch(() => []);
+  const directory = join(dataDir, 'library', 'originals');
+  const found = await readdir(directory, { recursive: true, withFileTypes: true }).catch(() => []);
   return found.filter((entry) => entry.isFile()).length;
 }
 
@@ -90,13 +85,6 @@ async function ask<T>(query: ReturnType<typeof sql<T>>): Promise<T[]> {
   const { rows } = await query.execute(database.db);
   await database.close();
   return rows;
-}
-
-/** Returns the administrator, signed in at the running service. */
-async function administrator(): Promise<Visitor> {
-  const visitor = visit(service.address);
-  await visitor.ok('login', { body: { username: 'root', password: admin.VITRINE_ADMIN_PASSWORD } });
-  return visitor;
 }
 
 /** Returns the numbers of imported, existing and failed files in the summary. */
@@ -151,7 +139,7 @@ describe('vitrine import DIR', () => {
     const assets = await ask(sql<{ id: string; sensitivity: string }>`select id, sensitivity from assets
       where file_name in ('fresh.jpg', 'first.jpg') order by file_name desc`);
     expect(assets.map(({ sensitivity }) => sensitivity)).toEqual(['org', 'posts']);
-    const visitor = await administrator();
+    const visitor = await signInAt(service.address);
     expect(await visitor.ok('getAsset', { params: { id: assets[0]?.id ?? '' } })).toMatchObject({
       title: 'fresh',
       processing_status: 'ready',
@@ -177,7 +165,7 @@ describe('vitrine import DIR', () => {
     await place(join(pictures, 'sea', 'tide.jpg'), await jpeg(90, 60, { seed: 88 }));
     const again = await importHere(pictures, '--post');
     expect(again).toEqual(['1 imported, 8 there already, 1 posts made, 0 failed']);
-    const { items } = await (await administrator()).ok('listPosts');
+    const { items } = await (await signInAt(service.address)).ok('listPosts');
     const made = items.map((post) => [
       post.title,
       post.members.map((member) => (member.restricted ? null : member.asset.title)),

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { once } from 'node:events';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { sql } from 'kysely';
@@ -13,21 +13,16 @@ import { ConfigError, readConfig } from '../../src/config.ts';
 import { importUsersCommand } from '../../src/import/users/command.ts';
 import { readMysqlAddress } from '../../src/import/users/mysql-address.ts';
 import { firstOfForm, legacyUsers, scrambleKey } from '../identity/legacy-users.ts';
+import { auditEvents } from '../support/audit.ts';
 import { openLibrary } from '../support/library.ts';
 import { signIn } from '../support/people.ts';
 import { bin } from '../support/process.ts';
 import { freePort } from '../support/programs.ts';
+import { temporaryDirectory } from '../support/temporary.ts';
 
-const directory = await mkdtemp(join(tmpdir(), 'vitrine-users-'));
+const directory = await temporaryDirectory();
 const library = await openLibrary({ VITRINE_SCRAMBLE_KEY: scrambleKey });
-
-afterAll(() => rm(directory, { recursive: true, force: true }));
-
-interface Ended {
-  code: number | null;
-  out: string;
-  err: string;
-}
+const { db } = library.deps;
 
 const envOf = (env: Record<string, string>) => ({
   DATABASE_URL: library.databaseUrl,
@@ -36,14 +31,14 @@ const envOf = (env: Record<string, string>) => ({
 });
 
 /** Runs `vitrine import-users` on the library while it is being served. */
-async function importUsers(args: string[], env: Record<string, string> = {}): Promise<Ended> {
+async function importUsers(args: readonly string[], env: Record<string, string> = {}) {
   const [out, err]: [string[], string[]] = [[], []];
   const output = {
     log: (line: string) => out.push(`${line}\n`),
     error: (line: string) => err.push(`${line}\n`),
   };
   const config = readConfig(envOf(env), directory);
-  const code = await importUsersCommand(config, args, env.MYSQL_PWD, output).catch((error: unknown) => {
+  const code = await importUsersCommand(config, [...args], env.MYSQL_PWD, output).catch((error: unknown) => {
     if (!(error instanceof ConfigError)) throw error;
     output.error(error.message);
     return 1;
@@ -52,12 +47,12 @@ async function importUsers(args: string[], env: Record<string, string> = {}): Pr
 }
 
 /** Runs the same command in a process of its own. */
-async function spawnImport(path: string): Promise<Ended> {
+async function spawnImport(path: string) {
   const { PATH = '', HOME = '' } = process.env;
   const env = { PATH, HOME, ...envOf({}) };
   const child = spawn(process.execPath, [bin, 'import-users', path], { env, cwd: directory });
   const [out, err] = [text(child.stdout), text(child.stderr)];
-  const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
+  const [code] = await once(child, 'close');
   return { code, out: await out, err: await err };
 }
 
@@ -97,16 +92,11 @@ async function accountOf(username: string) {
     preferences: unknown;
     created_at: string;
   }>`select u.username, u.password_hash, u.status, r.code as role, u.fullname, u.email, u.preferences, u.created_at
-    from users u join roles r on r.id = u.role_id where lower(u.username) = lower(${username})`.execute(
-    library.deps.db,
-  );
+    from users u join roles r on r.id = u.role_id where lower(u.username) = lower(${username})`.execute(db);
   return rows[0];
 }
 
-async function countUsers(): Promise<number> {
-  const { rows } = await sql<{ users: number }>`select count(*) as users from users`.execute(library.deps.db);
-  return rows[0]?.users ?? 0;
-}
+const countUsers = async () => (await sql`select from users`.execute(db)).rows.length;
 
 describe('a CSV file', () => {
   // USER-15
@@ -337,12 +327,8 @@ describe('a CSV file', () => {
       usergroup,
     }));
     const path = await file(csv(rows));
-    const unknown = await importUsers([path, '--role', '3=owner']);
-    expect(unknown).toMatchObject({
-      code: 1,
-      out: '',
-      err: 'no role owner; there are admin, member, viewer\n',
-    });
+    const err = 'no role owner; there are admin, member, viewer\n';
+    expect(await importUsers([path, '--role', '3=owner'])).toEqual({ code: 1, out: '', err });
     const { out } = await importUsers([path, '--role', '3=admin', '--role', '1=viewer', '--role', '9=admin']);
     expect(out.trimEnd().split('\n').slice(2)).toEqual([
       '  no group as member: 1',
@@ -356,12 +342,7 @@ describe('a CSV file', () => {
   });
 
   test('records one audit event per batch, and none for a run without new accounts', async () => {
-    const events = async () => {
-      const { rows } = await sql<{ metadata: unknown; actor_user_ref: number | null }>`
-        select metadata, actor_user_ref from audit_events where event = 'users.imported'
-        order by occurred_at, id`.execute(library.deps.db);
-      return rows;
-    };
+    const events = () => auditEvents(library, { event: 'users.imported' });
     const before = (await events()).length;
     const rows = Array.from({ length: 700 }, (_, at) => ({ username: `many.${at}`, password: hashOf('m') }));
     const path = await file(csv([...rows, { username: 'MANY.0', password: '' }]));
@@ -400,7 +381,7 @@ test('invalid arguments and files print one line and exit with 1', async () => {
     [[await file('username,email\na,b\n')], 'has no column password'],
     [[await file('username,password,username\na,b,c\n')], 'has the column username twice'],
   ] as const) {
-    const { code, out, err } = await importUsers([...args]);
+    const { code, out, err } = await importUsers(args);
     expect([args, code, out, err]).toEqual([args, 1, '', expect.stringContaining(reason)]);
     expect(err.trimEnd().split('\n')).toHaveLength(1);
   }
@@ -471,12 +452,7 @@ describe('a MySQL table', () => {
     return Buffer.from(once.map((byte, at) => byte ^ (mask[at] ?? 0)));
   }
 
-  interface Hello {
-    user: string;
-    authPluginData1: Buffer;
-    authPluginData2: Buffer;
-    authToken: Buffer;
-  }
+  type Hello = { user: string } & Record<'authPluginData1' | 'authPluginData2' | 'authToken', Buffer>;
 
   function serve(connection: Served): void {
     connection.on('error', () => {});
@@ -603,7 +579,7 @@ describe('a MySQL table', () => {
       [['--mysql', 'mysql://reader:wr0ng@127.0.0.1'], /^--mysql must look like mysql:/],
       [['--mysql', 'postgres://reader:wr0ng@127.0.0.1/rs'], /^--mysql must look like/],
     ] as const) {
-      const { code, out, err } = await importUsers([...args]);
+      const { code, out, err } = await importUsers(args);
       expect([args, code, out, err.trimEnd()]).toEqual([args, 1, '', expect.stringMatching(reason)]);
       expect(err.trimEnd().split('\n')).toHaveLength(1);
       expect(err).not.toContain('wr0ng');
@@ -612,15 +588,8 @@ describe('a MySQL table', () => {
 });
 
 test('the address of a MySQL database has a user, a host, a database, and options', () => {
-  const bare = {
-    user: 'u',
-    password: null,
-    host: 'h',
-    port: 3306,
-    database: 'd',
-    socketPath: null,
-    tls: false,
-  };
+  const local = { host: 'h', port: 3306, socketPath: null };
+  const bare = { ...local, user: 'u', password: null, database: 'd', tls: false };
   const addresses = {
     'mysql://u@h/d': bare,
     'mysql://h/d': { ...bare, user: '' },

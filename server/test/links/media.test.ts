@@ -4,13 +4,7 @@ import sharp from 'sharp';
 import { describe, expect, test } from 'vitest';
 import { clip } from '../media/clips.ts';
 import { openLibrary, publish, upload } from '../support/library.ts';
-
 import { makeLink, visit } from './visiting.ts';
-
-/** A picture with tiles, a video with subtitles, and a text: members of one post. */
-let picture: string;
-let video: string;
-let note: string;
 
 const library = await openLibrary();
 const owner = await library.join('owner');
@@ -28,7 +22,8 @@ const assets = [
   await upload(owner, film, fields, 'film.webm'),
   await upload(owner, new TextEncoder().encode('# Tides\n'), fields, 'note.md'),
 ];
-[picture = '', video = '', note = ''] = assets.map(({ id }) => id);
+/** A picture with tiles, a video with subtitles, and a text: members of one post. */
+const [picture = '', video = '', note = ''] = assets.map(({ id }) => id);
 for (const lang of ['de', 'en']) {
   const body = new FormData();
   body.append('file', new Blob([`1\n00:00:01,000 --> 00:00:02,000\n${lang}\n`]), 'film.srt');

@@ -1,16 +1,13 @@
-import type { LinkView } from '@vitrine/contract/link-visits';
 import type { NewShareLink, ShareLinkCreate } from '@vitrine/contract/links';
 import type { Answered, Visitor } from '../support/client.ts';
 import type { Library } from '../support/library.ts';
 
 /** Visitors of links in these tests have only the address. */
 
-type Kind = 'posts' | 'assets' | 'collections';
-
 /** Creates a link as this account. */
 export async function makeLink(
   account: Visitor,
-  kind: Kind,
+  kind: 'posts' | 'assets' | 'collections',
   id: string,
   body: ShareLinkCreate = {},
 ): Promise<NewShareLink> {
@@ -30,20 +27,16 @@ export function visit(library: Library, path: string, cookie?: string): Promise<
   return library.anonymous().send(path, cookie === undefined ? {} : { headers: { cookie } });
 }
 
-/** Returns what an opened link shows. */
-async function shown(library: Library, token: string): Promise<LinkView> {
-  return library.anonymous().ok('openLink', { params: { link: token } });
-}
-
+/** Returns the ids of what an opened link shows. */
 export async function shownIds(library: Library, token: string): Promise<string[]> {
-  return (await shown(library, token)).items.map(({ id }) => id);
+  const { items } = await library.anonymous().ok('openLink', { params: { link: token } });
+  return items.map(({ id }) => id);
 }
 
 /** Tries a password, and returns the response with the cookie that it sets. */
 export async function unlock(library: Library, token: string, password: string) {
-  const answer = await library
-    .anonymous()
-    .send(`/links/${token}/unlock`, { method: 'POST', body: { password } });
+  const init = { method: 'POST', body: { password } };
+  const answer = await library.anonymous().send(`/links/${token}/unlock`, init);
   const set = answer.headers.get('set-cookie') ?? '';
   return { ...answer, set, cookie: set.split(';')[0] ?? '' };
 }
@@ -51,13 +44,6 @@ export async function unlock(library: Library, token: string, password: string) 
 /** Returns all paths of a link, with the paths of this asset below it. */
 export function addressesOf(token: string, assetId: string): string[] {
   const link = `/links/${token}`;
-  return [
-    link,
-    `${link}/assets/${assetId}/variants/col`,
-    `${link}/assets/${assetId}/media`,
-    `${link}/assets/${assetId}/tiles/0/0_0`,
-    `${link}/assets/${assetId}/subtitles/de`,
-    `${link}/assets/${assetId}/file`,
-    `${link}/archive`,
-  ];
+  const files = ['variants/col', 'media', 'tiles/0/0_0', 'subtitles/de', 'file'];
+  return [link, ...files.map((file) => `${link}/assets/${assetId}/${file}`), `${link}/archive`];
 }

@@ -24,10 +24,8 @@ beforeEach(async () => {
   mailbox.empty();
   round += 1;
   author = await library.join(`author${round}`);
-  await author.ok('updateUser', {
-    params: { ref: author.ref },
-    body: { email: `author${round}@example.org` },
-  });
+  const body = { email: `author${round}@example.org` };
+  await author.ok('updateUser', { params: { ref: author.ref }, body });
   other = await library.join(`other${round}`);
   write = publisher(author);
 });
@@ -71,9 +69,8 @@ describe('a digest', () => {
     expect(mail?.subject).toBe('Vitrine: 2 things happened');
     expect(mail?.text).toContain('> tall');
     expect(mail?.text).toContain(`https://pictures.example.org/posts/${post.id}`);
-    expect(mail?.messageId).toBe(
-      `<digest.${author.ref}.${Date.parse('2026-11-18T08:00:00Z')}@pictures.example.org>`,
-    );
+    const due = Date.parse('2026-11-18T08:00:00Z');
+    expect(mail?.messageId).toBe(`<digest.${author.ref}.${due}@pictures.example.org>`);
     await commentAt('2026-11-18T08:30:00Z', post, 'late');
     expect(await tick('2026-11-18T09:00:01Z')).toBe(0);
     expect(await tick('2026-11-19T08:00:01Z')).toBe(1);
@@ -123,9 +120,8 @@ describe('a digest', () => {
   // NOTICE-11
   test('uses UTC if the database no longer knows the time zone, and is sent later if no worker ran', async () => {
     await prefer({ digest: { every: 'day', hour: 8, weekday: 1, time_zone: 'Asia/Tokyo' } });
-    await sql`update notification_preferences set digest_zone = 'Lost/Atlantis' where user_ref = ${author.ref}`.execute(
-      library.deps.db,
-    );
+    await sql`update notification_preferences set digest_zone = 'Lost/Atlantis'
+      where user_ref = ${author.ref}`.execute(library.deps.db);
     await commentAt('2026-11-17T10:00:00Z');
     expect(await tick('2026-11-18T07:00:00Z')).toBe(0);
     expect(await tick('2026-11-18T08:00:00Z')).toBe(1);
@@ -166,15 +162,15 @@ describe('a digest', () => {
   // NOTICE-13
   test('is not sent to disabled accounts or accounts without an address', async () => {
     await commentAt('2026-11-17T10:00:00Z');
-    const { db } = library.deps;
-    const set = (values: { status?: 'active' | 'disabled'; email?: string | null }) =>
-      db.updateTable('users').set(values).where('ref', '=', author.ref).execute();
-    await set({ status: 'disabled' });
-    expect(await tick('2026-11-18T08:00:00Z')).toBe(0);
-    await set({ status: 'active', email: null });
-    expect(await tick('2026-11-18T08:00:00Z')).toBe(0);
-    await set({ email: 'back@example.org' });
-    expect(await tick('2026-11-18T08:00:00Z')).toBe(1);
+    for (const [status, email, sent] of [
+      ['disabled', 'author@example.org', 0],
+      ['active', null, 0],
+      ['active', 'back@example.org', 1],
+    ] as const) {
+      const set = library.deps.db.updateTable('users').set({ status, email });
+      await set.where('ref', '=', author.ref).execute();
+      expect([status, email, await tick('2026-11-18T08:00:00Z')]).toEqual([status, email, sent]);
+    }
   });
 
   /** Records this many notifications of the author: a mention, then comments. */

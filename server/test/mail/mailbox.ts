@@ -1,7 +1,7 @@
-import type { AddressInfo } from 'node:net';
 import PostalMime, { type Email } from 'postal-mime';
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 import { onTestFinished } from 'vitest';
+import { listen } from '../support/listen.ts';
 
 /** The mail that a real server accepted, parsed. */
 export interface Mailbox {
@@ -60,14 +60,8 @@ export async function openMailbox(options: SMTPServerOptions = {}): Promise<Mail
   });
   // A client that disconnects early is not an error of the server.
   server.on('error', () => {});
-  const { port } = await new Promise<AddressInfo>((resolve) => {
-    const listening = server.listen(0, '127.0.0.1', () => {
-      const address = listening.address();
-      if (typeof address === 'object' && address !== null) resolve(address);
-    });
-  });
   const mailbox: Mailbox = {
-    url: `smtp://127.0.0.1:${port}`,
+    url: `smtp://127.0.0.1:${await listen(server.server)}`,
     mails,
     raw,
     recipients,

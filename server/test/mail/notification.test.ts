@@ -24,7 +24,7 @@ afterAll(mailbox.close);
 
 beforeEach(async () => {
   mailbox.empty();
-  await useServer(mailbox);
+  useServer(mailbox);
   round += 1;
   author = await mailable(`author${round}`);
   other = await mailable(`other${round}`);
@@ -38,16 +38,10 @@ async function mailable(username: string): Promise<Account> {
 }
 
 /** Configures the library to send mail through this server. */
-async function useServer({ url }: Mailbox): Promise<void> {
-  const { hostname, port } = new URL(url);
-  const server = {
-    host: hostname,
-    port: Number(port),
-    secure: false,
-    tls: 'off',
-    user: null,
-    password: null,
-  } as const;
+function useServer({ url }: Mailbox, account: { user: string; password: string } | null = null): void {
+  const { hostname: host, port } = new URL(url);
+  const { user = null, password = null } = account ?? {};
+  const server = { host, port: Number(port), secure: false, tls: 'off', user, password } as const;
   library.deps.config.mail = { server, from: { address: 'library@example.org', name: null } };
 }
 
@@ -56,6 +50,8 @@ const useBusyServer = async () =>
   useServer(await mailboxHere({ onConnect: (_, done) => done(smtpError(421, 'not now')) }));
 
 const post = (body: Parameters<typeof write>[0] = {}) => write({ title: 'A tower', ...body });
+/** Comments on a post and mentions the author. */
+const mention = async () => comment(other, await post(), `@${author.username}`);
 /** Makes jobs that wait for a retry due now. */
 const hurry = () =>
   sql`update graphile_worker._private_jobs set run_at = now() where locked_at is null`.execute(
@@ -96,7 +92,7 @@ describe('a mention by mail', () => {
     await useBusyServer();
     await settle(library);
     expect(await mailJobs()).toEqual([1]);
-    await useServer(mailbox);
+    useServer(mailbox);
     await author.ok('updatePost', { params: { id: secret.id }, body: { visibility: 'private' } });
     await hurry();
     await settle(library);
@@ -135,7 +131,7 @@ describe('a mention by mail', () => {
     const mention = { in_app: true, mail: 'off' } as const;
     await unkind.ok('updateNotificationPreferences', { body: { kinds: { mention } } });
     await read.ok('readAllNotifications');
-    await useServer(mailbox);
+    useServer(mailbox);
     await hurry();
     await settle(library);
     expect(mailbox.recipients.flat().sort()).toEqual([address(ok)].sort());
@@ -158,9 +154,8 @@ describe('a mail that cannot be delivered', () => {
         done(calls < 3 ? smtpError(451, 'try again later') : null);
       },
     });
-    await useServer(flaky);
-    const { id } = await post();
-    await comment(other, { id }, `@${author.username}`);
+    useServer(flaky);
+    await mention();
     for (let n = 0; n < 4; n += 1) {
       await settle(library);
       await hurry();
@@ -171,24 +166,18 @@ describe('a mail that cannot be delivered', () => {
   });
 
   test('is sent once more with the same Message-ID if the connection breaks after the server accepted it', async () => {
-    const { id } = await post();
-    await comment(other, { id }, `@${author.username}`);
+    await mention();
     await settle(library);
-    const [row] = await library.deps.db
-      .selectFrom('notifications')
-      .selectAll()
-      .where('post_id', '=', id)
-      .execute();
+    const { db } = library.deps;
     const again = async () => {
-      await sql`select graphile_worker.add_job('mail-notification', json_build_object('id', ${row?.id}::text))`.execute(
-        library.deps.db,
-      );
+      await sql`select graphile_worker.add_job('mail-notification', json_build_object('id', id))
+        from notifications where user_ref = ${author.ref}`.execute(db);
       await settle(library);
     };
     await again();
     expect(mailbox.mails).toHaveLength(1);
     // The state after a kill between the reply of the server and recording it.
-    await sql`update notifications set mailed_at = null where id = ${row?.id}`.execute(library.deps.db);
+    await sql`update notifications set mailed_at = null where user_ref = ${author.ref}`.execute(db);
     await again();
     expect(mailbox.mails).toHaveLength(2);
     expect(new Set(mailbox.mails.map(({ messageId }) => messageId)).size).toBe(1);
@@ -203,9 +192,8 @@ describe('a mail that cannot be delivered', () => {
         done(smtpError(550, 'no such person'));
       },
     });
-    await useServer(strict);
-    const { id } = await post();
-    await comment(other, { id }, `@${author.username}`);
+    useServer(strict);
+    await mention();
     for (let n = 0; n < 2; n += 1) {
       await settle(library);
       await hurry();
@@ -215,13 +203,8 @@ describe('a mail that cannot be delivered', () => {
 
   test('is retried when the server refuses the credentials', async () => {
     const guarded = await mailboxHere({ onAuth: (_, __, done) => done(smtpError(535, 'who are you')) });
-    const { hostname, port } = new URL(guarded.url);
-    library.deps.config.mail = {
-      server: { host: hostname, port: Number(port), secure: false, tls: 'off', user: 'u', password: 'p' },
-      from: null,
-    };
-    const { id } = await post();
-    await comment(other, { id }, `@${author.username}`);
+    useServer(guarded, { user: 'u', password: 'p' });
+    await mention();
     await settle(library);
     expect(await mailJobs()).toEqual([1]);
     await sql`delete from graphile_worker._private_jobs`.execute(library.deps.db);
@@ -231,8 +214,7 @@ describe('a mail that cannot be delivered', () => {
 describe('without', () => {
   test('a mail server, no job stays pending or fails', async () => {
     library.deps.config.mail = { server: null, from: null };
-    const { id } = await post();
-    await comment(other, { id }, `@${author.username}`);
+    await mention();
     await settle(library);
     expect(await mailJobs()).toEqual([]);
     expect(await unread(author)).toBe(1);
@@ -241,8 +223,7 @@ describe('without', () => {
   test('a public address, mails have no links and no unsubscribe address', async () => {
     const { baseUrl } = library.deps.config;
     library.deps.config.baseUrl = null;
-    const { id } = await post();
-    await comment(other, { id }, `@${author.username}`);
+    await mention();
     await settle(library);
     library.deps.config.baseUrl = baseUrl;
     const [mail] = mailbox.mails;
@@ -253,45 +234,37 @@ describe('without', () => {
 });
 
 // NOTICE-14
-describe('the unsubscribe address (RFC 8058)', () => {
-  const unsubscribeUrl = async () => {
-    const { id } = await post();
-    await comment(other, { id }, `@${author.username}`);
-    await settle(library);
-    const headers = new Map(mailbox.mails[0]?.headers.map(({ key, value }) => [key, value]));
-    expect(headers.get('list-unsubscribe-post')).toBe('List-Unsubscribe=One-Click');
-    const url = new URL(/^<(.*)>$/.exec(headers.get('list-unsubscribe') ?? '')?.[1] ?? '');
-    expect(url.origin).toBe('https://pictures.example.org');
-    return url.pathname + url.search;
-  };
-  const send = async (path: string, init: RequestInit) =>
-    (await fetch(library.address + path, { method: 'POST', ...init })).status;
-  const form = {
-    headers: { 'content-type': 'application/x-www-form-urlencoded' },
-    body: 'List-Unsubscribe=One-Click',
-  };
+test('the unsubscribe address turns mail off for a POST without signing in; a GET or a forged token changes nothing', async () => {
+  await mention();
+  await settle(library);
+  const headers = new Map(mailbox.mails[0]?.headers.map(({ key, value }) => [key, value]));
+  // RFC 8058
+  expect(headers.get('list-unsubscribe-post')).toBe('List-Unsubscribe=One-Click');
+  const url = new URL(/^<(.*)>$/.exec(headers.get('list-unsubscribe') ?? '')?.[1] ?? '');
+  expect(url.origin).toBe('https://pictures.example.org');
+  const path = url.pathname + url.search;
+  const send = async (to: string, init: RequestInit) =>
+    (await fetch(library.address + to, { method: 'POST', ...init })).status;
+  const type = { 'content-type': 'application/x-www-form-urlencoded' };
+  const form = { headers: type, body: 'List-Unsubscribe=One-Click' };
   const enabled = async (who: Account) => (await who.ok('getNotificationPreferences')).mail_enabled;
 
-  // NOTICE-14
-  test('turns mail off for a POST without signing in; a GET or a forged token changes nothing', async () => {
-    const path = await unsubscribeUrl();
-    const page = await fetch(library.address + path);
-    expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
-    expect(await page.text()).toContain('<form method="post">');
-    const token = new URLSearchParams(path.split('?')[1]).get('token') ?? '';
-    for (const made of [token.slice(0, -2), `${token.slice(0, -2)}AA`, 'x', String(author.ref), null]) {
-      const query = made === null ? '' : `?token=${made}`;
-      expect([made, await send(`/api/v1/mail/unsubscribe${query}`, form)]).toEqual([made, 401]);
-    }
-    expect(await enabled(author)).toBe(true);
-    expect([await send(path, form), await send(path, form)]).toEqual([200, 200]);
-    expect([await enabled(author), await enabled(other)]).toEqual([false, true]);
-    // RFC 8058 recommends this form.
-    await author.ok('updateNotificationPreferences', { body: { mail_enabled: true } });
-    const body = new FormData();
-    body.append('List-Unsubscribe', 'One-Click');
-    expect([await send(path, { body }), await enabled(author)]).toEqual([200, false]);
-  });
+  const page = await fetch(library.address + path);
+  expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
+  expect(await page.text()).toContain('<form method="post">');
+  const token = url.searchParams.get('token') ?? '';
+  for (const made of [token.slice(0, -2), `${token.slice(0, -2)}AA`, 'x', String(author.ref), null]) {
+    const query = made === null ? '' : `?token=${made}`;
+    expect([made, await send(`/api/v1/mail/unsubscribe${query}`, form)]).toEqual([made, 401]);
+  }
+  expect(await enabled(author)).toBe(true);
+  expect([await send(path, form), await send(path, form)]).toEqual([200, 200]);
+  expect([await enabled(author), await enabled(other)]).toEqual([false, true]);
+  // RFC 8058 recommends this form.
+  await author.ok('updateNotificationPreferences', { body: { mail_enabled: true } });
+  const body = new FormData();
+  body.append('List-Unsubscribe', 'One-Click');
+  expect([await send(path, { body }), await enabled(author)]).toEqual([200, false]);
 });
 
 // NOTICE-16
@@ -303,9 +276,8 @@ test('the next worker sends the mail of a worker that was killed', async () => {
       if (!stuck) done();
     },
   });
-  await useServer(hanging);
-  const { id } = await post();
-  await comment(other, { id }, `@${author.username}`);
+  useServer(hanging);
+  await mention();
   const first = library.runJobs().catch(() => {});
   for (let n = 0; n < 50 && hanging.connections === 0; n += 1) await sleep(50);
   expect(hanging.connections).toBe(1);

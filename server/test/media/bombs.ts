@@ -3,26 +3,24 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { deflateSync, gzipSync } from 'node:zlib';
 import sharp from 'sharp';
+import { type Bytes, fileOf, numbers } from './binary.ts';
 import { pdfOf } from './documents.ts';
 import { zip } from './packages.ts';
 
-type Bytes = Uint8Array<ArrayBuffer>;
-
-const own = (...parts: readonly Uint8Array[]): Bytes => Uint8Array.from(Buffer.concat(parts));
 const MIB = 1024 ** 2;
 
 /** A GIF with this many frames of one pixel: 100,000 take 2 MB. */
 export function manyFrames(count: number): Bytes {
-  const head = Buffer.concat([Buffer.from('GIF89a'), Buffer.from('01000100800000000000ffffff', 'hex')]);
+  const head = Buffer.from('01000100800000000000ffffff', 'hex');
   // Each frame lasts 10 ms; the last line is the pixel.
   const frame = Buffer.from(['21f9040001000000', '2c000000000100010000', '0202440100'].join(''), 'hex');
-  return own(head, ...Array.from({ length: count }, () => frame), Buffer.from([0x3b]));
+  return fileOf('GIF89a', head, ...Array.from({ length: count }, () => frame), ';');
 }
 
 /** One pixel wide and 30,000 high. */
 export async function thread(): Promise<Bytes> {
   const background = { r: 200, g: 30, b: 30 };
-  return own(
+  return fileOf(
     await sharp({ create: { width: 1, height: 30_000, channels: 3, background } })
       .png()
       .toBuffer(),
@@ -82,13 +80,13 @@ export function nestedZip(): Bytes {
       ...Object.fromEntries(Array.from({ length: 10 }, (_, at) => [`${at}.zip`, packed])),
     });
   }
-  return own(inner);
+  return fileOf(inner);
 }
 
 /** Concatenated members of a compressed file count as one file: a gigabyte of zeros in one megabyte. */
 function gzipped(first: Uint8Array, gigabytes: number): Bytes {
   const member = gzipSync(Buffer.alloc(64 * MIB), { level: 9 });
-  return own(gzipSync(first), ...Array.from({ length: gigabytes * 16 }, () => member));
+  return fileOf(gzipSync(first), ...Array.from({ length: gigabytes * 16 }, () => member));
 }
 
 /** A drawing as SVGZ, followed by six gigabytes. */
@@ -120,20 +118,10 @@ export async function boundlessFont(groups: number): Promise<Bytes> {
     '../../../node_modules/playwright-core/lib/vite/traceViewer/codicon.DCmgc-ay.ttf',
   );
   const font = await readFile(path);
-  const cmap = Buffer.alloc(12 + 16 + groups * 12);
-  cmap.writeUInt16BE(1, 2);
-  cmap.writeUInt16BE(3, 4);
-  cmap.writeUInt16BE(10, 6);
-  cmap.writeUInt32BE(12, 8);
-  cmap.writeUInt16BE(12, 12);
-  cmap.writeUInt32BE(16 + groups * 12, 16);
-  cmap.writeUInt32BE(groups, 24);
-  for (let at = 28; at < cmap.length; at += 12) {
-    cmap.writeUInt32BE(0x20, at);
-    // As many as a call accepts arguments.
-    cmap.writeUInt32BE(0x20 + 100_000, at + 4);
-    cmap.writeUInt32BE(1, at + 8);
-  }
+  const head = numbers('HHHHIHHIII', 0, 1, 3, 10, 12, 12, 0, 16 + groups * 12, 0, groups);
+  // As many as a call accepts arguments.
+  const group = numbers('III', 0x20, 0x20 + 100_000, 1);
+  const cmap = Buffer.concat([head, ...Array.from({ length: groups }, () => group)]);
   const tables = font.readUInt16BE(4);
   for (let entry = 12; entry < 12 + tables * 16; entry += 16) {
     const tag = font.toString('latin1', entry, entry + 4);
@@ -142,7 +130,7 @@ export async function boundlessFont(groups: number): Promise<Bytes> {
     font.writeUInt32BE(font.length, entry + 8);
     font.writeUInt32BE(cmap.length, entry + 12);
   }
-  return own(font, cmap);
+  return fileOf(font, cmap);
 }
 
 /** A model of one triangle list that claims this many vertices, none of which are in the file. */

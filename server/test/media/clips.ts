@@ -4,17 +4,23 @@ import { join } from 'node:path';
 import type { Encoder, FilterAPI, Muxer } from 'node-av';
 import { locateProgram } from '../../src/media/ffmpeg/program.ts';
 import { seeded } from '../corpus/mutations.ts';
-
-type Bytes = Uint8Array<ArrayBuffer>;
+import { type Bytes, box, fileOf, uint32 } from './binary.ts';
 
 /** The properties of a clip. Sources are FFmpeg's `lavfi` filters. */
 export interface Clip {
   /** FFmpeg's name of the container. */
   format: string;
   video?: { source?: string; encoder: string; pixels?: string; options?: Record<string, string> };
-  audio?: { source?: string; encoder: string };
+  audio?: { source?: string; encoder: string; options?: Record<string, string> };
   seconds?: number;
   muxing?: Record<string, string>;
+}
+
+interface Track {
+  source: string;
+  filter: FilterAPI;
+  encoder: Encoder;
+  position: number;
 }
 
 const sound = 'sine=f=440:r=48000';
@@ -37,23 +43,11 @@ async function encodeClip({ format, video, audio, seconds = 2, muxing = {} }: Cl
   const path = join(directory, 'clip');
   try {
     const muxer = await av.Muxer.open(path, { format, options: muxing });
-    const tracks = [
-      ...(video === undefined
-        ? []
-        : [
-            {
-              source: video.source ?? picture,
-              encoder: video.encoder,
-              filter: `format=${video.pixels ?? 'yuv420p'}`,
-              options: video.options ?? {},
-            },
-          ]),
-      ...(audio === undefined
-        ? []
-        : [{ source: audio.source ?? sound, encoder: audio.encoder, filter: 'aresample', options: {} }]),
-    ];
-    const opened: { source: string; filter: FilterAPI; encoder: Encoder; position: number }[] = [];
-    for (const { source, filter: description, encoder: name, options } of tracks) {
+    const opened: Track[] = [];
+    for (const track of [video, audio]) {
+      if (track === undefined) continue;
+      const { encoder: name, source = track === video ? picture : sound, options = {} } = track;
+      const description = track === video ? `format=${video.pixels ?? 'yuv420p'}` : 'aresample';
       const codec = av.Codec.findEncoderByName(name as Parameters<typeof av.Codec.findEncoderByName>[0]);
       if (codec === null) throw new Error(`no encoder ${name}`);
       const isVideo = codec.type === av.AVMEDIA_TYPE_VIDEO;
@@ -76,12 +70,7 @@ async function encodeClip({ format, video, audio, seconds = 2, muxing = {} }: Cl
 async function encode(
   av: typeof import('node-av'),
   muxer: Muxer,
-  {
-    source,
-    filter,
-    encoder,
-    position,
-  }: { source: string; filter: FilterAPI; encoder: Encoder; position: number },
+  { source, filter, encoder, position }: Track,
   seconds: number,
 ): Promise<void> {
   const demuxer = await av.Demuxer.open(source, { format: 'lavfi' });
@@ -114,11 +103,7 @@ export function turned(mp4: Bytes): Bytes {
 
 /** The MP4 with this number in a box that players skip: a different file with the same content, without encoding. */
 export function numbered(mp4: Bytes, number: number): Bytes {
-  const box = Buffer.alloc(12);
-  box.writeUInt32BE(box.length, 0);
-  box.write('free', 4, 'latin1');
-  box.writeUInt32BE(number, 8);
-  return Uint8Array.from(Buffer.concat([mp4, box]));
+  return fileOf(mp4, box('free', uint32(number)));
 }
 
 /** Changes some bytes at random, the same for the same seed; keeps the first ones, so that the type remains. */

@@ -1,5 +1,5 @@
 /** Documents for tests, built by hand. */
-type Bytes = Uint8Array<ArrayBuffer>;
+import { type Bytes, fileOf } from './binary.ts';
 
 /** Creates a PDF with a valid cross-reference table from objects, the first of which is the catalogue. */
 export function pdfOf(objects: readonly string[], trailer = ''): Bytes {
@@ -13,7 +13,7 @@ export function pdfOf(objects: readonly string[], trailer = ''): Bytes {
   const rows = offsets.map((offset) => `${String(offset).padStart(10, '0')} 00000 n \n`).join('');
   const size = objects.length + 1;
   body += `xref\n0 ${size}\n0000000000 65535 f \n${rows}trailer\n<< /Size ${size} /Root 1 0 R ${trailer}>>\nstartxref\n${table}\n%%EOF\n`;
-  return Uint8Array.from(Buffer.from(body, 'latin1'));
+  return fileOf(body);
 }
 
 function stream(content: string): string {

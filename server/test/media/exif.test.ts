@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import sharp from 'sharp';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { readExif } from '../../src/media/exif.ts';
 import { emptyFile, jpeg, plainText, truncatedJpeg } from '../support/pictures.ts';
+import { temporaryDirectory } from '../support/temporary.ts';
+import { xmpOf } from './tagged-files.ts';
 
-const directory = await mkdtemp(join(tmpdir(), 'vitrine-exif-'));
-afterAll(() => rm(directory, { recursive: true, force: true }));
+const directory = await temporaryDirectory();
 
 async function exifOf(bytes: Uint8Array) {
   const path = join(directory, 'file');
@@ -29,9 +29,7 @@ const withExif = async (tags: Tags) =>
 const withXmp = async (inside: string) =>
   exifOf(
     await sharp(await jpeg(20, 20))
-      .withXmp(
-        `<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"><rdf:Description rdf:about="" xmlns:dc="http://purl.org/dc/elements/1.1/">${inside}</rdf:Description></rdf:RDF></x:xmpmeta>`,
-      )
+      .withXmp(xmpOf(inside))
       .jpeg()
       .toBuffer(),
   );
@@ -87,12 +85,9 @@ describe('EXIF and XMP of a picture', () => {
     ['2024:05:06 07:08:09', '2024-05-06T07:08:09'],
     ['2024:13:45 07:08:09', undefined],
     ['    :  :     :  :  ', undefined],
-  ])(
-    'give a time only if it exists, without an offset that they lack: %j',
-    async (DateTimeOriginal, time) => {
-      expect((await withExif({ IFD2: { DateTimeOriginal } })).takenAt).toBe(time);
-    },
-  );
+  ])('give a time only if it exists, and no offset that they lack: %j', async (DateTimeOriginal, time) => {
+    expect((await withExif({ IFD2: { DateTimeOriginal } })).takenAt).toBe(time);
+  });
 
   test('give title, description, creator and keywords', async () => {
     const found = await withXmp(

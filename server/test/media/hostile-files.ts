@@ -1,4 +1,4 @@
-type Bytes = Uint8Array<ArrayBuffer>;
+import { type Bytes, fileOf, tiffOf } from './binary.ts';
 
 let made = 0;
 
@@ -17,27 +17,6 @@ export function slowSvg({ filters = 40, edge = 4000 } = {}): Bytes {
 
 /** A grey TIFF of 60,000 x 60,000 pixels with a single strip of ten bytes. */
 export function tiffBomb(): Bytes {
-  const entries = [
-    [256, 60_000],
-    [257, 60_000],
-    [258, 8],
-    [259, 1],
-    [262, 1],
-    [273, 8],
-    [277, 1],
-    [278, 60_000],
-    [279, 10],
-  ];
-  const bytes = Buffer.alloc(8 + 2 + entries.length * 12 + 4 + 10);
-  bytes.write('II*\0', 0, 'latin1');
-  bytes.writeUInt32LE(8, 4);
-  bytes.writeUInt16LE(entries.length, 8);
-  for (const [index, [tag = 0, value = 0]] of entries.entries()) {
-    const at = 10 + index * 12;
-    bytes.writeUInt16LE(tag, at);
-    bytes.writeUInt16LE(4, at + 2);
-    bytes.writeUInt32LE(1, at + 4);
-    bytes.writeUInt32LE(value, at + 8);
-  }
-  return Uint8Array.from(bytes);
+  const edges = { 256: 60_000, 257: 60_000, 258: 8, 259: 1, 262: 1 };
+  return fileOf(tiffOf({ ...edges, 273: 8, 277: 1, 278: 60_000, 279: 10 }), Buffer.alloc(10));
 }

@@ -45,16 +45,14 @@ describe('the preview ladder', () => {
   });
 });
 
-describe('the files of a ladder', () => {
-  const each = [['hires'], ['screen'], ['preview'], ['col']];
-  const shared = [['preview', 'screen', 'hires'], ['col']];
-  test.each([
-    ['are one a rung for a large picture, the largest first', [6000, 4000], each],
-    ['are one a rung for a picture smaller than the largest', [3000, 2000], each],
-    ['are shared by rungs with identical pixels', [900, 600], shared],
-    ['of a small square are a single one, for its crop is all of it', [200, 200], [keysOf(defaultLadder)]],
-    ['of a picture of 320 x 200 keep the crop separate', [320, 200], shared],
-  ] as const)('%s', (_, [width, height], keys) => {
-    expect(stepsOf(defaultLadder, { width, height }).map((step) => step.keys)).toEqual(keys);
-  });
+const each = [['hires'], ['screen'], ['preview'], ['col']];
+const shared = [['preview', 'screen', 'hires'], ['col']];
+test.each([
+  ['are one a rung for a large picture, the largest first', [6000, 4000], each],
+  ['are one a rung for a picture smaller than the largest', [3000, 2000], each],
+  ['are shared by rungs with identical pixels', [900, 600], shared],
+  ['of a small square are a single one, for its crop is all of it', [200, 200], [keysOf(defaultLadder)]],
+  ['of a picture of 320 x 200 keep the crop separate', [320, 200], shared],
+] as const)('the files of a ladder %s', (_, [width, height], keys) => {
+  expect(stepsOf(defaultLadder, { width, height }).map((step) => step.keys)).toEqual(keys);
 });

@@ -3,6 +3,7 @@ import sharp from 'sharp';
 import { describe, expect, test } from 'vitest';
 import { readLogo } from '../../src/media/logo.ts';
 import { animatedGif, cmykJpeg, gif, jpeg, plainText, png, pngBomb, svg, webp } from '../support/pictures.ts';
+import { uint32 } from './binary.ts';
 
 const read = (bytes: Uint8Array) => readLogo(Buffer.from(bytes));
 
@@ -30,33 +31,27 @@ function chunksOf(bytes: Uint8Array): Chunk[] {
 function rewritten(bytes: Uint8Array, change: (chunks: Chunk[]) => Chunk[]): Buffer {
   const framed = ({ kind, data }: Chunk) => {
     const body = Buffer.concat([Buffer.from(kind, 'latin1'), data]);
-    return Buffer.concat([numbers(data.length), body, numbers(crc32(body))]);
+    return Buffer.concat([uint32(data.length), body, uint32(crc32(body))]);
   };
   return Buffer.concat([bytes.slice(0, signatureLength), ...change(chunksOf(bytes)).map(framed)]);
-}
-
-function numbers(...values: number[]): Buffer {
-  const data = Buffer.alloc(values.length * 4);
-  for (const [at, value] of values.entries()) data.writeUInt32BE(value, at * 4);
-  return data;
 }
 
 /** An animated PNG (`acTL`) of 64 x 48 pixels that shows the same picture twice, for 0.1 s each. */
 async function animatedPng(): Promise<Buffer> {
   const control = (sequence: number): Chunk => {
     const timing = Buffer.from([0, 1, 0, 10, 0, 0]);
-    return { kind: 'fcTL', data: Buffer.concat([numbers(sequence, 64, 48, 0, 0), timing]) };
+    return { kind: 'fcTL', data: Buffer.concat([uint32(sequence, 64, 48, 0, 0), timing]) };
   };
   return rewritten(await png(64, 48), (chunks) => {
     const pixels = Buffer.concat(chunks.filter(({ kind }) => kind === 'IDAT').map(({ data }) => data));
     const other = (wanted: string) => chunks.filter(({ kind }) => kind === wanted);
     return [
       ...other('IHDR'),
-      { kind: 'acTL', data: numbers(2, 0) },
+      { kind: 'acTL', data: uint32(2, 0) },
       control(0),
       { kind: 'IDAT', data: pixels },
       control(1),
-      { kind: 'fdAT', data: Buffer.concat([numbers(2), pixels]) },
+      { kind: 'fdAT', data: Buffer.concat([uint32(2), pixels]) },
       ...other('IEND'),
     ];
   });
@@ -67,7 +62,7 @@ async function claiming(width: number, height: number): Promise<Buffer> {
   return rewritten(await png(64, 48), (chunks) =>
     chunks.map(({ kind, data }) => ({
       kind,
-      data: kind === 'IHDR' ? Buffer.concat([numbers(width, height), data.subarray(8)]) : data,
+      data: kind === 'IHDR' ? Buffer.concat([uint32(width, height), data.subarray(8)]) : data,
     })),
   );
 }

@@ -2,9 +2,9 @@ import { WebIO } from '@gltf-transform/core';
 import { EXTMeshoptCompression, KHRDracoMeshCompression } from '@gltf-transform/extensions';
 import draco from 'draco3dgltf';
 import { MeshoptEncoder } from 'meshoptimizer';
+import { type Bytes, fileOf, numbers } from './binary.ts';
 
 /** Models for tests, built by hand. */
-type Bytes = Uint8Array<ArrayBuffer>;
 
 interface Mesh {
   /** Coordinates of vertices. */
@@ -107,16 +107,8 @@ export function glb({ nodes = 1, mesh = torus() } = {}): Bytes {
   const whole = { ...json, nodes: places, scenes: [{ nodes: places.map((_, at) => at) }] };
   const text = JSON.stringify(whole);
   const padded = Buffer.from(text.padEnd(Math.ceil(text.length / 4) * 4));
-  const head = Buffer.alloc(20);
-  head.write('glTF', 0, 'latin1');
-  head.writeUInt32LE(2, 4);
-  head.writeUInt32LE(28 + padded.length + buffer.length, 8);
-  head.writeUInt32LE(padded.length, 12);
-  head.write('JSON', 16, 'latin1');
-  const second = Buffer.alloc(8);
-  second.writeUInt32LE(buffer.length, 0);
-  second.write('BIN\0', 4, 'latin1');
-  return Uint8Array.from(Buffer.concat([head, padded, second, buffer]));
+  const head = numbers('iii', 2, 28 + padded.length + buffer.length, padded.length);
+  return fileOf('glTF', head, 'JSON', padded, numbers('i', buffer.length), 'BIN\0', buffer);
 }
 
 /** The red torus, compressed with Draco or meshopt. */

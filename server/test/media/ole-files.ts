@@ -1,4 +1,4 @@
-type Bytes = Uint8Array<ArrayBuffer>;
+import { type Bytes, numbers } from './binary.ts';
 
 const SECTOR = 512;
 const FREE = 0xffffffff;
@@ -23,11 +23,7 @@ export function ole(entries: readonly OleEntry[], before = 0): Bytes {
   const tables = Math.ceil((before + directorySectors + 1) / 127);
   const bytes = Buffer.alloc(SECTOR * (1 + tables + before + directorySectors));
   Buffer.from('d0cf11e0a1b11ae1', 'hex').copy(bytes);
-  bytes.writeUInt16LE(0x3e, 0x18);
-  bytes.writeUInt16LE(3, 0x1a);
-  bytes.writeUInt16LE(0xfffe, 0x1c);
-  bytes.writeUInt16LE(9, 0x1e);
-  bytes.writeUInt16LE(6, 0x20);
+  numbers('hhhhh', 0x3e, 3, 0xfffe, 9, 6).copy(bytes, 0x18);
   bytes.writeUInt32LE(tables, 0x2c);
   const directory = tables + before;
   bytes.writeUInt32LE(directory, 0x30);
@@ -47,12 +43,7 @@ export function ole(entries: readonly OleEntry[], before = 0): Bytes {
     bytes.write(name, at, 'utf16le');
     bytes.writeUInt16LE(name.length * 2 + 2, at + 64);
     bytes[at + 66] = index === 0 ? 5 : child === FREE ? 2 : 1;
-    for (const [offset, place] of [
-      [68, left],
-      [72, right],
-      [76, child],
-    ] as const)
-      bytes.writeUInt32LE(place, at + offset);
+    numbers('iii', left, right, child).copy(bytes, at + 68);
     bytes.writeUInt32LE(CHAIN_END, at + 116);
   }
   return Uint8Array.from(bytes);

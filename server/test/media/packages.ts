@@ -1,47 +1,34 @@
 import { buffer } from 'node:stream/consumers';
 import { crc32, deflateRawSync } from 'node:zlib';
 import { pack } from 'tar-stream';
-
-type Bytes = Uint8Array<ArrayBuffer>;
+import { type Bytes, fileOf, numbers } from './binary.ts';
 
 /** A ZIP of these files; the first and tiny ones are stored, the others deflated. `claim` is a false size for those. */
 export function zip(files: Readonly<Record<string, string | Uint8Array>>, claim?: number): Bytes {
-  const locals: Buffer[] = [];
-  const directory: Buffer[] = [];
+  const locals: Bytes[] = [];
+  const directory: Bytes[] = [];
   let offset = 0;
   for (const [index, [name, content]] of Object.entries(files).entries()) {
     const plain = Buffer.from(content);
     const isStored = index === 0 || plain.length < 20;
     const packed = isStored ? plain : deflateRawSync(plain);
-    const fields = Buffer.alloc(26);
-    fields.writeUInt16LE(20, 0);
-    // Names are in UTF-8.
-    fields.writeUInt16LE(0x800, 2);
-    fields.writeUInt16LE(isStored ? 0 : 8, 4);
     // 7:08 on 6 May 2024.
-    fields.writeUInt16LE((7 << 11) | (8 << 5), 6);
-    fields.writeUInt16LE((44 << 9) | (5 << 5) | 6, 8);
-    fields.writeUInt32LE(crc32(plain), 10);
-    fields.writeUInt32LE(packed.length, 14);
-    fields.writeUInt32LE(isStored ? plain.length : (claim ?? plain.length), 18);
-    fields.writeUInt16LE(Buffer.byteLength(name), 22);
-    const local = Buffer.concat([Buffer.from('PK\x03\x04', 'latin1'), fields, Buffer.from(name), packed]);
-    const central = Buffer.alloc(14);
-    central.writeUInt32LE(offset, 10);
-    directory.push(
-      Buffer.concat([Buffer.from('PK\x01\x02\x14\x00', 'latin1'), fields, central, Buffer.from(name)]),
-    );
+    const made = [(7 << 11) | (8 << 5), (44 << 9) | (5 << 5) | 6];
+    const size = isStored ? plain.length : (claim ?? plain.length);
+    const fields = Buffer.concat([
+      // Names are in UTF-8.
+      numbers('hhhhh', 20, 0x800, isStored ? 0 : 8, ...made),
+      numbers('iiihh', crc32(plain), packed.length, size, Buffer.byteLength(name), 0),
+    ]);
+    const local = fileOf('PK\x03\x04', fields, Buffer.from(name), packed);
+    const place = numbers('hhhii', 0, 0, 0, 0, offset);
+    directory.push(fileOf('PK\x01\x02\x14\x00', fields, place, Buffer.from(name)));
     locals.push(local);
     offset += local.length;
   }
-  const central = Buffer.concat(directory);
-  const end = Buffer.alloc(22);
-  end.write('PK\x05\x06', 0, 'latin1');
-  end.writeUInt16LE(directory.length, 8);
-  end.writeUInt16LE(directory.length, 10);
-  end.writeUInt32LE(central.length, 12);
-  end.writeUInt32LE(offset, 16);
-  return Uint8Array.from(Buffer.concat([...locals, central, end]));
+  const central = fileOf(...directory);
+  const end = numbers('hhhhiih', 0, 0, directory.length, directory.length, central.length, offset, 0);
+  return fileOf(...locals, central, 'PK\x05\x06', end);
 }
 
 /** A tar archive of these texts. */

@@ -2,10 +2,10 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { initializeCanvas, writePsdBuffer } from 'ag-psd';
+import { type Bytes, fileOf, numbers, tiffOf } from './binary.ts';
 
 /** Files of formats that sharp does not write. In all, the left half is red and the right half blue. */
 
-type Bytes = Uint8Array<ArrayBuffer>;
 type Colour = readonly number[];
 
 export const RED: Colour = [220, 10, 10];
@@ -14,26 +14,6 @@ export const BLUE: Colour = [10, 10, 220];
 /** A file of this repository; its README names the source. */
 export async function stored(name: string): Promise<Bytes> {
   return Uint8Array.from(await readFile(join(import.meta.dirname, 'files', name)));
-}
-
-function numbers(format: string, ...values: number[]): Buffer {
-  const bytes = Buffer.alloc(values.length * 8);
-  let end = 0;
-  for (const [index, kind] of [...format].entries()) {
-    const value = values[index] ?? 0;
-    if (kind === 'B') end = bytes.writeUInt8(value & 255, end);
-    else if (kind === 'h') end = bytes.writeUInt16LE(value & 0xffff, end);
-    else if (kind === 'i') end = bytes.writeInt32LE(value | 0, end);
-    else if (kind === 'H') end = bytes.writeUInt16BE(value & 0xffff, end);
-    else if (kind === 'I') end = bytes.writeUInt32BE(value >>> 0, end);
-    else end = bytes.writeBigUInt64BE(BigInt(value), end);
-  }
-  return bytes.subarray(0, end);
-}
-
-function own(...parts: (Buffer | string)[]): Bytes {
-  const buffers = parts.map((part) => (typeof part === 'string' ? Buffer.from(part, 'latin1') : part));
-  return Uint8Array.from(Buffer.concat(buffers));
 }
 
 export interface BmpOptions {
@@ -69,12 +49,7 @@ function bmpRow(width: number, bits: number, alpha: boolean): Buffer {
 /** The header, palette and pixels, as in BMP and ICO files. */
 function dib(width: number, height: number, options: BmpOptions & { declaredHeight?: number } = {}): Buffer {
   const { bits = 24, topDown = false, runs = false, core = false, alpha = false } = options;
-  const colours = [BLUE, RED].flatMap(([red = 0, green = 0, blue = 0]) => [
-    blue,
-    green,
-    red,
-    ...(core ? [] : [0]),
-  ]);
+  const colours = [BLUE, RED].flatMap((colour) => [...colour.toReversed(), ...(core ? [] : [0])]);
   const palette = bits > 8 ? Buffer.alloc(0) : Buffer.alloc((core ? 3 : 4) * 2 ** bits);
   palette.set(bits > 8 ? [] : colours);
   const compression = alpha ? 6 : runs ? (bits === 8 ? 1 : 2) : 0;
@@ -95,16 +70,13 @@ export function bmp(width: number, height: number, options: BmpOptions = {}): By
   const { bits = 24, core = false, alpha = false } = options;
   const paletteBytes = bits > 8 ? 0 : (core ? 3 : 4) * 2 ** bits;
   const pixelsAt = 14 + (core ? 12 : 40) + (alpha ? 16 : 0) + paletteBytes;
-  return own('BM', numbers('ihhi', 14 + body.length, 0, 0, pixelsAt), body);
+  return fileOf('BM', numbers('ihhi', 14 + body.length, 0, 0, pixelsAt), body);
 }
 
 /** A BMP of a few bytes that claims this many pixels. */
 export function bmpBomb(): Bytes {
-  return own(
-    'BM',
-    numbers('ihhi', 100, 0, 0, 54),
-    dib(60_000, 1, { declaredHeight: 60_000, bits: 1 }).subarray(0, 80),
-  );
+  const body = dib(60_000, 1, { declaredHeight: 60_000, bits: 1 });
+  return fileOf('BM', numbers('ihhi', 100, 0, 0, 54), body.subarray(0, 80));
 }
 
 /** An icon with a bitmap whose mask hides its upper half, and a smaller one. */
@@ -116,7 +88,7 @@ export function ico(side: number): Bytes {
   );
   const body = Buffer.concat([dib(side, side, { declaredHeight: side * 2 }), mask]);
   const entry = (edge: number) => numbers('BBBBhhii', edge, edge, 0, 0, 1, 24, body.length, 6 + 32);
-  return own(numbers('hhh', 0, 1, 2), entry(16), entry(side), body);
+  return fileOf(numbers('hhh', 0, 1, 2), entry(16), entry(side), body);
 }
 
 const psdModes = { grey: 1, rgb: 3, cmyk: 4, lab: 9 } as const;
@@ -134,13 +106,8 @@ export interface PsdOptions {
   profile?: Buffer;
 }
 
-function resource(id: number, data: Buffer): Buffer {
-  return Buffer.concat([
-    Buffer.from('8BIM'),
-    numbers('HHI', id, 0, data.length),
-    data,
-    Buffer.alloc(data.length & 1),
-  ]);
+function resource(id: number, data: Uint8Array): Bytes {
+  return fileOf('8BIM', numbers('HHI', id, 0, data.length), data, Buffer.alloc(data.length & 1));
 }
 
 /** A Photoshop document with an uncompressed composite. */
@@ -157,19 +124,14 @@ export function psd(width: number, height: number, options: PsdOptions = {}): By
     return Buffer.concat(Array.from({ length: height }, () => row));
   });
   const { thumbnail, profile } = options;
-  const resources = Buffer.concat([
-    ...(profile === undefined ? [] : [resource(1039, profile)]),
-    ...(thumbnail === undefined
-      ? []
-      : [
-          resource(1057, numbers('IBIII', 1, 0, 0, 0, 1)),
-          resource(
-            1036,
-            Buffer.concat([numbers('IIIIIIHH', 1, 8, 8, 24, 192, thumbnail.length, 24, 1), thumbnail]),
-          ),
-        ]),
-  ]);
-  return own(
+  const extras: Bytes[] = [];
+  if (profile !== undefined) extras.push(resource(1039, profile));
+  if (thumbnail !== undefined) {
+    const head = numbers('IIIIIIHH', 1, 8, 8, 24, 192, thumbnail.length, 24, 1);
+    extras.push(resource(1057, numbers('IBIII', 1, 0, 0, 0, 1)), resource(1036, fileOf(head, thumbnail)));
+  }
+  const resources = fileOf(...extras);
+  return fileOf(
     '8BPS',
     numbers('HIHHIIHH', psb ? 2 : 1, 0, 0, channels, declared.height, declared.width, bits, psdModes[mode]),
     numbers('I', 0),
@@ -208,44 +170,38 @@ function half(value: number): number {
   return ((exponent + 15) << 10) | Math.floor((value / 2 ** exponent - 1) * 1024);
 }
 
-function text(value: string): Buffer {
-  return Buffer.from(`${value}\0`, 'latin1');
+function attribute(name: string, type: string, value: Uint8Array): Bytes {
+  return fileOf(`${name}\0${type}\0`, numbers('i', value.length), value);
 }
 
-function attribute(name: string, type: string, value: Buffer): Buffer {
-  return Buffer.concat([text(name), text(type), numbers('i', value.length), value]);
+interface LightOptions {
+  halves: [Colour, Colour];
+  /** The size that the header claims. */
+  declared?: { width: number; height: number };
 }
 
 /** Uncompressed OpenEXR of half floats: linear light, scaled by this multiple of a screen's white. */
 export function exr(
   width: number,
   height: number,
-  {
-    halves,
-    declared = { width, height },
-  }: { halves: [Colour, Colour]; declared?: { width: number; height: number } },
+  { halves, declared = { width, height } }: LightOptions,
 ): Bytes {
   const window = numbers('iiii', 0, 0, declared.width - 1, declared.height - 1);
-  const channel = (name: string) => Buffer.concat([text(name), numbers('iiii', 1, 0, 1, 1)]);
-  const float = (value: number) => {
-    const bytes = Buffer.alloc(4);
-    bytes.writeFloatLE(value);
-    return bytes;
-  };
-  const head = Buffer.concat([
+  const channel = (name: string) => fileOf(`${name}\0`, numbers('iiii', 1, 0, 1, 1));
+  const float = (...values: number[]) => new Uint8Array(Float32Array.from(values).buffer);
+  const head = fileOf(
     numbers('ii', 20_000_630, 2),
-    attribute('channels', 'chlist', Buffer.concat([...['B', 'G', 'R'].map(channel), Buffer.alloc(1)])),
+    attribute('channels', 'chlist', fileOf(...['B', 'G', 'R'].map(channel), '\0')),
     attribute('compression', 'compression', Buffer.from([0])),
     attribute('dataWindow', 'box2i', window),
     attribute('displayWindow', 'box2i', window),
     attribute('lineOrder', 'lineOrder', Buffer.from([0])),
     attribute('pixelAspectRatio', 'float', float(1)),
-    attribute('screenWindowCenter', 'v2f', Buffer.concat([float(0), float(0)])),
+    attribute('screenWindowCenter', 'v2f', float(0, 0)),
     attribute('screenWindowWidth', 'float', float(1)),
-    Buffer.alloc(1),
-  ]);
-  const rowBytes = width * 6;
-  const row = Buffer.alloc(rowBytes);
+    '\0',
+  );
+  const row = Buffer.alloc(width * 6);
   for (let x = 0; x < width; x += 1) {
     const light = halves[x < width / 2 ? 0 : 1];
     for (const [plane, sample] of [2, 1, 0].entries()) {
@@ -254,21 +210,17 @@ export function exr(
   }
   const offsets = Buffer.alloc(height * 8);
   const chunks = Array.from({ length: height }, (_, y) => {
-    offsets.writeBigUInt64LE(BigInt(head.length + offsets.length + y * (8 + rowBytes)), y * 8);
-    return Buffer.concat([numbers('ii', y, rowBytes), row]);
+    offsets.writeBigUInt64LE(BigInt(head.length + offsets.length + y * (8 + row.length)), y * 8);
+    return Buffer.concat([numbers('ii', y, row.length), row]);
   });
-  return own(head, offsets, ...chunks);
+  return fileOf(head, offsets, ...chunks);
 }
 
 /** Radiance pictures of linear light, with plain or run-length encoded rows. */
 export function radiance(
   width: number,
   height: number,
-  {
-    halves,
-    runs = false,
-    declared = { width, height },
-  }: { halves: [Colour, Colour]; runs?: boolean; declared?: { width: number; height: number } },
+  { halves, runs = false, declared = { width, height } }: LightOptions & { runs?: boolean },
 ): Bytes {
   const pixel = (light: Colour) => {
     const exponent = Math.ceil(Math.log2(Math.max(...light) * (1 + 1 / 256)));
@@ -285,7 +237,10 @@ export function radiance(
     ...left.flatMap((value, component) => [128 + half, value, 128 + half, right[component] ?? 0]),
   ]);
   const rows = Array.from({ length: height }, () => (runs ? planes : plain));
-  return own(`#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n\n-Y ${declared.height} +X ${declared.width}\n`, ...rows);
+  return fileOf(
+    `#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n\n-Y ${declared.height} +X ${declared.width}\n`,
+    ...rows,
+  );
 }
 
 interface J2kEncoder {
@@ -313,22 +268,7 @@ export async function j2k(width: number, height: number): Promise<Bytes> {
 
 /** A raw file like those of cameras: a TIFF that declares sensor data, followed by JPEGs that its tags do not name. */
 export function cameraRaw(orientation: number, jpegs: readonly Uint8Array[]): Bytes {
-  const entries = [
-    [256, 6000],
-    [257, 4000],
-    [262, 32_803],
-    [274, orientation],
-  ];
-  const directory = entries.map(([tag = 0, value = 0]) =>
-    Buffer.concat([numbers('hh', tag, 4), numbers('ii', 1, value)]),
-  );
-  const sensor = Buffer.alloc(5000, 0xff);
-  return own(
-    'II',
-    numbers('hih', 42, 8, entries.length),
-    ...directory,
-    numbers('i', 0),
-    sensor,
-    ...jpegs.map((jpeg) => Buffer.concat([jpeg, Buffer.alloc(64)])),
-  );
+  const sensor = tiffOf({ 256: 6000, 257: 4000, 262: 32_803, 274: orientation });
+  const previews = jpegs.flatMap((jpeg) => [jpeg, Buffer.alloc(64)]);
+  return fileOf(sensor, Buffer.alloc(5000, 0xff), ...previews);
 }

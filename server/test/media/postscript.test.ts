@@ -16,6 +16,9 @@ afterEach(() => {
 
 // MEDIA-31
 describe('PostScript where Ghostscript is not installed', () => {
+  const text = new TextDecoder().decode(epsi());
+  const claiming = new TextEncoder().encode(text.replace('16 8 1 8', '99999 99999 8 8'));
+
   test('has the TIFF preview of a DOS EPS', async () => {
     const { width, height } = pictureOf(await studio.render(await dosEps(), 'application/eps'));
     expect([width, height]).toEqual([320, 160]);
@@ -32,7 +35,7 @@ describe('PostScript where Ghostscript is not installed', () => {
     ['EPS', eps(), 'application/eps'],
     ['PostScript', postscript(), 'application/postscript'],
     ['a preview that is cut off', epsi().slice(0, 150), 'application/eps'],
-    ['a preview of more pixels than it has samples', claiming(), 'application/eps'],
+    ['a preview of more pixels than it has samples', claiming, 'application/eps'],
   ])('says so of a file without one: %s', async (_, bytes, mime) => {
     const { ladder } = await studio.render(bytes, mime);
     expect(ladder).toEqual({
@@ -41,11 +44,6 @@ describe('PostScript where Ghostscript is not installed', () => {
     });
   });
 });
-
-function claiming() {
-  const text = new TextDecoder().decode(epsi());
-  return new TextEncoder().encode(text.replace('16 8 1 8', '99999 99999 8 8'));
-}
 
 // MEDIA-31
 describe.skipIf(installed === null)('PostScript with Ghostscript', () => {

@@ -1,6 +1,5 @@
 import { tiff } from '../support/pictures.ts';
-
-type Bytes = Uint8Array<ArrayBuffer>;
+import { type Bytes, fileOf, numbers } from './binary.ts';
 
 const program = (lines: readonly string[], more: readonly string[] = []) =>
   [
@@ -36,14 +35,8 @@ export function epsi(): Bytes {
 /** A DOS EPS with a preview in TIFF, 320 by 160 pixels. */
 export async function dosEps(): Promise<Bytes> {
   const [text, picture] = [eps(), await tiff(320, 160)];
-  const header = Buffer.alloc(30);
-  header.writeUInt32LE(0xc6d3d0c5, 0);
-  header.writeUInt32LE(30, 4);
-  header.writeUInt32LE(text.length, 8);
-  header.writeUInt32LE(30 + text.length, 20);
-  header.writeUInt32LE(picture.length, 24);
-  header.writeUInt16LE(0xffff, 28);
-  return Uint8Array.from(Buffer.concat([header, text, picture]));
+  const places = [30, text.length, 0, 0, 30 + text.length, picture.length];
+  return fileOf(numbers('iiiiiiih', 0xc6d3d0c5, ...places, 0xffff), text, picture);
 }
 
 /** A page of plain PostScript, as it is sent to printers. */

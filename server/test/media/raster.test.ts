@@ -1,12 +1,11 @@
 import { readdir, symlink } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import sharp from 'sharp';
 import { thumbHashToApproximateAspectRatio, thumbHashToAverageRGBA } from 'thumbhash';
 import { describe, expect, test } from 'vitest';
 import { defaultLadder } from '../../src/media/ladder.ts';
 import { renderLadder } from '../../src/media/raster.ts';
 import { isRenderable } from '../../src/media/renderable.ts';
+import { startUnruly } from '../support/encoder.ts';
 import {
   animatedGif,
   avif,
@@ -162,12 +161,10 @@ describe('a drawing', () => {
   // MEDIA-17
   test('shows nothing of the files beside it, and asks nothing of the network', async () => {
     let asked = 0;
-    const stranger = createServer((_, response) => {
+    const { address, stop } = await startUnruly((_, response) => {
       asked += 1;
       response.end();
     });
-    await new Promise<void>((resolve) => stranger.listen(0, '127.0.0.1', resolve));
-    const address = `http://127.0.0.1:${(stranger.address() as AddressInfo).port}`;
     const red = sharp({ create: { width: 9, height: 9, channels: 3, background: 'red' } });
     const { path: secret } = await place(await red.png().toBuffer());
     const name = secret.split('/').at(-1);
@@ -176,7 +173,7 @@ describe('a drawing', () => {
     const style = `<style>@import url("${address}/x.css");</style>`;
     const inside = `${style}<rect width="100" height="100" fill="lime"/>${images.join('')}`;
     const { path } = await rendered(drawing(inside), 'image/svg+xml');
-    stranger.close();
+    await stop();
     const [shownRed = 255, green = 0] = await colourAt(path('preview'));
     expect([shownRed < 20, green > 230, asked]).toEqual([true, true, 0]);
   });

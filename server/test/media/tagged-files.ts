@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { deflateSync } from 'node:zlib';
 import { ExifTool } from 'exiftool-vendored';
 import sharp from 'sharp';
+import { box, numbers, uint32 } from './binary.ts';
 
 /** One process for all files of a test, started with the first. */
 let program: ExifTool | null = null;
@@ -37,36 +38,19 @@ export async function tagFile(
 }
 
 /** Small pictures of each type that may contain tags. */
-export async function pictureFile(
-  path: string,
-  format: 'jpeg' | 'png' | 'tiff' | 'webp' | 'avif',
-): Promise<void> {
-  const made = sharp({ create: { width: 24, height: 16, channels: 3, background: 'teal' } });
-  await writeFile(path, await made.toFormat(format).toBuffer());
-}
-
-/** A HEIC: the container of an AVIF with the brand of HEIC; its content is never decoded here. */
-export async function heicFile(path: string): Promise<void> {
-  const made = sharp({ create: { width: 24, height: 16, channels: 3, background: 'teal' } });
-  const bytes = await made.avif().toBuffer();
+export async function pictureFile(path: string, format: 'jpeg' | 'png' | 'heic'): Promise<void> {
+  const picture = sharp({ create: { width: 24, height: 16, channels: 3, background: 'teal' } });
+  if (format !== 'heic') return writeFile(path, await picture.toFormat(format).toBuffer());
+  // The container of an AVIF with the brand of HEIC; its content is never decoded here.
+  const bytes = await picture.avif().toBuffer();
   const end = bytes.readUInt32BE(0);
   const brands = bytes.subarray(0, end).toString('latin1').replaceAll('avif', 'heic');
   await writeFile(path, Buffer.concat([Buffer.from(brands, 'latin1'), bytes.subarray(end)]));
 }
 
-const uint32 = (...values: number[]) => {
-  const bytes = Buffer.alloc(values.length * 4);
-  values.forEach((value, i) => {
-    bytes.writeUInt32BE(value, i * 4);
-  });
-  return bytes;
-};
-
-/** A box of an ISO container, or a chunk of the same structure. */
-function box(type: string, ...content: Buffer[]): Buffer {
-  const body = Buffer.concat(content);
-  return Buffer.concat([uint32(body.length + 8), Buffer.from(type, 'latin1'), body]);
-}
+/** XMP with these elements in its description. */
+export const xmpOf = (inside: string) =>
+  `<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"><rdf:Description rdf:about="" xmlns:dc="http://purl.org/dc/elements/1.1/">${inside}</rdf:Description></rdf:RDF></x:xmpmeta>`;
 
 const matrix = uint32(0x10000, 0, 0, 0, 0x10000, 0, 0, 0, 0x40000000);
 
@@ -142,13 +126,8 @@ export function flac(seconds: number, comments: readonly string[]): Buffer {
   // 20 bits rate, 3 bits channels - 1, 5 bits depth - 1, 36 bits samples.
   const packed = (BigInt(rate) << 44n) | (1n << 41n) | (15n << 36n) | BigInt(rate * seconds);
   info.writeBigUInt64BE(packed, 10);
-  const uint32le = (value: number) => {
-    const bytes = Buffer.alloc(4);
-    bytes.writeUInt32LE(value);
-    return bytes;
-  };
-  const text = (value: string) => Buffer.concat([uint32le(Buffer.byteLength(value)), Buffer.from(value)]);
-  const vorbis = Buffer.concat([text('vitrine'), uint32le(comments.length), ...comments.map(text)]);
+  const text = (value: string) => Buffer.concat([numbers('i', Buffer.byteLength(value)), Buffer.from(value)]);
+  const vorbis = Buffer.concat([text('vitrine'), numbers('i', comments.length), ...comments.map(text)]);
   const block = (type: number, body: Buffer) => {
     const head = uint32(body.length);
     head[0] = type;
@@ -163,25 +142,18 @@ export function font(kind: 'ttf' | 'otf', names: Readonly<Record<number, string>
     id: Number(id),
     bytes: Buffer.from(text, 'utf16le').swap16(),
   }));
-  const header = Buffer.alloc(6 + 12 * texts.length);
-  header.writeUInt16BE(texts.length, 2);
-  header.writeUInt16BE(header.length, 4);
   let at = 0;
-  texts.forEach(({ id, bytes }, i) => {
+  const records = texts.map(({ id, bytes }) => {
     // Windows, Unicode, English (United States).
-    [3, 1, 0x409, id, bytes.length, at].forEach((value, j) => {
-      header.writeUInt16BE(value, 6 + 12 * i + 2 * j);
-    });
+    const record = numbers('HHHHHH', 3, 1, 0x409, id, bytes.length, at);
     at += bytes.length;
+    return record;
   });
-  const name = Buffer.concat([header, ...texts.map(({ bytes }) => bytes)]);
-  const start = Buffer.alloc(12 + 16);
-  start.write(kind === 'otf' ? 'OTTO' : '\0\u0001\0\0', 0, 'latin1');
-  start.writeUInt16BE(1, 4);
-  start.write('name', 12, 'latin1');
-  start.writeUInt32BE(start.length, 20);
-  start.writeUInt32BE(name.length, 24);
-  return Buffer.concat([start, name]);
+  const head = numbers('HHH', 0, texts.length, 6 + 12 * texts.length);
+  const name = Buffer.concat([head, ...records, ...texts.map(({ bytes }) => bytes)]);
+  const version = Buffer.from(kind === 'otf' ? 'OTTO' : '\0\u0001\0\0', 'latin1');
+  const table = Buffer.concat([Buffer.from('name'), uint32(0, 28, name.length)]);
+  return Buffer.concat([version, numbers('HHHH', 1, 0, 0, 0), table, name]);
 }
 
 /** A font as WOFF, which compresses each table. */
@@ -193,13 +165,8 @@ export function woff(names: Readonly<Record<number, string>>): Buffer {
   const packed = deflated.length < table.length ? deflated : table;
   const head = Buffer.alloc(44 + 20);
   head.write('wOFF', 0, 'latin1');
-  head.writeUInt32BE(0x10000, 4);
-  head.writeUInt32BE(head.length + packed.length, 8);
-  head.writeUInt16BE(1, 12);
-  head.writeUInt32BE(plain.length, 16);
+  numbers('IIHHI', 0x10000, head.length + packed.length, 1, 0, plain.length).copy(head, 4);
   head.write('name', 44, 'latin1');
-  [head.length, packed.length, table.length].forEach((value, i) => {
-    head.writeUInt32BE(value, 48 + 4 * i);
-  });
+  uint32(head.length, packed.length, table.length).copy(head, 48);
   return Buffer.concat([head, packed]);
 }

@@ -14,31 +14,29 @@ async function made(text: string) {
   return { rendering, html: String(await extraOf(rendering, 'text.html')) };
 }
 
-describe('the kind of a text', () => {
-  test.each([
-    ['Just a note to myself.\nBuy milk, bread and eggs.\nCall Ivo, then Mara.\n', { kind: 'plain' }],
-    ['# Title\n\nSome **bold** words and [a link](https://example.org).\n', { kind: 'markdown' }],
-    ['Title\n=====\n\n* one\n* two\n', { kind: 'markdown' }],
-    ['name,city\nMara,Praha\nIvo,Brno\n', { kind: 'table', delimiter: ',' }],
-    ['name\tcity\nMara\tPraha\n', { kind: 'table', delimiter: '\t' }],
-    ['{"a": [1, 2', { kind: 'code', language: 'json' }],
-    ['#!/usr/bin/env python3\nprint(1)\n', { kind: 'code', language: 'python' }],
-    [
-      'import os\n\n# sum\ndef total(a, b):\n    return a + b\n\nfor x in range(3):\n    print(total(x, 1))\n',
-      { kind: 'code', language: 'python' },
-    ],
-    [
-      'import { a } from "b";\n\nexport function c(): void {\n  const d = a();\n  return d;\n}\n',
-      { kind: 'code', language: 'typescript' },
-    ],
-    [
-      '-- people\ncreate table people (\n  id int\n);\nselect * from people;\n',
-      { kind: 'code', language: 'sql' },
-    ],
-    ['<!doctype html>\n<p>Hello</p>\n', { kind: 'code', language: 'xml' }],
-  ])('is told by its content: %j', (text, flavour) => {
-    expect(flavourOf(text, 'text/plain')).toEqual(flavour);
-  });
+test.each([
+  ['Just a note to myself.\nBuy milk, bread and eggs.\nCall Ivo, then Mara.\n', { kind: 'plain' }],
+  ['# Title\n\nSome **bold** words and [a link](https://example.org).\n', { kind: 'markdown' }],
+  ['Title\n=====\n\n* one\n* two\n', { kind: 'markdown' }],
+  ['name,city\nMara,Praha\nIvo,Brno\n', { kind: 'table', delimiter: ',' }],
+  ['name\tcity\nMara\tPraha\n', { kind: 'table', delimiter: '\t' }],
+  ['{"a": [1, 2', { kind: 'code', language: 'json' }],
+  ['#!/usr/bin/env python3\nprint(1)\n', { kind: 'code', language: 'python' }],
+  [
+    'import os\n\n# sum\ndef total(a, b):\n    return a + b\n\nfor x in range(3):\n    print(total(x, 1))\n',
+    { kind: 'code', language: 'python' },
+  ],
+  [
+    'import { a } from "b";\n\nexport function c(): void {\n  const d = a();\n  return d;\n}\n',
+    { kind: 'code', language: 'typescript' },
+  ],
+  [
+    '-- people\ncreate table people (\n  id int\n);\nselect * from people;\n',
+    { kind: 'code', language: 'sql' },
+  ],
+  ['<!doctype html>\n<p>Hello</p>\n', { kind: 'code', language: 'xml' }],
+])('the kind of a text is told by its content: %j', (text, flavour) => {
+  expect(flavourOf(text, 'text/plain')).toEqual(flavour);
 });
 
 describe('a text', () => {

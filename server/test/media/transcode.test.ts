@@ -1,14 +1,14 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { sql } from 'kysely';
 import sharp from 'sharp';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { ffmpegOf } from '../../src/media/ffmpeg/ffmpeg.ts';
 import { isTranscoded, transcodeLimit } from '../../src/media/transcode.ts';
 import { rungsOf, sizeIn } from '../../src/media/video/hls.ts';
 import { originalKey, renditionsPrefix } from '../../src/platform/storage/object-key.ts';
 import { sweep } from '../../src/sweep/stored-files.ts';
 import { releaseBytes } from '../../src/trash/jobs/purge.ts';
-import { type Account, type Library, objectPath, openLibrary, upload } from '../support/library.ts';
+import { objectPath, openLibrary, upload } from '../support/library.ts';
 import { plainFile } from '../support/pictures.ts';
 import { clip, everyFfmpeg, numbered, turned } from './clips.ts';
 import { openStudio } from './still-kit.ts';
@@ -114,13 +114,17 @@ describe.for(everyFfmpeg)('with $name', ({ setting, isHere }) => {
   });
 });
 
+const library = await openLibrary({ VITRINE_FFMPEG: 'off' });
+const owner = await library.join('owner');
+/** A video with finished streams. */
+const { id, file_hash, ...uploaded } = await upload(owner, await clip(film), {}, 'clip.mp4');
+expect(uploaded).toMatchObject({ processing_status: 'pending', scrub_available: false });
+expect((await owner.ok('getAssetMedia', { params: { id } })).transcoding).toBeNull();
+await library.runJobs();
+const hash = file_hash ?? '';
+
 // MEDIA-16
 describe('the streams of an uploaded video', () => {
-  let library: Library;
-  let owner: Account;
-  /** A video with finished streams. */
-  let id: string;
-  let hash: string;
   const done = { state: 'done', progress: 1 };
 
   const mediaOf = (asset: string) => owner.ok('getAssetMedia', { params: { id: asset } });
@@ -128,23 +132,8 @@ describe('the streams of an uploaded video', () => {
   const variant = (key: string) => owner.status('GET', `/assets/${id}/variants/${key}`);
   const reprocess = () => owner.ok('reprocessAsset', { params: { id } });
 
-  async function objectsOf(file: string): Promise<string[]> {
-    const keys: string[] = [];
-    for await (const { key } of library.deps.storage.list(renditionsPrefix(file))) keys.push(key);
-    return keys;
-  }
-  const objectOf = async (name: string) => (await objectsOf(hash)).find((key) => key.endsWith(name)) ?? '';
-
-  beforeAll(async () => {
-    library = await openLibrary({ VITRINE_FFMPEG: 'off' });
-    owner = await library.join('owner');
-    const uploaded = await upload(owner, await clip(film), {}, 'clip.mp4');
-    expect(uploaded).toMatchObject({ processing_status: 'pending', scrub_available: false });
-    expect(await stateOf(uploaded.id)).toBeNull();
-    await library.runJobs();
-    id = uploaded.id;
-    hash = uploaded.file_hash ?? '';
-  });
+  const objects = () => Array.fromAsync(library.deps.storage.list(renditionsPrefix(hash)), ({ key }) => key);
+  const objectOf = async (name: string) => (await objects()).find((key) => key.endsWith(name)) ?? '';
 
   test('are served as byte ranges beside its scrub previews', async () => {
     expect(await owner.ok('getAsset', { params: { id } })).toMatchObject({
@@ -188,7 +177,7 @@ describe('the streams of an uploaded video', () => {
     expect([await objectOf('master.m3u8'), await objectOf('360p.mp4')]).not.toContain('');
     await sql`delete from assets where id = ${id}`.execute(library.deps.db);
     await releaseBytes(library.deps, hash);
-    expect(await objectsOf(hash)).toEqual([]);
+    expect(await objects()).toEqual([]);
     expect(await library.deps.storage.head(originalKey(hash))).toBeNull();
   });
 
@@ -196,10 +185,8 @@ describe('the streams of an uploaded video', () => {
     const other = await upload(owner, numbered(await clip(film), 2));
     const { db } = library.deps;
     const running = { state: 'running' as const, progress: 0.5 };
-    await db
-      .insertInto('transcodes')
-      .values({ file_hash: other.file_hash ?? '', ...running })
-      .execute();
+    const transcode = { file_hash: other.file_hash ?? '', ...running };
+    await db.insertInto('transcodes').values(transcode).execute();
     await library.runJobs();
     expect(await stateOf(other.id)).toEqual(running);
     await sql`update transcodes set updated_at = now() - interval '2 minutes'`.execute(db);

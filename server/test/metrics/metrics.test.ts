@@ -3,6 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
+import { requestAs } from '../support/client.ts';
 import { openLibrary, upload } from '../support/library.ts';
 import { jpeg, plainFile } from '../support/pictures.ts';
 
@@ -12,8 +13,10 @@ const root = join(import.meta.dirname, '../../..');
 const library = await openLibrary({ VITRINE_METRICS_TOKEN: token });
 const admin = await library.join('root', 'admin');
 
-const scrape = (headers: Record<string, string> = { authorization: `Bearer ${token}` }) =>
+const authorized = { authorization: `Bearer ${token}` };
+const scrape = (headers: Record<string, string> = authorized) =>
   fetch(`${library.address}/metrics`, { headers });
+const scraped = async () => (await scrape()).text();
 
 /** Returns the value of a metric with these labels, in any order; undefined if it is not reported. */
 function valueIn(text: string, name: string, labels: Record<string, string> = {}): number | undefined {
@@ -31,10 +34,7 @@ function valueIn(text: string, name: string, labels: Record<string, string> = {}
 describe('GET /metrics', () => {
   test('is 404 without a configured token', async () => {
     const plain = await openLibrary();
-    const response = await fetch(`${plain.address}/metrics`, {
-      headers: { authorization: `Bearer ${token}` },
-    });
-    expect(response.status).toBe(404);
+    expect((await fetch(`${plain.address}/metrics`, { headers: authorized })).status).toBe(404);
   });
 
   test('is for the holder of the token alone, not for administrators', async () => {
@@ -46,8 +46,7 @@ describe('GET /metrics', () => {
     expect(response.status).toBe(200);
     expect(response.headers.get('content-type')).toContain('text/plain; version=0.0.4');
     expect(response.headers.get('cache-control')).toBe('no-store');
-    const posted = await fetch(`${library.address}/metrics`, { method: 'POST' });
-    expect(posted.status).toBe(405);
+    expect((await fetch(`${library.address}/metrics`, { method: 'POST' })).status).toBe(405);
   });
 
   test('counts requests by operation and status, never by address', async () => {
@@ -55,7 +54,7 @@ describe('GET /metrics', () => {
     const id = randomUUID();
     for (let n = 0; n < 3; n += 1) await admin.send(`/assets/${id}`);
     await fetch(`${library.address}/nowhere/${id}`);
-    const text = await (await scrape()).text();
+    const text = await scraped();
     expect(valueIn(text, 'vitrine_request_duration_seconds_count', labels)).toBe(3);
     expect(text).not.toContain(id);
     // Only the scrape itself is in progress.
@@ -65,7 +64,7 @@ describe('GET /metrics', () => {
   test('reports jobs, room, the queues of peers, statements, connections and what clients send', async () => {
     const bytes = await jpeg(40, 40, { seed: 5 });
     await upload(admin, bytes);
-    const before = await (await scrape()).text();
+    const before = await scraped();
     expect(valueIn(before, 'vitrine_jobs', { kind: 'render', state: 'waiting' })).toBe(1);
     expect(valueIn(before, 'vitrine_storage_free_bytes')).toBeGreaterThan(1_000_000);
     expect(valueIn(before, 'vitrine_peer_queue')).toBe(0);
@@ -75,7 +74,7 @@ describe('GET /metrics', () => {
     expect(received).toBeLessThan(bytes.length + 4000);
 
     await library.runJobs();
-    const text = await (await scrape()).text();
+    const text = await scraped();
     expect(valueIn(text, 'vitrine_jobs', { kind: 'render', state: 'waiting' })).toBeUndefined();
     const job = { kind: 'render', outcome: 'done' };
     expect(valueIn(text, 'vitrine_job_duration_seconds_count', job)).toBeGreaterThan(0);
@@ -92,22 +91,17 @@ describe('GET /metrics', () => {
     const { pool } = library.database;
     const held = await Promise.all(Array.from({ length: pool.options.max }, () => pool.connect()));
     const asked = admin.send('/auth/me');
-    const waiting = async () => {
-      await expect.poll(() => pool.waitingCount).toBeGreaterThan(0);
-      return library.database.activity.connections();
-    };
-    expect(await waiting()).toEqual({ open: held.length, idle: 0, most: held.length, waiting: 1 });
+    await expect.poll(() => pool.waitingCount).toBeGreaterThan(0);
+    const connections = library.database.activity.connections();
+    expect(connections).toEqual({ open: held.length, idle: 0, most: held.length, waiting: 1 });
     for (const client of held) client.release();
     expect((await asked).status).toBe(200);
   });
 
   test('counts open event streams', async () => {
-    const streams = async () => valueIn(await (await scrape()).text(), 'vitrine_event_streams');
+    const streams = async () => valueIn(await scraped(), 'vitrine_event_streams');
     const stop = new AbortController();
-    await fetch(`${library.address}/api/v1/events`, {
-      headers: { cookie: `user=${admin.cookie()}` },
-      signal: stop.signal,
-    });
+    await requestAs(admin, library, '/events', { signal: stop.signal });
     expect(await streams()).toBe(1);
     stop.abort();
     await expect.poll(streams).toBe(0);
@@ -117,7 +111,7 @@ describe('GET /metrics', () => {
     await upload(admin, plainFile('counted'), {}, 'counted.bin');
     await admin.ok('countStorage');
     await library.runJobs();
-    const text = await (await scrape()).text();
+    const text = await scraped();
     const used = valueIn(text, 'vitrine_storage_used_bytes', { kind: 'originals' });
     const { counted } = await admin.ok('getStorage');
     expect(used).toBe(counted?.files.bytes);
@@ -128,14 +122,14 @@ describe('GET /metrics', () => {
     const { db } = library.deps;
     await sql`alter table federation_outbox rename to elsewhere`.execute(db);
     try {
-      const text = await (await scrape()).text();
+      const text = await scraped();
       expect(valueIn(text, 'vitrine_database_up')).toBe(0);
       expect(valueIn(text, 'process_resident_memory_bytes')).toBeGreaterThan(1_000_000);
       expect(valueIn(text, 'vitrine_storage_free_bytes')).toBeGreaterThan(1_000_000);
     } finally {
       await sql`alter table elsewhere rename to federation_outbox`.execute(db);
     }
-    expect(valueIn(await (await scrape()).text(), 'vitrine_database_up')).toBe(1);
+    expect(valueIn(await scraped(), 'vitrine_database_up')).toBe(1);
   });
 
   test('has, with the paths of health, every path that deployment files request', async () => {
@@ -147,15 +141,13 @@ describe('GET /metrics', () => {
     const asked = text.matchAll(/(?:^ *path: |httpchk GET |127\.0\.0\.1:8420)(\/\w+)/gm);
     const paths = new Set([...asked].map(([, path]) => path));
     expect(paths).toEqual(new Set(['/healthz', '/readyz', '/metrics']));
-    for (const path of paths) {
-      const response = await fetch(library.address + path, { headers: { authorization: `Bearer ${token}` } });
-      expect(response.status).toBe(200);
-    }
+    for (const path of paths)
+      expect((await fetch(library.address + path, { headers: authorized })).status).toBe(200);
   });
 
   test('has every metric that deployment files name', async () => {
     await admin.send('/auth/me');
-    const text = await (await scrape()).text();
+    const text = await scraped();
     const reported = new Set(text.replaceAll('# TYPE ', '').match(/^[a-z_0-9]+/gm));
     for (const path of ['deploy/grafana/vitrine.json', 'deploy/prometheus/alerts.yml']) {
       const named = await readFile(join(root, path), 'utf8');

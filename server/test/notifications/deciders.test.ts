@@ -55,7 +55,6 @@ await db.updateTable('users').set({ role_id: child }).where('ref', '=', junior.r
 test.each(['share.grant', 'system.admin'] as const)(
   '%s: the listed deciders are exactly the active accounts with the capability',
   async (capability) => {
-    const { db } = library.deps;
     const holders = new Set(await holdersOf(db, capability));
     const found: string[] = [];
     const held: string[] = [];
@@ -72,7 +71,6 @@ test.each(['share.grant', 'system.admin'] as const)(
 );
 
 test('an inactive account is not notified of requests', async () => {
-  const { db } = library.deps;
   const [admin] = people;
   if (admin === undefined) throw new Error('nobody');
   expect(await holdersOf(db, 'share.grant')).toContain(admin.ref);

@@ -18,7 +18,7 @@ const [other, author] = await library.joinAll('other', 'author');
 const post = await publisher(author)({ title: 'T' });
 afterAll(second.close);
 
-afterEach(async () => {
+afterEach(() => {
   for (const stream of open.splice(0)) stream.close();
 });
 
@@ -80,9 +80,7 @@ describe('GET /events', () => {
     await author.ok('readAllNotifications');
     const stream = await listening(elsewhere, { cookie: author });
     expect(await stream.next()).toBe(0);
-    const { rows } = await sql<{
-      ended: boolean;
-    }>`select pg_terminate_backend(pid) as ended from pg_stat_activity
+    const { rows } = await sql`select pg_terminate_backend(pid) from pg_stat_activity
       where datname = current_database() and query ilike 'listen%'`.execute(library.deps.db);
     expect(rows.length).toBeGreaterThan(0);
     await happen();
@@ -106,10 +104,8 @@ describe('a stream ends', () => {
   // NOTICE-8
   test('when its session ends, on any process', async () => {
     const person = await library.join('leaving');
-    const [here, there] = [
-      await listening(library.address, { cookie: person }),
-      await listening(elsewhere, { cookie: person }),
-    ];
+    const here = await listening(library.address, { cookie: person });
+    const there = await listening(elsewhere, { cookie: person });
     await Promise.all([here.next(), there.next()]);
     await person.ok('logout');
     expect([await ends(here), await ends(there)]).toEqual([true, true]);

@@ -16,16 +16,12 @@ await sql`with crowd as (
       select 'crowd' || n, (select role_id from users where ref = ${author.ref}), 'crowd' || n || '@example.org'
       from generate_series(1, ${WATCHERS - 1}) n returning ref)
     insert into post_watches (post_id, user_ref, watching)
-    select ${post.id}::uuid, ref, true from crowd union all select ${post.id}::uuid, ${first.ref}, true`.execute(
-  db,
-);
+    select ${post.id}::uuid, ref, true
+    from crowd union all select ${post.id}::uuid, ${first.ref}, true`.execute(db);
 
 const rowsOf = async (commentId: string) => {
-  const { rows } = await sql<{
-    n: number;
-    people: number;
-  }>`select count(*) as n, count(distinct user_ref) as people
-    from notifications where comment_id = ${commentId}`.execute(library.deps.db);
+  const { rows } = await sql`select count(*) as n, count(distinct user_ref) as people
+    from notifications where comment_id = ${commentId}`.execute(db);
   return rows[0];
 };
 
@@ -37,26 +33,23 @@ test('answers a comment on a post with 2,000 watchers before notifying them', as
   expect(await unread(first)).toBe(1);
   // Repeating it, also concurrently, notifies nobody twice.
   const again = { what: 'comment', comment: id, answers: null } as const;
-  await Promise.all([notifyOf(library.deps.db, again), notifyOf(library.deps.db, again)]);
+  await Promise.all([notifyOf(db, again), notifyOf(db, again)]);
   expect(await rowsOf(id)).toEqual({ n: WATCHERS, people: WATCHERS });
 });
 
 // NOTICE-16
 test('notifies each account once when the job is interrupted and resumed', async () => {
   const { id } = await comment(author, post, 'more news');
-  const { db } = library.deps;
   // The state after a kill between two chunks: the first thousand are notified.
   await sql`insert into notifications (user_ref, kind, act, post_id, comment_id, in_app, mail)
     select user_ref, 'watched_comment', ${`comment:${id}`}, post_id, ${id}::uuid, true, 'off'
-    from post_watches where post_id = ${post.id} and user_ref <> ${author.ref} order by user_ref limit 1000`.execute(
-    db,
-  );
+    from post_watches
+    where post_id = ${post.id} and user_ref <> ${author.ref} order by user_ref limit 1000`.execute(db);
   await settle(library);
   expect(await rowsOf(id)).toEqual({ n: WATCHERS, people: WATCHERS });
 });
 
 test('enqueues one mail job per notification with immediate mail', async () => {
-  const { db } = library.deps;
   await sql`insert into notification_preferences (user_ref, kinds)
     select user_ref, '{"watched_comment": {"in_app": true, "mail": "now"}}' from post_watches
     where user_ref <> ${first.ref}`.execute(db);
@@ -70,7 +63,6 @@ test('enqueues one mail job per notification with immediate mail', async () => {
 });
 
 test('reads a thousand notifications with one indexed statement', async () => {
-  const { db } = library.deps;
   const other = await publisher(author)({ title: 'Watched by as many' });
   await sql`insert into post_watches (post_id, user_ref, watching)
     select ${other.id}::uuid, user_ref, true from post_watches where post_id = ${post.id}`.execute(db);

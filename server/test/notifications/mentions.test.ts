@@ -38,18 +38,15 @@ const everybody = () => [...people.keys()].map((name) => `@${name}`).join(' ');
 
 /** Returns which of the mentioned accounts are notified of the post. */
 async function toldOf(postId: string, text = everybody()): Promise<string[]> {
-  const refs = await mentionedReaders(library.deps.db, text, postId);
+  const refs = await mentionedReaders(db, text, postId);
   return [...people].flatMap(([name, { ref }]) => (refs.includes(ref) ? [name] : []));
 }
 
 /** Returns which of them can open it. */
 async function opening(postId: string): Promise<string[]> {
-  const answers = await Promise.all(
-    [...people].map(async ([name, one]) =>
-      (await one.send(`/posts/${postId}`)).status === 200 ? [name] : [],
-    ),
-  );
-  return answers.flat();
+  const path = `/posts/${postId}`;
+  const statuses = await Promise.all([...people.values()].map((one) => one.status('GET', path)));
+  return [...people.keys()].filter((_, at) => statuses[at] === 200);
 }
 
 // NOTICE-4
@@ -68,9 +65,7 @@ describe('a mention in a post notifies exactly the accounts that may read the po
       team_id: team,
       ...(kind === 'draft' ? { draft: true } : { visibility: kind }),
     });
-    await sql`insert into post_shares (post_id, user_ref) values (${id}, ${person('guest').ref})`.execute(
-      library.deps.db,
-    );
+    await sql`insert into post_shares (post_id, user_ref) values (${id}, ${person('guest').ref})`.execute(db);
     expect(await toldOf(id)).toEqual(expected);
     expect(await opening(id)).toEqual(expected);
   });
@@ -83,7 +78,6 @@ describe('a mention in a post notifies exactly the accounts that may read the po
 });
 
 test('three statements find the readers among any number of mentioned accounts', async () => {
-  const { db } = library.deps;
   const { id } = await write({ visibility: 'followers' });
   await sql`with crowd as (
       insert into users (username, role_id) select 'crowd' || n, (select role_id from users where ref = ${person('author').ref})

@@ -98,9 +98,8 @@ describe('the list', () => {
     const many = await library.join('many');
     await sql`insert into notifications (user_ref, kind, act, post_id, in_app, mail)
       select ${many.ref}, 'mention', 'test:' || n, p.id, true, 'off'
-      from generate_series(1, 1005) n, (select id from posts where deleted_at is null and not draft limit 1) p`.execute(
-      library.deps.db,
-    );
+      from generate_series(1, 1005) n,
+        (select id from posts where deleted_at is null and not draft limit 1) p`.execute(library.deps.db);
     expect(await unread(many)).toBe(1000);
     await many.ok('readAllNotifications');
     expect(await unread(many)).toBe(0);

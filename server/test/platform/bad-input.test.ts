@@ -4,7 +4,7 @@ import type { Operation } from '@vitrine/contract/operation';
 import { basePath, operations } from '@vitrine/contract/operations';
 import { sql } from 'kysely';
 import { Compile } from 'typebox/compile';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { startImpersonation, startSession } from '../../src/identity/sessions.ts';
 import { textOf } from '../support/client.ts';
 import { type Account, openLibrary, publish, upload } from '../support/library.ts';
@@ -238,42 +238,41 @@ async function bombard(operation: Operation, name: string, random: Random) {
 }
 
 // HTTP-36
-describe('garbage is refused with a declared 4xx and changes nothing', () => {
-  test.each(all.map((operation, index) => [operation.id, operation, index] as const))(
-    '%s',
-    async (_, operation, index) => {
-      // Operations alternate between the callers.
-      const others = [...accounts.keys()].filter((name) => name !== 'admin');
-      const callers = ['admin', others[index % others.length] ?? 'owner'];
-      if (operation.door === 'open' || operation.door === 'public') callers.push('anonymous');
-      await library.setPublicMode(index % 2 === 0);
-      const before = await state();
-      const outcomes = await Promise.all(
-        callers.map((name, place) => bombard(operation, name, randomFrom(seed + index * 1000 + place * 10))),
-      );
-      expect(outcomes.flatMap(({ faults }) => faults)).toEqual([]);
-      const after = await state();
-      // Each success may record one event; refusals record none.
-      for (const { name, succeeded } of outcomes)
-        expect(
-          eventsOf(after, name) - eventsOf(before, name),
-          `events by ${name}, BAD_INPUT_SEED=${seed}`,
-        ).toBeLessThanOrEqual(succeeded);
-      if (operation.method === 'GET' || outcomes.every(({ succeeded }) => succeeded === 0))
-        expect(after.rows, `BAD_INPUT_SEED=${seed}`).toBe(before.rows);
-    },
-  );
-});
+test.each(all.map((operation, index) => [operation.id, operation, index] as const))(
+  'garbage for %s is refused with a declared 4xx and changes nothing',
+  async (_, operation, index) => {
+    // Operations alternate between the callers.
+    const others = [...accounts.keys()].filter((name) => name !== 'admin');
+    const callers = ['admin', others[index % others.length] ?? 'owner'];
+    if (operation.door === 'open' || operation.door === 'public') callers.push('anonymous');
+    await library.setPublicMode(index % 2 === 0);
+    const before = await state();
+    const outcomes = await Promise.all(
+      callers.map((name, place) => bombard(operation, name, randomFrom(seed + index * 1000 + place * 10))),
+    );
+    expect(outcomes.flatMap(({ faults }) => faults)).toEqual([]);
+    const after = await state();
+    // Each success may record one event; refusals record none.
+    for (const { name, succeeded } of outcomes)
+      expect(
+        eventsOf(after, name) - eventsOf(before, name),
+        `events by ${name}, BAD_INPUT_SEED=${seed}`,
+      ).toBeLessThanOrEqual(succeeded);
+    if (operation.method === 'GET' || outcomes.every(({ succeeded }) => succeeded === 0))
+      expect(after.rows, `BAD_INPUT_SEED=${seed}`).toBe(before.rows);
+  },
+);
 
 // HTTP-14
-describe('an unknown query parameter is ignored', () => {
-  const answered = all.filter(({ method, params }) => method === 'GET' && params === undefined);
+const answered = all.filter(({ method, params }) => method === 'GET' && params === undefined);
 
-  test.each(answered.map(({ id, path }) => [id, path] as const))('by %s', async (_, path) => {
+test.each(answered.map(({ id, path }) => [id, path] as const))(
+  '%s ignores an unknown query parameter',
+  async (_, path) => {
     const plain = await root.status('GET', path);
     // 401: this address lacks the credential that it should contain.
     expect([200, 401, 404]).toContain(plain);
     const extra = 'utm_source=x&a=1&a=2&__proto__=1&constructor[a]=1&unknown[]=0&=&a=%F0%9F%A6%89';
     expect(await root.status('GET', `${path}?${extra}`)).toBe(plain);
-  });
-});
+  },
+);

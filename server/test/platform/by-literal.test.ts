@@ -3,21 +3,14 @@ import compileWriter from 'fast-json-stringify';
 import { expect, test } from 'vitest';
 import { byLiteral } from '../../src/platform/http/by-literal.ts';
 
-const fruit = {
+const kindOf = (kind: string, properties: object) => ({
   type: 'object',
-  properties: { kind: { const: 'fruit' }, seeds: { type: 'integer' } },
+  properties: { kind: { const: kind }, ...properties },
   required: ['kind'],
-};
-const stone = {
-  type: 'object',
-  properties: { kind: { const: 'stone' }, name: { type: 'string' } },
-  required: ['kind'],
-};
-const metal = {
-  type: 'object',
-  properties: { kind: { const: 'metal' }, name: { type: 'string' } },
-  required: ['kind'],
-};
+});
+const fruit = kindOf('fruit', { seeds: { type: 'integer' } });
+const stone = kindOf('stone', { name: { type: 'string' } });
+const metal = kindOf('metal', { name: { type: 'string' } });
 
 test('writes each member of a union by its literal, and omits properties that its branch does not declare', () => {
   const write = compileWriter(byLiteral({ type: 'array', items: { anyOf: [fruit, stone, metal] } }));

@@ -1,4 +1,5 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { request } from 'node:https';
 import { connect } from 'node:net';
@@ -7,17 +8,15 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { createAccount } from '../../src/identity/accounts.ts';
 import { visit } from '../support/client.ts';
 import { makeCertificate } from '../support/directory.ts';
 import { haproxy } from '../support/haproxy.ts';
 import { type Library, openLibrary, password } from '../support/library.ts';
 import { freePort } from '../support/programs.ts';
 
-/** An account that can sign in with the common password. */
-async function arriveWithPassword({ deps }: Library, username: string): Promise<void> {
-  await createAccount(deps.db, deps.passwords, { username, password, role: 'member' });
-}
+const body = { username: 'mara', password };
+const proxied = await openLibrary({ VITRINE_TRUSTED_PROXIES: '127.0.0.1, 10.0.0.0/8, fd00::/8' });
+await proxied.join('mara');
 
 /** Returns the client's address that the latest sign-in recorded in the audit log and with the session. */
 async function lastSignIn({ deps }: Library): Promise<{ audit: string; session: string } | undefined> {
@@ -29,15 +28,7 @@ async function lastSignIn({ deps }: Library): Promise<{ audit: string; session: 
 
 // HTTP-31
 describe('behind trusted proxies', () => {
-  let library: Library;
-
-  beforeAll(async () => {
-    library = await openLibrary({ VITRINE_TRUSTED_PROXIES: '127.0.0.1, 10.0.0.0/8, fd00::/8' });
-    await arriveWithPassword(library, 'mara');
-  });
-
-  const signIn = (headers: Record<string, string>) =>
-    visit(library.address, headers).ok('login', { body: { username: 'mara', password } });
+  const signIn = (headers: Record<string, string>) => visit(proxied.address, headers).ok('login', { body });
 
   test('a request comes from the last address in X-Forwarded-For that is no proxy', async () => {
     for (const [header, address] of [
@@ -58,18 +49,15 @@ describe('behind trusted proxies', () => {
       ['203.0.113.7,,', '203.0.113.7'],
     ] as const) {
       await signIn({ 'x-forwarded-for': header });
-      expect({ header, ...(await lastSignIn(library)) }).toEqual({
-        header,
-        audit: address,
-        session: address,
-      });
+      const recorded = { header, audit: address, session: address };
+      expect({ header, ...(await lastSignIn(proxied)) }).toEqual(recorded);
     }
   });
 
   // HTTP-31
   test('ignores other headers', async () => {
     await signIn({ 'x-real-ip': '203.0.113.7', forwarded: 'for=203.0.113.7', 'x-client-ip': '203.0.113.7' });
-    expect(await lastSignIn(library)).toEqual({ audit: '127.0.0.1', session: '127.0.0.1' });
+    expect(await lastSignIn(proxied)).toEqual({ audit: '127.0.0.1', session: '127.0.0.1' });
   });
 
   test('a cookie is for https alone when the proxy was asked by https', async () => {
@@ -77,10 +65,8 @@ describe('behind trusted proxies', () => {
       ['https', true],
       ['http', false],
     ] as const) {
-      const answer = await visit(library.address, { 'x-forwarded-proto': proto }).send('/auth/login', {
-        method: 'POST',
-        body: { username: 'mara', password },
-      });
+      const visitor = visit(proxied.address, { 'x-forwarded-proto': proto });
+      const answer = await visitor.send('/auth/login', { method: 'POST', body });
       expect((answer.headers.get('set-cookie') ?? '').split('; ').includes('Secure')).toBe(secure);
     }
   });
@@ -97,11 +83,11 @@ describe('behind trusted proxies', () => {
     for (let i = 0; i < 4; i += 1) statuses.push((await from('203.0.113.1').send('/appearance')).status);
     expect(statuses).toEqual([200, 200, 200, 429]);
     expect((await from('203.0.113.2').send('/appearance')).status).toBe(200);
-    const body = { username: 'nobody', password: 'wrong' };
+    const wrong = { body: { username: 'nobody', password: 'wrong' } };
     const tries: number[] = [];
-    for (let i = 0; i < 3; i += 1) tries.push((await from('203.0.113.1').refused('login', { body })).status);
+    for (let i = 0; i < 3; i += 1) tries.push((await from('203.0.113.1').refused('login', wrong)).status);
     expect(tries).toEqual([401, 401, 429]);
-    expect((await from('203.0.113.2').refused('login', { body })).status).toBe(401);
+    expect((await from('203.0.113.2').refused('login', wrong)).status).toBe(401);
   });
 });
 
@@ -109,12 +95,9 @@ test.each(['', '10.0.0.0/8'])(
   'with VITRINE_TRUSTED_PROXIES=%s nobody else can claim an address',
   async (trusted) => {
     const library = await openLibrary({ VITRINE_TRUSTED_PROXIES: trusted });
-    await arriveWithPassword(library, 'mara');
+    await library.join('mara');
     const headers = { 'x-forwarded-for': '203.0.113.7', 'x-forwarded-proto': 'https' };
-    const answer = await visit(library.address, headers).send('/auth/login', {
-      method: 'POST',
-      body: { username: 'mara', password },
-    });
+    const answer = await visit(library.address, headers).send('/auth/login', { method: 'POST', body });
     expect(answer.status).toBe(200);
     expect(answer.headers.get('set-cookie')).not.toContain('Secure');
     expect(await lastSignIn(library)).toEqual({ audit: '127.0.0.1', session: '127.0.0.1' });
@@ -138,7 +121,7 @@ describe.skipIf(haproxy === null)('behind HAProxy as deployed (skipped when it i
 
   beforeAll(async () => {
     library = await openLibrary({ VITRINE_TRUSTED_PROXIES: '127.0.0.1' });
-    await arriveWithPassword(library, 'mara');
+    await library.join('mara');
     const directory = await mkdtemp(join(tmpdir(), 'vitrine-haproxy-'));
     const { key, cert } = await makeCertificate(['DNS:localhost']);
     await writeFile(join(directory, 'vitrine.pem'), cert + key);
@@ -149,10 +132,8 @@ describe.skipIf(haproxy === null)('behind HAProxy as deployed (skipped when it i
       .replace('/etc/haproxy/vitrine.pem', join(directory, 'vitrine.pem'))
       .replaceAll(/127\.0\.0\.1:842\d/g, new URL(library.address).host);
     await writeFile(join(directory, 'haproxy.cfg'), config);
-    const child: ChildProcess = spawn(haproxy ?? '', ['-f', join(directory, 'haproxy.cfg')], {
-      stdio: 'ignore',
-    });
-    const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+    const child = spawn(haproxy ?? '', ['-f', join(directory, 'haproxy.cfg')], { stdio: 'ignore' });
+    const exited = once(child, 'exit');
     while (child.exitCode === null && !(await accepts(port))) await sleep(20);
     return async () => {
       child.kill();
@@ -180,7 +161,7 @@ describe.skipIf(haproxy === null)('behind HAProxy as deployed (skipped when it i
         },
       );
       sent.on('error', reject);
-      sent.end(JSON.stringify({ username: 'mara', password }));
+      sent.end(JSON.stringify(body));
     });
   }
 

@@ -1,18 +1,19 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { type Config, ConfigError, readConfig } from '../../src/config.ts';
 import { whyNotListening } from '../../src/main.ts';
 import { makeCertificate } from '../support/directory.ts';
+import { rootPassword, rootSettings } from '../support/first-admin.ts';
 import { startProcess } from '../support/process.ts';
+import { temporaryDirectory } from '../support/temporary.ts';
 
-const empty = await mkdtemp(join(tmpdir(), 'vitrine-config-'));
-const furnished = await mkdtemp(join(tmpdir(), 'vitrine-config-'));
-
-afterAll(async () => {
-  for (const directory of [empty, furnished]) await rm(directory, { recursive: true });
-});
+const empty = await temporaryDirectory();
+const furnished = await temporaryDirectory();
+const { cert: certificate } = await makeCertificate(['DNS:localhost']);
+await writeFile(join(furnished, 'ca.pem'), certificate);
+await writeFile(join(furnished, 'no.pem'), 'hello');
+await writeFile(join(furnished, 'empty.pem'), '');
 
 const reachable = () => true;
 const read = (env: Record<string, string>, directory = empty): Config =>
@@ -103,6 +104,11 @@ describe('settings of a bucket', () => {
 // SETTING-1
 describe('settings', () => {
   const DATABASE_URL = 'postgres://vitrine@localhost/vitrine';
+  const pooled = {
+    DATABASE_URL,
+    VITRINE_DATABASE_POOLING: 'transaction',
+    VITRINE_DATABASE_DIRECT_URL: 'postgres://db/x',
+  };
   const limits = {
     signIn: 10,
     caller: 600,
@@ -122,16 +128,7 @@ describe('settings', () => {
     ['dataDir', join(empty, 'data'), { VITRINE_DATA: '../library' }, join(empty, '../library')],
     ['baseUrl', null, { VITRINE_BASE_URL: 'https://pictures.example/' }, 'https://pictures.example'],
     ['databaseUrl', null, { DATABASE_URL }, DATABASE_URL],
-    [
-      'databaseDirectUrl',
-      null,
-      {
-        DATABASE_URL,
-        VITRINE_DATABASE_POOLING: 'transaction',
-        VITRINE_DATABASE_DIRECT_URL: 'postgres://db/x',
-      },
-      'postgres://db/x',
-    ],
+    ['databaseDirectUrl', null, pooled, 'postgres://db/x'],
     [
       'databaseReplicaUrl',
       null,
@@ -141,12 +138,7 @@ describe('settings', () => {
     ['demo', false, {}, false],
     ['postgresBinDir', null, { VITRINE_POSTGRES_BIN: '/usr/bin' }, '/usr/bin'],
     ['postgresUid', 65_521, { VITRINE_POSTGRES_UID: '70000' }, 70_000],
-    [
-      'admin',
-      null,
-      { VITRINE_ADMIN_USERNAME: 'root', VITRINE_ADMIN_PASSWORD: 'a long password' },
-      { username: 'root', password: 'a long password' },
-    ],
+    ['admin', null, rootSettings, { username: 'root', password: rootPassword }],
     ['scrambleKey', null, { VITRINE_SCRAMBLE_KEY: 'secret' }, 'secret'],
     ['encoderUrl', null, { VITRINE_ENCODER_URL: 'http://encoder:8421/' }, 'http://encoder:8421'],
     ['ffmpeg', null, { VITRINE_FFMPEG: 'off' }, 'off'],
@@ -344,15 +336,9 @@ describe('settings', () => {
 
   // SETTING-8
   test('transaction pooling and a direct address stop the start without each other and without DATABASE_URL', () => {
-    const DATABASE_URL = 'postgres://pooler/vitrine';
-    const both = {
-      VITRINE_DATABASE_POOLING: 'transaction',
-      VITRINE_DATABASE_DIRECT_URL: 'postgres://db/vitrine',
-    };
-    expect(refusalOf({ DATABASE_URL, VITRINE_DATABASE_POOLING: 'transaction' })).toContain('go together');
-    const direct = { VITRINE_DATABASE_DIRECT_URL: both.VITRINE_DATABASE_DIRECT_URL };
-    expect(refusalOf({ DATABASE_URL, ...direct })).toContain('go together');
-    expect(refusalOf(both)).toContain('DATABASE_URL');
+    for (const half of ['VITRINE_DATABASE_POOLING', 'VITRINE_DATABASE_DIRECT_URL'])
+      expect(refusalOf({ ...pooled, [half]: '' })).toContain('go together');
+    expect(refusalOf({ ...pooled, DATABASE_URL: '' })).toContain('DATABASE_URL');
   });
 
   // SETTING-2
@@ -384,10 +370,8 @@ describe('settings that only the start can validate', () => {
       ['VITRINE_PORT', '80', 'EACCES'],
       ['VITRINE_PORT', '8420', 'EADDRINUSE'],
     ] as const) {
-      const refused = whyNotListening(
-        Object.assign(new Error('listen failed'), { code }),
-        read({ [name]: value }),
-      );
+      const failure = Object.assign(new Error('listen failed'), { code });
+      const refused = whyNotListening(failure, read({ [name]: value }));
       expect(refused).toBeInstanceOf(ConfigError);
       expect(String(refused)).toContain(name);
     }
@@ -401,14 +385,6 @@ describe('identity providers', () => {
     VITRINE_LDAP_SEARCH_BASE: 'ou=people,dc=example,dc=org',
   };
   const bind = { VITRINE_LDAP_BIND_DN: 'cn=vitrine,dc=example,dc=org', VITRINE_LDAP_BIND_PASSWORD: 'hush' };
-  let certificate: string;
-
-  beforeAll(async () => {
-    ({ cert: certificate } = await makeCertificate(['DNS:localhost']));
-    await writeFile(join(furnished, 'ca.pem'), certificate);
-    await writeFile(join(furnished, 'no.pem'), 'hello');
-    await writeFile(join(furnished, 'empty.pem'), '');
-  });
 
   test('require an address and a search base of a directory, with defaults for the rest', () => {
     const usual = {
@@ -547,13 +523,8 @@ describe('vitrine.env', () => {
   });
 
   test('with a line that says nothing stops the start', async () => {
-    const lines = [
-      'VITRINE_PORT',
-      'export VITRINE_PORT 8080',
-      '# fine\r\nVITRINE_PORT: 8080\r\n',
-      'DATABASE_URL',
-    ];
-    for (const line of lines) {
+    const other = '# fine\r\nVITRINE_PORT: 8080\r\n';
+    for (const line of ['VITRINE_PORT', 'export VITRINE_PORT 8080', other, 'DATABASE_URL']) {
       await keep(line);
       expect(refusalOf({}, furnished)).toMatch(/^(VITRINE_PORT|DATABASE_URL) in vitrine\.env has no/);
     }

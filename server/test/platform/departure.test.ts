@@ -42,13 +42,7 @@ const close = () => {
   return closing;
 };
 
-interface Answer {
-  status: number | undefined;
-  connection: string | undefined;
-  body: string;
-}
-
-async function answerTo(sent: ClientRequest): Promise<Answer> {
+async function answerTo(sent: ClientRequest) {
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
     sent.once('response', resolve).once('error', reject);
   });
@@ -74,22 +68,19 @@ async function beginUpload(): Promise<{ sent: ClientRequest; rest: string }> {
   return { sent, rest: `and the rest ${Math.random()}\r\n--x--\r\n` };
 }
 
-// RUN-5
-describe('once the stop is announced', () => {
-  // HTTP-33
-  test('/readyz is 503 and other responses close their connections', async () => {
-    await serve(5);
-    expect(await get('/readyz')).toMatchObject({ status: 200, connection: 'keep-alive' });
-    service.announceStop();
-    expect(await get('/readyz')).toEqual({
-      status: 503,
-      connection: 'close',
-      body: '{"error":"shutting down"}',
-    });
-    expect(await get('/healthz')).toMatchObject({ status: 200, connection: 'close' });
-    expect(await get('/api/v1/openapi.json')).toMatchObject({ status: 200, connection: 'close' });
-    expect(await get('/api/v1/nowhere')).toMatchObject({ status: 404, connection: 'close' });
+// HTTP-33, RUN-5
+test('once the stop is announced, /readyz is 503 and other responses close their connections', async () => {
+  await serve(5);
+  expect(await get('/readyz')).toMatchObject({ status: 200, connection: 'keep-alive' });
+  service.announceStop();
+  expect(await get('/readyz')).toEqual({
+    status: 503,
+    connection: 'close',
+    body: '{"error":"shutting down"}',
   });
+  expect(await get('/healthz')).toMatchObject({ status: 200, connection: 'close' });
+  expect(await get('/api/v1/openapi.json')).toMatchObject({ status: 200, connection: 'close' });
+  expect(await get('/api/v1/nowhere')).toMatchObject({ status: 404, connection: 'close' });
 });
 
 async function open(): Promise<Socket> {

@@ -27,6 +27,7 @@ import * as clusters from './clusters.ts';
 const { base, children, directories, embeddedModule, freshDirectory, serverDir } = clusters;
 /** Null for an ordinary user. */
 const users = await chooseDatabaseUsers(base, '/bin', DATABASE_UID);
+const isAlone = users !== null && users.shared === null;
 
 afterEach(clusters.stopDatabases);
 afterAll(clusters.clear);
@@ -72,14 +73,6 @@ async function makeOld(): Promise<void> {
   for (const entry of ['.', ...entries]) await lchown(join(cluster(), entry), uid, uid);
 }
 
-interface Attempt {
-  listed: string;
-  read: string;
-  secret: string;
-  withoutPassword: string;
-  wrongPassword: string;
-}
-
 /** Loads modules as root, becomes another user, and then tries every way in. */
 const intruding = `
   import { readdirSync, readFileSync } from 'node:fs';
@@ -103,7 +96,7 @@ const intruding = `
   process.exit();
 `;
 
-async function intrude(uid: number, directory: string): Promise<Attempt> {
+async function intrude(uid: number, directory: string): Promise<unknown> {
   const args = ['--input-type=module', '-e', intruding, String(uid), directory, socketDirectory(directory)];
   const child = spawn(process.execPath, args, { cwd: serverDir, stdio: ['ignore', 'pipe', 'inherit'] });
   children.push(child);
@@ -129,25 +122,22 @@ describe('who reaches the embedded database', () => {
   });
 
   // Only root can become another user.
-  test.skipIf(users === null || users.shared !== null)(
-    'neither nobody nor an arbitrary user can connect, list or read anything',
-    async () => {
-      for (const [directory, uid] of [
-        [dataDir, users?.creator.uid ?? 0],
-        [far, 4711],
-      ] as const) {
-        const database = await clusters.start(directory);
-        expect(await intrude(uid, directory)).toEqual({
-          listed: 'EACCES',
-          read: 'EACCES',
-          secret: 'EACCES',
-          withoutPassword: 'EACCES',
-          wrongPassword: 'EACCES',
-        });
-        await database.stop();
-      }
-    },
-  );
+  test.runIf(isAlone)('neither nobody nor an arbitrary user can connect, list or read anything', async () => {
+    for (const [directory, uid] of [
+      [dataDir, users?.creator.uid ?? 0],
+      [far, 4711],
+    ] as const) {
+      const database = await clusters.start(directory);
+      expect(await intrude(uid, directory)).toEqual({
+        listed: 'EACCES',
+        read: 'EACCES',
+        secret: 'EACCES',
+        withoutPassword: 'EACCES',
+        wrongPassword: 'EACCES',
+      });
+      await database.stop();
+    }
+  });
 
   test('replaces a secret that was lost, damaged or readable by others', async () => {
     const before = new Set([await secret()]);
@@ -189,61 +179,60 @@ describe('who reaches the embedded database', () => {
   });
 });
 
-describe('a library from before passwords', () => {
-  const starting = `
-    const { startEmbedded } = await import(${JSON.stringify(embeddedModule)});
-    await startEmbedded({ dataDir: process.argv[1], log() {} });
-  `;
+const starting = `
+  const { startEmbedded } = await import(${JSON.stringify(embeddedModule)});
+  await startEmbedded({ dataDir: process.argv[1], log() {} });
+`;
 
-  function reads(path: string, what: RegExp): boolean {
-    try {
-      return what.test(readFileSync(path, 'utf8'));
-    } catch {
-      return false;
-    }
+function reads(path: string, what: RegExp): boolean {
+  try {
+    return what.test(readFileSync(path, 'utf8'));
+  } catch {
+    return false;
   }
+}
 
-  test('is protected after kill -9 at each step, keeps its data, and no log shows the password', async () => {
-    await makeOld();
-    // An interrupted change of owner.
-    if (users !== null) {
-      await chown(cluster(), 0, 0);
-      await lchown(join(cluster(), 'base'), DATABASE_UID, DATABASE_UID);
-    }
-    const isReady = () => reads(join(cluster(), 'postmaster.pid'), /ready/);
-    const steps: [string, () => boolean][] = [
-      ['it has a secret', () => existsSync(secretFile())],
-      ['its access rules are written', () => reads(accessRules(), /scram/)],
-      ['it is to accept a password', () => existsSync(passwordRules())],
-      ['its server runs to accept a password', () => existsSync(passwordRules()) && isReady()],
-    ];
-    for (const [step, reached] of steps) {
-      // The step before may have left this file.
-      await rm(passwordRules(), { force: true });
-      const args = ['--input-type=module', '-e', starting, dataDir];
-      const child = spawn(process.execPath, args, { cwd: serverDir, stdio: 'inherit' });
-      children.push(child);
-      while (!reached() && child.exitCode === null) await tick();
-      child.kill('SIGKILL');
-      if (child.signalCode === null) await once(child, 'exit');
-      expect([step, child.signalCode]).toEqual([step, 'SIGKILL']);
-    }
-    const database = await start({ settings: { log_statement: 'all', log_min_messages: 'log' } });
-    await expectProtected();
-    await database.stop();
-    expect(existsSync(passwordRules())).toBe(false);
-    const log = await readFile(join(dataDir, 'postgres.log'), 'utf8');
-    expect(log).toContain('alter role vitrine password');
-    expect(log).not.toContain(await secret());
-    if (users === null) return;
-    const entries = ['.', ...(await readdir(cluster(), { recursive: true }))];
-    const owners = await Promise.all(entries.map(async (entry) => (await stat(join(cluster(), entry))).uid));
-    expect(new Set(owners)).toEqual(new Set([users.runner.uid]));
-  });
+test('a library from before passwords is protected after kill -9 at each step, keeps its data, and no log shows the password', async () => {
+  await makeOld();
+  // An interrupted change of owner.
+  if (users !== null) {
+    await chown(cluster(), 0, 0);
+    await lchown(join(cluster(), 'base'), DATABASE_UID, DATABASE_UID);
+  }
+  const isReady = () => reads(join(cluster(), 'postmaster.pid'), /ready/);
+  const steps: [string, () => boolean][] = [
+    ['it has a secret', () => existsSync(secretFile())],
+    ['its access rules are written', () => reads(accessRules(), /scram/)],
+    ['it is to accept a password', () => existsSync(passwordRules())],
+    ['its server runs to accept a password', () => existsSync(passwordRules()) && isReady()],
+  ];
+  for (const [step, reached] of steps) {
+    // The step before may have left this file.
+    await rm(passwordRules(), { force: true });
+    const args = ['--input-type=module', '-e', starting, dataDir];
+    const child = spawn(process.execPath, args, { cwd: serverDir, stdio: 'inherit' });
+    children.push(child);
+    while (!reached() && child.exitCode === null) await tick();
+    child.kill('SIGKILL');
+    if (child.signalCode === null) await once(child, 'exit');
+    expect([step, child.signalCode]).toEqual([step, 'SIGKILL']);
+  }
+  const database = await start({ settings: { log_statement: 'all', log_min_messages: 'log' } });
+  await expectProtected();
+  await database.stop();
+  expect(existsSync(passwordRules())).toBe(false);
+  const log = await readFile(join(dataDir, 'postgres.log'), 'utf8');
+  expect(log).toContain('alter role vitrine password');
+  expect(log).not.toContain(await secret());
+  if (users === null) return;
+  const entries = ['.', ...(await readdir(cluster(), { recursive: true }))];
+  const owners = await Promise.all(entries.map(async (entry) => (await stat(join(cluster(), entry))).uid));
+  expect(new Set(owners)).toEqual(new Set([users.runner.uid]));
 });
 
-describe('as root, if no uid is available for PostgreSQL alone', () => {
-  test.skipIf(users === null)('runs as nobody with a password and prints a warning', async () => {
+test.skipIf(users === null)(
+  'as root, without a uid for PostgreSQL alone, it runs as nobody with a password and prints a warning',
+  async () => {
     const lines: string[] = [];
     const shared = await start({ databaseUid: 1 }, (line) => lines.push(line));
     expect(lines).toEqual([
@@ -262,5 +251,5 @@ describe('as root, if no uid is available for PostgreSQL alone', () => {
     other.kill('SIGKILL');
     await once(other, 'exit');
     expect(await choose()).toMatchObject({ shared: null, runner: { uid } });
-  });
-});
+  },
+);

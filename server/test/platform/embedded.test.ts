@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
   chmod,
@@ -46,13 +46,6 @@ let otherDir: string;
 const dataDir = await freshDirectory(`Zoë's 写真 , "a" = 100%`);
 afterAll(clear);
 
-interface Writer {
-  child: ChildProcess;
-  /** The numbers whose commit PostgreSQL acknowledged. */
-  acknowledged: number[];
-  errors(): string;
-}
-
 const writing = `
   import { writeSync } from 'node:fs';
   import pg from 'pg';
@@ -73,10 +66,11 @@ const writing = `
  * Starts a Node process with a restrictive umask that runs the library and commits rows continuously; returns it after the
  * first commits.
  */
-async function startWriter(from: number, directory = dataDir): Promise<Writer> {
+async function startWriter(from: number, directory = dataDir) {
   const args = ['--input-type=module', '-e', writing, directory, String(from)];
   const child = spawn(process.execPath, args, { cwd: serverDir, stdio: ['ignore', 'pipe', 'pipe'] });
   children.push(child);
+  /** The numbers whose commit PostgreSQL acknowledged. */
   const acknowledged: number[] = [];
   const errors: string[] = [];
   child.stderr.on('data', (chunk: Buffer) => errors.push(String(chunk)));
@@ -331,10 +325,11 @@ async function packageWithoutLinks(): Promise<string> {
   // The files from npm, even if the running ones are a copy.
   const installed = installedDirectory();
   const parent = await freshDirectory('package');
+  const native = join(parent, 'native');
   await mkdir(parent);
-  await mirror(installed, join(parent, 'native'));
+  await mirror(installed, native);
   await copyFile(join(installed, '../package.json'), join(parent, 'package.json'));
-  return join(parent, 'native');
+  return native;
 }
 
 async function linksIn(native: string): Promise<number> {
@@ -350,8 +345,7 @@ describe('the binaries', () => {
     expect(found).toEqual([join(native, 'bin'), join(native, 'bin')]);
     const links = await linksIn(native);
     expect(links).toBeGreaterThan(10);
-    const binDir = await findBinaries(dataDir, { native });
-    expect(binDir).toBe(join(native, 'bin'));
+    expect(await findBinaries(dataDir, { native })).toBe(join(native, 'bin'));
     expect(await linksIn(native)).toBe(links);
   });
 
@@ -371,16 +365,14 @@ describe('the binaries', () => {
   });
 });
 
-describe('file ownership', () => {
-  test('does not use an existing socket directory of another user', async () => {
-    const far = await freshDirectory(LONG);
-    const host = socketDirectory(far);
-    const elsewhere = await freshDirectory('elsewhere');
-    await mkdir(elsewhere);
-    directories.push(host);
-    await symlink(elsewhere, host);
-    await expect(start(far)).rejects.toThrow(`${host} belongs to another user`);
-    expect(await readlink(host)).toBe(elsewhere);
-    expect(await readdir(elsewhere)).toEqual([]);
-  });
+test('a start does not use an existing socket directory of another user', async () => {
+  const far = await freshDirectory(LONG);
+  const host = socketDirectory(far);
+  const elsewhere = await freshDirectory('elsewhere');
+  await mkdir(elsewhere);
+  directories.push(host);
+  await symlink(elsewhere, host);
+  await expect(start(far)).rejects.toThrow(`${host} belongs to another user`);
+  expect(await readlink(host)).toBe(elsewhere);
+  expect(await readdir(elsewhere)).toEqual([]);
 });

@@ -9,11 +9,6 @@ import { openLibrary, password } from '../support/library.ts';
 
 const source = join(import.meta.dirname, 'generated-client', 'calls.ts');
 
-/** The results of the calls that this test checks. */
-interface Outcome {
-  asset: { id: string };
-}
-
 const library = await openLibrary();
 const answer = await library.anonymous().send('/openapi.json');
 const types = astToString(await openapiTS(answer.text));
@@ -57,7 +52,7 @@ describe('a client generated from the OpenAPI document', () => {
   test('signs in, uploads, posts, reads the feed and receives errors', async () => {
     await library.join('mara');
     // Its types exist only in memory, so that the compiler must not follow this import.
-    const { run }: { run(...given: [string, string, string]): Promise<Outcome> } = await import(source);
+    const { run }: { run(...given: string[]): Promise<{ asset: { id: string } }> } = await import(source);
     const outcome = await run(`${library.address}${basePath}`, 'mara', password);
     expect(outcome).toMatchObject({
       username: 'mara',

@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { enqueue, enqueueAll } from '../../src/job-table.ts';
 import { jobHandlers } from '../../src/jobs.ts';
@@ -11,6 +11,7 @@ import { openRelay, type Relay } from '../support/relay.ts';
 let worker: Worker | null = null;
 
 const library = await openLibrary();
+const { db, log } = library.deps;
 await library.runJobs();
 
 afterEach(async () => {
@@ -19,50 +20,36 @@ afterEach(async () => {
 });
 
 async function start(): Promise<void> {
-  const { deps, database } = library;
-  const { pool, onSilence } = database;
-  const options = { pool, onSilence, handlers: jobHandlers(deps), log: deps.log };
-  worker = await startWorker({ ...options, concurrency: 2, crontab: '' });
+  const { pool, onSilence } = library.database;
+  const handlers = jobHandlers(library.deps);
+  worker = await startWorker({ pool, onSilence, handlers, log, concurrency: 2, crontab: '' });
 }
 
 /** Breaks all connections of the library to its database except its own. */
-async function breakConnections(db: Database = library.deps.db): Promise<void> {
+async function breakConnections(by: Database = db): Promise<void> {
   await sql`select pg_terminate_backend(pid) from pg_stat_activity
-    where datname = current_database() and pid <> pg_backend_pid()`.execute(db);
+    where datname = current_database() and pid <> pg_backend_pid()`.execute(by);
 }
 
-/** Returns whether a worker's fetch waits for a lock. */
-async function isFetchWaiting(): Promise<boolean> {
-  const { rows } = await sql`select from pg_stat_activity
-    where datname = current_database() and wait_event_type = 'Lock'`.execute(library.deps.db);
-  return rows.length > 0;
-}
-
-async function countJobs(): Promise<number> {
-  const { rows } = await sql`select from graphile_worker._private_jobs`.execute(library.deps.db);
-  return rows.length;
-}
+const count = async (rows: RawBuilder<unknown>) => (await rows.execute(db)).rows.length;
+const countJobs = () => count(sql`select from graphile_worker._private_jobs`);
+/** Returns the number of connections of the library to its database, including its own. */
+const countConnections = () => count(sql`select from pg_stat_activity where datname = current_database()`);
+/** Returns the number of fetches of workers that wait for a lock. */
+const countWaiting = () =>
+  count(sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`);
 
 /** Returns the backends that hold the lock of a worker. */
 async function holders(): Promise<number[]> {
   const { rows } = await sql<{ pid: number }>`select l.pid from pg_locks l join pg_stat_activity a using (pid)
-    where l.locktype = 'advisory' and l.granted and a.datname = current_database()`.execute(library.deps.db);
+    where l.locktype = 'advisory' and l.granted and a.datname = current_database()`.execute(db);
   return rows.map(({ pid }) => pid);
-}
-
-/** Returns the number of connections of the library to its database, including its own. */
-async function countConnections(): Promise<number> {
-  const { rows } = await sql`select from pg_stat_activity where datname = current_database()`.execute(
-    library.deps.db,
-  );
-  return rows.length;
 }
 
 const soon = { timeout: 20_000, interval: 100 };
 
 // RUN-4
 test('restarts a queue that ended and completes its jobs', async () => {
-  const { db } = library.deps;
   // A sequence also counts what is rolled back.
   await sql`create sequence refusals`.execute(db);
   await sql`create function refuse() returns trigger language plpgsql as $$
@@ -82,7 +69,6 @@ test('restarts a queue that ended and completes its jobs', async () => {
 
 // RUN-8
 test('completes a job whose connection broke while it was claimed', async () => {
-  const { db } = library.deps;
   await start();
   await sql`select graphile_worker.add_job('release-logo', '{"hash": "none"}', run_at => now() + interval '1 hour')`.execute(
     db,
@@ -95,7 +81,7 @@ test('completes a job whose connection broke while it was claimed', async () => 
   const workerId = await readWorker();
   await db.transaction().execute(async (tx) => {
     await sql`lock table graphile_worker._private_jobs in access exclusive mode`.execute(tx);
-    await expect.poll(isFetchWaiting, soon).toBe(true);
+    await expect.poll(countWaiting, soon).toBeGreaterThan(0);
     // The state of the queue after the response to a fetch was lost.
     await sql`update graphile_worker._private_jobs set run_at = now(), locked_at = now(), attempts = 1,
       locked_by = ${workerId}`.execute(tx);
@@ -106,7 +92,6 @@ test('completes a job whose connection broke while it was claimed', async () => 
 
 // RUN-8
 test('reclaims the lock and keeps its jobs after losing a connection', async () => {
-  const { db, log } = library.deps;
   const { pool } = library.database;
   const liveness = await claimLiveness(pool, log);
   const other = await claimLiveness(pool, log);
@@ -132,14 +117,13 @@ test('reclaims the lock and keeps its jobs after losing a connection', async () 
 
 // RUN-12
 test('runs many jobs over few connections', async () => {
-  const { deps, database } = library;
   const warnings: unknown[] = [];
-  const log = deps.log.child({}, { level: 'warn' });
-  log.warn = (...told: unknown[]) => warnings.push(told);
+  const watched = log.child({}, { level: 'warn' });
+  watched.warn = (...told: unknown[]) => warnings.push(told);
   const { promise: released, resolve: release } = Promise.withResolvers<void>();
   let running = 0;
   const handlers = {
-    ...jobHandlers(deps),
+    ...jobHandlers(library.deps),
     'release-logo': async () => {
       running += 1;
       await released;
@@ -147,9 +131,9 @@ test('runs many jobs over few connections', async () => {
   };
   const before = await countConnections();
   // More concurrent jobs than the pool has connections.
-  worker = await startWorker({ ...database, handlers, log, concurrency: 18, crontab: '' });
+  worker = await startWorker({ ...library.database, handlers, log: watched, concurrency: 18, crontab: '' });
   const names = Array.from({ length: 16 }, (_, n) => ({ payload: { hash: `${n}` }, key: `held:${n}` }));
-  await enqueueAll(deps.db, 'release-logo', names);
+  await enqueueAll(db, 'release-logo', names);
   await expect.poll(() => running, soon).toBe(16);
   const taken = (await countConnections()) - before;
   release();
@@ -176,7 +160,6 @@ describe('over a network', () => {
 
   // RUN-4
   test('jobs run again after it has lost its connections to the database without closing them', async () => {
-    const { db, log } = library.deps;
     const handlers = jobHandlers({ ...library.deps, db: database.db });
     // One worker, so that no other fetches the job while its fetch waits for a response.
     worker = await startWorker({ ...database, handlers, log, concurrency: 1, crontab: '' });
@@ -184,7 +167,7 @@ describe('over a network', () => {
     await expect.poll(countJobs, soon).toBe(0);
     await db.transaction().execute(async (tx) => {
       await sql`lock table graphile_worker._private_jobs in access exclusive mode`.execute(tx);
-      await expect.poll(isFetchWaiting, soon).toBe(true);
+      await expect.poll(countWaiting, soon).toBeGreaterThan(0);
       relay.stall();
       relay.lose();
     });

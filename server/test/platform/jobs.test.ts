@@ -11,26 +11,18 @@ import { jpeg } from '../support/pictures.ts';
 import { countStatements } from '../support/statements.ts';
 
 const library = await openLibrary();
+const { db, log } = library.deps;
 
 beforeEach(async () => {
   await library.runJobs();
 });
 
-interface StoredJob {
-  payload: unknown;
-  key: string | null;
-  max_attempts: number;
-}
-
-async function jobs(): Promise<StoredJob[]> {
-  const { rows } =
-    await sql<StoredJob>`select j.payload, j.key, j.max_attempts from graphile_worker._private_jobs j
-    order by j.id`.execute(library.deps.db);
-  return rows;
+async function jobs(): Promise<unknown[]> {
+  const all = sql`select j.payload, j.key, j.max_attempts from graphile_worker._private_jobs j order by j.id`;
+  return (await all.execute(db)).rows;
 }
 
 test.each([0, 1, 200])('enqueues %i jobs in at most one statement, each with its own key', async (count) => {
-  const { db } = library.deps;
   const wanted = Array.from({ length: count }, (_, n) => ({
     payload: { hash: `"${n}", \\{}` },
     key: `one:${n}`,
@@ -43,7 +35,6 @@ test.each([0, 1, 200])('enqueues %i jobs in at most one statement, each with its
 });
 
 test('completes a run when its last job is completed or failed', async () => {
-  const { db } = library.deps;
   // Recording a completion takes a while here, which reveals a run that does not wait for it.
   await sql`create function dawdle() returns trigger language plpgsql as $$
     begin perform pg_sleep(0.2); return coalesce(new, old); end $$`.execute(db);
@@ -64,7 +55,6 @@ test('completes a run when its last job is completed or failed', async () => {
 });
 
 test('defers jobs at their limit without delaying the jobs behind them', async () => {
-  const { db, log } = library.deps;
   const gate = Promise.withResolvers<void>();
   const done: string[] = [];
   let running = 0;
@@ -100,18 +90,17 @@ test('defers jobs at their limit without delaying the jobs behind them', async (
 
 // MEDIA-8
 test('renders files of all owners in turns', async () => {
-  const [mara, ivo] = [await library.join('mara'), await library.join('ivo')];
+  const [mara, ivo] = await library.joinAll('mara', 'ivo');
   for (const seed of [1, 2, 3]) await upload(mara, await jpeg(20, 20, { seed }));
   await upload(ivo, await jpeg(20, 20, { seed: 4 }));
   const { rows } = await sql<{ priority: number; flags: object }>`select priority, flags
-    from graphile_worker.jobs where task_identifier = 'render' order by id`.execute(library.deps.db);
+    from graphile_worker.jobs where task_identifier = 'render' order by id`.execute(db);
   expect(rows.map(({ priority }) => priority)).toEqual([1, 2, 3, 1]);
   expect(rows[3]?.flags).toEqual({ 'decode:picture': true, [`decode:picture:${ivo.ref}`]: true });
 });
 
 // MEDIA-8
 test('starts no tiles while a picture is rendered', async () => {
-  const { db, log } = library.deps;
   const done: string[] = [];
   const gate = Promise.withResolvers<void>();
   const handlers: JobHandlers = {

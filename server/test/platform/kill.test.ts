@@ -1,40 +1,29 @@
 import { execFile } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import { chmod, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { capabilities } from '@vitrine/contract/capabilities';
 import { afterAll, expect, test } from 'vitest';
 import { slowSvg } from '../media/hostile-files.ts';
-import { type Visitor, visit } from '../support/client.ts';
+import { requestAs, type Visitor } from '../support/client.ts';
+import { rootSettings, signInAt } from '../support/first-admin.ts';
 import { publish, upload } from '../support/library.ts';
-import { jpeg, png } from '../support/pictures.ts';
-import { isAlive, postmasterOf, type ServiceProcess, startProcess } from '../support/process.ts';
+import { jpeg, png, sha256 } from '../support/pictures.ts';
+import { isAlive, postmasterOf, startProcess } from '../support/process.ts';
+import { temporaryDirectory } from '../support/temporary.ts';
 import { base } from './clusters.ts';
 import { expectSurvival, until, untilRendered } from './disturbed.ts';
 
-const admin = { VITRINE_ADMIN_USERNAME: 'root', VITRINE_ADMIN_PASSWORD: 'a long password' };
 const MB = 1024 * 1024;
-const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
-
-let service: ServiceProcess;
 
 /** One library for all tests: creating a PostgreSQL cluster costs more than most of them. */
-const directory = await mkdtemp(join(base, 'vitrine-kill-'));
-await chmod(directory, 0o755);
-service = await startProcess(directory, admin);
+const directory = await temporaryDirectory(base);
+let service = await startProcess(directory, rootSettings);
 afterAll(async () => {
   service.child.kill('SIGKILL');
   await service.exited;
-  await rm(directory, { recursive: true, force: true });
 });
-
-async function signIn(username = 'root', password = admin.VITRINE_ADMIN_PASSWORD): Promise<Visitor> {
-  const visitor = visit(service.address);
-  await visitor.ok('login', { body: { username, password } });
-  return visitor;
-}
 
 /** Performs the acts one after the other until the service is gone. */
 async function untilGone(acts: Iterable<() => Promise<unknown>>): Promise<void> {
@@ -80,10 +69,10 @@ async function stallUpload({ cookie }: Visitor, bytes: Buffer<ArrayBuffer>) {
 
 // UPLOAD-3, UPLOAD-12
 test('kill -9 of all processes loses no acknowledged change, and leaves none incomplete', async () => {
-  const root = await signIn();
+  const root = await signInAt(service.address);
   const password = 'another password';
   const asker = await root.ok('createUser', { body: { username: 'asker', password, role: 'viewer' } });
-  const visitor = await signIn('asker', password);
+  const visitor = await signInAt(service.address, 'asker', password);
   const secret = await upload(root, await jpeg(60, 40), { sensitivity: 'restricted' });
   const collection = await root.ok('createCollection', { body: { name: 'All' } });
   const posts: string[] = [];
@@ -145,15 +134,13 @@ test('kill -9 of all processes loses no acknowledged change, and leaves none inc
   await Promise.all([...lanes, stalled.broken]);
   expect([decided.size < asks.length, collected.size < posts.length]).toEqual([true, true]);
 
-  service = await startProcess(directory, admin);
-  const again = await signIn();
+  service = await startProcess(directory, rootSettings);
+  const again = await signInAt(service.address);
   for (const id of published) await again.ok('getPost', { params: { id } });
   await untilRendered(again, [...assets.keys()]);
   for (const [id, hash] of assets) {
-    const response = await fetch(`${service.address}/api/v1/assets/${id}/file`, {
-      headers: { cookie: `user=${again.cookie()}` },
-    });
-    expect([id, sha256(new Uint8Array(await response.arrayBuffer()))]).toEqual([id, hash]);
+    const response = await requestAs(again, service, `/assets/${id}/file`);
+    expect([id, sha256(await response.bytes())]).toEqual([id, hash]);
   }
 
   const offset = await stalled.offset();
@@ -186,7 +173,7 @@ test('kill -9 of all processes loses no acknowledged change, and leaves none inc
 
 // RUN-1
 test('a second start on the same library is refused in one line', async () => {
-  const second = await startProcess(directory, admin).catch((error: unknown) => String(error));
+  const second = await startProcess(directory, rootSettings).catch((error: unknown) => String(error));
   expect(second).toBe(`Error: ended with 1: another Vitrine is using ${directory}`);
 });
 
@@ -202,7 +189,7 @@ async function decoders(): Promise<number[]> {
 // RUN-4
 test('the embedded PostgreSQL is restarted when its postmaster is killed', async () => {
   const first = await postmasterOf(directory);
-  await expectSurvival({ service, visitor: await signIn() }, async () => {
+  await expectSurvival({ service, visitor: await signInAt(service.address) }, async () => {
     process.kill(first, 'SIGKILL');
     const current = () => postmasterOf(directory).catch(() => first);
     await until('another one runs', async () => (await current()) !== first);
@@ -210,7 +197,7 @@ test('the embedded PostgreSQL is restarted when its postmaster is killed', async
 });
 
 test('the service stops without waiting for a long rendering, and leaves no decoder and no PostgreSQL behind', async () => {
-  const root = await signIn();
+  const root = await signInAt(service.address);
   await upload(root, slowSvg({ filters: 400 }), {}, 'slow.svg');
   const rendering = async () => {
     const { items } = await root.ok('listJobs', { query: { name: 'render', state: 'running' } });

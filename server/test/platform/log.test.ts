@@ -1,192 +1,172 @@
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { type RequestOptions, request } from 'node:http';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { basePath } from '@vitrine/contract/operations';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { visit } from '../support/client.ts';
-import { type Clone, cloneTemplate } from '../support/clone.ts';
-import { type Collector, startCollector } from '../support/collector.ts';
-import { password, upload } from '../support/library.ts';
+import { afterAll, expect, test } from 'vitest';
+import { cloneTemplate } from '../support/clone.ts';
+import { startCollector } from '../support/collector.ts';
+import { rootPassword, rootSettings, signInAt } from '../support/first-admin.ts';
+import { upload } from '../support/library.ts';
 import { plainFile } from '../support/pictures.ts';
-import { type ServiceProcess, startProcess } from '../support/process.ts';
+import { startProcess } from '../support/process.ts';
+import { temporaryDirectory } from '../support/temporary.ts';
 
-describe('the log and the traces', () => {
-  let directory: string;
-  let database: Clone;
-  let service: ServiceProcess;
-  let collector: Collector;
+const database = await cloneTemplate();
+const collector = await startCollector();
+const service = await startProcess(await temporaryDirectory(), {
+  ...rootSettings,
+  DATABASE_URL: database.url,
+  VITRINE_LOG_LEVEL: 'trace',
+  VITRINE_SCRAMBLE_KEY: 'secret-scramble-key',
+  VITRINE_TRUSTED_PROXIES: '127.0.0.2',
+  OTEL_EXPORTER_OTLP_ENDPOINT: collector.address,
+  OTEL_EXPORTER_OTLP_HEADERS: 'x-key=of%20the%20collector',
+});
+afterAll(async () => {
+  service.child.kill('SIGTERM');
+  await service.exited;
+  await collector.close();
+  await database.drop();
+});
 
-  beforeAll(async () => {
-    directory = await mkdtemp(join(tmpdir(), 'vitrine-log-'));
-    await chmod(directory, 0o755);
-    database = await cloneTemplate();
-    collector = await startCollector();
-    service = await startProcess(directory, {
-      DATABASE_URL: database.url,
-      VITRINE_LOG_LEVEL: 'trace',
-      VITRINE_ADMIN_USERNAME: 'root',
-      VITRINE_ADMIN_PASSWORD: password,
-      VITRINE_SCRAMBLE_KEY: 'secret-scramble-key',
-      VITRINE_TRUSTED_PROXIES: '127.0.0.2',
-      OTEL_EXPORTER_OTLP_ENDPOINT: collector.address,
-      OTEL_EXPORTER_OTLP_HEADERS: 'x-key=of%20the%20collector',
+const entriesOf = (output: string) =>
+  output
+    .split('\n')
+    .filter((line) => line.startsWith('{'))
+    .map((line): Record<string, unknown> => JSON.parse(line));
+
+/** Sends a request, with its body once the service asks for it, and returns the id of the request. */
+const requestIdOf = (options: RequestOptions, body = '') =>
+  new Promise<string>((resolve, reject) => {
+    const { hostname: host, port } = new URL(service.address);
+    const sent = request({ host, port, ...options }, (response) => {
+      response.resume();
+      response.on('end', () => resolve(String(response.headers['x-request-id'])));
     });
+    sent.on('error', reject);
+    if (body === '') sent.end();
+    else sent.on('continue', () => sent.end(body)).flushHeaders();
   });
 
-  afterAll(async () => {
-    service.child.kill('SIGTERM');
-    await service.exited;
-    await collector.close();
-    await database.drop();
-    await rm(directory, { recursive: true, force: true });
+// RUN-10, RUN-24
+test('the log records each request with its id and without secrets', async () => {
+  const visitor = await signInAt(service.address);
+  const token = String(visitor.cookie());
+  const body = { username: 'root', password: 'secret-wrong-word', totp_code: 'secret-totp-code' };
+  await visitor.send('/auth/login', { method: 'POST', body });
+  await visitor.send('/auth/login', { method: 'POST', body: '{"password":"secret-malformed' });
+  await visitor.send('/auth/login', { method: 'POST', body: { ...body, 'secret-unknown': 1 } });
+  const asked = await visitor.send('/posts?tag=secret-tag&token=secret-query');
+  await visitor.send('/auth/me', { headers: { authorization: 'Bearer secret-bearer' } });
+  await visitor.send('/nothing?key=secret-missing');
+  await visitor.send('/posts?cursor=secret-cursor');
+  await visitor.send('/posts/%E0%A4%A?key=secret-badly-encoded');
+  await visitor.send('/posts?tag=x', { method: 'DELETE', headers: { 'x-api-key': 'secret-header' } });
+  await visitor.ok('logout');
+
+  const lines = service.output().split('\n');
+  const entries = entriesOf(service.output());
+  expect(entries).toContainEqual(
+    expect.objectContaining({
+      reqId: asked.headers.get('x-request-id'),
+      req: expect.objectContaining({ method: 'GET', path: `${basePath}/posts` }),
+    }),
+  );
+  // The spans of the last request are the last to arrive.
+  await collector.find(({ name }) => name === 'logout');
+  const spans = collector.spans.map((span) => JSON.stringify(span));
+  const secrets = [token, rootPassword, encodeURIComponent(rootPassword)];
+  const said = [service.output(), ...spans];
+  expect(secrets.filter((secret) => said.some((text) => text.includes(secret)))).toEqual([]);
+  expect([...lines, ...spans].filter((line) => line.includes('secret-'))).toEqual([]);
+  // Checks all levels, because a missing line proves nothing if its level is not logged.
+  expect(entries.length).toBeGreaterThan(15);
+});
+
+// RUN-24
+test('the traces lead from a request to its statements and to the job that it enqueues', async () => {
+  const visitor = await signInAt(service.address);
+  // The service reads the head before it receives the body.
+  const signIn = await requestIdOf(
+    {
+      method: 'POST',
+      path: `${basePath}/auth/login`,
+      headers: { 'content-type': 'application/json', expect: '100-continue' },
+    },
+    JSON.stringify({ username: 'root', password: rootPassword }),
+  );
+  const { id } = await upload(visitor, plainFile('traced'));
+  const shown = await visitor.send(`/assets/${id}`);
+
+  const span = await collector.find(
+    ({ attributes }) => attributes['vitrine.request_id'] === shown.headers.get('x-request-id'),
+  );
+  expect(span).toMatchObject({
+    name: 'getAsset',
+    attributes: {
+      'http.request.method': 'GET',
+      'http.route': `${basePath}/assets/:id`,
+      'http.response.status_code': 200,
+      'vitrine.caller': 'user',
+    },
   });
-
-  const entriesOf = (output: string) =>
-    output
-      .split('\n')
-      .filter((line) => line.startsWith('{'))
-      .map((line): Record<string, unknown> => JSON.parse(line));
-
-  /** Sends a request, with its body once the service asks for it, and returns the id of the request. */
-  const requestIdOf = (options: RequestOptions, body = '') =>
-    new Promise<string>((resolve, reject) => {
-      const { hostname: host, port } = new URL(service.address);
-      const sent = request({ host, port, ...options }, (response) => {
-        response.resume();
-        response.on('end', () => resolve(String(response.headers['x-request-id'])));
-      });
-      sent.on('error', reject);
-      if (body === '') sent.end();
-      else sent.on('continue', () => sent.end(body)).flushHeaders();
-    });
-
-  // RUN-10, RUN-24
-  test('records each request with its id and without secrets', async () => {
-    const visitor = visit(service.address);
-    await visitor.ok('login', { body: { username: 'root', password } });
-    const token = String(visitor.cookie());
-    const body = { username: 'root', password: 'secret-wrong-word', totp_code: 'secret-totp-code' };
-    await visitor.send('/auth/login', { method: 'POST', body });
-    await visitor.send('/auth/login', { method: 'POST', body: '{"password":"secret-malformed' });
-    await visitor.send('/auth/login', { method: 'POST', body: { ...body, 'secret-unknown': 1 } });
-    const asked = await visitor.send('/posts?tag=secret-tag&token=secret-query');
-    await visitor.send('/auth/me', { headers: { authorization: 'Bearer secret-bearer' } });
-    await visitor.send('/nothing?key=secret-missing');
-    await visitor.send('/posts?cursor=secret-cursor');
-    await visitor.send('/posts/%E0%A4%A?key=secret-badly-encoded');
-    await visitor.send('/posts?tag=x', { method: 'DELETE', headers: { 'x-api-key': 'secret-header' } });
-    await visitor.ok('logout');
-
-    const lines = service.output().split('\n');
-    const entries = entriesOf(service.output());
-    expect(entries).toContainEqual(
-      expect.objectContaining({
-        reqId: asked.headers.get('x-request-id'),
-        req: expect.objectContaining({ method: 'GET', path: `${basePath}/posts` }),
-      }),
-    );
-    // The spans of the last request are the last to arrive.
-    await collector.find(({ name }) => name === 'logout');
-    const spans = collector.spans.map((span) => JSON.stringify(span));
-    const secrets = [token, password, encodeURIComponent(password)];
-    const said = [service.output(), ...spans];
-    expect(secrets.filter((secret) => said.some((text) => text.includes(secret)))).toEqual([]);
-    expect([...lines, ...spans].filter((line) => line.includes('secret-'))).toEqual([]);
-    // Checks all levels, because a missing line proves nothing if its level is not logged.
-    expect(entries.length).toBeGreaterThan(15);
+  expect(JSON.stringify(span)).not.toContain(id);
+  const statement = await collector.find(({ parentSpanId }) => parentSpanId === span.spanId);
+  expect(statement).toMatchObject({
+    traceId: span.traceId,
+    attributes: { 'db.system.name': 'postgresql' },
   });
+  expect(statement.attributes['db.query.text']).toMatch(/\$1/);
 
-  // RUN-24
-  test('traces a request to its statements and to the job that it enqueues', async () => {
-    const visitor = visit(service.address);
-    await visitor.ok('login', { body: { username: 'root', password } });
-    // The service reads the head before it receives the body.
-    const signIn = await requestIdOf(
-      {
-        method: 'POST',
-        path: `${basePath}/auth/login`,
-        headers: { 'content-type': 'application/json', expect: '100-continue' },
-      },
-      JSON.stringify({ username: 'root', password }),
-    );
-    const { id } = await upload(visitor, plainFile('traced'));
-    const shown = await visitor.send(`/assets/${id}`);
+  // Also after its body was read.
+  const signedIn = await collector.find(({ attributes }) => attributes['vitrine.request_id'] === signIn);
+  await collector.find(
+    ({ parentSpanId, attributes }) =>
+      parentSpanId === signedIn.spanId && /insert into "?sessions/.test(String(attributes['db.query.text'])),
+  );
 
-    const span = await collector.find(
-      ({ attributes }) => attributes['vitrine.request_id'] === shown.headers.get('x-request-id'),
-    );
-    expect(span).toMatchObject({
-      name: 'getAsset',
-      attributes: {
-        'http.request.method': 'GET',
-        'http.route': `${basePath}/assets/:id`,
-        'http.response.status_code': 200,
-        'vitrine.caller': 'user',
-      },
+  const created = await collector.find(({ name }) => name === 'createAsset');
+  const job = await collector.find(
+    ({ name, links }) => name.startsWith('job ') && links?.[0]?.traceId === created.traceId,
+  );
+  expect(job.links?.[0]?.spanId).toBe(created.spanId);
+  expect(job.traceId).not.toBe(created.traceId);
+  await collector.find(({ parentSpanId }) => parentSpanId === job.spanId);
+  expect(collector.headers()['x-key']).toBe('of the collector');
+
+  const ids = { trace_id: span.traceId, span_id: span.spanId, reqId: shown.headers.get('x-request-id') };
+  const lines = entriesOf(service.output()).filter((entry) => entry.reqId === ids.reqId);
+  expect(lines).toEqual([expect.objectContaining(ids), expect.objectContaining(ids)]);
+});
+
+// RUN-25
+test('the service takes part in the trace of a trusted proxy alone', async () => {
+  const given = 'a'.repeat(32);
+  const spanOf = async (localAddress: string, traceparent: string) => {
+    const requestId = await requestIdOf({
+      localAddress,
+      headers: { traceparent },
+      path: `${basePath}/appearance`,
     });
-    expect(JSON.stringify(span)).not.toContain(id);
-    const statement = await collector.find(({ parentSpanId }) => parentSpanId === span.spanId);
-    expect(statement).toMatchObject({
-      traceId: span.traceId,
-      attributes: { 'db.system.name': 'postgresql' },
-    });
-    expect(statement.attributes['db.query.text']).toMatch(/\$1/);
+    return collector.find(({ attributes }) => attributes['vitrine.request_id'] === requestId);
+  };
+  const [trusted, foreign, malformed] = await Promise.all([
+    spanOf('127.0.0.2', `00-${given}-${'b'.repeat(16)}-01`),
+    spanOf('127.0.0.1', `00-${given}-${'b'.repeat(16)}-01`),
+    spanOf('127.0.0.2', 'nonsense'),
+  ]);
+  expect(trusted).toMatchObject({ traceId: given, parentSpanId: 'b'.repeat(16) });
+  expect(foreign.traceId).not.toBe(given);
+  expect(malformed.traceId).toMatch(/^[0-9a-f]{32}$/);
+});
 
-    // Also after its body was read.
-    const signedIn = await collector.find(({ attributes }) => attributes['vitrine.request_id'] === signIn);
-    await collector.find(
-      ({ parentSpanId, attributes }) =>
-        parentSpanId === signedIn.spanId &&
-        /insert into "?sessions/.test(String(attributes['db.query.text'])),
-    );
-
-    const created = await collector.find(({ name }) => name === 'createAsset');
-    const job = await collector.find(
-      ({ name, links }) => name.startsWith('job ') && links?.[0]?.traceId === created.traceId,
-    );
-    expect(job.links?.[0]?.spanId).toBe(created.spanId);
-    expect(job.traceId).not.toBe(created.traceId);
-    await collector.find(({ parentSpanId }) => parentSpanId === job.spanId);
-    expect(collector.headers()['x-key']).toBe('of the collector');
-
-    const ids = { trace_id: span.traceId, span_id: span.spanId, reqId: shown.headers.get('x-request-id') };
-    const lines = entriesOf(service.output()).filter((entry) => entry.reqId === ids.reqId);
-    expect(lines).toEqual([expect.objectContaining(ids), expect.objectContaining(ids)]);
-  });
-
-  // RUN-25
-  test('takes part in the trace of a trusted proxy alone', async () => {
-    const given = 'a'.repeat(32);
-    const spanOf = async (localAddress: string, traceparent: string) => {
-      const requestId = await requestIdOf({
-        localAddress,
-        headers: { traceparent },
-        path: `${basePath}/appearance`,
-      });
-      return collector.find(({ attributes }) => attributes['vitrine.request_id'] === requestId);
-    };
-    const [trusted, foreign, malformed] = await Promise.all([
-      spanOf('127.0.0.2', `00-${given}-${'b'.repeat(16)}-01`),
-      spanOf('127.0.0.1', `00-${given}-${'b'.repeat(16)}-01`),
-      spanOf('127.0.0.2', 'nonsense'),
-    ]);
-    expect(trusted).toMatchObject({ traceId: given, parentSpanId: 'b'.repeat(16) });
-    expect(foreign.traceId).not.toBe(given);
-    expect(malformed.traceId).toMatch(/^[0-9a-f]{32}$/);
-  });
-
-  // RUN-26
-  test('/readyz and the doctor report the telemetry', async () => {
-    const ready = await fetch(`${service.address}/readyz`);
-    expect(await ready.json()).toMatchObject({ telemetry: { metrics: 'off', traces: 'on' } });
-    const visitor = visit(service.address);
-    await visitor.ok('login', { body: { username: 'root', password } });
-    const { checks } = await visitor.ok('getDoctor');
-    const { host } = new URL(collector.address);
-    expect(checks.find(({ code }) => code === 'traces')).toMatchObject({
-      status: 'ok',
-      detail: `traces go to ${host}`,
-    });
+// RUN-26
+test('/readyz and the doctor report the telemetry', async () => {
+  const ready = await fetch(`${service.address}/readyz`);
+  expect(await ready.json()).toMatchObject({ telemetry: { metrics: 'off', traces: 'on' } });
+  const visitor = await signInAt(service.address);
+  const { checks } = await visitor.ok('getDoctor');
+  const { host } = new URL(collector.address);
+  expect(checks.find(({ code }) => code === 'traces')).toMatchObject({
+    status: 'ok',
+    detail: `traces go to ${host}`,
   });
 });

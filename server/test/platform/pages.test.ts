@@ -1,22 +1,19 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import Fastify from 'fastify';
 import { afterAll, expect, test } from 'vitest';
 import { servePages } from '../../src/platform/http/pages.ts';
+import { temporaryDirectory } from '../support/temporary.ts';
 
 const server = Fastify();
 
-const root = await mkdtemp(join(tmpdir(), 'vitrine-pages-'));
+const root = await temporaryDirectory();
 await mkdir(join(root, '_app/immutable/chunks'), { recursive: true });
 await writeFile(join(root, 'index.html'), 'the page');
 await writeFile(join(root, '_app/immutable/chunks/old.js'), 'old');
 await servePages(server, root);
 
-afterAll(async () => {
-  await server.close();
-  await rm(root, { recursive: true, force: true });
-});
+afterAll(() => server.close());
 
 async function get(url: string): Promise<{ status: number; text: string; cached: unknown }> {
   const { statusCode: status, body: text, headers } = await server.inject(url);

@@ -9,6 +9,7 @@ import { startServing } from '../../src/main.ts';
 import { openPoolerPool, type PoolerPool } from '../../src/platform/database/pool.ts';
 import { DatabaseUnusable } from '../../src/platform/database/unusable.ts';
 import { type Clone, cloneTemplate } from '../support/clone.ts';
+import { rootSettings } from '../support/first-admin.ts';
 import { type PgBouncer, pgbouncer, startPgBouncer } from '../support/pgbouncer.ts';
 
 const title =
@@ -17,8 +18,6 @@ const title =
     : 'behind PgBouncer with transaction pooling';
 const tellsWhat =
   /^DATABASE_URL: a connection pooler answers there.*; set VITRINE_DATABASE_POOLING=transaction, and VITRINE_DATABASE_DIRECT_URL to PostgreSQL itself$/;
-
-const admin = { VITRINE_ADMIN_USERNAME: 'root', VITRINE_ADMIN_PASSWORD: 'a long password' };
 
 describe.skipIf(pgbouncer === null)(title, () => {
   let clone: Clone;
@@ -49,7 +48,9 @@ describe.skipIf(pgbouncer === null)(title, () => {
   /** Starts a service with these settings, which stops after the tests; returns its address. */
   async function start(env: Record<string, string>): Promise<string> {
     const own = { VITRINE_DATA: dataDir, VITRINE_LOG_LEVEL: 'warn', VITRINE_RATE_LIMITS: 'off' };
-    const running = await startServing(readConfig({ ...own, ...admin, VITRINE_PORT: '0', ...env }, dataDir));
+    const running = await startServing(
+      readConfig({ ...own, ...rootSettings, VITRINE_PORT: '0', ...env }, dataDir),
+    );
     stops.push(running.stop);
     return running.url ?? '';
   }

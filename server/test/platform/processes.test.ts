@@ -1,27 +1,24 @@
 import { chmod, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeEach, expect, test } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import { enqueue } from '../../src/job-table.ts';
 import { startWorking } from '../../src/main.ts';
-import { reachableByDatabaseUser } from '../../src/platform/database/database-user.ts';
-import { type Visitor, visit } from '../support/client.ts';
-import { type Clone, cloneTemplate } from '../support/clone.ts';
+import type { Visitor } from '../support/client.ts';
+import { cloneTemplate } from '../support/clone.ts';
+import { rootSettings, signInAt } from '../support/first-admin.ts';
 import { upload } from '../support/library.ts';
 import { jpeg } from '../support/pictures.ts';
 import { bin, isAlive, type ServiceProcess, startProcess } from '../support/process.ts';
+import { base } from './clusters.ts';
 
-const base = reachableByDatabaseUser(tmpdir()) ? tmpdir() : '/var/tmp';
-const admin = { username: 'root', password: 'a long password' };
-const env = {
-  VITRINE_PROCESSES: '2',
-  VITRINE_METRICS_TOKEN: 'a-token-for-prometheus',
-  VITRINE_ADMIN_USERNAME: admin.username,
-  VITRINE_ADMIN_PASSWORD: admin.password,
-};
+const env = { ...rootSettings, VITRINE_PROCESSES: '2', VITRINE_METRICS_TOKEN: 'a-token-for-prometheus' };
+/** The database of the tests that are not about the embedded one. */
+const clone = await cloneTemplate();
+const database = { DATABASE_URL: clone.url };
+afterAll(() => clone.drop());
 
 let dataDir: string;
 const started: ServiceProcess[] = [];
@@ -72,128 +69,110 @@ async function stateOf(who: Visitor, id: string): Promise<string | null> {
   return asset.restricted ? null : asset.processing_status;
 }
 
-async function signIn(service: ServiceProcess): Promise<Visitor> {
-  const root = visit(service.address);
-  await root.ok('login', { body: admin });
-  return root;
-}
-
 // RUN-20
-describe('with VITRINE_PROCESSES', () => {
-  /** The database of the tests that are not about the embedded one. */
-  let clone: Clone;
-  let database: { DATABASE_URL: string };
+test('several processes of VITRINE_PROCESSES share sessions and files, and replace one that was killed', async () => {
+  const service = await start();
+  const root = await signInAt(service.address);
+  const pids = await servingPids(service);
+  expect(pids).toHaveLength(2);
+  const asset = await upload(root, await jpeg(40, 30));
+  await expect.poll(() => stateOf(root, asset.id), { timeout: 60_000 }).toBe('ready');
 
-  beforeAll(async () => {
-    clone = await cloneTemplate();
-    database = { DATABASE_URL: clone.url };
-  });
-  afterAll(() => clone.drop());
-
-  test('several processes share sessions and files, and replace one that was killed', async () => {
-    const service = await start();
-    const root = await signIn(service);
-    const pids = await servingPids(service);
-    expect(pids).toHaveLength(2);
-    const asset = await upload(root, await jpeg(40, 30));
-    await expect.poll(() => stateOf(root, asset.id), { timeout: 60_000 }).toBe('ready');
-
-    const again = await signIn(service);
-    // Each process reports all of them.
-    const headers = { authorization: `Bearer ${env.VITRINE_METRICS_TOKEN}`, connection: 'close' };
-    for (let n = 0; n < 3; n += 1) {
-      const scraped = await (await fetch(`${service.address}/metrics`, { headers })).text();
-      const logins = [...scraped.matchAll(/_count{operation="login".*} (\d+)/g)].map(([, count]) =>
-        Number(count),
-      );
-      expect(logins.reduce((sum, count) => sum + count)).toBe(2);
-      const reporting = new Set(
-        [...scraped.matchAll(/^process_resident_memory_bytes{process="(\d+)"}/gm)].map(([, pid]) => pid),
-      );
-      expect(reporting).toEqual(new Set([service.child.pid, ...pids].map(String)));
-    }
-
-    // New connections reach either process.
-    await root.ok('logout');
-    for (let n = 0; n < 8; n += 1) expect(await statusOf(root)).toBe(401);
-
-    process.kill(pids[0] ?? 0, 'SIGKILL');
-    await expect.poll(() => servingPids(service), { timeout: 60_000 }).not.toContain(pids[0]);
-    await expect.poll(async () => (await servingPids(service)).length, { timeout: 60_000 }).toBe(2);
-    for (let n = 0; n < 8; n += 1) expect(await statusOf(again)).toBe(200);
-
-    const last = await servingPids(service);
-    service.child.kill('SIGTERM');
-    expect(await service.exited).toBe(0);
-    expect(last.filter(isAlive)).toEqual([]);
-  });
-
-  // RUN-21
-  test('jobs run where VITRINE_JOBS assigns them, and no process outlives the one that was started', async () => {
-    const serving = await start({ ...database, VITRINE_JOBS: 'none' });
-    const root = await signIn(serving);
-    const { id } = await upload(root, await jpeg(40, 30));
-    const config = readConfig(
-      { ...database, VITRINE_DATA: dataDir, VITRINE_LOG_LEVEL: 'silent', VITRINE_JOBS: 'render' },
-      dataDir,
+  const again = await signInAt(service.address);
+  // Each process reports all of them.
+  const headers = { authorization: `Bearer ${env.VITRINE_METRICS_TOKEN}`, connection: 'close' };
+  for (let n = 0; n < 3; n += 1) {
+    const scraped = await (await fetch(`${service.address}/metrics`, { headers })).text();
+    const logins = [...scraped.matchAll(/_count{operation="login".*} (\d+)/g)].map(([, count]) =>
+      Number(count),
     );
-    const worker = await startWorking(config, { join: true, port: null });
-    await expect.poll(() => stateOf(root, id), { timeout: 60_000 }).toBe('ready');
-    await worker.stop();
-    const client = new pg.Client(clone.settings);
-    await client.connect();
-    const { rows } = await client.query('select task_identifier as kind from graphile_worker.jobs');
-    await client.end();
-    const waiting = rows.map(({ kind }) => kind);
-    expect(waiting).toContain('extract');
-    expect(waiting).not.toContain('render');
+    expect(logins.reduce((sum, count) => sum + count)).toBe(2);
+    const reporting = new Set(
+      [...scraped.matchAll(/^process_resident_memory_bytes{process="(\d+)"}/gm)].map(([, pid]) => pid),
+    );
+    expect(reporting).toEqual(new Set([service.child.pid, ...pids].map(String)));
+  }
 
-    const pids = await servingPids(serving);
-    serving.child.kill('SIGKILL');
-    await serving.exited;
-    await expect.poll(() => pids.filter(isAlive), { timeout: 60_000 }).toEqual([]);
-  });
+  // New connections reach either process.
+  await root.ok('logout');
+  for (let n = 0; n < 8; n += 1) expect(await statusOf(root)).toBe(401);
 
-  // RUN-29
-  test('a worker serves its health and metrics on VITRINE_WORKER_PORT, and nothing else', async () => {
-    const { VITRINE_METRICS_TOKEN } = env;
-    const settings = { ...database, VITRINE_DATA: dataDir, VITRINE_METRICS_TOKEN, VITRINE_WORKER_PORT: '0' };
-    const config = readConfig({ ...settings, VITRINE_LOG_LEVEL: 'silent' }, dataDir);
-    const { url, deps, stop } = await startWorking(config, { join: true, port: config.workerPort });
-    try {
-      const get = (path: string, headers: Record<string, string> = {}) => fetch(`${url}${path}`, { headers });
-      expect(await (await get('/healthz')).json()).toEqual({ status: 'ok' });
-      expect(await (await get('/readyz')).json()).toEqual({
-        status: 'ready',
-        checks: { database: 'ok', storage: 'ok' },
-        telemetry: { metrics: 'on', traces: 'off' },
-      });
-      expect((await get('/metrics')).status).toBe(401);
-      await enqueue(deps.db, 'count-storage', {}, { key: 'count-again' });
-      const scrape = async () =>
-        (await get('/metrics', { authorization: `Bearer ${VITRINE_METRICS_TOKEN}` })).text();
-      await expect
-        .poll(scrape, { timeout: 30_000 })
-        .toMatch(
-          /^vitrine_job_duration_seconds_count{kind="count-storage",outcome="done",process="\d+"} [1-9]/m,
-        );
-      const text = await scrape();
-      for (const name of ['statement_duration_seconds_count', 'jobs'])
-        expect(text).toContain(`vitrine_${name}`);
-      for (const path of ['/', '/api/v1/posts', '/setup']) expect((await get(path)).status).toBe(404);
-    } finally {
-      await stop();
-    }
-    await expect(fetch(`${url}/healthz`)).rejects.toThrow();
-  });
+  process.kill(pids[0] ?? 0, 'SIGKILL');
+  await expect.poll(() => servingPids(service), { timeout: 60_000 }).not.toContain(pids[0]);
+  await expect.poll(async () => (await servingPids(service)).length, { timeout: 60_000 }).toBe(2);
+  for (let n = 0; n < 8; n += 1) expect(await statusOf(again)).toBe(200);
 
-  test('the start reports an occupied port in one line', async () => {
-    const occupant = createServer().listen(0, '127.0.0.1');
-    await new Promise((resolve) => occupant.once('listening', resolve));
-    const address = occupant.address();
-    const port = typeof address === 'object' && address !== null ? address.port : 0;
-    const failed = await start({ ...database, VITRINE_PORT: String(port) }).catch(String);
-    occupant.close();
-    expect(failed).toBe(`Error: ended with 1: port ${port} is in use; set VITRINE_PORT to another`);
-  });
+  const last = await servingPids(service);
+  service.child.kill('SIGTERM');
+  expect(await service.exited).toBe(0);
+  expect(last.filter(isAlive)).toEqual([]);
+});
+
+// RUN-21
+test('jobs run where VITRINE_JOBS assigns them, and no process outlives the one that was started', async () => {
+  const serving = await start({ ...database, VITRINE_JOBS: 'none' });
+  const root = await signInAt(serving.address);
+  const { id } = await upload(root, await jpeg(40, 30));
+  const config = readConfig(
+    { ...database, VITRINE_DATA: dataDir, VITRINE_LOG_LEVEL: 'silent', VITRINE_JOBS: 'render' },
+    dataDir,
+  );
+  const worker = await startWorking(config, { join: true, port: null });
+  await expect.poll(() => stateOf(root, id), { timeout: 60_000 }).toBe('ready');
+  await worker.stop();
+  const client = new pg.Client(clone.settings);
+  await client.connect();
+  const { rows } = await client.query('select task_identifier as kind from graphile_worker.jobs');
+  await client.end();
+  const waiting = rows.map(({ kind }) => kind);
+  expect(waiting).toContain('extract');
+  expect(waiting).not.toContain('render');
+
+  const pids = await servingPids(serving);
+  serving.child.kill('SIGKILL');
+  await serving.exited;
+  await expect.poll(() => pids.filter(isAlive), { timeout: 60_000 }).toEqual([]);
+});
+
+// RUN-29
+test('a worker serves its health and metrics on VITRINE_WORKER_PORT, and nothing else', async () => {
+  const { VITRINE_METRICS_TOKEN } = env;
+  const settings = { ...database, VITRINE_DATA: dataDir, VITRINE_METRICS_TOKEN, VITRINE_WORKER_PORT: '0' };
+  const config = readConfig({ ...settings, VITRINE_LOG_LEVEL: 'silent' }, dataDir);
+  const { url, deps, stop } = await startWorking(config, { join: true, port: config.workerPort });
+  try {
+    const get = (path: string, headers: Record<string, string> = {}) => fetch(`${url}${path}`, { headers });
+    expect(await (await get('/healthz')).json()).toEqual({ status: 'ok' });
+    expect(await (await get('/readyz')).json()).toEqual({
+      status: 'ready',
+      checks: { database: 'ok', storage: 'ok' },
+      telemetry: { metrics: 'on', traces: 'off' },
+    });
+    expect((await get('/metrics')).status).toBe(401);
+    await enqueue(deps.db, 'count-storage', {}, { key: 'count-again' });
+    const scrape = async () =>
+      (await get('/metrics', { authorization: `Bearer ${VITRINE_METRICS_TOKEN}` })).text();
+    await expect
+      .poll(scrape, { timeout: 30_000 })
+      .toMatch(
+        /^vitrine_job_duration_seconds_count{kind="count-storage",outcome="done",process="\d+"} [1-9]/m,
+      );
+    const text = await scrape();
+    for (const name of ['statement_duration_seconds_count', 'jobs'])
+      expect(text).toContain(`vitrine_${name}`);
+    for (const path of ['/', '/api/v1/posts', '/setup']) expect((await get(path)).status).toBe(404);
+  } finally {
+    await stop();
+  }
+  await expect(fetch(`${url}/healthz`)).rejects.toThrow();
+});
+
+test('the start reports an occupied port in one line', async () => {
+  const occupant = createServer().listen(0, '127.0.0.1');
+  await new Promise((resolve) => occupant.once('listening', resolve));
+  const address = occupant.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  const failed = await start({ ...database, VITRINE_PORT: String(port) }).catch(String);
+  occupant.close();
+  expect(failed).toBe(`Error: ended with 1: port ${port} is in use; set VITRINE_PORT to another`);
 });

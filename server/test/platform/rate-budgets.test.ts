@@ -1,10 +1,10 @@
 import { sql } from 'kysely';
-import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, describe, expect, test, vi } from 'vitest';
 import { openPool } from '../../src/platform/database/pool.ts';
 import { type Budget, openRateBudgets } from '../../src/platform/http/rate-limit.ts';
 import { expire } from '../../src/sweep/expired.ts';
 import { visit } from '../support/client.ts';
-import { type Library, openLibrary } from '../support/library.ts';
+import { openLibrary } from '../support/library.ts';
 import { openSecond, settingsOf } from '../support/second.ts';
 
 const log = { warn: vi.fn() };
@@ -12,6 +12,7 @@ const general: Budget = { name: 'general', limit: 600, windowSeconds: 60, exact:
 const exact: Budget = { name: 'exact', limit: 10, windowSeconds: 60, exact: true };
 
 const library = await openLibrary();
+const { db } = library.deps;
 
 afterEach(() => {
   vi.restoreAllMocks();
@@ -20,16 +21,15 @@ afterEach(() => {
 });
 
 /** Opens the budgets of another process. */
-const another = (db = library.deps.db) => openRateBudgets(db, log);
+const another = (its = db) => openRateBudgets(its, log);
 
 async function storedUses(key: string): Promise<number | undefined> {
-  const row = await library.deps.db
-    .selectFrom('rate_budgets')
-    .select('used')
-    .where('key', '=', key)
-    .executeTakeFirst();
-  return row?.used;
+  const row = db.selectFrom('rate_budgets').select('used').where('key', '=', key);
+  return (await row.executeTakeFirst())?.used;
 }
+
+const endWindow = (key: string) =>
+  sql`update rate_budgets set ends_at = now() - interval '1 second' where key = ${key}`.execute(db);
 
 /** Returns how many of these uses were admitted. */
 async function admitted(uses: Promise<void>[]): Promise<number> {
@@ -37,16 +37,12 @@ async function admitted(uses: Promise<void>[]): Promise<number> {
   return outcomes.filter(({ status }) => status === 'fulfilled').length;
 }
 
-describe('sign-in over two processes', () => {
-  let limited: Library;
-  let processes: string[];
+const limited = await openLibrary({ VITRINE_RATE_LIMITS: 'on', VITRINE_ANONYMOUS_LIMIT: '2' });
+const second = await openSecond(limited);
+afterAll(second.close);
 
-  beforeAll(async () => {
-    limited = await openLibrary({ VITRINE_RATE_LIMITS: 'on', VITRINE_ANONYMOUS_LIMIT: '2' });
-    const second = await openSecond(limited);
-    processes = [limited.address, second.address];
-    return second.close;
-  });
+describe('sign-in over two processes', () => {
+  const processes = [limited.address, second.address];
 
   const signIn = (i: number, username: string, cookie?: string) =>
     visit(processes[i % 2] ?? '', {}, cookie).send('/auth/login', {
@@ -127,9 +123,7 @@ describe('a budget', () => {
       status: 429,
       headers: { 'retry-after': expect.stringMatching(/^([1-5]?\d|60)$/) },
     });
-    await sql`update rate_budgets set ends_at = now() - interval '1 second' where key = 'exact window'`.execute(
-      library.deps.db,
-    );
+    await endWindow('exact window');
     expect(await admitted([another().spend(exact, 'window')])).toBe(1);
     // A process learns of the next window when its own clock reaches the end of the present one.
     const later = performance.now() + 61_000;
@@ -151,10 +145,8 @@ describe('a budget', () => {
     const rates = another();
     await rates.spend(exact, 'ended');
     await rates.spend(exact, 'running');
-    await sql`update rate_budgets set ends_at = now() - interval '1 second' where key = 'exact ended'`.execute(
-      library.deps.db,
-    );
-    await expire(library.deps.db);
+    await endWindow('exact ended');
+    await expire(db);
     expect([await storedUses('exact ended'), await storedUses('exact running')]).toEqual([undefined, 1]);
   });
 });

@@ -1,15 +1,12 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isPlain, type Operation } from '@vitrine/contract/operation';
 import { operations } from '@vitrine/contract/operations';
 import pg from 'pg';
 import { afterAll, describe, expect, test, vi } from 'vitest';
 import { readConfig } from '../../src/config.ts';
-import type { Deps } from '../../src/deps.ts';
 import { createAccount } from '../../src/identity/accounts.ts';
 import { openHashing } from '../../src/identity/hashing.ts';
-import type { Passwords } from '../../src/identity/password.ts';
 import { startSession } from '../../src/identity/sessions.ts';
 import { migrate } from '../../src/platform/database/migrate.ts';
 import { openReplicaOf } from '../../src/platform/database/open.ts';
@@ -22,23 +19,12 @@ import { urlOf } from '../support/clone.ts';
 import { publish, upload } from '../support/library.ts';
 import { plainFile } from '../support/pictures.ts';
 import { type ReplicatedServer, startReplicated } from '../support/replica.ts';
+import { temporaryDirectory } from '../support/temporary.ts';
 
 const token = 'a-token-for-prometheus';
 
-interface Serving {
-  address: string;
-  passwords: Passwords;
-  log: Deps['log'];
-  /** Log messages about its replica. */
-  said: string[];
-  /** Reads that a replica may serve, by the server that answered. */
-  reads(): Promise<Record<'replica' | 'primary' | 'repeated', number>>;
-  replicaCheck(): Promise<string>;
-  close(): Promise<void>;
-}
-
 /** Starts a service with its own connections to the primary and the replica, like another process. */
-async function serve(servers: ReplicatedServer, dataDir: string): Promise<Serving> {
+async function serve(servers: ReplicatedServer, dataDir: string) {
   const config = readConfig(
     {
       VITRINE_DATA: dataDir,
@@ -63,26 +49,28 @@ async function serve(servers: ReplicatedServer, dataDir: string): Promise<Servin
     hashing: openHashing(4),
   });
   const address = await server.listen({ host: '127.0.0.1', port: 0 });
-  const reads = async () => {
+  const metrics = async () => {
     const response = await fetch(`${address}/metrics`, { headers: { authorization: `Bearer ${token}` } });
-    const lines = (await response.text()).matchAll(
-      /^vitrine_replica_reads_total\{.*server="(\w+)".*\} (\d+)$/gm,
-    );
-    const counts = new Map([...lines].map(([, by, count]) => [by, Number(count)]));
-    const readsBy = (by: string) => counts.get(by) ?? Number.NaN;
-    return { replica: readsBy('replica'), primary: readsBy('primary'), repeated: readsBy('repeated') };
+    return response.text();
   };
   return {
     address,
     passwords: deps.passwords,
     log: deps.log,
+    /** Log messages about its replica. */
     said,
-    reads,
-    async replicaCheck() {
+    metrics,
+    /** Returns the reads that a replica may serve, by the server that answered. */
+    async reads() {
+      const lines = (await metrics()).matchAll(/^vitrine_replica_reads_total\{.*server="(\w+)".*\} (\d+)$/gm);
+      const counts = new Map([...lines].map(([, by, count]) => [by, Number(count)]));
+      const readsBy = (by: string) => counts.get(by) ?? Number.NaN;
+      return { replica: readsBy('replica'), primary: readsBy('primary'), repeated: readsBy('repeated') };
+    },
+    async replicaCheck(): Promise<string> {
       const response = await fetch(`${address}/readyz`);
       expect(response.status).toBe(200);
-      const { checks }: { checks: { replica: string } } = await response.json();
-      return checks.replica;
+      return (await response.json()).checks.replica;
     },
     async close() {
       await server.close();
@@ -93,6 +81,8 @@ async function serve(servers: ReplicatedServer, dataDir: string): Promise<Servin
   };
 }
 
+type Serving = Awaited<ReturnType<typeof serve>>;
+
 const people = new Map<string, { ref: number; token: string }>();
 const accounts = [
   ['root', 'admin'],
@@ -100,7 +90,7 @@ const accounts = [
   ['bob', 'member'],
 ] as const;
 
-const dataDir = await mkdtemp(join(tmpdir(), 'vitrine-replica-'));
+const dataDir = await temporaryDirectory();
 const servers = await startReplicated(async (primary) => {
   const pool = openPool(primary, 2);
   await migrate(pool.pool);
@@ -110,8 +100,7 @@ const one = await serve(servers, dataDir);
 const two = await serve(servers, dataDir);
 const pool = openPool(servers.primary, 1);
 for (const [username, role] of accounts) {
-  const noPassword = { username, password: null, role };
-  const userRef = await createAccount(pool.db, one.passwords, noPassword);
+  const userRef = await createAccount(pool.db, one.passwords, { username, password: null, role });
   if (userRef === null) throw new Error(`${username} is taken`);
   const session = { userRef, days: 1, address: '127.0.0.1', userAgent: 'test' };
   people.set(username, { ref: userRef, token: await startSession(pool.db, session) });
@@ -119,9 +108,8 @@ for (const [username, role] of accounts) {
 await pool.close();
 
 afterAll(async () => {
-  await Promise.all([one?.close(), two?.close()]);
-  await servers?.stop();
-  await rm(dataDir, { recursive: true, force: true });
+  await Promise.all([one.close(), two.close()]);
+  await servers.stop();
 });
 
 const as = (name: string, service: Serving): Visitor => visit(service.address, {}, people.get(name)?.token);
@@ -157,8 +145,11 @@ async function replicaFinding() {
   return checks.find(({ code }) => code === 'database_replica');
 }
 
-const paused = () => servers.onReplica('select pg_wal_replay_pause()');
-const resumed = () => servers.onReplica('select pg_wal_replay_resume()');
+/** Runs `work` while the replica stays at its present state. */
+async function whilePaused(work: () => Promise<void>): Promise<void> {
+  await servers.onReplica('select pg_wal_replay_pause()');
+  await work().finally(() => servers.onReplica('select pg_wal_replay_resume()'));
+}
 
 describe('a streaming replica', () => {
   // REPLICA-1, REPLICA-5
@@ -180,8 +171,7 @@ describe('a streaming replica', () => {
     await untilServed('bob', two);
     await as('bob', two).ok('getPost', { params: { id: gone.post.id } });
     const params = { id: post.id };
-    await paused();
-    try {
+    await whilePaused(async () => {
       const [written] = await Promise.all([
         as('ann', one).ok('createComment', { params, body: { body: 'mine' } }),
         as('ann', one).ok('deletePost', { params: { id: gone.post.id }, body: undefined }),
@@ -199,9 +189,7 @@ describe('a streaming replica', () => {
         expect(likes.map(({ liked }) => liked)).toEqual([true, true]);
       });
       expect(reads).toMatchObject({ replica: 0, repeated: 0 });
-    } finally {
-      await resumed();
-    }
+    });
     await untilServed('ann', two);
   });
 
@@ -212,24 +200,20 @@ describe('a streaming replica', () => {
     const mask = as('root', one);
     await mask.ok('impersonate', { params: { ref: people.get('ann')?.ref ?? 0 }, body: undefined });
     await untilServed('bob', two);
-    await paused();
-    try {
+    await whilePaused(async () => {
       const { id } = await mask.ok('createComment', { params, body: { body: 'mine' } });
       for (const reader of [visit(two.address, {}, mask.cookie()), as('ann', two), as('root', two)]) {
         const { items } = await reader.ok('listComments', { params });
         expect(items.map((item) => item.id)).toEqual([id]);
       }
-    } finally {
-      await resumed();
-    }
+    });
   });
 
   // REPLICA-3
   test('shows others a state of at most a second ago, and is not used while it lags more', async () => {
     const { post } = await publishAsAnn();
     await untilServed('bob', two);
-    await paused();
-    try {
+    await whilePaused(async () => {
       const { id } = await as('ann', one).ok('createComment', {
         params: { id: post.id },
         body: { body: 'new' },
@@ -243,9 +227,7 @@ describe('a streaming replica', () => {
       await expect
         .poll(() => two.said.at(-1))
         .toBe('the replica serves no reads: it lags by more than a second');
-    } finally {
-      await resumed();
-    }
+    });
     await untilServed('bob', two);
     expect(two.said.at(-1)).toBe('the replica serves reads');
   });
@@ -365,8 +347,7 @@ test('operations that a replica may serve are reads of JSON behind a credential 
 
 // REPLICA-5
 test('metrics of the replica that deployment files name are reported', async () => {
-  const response = await fetch(`${one.address}/metrics`, { headers: { authorization: `Bearer ${token}` } });
-  const reported = await response.text();
+  const reported = await one.metrics();
   for (const path of ['deploy/grafana/vitrine.json', 'deploy/prometheus/alerts.yml']) {
     const file = await readFile(join(import.meta.dirname, '../../..', path), 'utf8');
     const names = file.match(/\bvitrine_replica_[a-z_]+\b/g) ?? [];

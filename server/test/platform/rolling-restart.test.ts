@@ -1,17 +1,15 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { inspect } from 'node:util';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { listen } from '../notifications/streams.ts';
-import { type Visitor, visit } from '../support/client.ts';
 import { cloneTemplate } from '../support/clone.ts';
+import { rootSettings, signInAt } from '../support/first-admin.ts';
 import { type HaProxy, haproxy, startHaProxy } from '../support/haproxy.ts';
 import { publish, upload } from '../support/library.ts';
 import { plainText } from '../support/pictures.ts';
 import { type ServiceProcess, startProcess } from '../support/process.ts';
 import { freePort } from '../support/programs.ts';
+import { temporaryDirectory } from '../support/temporary.ts';
 
 /** The number of restarts; `RESTARTS=50 npx vitest run <this file>` tries more. */
 const RESTARTS = Number(process.env.RESTARTS ?? 2);
@@ -22,7 +20,7 @@ const DRAIN_SECONDS = '4';
 const processes = new Map<number, ServiceProcess>();
 
 const clone = await cloneTemplate();
-const dataDir = await mkdtemp(join(tmpdir(), 'vitrine-restart-'));
+const dataDir = await temporaryDirectory();
 
 afterAll(async () => {
   for (const { child, exited } of processes.values()) {
@@ -30,14 +28,12 @@ afterAll(async () => {
     await exited;
   }
   await clone.drop();
-  await rm(dataDir, { recursive: true, force: true });
 });
 
 async function start(port: number, env: Record<string, string> = {}): Promise<ServiceProcess> {
   const service = await startProcess(dataDir, {
+    ...rootSettings,
     DATABASE_URL: clone.url,
-    VITRINE_ADMIN_USERNAME: 'root',
-    VITRINE_ADMIN_PASSWORD: 'a long password',
     VITRINE_PORT: String(port),
     ...env,
   });
@@ -54,27 +50,18 @@ async function keepStarting(port: number): Promise<void> {
   }
 }
 
-async function signIn(address: string): Promise<Visitor> {
-  const visitor = visit(address);
-  await visitor.ok('login', { body: { username: 'root', password: 'a long password' } });
-  return visitor;
-}
-
 // RUN-5
-describe('SIGTERM', () => {
-  // RUN-5
-  test('fails /readyz while the process keeps serving; a second one ends it', async () => {
-    const { address, child, exited } = await start(0, { VITRINE_DRAIN_SECONDS: '600' });
-    const ready = async () => (await fetch(`${address}/readyz`)).status;
-    expect(await ready()).toBe(200);
-    child.kill('SIGTERM');
-    await expect.poll(ready).toBe(503);
-    await signIn(address);
-    // The process treats signals that quickly follow the first one as the same request.
-    const repeat = setInterval(() => child.kill('SIGTERM'), 100);
-    expect(await exited).toBe(1);
-    clearInterval(repeat);
-  });
+test('SIGTERM fails /readyz while the process keeps serving; a second one ends it', async () => {
+  const { address, child, exited } = await start(0, { VITRINE_DRAIN_SECONDS: '600' });
+  const ready = async () => (await fetch(`${address}/readyz`)).status;
+  expect(await ready()).toBe(200);
+  child.kill('SIGTERM');
+  await expect.poll(ready).toBe(503);
+  await signInAt(address);
+  // The process treats signals that quickly follow the first one as the same request.
+  const repeat = setInterval(() => child.kill('SIGTERM'), 100);
+  expect(await exited).toBe(1);
+  clearInterval(repeat);
 });
 
 // POST-24
@@ -112,7 +99,7 @@ describe.skipIf(haproxy === null)(title, () => {
 
   // RUN-6
   test('fails no request while processes restart one after the other', async () => {
-    const visitor = await signIn(proxy.address);
+    const visitor = await signInAt(proxy.address);
     const asset = await upload(visitor, plainText('of every post'));
     const failures: string[] = [];
     let answered = 0;

@@ -89,22 +89,22 @@ describe('a page of the web app', () => {
   );
 });
 
-describe('the reference page', () => {
-  test('has its own policy: two scripts, and requests to this site only', async () => {
-    const { status, headers } = await get(`${basePath}/docs/`);
-    expect(status).toBe(200);
-    expectSafe(headers);
-    const directives = directivesOf(headers.get('content-security-policy'));
-    expect(directives.get('default-src')).toEqual(["'none'"]);
-    expect(directives.get('script-src')).toEqual(["'self'", expect.stringMatching(/^'sha256-/)]);
-    expect(directives.get('connect-src')).toEqual(["'self'"]);
-    for (const path of ['/docs', '/docs/js/scalar.js', '/docs/nothing', '/openapi.json'])
-      expectSafe((await get(basePath + path)).headers);
-  });
+test('the reference page has its own policy: two scripts, and requests to this site only', async () => {
+  const { status, headers } = await get(`${basePath}/docs/`);
+  expect(status).toBe(200);
+  expectSafe(headers);
+  const directives = directivesOf(headers.get('content-security-policy'));
+  expect(directives.get('default-src')).toEqual(["'none'"]);
+  expect(directives.get('script-src')).toEqual(["'self'", expect.stringMatching(/^'sha256-/)]);
+  expect(directives.get('connect-src')).toEqual(["'self'"]);
+  for (const path of ['/docs', '/docs/js/scalar.js', '/docs/nothing', '/openapi.json'])
+    expectSafe((await get(basePath + path)).headers);
 });
 
 // HTTP-24
 describe('paths that are not pages', () => {
+  const post = (body: string, type: string) => ({ method: 'POST', body, headers: { 'content-type': type } });
+
   test.each([
     ['the API', '/build-info', {}, 200],
     ['an unknown path of the API', '/nothing', {}, 404],
@@ -115,18 +115,8 @@ describe('paths that are not pages', () => {
     ['a wrong method on the reference', '/docs', { method: 'POST' }, 405],
     ['a request of nobody', '/auth/me', {}, 401],
     ['a malformed address', '/posts/%E0%A4%A', {}, 400],
-    [
-      'a body that is too large',
-      '/auth/login',
-      { method: 'POST', body: 'x'.repeat(1_100_000), headers: { 'content-type': 'application/json' } },
-      413,
-    ],
-    [
-      'a body of another type',
-      '/auth/login',
-      { method: 'POST', body: 'x', headers: { 'content-type': 'text/css' } },
-      415,
-    ],
+    ['a body that is too large', '/auth/login', post('x'.repeat(1_100_000), 'application/json'), 413],
+    ['a body of another type', '/auth/login', post('x', 'text/css'), 415],
   ])('%s is sent with the closed policy', async (_, path, init, expected) => {
     const { status, headers } = await get(basePath + path, init);
     expect(status).toBe(expected);
@@ -170,12 +160,11 @@ describe('paths that are not pages', () => {
     const path = `${basePath}/assets/${asset}/file`;
     const whole = await raw(library, root, path);
     const etag = whole.headers.get('etag') ?? '';
-    const sent: [Record<string, string>, number][] = [
+    for (const [headers, expected] of [
       [{}, 200],
       [{ range: 'bytes=0-1' }, 206],
       [{ 'if-none-match': etag }, 304],
-    ];
-    for (const [headers, expected] of sent) {
+    ] as const) {
       const answer = await raw(library, root, path, { headers });
       expect(answer.status).toBe(expected);
       expectSafe(answer.headers);

@@ -4,24 +4,26 @@ import { basePath } from '@vitrine/contract/operations';
 import { describe, expect, test } from 'vitest';
 import type { Timeouts } from '../../src/platform/http/slow-requests.ts';
 import type { Answered } from '../support/client.ts';
-import { type Account, openLibrary, upload } from '../support/library.ts';
+import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
 import { plainFile } from '../support/pictures.ts';
-import { errorOf, headOf, openWire, type Wire } from './wire.ts';
+import {
+  asForm,
+  asJson,
+  boundary,
+  errorOf,
+  formEnd,
+  headOf,
+  openWire,
+  partHead,
+  sessionOf,
+  type Wire,
+} from './wire.ts';
 
 /** Long enough for a busy machine to send a request, short enough to wait for. */
 const timeouts: Timeouts = { headMs: 800, bodyMs: 500, uploadIdleMs: 500, lingerMs: 300 };
 
-const open = (env: Record<string, string> = {}) => openLibrary(env, { timeouts });
-
-const library = await open();
+const library = await openLibrary({}, { timeouts });
 const root = await library.join('root', 'admin');
-
-const boundary = 'part-of-the-form';
-const asForm = { 'content-type': `multipart/form-data; boundary=${boundary}` };
-const asJson = { 'content-type': 'application/json' };
-const partHead = `--${boundary}\r\ncontent-disposition: form-data; name="file"; filename="a.txt"\r\n\r\n`;
-const formEnd = `\r\n--${boundary}--\r\n`;
-const sessionOf = (account: Account) => ({ cookie: `user=${account.cookie()}` });
 
 function headOfUpload(account: Account, length: number): string {
   return headOf('POST', `${basePath}/assets`, length, { ...asForm, ...sessionOf(account) });
@@ -35,30 +37,24 @@ function expectRefusal(answer: Answered, status: number, error: RegExp): void {
 
 /** Sends single bytes until the server has closed the connection. */
 async function drip(wire: Wire): Promise<Answered> {
-  let isOver = false;
-  const ended = wire.ended.finally(() => {
-    isOver = true;
-  });
-  while (!isOver) {
+  while (!wire.isOver()) {
     await wire.send(' ');
-    await Promise.race([ended, pause(timeouts.bodyMs / 10)]);
+    await Promise.race([wire.ended, pause(timeouts.bodyMs / 10)]);
   }
-  return ended;
+  return wire.ended;
 }
 
 const incoming = () => readdir(library.deps.storage.incomingDir);
 
 // HTTP-26
-describe('a head that does not arrive', () => {
-  test.each([
-    ['not a byte of it', ''],
-    ['half a line', 'GET /api/v1/au'],
-    ['no end', 'GET /api/v1/auth/me HTTP/1.1\r\nhost: localhost\r\n'],
-  ])('is 408 and the connection is closed: %s', async (_, sent) => {
-    const wire = await openWire(library);
-    await wire.send(sent);
-    expectRefusal(await wire.ended, 408, /did not arrive in time/);
-  });
+test.each([
+  ['not a byte of it', ''],
+  ['half a line', 'GET /api/v1/au'],
+  ['no end', 'GET /api/v1/auth/me HTTP/1.1\r\nhost: localhost\r\n'],
+])('a head that does not arrive is 408 and the connection is closed: %s', async (_, sent) => {
+  const wire = await openWire(library);
+  await wire.send(sent);
+  expectRefusal(await wire.ended, 408, /did not arrive in time/);
 });
 
 // HTTP-26
@@ -139,17 +135,13 @@ describe('a refused request whose body has not been read', () => {
       const headers = { ...type, ...(isSignedIn ? sessionOf(root) : {}) };
       const wire = await openWire(library);
       await wire.send(headOf(method, basePath + path, 500_000_000, headers));
-      let isOver = false;
-      const ended = wire.ended.finally(() => {
-        isOver = true;
-      });
       const block = Buffer.alloc(65_536, ' ');
-      while (!isOver) {
-        await Promise.race([wire.send(block), ended]);
+      while (!wire.isOver()) {
+        await Promise.race([wire.send(block), wire.ended]);
         // Writes that fail immediately would prevent the event loop from noticing the end of the connection.
         await nextTurn();
       }
-      expectRefusal(await ended, status, error);
+      expectRefusal(await wire.ended, status, error);
     },
   );
 
@@ -182,34 +174,34 @@ describe('a refused request whose body has not been read', () => {
 
 // HTTP-28
 describe('concurrency limits', () => {
+  const ask = async (address: Pick<Library, 'address'>) => {
+    const wire = await openWire(address);
+    await wire.send(headOf('GET', '/healthz', 0, { connection: 'close' }));
+    return wire.ended;
+  };
+
   test('answer 429 to connections of an address beyond its limit', async () => {
-    const small = await open({ VITRINE_CONNECTIONS_PER_ADDRESS: '3' });
+    const small = await openLibrary({ VITRINE_CONNECTIONS_PER_ADDRESS: '3' });
     const held = await Promise.all([openWire(small), openWire(small), openWire(small)]);
-    const ask = async () => {
-      const wire = await openWire(small);
-      await wire.send(headOf('GET', '/healthz', 0, { connection: 'close' }));
-      return wire.ended;
-    };
-    const refused = await ask();
+    const refused = await ask(small);
     expectRefusal(refused, 429, /too many connections from this address/);
     expect(refused.headers.get('retry-after')?.trim()).toBe('5');
     held[0]?.close();
-    await expect.poll(async () => (await ask()).status, { timeout: 30_000 }).toBe(200);
+    await expect.poll(async () => (await ask(small)).status, { timeout: 30_000 }).toBe(200);
     for (const wire of held) wire.close();
   });
 
   test('do not limit connections of a trusted proxy', async () => {
-    const proxied = await open({ VITRINE_CONNECTIONS_PER_ADDRESS: '1', VITRINE_TRUSTED_PROXIES: 'loopback' });
+    const env = { VITRINE_CONNECTIONS_PER_ADDRESS: '1', VITRINE_TRUSTED_PROXIES: 'loopback' };
+    const proxied = await openLibrary(env);
     const held = await Promise.all([openWire(proxied), openWire(proxied)]);
-    const wire = await openWire(proxied);
-    await wire.send(headOf('GET', '/healthz', 0, { connection: 'close' }));
-    expect((await wire.ended).status).toBe(200);
-    for (const one of held) one.close();
+    expect((await ask(proxied)).status).toBe(200);
+    for (const wire of held) wire.close();
   });
 
   test('limit uploads by account and address', async () => {
     const small = await openLibrary({ VITRINE_UPLOADS_PER_ACCOUNT: '1', VITRINE_UPLOADS_PER_ADDRESS: '2' });
-    const [mara, otto, nina] = [await small.join('mara'), await small.join('otto'), await small.join('nina')];
+    const [mara, otto, nina] = await small.joinAll('mara', 'otto', 'nina');
     const begin = async (account: Account) => {
       const wire = await openWire(small);
       await wire.send(`${headOfUpload(account, 100_000)}${partHead}bytes`);

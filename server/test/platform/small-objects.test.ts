@@ -1,15 +1,15 @@
-import { mkdtemp, rm, truncate, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { openDiskStorage } from '../../src/platform/storage/disk.ts';
 import { openSmallObjects } from '../../src/platform/storage/small-objects.ts';
 import { DamagedObject, NoSuchObject, type Storage } from '../../src/platform/storage/storage.ts';
+import { temporaryDirectory } from '../support/temporary.ts';
 
 /** The keys read from the disk. */
 let reads: string[] = [];
 
-const directory = await mkdtemp(join(tmpdir(), 'vitrine-small-'));
+const directory = await temporaryDirectory();
 const disk = await openDiskStorage(directory, 0);
 const storage: Storage = {
   ...disk,
@@ -18,7 +18,6 @@ const storage: Storage = {
     return disk.get(key, sizeBytes, range);
   },
 };
-afterAll(() => rm(directory, { recursive: true }));
 
 async function object(key: string, text: string): Promise<string> {
   await writeFile(join(directory, key), text);

@@ -27,7 +27,7 @@ export function raw(
       port,
       path,
       method,
-      headers: { cookie: `user=${account.cookie()}`, ...headers },
+      headers: { ...sessionOf(account), ...headers },
     });
     sent.on('error', reject);
     sent.on('response', (response) => {
@@ -47,12 +47,22 @@ export function raw(
   });
 }
 
+export const asJson = { 'content-type': 'application/json' };
+export const boundary = 'part-of-the-form';
+export const asForm = { 'content-type': `multipart/form-data; boundary=${boundary}` };
+/** The head of a part that is a file, and the end of its form. */
+export const partHead = `--${boundary}\r\ncontent-disposition: form-data; name="file"; filename="a.txt"\r\n\r\n`;
+export const formEnd = `\r\n--${boundary}--\r\n`;
+
+export const sessionOf = (account: Pick<Account, 'cookie'>) => ({ cookie: `user=${account.cookie()}` });
+
 /** A connection on which a request is sent in pieces. */
 export interface Wire {
   /** Resolves when the piece has been passed to the system, or can no longer be. */
   send(piece: string | Uint8Array): Promise<void>;
   /** Everything received until the server closed the connection. */
   ended: Promise<Answered>;
+  isOver(): boolean;
   close(): void;
 }
 
@@ -74,17 +84,21 @@ export async function openWire({ address }: Pick<Library, 'address'>, stubborn =
   const socket = connect({ port: Number(port), host: hostname, allowHalfOpen: stubborn });
   const received: Buffer[] = [];
   socket.on('data', (chunk) => received.push(chunk));
+  let isOver = false;
   const ended = new Promise<Answered>((resolve) => {
     // A reset ends the connection as well, after the bytes received before.
     socket.on('error', () => {});
-    const end = () => resolve(parseAnswer(Buffer.concat(received).toString('latin1')));
+    const end = () => {
+      isOver = true;
+      resolve(parseAnswer(Buffer.concat(received).toString('latin1')));
+    };
     socket.on('end', end);
     socket.on('close', end);
   });
   await new Promise((resolve) => socket.once('connect', resolve));
   const send = (piece: string | Uint8Array) =>
     new Promise<void>((resolve) => socket.write(piece, () => resolve()));
-  return { send, ended, close: () => socket.destroy() };
+  return { send, ended, isOver: () => isOver, close: () => socket.destroy() };
 }
 
 /** Returns the head of a request whose body has `length` bytes. */

@@ -86,9 +86,8 @@ describe('the focal point', () => {
       { clear_cover: true },
       { cover_thumbnail_asset_id: two.id },
       { cover_focal_x: null, cover_focal_y: null },
-    ]) {
+    ])
       expect(await coverAfter(body)).toEqual([one.id, 0.25, 0.75]);
-    }
     expect(await coverAfter({ cover_focal_x: 0, cover_focal_y: 1 })).toEqual([one.id, 0, 1]);
     for (let times = 0; times < 2; times += 1)
       expect(await coverAfter({ clear_cover_focal: true })).toEqual([one.id, ...centre]);
@@ -97,10 +96,7 @@ describe('the focal point', () => {
   const onOther: [string, () => PostUpdate][] = [
     ['another cover', () => ({ cover_asset_id: two.id })],
     ['another first member', () => ({ members: named(two, one) })],
-    [
-      'another place of the first member',
-      () => ({ members: [{ asset_id: one.id, sort_order: 9 }, ...named(two)] }),
-    ],
+    ['moving the first member', () => ({ members: [{ asset_id: one.id, sort_order: 9 }, ...named(two)] })],
     ['the first member leaving', () => ({ members: named(two) })],
   ];
   // POST-26
@@ -161,13 +157,10 @@ describe('the focal point', () => {
   // POST-25
   test('the database refuses a focal point with only one coordinate', async () => {
     const post = await publish(mara, [one]);
-    const { db } = library.deps;
-    await expect(sql`update posts set cover_focal_x = 0.5 where id = ${post.id}`.execute(db)).rejects.toThrow(
-      /check constraint/,
-    );
-    await expect(
-      sql`update posts set cover_focal_x = 'NaN', cover_focal_y = 0.5 where id = ${post.id}`.execute(db),
-    ).rejects.toThrow(/check constraint/);
+    for (const focal of [sql`cover_focal_x = 0.5`, sql`cover_focal_x = 'NaN', cover_focal_y = 0.5`]) {
+      const update = sql`update posts set ${focal} where id = ${post.id}`.execute(library.deps.db);
+      await expect(update).rejects.toThrow(/check constraint/);
+    }
   });
 
   test('set during a concurrent change of the cover applies to its own cover or is removed', async () => {

@@ -3,7 +3,7 @@ import { openLibrary, publish, upload } from '../support/library.ts';
 import { actAs, bearer, grant, nowhere } from '../support/people.ts';
 import { plainFile } from '../support/pictures.ts';
 import { addTeam } from '../support/teams.ts';
-import { everyPage } from './people.ts';
+import { everyPost } from './people.ts';
 
 const library = await openLibrary();
 const [mara, other] = await library.joinAll('mara', 'other');
@@ -78,12 +78,12 @@ describe('POST /posts', () => {
       'a coordinate beside null': { cover_focal_x: 0.5, cover_focal_y: null },
       'comments_enabled as null': { comments_enabled: null },
     };
-    const before = (await everyPage(mara, {})).flat();
+    const before = await everyPost(mara);
     for (const [name, body] of Object.entries(bodies)) {
       const status = await mara.status('POST', '/posts', { members: [member(one)], ...body });
       expect([name, status]).toEqual([name, 400]);
     }
-    expect((await everyPage(mara, {})).flat()).toEqual(before);
+    expect(await everyPost(mara)).toEqual(before);
   });
 
   // POST-17, POST-35
@@ -91,23 +91,18 @@ describe('POST /posts', () => {
     const add = (fields: Record<string, string>) => upload(other, plainFile(), fields);
     const lent = await add({});
     await publish(mara, [lent]);
-    const unusable = [
-      await add({ status: 'draft' }),
-      await add({ sensitivity: 'restricted', title: 'secret' }),
-      { id: nowhere },
-    ];
-    for (const asset of unusable) {
+    const [draft, restricted] = [await add({ status: 'draft' }), await add({ sensitivity: 'restricted' })];
+    for (const asset of [draft, restricted, { id: nowhere }]) {
       const refused = { status: 404, error: `asset ${asset.id} not found` };
       const members = [member(lent), member(asset)];
       expect(await mara.refused('createPost', { body: { members } })).toEqual(refused);
       const body = { members: [member(lent)], cover_thumbnail_asset_id: asset.id };
       expect(await mara.refused('createPost', { body })).toEqual(refused);
     }
-    for (const team_id of [nowhere, await addTeam(library, 'theirs', [other])])
-      expect(await mara.refused('createPost', { body: { members: [member(one)], team_id } })).toEqual({
-        status: 404,
-        error: 'team not found',
-      });
+    for (const team_id of [nowhere, await addTeam(library, 'theirs', [other])]) {
+      const refused = await mara.refused('createPost', { body: { members: [member(one)], team_id } });
+      expect(refused).toEqual({ status: 404, error: 'team not found' });
+    }
   });
 
   // POST-15

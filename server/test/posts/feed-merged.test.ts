@@ -2,18 +2,16 @@ import { describe, expect, test } from 'vitest';
 import { type Account, openLibrary } from '../support/library.ts';
 import { countStatements } from '../support/statements.ts';
 import { addTeam } from '../support/teams.ts';
-import { addPosts, everyPage } from './people.ts';
+import { addPosts, everyPage, everyPost } from './people.ts';
 
 /** The time of an author's first post; authors begin an hour apart, so that their lists partly overlap. */
 const hour = (n: number) => `2026-03-01T${String(n).padStart(2, '0')}:00:00Z`;
 
 /** Returns the whole feed of the people that the fan follows, in the order of the common feed. */
 async function expected(sort: 'newest' | 'oldest'): Promise<string[]> {
-  const all = (await everyPage(fan, { sort, limit: 200 })).flat();
-  const theirs = await Promise.all(
-    authors.map((author) => everyPage(fan, { author_ref: author.ref, limit: 200 })),
-  );
-  const followed = new Set(theirs.flat(2));
+  const all = await everyPost(fan, { sort, limit: 200 });
+  const theirs = await Promise.all(authors.map(({ ref }) => everyPost(fan, { author_ref: ref, limit: 200 })));
+  const followed = new Set(theirs.flat());
   return all.filter((id) => followed.has(id));
 }
 
@@ -50,14 +48,12 @@ describe('the feed of followed accounts', () => {
     const [first = ''] = await addPosts(library, { author: shy, members: [], count: 1, from: hour(5) });
     const [second = ''] = await addPosts(library, { author: shy, members: [], count: 1, from: hour(4) });
     const few = { author: shy, members: [], visibility: 'private' } as const;
+    const pages = (sort: 'newest' | 'oldest') => everyPage(reader, { feed: 'following', sort, limit: 1 });
     await addPosts(library, { ...few, count: 6, from: hour(6) });
-    expect(await everyPage(reader, { feed: 'following', limit: 1 })).toEqual([[first], [second]]);
+    expect(await pages('newest')).toEqual([[first], [second]]);
     await addPosts(library, { ...few, count: 150, from: hour(7) });
-    expect(await everyPage(reader, { feed: 'following', limit: 1 })).toEqual([[first], [second]]);
-    expect(await everyPage(reader, { feed: 'following', sort: 'oldest', limit: 1 })).toEqual([
-      [second],
-      [first],
-    ]);
+    expect(await pages('newest')).toEqual([[first], [second]]);
+    expect(await pages('oldest')).toEqual([[second], [first]]);
   });
 
   // FEED-13
@@ -79,12 +75,8 @@ test('the feed of the caller’s teams merges the posts of all of them in one or
   const teams = [await addTeam(library, 'one', [reader]), await addTeam(library, 'two', [reader])];
   const made: string[] = [];
   for (const [n, team_id] of [...teams, teams[0]].entries()) {
-    const ids = await addPosts(library, {
-      author: n === 1 ? bob : ann,
-      members: [],
-      count: 4,
-      from: hour(10 + n),
-    });
+    const author = n === 1 ? bob : ann;
+    const ids = await addPosts(library, { author, members: [], count: 4, from: hour(10 + n) });
     await library.deps.db.updateTable('posts').set({ team_id }).where('id', 'in', ids).execute();
     made.unshift(...ids);
   }

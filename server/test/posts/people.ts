@@ -3,20 +3,9 @@ import type { Visibility } from '@vitrine/contract/values';
 import { sql } from 'kysely';
 import type { Visitor } from '../support/client.ts';
 import type { Account, Library } from '../support/library.ts';
+import { pagesOf } from '../support/pages.ts';
 
-export { grant } from '../support/people.ts';
-export { addTeam } from '../support/teams.ts';
-
-/** An account with a session. */
-export function arrive(
-  library: Library,
-  username: string,
-  role: 'admin' | 'member' | 'viewer' = 'member',
-): Promise<Account> {
-  return library.join(username, role);
-}
-
-export interface ManyPosts {
+interface ManyPosts {
   author: Account;
   /** The members of each post in order. */
   members: readonly string[];
@@ -49,16 +38,12 @@ export async function addPosts({ deps: { db } }: Library, posts: ManyPosts): Pro
   return rows.map(({ id }) => id);
 }
 
-/** Returns all pages that a visitor receives for this query, in order. */
+/** Returns the ids on all pages that a visitor receives for this query, in order. */
 export async function everyPage(visitor: Visitor, query: FeedQuery): Promise<string[][]> {
-  const pages: string[][] = [];
-  let cursor: string | null = null;
-  do {
-    const page: { items: { id: string }[]; next_cursor: string | null } = await visitor.ok('listPosts', {
-      query: { ...query, ...(cursor === null ? {} : { cursor }) },
-    });
-    pages.push(page.items.map(({ id }) => id));
-    cursor = page.next_cursor;
-  } while (cursor !== null);
-  return pages;
+  const pages = await pagesOf((from) => visitor.ok('listPosts', { query: { ...query, ...from } }));
+  return pages.map((page) => page.map(({ id }) => id));
 }
+
+/** Returns the ids of all posts that a visitor receives for this query, in order. */
+export const everyPost = async (visitor: Visitor, query: FeedQuery = {}): Promise<string[]> =>
+  (await everyPage(visitor, query)).flat();

@@ -2,23 +2,23 @@ import { describe, expect, test } from 'vitest';
 import { auditEvents } from '../support/audit.ts';
 import type { Visitor } from '../support/client.ts';
 import { openLibrary, publish, upload } from '../support/library.ts';
+import { pagesOf } from '../support/pages.ts';
 import { actAs, grant } from '../support/people.ts';
 import { plainFile } from '../support/pictures.ts';
-import { everyPage } from './people.ts';
+import { everyPost } from './people.ts';
 
 const share = (who: Visitor, id: string, { ref }: { ref: number }) =>
   who.ok('putShare', { params: { id, user_ref: ref } });
 const unshare = (who: Visitor, id: string, { ref }: { ref: number }) =>
   who.ok('deleteShare', { params: { id, user_ref: ref } });
 const shared = () => publish(mara, [asset], { visibility: 'explicit-share' });
-const sends = (who: Visitor, method: string, path: string) => who.send(path, { method });
 
 const eventsOf = (id: string) => auditEvents(library, { target_id: id });
 
 /** Returns whether a caller can read the post, by every operation that would show it. */
 async function reads(who: Visitor, id: string): Promise<boolean> {
   const single = (await who.send(`/posts/${id}`)).status === 200;
-  const feed = (await everyPage(who, {})).flat().includes(id);
+  const feed = (await everyPost(who)).includes(id);
   const featuring = await who.ok('listPostsByAsset', { params: { id: asset.id } });
   expect([feed, featuring.some((post) => post.id === id)]).toEqual([single, single]);
   return single;
@@ -66,9 +66,9 @@ describe('GET, PUT and DELETE /posts/{id}/shares/{user_ref}', () => {
   test('PUT answers 201, then 200; DELETE answers 204, then 404', async () => {
     const { id } = await shared();
     const path = `/posts/${id}/shares/${ann.ref}`;
-    expect((await sends(mara, 'GET', path)).status).toBe(404);
-    const first = await sends(mara, 'PUT', path);
-    const again = await sends(mara, 'PUT', path);
+    expect(await mara.status('GET', path)).toBe(404);
+    const put = () => mara.send(path, { method: 'PUT' });
+    const [first, again] = [await put(), await put()];
     expect([first.status, again.status, again.text]).toEqual([201, 200, first.text]);
     const body = {
       user_ref: ann.ref,
@@ -77,8 +77,7 @@ describe('GET, PUT and DELETE /posts/{id}/shares/{user_ref}', () => {
     };
     expect(JSON.parse(first.text)).toEqual(body);
     expect(await mara.ok('getShare', { params: { id, user_ref: ann.ref } })).toEqual(body);
-    expect((await sends(mara, 'DELETE', path)).status).toBe(204);
-    expect((await sends(mara, 'DELETE', path)).status).toBe(404);
+    for (const status of [204, 404]) expect(await mara.status('DELETE', path)).toBe(status);
     const row = { actor_user_ref: mara.ref, subject_user_ref: ann.ref, impersonator_user_ref: null };
     expect(await eventsOf(id)).toMatchObject([
       { ...row, event: 'post.shared' },
@@ -100,20 +99,20 @@ describe('GET, PUT and DELETE /posts/{id}/shares/{user_ref}', () => {
     const { id } = await shared();
     await share(editor, id, ann);
     await share(await actAs(library, root, mara), id, ben);
-    const row = { event: 'post.shared' };
+    const event = 'post.shared';
     expect(await eventsOf(id)).toMatchObject([
-      { ...row, actor_user_ref: editor.ref, subject_user_ref: ann.ref, impersonator_user_ref: null },
-      { ...row, actor_user_ref: mara.ref, subject_user_ref: ben.ref, impersonator_user_ref: root.ref },
+      { event, actor_user_ref: editor.ref, subject_user_ref: ann.ref, impersonator_user_ref: null },
+      { event, actor_user_ref: mara.ref, subject_user_ref: ben.ref, impersonator_user_ref: root.ref },
     ]);
   });
 
   test('several concurrent PUTs create one share and one event', async () => {
     const { id } = await shared();
     const path = `/posts/${id}/shares/${ann.ref}`;
-    const statuses = async (method: string) =>
-      (await Promise.all(Array.from({ length: 12 }, (_, i) => sends(i % 2 ? mara : editor, method, path))))
-        .map(({ status }) => status)
-        .sort();
+    const statuses = async (method: string) => {
+      const sent = Array.from({ length: 12 }, (_, i) => (i % 2 ? mara : editor).status(method, path));
+      return (await Promise.all(sent)).sort();
+    };
     expect(await statuses('PUT')).toEqual([...Array.from({ length: 11 }, () => 200), 201]);
     expect(await statuses('DELETE')).toEqual([204, ...Array.from({ length: 11 }, () => 404)]);
     expect((await eventsOf(id)).map(({ event }) => event)).toEqual(['post.shared', 'post.unshared']);
@@ -139,31 +138,17 @@ describe('GET, PUT and DELETE /posts/{id}/shares/{user_ref}', () => {
   });
 });
 
-describe('GET /posts/{id}/shares', () => {
-  test('pages contain every share once', async () => {
-    const { id } = await shared();
-    const people = await Promise.all(Array.from({ length: 5 }, (_, i) => library.join(`person${i}`)));
-    for (const person of people) await share(mara, id, person);
-    const seen: number[] = [];
-    const sizes: number[] = [];
-    let cursor: string | null = null;
-    do {
-      const page: { items: { user_ref: number }[]; next_cursor: string | null } = await mara.ok(
-        'listShares',
-        {
-          params: { id },
-          query: { limit: 2, ...(cursor === null ? {} : { cursor }) },
-        },
-      );
-      sizes.push(page.items.length);
-      seen.push(...page.items.map(({ user_ref }) => user_ref));
-      cursor = page.next_cursor;
-    } while (cursor !== null);
-    expect(sizes).toEqual([2, 2, 1]);
-    expect([...seen].sort()).toEqual(people.map(({ ref }) => ref).sort());
-    for (const bad of ['ref x', 'ref -1']) {
-      const cursor = Buffer.from(bad).toString('base64url');
-      expect(await mara.status('GET', `/posts/${id}/shares?cursor=${cursor}`)).toBe(400);
-    }
-  });
+test('pages of GET /posts/{id}/shares contain every share once', async () => {
+  const { id } = await shared();
+  const people = await Promise.all(Array.from({ length: 5 }, (_, i) => library.join(`person${i}`)));
+  for (const person of people) await share(mara, id, person);
+  const list = (query: object) => mara.ok('listShares', { params: { id }, query });
+  const pages = await pagesOf((from) => list({ limit: 2, ...from }));
+  expect(pages.map(({ length }) => length)).toEqual([2, 2, 1]);
+  const refs = pages.flat().map(({ user_ref }) => user_ref);
+  expect(refs.sort()).toEqual(people.map(({ ref }) => ref).sort());
+  for (const bad of ['ref x', 'ref -1']) {
+    const cursor = Buffer.from(bad).toString('base64url');
+    expect(await mara.status('GET', `/posts/${id}/shares?cursor=${cursor}`)).toBe(400);
+  }
 });

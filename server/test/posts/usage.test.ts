@@ -29,12 +29,8 @@ describe('GET /assets/{id}/posts', () => {
     const { text } = await owner.send(path);
     const items = [await owner.ok('getPost', { params: { id: open.id } })];
     expect(JSON.parse(text)).toEqual({ items, withheld_count: 2 });
-    for (const query of [
-      '?limit=1',
-      '?cursor=x',
-      '?visibility=private',
-      '?author_ref=1&draft=true&tag=a&q=b',
-    ])
+    const others = '?author_ref=1&draft=true&tag=a&q=b';
+    for (const query of ['?limit=1', '?cursor=x', '?visibility=private', others])
       expect([query, (await owner.send(path + query)).text]).toEqual([query, text]);
   });
 
@@ -51,15 +47,10 @@ describe('GET /assets/{id}/posts', () => {
   // POST-39
   test('lists the newest 200 of 205 readable posts, and does not count the rest as withheld', async () => {
     const asset = await another();
-    const readable = await addPosts(library, { author: poster, members: [asset.id], count: 205 });
-    await addPosts(library, { author: poster, members: [asset.id], count: 3, visibility: 'private' });
-    await addPosts(library, {
-      author: poster,
-      members: [asset.id],
-      count: 2,
-      visibility: 'public',
-      draft: true,
-    });
+    const posts = { author: poster, members: [asset.id] };
+    const readable = await addPosts(library, { ...posts, count: 205 });
+    await addPosts(library, { ...posts, count: 3, visibility: 'private' });
+    await addPosts(library, { ...posts, count: 2, visibility: 'public', draft: true });
     const { items, withheld_count } = await usage(owner, asset);
     expect(idsOf(items)).toEqual(readable.slice(0, 200));
     expect(withheld_count).toBe(5);
@@ -88,16 +79,13 @@ describe('GET /assets/{id}/posts', () => {
   });
 });
 
-// POST-41
-describe('GET /posts/by-asset/{id}', () => {
-  // HTTP-9, POST-41
-  test('is an array of at most the 200 newest; empty for a deleted, unknown or unused asset', async () => {
-    const asset = await another();
-    expect((await stranger.send(`/posts/by-asset/${asset.id}`)).text).toBe('[]');
-    expect((await stranger.send(`/posts/by-asset/${nowhere}`)).text).toBe('[]');
-    const ids = await addPosts(library, { author: poster, members: [asset.id], count: 205, together: true });
-    expect(idsOf(await featuring(stranger, asset))).toEqual(ids.slice(0, 200));
-    await owner.ok('deleteAsset', { params: { id: asset.id }, body: undefined });
-    for (const who of [stranger, owner, poster, root]) expect(await featuring(who, asset)).toEqual([]);
-  });
+// HTTP-9, POST-41
+test('GET /posts/by-asset/{id} is an array of at most the 200 newest; empty for a deleted, unknown or unused asset', async () => {
+  const asset = await another();
+  for (const id of [asset.id, nowhere])
+    expect((await stranger.send(`/posts/by-asset/${id}`)).text).toBe('[]');
+  const ids = await addPosts(library, { author: poster, members: [asset.id], count: 205, together: true });
+  expect(idsOf(await featuring(stranger, asset))).toEqual(ids.slice(0, 200));
+  await owner.ok('deleteAsset', { params: { id: asset.id }, body: undefined });
+  for (const who of [stranger, owner, poster, root]) expect(await featuring(who, asset)).toEqual([]);
 });

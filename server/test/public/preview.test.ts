@@ -8,9 +8,9 @@ const assets: Record<string, string> = {};
 const library = await openLibrary();
 const root = await library.join('root', 'admin');
 const ines = await library.join('ines');
-const add = async (name: string, fields: Record<string, string> = {}, bytes = unknownBytes()) => {
-  const asset = await upload(ines, bytes, { title: name, ...fields });
-  assets[name] = asset.id;
+const add = async (title: string, fields: Record<string, string> = {}, bytes = unknownBytes()) => {
+  const asset = await upload(ines, bytes, { title, ...fields });
+  assets[title] = asset.id;
   return asset;
 };
 const post = async (name: string, member: { id: string }, body: object) => {
@@ -30,11 +30,7 @@ await library.runJobs();
 await ines.ok('createCollection', { body: { name: 'open', visibility: 'public' } });
 await ines.ok('createCollection', { body: { name: 'closed', visibility: 'private' } });
 const hidden = await library.join('hidden');
-await library.database.db
-  .updateTable('users')
-  .set({ hide_from_anonymous: true })
-  .where('ref', '=', hidden.ref)
-  .execute();
+await hidden.ok('updateUser', { params: { ref: hidden.ref }, body: { hide_from_anonymous: true } });
 
 // PUBLIC-2, PUBLIC-4
 test('the preview counts and shows exactly what visitors see once public mode is on', async () => {
@@ -69,9 +65,8 @@ test('the preview counts and shows exactly what visitors see once public mode is
 });
 
 test('the sample has at most twelve items', async () => {
-  const many = Array.from({ length: 10 }, (_, index) => index);
-  for (const index of many)
-    await publish(ines, [{ id: assets.text ?? '' }], { title: `word ${index}`, visibility: 'public' });
+  for (let count = 0; count < 10; count += 1)
+    await publish(ines, [{ id: assets.text ?? '' }], { visibility: 'public' });
   const { sample } = await root.ok('previewPublicMode');
   expect(sample.filter(({ kind }) => kind === 'post')).toHaveLength(8);
   expect(sample).toHaveLength(12);

@@ -1,14 +1,14 @@
-import { copyFile, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DOMParser, type Element } from '@xmldom/xmldom';
 import Fastify from 'fastify';
-import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { openBudgets } from '../../src/budgets.ts';
 import { unlimited } from '../../src/platform/http/rate-limit.ts';
 import { servePublicFiles } from '../../src/public/serve.ts';
 import { type Account, openLibrary, publish, upload } from '../support/library.ts';
 import { jpeg } from '../support/pictures.ts';
+import { temporaryDirectory } from '../support/temporary.ts';
 
 const base = 'https://library.example/sub';
 const odd = `Fish & <chips> "salt" 'n' 🍟 $& \u0001`;
@@ -17,19 +17,16 @@ const secret = 'Nobody may know';
 const posts: Record<string, string> = {};
 const collections: Record<string, string> = {};
 
-const webDir = await mkdtemp(join(tmpdir(), 'vitrine-web-'));
+const webDir = await temporaryDirectory();
 // The template of the built page, with the same title and robots tags.
 await copyFile(join(import.meta.dirname, '../../../web/src/app.html'), join(webDir, 'index.html'));
 const library = await openLibrary({ VITRINE_BASE_URL: base }, { webDir });
 const root = await library.join('root', 'admin');
 const [ines, hidden] = await library.joinAll('ines', 'hidden');
-const { db } = library.database;
-await db.updateTable('users').set({ display_name: odd }).where('ref', '=', ines.ref).execute();
-await db
-  .updateTable('users')
-  .set({ hide_from_anonymous: true, display_name: `${secret} person` })
-  .where('ref', '=', hidden.ref)
-  .execute();
+const named = library.database.db.updateTable('users').set({ display_name: odd });
+await named.where('ref', '=', ines.ref).execute();
+const person = { hide_from_anonymous: true, display_name: `${secret} person` };
+await hidden.ok('updateUser', { params: { ref: hidden.ref }, body: person });
 await root.ok('updateSite', { body: { site_name: 'Glass & <house>' } });
 const team = (await root.ok('createTeam', { body: { name: `${secret} team`, slug: 'crew' } })).id;
 await root.ok('addTeamMember', { params: { id: team, user_ref: ines.ref } });
@@ -61,8 +58,6 @@ const gather = async (name: string, body: { name: string; visibility: 'public' |
 await gather('open', { name: 'Open & <odd>', visibility: 'public' });
 await gather('closed', { name: secret, visibility: 'org-only' });
 await library.runJobs();
-
-afterAll(() => rm(webDir, { recursive: true, force: true }));
 
 beforeEach(async () => {
   await library.setPublicMode(true);

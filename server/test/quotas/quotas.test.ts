@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type Account, openLibrary, upload } from '../support/library.ts';
+import { requestAs } from '../support/client.ts';
+import { type Account, formOf, openLibrary, upload } from '../support/library.ts';
 
 const KB = 1024;
 
@@ -23,19 +24,11 @@ function bytesOf(size: number): Uint8Array<ArrayBuffer> {
 }
 
 async function begin(as: Account, size: number): Promise<{ status: number; path: string; error: string }> {
-  const response = await fetch(`${library.address}/api/v1/uploads`, {
-    method: 'POST',
-    headers: { 'tus-resumable': '1.0.0', 'upload-length': String(size), cookie: `user=${as.cookie()}` },
-  });
+  const headers = { 'tus-resumable': '1.0.0', 'upload-length': String(size) };
+  const response = await requestAs(as, library, '/uploads', { method: 'POST', headers });
   const text = await response.text();
   const error = text === '' ? '' : JSON.parse(text).error;
   return { status: response.status, path: response.headers.get('location') ?? '', error };
-}
-
-function form(bytes: Uint8Array<ArrayBuffer>): FormData {
-  const made = new FormData();
-  made.append('file', new Blob([bytes]), 'a.bin');
-  return made;
 }
 
 const usedBy = async (as: Account) => (await as.ok('getOwnQuota')).used_bytes;
@@ -63,7 +56,7 @@ describe('a quota per person', () => {
     await root.ok('setQuotas', { body: { person_bytes: 10 * KB, install_bytes: null } });
     const refused = await begin(mara, 5 * KB);
     expect(refused).toMatchObject({ status: 413, error: 'this is more than your quota of 10.2 kB' });
-    expect((await mara.refused('createAsset', { body: form(bytesOf(5 * KB)) })).status).toBe(413);
+    expect((await mara.refused('createAsset', { body: formOf(bytesOf(5 * KB)) })).status).toBe(413);
     expect(await usedBy(mara)).toBe(6 * KB);
     expect((await mara.ok('listUploads')).items).toEqual([]);
     // Accepts a file that fits exactly, and bytes that are stored already.
@@ -78,10 +71,8 @@ describe('a quota per person', () => {
   test('holds for an upload that learns its length later', async () => {
     await root.ok('setUserQuota', { params: { ref: mara.ref }, body: { own_bytes: KB } });
     const headers = { 'tus-resumable': '1.0.0', cookie: `user=${mara.cookie()}` };
-    const created = await fetch(`${library.address}/api/v1/uploads`, {
-      method: 'POST',
-      headers: { ...headers, 'upload-defer-length': '1' },
-    });
+    const deferred = { method: 'POST', headers: { ...headers, 'upload-defer-length': '1' } };
+    const created = await requestAs(mara, library, '/uploads', deferred);
     const declared = await fetch(new URL(created.headers.get('location') ?? '', library.address), {
       method: 'PATCH',
       headers: {
@@ -128,6 +119,6 @@ test('a quota of the install holds for everyone together', async () => {
   expect((await begin(mara, 2 * KB)).status).toBe(201);
   const { status, error } = await begin(other, 2 * KB);
   expect([status, error]).toEqual([413, expect.stringContaining('the library may store')]);
-  expect((await other.refused('createAsset', { body: form(bytesOf(2 * KB)) })).status).toBe(413);
+  expect((await other.refused('createAsset', { body: formOf(bytesOf(2 * KB)) })).status).toBe(413);
   expect((await root.ok('getQuotas')).used_bytes).toBe(used_bytes + 2 * KB);
 });

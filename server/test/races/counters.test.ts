@@ -10,6 +10,7 @@ const WRITERS = 24;
 let post: string;
 
 const library = await openLibrary();
+const { db } = library.deps;
 const mara = await library.join('mara');
 const picture = await upload(mara, plainFile());
 const writers = await Promise.all(Array.from({ length: WRITERS }, (_, i) => library.join(`writer${i}`)));
@@ -24,16 +25,16 @@ async function counters() {
     select p.like_count as likes, p.comment_count as comments,
       (select count(*) from post_likes l where l.post_id = p.id) as liked,
       (select count(*) from comments c where c.post_id = p.id and c.deleted_at is null) as live
-    from posts p where p.id = ${post}`.execute(library.deps.db);
+    from posts p where p.id = ${post}`.execute(db);
   const { rows: drifted } = await sql`
     select c.id from comments c where c.post_id = ${post} and (
       c.like_count <> (select count(*) from comment_likes l where l.comment_id = c.id)
       or c.reply_count <> (select count(*) from comments r where r.parent_id = c.id and r.deleted_at is null))`.execute(
-    library.deps.db,
+    db,
   );
   const { rows: orphans } = await sql`
     select r.id from comments r join comments c on c.id = r.parent_id
-    where r.post_id = ${post} and r.deleted_at is null and c.deleted_at is not null`.execute(library.deps.db);
+    where r.post_id = ${post} and r.deleted_at is null and c.deleted_at is not null`.execute(db);
   const [row] = posts;
   if (row === undefined) throw new Error('the post is not there');
   return { ...row, drifted: drifted.length, orphans: orphans.length };
@@ -97,10 +98,8 @@ test('lists and counts each concurrent comment once, and replies to and likes of
   const comments = 2 * WRITERS;
   expect(await counters()).toEqual({ ...consistent, likes: 0, liked: 0, comments, live: comments });
   const again = await mara.ok('listComments', { params: { id: post }, query: { limit: 200 } });
-  expect(again.items.find((one) => one.id === id)).toMatchObject({
-    reply_count: WRITERS,
-    like_count: WRITERS,
-  });
+  const counts = { reply_count: WRITERS, like_count: WRITERS };
+  expect(again.items.find((one) => one.id === id)).toMatchObject(counts);
 });
 
 // HTTP-36, POST-34
@@ -133,8 +132,7 @@ test('keeps all counters consistent, without a 500, while many accounts like, co
   expect([...new Set(seen)].sort()).toEqual([200, 201, 204, 404]);
   const counted = await counters();
   expect(counted).toMatchObject(consistent);
-  expect(counted.likes).toBe(counted.liked);
-  expect(counted.likes).toBe(WRITERS / 2);
+  expect([counted.likes, counted.liked]).toEqual([WRITERS / 2, WRITERS / 2]);
   expect(counted.comments).toBe(counted.live);
   expect(await mara.ok('getPost', { params: { id: post } })).toMatchObject({
     like_count: WRITERS / 2,
@@ -199,9 +197,9 @@ test('refuses comments once they are disabled, also those under way', async () =
 });
 
 test('refuses comments once the post is a draft, and keeps those before', async () => {
-  const storm = writers
-    .slice(0, 60)
-    .map((writer) => writer.send(`/posts/${post}/comments`, { method: 'POST', body: { body: 'x' } }));
+  const storm = writers.map((writer) =>
+    writer.send(`/posts/${post}/comments`, { method: 'POST', body: { body: 'x' } }),
+  );
   await mara.ok('unpublishPost', { params: { id: post } });
   const when = await counters();
   const answers = await Promise.all(storm);
@@ -211,15 +209,10 @@ test('refuses comments once the post is a draft, and keeps those before', async 
 });
 
 test('counts concurrent follows of one account and mutual follows', async () => {
-  const refs = await library.deps.db
-    .selectFrom('users')
-    .select('ref')
-    .where('username', 'like', 'writer%')
-    .execute();
   const follow = (caller: Visitor, ref: number) => caller.send(`/users/${ref}/follow`, { method: 'POST' });
   const answers = await Promise.all([
     ...writers.map((writer) => follow(writer, mara.ref)),
-    ...refs.slice(0, 20).map(({ ref }) => follow(mara, ref)),
+    ...writers.slice(0, 20).map(({ ref }) => follow(mara, ref)),
   ]);
   expect(statusesOf(answers)).toEqual([204]);
   expect(await mara.ok('getUser', { params: { ref: mara.ref } })).toMatchObject({

@@ -43,6 +43,9 @@ const valueIn = async (field_id: string) =>
     (value) => value.field_id === field_id,
   );
 
+const merge = (id: string) =>
+  root.ok('mergeFieldTerms', { params: { id }, body: { source: 'old', target: 'new', reason: 'the same' } });
+
 /** Fills these text fields from the asset's file. */
 const fill = (ids: readonly string[]) =>
   fillAssets(
@@ -78,10 +81,7 @@ describe('who writes documents anew', () => {
     const field = await define(library, 'select', { terms: [{ value: 'old' }, { value: 'new' }] });
     await put(field, { value_text: 'old' });
     await other.query('update fields_epoch set epoch = epoch + 1');
-    const merged = root.ok('mergeFieldTerms', {
-      params: { id: field },
-      body: { source: 'old', target: 'new', reason: 'the same' },
-    });
+    const merged = merge(field);
     await waiting(1);
     await takeDocument();
     await other.query('commit');
@@ -90,39 +90,32 @@ describe('who writes documents anew', () => {
   });
 });
 
-describe('something new', () => {
-  test('does not keep a default whose term is merged concurrently', async () => {
-    const field = await define(library, 'select', {
-      terms: [{ value: 'old' }, { value: 'new' }],
-      default_value: { kind: 'literal', value_text: 'old' },
-    });
-    await other.query('lock table asset_field_values in share mode');
-    const made = create();
-    await waiting(1);
-    const merged = root.ok('mergeFieldTerms', {
-      params: { id: field },
-      body: { source: 'old', target: 'new', reason: 'the same' },
-    });
-    await waiting(2);
-    await other.query('commit');
-    asset = await made;
-    expect((await merged).assets).toBe(1);
-    expect((await valueIn(field))?.value_text).toBe('new');
+test('something new does not keep a default whose term is merged concurrently', async () => {
+  const field = await define(library, 'select', {
+    terms: [{ value: 'old' }, { value: 'new' }],
+    default_value: { kind: 'literal', value_text: 'old' },
   });
+  await other.query('lock table asset_field_values in share mode');
+  const made = create();
+  await waiting(1);
+  const merged = merge(field);
+  await waiting(2);
+  await other.query('commit');
+  asset = await made;
+  expect((await merged).assets).toBe(1);
+  expect((await valueIn(field))?.value_text).toBe('new');
 });
 
-describe('a reference', () => {
-  // VALUE-24
-  test('to an asset that is deleted while it is written is 409, and nothing is written', async () => {
-    const field = await define(library, 'reference');
-    const named = await create();
-    await other.query('lock table asset_field_values in share mode');
-    const written = put(field, { value_ref: named });
-    await waiting(1);
-    await other.query('update assets set deleted_at = now() where id = $1', [named]);
-    await other.query('commit');
-    expect((await written).status).toBe(409);
-    await library.deps.db.updateTable('assets').set({ deleted_at: null }).where('id', '=', named).execute();
-    expect(await valueIn(field)).toBeUndefined();
-  });
+// VALUE-24
+test('a reference to an asset that is deleted while it is written is 409, and nothing is written', async () => {
+  const field = await define(library, 'reference');
+  const named = await create();
+  await other.query('lock table asset_field_values in share mode');
+  const written = put(field, { value_ref: named });
+  await waiting(1);
+  await other.query('update assets set deleted_at = now() where id = $1', [named]);
+  await other.query('commit');
+  expect((await written).status).toBe(409);
+  await library.deps.db.updateTable('assets').set({ deleted_at: null }).where('id', '=', named).execute();
+  expect(await valueIn(field)).toBeUndefined();
 });

@@ -1,4 +1,4 @@
-import type { ShownAsset } from '@vitrine/contract/assets';
+import type { AssetFields, ShownAsset } from '@vitrine/contract/assets';
 import { capabilities } from '@vitrine/contract/capabilities';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { auditEvents } from '../support/audit.ts';
@@ -10,20 +10,21 @@ import { plainFile } from '../support/pictures.ts';
 let asset: ShownAsset;
 
 const library = await openLibrary();
+const { db } = library.deps;
 const root = await library.join('root', 'admin');
 const [owner, asker] = await library.joinAll('owner', 'asker');
-const file = await upload(owner, plainFile());
-if (file.file_hash === null) throw new Error('no hash');
-const hash = file.file_hash;
+const hash = (await upload(owner, plainFile())).file_hash ?? '';
+const add = (fields: AssetFields = {}) =>
+  owner.ok('createAsset', { body: { file_hash: hash, sensitivity: 'public', ...fields } });
 
 beforeEach(async () => {
-  asset = await owner.ok('createAsset', { body: { file_hash: hash, sensitivity: 'restricted' } });
+  asset = await add({ sensitivity: 'restricted' });
 });
 
 const ask = (body: unknown = undefined, as: Visitor = asker, id = asset.id) =>
   as.send(`/assets/${id}/request-access`, { method: 'POST', body });
 const asks = (id = asset.id) =>
-  library.deps.db.selectFrom('resource_requests').selectAll().where('target_id', '=', id).execute();
+  db.selectFrom('resource_requests').selectAll().where('target_id', '=', id).execute();
 const events = (id = asset.id) => auditEvents(library, { target_id: id, event: 'request.created' });
 const patch = (body: { status?: 'draft'; sensitivity?: 'public' }) =>
   owner.ok('updateAsset', { params: { id: asset.id }, body });
@@ -64,7 +65,7 @@ describe('POST /assets/{id}/request-access', () => {
     await ask();
     const placeholder = { id: asset.id, restricted: true, owner_display_name: 'owner' };
     expect(await asker.ok('getAsset', { params: { id: asset.id } })).toEqual(placeholder);
-    await library.deps.db
+    await db
       .updateTable('resource_requests')
       .set({ state: 'granted' })
       .where('target_id', '=', asset.id)
@@ -76,16 +77,12 @@ describe('POST /assets/{id}/request-access', () => {
   // REQUEST-1
   test('accepts a capability and a reason, both optional', async () => {
     const reason = 'ß"\n<b>'.padEnd(1000, 'ß');
-    const answer = await ask({ capability: 'content.read.all', reason });
-    expect([answer.status, JSON.parse(answer.text)]).toMatchObject([
-      201,
-      { requested_capability: 'content.read.all', reason, state: 'pending' },
-    ]);
+    const requested_capability = 'content.read.all';
+    const answer = await ask({ capability: requested_capability, reason });
+    expect(JSON.parse(answer.text)).toMatchObject({ requested_capability, reason, state: 'pending' });
     const plain = await ask({ capability: null, reason: null });
-    expect([plain.status, JSON.parse(plain.text).requested_capability]).toEqual([
-      201,
-      'content.access.request',
-    ]);
+    expect([answer.status, plain.status]).toEqual([201, 201]);
+    expect(JSON.parse(plain.text).requested_capability).toBe('content.access.request');
     expect(JSON.parse(plain.text)).not.toHaveProperty('reason');
     expect((await ask({ capability: 'content.access.request' })).text).toBe(plain.text);
   });
@@ -121,7 +118,7 @@ describe('one pending request per account, asset and capability', () => {
 
   test('creates another request for another account, asset or capability', async () => {
     const second = await library.join('second');
-    const twin = await owner.ok('createAsset', { body: { file_hash: hash, sensitivity: 'public' } });
+    const twin = await add();
     const answers = [
       await ask(),
       await ask({ capability: 'posts.admin' }),
@@ -137,15 +134,14 @@ describe('one pending request per account, asset and capability', () => {
     const answers = await Promise.all(Array.from({ length: 10 }, (_, n) => ask({ reason: `${n}` })));
     expect(answers.map(({ status }) => status).sort()).toEqual([...Array(9).fill(200), 201]);
     expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
-    expect(await asks()).toHaveLength(1);
-    expect(await events()).toHaveLength(1);
+    expect([await asks(), await events()]).toMatchObject([[{}], [{}]]);
   });
 
   // REQUEST-5
   test('allows a new request after a decision', async () => {
     for (const state of ['denied', 'granted', 'expired'] as const) {
       expect((await ask({ reason: state })).status).toBe(201);
-      await library.deps.db
+      await db
         .updateTable('resource_requests')
         .set({ state, decided_at: '2026-01-01T00:00:00Z', decided_by_user_ref: owner.ref })
         .where('target_id', '=', asset.id)
@@ -156,12 +152,8 @@ describe('one pending request per account, asset and capability', () => {
     expect(last.status).toBe(201);
     expect(JSON.parse(last.text)).not.toHaveProperty('decided_at');
     expect((await ask()).text).toBe(last.text);
-    expect((await asks()).map(({ state }) => state).sort()).toEqual([
-      'denied',
-      'expired',
-      'granted',
-      'pending',
-    ]);
+    const states = (await asks()).map(({ state }) => state);
+    expect(states.sort()).toEqual(['denied', 'expired', 'granted', 'pending']);
     expect(await events()).toHaveLength(4);
   });
 });
@@ -173,22 +165,14 @@ describe('who may request what', () => {
     for (const visitor of [viewer, root]) expect((await ask({}, visitor)).status).toBe(201);
     await patch({ sensitivity: 'public' });
     expect((await ask()).status).toBe(201);
-    const unowned = await owner.ok('createAsset', { body: { file_hash: hash, sensitivity: 'public' } });
-    await library.deps.db
-      .updateTable('assets')
-      .set({ owner_user_ref: null })
-      .where('id', '=', unowned.id)
-      .execute();
+    const unowned = await add();
+    await db.updateTable('assets').set({ owner_user_ref: null }).where('id', '=', unowned.id).execute();
     expect((await ask({}, asker, unowned.id)).status).toBe(201);
   });
 
   // REQUEST-3
   test('returns the same 404 for unreadable, deleted and unknown assets', async () => {
-    const { db } = library.deps;
-    const draft = await owner.ok('createAsset', {
-      body: { file_hash: hash, sensitivity: 'public', status: 'draft' },
-    });
-    const failed = await owner.ok('createAsset', { body: { file_hash: hash, sensitivity: 'public' } });
+    const [draft, failed] = [await add({ status: 'draft' }), await add()];
     await db.updateTable('assets').set({ processing_status: 'failed' }).where('id', '=', failed.id).execute();
     await owner.ok('deleteAsset', { params: { id: asset.id }, body: undefined });
     for (const id of [draft.id, failed.id, asset.id, crypto.randomUUID()]) {
@@ -210,35 +194,29 @@ describe('who may request what', () => {
   test('requests as the target while impersonating; the audit event names both', async () => {
     const answer = await ask({}, await actAs(library, root, asker));
     expect([answer.status, JSON.parse(answer.text).requester_user_ref]).toEqual([201, asker.ref]);
+    const metadata = { impersonated_by: { ref: root.ref, username: 'root' } };
     expect(await events()).toMatchObject([
-      {
-        actor_user_ref: asker.ref,
-        impersonator_user_ref: root.ref,
-        metadata: { impersonated_by: { ref: root.ref, username: 'root' } },
-      },
+      { actor_user_ref: asker.ref, impersonator_user_ref: root.ref, metadata },
     ]);
     expect((await ask()).text).toBe(answer.text);
   });
 });
 
-// RATE-5
-describe('with rate limits on', () => {
-  // RATE-6
-  test('returns 429 with Retry-After beyond the configured limit of an account, counting refused requests', async () => {
-    const limited = await openLibrary({ VITRINE_RATE_LIMITS: 'on', VITRINE_REQUEST_LIMIT: '3' });
-    const target = (await upload(await limited.join('owner'), plainFile())).id;
-    const [eager, calm] = [await limited.join('eager'), await limited.join('calm')];
-    const statuses: number[] = [];
-    for (const id of [target, target, crypto.randomUUID()]) statuses.push((await ask({}, eager, id)).status);
-    expect(statuses).toEqual([201, 200, 404]);
-    const refused = await ask({}, eager, target);
-    expect(refused.status).toBe(429);
-    expect(Object.keys(JSON.parse(refused.text))).toEqual(['error']);
-    const seconds = Number(refused.headers.get('retry-after'));
-    // This limit counts per hour; others count per minute.
-    expect(seconds).toBeGreaterThan(3000);
-    expect(seconds).toBeLessThanOrEqual(3600);
-    expect((await ask({}, calm, target)).status).toBe(201);
-    await eager.ok('getAsset', { params: { id: target } });
-  });
+// RATE-5, RATE-6
+test('returns 429 with Retry-After beyond the configured limit of an account, counting refused requests', async () => {
+  const limited = await openLibrary({ VITRINE_RATE_LIMITS: 'on', VITRINE_REQUEST_LIMIT: '3' });
+  const target = (await upload(await limited.join('owner'), plainFile())).id;
+  const [eager, calm] = [await limited.join('eager'), await limited.join('calm')];
+  const statuses: number[] = [];
+  for (const id of [target, target, crypto.randomUUID()]) statuses.push((await ask({}, eager, id)).status);
+  expect(statuses).toEqual([201, 200, 404]);
+  const refused = await ask({}, eager, target);
+  expect(refused.status).toBe(429);
+  expect(Object.keys(JSON.parse(refused.text))).toEqual(['error']);
+  const seconds = Number(refused.headers.get('retry-after'));
+  // This limit counts per hour; others count per minute.
+  expect(seconds).toBeGreaterThan(3000);
+  expect(seconds).toBeLessThanOrEqual(3600);
+  expect((await ask({}, calm, target)).status).toBe(201);
+  await eager.ok('getAsset', { params: { id: target } });
 });

@@ -11,10 +11,12 @@ import { jpeg } from '../support/pictures.ts';
 /** The access matrix (server/test/access/surfaces/requests.ts) shows who decides which request. */
 
 const refusal = { status: 403, error: 'you may not decide this request' };
+const conflict = { status: 409, error: 'the request has already been decided' };
 /** Not a round millisecond, because PostgreSQL omits trailing zeros. */
 const inAnHour = () => new Date(Math.floor(Date.now() / 1000) * 1000 + 3_600_123).toISOString();
 
 const library = await openLibrary();
+const { db } = library.deps;
 const root = await library.join('root', 'admin');
 /** The owner of all requested assets. */
 const [owner, requester] = await library.joinAll('owner', 'requester');
@@ -62,19 +64,18 @@ async function mine({ id }: { id: string }, who: Visitor = requester): Promise<R
 }
 
 const grantsOf = (account: { ref: number }) =>
-  library.deps.db
+  db
     .selectFrom('user_capability_grants')
     .select(['capability', 'team_id', 'granted_by_user_ref', 'request_ref', 'expires_at'])
     .where('user_ref', '=', account.ref)
     .orderBy('created_at')
     .execute();
 const grantsFor = ({ id }: { id: string }) =>
-  library.deps.db.selectFrom('user_capability_grants').selectAll().where('request_ref', '=', id).execute();
+  db.selectFrom('user_capability_grants').selectAll().where('request_ref', '=', id).execute();
 const isDeleted = async (kind: 'post' | 'asset', id: string) => {
   const { rows } = await sql<{ deleted: boolean }>`select deleted_at is not null or deleted_reason is not null
-      or deleted_by_user_ref is not null as deleted from ${sql.table(`${kind}s`)} where id = ${id}`.execute(
-    library.deps.db,
-  );
+      or deleted_by_user_ref is not null as deleted
+    from ${sql.table(`${kind}s`)} where id = ${id}`.execute(db);
   return rows[0]?.deleted;
 };
 
@@ -97,7 +98,7 @@ describe('who decides', () => {
   // REQUEST-7, TRASH-2
   test('lets only system.admin restore what an unknown account deleted', async () => {
     const request = await askBack('post');
-    await library.deps.db
+    await db
       .updateTable('posts')
       .set({ deleted_by_user_ref: null })
       .where('id', '=', request.target_id)
@@ -110,10 +111,8 @@ describe('who decides', () => {
   test('does not let a holder of share.grant decide their own request', async () => {
     const climber = await library.join('climber');
     await grant(library, climber, 'share.grant');
-    for (const code of ['system.admin', 'content.access.request']) {
-      const request = await askAccess(code, climber);
-      expect(await refused(climber, request)).toEqual(refusal);
-    }
+    for (const code of ['system.admin', 'content.access.request'])
+      expect(await refused(climber, await askAccess(code, climber))).toEqual(refusal);
     expect((await climber.ok('getMe')).capabilities).not.toContain('system.admin');
   });
 
@@ -127,28 +126,24 @@ describe('who decides', () => {
   });
 });
 
-describe('the body of a decision', () => {
-  // REQUEST-10
-  test('refuses an end that is not in the future, or that a restore would have; the request stays pending', async () => {
-    const request = await askAccess();
-    const past = '2020-01-01T00:00:00Z';
-    const ends = [past, new Date().toISOString(), '2099-01-01', 'infinity', '2016-12-31T23:59:60Z'];
-    for (const expires_at of ends)
-      expect([expires_at, await statusOf(owner, request, { decision: 'granted', expires_at })]).toEqual([
-        expires_at,
-        400,
-      ]);
-    expect(await statusOf(owner, request, { decision: 'denied', expires_at: past })).toBe(400);
-    expect(await mine(request)).toMatchObject({ state: 'pending' });
-    expect(await grantsFor(request)).toEqual([]);
-    const back = await askBack('post');
-    for (const decision of ['granted', 'denied'] as const)
-      expect((await refused(deleter, back, { decision, expires_at: inAnHour() })).status).toBe(400);
-    expect(await isDeleted('post', back.target_id)).toBe(true);
-    expect(await decide(deleter, back, { decision: 'denied', expires_at: null })).toMatchObject({
-      state: 'denied',
-    });
-  });
+// REQUEST-10
+test('an end that is not in the future, or that a restore would have, is refused; the request stays pending', async () => {
+  const request = await askAccess();
+  const past = '2020-01-01T00:00:00Z';
+  const ends = [past, new Date().toISOString(), '2099-01-01', 'infinity', '2016-12-31T23:59:60Z'];
+  for (const expires_at of ends) {
+    const status = await statusOf(owner, request, { decision: 'granted', expires_at });
+    expect([expires_at, status]).toEqual([expires_at, 400]);
+  }
+  expect(await statusOf(owner, request, { decision: 'denied', expires_at: past })).toBe(400);
+  expect(await mine(request)).toMatchObject({ state: 'pending' });
+  expect(await grantsFor(request)).toEqual([]);
+  const back = await askBack('post');
+  for (const decision of ['granted', 'denied'] as const)
+    expect((await refused(deleter, back, { decision, expires_at: inAnHour() })).status).toBe(400);
+  expect(await isDeleted('post', back.target_id)).toBe(true);
+  const denied = await decide(deleter, back, { decision: 'denied', expires_at: null });
+  expect(denied).toMatchObject({ state: 'denied' });
 });
 
 // REQUEST-10
@@ -174,15 +169,8 @@ describe('pending to granted', () => {
     const request = await askAccess('users.read', asker);
     expect((await asker.refused('listUsers')).status).toBe(403);
     expect(await decide(sharer, request)).toMatchObject({ grant_expires_at: null });
-    expect(await grantsOf(asker)).toEqual([
-      {
-        capability: 'users.read',
-        team_id: null,
-        granted_by_user_ref: sharer.ref,
-        request_ref: request.id,
-        expires_at: null,
-      },
-    ]);
+    const row = { capability: 'users.read', team_id: null, request_ref: request.id, expires_at: null };
+    expect(await grantsOf(asker)).toEqual([{ ...row, granted_by_user_ref: sharer.ref }]);
     await asker.ok('listUsers');
     const { items } = await root.ok('listAudit', { query: { event: 'request.granted', actor: sharer.ref } });
     expect(items[0]).toMatchObject({
@@ -206,9 +194,8 @@ describe('pending to granted', () => {
     expect(withheld).toMatchObject([{ restricted: true }, 404, 404]);
     await decide(owner, request);
     expect(await seen()).toEqual(withheld);
-    const after = await asker.ok('getMyCapabilities');
-    expect(after.capabilities).toEqual(before.capabilities);
-    expect((await asker.ok('getMe')).capabilities).toEqual(before.capabilities);
+    for (const operation of ['getMyCapabilities', 'getMe'] as const)
+      expect((await asker.ok(operation)).capabilities).toEqual(before.capabilities);
     expect(await grantsFor(request)).toMatchObject([{ capability: 'content.access.request' }]);
   });
 
@@ -224,9 +211,8 @@ describe('pending to granted', () => {
       const { items } = await root.ok('listAudit', { query });
       expect(items[0]).toMatchObject({ target_kind: kind, target_id: request.target_id });
     }
-    expect(await grantsOf(requester)).not.toContainEqual(
-      expect.objectContaining({ capability: 'content.restore.request' }),
-    );
+    const capabilities = (await grantsOf(requester)).map(({ capability }) => capability);
+    expect(capabilities).not.toContain('content.restore.request');
   });
 });
 
@@ -253,10 +239,8 @@ describe('pending to denied', () => {
   test('is final for the request; asking again creates another', async () => {
     const first = await askAccess();
     const denied = await decide(owner, first, { decision: 'denied' });
-    const answer = await requester.send(`/assets/${first.target_id}/request-access`, {
-      method: 'POST',
-      body: {},
-    });
+    const again = { method: 'POST', body: {} };
+    const answer = await requester.send(`/assets/${first.target_id}/request-access`, again);
     expect(answer.status).toBe(201);
     const second = JSON.parse(answer.text);
     expect(second).toMatchObject({ state: 'pending', target_id: first.target_id });
@@ -274,10 +258,7 @@ describe('returns 409 for a decided request', () => {
       const request = await askAccess('jobs.read');
       const decided = await decide(sharer, request, { decision: first });
       for (const second of ['granted', 'denied'] as const)
-        expect(await refused(root, request, { decision: second })).toEqual({
-          status: 409,
-          error: 'the request has already been decided',
-        });
+        expect(await refused(root, request, { decision: second })).toEqual(conflict);
       expect(await mine(request)).toEqual({ ...decided, decidable_by_caller: false });
       expect(await grantsFor(request)).toHaveLength(first === 'granted' ? 1 : 0);
     }
@@ -325,10 +306,7 @@ describe('a decision after a change of the target', () => {
       const params = { id: request.target_id };
       await (kind === 'post' ? root.ok('restorePost', { params }) : root.ok('restoreAsset', { params }));
       expect(await mine(request)).toMatchObject({ state: 'granted', decided_by_user_ref: root.ref });
-      expect(await refused(root, request)).toEqual({
-        status: 409,
-        error: 'the request has already been decided',
-      });
+      expect(await refused(root, request)).toEqual(conflict);
       expect(await isDeleted(kind, request.target_id)).toBe(false);
       expect(await grantsFor(request)).toEqual([]);
       await library.runJobs();
@@ -355,9 +333,10 @@ describe('a decision after a change of the target', () => {
   test('restores and grants once when both happen concurrently', async () => {
     for (let round = 0; round < 3; round += 1) {
       const request = await askBack('post');
-      const restore = () =>
-        root.send(`/admin/posts/${request.target_id}/restore`, { method: 'POST' }).then((one) => one.status);
-      const [decided, restored] = await Promise.all([statusOf(deleter, request), restore()]);
+      const [decided, restored] = await Promise.all([
+        statusOf(deleter, request),
+        root.status('POST', `/admin/posts/${request.target_id}/restore`),
+      ]);
       // The second of them finds the request decided.
       expect([
         [200, 404],
@@ -370,8 +349,8 @@ describe('a decision after a change of the target', () => {
 
   test('cannot be granted after the target was purged', async () => {
     const [back, access] = [await askBack('post'), await askAccess()];
-    await library.deps.db.deleteFrom('posts').where('id', '=', back.target_id).execute();
-    await library.deps.db.deleteFrom('assets').where('id', '=', access.target_id).execute();
+    await db.deleteFrom('posts').where('id', '=', back.target_id).execute();
+    await db.deleteFrom('assets').where('id', '=', access.target_id).execute();
     expect(await refused(deleter, back)).toEqual(refusal);
     expect((await refused(root, back)).status).toBe(404);
     expect(await refused(owner, access)).toEqual(refusal);
@@ -382,7 +361,7 @@ describe('a decision after a change of the target', () => {
   test('passes the decision to a new owner', async () => {
     const request = await askAccess();
     const heir = await library.join('heir');
-    await library.deps.db
+    await db
       .updateTable('assets')
       .set({ owner_user_ref: heir.ref })
       .where('id', '=', request.target_id)
@@ -413,7 +392,7 @@ describe('a direct grant and one by request', () => {
     expect(after).toHaveLength(2);
     expect(after).toContainEqual(before[1]);
     const end = (which: 'is' | 'is not', expires_at: string | null) =>
-      library.deps.db
+      db
         .updateTable('user_capability_grants')
         .set({ expires_at })
         .where('user_ref', '=', asker.ref)
@@ -443,7 +422,6 @@ describe('a direct grant and one by request', () => {
     const asker = await library.join('asker of a grant that ran out');
     const request = await askAccess('jobs.read', asker);
     await decide(sharer, request, { decision: 'granted', expires_at: inAnHour() });
-    const { db } = library.deps;
     await db
       .updateTable('user_capability_grants')
       .set({ expires_at: '2026-01-01T00:00:00Z' })

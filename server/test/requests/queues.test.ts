@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import type { Visitor } from '../support/client.ts';
 import { type Account, openLibrary, publish, upload } from '../support/library.ts';
+import { pagesOf } from '../support/pages.ts';
 import { grant } from '../support/people.ts';
 import { plainFile } from '../support/pictures.ts';
 
@@ -56,26 +57,19 @@ const names = async (...of: Parameters<typeof items>) => (await items(...of)).ma
 const decidable = async (...of: Parameters<typeof items>) =>
   (await items(...of)).filter((one) => one.decidable_by_caller).map(named);
 
-describe('GET /account/requests', () => {
-  // REQUEST-16
-  test('lists the caller’s requests, newest first', async () => {
-    expect(await names(ann, 'listMyRequests')).toEqual(['appeal', 'elsewhere', 'code', 'access']);
-    expect(await names(other, 'listMyRequests')).toEqual(['expired', 'denied', 'granted']);
-    expect(await names(sharer, 'listMyRequests')).toEqual([]);
-  });
+// REQUEST-16
+test('GET /account/requests lists the caller’s requests, newest first', async () => {
+  expect(await names(ann, 'listMyRequests')).toEqual(['appeal', 'elsewhere', 'code', 'access']);
+  expect(await names(other, 'listMyRequests')).toEqual(['expired', 'denied', 'granted']);
+  expect(await names(sharer, 'listMyRequests')).toEqual([]);
 });
 
 // REQUEST-16
 describe('GET /account/requests/incoming', () => {
   // REQUEST-6, REQUEST-16
   test('lists requests for the caller’s assets and appeals against their deletes', async () => {
-    expect(await names(owner, 'listIncomingRequests')).toEqual([
-      'expired',
-      'denied',
-      'granted',
-      'code',
-      'access',
-    ]);
+    const ofOwner = ['expired', 'denied', 'granted', 'code', 'access'];
+    expect(await names(owner, 'listIncomingRequests')).toEqual(ofOwner);
     expect(await names(other, 'listIncomingRequests')).toEqual(['ownersAsk', 'elsewhere']);
     expect(await names(deleter, 'listIncomingRequests')).toEqual(['appeal']);
     for (const who of [ann, sharer, root]) expect(await names(who, 'listIncomingRequests')).toEqual([]);
@@ -93,27 +87,19 @@ describe('GET /account/requests/incoming', () => {
   });
 });
 
-describe('GET /admin/requests', () => {
+// REQUEST-16, REQUEST-17
+test('GET /admin/requests lists every request, and marks the pending ones that the caller may decide', async () => {
   const all = ['expired', 'appeal', 'denied', 'granted', 'ownersAsk', 'elsewhere', 'code', 'access'];
-
-  // REQUEST-16, REQUEST-17
-  test('lists every request, and marks the pending ones that the caller may decide', async () => {
-    const pending = ['ownersAsk', 'elsewhere', 'code', 'access'];
-    for (const who of [sharer, root]) expect(await names(who, 'listAllRequests')).toEqual(all);
-    expect(await decidable(sharer, 'listAllRequests')).toEqual(pending);
-    expect(await decidable(root, 'listAllRequests')).toEqual(['appeal', ...pending]);
-  });
+  const pending = ['ownersAsk', 'elsewhere', 'code', 'access'];
+  for (const who of [sharer, root]) expect(await names(who, 'listAllRequests')).toEqual(all);
+  expect(await decidable(sharer, 'listAllRequests')).toEqual(pending);
+  expect(await decidable(root, 'listAllRequests')).toEqual(['appeal', ...pending]);
 });
 
 describe('each queue', () => {
   test('filters by state', async () => {
-    expect(await names(root, 'listAllRequests', { state: 'pending' })).toEqual([
-      'appeal',
-      'ownersAsk',
-      'elsewhere',
-      'code',
-      'access',
-    ]);
+    const pending = ['appeal', 'ownersAsk', 'elsewhere', 'code', 'access'];
+    expect(await names(root, 'listAllRequests', { state: 'pending' })).toEqual(pending);
     expect(await names(owner, 'listIncomingRequests', { state: 'pending' })).toEqual(['code', 'access']);
     for (const state of ['granted', 'denied', 'expired'] as const) {
       expect(await names(root, 'listAllRequests', { state })).toEqual([state]);
@@ -124,17 +110,15 @@ describe('each queue', () => {
 
   // REQUEST-17
   test('returns decidable_by_caller in every row', async () => {
-    for (const queue of ['listMyRequests', 'listIncomingRequests', 'listAllRequests'] as const) {
+    for (const queue of ['listMyRequests', 'listIncomingRequests', 'listAllRequests'] as const)
       for (const row of await items(root, queue)) expect(row).toHaveProperty('decidable_by_caller');
-    }
     const asset = await newAsset(owner);
     const input = { params: { id: asset.id }, body: {} };
     const made = await ann.ok('requestAccess', input);
     const again = await ann.ok('requestAccess', input);
     const decided = await root.ok('decideRequest', { params: { id: made.id }, body: { decision: 'denied' } });
-    for (const one of [made, again, decided, asked.appeal]) {
+    for (const one of [made, again, decided, asked.appeal])
       expect(one).not.toHaveProperty('decidable_by_caller');
-    }
     await library.deps.db.deleteFrom('resource_requests').where('id', '=', made.id).execute();
   });
 
@@ -145,26 +129,17 @@ describe('each queue', () => {
         select ${target.ref}, file_hash, file_name, asset_type from assets, generate_series(1, 60)
         where id = ${asked.access?.target_id} returning id)
       insert into resource_requests (requester_user_ref, target_kind, target_id, requested_capability, requested_at)
-      select ${asker.ref}, 'asset', id, 'content.access.request', '2026-01-01T00:00:00Z' from owned`.execute(
-      library.deps.db,
-    );
-    const cases: [Visitor, Queue][] = [
+      select ${asker.ref}, 'asset', id, 'content.access.request', '2026-01-01T00:00:00Z'
+      from owned`.execute(library.deps.db);
+    for (const [who, queue] of [
       [asker, 'listMyRequests'],
       [target, 'listIncomingRequests'],
       [root, 'listAllRequests'],
-    ];
-    for (const [who, queue] of cases) {
-      const ids: string[] = [];
-      const sizes: number[] = [];
-      let cursor: string | null = null;
-      do {
-        const query: { cursor?: string; limit?: number } = cursor === null ? {} : { cursor };
-        const page: { items: ResourceRequest[]; next_cursor: string | null } = await who.ok(queue, { query });
-        sizes.push(page.items.length);
-        ids.push(...page.items.filter((one) => one.requester_user_ref === asker.ref).map(({ id }) => id));
-        cursor = page.next_cursor;
-      } while (cursor !== null);
-      expect([queue, sizes[0], new Set(ids).size]).toEqual([queue, 50, 60]);
+    ] as const) {
+      const pages = await pagesOf((query) => who.ok(queue, { query }));
+      const hers = pages.flat().filter((one) => one.requester_user_ref === asker.ref);
+      const ids = hers.map(({ id }) => id);
+      expect([queue, pages[0]?.length, new Set(ids).size]).toEqual([queue, 50, 60]);
       expect(ids).toEqual([...ids].sort().reverse());
     }
   });

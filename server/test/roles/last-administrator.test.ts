@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
+import type { Answered } from '../support/client.ts';
 import { type Account, openLibrary } from '../support/library.ts';
 import { grant as addGrant } from '../support/people.ts';
 import { addTeam } from '../support/teams.ts';
@@ -21,28 +22,26 @@ beforeEach(async () => {
 });
 
 type Status = 'active' | 'pending' | 'disabled' | 'archived';
-type Outcome = { status: number; text: string };
 
 const give = { capability: 'system.admin' };
-const setRole = (by: Account, whose: Account, role_id: string): Promise<Outcome> =>
-  by.send(`/auth/users/${whose.ref}/role`, { method: 'PUT', body: { role_id } });
-const setStatus = (by: Account, whose: Account, status: Status): Promise<Outcome> =>
-  by.send(`/admin/users/${whose.ref}/status`, { method: 'PUT', body: { status } });
-const grant = (by: Account, whose: Account, expires_at?: string): Promise<Outcome> =>
-  by.send(`/admin/users/${whose.ref}/grants`, { method: 'POST', body: { ...give, expires_at } });
-const revokeGrant = (by: Account, whose: Account): Promise<Outcome> =>
-  by.send(`/admin/users/${whose.ref}/grants`, { method: 'DELETE', body: give });
-const revoke = (by: Account, whose: Account, expires_at?: string): Promise<Outcome> =>
-  by.send(`/admin/users/${whose.ref}/revokes`, { method: 'POST', body: { ...give, expires_at } });
+const setRole = (by: Account, { ref }: Account, role_id: string) =>
+  by.send(`/auth/users/${ref}/role`, { method: 'PUT', body: { role_id } });
+const setStatus = (by: Account, { ref }: Account, status: Status) =>
+  by.send(`/admin/users/${ref}/status`, { method: 'PUT', body: { status } });
+const grant = (by: Account, { ref }: Account, expires_at?: string) =>
+  by.send(`/admin/users/${ref}/grants`, { method: 'POST', body: { ...give, expires_at } });
+const revokeGrant = (by: Account, { ref }: Account) =>
+  by.send(`/admin/users/${ref}/grants`, { method: 'DELETE', body: give });
+const revoke = (by: Account, { ref }: Account, expires_at?: string) =>
+  by.send(`/admin/users/${ref}/revokes`, { method: 'POST', body: { ...give, expires_at } });
 
 async function isAdministrator(account: Account): Promise<boolean> {
   const { status, text } = await account.send('/auth/me');
   return status === 200 && JSON.parse(text).capabilities.includes('system.admin');
 }
 
-async function expectKept(outcome: Outcome, account: Account): Promise<void> {
-  expect(outcome.status).toBe(400);
-  expect(JSON.parse(outcome.text).error).toContain('without an administrator');
+async function expectKept({ status, text }: Answered, account: Account): Promise<void> {
+  expect([status, text]).toEqual([400, expect.stringContaining('without an administrator')]);
   expect(await isAdministrator(account)).toBe(true);
 }
 
@@ -76,12 +75,9 @@ describe('the last `system.admin` cannot be lost', () => {
   test('to an account with a temporary grant, which does not replace it', async () => {
     expect((await grant(root, vice, inAnHour())).status).toBe(201);
     expect(await isAdministrator(vice)).toBe(true);
-    for (const outcome of [
-      await setRole(vice, root, member),
-      await setStatus(vice, root, 'disabled'),
-      await revoke(root, root),
-    ])
-      await expectKept(outcome, root);
+    await expectKept(await setRole(vice, root, member), root);
+    await expectKept(await setStatus(vice, root, 'disabled'), root);
+    await expectKept(await revoke(root, root), root);
   });
 
   test('to an account with a grant in a team or a revoke, or that is not active', async () => {

@@ -41,9 +41,7 @@ describe('the language of a library', () => {
         400,
       ]);
     const { languages } = await root.ok('getSearchSettings');
-    const { rows } = await sql<{
-      language: string;
-    }>`select language from unnest(${languages}::text[]) language
+    const { rows } = await sql`select language from unnest(${languages}::text[]) language
       where length(search_vector(language::regconfig, 'word', 'A')) <> 1`.execute(library.deps.db);
     expect(rows).toEqual([]);
   });

@@ -48,8 +48,7 @@ describe('a post', () => {
     const { id } = await publish(mara, [picture], { title: 'commented' });
     const comment = await stranger.ok('createComment', { params: { id }, body: { body: 'trombonist' } });
     expect(await totals('trombonist', stranger)).toEqual([1]);
-    const edited = { params: { id: comment.id }, body: { body: 'violinist' } };
-    await stranger.ok('updateComment', edited);
+    await stranger.ok('updateComment', { params: { id: comment.id }, body: { body: 'violinist' } });
     expect([await totals('trombonist', mara), await totals('violinist', mara)]).toEqual([[0], [1]]);
     await stranger.ok('deleteComment', { params: { id: comment.id } });
     expect(await told(mara, 'violinist')).toEqual(nothing);
@@ -71,10 +70,8 @@ describe('a post', () => {
 
 // SEARCH-14
 test('people are found by full name by signed-in callers only', async () => {
-  const people = async (q: string) =>
-    Promise.all(
-      [mara, anonymous].map(async (who) => (await who.ok('search', { query: { q, kind: 'user' } })).total),
-    );
+  const find = (who: Visitor, q: string) => who.ok('search', { query: { q, kind: 'user' } });
+  const people = async (q: string) => [(await find(mara, q)).total, (await find(anonymous, q)).total];
   const update = (body: object) => stranger.ok('updateUser', { params: { ref: stranger.ref }, body });
   await update({ fullname: 'Persephone Quill' });
   for (const q of ['persephone', 'persephnoe']) expect([q, await people(q)]).toEqual([q, [1, 0]]);
@@ -92,9 +89,8 @@ describe('the words of a field behind a capability', () => {
     const team = await addTeam(library, 'lights', [mara]);
     const inTeam = await library.join('in team');
     await grant(library, inTeam, 'share.grant', team);
-    const field = await root.ok('createField', {
-      body: { code: 'notes', label: 'Notes', type: 'text', ...gate },
-    });
+    const notes = { code: 'notes', label: 'Notes', type: 'text', ...gate } as const;
+    const field = await root.ok('createField', { body: notes });
     const { id } = await upload(mara, bytes, { title: 'annotated gondola', team_id: team });
     const value = { params: { id, field_id: field.id }, body: { value_text: 'contrabassoon' } };
     await root.ok('setAssetFieldValue', value);

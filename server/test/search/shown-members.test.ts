@@ -1,10 +1,13 @@
 import { type RawBuilder, sql } from 'kysely';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { shownAssets } from '../../src/access/assets.ts';
 import { callerOf } from '../../src/access/caller-of.ts';
-import { addTeam, arrive, grant } from '../posts/people.ts';
+import { everyPost } from '../posts/people.ts';
 import type { Visitor } from '../support/client.ts';
 import { openLibrary } from '../support/library.ts';
+import { pagesOf } from '../support/pages.ts';
+import { grant } from '../support/people.ts';
+import { addTeam } from '../support/teams.ts';
 
 /**
  * A search for a common word decides about many posts at once, by the members that every caller of a kind is shown
@@ -19,20 +22,15 @@ const dice = (salt: number, most: number) =>
 const sensitivities = sql`(array['posts', 'posts', 'public', 'org', 'team', 'restricted', 'restricted', 'restricted'])`;
 
 const library = await openLibrary();
-const [mara, ines, reader, root] = await Promise.all([
-  arrive(library, 'mara'),
-  arrive(library, 'ines'),
-  arrive(library, 'reader'),
-  arrive(library, 'root', 'admin'),
-]);
+const [mara, ines, reader] = await library.joinAll('mara', 'ines', 'reader');
+const root = await library.join('root', 'admin');
 await grant(library, reader, 'content.read.all');
 await ines.ok('followUser', { params: { ref: mara.ref } });
 await library.setPublicMode(true);
 const team = await addTeam(library, 'lights', [ines]);
 const { db } = library.deps;
-await sql`insert into files (hash, size_bytes, mime, extension) values (repeat('a', 64), 1, 'image/jpeg', 'jpg')`.execute(
-  db,
-);
+await sql`insert into files (hash, size_bytes, mime, extension)
+    values (repeat('a', 64), 1, 'image/jpeg', 'jpg')`.execute(db);
 await sql`insert into assets (id, owner_user_ref, team_id, title, asset_type, file_hash, file_name, processing_status,
       status, sensitivity)
     select md5('asset' || n)::uuid, case when n % 9 = 0 then ${ines.ref}::bigint else ${mara.ref}::bigint end,
@@ -50,9 +48,8 @@ await sql`insert into posts (id, author_user_ref, title, visibility, state_id, p
 // Posts without members, with one and with two.
 await sql`insert into post_members (post_id, asset_id, sort_order)
     select md5('post' || n)::uuid, md5('asset' || (2 * n - m))::uuid, m
-    from generate_series(1, ${POSTS}::integer) n, generate_series(0, 1) m where m < n % 7 and m < 2`.execute(
-  db,
-);
+    from generate_series(1, ${POSTS}::integer) n, generate_series(0, 1) m
+    where m < n % 7 and m < 2`.execute(db);
 
 /** Returns the rows that differ from what the members of all posts require. */
 async function wrongRows(): Promise<unknown[]> {
@@ -64,29 +61,18 @@ async function wrongRows(): Promise<unknown[]> {
     kept as (select post_id, asset_id, posted_at, audience from shown_members)
     (select 'missing' as what, d.* from (select * from due except select * from kept) d)
     union all
-    (select 'false' as what, k.* from (select * from kept except select * from due) k)`.execute(
-    library.deps.db,
-  );
+    (select 'false' as what, k.* from (select * from kept except select * from due) k)`.execute(db);
   return rows;
 }
 
-/** The posts of the feed, or of a search for a word that all posts have. */
-async function allPosts(visitor: Visitor, by: 'feed' | 'search'): Promise<string[]> {
-  const ids: string[] = [];
-  let cursor: string | undefined;
-  do {
-    const query = { limit: 200, sort: 'newest' as const, ...(cursor === undefined ? {} : { cursor }) };
-    if (by === 'feed') {
-      const page = await visitor.ok('listPosts', { query });
-      ids.push(...page.items.map(({ id }) => id));
-      cursor = page.next_cursor ?? undefined;
-    } else {
-      const page = await visitor.ok('search', { query: { ...query, q: 'common', kind: 'post' } });
-      ids.push(...page.items.map((hit) => (hit.kind === 'post' ? hit.post.id : hit.kind)));
-      cursor = page.next_cursor ?? undefined;
-    }
-  } while (cursor !== undefined);
-  return ids;
+/** Returns the posts of the feed. */
+const posted = (visitor: Visitor) => everyPost(visitor, { limit: 200, sort: 'newest' });
+
+/** Returns the posts that a search for a word of all posts finds. */
+async function found(visitor: Visitor): Promise<string[]> {
+  const query = { q: 'common', kind: 'post', limit: 200, sort: 'newest' } as const;
+  const pages = await pagesOf((from) => visitor.ok('search', { query: { ...query, ...from } }));
+  return pages.flat().map((hit) => (hit.kind === 'post' ? hit.post.id : hit.kind));
 }
 
 /** Rows of a table as `key`, with a number `n` each. */
@@ -127,18 +113,18 @@ const changes: readonly (readonly [what: string, change: RawBuilder<unknown> | n
 ];
 
 // SEARCH-2, FEED-3
-describe('a search for a word of every post', () => {
-  test.each(changes)('finds the posts of the feed when %s', async (_what, change) => {
-    await change?.execute(library.deps.db);
+test.each(changes)(
+  'a search for a word of every post finds those of the feed when %s',
+  async (_what, change) => {
+    await change?.execute(db);
     expect(await wrongRows()).toEqual([]);
     for (const visitor of [ines, mara, reader, root, library.anonymous()])
-      expect(await allPosts(visitor, 'search')).toEqual(await allPosts(visitor, 'feed'));
-  });
-});
+      expect(await found(visitor)).toEqual(await posted(visitor));
+  },
+);
 
 // ASSET-1, ASSET-4
 test('members that every caller is shown pass the rule of each caller', async () => {
-  const { db } = library.deps;
   const callers = await Promise.all([ines, mara, reader, root].map(({ ref }) => callerOf(db, ref)));
   const cases = [
     ...callers.map((caller) => [caller, ['public', 'org-only']] as const),
@@ -156,7 +142,7 @@ test('members that every caller is shown pass the rule of each caller', async ()
 
 test('inserting many assets in one statement reads rows in proportion to their number', async () => {
   const count = 2000;
-  const read = await library.deps.db.transaction().execute(async (tx) => {
+  const read = await db.transaction().execute(async (tx) => {
     const rowsRead = async () => {
       const { rows } = await sql<{ n: number }>`select sum(seq_tup_read + coalesce(idx_tup_fetch, 0)) as n
         from pg_stat_xact_user_tables`.execute(tx);

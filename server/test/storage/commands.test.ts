@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sql } from 'kysely';
@@ -7,15 +7,15 @@ import { ConfigError } from '../../src/config.ts';
 import { originalKey, renditionKey } from '../../src/platform/storage/object-key.ts';
 import { openDiskAndBucket } from '../../src/platform/storage/open.ts';
 import type { Storage } from '../../src/platform/storage/storage.ts';
-import { type CheckReport, checkStorage } from '../../src/storage/check.ts';
+import { checkStorage } from '../../src/storage/check.ts';
 import { storageCommand } from '../../src/storage/command.ts';
-import { type Direction, type MoveReport, moveStorage } from '../../src/storage/move.ts';
+import { type Direction, moveStorage } from '../../src/storage/move.ts';
 import { findOrphans, removeOrphans } from '../../src/sweep/orphans.ts';
 import { namedService, openBucket, startService } from '../support/bucket.ts';
+import { requestAs } from '../support/client.ts';
 import { openLibrary, upload } from '../support/library.ts';
-import { jpeg, plainFile } from '../support/pictures.ts';
+import { jpeg, plainFile, sha256 } from '../support/pictures.ts';
 
-const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
 /** A time after everything that the tests store. */
 const FUTURE = Date.now() + 3600 * 1000;
 
@@ -32,11 +32,7 @@ afterAll(async () => {
 
 beforeEach(() => bucket.setFault('none'));
 
-function read(id: string): Promise<Response> {
-  return fetch(`${library.address}/api/v1/assets/${id}/file`, {
-    headers: { cookie: `user=${mara.cookie()}` },
-  });
-}
+const read = (id: string) => requestAs(mara, library, `/assets/${id}/file`);
 
 async function put(storage: Storage, key: string, content: string): Promise<void> {
   const path = join(storage.incomingDir, `put-${sha256(Buffer.from(key))}`);
@@ -47,29 +43,23 @@ async function put(storage: Storage, key: string, content: string): Promise<void
 async function keysOf(storage: Storage): Promise<string[]> {
   const keys: string[] = [];
   for (const prefix of ['originals', 'renditions', 'subtitles', 'logos'])
-    for await (const { key } of storage.list(prefix)) keys.push(key);
+    keys.push(...(await Array.fromAsync(storage.list(prefix), ({ key }) => key)));
   return keys;
 }
 
-async function check(content: boolean): Promise<CheckReport & { lines: string[] }> {
+const usual = { signal: new AbortController().signal, progress: () => {} };
+
+async function check(content: boolean) {
   const lines: string[] = [];
-  const report = await checkStorage(library.deps, {
-    content,
-    olderThan: FUTURE,
-    signal: new AbortController().signal,
-    print: (line) => lines.push(line),
-    progress: () => {},
-  });
+  const print = (line: string) => lines.push(line);
+  const report = await checkStorage(library.deps, { ...usual, content, olderThan: FUTURE, print });
   return { ...report, lines: lines.sort() };
 }
 
-async function move(direction: Direction, signal = new AbortController().signal) {
+async function move(direction: Direction) {
   const lines: string[] = [];
-  const report: MoveReport = await moveStorage(library.deps.db, direction, {
-    signal,
-    print: (line) => lines.push(line),
-    progress: () => {},
-  });
+  const print = (line: string) => lines.push(line);
+  const report = await moveStorage(library.deps.db, direction, { ...usual, print });
   return { ...report, lines };
 }
 
@@ -149,9 +139,8 @@ test('gc removes objects without a row that are older than the grace time, and n
   expect(output).toMatch(/removed: \d+ objects/);
   const after = new Set(await keysOf(library.deps.storage));
   for (const key of [...orphans, logo, onDisk]) expect(after.has(key), key).toBe(false);
-  expect(before.filter((key) => !after.has(key) && !key.includes(sha256(Buffer.from('an orphan'))))).toEqual(
-    [],
-  );
+  const earlier = sha256(Buffer.from('an orphan'));
+  expect(before.filter((key) => !after.has(key) && !key.includes(earlier))).toEqual([]);
   expect((await read(kept.id)).status).toBe(200);
 });
 
@@ -164,15 +153,13 @@ test('gc never removes bytes that are concurrently uploaded again', async () => 
     await writeFile(path, bytes);
     // The orphan has the right content, so that the upload does not send it again.
     await sides.bucket.adopt(path, originalKey(sha256(bytes)));
-    const form = new FormData();
-    form.append('file', new Blob([bytes]), 'again.bin');
     const [asset] = await Promise.all([
-      mara.ok('createAsset', { body: form }),
+      upload(mara, bytes),
       removeOrphans(library.deps, FUTURE),
       removeOrphans(library.deps, FUTURE),
     ]);
     const sent = await read(asset.id);
-    expect([sent.status, sha256(new Uint8Array(await sent.arrayBuffer()))]).toEqual([200, sha256(bytes)]);
+    expect([sent.status, sha256(await sent.bytes())]).toEqual([200, sha256(bytes)]);
   }
 });
 
@@ -192,22 +179,18 @@ test('move takes every file to the other place while they are read, and can be s
     let count = 0;
     for (let n = first; isReading; n = (n + 2) % files.length) {
       const sent = await read(files[n]?.id ?? '');
-      expect([sent.status, sha256(new Uint8Array(await sent.arrayBuffer()))]).toEqual([
-        200,
-        files[n]?.file_hash,
-      ]);
+      expect([sent.status, sha256(await sent.bytes())]).toEqual([200, files[n]?.file_hash]);
       count += 1;
     }
     return count;
   });
 
   const stop = new AbortController();
-  const stopping = moveStorage(
+  const some = await moveStorage(
     library.deps.db,
     { from: sides.bucket, to: sides.disk },
     { signal: stop.signal, print: () => {}, progress: ({ moved }) => moved === 3 && stop.abort() },
   );
-  const some = await stopping;
   expect(some.moved).toBeGreaterThanOrEqual(3);
   expect(some.moved).toBeLessThan(all.length);
   expect(await move({ from: sides.bucket, to: sides.disk })).toMatchObject({ left: 0, lines: [] });
@@ -218,7 +201,7 @@ test('move takes every file to the other place while they are read, and can be s
   const path = join(library.config.dataDir, 'library', damaged);
   isReading = false;
   for (const count of await Promise.all(readers)) expect(count).toBeGreaterThan(0);
-  const sound = Buffer.from(await (await read(files[3]?.id ?? '')).arrayBuffer());
+  const sound = await (await read(files[3]?.id ?? '')).bytes();
   await writeFile(path, Buffer.alloc(sound.length, 'x'));
 
   const { code, output } = await command('move');

@@ -1,32 +1,33 @@
-import { createHash, randomBytes } from 'node:crypto';
-import { chmod, mkdtemp, readdir, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { randomBytes } from 'node:crypto';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import pg from 'pg';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { renderJob } from '../../src/assets/jobs/render.ts';
 import { tilesJob } from '../../src/assets/jobs/tiles.ts';
 import { examineAll } from '../../src/doctor/examine.ts';
 import { originalKey } from '../../src/platform/storage/object-key.ts';
 import { purge, releaseBytes } from '../../src/trash/jobs/purge.ts';
 import { namedService, openBucket, startService } from '../support/bucket.ts';
-import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
-import { jpeg, plainFile } from '../support/pictures.ts';
+import { requestAs, type Visitor } from '../support/client.ts';
+import { formOf, openLibrary, upload } from '../support/library.ts';
+import { jpeg, plainFile, sha256 } from '../support/pictures.ts';
 import { startProcess } from '../support/process.ts';
+import { temporaryDirectory } from '../support/temporary.ts';
 
-const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
 const unavailable = {
   status: 503,
   error: 'the file storage is not available; nothing was stored; try again',
 };
 
-let mara: Account;
-
 const service = namedService ?? (await startService());
 const bucket = await openBucket(service, 'studio');
+/** The data directory of a second process. */
+const ownDir = await temporaryDirectory();
 const library = await openLibrary(bucket.env);
-mara = await library.join('mara');
+const mara = await library.join('mara');
+const { db, storage } = library.deps;
 
 afterAll(async () => {
   bucket.setFault('none');
@@ -39,60 +40,38 @@ beforeEach(() => {
   bucket.requests.length = 0;
 });
 
-function formOf(bytes: Uint8Array<ArrayBuffer>, name = 'a.bin'): FormData {
-  const form = new FormData();
-  form.append('file', new Blob([bytes]), name);
-  return form;
-}
-
-function read(as: Account, path: string, headers: Record<string, string> = {}): Promise<Response> {
-  return fetch(`${library.address}/api/v1${path}`, {
-    headers: { cookie: `user=${as.cookie()}`, ...headers },
-  });
-}
-
 async function count(table: 'assets' | 'files'): Promise<number> {
-  const { rows } = await sql<{ count: number }>`select count(*) as count from ${sql.table(table)}`.execute(
-    library.deps.db,
-  );
-  return rows[0]?.count ?? 0;
+  return (await sql`select from ${sql.table(table)}`.execute(db)).rows.length;
 }
 
 async function localFiles(): Promise<string[]> {
-  const found = await readdir(join(library.config.dataDir, 'library'), {
-    recursive: true,
-    withFileTypes: true,
-  });
+  const directory = join(library.config.dataDir, 'library');
+  const found = await readdir(directory, { recursive: true, withFileTypes: true });
   return found.filter((entry) => entry.isFile()).map(({ name }) => name);
 }
 
-async function makeJobsDue(): Promise<void> {
-  await sql`select graphile_worker.reschedule_jobs(array(select id from graphile_worker.jobs), now())`.execute(
-    library.deps.db,
-  );
-}
+const makeJobsDue = () =>
+  sql`select graphile_worker.reschedule_jobs(array(select id from graphile_worker.jobs), now())`.execute(db);
 
 /** Uploads with tus, in two requests. */
 async function sendInParts(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
-  const own = { 'tus-resumable': '1.0.0', cookie: `user=${mara.cookie()}` };
-  const created = await fetch(`${library.address}/api/v1/uploads`, {
-    method: 'POST',
-    headers: { ...own, 'upload-length': String(bytes.length) },
-  });
-  const path = created.headers.get('location') ?? '';
+  const own = { 'tus-resumable': '1.0.0' };
+  const headers = { ...own, 'upload-length': String(bytes.length) };
+  const created = await mara.send('/uploads', { method: 'POST', headers });
+  const id = created.headers.get('location')?.split('/').at(-1) ?? '';
   const half = Math.floor(bytes.length / 2);
   for (const [offset, body] of [
     [0, bytes.slice(0, half)],
     [half, bytes.slice(half)],
   ] as const) {
-    const { status } = await fetch(new URL(path, library.address), {
+    const { status } = await requestAs(mara, library, `/uploads/${id}`, {
       method: 'PATCH',
       headers: { ...own, 'upload-offset': String(offset), 'content-type': 'application/offset+octet-stream' },
       body,
     });
     expect(status).toBe(204);
   }
-  return path.split('/').at(-1) ?? '';
+  return id;
 }
 
 // STORAGE-1
@@ -107,12 +86,12 @@ describe('a library with a bucket', () => {
       ladder_available: true,
     });
     expect(await localFiles()).toEqual([]);
-    const whole = await read(mara, `/assets/${id}/file`);
-    expect([whole.status, sha256(new Uint8Array(await whole.arrayBuffer()))]).toEqual([200, sha256(bytes)]);
-    const part = await read(mara, `/assets/${id}/file`, { range: 'bytes=10-19' });
+    const whole = await requestAs(mara, library, `/assets/${id}/file`);
+    expect([whole.status, sha256(await whole.bytes())]).toEqual([200, sha256(bytes)]);
+    const part = await requestAs(mara, library, `/assets/${id}/file`, { headers: { range: 'bytes=10-19' } });
     expect([part.status, part.headers.get('content-range')]).toEqual([206, `bytes 10-19/${bytes.length}`]);
-    expect(new Uint8Array(await part.arrayBuffer())).toEqual(bytes.slice(10, 20));
-    const preview = await read(mara, `/assets/${id}/variants/preview`);
+    expect(await part.bytes()).toEqual(bytes.slice(10, 20));
+    const preview = await requestAs(mara, library, `/assets/${id}/variants/preview`);
     expect([preview.status, preview.headers.get('content-type')]).toEqual([200, 'image/webp']);
     await preview.arrayBuffer();
     expect(bucket.requests.filter((request) => request.includes('list-type'))).toEqual([]);
@@ -137,7 +116,9 @@ describe('a library with a bucket', () => {
     expect(await mara.refused('createAsset', { body: formOf(bytes) })).toEqual(unavailable);
     expect(await mara.refused('createAsset', { body: { upload_id: uploadId } })).toEqual(unavailable);
     expect([await count('assets'), await count('files')]).toEqual(before);
-    const sent = await read(mara, `/assets/${kept.id}/file`, { range: 'bytes=0-1' });
+    const sent = await requestAs(mara, library, `/assets/${kept.id}/file`, {
+      headers: { range: 'bytes=0-1' },
+    });
     expect([sent.status, await sent.json()]).toEqual([
       503,
       { error: 'the file storage is not available; try again' },
@@ -151,7 +132,6 @@ describe('a library with a bucket', () => {
         checks: { database: 'ok', storage: 'cannot be used' },
       }),
     ]);
-    const { db, storage } = library.deps;
     const checks = await examineAll({ db, storage, config: library.config, searchPath: '' });
     expect(checks.find(({ code }) => code === 'bucket')?.status).toBe('problem');
     expect(JSON.stringify(checks)).not.toContain(bucket.settings.secretAccessKey);
@@ -178,26 +158,18 @@ describe('a library with a bucket', () => {
   });
 });
 
+const redirecting = await openLibrary({ ...bucket.env, VITRINE_S3_REDIRECT_SECONDS: '300' });
+const [ines, stranger] = await redirecting.joinAll('ines', 'stranger');
+
 // FILE-11
 describe('with VITRINE_S3_REDIRECT_SECONDS', () => {
   const large = Buffer.alloc(1024 * 1024, 'large file ');
-  const token = (url: string) => url.split('/').at(-1) ?? '';
-  let redirecting: Library;
-  let mara: Account;
-
-  beforeAll(async () => {
-    redirecting = await openLibrary({ ...bucket.env, VITRINE_S3_REDIRECT_SECONDS: '300' });
-    mara = await redirecting.join('mara');
-  });
-
-  function ask(as: Account | null, path: string, init: RequestInit = {}): Promise<Response> {
-    const headers = { ...(as === null ? {} : { cookie: `user=${as.cookie()}` }), ...init.headers };
-    return fetch(`${redirecting.address}/api/v1${path}`, { redirect: 'manual', ...init, headers });
-  }
+  const ask = (as: Visitor, path: string, init: RequestInit = {}) =>
+    requestAs(as, redirecting, path, { redirect: 'manual', ...init });
 
   test('a large download is redirected to an address of the bucket with the name and the bytes', async () => {
-    const asset = await upload(mara, large, { sensitivity: 'restricted' }, 'größe "1".bin');
-    const answer = await ask(mara, `/assets/${asset.id}/file?download=true`);
+    const asset = await upload(ines, large, { sensitivity: 'restricted' }, 'größe "1".bin');
+    const answer = await ask(ines, `/assets/${asset.id}/file?download=true`);
     expect([answer.status, answer.headers.get('cache-control')]).toEqual([302, 'private, no-store']);
     expect(answer.headers.get('set-cookie')).toBeNull();
     const location = answer.headers.get('location') ?? '';
@@ -217,50 +189,48 @@ describe('with VITRINE_S3_REDIRECT_SECONDS', () => {
   });
 
   test('a link redirects its downloads too, and nothing once it is revoked', async () => {
-    const asset = await upload(mara, large, {}, 'link.bin');
-    const link = await mara.ok('createAssetLink', {
-      params: { id: asset.id },
-      body: { allow_download: true },
-    });
-    const path = `/links/${token(link.url)}/assets/${asset.id}/file?download=true`;
-    const answer = await ask(null, path);
+    const asset = await upload(ines, large, {}, 'link.bin');
+    const body = { allow_download: true };
+    const link = await ines.ok('createAssetLink', { params: { id: asset.id }, body });
+    const path = `/links/${link.url.split('/').at(-1)}/assets/${asset.id}/file?download=true`;
+    const answer = await ask(redirecting.anonymous(), path);
     expect(answer.status).toBe(302);
     expect((await fetch(answer.headers.get('location') ?? '')).status).toBe(200);
-    await mara.ok('revokeLink', { params: { link: link.id } });
-    expect((await ask(null, path)).status).not.toBe(302);
+    await ines.ok('revokeLink', { params: { link: link.id } });
+    expect((await ask(redirecting.anonymous(), path)).status).not.toBe(302);
   });
 
   test('views, headers, ranges of views, current copies and small files come from the service', async () => {
-    const asset = await upload(mara, large, {}, 'view.bin');
-    const small = await upload(mara, plainFile('small'), {}, 'small.bin');
+    const asset = await upload(ines, large, {}, 'view.bin');
+    const small = await upload(ines, plainFile('small'), {}, 'small.bin');
     const path = `/assets/${asset.id}/file`;
     const statuses = await Promise.all([
-      ask(mara, path),
-      ask(mara, path, { headers: { range: 'bytes=0-4' } }),
-      ask(mara, `${path}?download=true`, { method: 'HEAD' }),
-      ask(mara, `${path}?download=true`, { headers: { 'if-none-match': `"${asset.file_hash}"` } }),
-      ask(mara, `/assets/${small.id}/file?download=true`),
+      ask(ines, path),
+      ask(ines, path, { headers: { range: 'bytes=0-4' } }),
+      ask(ines, `${path}?download=true`, { method: 'HEAD' }),
+      ask(ines, `${path}?download=true`, { headers: { 'if-none-match': `"${asset.file_hash}"` } }),
+      ask(ines, `/assets/${small.id}/file?download=true`),
     ]);
     expect(statuses.map(({ status }) => status)).toEqual([200, 206, 200, 304, 200]);
   });
 
   test('no access is the same 404 as no asset, and a missing object is no redirect', async () => {
-    const stranger = await redirecting.join('stranger');
-    const hidden = await upload(mara, Buffer.alloc(large.length, 'hidden'), { sensitivity: 'restricted' });
+    const hidden = await upload(ines, Buffer.alloc(large.length, 'hidden'), { sensitivity: 'restricted' });
     expect((await ask(stranger, `/assets/${hidden.id}/file?download=true`)).status).toBe(404);
-    expect((await ask(null, `/assets/${hidden.id}/file?download=true`)).status).not.toBe(302);
+    expect((await ask(redirecting.anonymous(), `/assets/${hidden.id}/file?download=true`)).status).not.toBe(
+      302,
+    );
     await redirecting.deps.storage.delete(originalKey(hidden.file_hash ?? ''));
-    expect((await ask(mara, `/assets/${hidden.id}/file?download=true`)).status).toBe(500);
+    expect((await ask(ines, `/assets/${hidden.id}/file?download=true`)).status).toBe(500);
   });
 
   test('clients get the public address of the bucket', async () => {
-    const asset = await upload(mara, large, {}, 'public.bin');
+    const asset = await upload(ines, large, {}, 'public.bin');
     const VITRINE_S3_PUBLIC_ENDPOINT = 'https://files.example.org';
-    const { storage } = (
-      await openLibrary({ ...bucket.env, VITRINE_S3_REDIRECT_SECONDS: '60', VITRINE_S3_PUBLIC_ENDPOINT })
-    ).deps;
+    const env = { ...bucket.env, VITRINE_S3_REDIRECT_SECONDS: '60', VITRINE_S3_PUBLIC_ENDPOINT };
+    const { deps } = await openLibrary(env);
     const headers = { type: 'text/plain', disposition: 'attachment' };
-    const address = await storage.addressOf(originalKey(asset.file_hash ?? ''), large.length, headers);
+    const address = await deps.storage.addressOf(originalKey(asset.file_hash ?? ''), large.length, headers);
     expect(address).toMatch(/^https:\/\/files\.example\.org\//);
   });
 });
@@ -270,32 +240,29 @@ test.each([
   ['rendering', renderJob],
   ['tiles', tilesJob],
 ] as const)('nothing in the bucket outlives bytes that are purged during their %s', async (_, job) => {
-  const { deps } = library;
   const { id, file_hash: hash } = await upload(mara, await jpeg(5000, 40));
   if (hash === null) throw new Error('the asset has bytes');
-  await sql`select graphile_worker.complete_jobs(array(select id from graphile_worker.jobs))`.execute(
-    deps.db,
-  );
+  await sql`select graphile_worker.complete_jobs(array(select id from graphile_worker.jobs))`.execute(db);
   const stored = async () => (await bucket.keys()).filter((key) => key.includes(hash));
   const purgeAll = async () => {
     await mara.ok('deleteAsset', { params: { id }, body: undefined });
-    await sql`update assets set deleted_at = now() - interval '31 days' where id = ${id}`.execute(deps.db);
-    await purge(deps.db);
-    await releaseBytes(deps, hash);
+    await sql`update assets set deleted_at = now() - interval '31 days' where id = ${id}`.execute(db);
+    await purge(db);
+    await releaseBytes(library.deps, hash);
     expect(await stored()).toEqual([]);
   };
   let purged: Promise<void> | undefined;
   // The purge ends just before the job stores its first object.
-  const storage = {
-    ...deps.storage,
+  const slow = {
+    ...storage,
     async stage(path: string, key: string) {
       purged ??= purgeAll();
       await purged;
-      await deps.storage.stage(path, key);
+      await storage.stage(path, key);
     },
   };
-  const context = { jobId: '1', lastAttempt: false, log: deps.log };
-  await job({ ...deps, storage })({ hash, owner: String(mara.ref) }, context);
+  const context = { jobId: '1', lastAttempt: false, log: library.deps.log };
+  await job({ ...library.deps, storage: slow })({ hash, owner: String(mara.ref) }, context);
   expect(await stored()).not.toEqual([]);
   await library.runJobs();
   expect(await stored()).toEqual([]);
@@ -303,11 +270,9 @@ test.each([
 
 // STORAGE-2
 test('a process that is killed between storing a file and its commit leaves an orphan that the next upload uses', async () => {
-  const dataDir = await mkdtemp(join(tmpdir(), 'vitrine-killed-s3-'));
-  await chmod(dataDir, 0o755);
   // Without jobs, because they would also wait for the locked table.
   const own = { DATABASE_URL: library.databaseUrl, VITRINE_LOG_LEVEL: 'debug', VITRINE_JOBS: 'none' };
-  const running = await startProcess(dataDir, { ...bucket.env, ...own });
+  const running = await startProcess(ownDir, { ...bucket.env, ...own });
   const blocker = new pg.Client({ connectionString: library.databaseUrl });
   await blocker.connect();
   try {
@@ -315,11 +280,8 @@ test('a process that is killed between storing a file and its commit leaves an o
     const before = await count('assets');
     await blocker.query('begin');
     await blocker.query('lock table files in share mode');
-    const broken = fetch(`${running.address}/api/v1/assets`, {
-      method: 'POST',
-      headers: { cookie: `user=${mara.cookie()}` },
-      body: formOf(bytes),
-    }).catch(() => null);
+    const init = { method: 'POST', body: formOf(bytes) };
+    const broken = requestAs(mara, running, '/assets', init).catch(() => null);
     const waiting = `select from pg_locks where relation = 'files'::regclass and not granted`;
     const isWaiting = async () => (await blocker.query(waiting)).rowCount;
     await expect.poll(isWaiting, { timeout: 60_000 }).toBe(1);
@@ -330,7 +292,6 @@ test('a process that is killed between storing a file and its commit leaves an o
     expect(await count('assets')).toBe(before);
     expect(running.output()).not.toContain(bucket.settings.secretAccessKey);
     const key = originalKey(sha256(bytes));
-    const { storage } = library.deps;
     expect((await storage.head(key))?.sizeBytes).toBe(bytes.length);
 
     bucket.requests.length = 0;
@@ -340,6 +301,5 @@ test('a process that is killed between storing a file and its commit leaves an o
   } finally {
     running.child.kill('SIGKILL');
     await blocker.end();
-    await rm(dataDir, { recursive: true, force: true });
   }
 });

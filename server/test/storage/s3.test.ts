@@ -1,4 +1,4 @@
-import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { access, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -21,31 +21,25 @@ import {
   type TestBucket,
 } from '../support/bucket.ts';
 import { startUnruly } from '../support/encoder.ts';
+import { sha256 } from '../support/pictures.ts';
 
 const MIB = 1024 * 1024;
-const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
 
-const named = namedService;
-const services = [
-  { name: 'the service from npm', start: startService },
-  {
-    name: 'the service named by TEST_S3_ENDPOINT (skipped without one)',
-    start: named === null ? null : async () => named,
-  },
+const services: [name: string, BucketService | null][] = [
+  ['the service from npm', await startService()],
+  ['the service named by TEST_S3_ENDPOINT (skipped without one)', namedService],
 ];
 
 // STORAGE-1
-describe.each(services)('a bucket of $name', ({ start }) => {
-  describe.skipIf(start === null)('', () => {
-    let service: BucketService;
+for (const [name, service] of services) {
+  describe.skipIf(service === null)(`a bucket of ${name}`, () => {
     let bucket: TestBucket;
     let directory: string;
     let local: Storage;
     let storage: Storage;
 
     beforeAll(async () => {
-      if (start === null) return;
-      service = await start();
+      if (service === null) return;
       bucket = await openBucket(service, 'studio/files/');
       directory = await mkdtemp(join(tmpdir(), 'vitrine-s3-'));
       local = await openDiskStorage(directory, 0);
@@ -54,7 +48,7 @@ describe.each(services)('a bucket of $name', ({ start }) => {
 
     afterAll(async () => {
       await bucket.close();
-      await service.stop();
+      await service?.stop();
       await rm(directory, { recursive: true, force: true });
     });
 
@@ -77,9 +71,7 @@ describe.each(services)('a bucket of $name', ({ start }) => {
     }
 
     async function bytesOf(key: string, size: number, range?: ByteRange): Promise<Buffer> {
-      const chunks: Buffer[] = [];
-      for await (const chunk of await storage.get(key, size, range)) chunks.push(chunk);
-      return Buffer.concat(chunks);
+      return Buffer.concat(await Array.fromAsync(await storage.get(key, size, range)));
     }
 
     test.each([0, 1, 100_000])('stores and returns %i bytes, and removes the local file', async (size) => {
@@ -149,10 +141,8 @@ describe.each(services)('a bucket of $name', ({ start }) => {
       const bytes = randomBytes(30_000);
       const key = await stored(bytes);
       bucket.requests.length = 0;
-      const both = await Promise.all([
-        storage.withLocalFile(key, async (path) => [path, sha256(await readFile(path))]),
-        storage.withLocalFile(key, async (path) => [path, sha256(await readFile(path))]),
-      ]);
+      const read = () => storage.withLocalFile(key, async (path) => [path, sha256(await readFile(path))]);
+      const both = await Promise.all([read(), read()]);
       expect(both[0]).toEqual(both[1]);
       expect(both[0]?.[1]).toBe(sha256(bytes));
       expect(bucket.requests).toHaveLength(1);
@@ -161,8 +151,7 @@ describe.each(services)('a bucket of $name', ({ start }) => {
 
     test('lists the objects below a folder, without the prefix of the bucket', async () => {
       for (const name of ['b/1', 'b/2', 'bc/3']) await stored(Buffer.from(name), `subtitles/${name}`);
-      const keys: string[] = [];
-      for await (const { key } of storage.list('subtitles/b')) keys.push(key);
+      const keys = await Array.fromAsync(storage.list('subtitles/b'), ({ key }) => key);
       expect(keys).toEqual(['subtitles/b/1', 'subtitles/b/2']);
     });
 
@@ -180,36 +169,33 @@ describe.each(services)('a bucket of $name', ({ start }) => {
       );
     });
 
-    test.each(['gone', 'denied'] as const)(
-      'says that a service is not available that is %s',
-      async (fault) => {
-        const key = await stored(Buffer.from('kept'));
-        const path = await file(Buffer.from('new'));
-        bucket.setFault(fault);
-        const attempts = [
-          storage.adopt(path, 'logos/new'),
-          storage.get(key, 4),
-          storage.head(key),
-          storage.withLocalFile(key, readFile),
-          storage.delete(key),
-          storage.checkReady(),
-          storage.list('logos')[Symbol.asyncIterator]().next(),
-        ];
-        for (const attempt of await Promise.allSettled(attempts)) {
-          if (attempt.status === 'fulfilled') throw new Error('an attempt succeeded');
-          expect(attempt.reason).toBeInstanceOf(StorageUnavailable);
-          expect(
-            JSON.stringify([attempt.reason, attempt.reason.stack, String(attempt.reason)]),
-          ).not.toContain(bucket.settings.secretAccessKey);
-        }
-        // Nothing is lost: the local file remains and can be sent later.
-        bucket.setFault('none');
-        expect(await storage.head('logos/new')).toBeNull();
-        await storage.adopt(path, 'logos/new');
-        expect((await bytesOf('logos/new', 3)).toString()).toBe('new');
-        await storage.delete('logos/new');
-      },
-    );
+    test.each(['gone', 'denied'] as const)('says that a %s service is not available', async (fault) => {
+      const key = await stored(Buffer.from('kept'));
+      const path = await file(Buffer.from('new'));
+      bucket.setFault(fault);
+      const attempts = [
+        storage.adopt(path, 'logos/new'),
+        storage.get(key, 4),
+        storage.head(key),
+        storage.withLocalFile(key, readFile),
+        storage.delete(key),
+        storage.checkReady(),
+        storage.list('logos')[Symbol.asyncIterator]().next(),
+      ];
+      for (const attempt of await Promise.allSettled(attempts)) {
+        if (attempt.status === 'fulfilled') throw new Error('an attempt succeeded');
+        expect(attempt.reason).toBeInstanceOf(StorageUnavailable);
+        expect(JSON.stringify([attempt.reason, attempt.reason.stack, String(attempt.reason)])).not.toContain(
+          bucket.settings.secretAccessKey,
+        );
+      }
+      // Nothing is lost: the local file remains and can be sent later.
+      bucket.setFault('none');
+      expect(await storage.head('logos/new')).toBeNull();
+      await storage.adopt(path, 'logos/new');
+      expect((await bytesOf('logos/new', 3)).toString()).toBe('new');
+      await storage.delete('logos/new');
+    });
 
     test('fails a read that stays truncated', async () => {
       const bytes = randomBytes(100_000);
@@ -242,7 +228,7 @@ describe.each(services)('a bucket of $name', ({ start }) => {
       await storage.adopt(path, key);
     });
   });
-});
+}
 
 // Some services ignore `?uploads` and send the list of objects.
 test('looks for abandoned parts of large files in a service that answers with a page of objects', async () => {

@@ -1,14 +1,13 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sidecarMatches } from '@vitrine/contract/sidecars';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { convertSubtitles } from '../../src/media/subtitles/convert.ts';
+import { temporaryDirectory } from '../support/temporary.ts';
 
 let files = 0;
 
-const directory = await mkdtemp(join(tmpdir(), 'vitrine-subtitles-'));
-afterAll(() => rm(directory, { recursive: true, force: true }));
+const directory = await temporaryDirectory();
 
 /** Returns the WebVTT of a file without its header, or why there is none. */
 async function convert(content: string | Uint8Array): Promise<{ format: string; vtt: string }> {
@@ -76,18 +75,13 @@ describe('text subtitles become WebVTT', () => {
   test('UTF-16 with and without a byte order mark, UTF-8 with one, and Windows-1252 are read', async () => {
     const text = cue('Grüße – für dich');
     const vtt = shown('Grüße – für dich');
-    const little = Buffer.from(text, 'utf16le');
-    const big = Buffer.from(text, 'utf16le').swap16();
+    const encoded = [text, `\ufeff${text}`].flatMap((one) => [
+      Buffer.from(one, 'utf16le'),
+      Buffer.from(one, 'utf16le').swap16(),
+    ]);
     const windows = Buffer.from(text.replace('–', '\u0096'), 'latin1');
-    const encoded = [
-      Buffer.from(`\ufeff${text}`),
-      Buffer.concat([Buffer.from([0xff, 0xfe]), little]),
-      Buffer.concat([Buffer.from([0xfe, 0xff]), big]),
-      little,
-      big,
-      windows,
-    ];
-    for (const bytes of encoded) expect(await convert(bytes)).toEqual({ format: 'srt', vtt });
+    for (const bytes of [...encoded, Buffer.from(`\ufeff${text}`), windows])
+      expect(await convert(bytes)).toEqual({ format: 'srt', vtt });
   });
 });
 

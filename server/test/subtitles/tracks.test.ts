@@ -1,5 +1,5 @@
 import { truncate } from 'node:fs/promises';
-import type { ShownAsset, SubtitleTrack } from '@vitrine/contract/assets';
+import type { SubtitleTrack } from '@vitrine/contract/assets';
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { checkBytes } from '../../src/doctor/bytes.ts';
@@ -15,6 +15,7 @@ let seed = 0;
 
 const library = await openLibrary();
 const [mara, other] = await library.joinAll('mara', 'other');
+const { db, storage } = library.deps;
 
 const srt = (text: string) => `1\n00:00:01,000 --> 00:00:02,000\n${text}\n`;
 
@@ -43,11 +44,7 @@ async function tracksOf({ id }: { id: string }): Promise<SubtitleTrack[]> {
   return asset.restricted ? [] : asset.subtitle_tracks;
 }
 
-async function storedSubtitles(): Promise<string[]> {
-  const keys: string[] = [];
-  for await (const { key } of library.deps.storage.list('subtitles')) keys.push(key.slice(-64));
-  return keys;
-}
+const storedSubtitles = () => Array.fromAsync(storage.list('subtitles'), ({ key }) => key.slice(-64));
 
 // QUOTA-1
 test('identical subtitles share a file, which counts once, and is named with its assets if it is damaged', async () => {
@@ -55,8 +52,8 @@ test('identical subtitles share a file, which counts once, and is named with its
   const asset = await movie();
   for (const lang of ['en', 'de'])
     expect((await put(mara, asset, lang, form(srt('Hello')))).status).toBe(201);
-  const stored = library.deps.db.selectFrom('subtitles').select(['file_hash', 'size_bytes']);
-  const { file_hash, size_bytes: bytes } = await stored.executeTakeFirstOrThrow();
+  const rows = db.selectFrom('subtitles').select(['file_hash', 'size_bytes']);
+  const { file_hash, size_bytes: bytes } = await rows.executeTakeFirstOrThrow();
   await root.ok('countStorage');
   await library.runJobs();
   expect((await root.ok('getStorage')).counted?.subtitles).toEqual({ count: 1, bytes });
@@ -153,9 +150,8 @@ describe('PUT, GET and DELETE /assets/{id}/subtitles/{lang}', () => {
       form(srt('x'), 'a\0b'),
       form(srt('x'), 'x'.repeat(201)),
       new FormData(),
-    ]) {
+    ])
       expect((await put(mara, asset, 'de', body)).status).toBe(400);
-    }
     expect((await put(mara, asset, 'de', { label: 'x' })).status).toBe(415);
     expect(await tracksOf(asset)).toEqual([]);
     expect(await storedSubtitles()).toEqual(before);
@@ -194,7 +190,7 @@ describe('stored subtitles', () => {
   test('are removed when no asset has them after a replacement or a purge', async () => {
     const [one, two] = [await movie(), await movie()];
     // Runs only the jobs that release bytes, because rendering the movies takes seconds.
-    await sql`delete from graphile_worker._private_jobs`.execute(library.deps.db);
+    await sql`delete from graphile_worker._private_jobs`.execute(db);
     const { body } = await put(mara, one, 'de', form(srt('shared words')));
     await put(mara, two, 'de', form(srt('shared words')));
     await put(mara, one, 'de', form(srt('other words')));
@@ -202,10 +198,8 @@ describe('stored subtitles', () => {
     expect(await storedSubtitles()).toContain(body.file_hash);
 
     await mara.ok('deleteAsset', { params: { id: two.id }, body: undefined });
-    await sql`update assets set deleted_at = now() - interval '1 year' where id = ${two.id}`.execute(
-      library.deps.db,
-    );
-    expect((await purge(library.deps.db)).assets).toBe(1);
+    await sql`update assets set deleted_at = now() - interval '1 year' where id = ${two.id}`.execute(db);
+    expect((await purge(db)).assets).toBe(1);
     await library.runJobs();
     expect(await storedSubtitles()).not.toContain(body.file_hash);
   });
@@ -214,35 +208,30 @@ describe('stored subtitles', () => {
     const asset = await movie();
     const { body } = await put(mara, asset, 'de', form(srt('kept words')));
     const lost = await put(mara, asset, 'en', form(srt('lost words')));
-    await sql`delete from subtitles where file_hash = ${lost.body.file_hash}`.execute(library.deps.db);
+    await sql`delete from subtitles where file_hash = ${lost.body.file_hash}`.execute(db);
     await sweep(library.deps, Date.now() + 1000, 0);
     const stored = await storedSubtitles();
     expect([stored.includes(body.file_hash), stored.includes(lost.body.file_hash)]).toEqual([true, false]);
   });
 });
 
-describe('an uploaded sidecar', () => {
+// SUBTITLE-6
+test('an uploaded sidecar becomes a track of the owner’s video of the same name of the last day, if it has subtitles', async () => {
+  const asset = await movie(mara, 'Holiday 2026.mp4');
+  const foreign = await movie(other, 'Holiday 2026.mp4');
+  const old = await movie(mara, 'old.mp4');
+  await sql`update assets set created_at = now() - interval '2 days' where id = ${old.id}`.execute(db);
   const sidecar = (name: string, text: string) => upload(mara, plainText(text), {}, name);
-
-  // SUBTITLE-6
-  test('becomes a track of the owner’s video of the same name of the last day, if it has subtitles', async () => {
-    const asset = await movie(mara, 'Holiday 2026.mp4');
-    const foreign = await movie(other, 'Holiday 2026.mp4');
-    const old = await movie(mara, 'old.mp4');
-    await sql`update assets set created_at = now() - interval '2 days' where id = ${old.id}`.execute(
-      library.deps.db,
-    );
-    const files: ShownAsset[] = [
-      await sidecar('holiday 2026.de.srt', srt('Am Meer')),
-      await sidecar('Holiday 2026.srt', srt('By the sea')),
-      await sidecar('Holiday 2026.fr.srt', 'no subtitles'),
-      await sidecar('another.de.srt', srt('x')),
-      await sidecar('old.de.srt', srt('x')),
-    ];
-    expect((await tracksOf(asset)).map(({ lang }) => lang)).toEqual(['de', 'und']);
-    expect((await read(mara, asset, 'de')).text).toContain('Am Meer');
-    // The others are ordinary files.
-    expect(files.map(({ restricted }) => restricted)).toEqual([false, false, false, false, false]);
-    expect([await tracksOf(foreign), await tracksOf(old)]).toEqual([[], []]);
-  });
+  const files = [
+    await sidecar('holiday 2026.de.srt', srt('Am Meer')),
+    await sidecar('Holiday 2026.srt', srt('By the sea')),
+    await sidecar('Holiday 2026.fr.srt', 'no subtitles'),
+    await sidecar('another.de.srt', srt('x')),
+    await sidecar('old.de.srt', srt('x')),
+  ];
+  expect((await tracksOf(asset)).map(({ lang }) => lang)).toEqual(['de', 'und']);
+  expect((await read(mara, asset, 'de')).text).toContain('Am Meer');
+  // The others are ordinary files.
+  expect(files.map(({ restricted }) => restricted)).toEqual([false, false, false, false, false]);
+  expect([await tracksOf(foreign), await tracksOf(old)]).toEqual([[], []]);
 });

@@ -1,4 +1,4 @@
-import type { Selectable } from 'kysely';
+import { type Selectable, sql } from 'kysely';
 import type { Tables } from '../../src/platform/database/tables.ts';
 import type { Library } from './library.ts';
 
@@ -10,11 +10,7 @@ export function auditEvents(
   where: Partial<Pick<AuditEvent, 'event' | 'actor_user_ref' | 'subject_user_ref' | 'target_id'>> = {},
 ): Promise<AuditEvent[]> {
   let query = db.selectFrom('audit_events').selectAll();
-  if (where.event !== undefined) query = query.where('event', '=', where.event);
-  if (where.target_id !== undefined) query = query.where('target_id', '=', where.target_id);
-  if (where.actor_user_ref !== undefined) query = query.where('actor_user_ref', '=', where.actor_user_ref);
-  if (where.subject_user_ref !== undefined)
-    query = query.where('subject_user_ref', '=', where.subject_user_ref);
+  for (const [column, value] of Object.entries(where)) query = query.where(sql.ref(column), '=', value);
   return query.orderBy('occurred_at').orderBy('id').execute();
 }
 

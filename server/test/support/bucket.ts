@@ -9,6 +9,7 @@ import {
 } from '@aws-sdk/client-s3';
 import { startFauxqs } from 'fauxqs';
 import type { S3Settings } from '../../src/platform/storage/s3-settings.ts';
+import { listen } from './listen.ts';
 
 /** What the proxy in front of the service does to requests. */
 type Fault =
@@ -133,9 +134,7 @@ export async function openBucket(service: BucketService, prefix = ''): Promise<T
     if (isFirst) truncated.add(target);
     return forward(from, to, fault === 'truncated' || isFirst);
   });
-  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
-  const address = proxy.address();
-  const proxied = `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}`;
+  const proxied = `http://127.0.0.1:${await listen(proxy)}`;
   return {
     settings: {
       endpoint: proxied,

@@ -167,3 +167,15 @@ export function visit(address: string, fixed: Record<string, string> = {}, token
   };
   return visitor;
 }
+
+/** Fetches a path below the base path as this visitor, and returns the response with its bytes unread. */
+export function requestAs(
+  { cookie }: Pick<Visitor, 'cookie'>,
+  { address }: { address: string },
+  path: string,
+  init: RequestInit = {},
+): Promise<Response> {
+  const token = cookie();
+  const headers = { ...(token === undefined ? {} : { cookie: `user=${token}` }), ...init.headers };
+  return fetch(address + basePath + path, { ...init, headers });
+}

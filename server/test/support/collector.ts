@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { json } from 'node:stream/consumers';
+import { listen } from './listen.ts';
 
 /** A span in OTLP's JSON, with the properties that tests read. */
 interface OtlpSpan {
@@ -51,12 +52,8 @@ export async function startCollector(): Promise<Collector> {
     response.writeHead(isRight ? 200 : 404, { 'content-type': 'application/json' }).end('{}');
     received.dispatchEvent(new Event('spans'));
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
   return {
-    address: `http://127.0.0.1:${port}`,
+    address: `http://127.0.0.1:${await listen(server)}`,
     spans,
     headers: () => headers,
     async find(fits) {

@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createServer as createTlsServer, TLSSocket } from 'node:tls';
 import { promisify } from 'node:util';
 import ldapjs from 'ldapjs';
+import { listen } from './listen.ts';
 
 /** A key and a self-signed certificate in PEM. */
 export interface Certificate {
@@ -21,17 +22,8 @@ export async function makeCertificate(names: readonly string[]): Promise<Certifi
   try {
     const subject = ['-subj', '/CN=test directory', '-addext', `subjectAltName=${names.join(',')}`];
     const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1'];
-    const files = ['-keyout', key, '-out', cert];
-    await promisify(execFile)('openssl', [
-      'req',
-      '-x509',
-      '-nodes',
-      '-days',
-      '2',
-      ...curve,
-      ...files,
-      ...subject,
-    ]);
+    const kind = ['-x509', '-nodes', '-days', '2', '-keyout', key, '-out', cert];
+    await promisify(execFile)('openssl', ['req', ...kind, ...curve, ...subject]);
     return { key: await readFile(key, 'utf8'), cert: await readFile(cert, 'utf8') };
   } finally {
     await rm(directory, { recursive: true });
@@ -256,12 +248,9 @@ export async function openDirectory(options: DirectoryOptions): Promise<Director
   };
   const server: Server =
     security === 'tls' ? createTlsServer({ ...certificate }, admit) : createPlainServer(admit);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('the directory has no port');
 
   const directory: Directory = {
-    port: address.port,
+    port: await listen(server),
     entries: options.entries,
     asked,
     connections: () => sockets.size,

@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { listen } from './listen.ts';
 
 export interface EncoderProcess {
   address: string;
@@ -36,10 +36,8 @@ export async function startEncoder(port = 0): Promise<EncoderProcess> {
 /** An encoder whose responses a test determines, to simulate faults. */
 export async function startUnruly(listener: RequestListener): Promise<EncoderProcess> {
   const server = createServer(listener);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port }: Pick<AddressInfo, 'port'> = Object(server.address());
   return {
-    address: `http://127.0.0.1:${port}`,
+    address: `http://127.0.0.1:${await listen(server)}`,
     async stop() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));

@@ -52,17 +52,13 @@ frontend stats
   const errors: string[] = [];
   child.stderr.on('data', (text: Buffer) => errors.push(text.toString()));
   const exited = once(child, 'exit');
-  let over = false;
-  void exited.then(() => {
-    over = true;
-  });
 
   async function stateOf(server: number): Promise<string | undefined> {
     const table = await fetch(`http://127.0.0.1:${statsPort}/;csv`).then(
       (answer) => answer.text(),
       () => '',
     );
-    if (over) throw new Error(`HAProxy ended: ${errors.join('')}`);
+    if ((child.exitCode ?? child.signalCode) !== null) throw new Error(`HAProxy ended: ${errors.join('')}`);
     const [head = '', ...rows] = table.split('\n').map((line) => line.split(','));
     const status = [...head].indexOf('status');
     return rows.find((row) => row[1] === `vitrine${server}`)?.[status];

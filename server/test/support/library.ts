@@ -178,17 +178,26 @@ export async function openLibrary(
   return library;
 }
 
+/** Returns the form of an upload of these bytes. */
+export function formOf(
+  bytes: Uint8Array<ArrayBuffer>,
+  fields: Record<string, string> = {},
+  name = 'picture.jpg',
+): FormData {
+  const form = new FormData();
+  for (const [key, value] of Object.entries(fields)) form.append(key, value);
+  form.append('file', new Blob([bytes]), name);
+  return form;
+}
+
 /** Uploads bytes as a new asset of this account, by default public, because few tests are about audiences. */
 export async function upload(
   account: Visitor,
   bytes: Uint8Array<ArrayBuffer>,
   fields: Record<string, string> = {},
-  name = 'picture.jpg',
+  name?: string,
 ): Promise<ShownAsset> {
-  const form = new FormData();
-  for (const [key, value] of Object.entries({ sensitivity: 'public', ...fields })) form.append(key, value);
-  form.append('file', new Blob([bytes]), name);
-  return account.ok('createAsset', { body: form });
+  return account.ok('createAsset', { body: formOf(bytes, { sensitivity: 'public', ...fields }, name) });
 }
 
 /** Publishes assets as a post of this account. */

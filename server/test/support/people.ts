@@ -8,17 +8,25 @@ import { type Account, type Library, password } from './library.ts';
 /** An id that no object has. */
 export const nowhere = '00000000-0000-4000-8000-00000000dead';
 
+/** Adds rows with these capabilities of an account to a table. */
+const addTo =
+  (table: 'user_capability_grants' | 'user_capability_revokes') =>
+  async (
+    { deps: { db } }: Library,
+    { ref }: Pick<Account, 'ref'>,
+    given: Capability | readonly Capability[],
+    team_id: string | null = null,
+  ): Promise<void> => {
+    const codes = typeof given === 'string' ? [given] : given;
+    const rows = codes.map((capability) => ({ user_ref: ref, capability, team_id }));
+    await db.insertInto(table).values(rows).execute();
+  };
+
 /** Grants capabilities to an account: everywhere, or in one team and the teams below it. */
-export async function grant(
-  { deps: { db } }: Library,
-  account: Pick<Account, 'ref'>,
-  given: Capability | readonly Capability[],
-  team_id: string | null = null,
-): Promise<void> {
-  const codes = typeof given === 'string' ? [given] : given;
-  const rows = codes.map((capability) => ({ user_ref: account.ref, capability, team_id }));
-  await db.insertInto('user_capability_grants').values(rows).execute();
-}
+export const grant = addTo('user_capability_grants');
+
+/** Revokes capabilities of an account: everywhere, or in one team and the teams below it. */
+export const revoke = addTo('user_capability_revokes');
 
 /** Withdraws all direct grants of an account. */
 export async function withdrawGrants(
@@ -26,18 +34,6 @@ export async function withdrawGrants(
   { ref }: Pick<Account, 'ref'>,
 ): Promise<void> {
   await db.deleteFrom('user_capability_grants').where('user_ref', '=', ref).execute();
-}
-
-/** Revokes capabilities of an account: everywhere, or in one team and the teams below it. */
-export async function revoke(
-  { deps: { db } }: Library,
-  account: Pick<Account, 'ref'>,
-  taken: Capability | readonly Capability[],
-  team_id: string | null = null,
-): Promise<void> {
-  const codes = typeof taken === 'string' ? [taken] : taken;
-  const rows = codes.map((capability) => ({ user_ref: account.ref, capability, team_id }));
-  await db.insertInto('user_capability_revokes').values(rows).execute();
 }
 
 /** Gives an account another status. */
@@ -97,11 +93,8 @@ export async function bearer(
   scopes: readonly TokenScope[],
 ): Promise<Visitor> {
   const token = newAccessToken();
-  const row = { user_ref: ref, name: 'script', token_hash: hashToken(token), expires_at: null };
-  await db
-    .insertInto('access_tokens')
-    .values({ ...row, scopes: [...scopes] })
-    .execute();
+  const row = { user_ref: ref, name: 'script', token_hash: hashToken(token), scopes: [...scopes] };
+  await db.insertInto('access_tokens').values(row).execute();
   return visit(address, { authorization: `Bearer ${token}` });
 }
 

@@ -1,13 +1,14 @@
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { constants, crc32, deflateRawSync } from 'node:zlib';
-import sharp from 'sharp';
+import sharp, { type Sharp } from 'sharp';
 
 /** Real files for tests. Each function returns bytes that a form accepts. */
 type Bytes = Uint8Array<ArrayBuffer>;
 
-function own(buffer: Buffer): Bytes {
-  return Uint8Array.from(buffer);
-}
+export const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
+
+const own = (buffer: Buffer): Bytes => Uint8Array.from(buffer);
+const encoded = async (picture: Sharp): Promise<Bytes> => own(await picture.toBuffer());
 
 /** Left half red, right half blue, with noise from `seed`, so that rotations and crops are visible. */
 function halves(width: number, height: number, seed = 1) {
@@ -38,60 +39,40 @@ export async function jpeg(width: number, height: number, options: JpegOptions =
   let picture = halves(width, height, options.seed).jpeg({ quality: 90 });
   if (options.exif !== undefined) picture = picture.withExif({ IFD0: options.exif });
   if (options.orientation !== undefined) picture = picture.withMetadata({ orientation: options.orientation });
-  return own(await picture.toBuffer());
+  return encoded(picture);
 }
 
-export async function png(width: number, height: number, seed = 1): Promise<Bytes> {
-  return own(await halves(width, height, seed).png().toBuffer());
-}
-
-export async function webp(width: number, height: number): Promise<Bytes> {
-  return own(await halves(width, height).webp().toBuffer());
-}
-
-export async function tiff(width: number, height: number): Promise<Bytes> {
-  return own(await halves(width, height).tiff({ compression: 'lzw' }).toBuffer());
-}
-
-export async function cmykJpeg(width: number, height: number): Promise<Bytes> {
-  return own(await halves(width, height).toColourspace('cmyk').jpeg().toBuffer());
-}
-
-export async function gif(width: number, height: number): Promise<Bytes> {
-  return own(await halves(width, height).gif().toBuffer());
-}
-
-export async function avif(width: number, height: number): Promise<Bytes> {
-  return own(await halves(width, height).avif({ effort: 0 }).toBuffer());
-}
+export const png = (width: number, height: number, seed = 1) => encoded(halves(width, height, seed).png());
+export const webp = (width: number, height: number) => encoded(halves(width, height).webp());
+export const tiff = (width: number, height: number) =>
+  encoded(halves(width, height).tiff({ compression: 'lzw' }));
+export const cmykJpeg = (width: number, height: number) =>
+  encoded(halves(width, height).toColourspace('cmyk').jpeg());
+export const gif = (width: number, height: number) => encoded(halves(width, height).gif());
+export const avif = (width: number, height: number) => encoded(halves(width, height).avif({ effort: 0 }));
 
 /** Random pixels, which no codec can compress. */
-export async function noise(width: number, height: number): Promise<Bytes> {
+export function noise(width: number, height: number): Promise<Bytes> {
   const raw = { width, height, channels: 3 } as const;
-  return own(
-    await sharp(randomBytes(width * height * 3), { raw })
-      .jpeg({ quality: 90 })
-      .toBuffer(),
-  );
+  return encoded(sharp(randomBytes(width * height * 3), { raw }).jpeg({ quality: 90 }));
 }
 
 /** A JPEG whose colours are right only with its Display P3 profile. */
-export async function wideGamutJpeg(width: number, height: number): Promise<Bytes> {
-  return own(await halves(width, height).withIccProfile('p3').jpeg({ quality: 95 }).toBuffer());
-}
+export const wideGamutJpeg = (width: number, height: number) =>
+  encoded(halves(width, height).withIccProfile('p3').jpeg({ quality: 95 }));
 
 /** A 16-bit greyscale TIFF, black at the left edge and white at the right. */
 export async function grey16Tiff(width: number, height: number): Promise<Bytes> {
   const data = new Uint16Array(width * height);
   for (let at = 0; at < data.length; at += 1) data[at] = Math.round(((at % width) / (width - 1)) * 65_535);
   const picture = sharp(data, { raw: { width, height, channels: 1 } }).toColourspace('grey16');
-  return own(await picture.tiff({ compression: 'lzw' }).toBuffer());
+  return encoded(picture.tiff({ compression: 'lzw' }));
 }
 
 /** A red disc on a transparent background. */
 export async function transparentPng(width: number, height: number): Promise<Bytes> {
   const disc = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 2 2" width="${width}" height="${height}"><circle cx="1" cy="1" r="1" fill="red"/></svg>`;
-  return own(await sharp(Buffer.from(disc)).png().toBuffer());
+  return encoded(sharp(Buffer.from(disc)).png());
 }
 
 /** Two frames, red and then green. */
@@ -101,11 +82,7 @@ export async function animatedGif(): Promise<Bytes> {
       .png()
       .toBuffer();
   const frames = [await frame('#ff0000'), await frame('#00ff00')];
-  return own(
-    await sharp(frames, { join: { animated: true } })
-      .gif({ delay: [100, 100] })
-      .toBuffer(),
-  );
+  return encoded(sharp(frames, { join: { animated: true } }).gif({ delay: [100, 100] }));
 }
 
 /** A small GIF with many frames of 65,535 x 65,535 pixels. */

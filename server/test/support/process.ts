@@ -53,11 +53,12 @@ export async function postmasterOf(dataDir: string): Promise<number> {
   return Number(text.split('\n')[0]);
 }
 
+/** Returns whether a process runs, also of another user. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return true;
-  } catch {
-    return false;
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'EPERM';
   }
 }

@@ -1,4 +1,5 @@
-import { type AddressInfo, connect, createServer, type NetConnectOpts, type Socket } from 'node:net';
+import { connect, createServer, type NetConnectOpts, type Socket } from 'node:net';
+import { listen } from './listen.ts';
 
 /** A network between a client and a server, which can fail. */
 export interface Relay {
@@ -53,10 +54,8 @@ export async function openRelay(target: () => NetConnectOpts): Promise<Relay> {
     socket.on('error', () => {});
     held.add(socket);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
-    // A server that listens on a port has an address with one.
-    port: (server.address() as AddressInfo).port,
+    port: await listen(server),
     cut() {
       state = 'cut';
       // The server behind the relay sees its connections end; a unix socket has no reset.

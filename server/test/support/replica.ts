@@ -23,9 +23,10 @@ export interface ReplicatedServer {
 
 const quick = { fsync: 'off', full_page_writes: 'off', shared_buffers: '32MB' };
 
-async function makeDirectory(): Promise<string> {
+/** Creates a directory for a database, which its user can reach. */
+export async function makeDirectory(): Promise<string> {
   const base = reachableByDatabaseUser(tmpdir()) ? tmpdir() : '/var/tmp';
-  const directory = await mkdtemp(join(base, 'vt-rep-'));
+  const directory = await mkdtemp(join(base, 'vt-db-'));
   await chmod(directory, 0o755);
   return directory;
 }

@@ -3,6 +3,7 @@ import { chmod, mkdtemp, readdir, rm, statfs, writeFile } from 'node:fs/promises
 import { freemem } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { isAlive } from './process.ts';
 
 const MEMORY = '/dev/shm';
 const prefix = 'vitrine-tests-';
@@ -18,15 +19,6 @@ async function runsPrograms(directory: string): Promise<boolean> {
     return false;
   } finally {
     await rm(program);
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'EPERM';
   }
 }
 

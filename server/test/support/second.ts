@@ -6,13 +6,7 @@ import type { Library } from './library.ts';
 /** Returns the connection settings of the library's database. */
 export function settingsOf({ database }: Pick<Library, 'database'>): pg.ClientConfig {
   const { host, port, user, password, database: name } = database.pool.options;
-  return {
-    ...(host === undefined ? {} : { host }),
-    ...(port === undefined ? {} : { port }),
-    ...(user === undefined ? {} : { user }),
-    ...(password === undefined ? {} : { password }),
-    ...(name === undefined ? {} : { database: name }),
-  };
+  return { host, port, user, password, database: name };
 }
 
 /** Opens a second service on the library's database with its own connections, like another process. */

@@ -53,3 +53,10 @@ export async function countStatements<T>(
   const [outcome, statements] = await watchStatements(library, work);
   return [outcome, statements.length];
 }
+
+/** Returns the first of the statements whose text matches. */
+export function statementLike(statements: readonly Statement[], pattern: RegExp): Statement {
+  const found = statements.find(({ text }) => pattern.test(text));
+  if (found === undefined) throw new Error(`no statement matches ${pattern}`);
+  return found;
+}

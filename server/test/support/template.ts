@@ -1,14 +1,11 @@
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rm } from 'node:fs/promises';
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
-import { reachableByDatabaseUser } from '../../src/platform/database/database-user.ts';
 import { type EmbeddedConnection, startEmbedded } from '../../src/platform/database/embedded.ts';
 import { migrate } from '../../src/platform/database/migrate.ts';
 import { openPool } from '../../src/platform/database/pool.ts';
 import { isClustered } from './cluster.ts';
-import { startReplicated } from './replica.ts';
+import { makeDirectory, startReplicated } from './replica.ts';
 import { writeToMemory } from './scratch.ts';
 
 declare module 'vitest' {
@@ -86,9 +83,7 @@ export default async function setUp(project: TestProject): Promise<() => Promise
 const settingsOf = ({ host, port, user, password }: EmbeddedConnection) => ({ host, port, user, password });
 
 async function startAlone() {
-  const base = reachableByDatabaseUser(tmpdir()) ? tmpdir() : '/var/tmp';
-  const dataDir = await mkdtemp(join(base, 'vitrine-test-'));
-  await chmod(dataDir, 0o755);
+  const dataDir = await makeDirectory();
   const database = await startEmbedded({
     dataDir,
     settings: {

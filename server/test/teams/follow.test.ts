@@ -68,16 +68,14 @@ describe('GET /auth/me/followed-teams', () => {
   });
 });
 
-describe('PUT and DELETE /teams/{id}/follow', () => {
-  // TEAM-11
-  test('are idempotent, and affect only the follows of the caller', async () => {
-    const [ann, ben] = [await someone(), await someone()];
-    const id = await newTeam();
-    await follow(ben, id);
-    expect(await followed(ann)).toEqual([]);
-    await Promise.all(Array.from({ length: 5 }, () => follow(ann, id)));
-    expect(await followed(ann)).toEqual([id]);
-    for (let i = 0; i < 2; i += 1) await ann.ok('unfollowTeam', { params: { id } });
-    expect([await followed(ann), await followed(ben)]).toEqual([[], [id]]);
-  });
+// TEAM-11
+test('PUT and DELETE /teams/{id}/follow are idempotent, and affect only the follows of the caller', async () => {
+  const [ann, ben] = [await someone(), await someone()];
+  const id = await newTeam();
+  await follow(ben, id);
+  expect(await followed(ann)).toEqual([]);
+  await Promise.all(Array.from({ length: 5 }, () => follow(ann, id)));
+  expect(await followed(ann)).toEqual([id]);
+  for (let i = 0; i < 2; i += 1) await ann.ok('unfollowTeam', { params: { id } });
+  expect([await followed(ann), await followed(ben)]).toEqual([[], [id]]);
 });

@@ -28,9 +28,8 @@ beforeEach(async () => {
   await choose(hero);
 });
 
-async function picture(): Promise<string> {
-  const body = { file_hash: hash, sensitivity: 'public', team_id: team } as const;
-  return (await owner.ok('createAsset', { body })).id;
+async function picture(team_id = team): Promise<string> {
+  return (await owner.ok('createAsset', { body: { file_hash: hash, sensitivity: 'public', team_id } })).id;
 }
 
 const choose = (asset_id: string | null) =>
@@ -45,10 +44,8 @@ async function reads(): Promise<(Team | undefined)[]> {
     await fan.ok('listMyTeams'),
     await fan.ok('listFollowedTeams'),
   ];
-  return [
-    await fan.ok('getTeam', { params: { id: team } }),
-    ...lists.map((teams) => teams.find(({ id }) => id === team)),
-  ];
+  const single = await fan.ok('getTeam', { params: { id: team } });
+  return [single, ...lists.map((teams) => teams.find(({ id }) => id === team))];
 }
 
 async function expectTold(id: string): Promise<void> {
@@ -95,9 +92,7 @@ describe('PUT /teams/{id}/hero', () => {
     await owner.ok('updateAsset', { params: { id: draft }, body: { status: 'draft' } });
     const below = await addTeam(library, 'posters', [owner]);
     await writer.ok('addTeamParent', { params: { id: below, parent_id: team } });
-    const body = { file_hash: hash, sensitivity: 'public', team_id: below } as const;
-    const { id } = await owner.ok('createAsset', { body });
-    for (const asset_id of [draft, id, nowhere])
+    for (const asset_id of [draft, await picture(below), nowhere])
       expect(await refusal(asset_id)).toEqual({ status: 404, error: 'no public asset of this team' });
     await expectTold(hero);
   });

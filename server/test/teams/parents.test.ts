@@ -8,6 +8,7 @@ import { addTeam } from '../support/teams.ts';
 let made = 0;
 
 const library = await openLibrary();
+const { db } = library.deps;
 const root = await library.join('root', 'admin');
 const writer = await library.join('writer');
 await grant(library, writer, 'teams.write');
@@ -17,11 +18,7 @@ const newTeam = (name = 'team') => {
   made += 1;
   return addTeam(library, `${name} ${made}`);
 };
-const newTeams = async (count: number) => {
-  const teams: string[] = [];
-  for (let i = 0; i < count; i += 1) teams.push(await newTeam());
-  return teams;
-};
+const newTeams = (count: number) => Promise.all(Array.from({ length: count }, () => newTeam()));
 const path = (id: string, parent_id: string) => `/teams/${id}/parents/${parent_id}`;
 const put = (id: string, parent_id: string, visitor: Visitor = writer) =>
   visitor.status('PUT', path(id, parent_id));
@@ -30,31 +27,21 @@ const remove = (id: string, parent_id: string, visitor: Visitor = writer) =>
 const parentsOf = async (id: string) =>
   (await reader.ok('getTeam', { params: { id } })).parents.map(({ parent_id }) => parent_id);
 const links = async (among: readonly string[]) =>
-  (
-    await library.deps.db
-      .selectFrom('team_parents')
-      .select(['team_id', 'parent_id'])
-      .where('team_id', 'in', among)
-      .execute()
-  ).length;
+  (await db.selectFrom('team_parents').select('parent_id').where('team_id', 'in', among).execute()).length;
 
 /** Makes each team the parent of the next one, directly in the table. */
 async function chain(length: number): Promise<string[]> {
   const teams = await newTeams(length);
   const values = teams.slice(1).map((team_id, i) => ({ team_id, parent_id: teams[i] ?? nowhere }));
-  if (values.length > 0) await library.deps.db.insertInto('team_parents').values(values).execute();
+  if (values.length > 0) await db.insertInto('team_parents').values(values).execute();
   return teams;
 }
 
 describe('PUT /teams/{id}/parents/{parent_id}', () => {
   // TEAM-4
   test('lists the direct parents of a team by name, none for a root', async () => {
-    const [id, zebra, alpha, grand] = [
-      await newTeam('child'),
-      await newTeam('zebra'),
-      await newTeam('alpha'),
-      await newTeam('grand'),
-    ];
+    const [id, zebra] = [await newTeam('child'), await newTeam('zebra')];
+    const [alpha, grand] = [await newTeam('alpha'), await newTeam('grand')];
     for (const [team, parent] of [
       [id, zebra],
       [id, alpha],
@@ -109,16 +96,14 @@ describe('returns 400 for a cycle', () => {
   });
 
   test('unlike a second path to a team', async () => {
-    const [top, left, right, bottom] = await newTeams(4);
-    const pairs = [
-      [left, top],
-      [right, top],
-      [bottom, left],
-      [bottom, right],
-      [bottom, top],
-    ] as const;
-    for (const [id, parent] of pairs) expect(await put(id ?? nowhere, parent ?? nowhere)).toBe(204);
-    expect(await put(top ?? nowhere, bottom ?? nowhere)).toBe(400);
+    const [top = '', left = '', right = '', bottom = ''] = await newTeams(4);
+    for (const [id, parents] of [
+      [left, [top]],
+      [right, [top]],
+      [bottom, [left, right, top]],
+    ] as const)
+      for (const parent of parents) expect(await put(id, parent)).toBe(204);
+    expect(await put(top, bottom)).toBe(400);
   });
 
   // TEAM-5
@@ -174,15 +159,11 @@ describe('the depth limit of 20 teams', () => {
   });
 });
 
-describe('DELETE /teams/{id}/parents/{parent_id}', () => {
-  test('removes one parent and keeps the others', async () => {
-    const [id, one, two] = [await newTeam(), await newTeam(), await newTeam()];
-    await put(id, one);
-    await put(id, two);
-    expect(await remove(id, one)).toBe(204);
-    expect(await parentsOf(id)).toEqual([two]);
-    expect(await remove(id, one)).toBe(404);
-    expect(await remove(two, id)).toBe(404);
-    expect(await remove(id, nowhere)).toBe(404);
-  });
+test('DELETE /teams/{id}/parents/{parent_id} removes one parent and keeps the others', async () => {
+  const [id, one, two] = [await newTeam(), await newTeam(), await newTeam()];
+  await put(id, one);
+  await put(id, two);
+  expect(await remove(id, one)).toBe(204);
+  expect(await parentsOf(id)).toEqual([two]);
+  expect([await remove(id, one), await remove(two, id), await remove(id, nowhere)]).toEqual([404, 404, 404]);
 });

@@ -11,17 +11,15 @@ const library = await openLibrary();
 const root = await library.join('root', 'admin');
 const [mara, otto] = await library.joinAll('mara', 'otto');
 const { db } = library.deps;
-await sql`insert into teams (slug, name) select 'team-' || n, 'Team ' || n from generate_series(1, ${MANY}) n`.execute(
-  db,
-);
+await sql`insert into teams (slug, name)
+    select 'team-' || n, 'Team ' || n from generate_series(1, ${MANY}) n`.execute(db);
 await sql`insert into team_follows (team_id, user_ref) select id, ${mara.ref} from teams`.execute(db);
 await sql`insert into team_parents (team_id, parent_id)
     select t.id, p.id from teams t, teams p where p.slug = 'team-1' and t.id <> p.id`.execute(db);
 const asset = await upload(mara, plainFile('asked for'), { sensitivity: 'restricted' });
 await sql`insert into resource_requests (requester_user_ref, target_kind, target_id, requested_capability, state)
-    select ${otto.ref}, 'asset', ${asset.id}, 'content.access.request', 'denied' from generate_series(1, ${MANY})`.execute(
-  db,
-);
+    select ${otto.ref}, 'asset', ${asset.id}, 'content.access.request', 'denied'
+    from generate_series(1, ${MANY})`.execute(db);
 
 /** Returns a response and the number of its statements; capabilities are cached and need none. */
 async function statements(visitor: Visitor, ask: (visitor: Visitor) => Promise<number>): Promise<number[]> {

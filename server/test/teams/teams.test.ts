@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { auditEvents } from '../support/audit.ts';
 import type { Visitor } from '../support/client.ts';
 import { openLibrary, publish, upload } from '../support/library.ts';
+import { pagesOf } from '../support/pages.ts';
 import { grant, nowhere } from '../support/people.ts';
 import { plainFile } from '../support/pictures.ts';
 
@@ -18,14 +19,8 @@ const hash = (await upload(owner, plainFile())).file_hash ?? '';
 const create = (name: string, rest: { slug?: string; description?: string } = {}) =>
   writer.ok('createTeam', { body: { name, ...rest } });
 
-/** Adds a team of a peer, which everyone knows by a public asset. Returns its id. */
-const insertMirrored = async (values: { slug: string; name: string; origin_server_id: string }) => {
-  const { db } = library.deps;
-  const { id } = await db.insertInto('teams').values(values).returning('id').executeTakeFirstOrThrow();
-  const asset = await upload(owner, plainFile());
-  await db.updateTable('assets').set({ team_id: id }).where('id', '=', asset.id).execute();
-  return id;
-};
+const addAsset = (more: object = {}) =>
+  owner.ok('createAsset', { body: { file_hash: hash, sensitivity: 'public', ...more } });
 const found = async (q: string, visitor: Visitor = stranger) =>
   (await visitor.ok('listTeams', { query: { q } })).items.map(({ name }) => name);
 const eventsOf = async (id: string) =>
@@ -87,11 +82,8 @@ describe('POST /teams', () => {
 
   // TEAM-1
   test('gives a slug to one of ten concurrent requests; the others are 409 and write nothing', async () => {
-    const answers = await Promise.all(
-      Array.from({ length: 10 }, () =>
-        writer.send('/teams', { method: 'POST', body: { name: 'Race', slug: 'raced-for' } }),
-      ),
-    );
+    const request = { method: 'POST', body: { name: 'Race', slug: 'raced-for' } };
+    const answers = await Promise.all(Array.from({ length: 10 }, () => writer.send('/teams', request)));
     const refused = answers.filter(({ status }) => status !== 201);
     expect(refused.map(({ status, text }) => [status, JSON.parse(text).error])).toEqual(
       Array.from({ length: 9 }, () => [409, 'that slug is taken']),
@@ -102,16 +94,18 @@ describe('POST /teams', () => {
   // TEAM-1
   test('allows a mirrored team the slug of a local team', async () => {
     const { id } = await create('Ours', { slug: 'shared-slug' });
-    const mirrored = { slug: 'shared-slug', name: 'Theirs', origin_server_id: nowhere };
-    await insertMirrored(mirrored);
+    // A team of a peer, which everyone knows by a public asset.
+    const theirs = { slug: 'shared-slug', name: 'Theirs', origin_server_id: nowhere };
+    const { db } = library.deps;
+    const peer = await db.insertInto('teams').values(theirs).returning('id').executeTakeFirstOrThrow();
+    const asset = await addAsset();
+    await db.updateTable('assets').set({ team_id: peer.id }).where('id', '=', asset.id).execute();
     const teams = (await stranger.ok('listTeams', { query: { q: 'shared-slug' } })).items;
     expect(teams.map((team) => [team.name, team.origin_server_id])).toEqual([
       ['Ours', null],
       ['Theirs', nowhere],
     ]);
-    expect(await writer.ok('updateTeam', { params: { id }, body: { slug: 'shared-slug' } })).toMatchObject({
-      id,
-    });
+    await writer.ok('updateTeam', { params: { id }, body: { slug: 'shared-slug' } });
   });
 
   // TEAM-1
@@ -139,15 +133,13 @@ describe('PATCH /teams/{id}', () => {
   test('changes what is given and updated_at; absent and null properties stay', async () => {
     const team = await create('Before', { description: 'as it was' });
     const params = { id: team.id };
-    const renamed = await writer.ok('updateTeam', {
-      params,
-      body: { name: 'After', slug: null, description: null },
-    });
+    const nothing = { slug: null, description: null };
+    const renamed = await writer.ok('updateTeam', { params, body: { ...nothing, name: 'After' } });
     expect(renamed).toEqual({ ...team, name: 'After', updated_at: renamed.updated_at });
     expect(Date.parse(renamed.updated_at)).toBeGreaterThan(Date.parse(team.updated_at));
     const moved = await writer.ok('updateTeam', { params, body: { slug: 'moved', description: '' } });
     expect(moved).toEqual({ ...renamed, slug: 'moved', description: '', updated_at: moved.updated_at });
-    for (const body of [{}, { name: null, slug: null, description: null }])
+    for (const body of [{}, { ...nothing, name: null }])
       expect(await writer.ok('updateTeam', { params, body })).toEqual(moved);
     expect(await eventsOf(team.id)).toEqual([
       ['team.created', writer.ref],
@@ -199,16 +191,11 @@ describe('DELETE /teams/{id}', () => {
   test('does not change what the team owns', async () => {
     const { id } = await create('Owner of things');
     await writer.ok('addTeamMember', { params: { id, user_ref: owner.ref } });
-    const asset = await owner.ok('createAsset', {
-      body: { file_hash: hash, sensitivity: 'public', team_id: id },
-    });
+    const asset = await addAsset({ team_id: id });
     const post = await publish(owner, [asset], { team_id: id });
     await writer.ok('deleteTeam', { params: { id } });
     expect(await stranger.ok('getAsset', { params: { id: asset.id } })).toMatchObject({ id: asset.id });
-    expect(await stranger.ok('getPost', { params: { id: post.id } })).toMatchObject({
-      id: post.id,
-      team_id: id,
-    });
+    expect((await stranger.ok('getPost', { params: { id: post.id } })).team_id).toBe(id);
   });
 
   test('one of two concurrent deletions succeeds, the other returns 404', async () => {
@@ -229,16 +216,11 @@ describe('GET /teams and GET /teams/{id}', () => {
       [below.id, root],
     ] as const)
       await writer.ok('addTeamMember', { params: { id, user_ref: who.ref } });
-    const give = (more: object) =>
-      owner.ok('createAsset', {
-        body: { file_hash: hash, sensitivity: 'public', team_id: team.id, ...more },
-      });
-    await give({});
-    await give({ sensitivity: 'restricted' });
-    await give({ status: 'draft' });
-    const deleted = await give({});
+    for (const more of [{}, { sensitivity: 'restricted' }, { status: 'draft' }])
+      await addAsset({ team_id: team.id, ...more });
+    const deleted = await addAsset({ team_id: team.id });
     await owner.ok('deleteAsset', { params: { id: deleted.id }, body: undefined });
-    await owner.ok('createAsset', { body: { file_hash: hash, sensitivity: 'public' } });
+    await addAsset();
     for (const visitor of [stranger, owner, root]) {
       const { items } = await visitor.ok('listTeams', { query: { q: 'counted' } });
       expect(items.map((one) => [one.name, one.member_count, one.content_count])).toEqual([
@@ -290,19 +272,8 @@ describe('GET /teams and GET /teams/{id}', () => {
   });
 
   /** Returns all pages of this query in order. */
-  async function pages(q: string, limit: number): Promise<{ id: string; name: string }[][]> {
-    const all: { id: string; name: string }[][] = [];
-    let cursor: string | null = null;
-    do {
-      const page: { items: { id: string; name: string }[]; next_cursor: string | null } = await stranger.ok(
-        'listTeams',
-        { query: { q, limit, ...(cursor === null ? {} : { cursor }) } },
-      );
-      all.push(page.items);
-      cursor = page.next_cursor;
-    } while (cursor !== null);
-    return all;
-  }
+  const pages = (q: string, limit: number) =>
+    pagesOf((from) => stranger.ok('listTeams', { query: { q, limit, ...from } }));
 
   test('paginate by name: each of 60 teams whose names differ in case is listed once', async () => {
     const values = Array.from({ length: 60 }, (_, i) => ({

@@ -2,50 +2,38 @@ import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Visitor } from '../support/client.ts';
 import { openLibrary, publish, upload } from '../support/library.ts';
+import { pagesOf } from '../support/pages.ts';
 import { plainFile } from '../support/pictures.ts';
 
 type Scope = 'owned_by_me' | 'deleted_by_me';
 type Kind = 'post' | 'asset';
 
 const library = await openLibrary();
+const { db } = library.deps;
 const root = await library.join('root', 'admin');
 const mara = await library.join('mara');
-const file = await upload(mara, plainFile());
-if (file.file_hash === null) throw new Error('no hash');
-const hash = file.file_hash;
+const hash = (await upload(mara, plainFile())).file_hash ?? '';
 
 const tables = { post: sql.table('posts'), asset: sql.table('assets') };
 
-async function addAsset(title: string): Promise<string> {
-  return (await mara.ok('createAsset', { body: { file_hash: hash, title } })).id;
-}
-
-async function addPost(title: string): Promise<string> {
-  return (await publish(mara, [{ id: await addAsset(`of ${title}`) }], { title })).id;
-}
-
+const addAsset = async (title: string) =>
+  (await mara.ok('createAsset', { body: { file_hash: hash, title } })).id;
+const addPost = async (title: string) =>
+  (await publish(mara, [{ id: await addAsset(`of ${title}`) }], { title })).id;
 const add = { post: addPost, asset: addAsset };
 
-async function remove(kind: Kind, id: string, as: Visitor, reason?: string): Promise<void> {
-  const input = { params: { id }, body: reason === undefined ? undefined : { reason } };
-  if (kind === 'post') await as.ok('deletePost', input);
-  else await as.ok('deleteAsset', input);
-}
+const remove = (kind: Kind, id: string, as: Visitor, reason: string | null = null) =>
+  as.ok(kind === 'post' ? 'deletePost' : 'deleteAsset', { params: { id }, body: { reason } });
+const restore = (kind: Kind, id: string) =>
+  mara.ok(kind === 'post' ? 'restorePost' : 'restoreAsset', { params: { id } });
 
 /** Returns a whole list, read in pages of this size. */
 async function listed(visitor: Visitor, scope: Scope, limit = 50) {
-  const items: Awaited<ReturnType<typeof page>>['items'] = [];
-  const page = (cursor: string | null) =>
-    visitor.ok('listTrash', { query: { scope, limit, ...(cursor === null ? {} : { cursor }) } });
-  let cursor: string | null = null;
-  do {
-    const found = await page(cursor);
-    expect(found.items.length).toBeLessThanOrEqual(limit);
-    if (found.next_cursor !== null) expect(found.items).toHaveLength(limit);
-    items.push(...found.items);
-    cursor = found.next_cursor;
-  } while (cursor !== null);
-  return items;
+  const read = (query: object) => visitor.ok('listTrash', { query: { scope, limit, ...query } });
+  const pages = await pagesOf(read);
+  for (const page of pages.slice(0, -1)) expect(page).toHaveLength(limit);
+  expect(pages.at(-1)?.length).toBeLessThanOrEqual(limit);
+  return pages.flat();
 }
 
 const idsOf = async (visitor: Visitor, scope: Scope) => (await listed(visitor, scope)).map(({ id }) => id);
@@ -82,9 +70,7 @@ describe('GET /account/trash', () => {
       await remove(kind, mine, mara);
       await remove(kind, taken, root);
       await remove(kind, nobodys, mara);
-      await sql`update ${tables[kind]} set deleted_by_user_ref = null where id = ${nobodys}`.execute(
-        library.deps.db,
-      );
+      await sql`update ${tables[kind]} set deleted_by_user_ref = null where id = ${nobodys}`.execute(db);
       const restorable = async (visitor: Visitor, scope: Scope) => {
         const items = await listed(visitor, scope);
         return [mine, taken, nobodys].map((id) => items.find((item) => item.id === id)?.restorable ?? null);
@@ -101,22 +87,20 @@ describe('GET /account/trash', () => {
     expect(await idsOf(mara, 'owned_by_me')).not.toContain(post);
     await remove('post', post, mara);
     await remove('asset', asset, mara);
-    for (const scope of ['owned_by_me', 'deleted_by_me'] as const) {
+    for (const scope of ['owned_by_me', 'deleted_by_me'] as const)
       expect(await idsOf(mara, scope)).toEqual(expect.arrayContaining([post, asset]));
-    }
-    await mara.ok('restorePost', { params: { id: post } });
-    await mara.ok('restoreAsset', { params: { id: asset } });
+    await restore('post', post);
+    await restore('asset', asset);
     for (const scope of ['owned_by_me', 'deleted_by_me'] as const) {
       const ids = await idsOf(mara, scope);
-      expect(ids).not.toContain(post);
-      expect(ids).not.toContain(asset);
+      for (const id of [post, asset]) expect(ids).not.toContain(id);
     }
   });
 
   test('leaves the restore to the last account that deleted it', async () => {
     const id = await addPost('to and fro');
     await remove('post', id, mara);
-    await mara.ok('restorePost', { params: { id } });
+    await restore('post', id);
     await remove('post', id, root);
     expect(await idsOf(mara, 'deleted_by_me')).not.toContain(id);
     expect(await idsOf(root, 'deleted_by_me')).toContain(id);
@@ -126,11 +110,8 @@ describe('GET /account/trash', () => {
 // TRASH-5
 describe('pages of the trash contain posts and assets, latest first', () => {
   let things: { kind: Kind; id: string; at: string }[];
-  const page = (cursor: string | null) =>
-    mara.ok('listTrash', { query: { limit: 4, ...(cursor === null ? {} : { cursor }) } });
 
   beforeAll(async () => {
-    const { db } = library.deps;
     await sql`update posts set deleted_at = null, deleted_by_user_ref = null`.execute(db);
     await sql`update assets set deleted_at = null, deleted_by_user_ref = null`.execute(db);
     things = [];
@@ -147,28 +128,23 @@ describe('pages of the trash contain posts and assets, latest first', () => {
   });
 
   test('without duplicates', async () => {
-    for (const limit of [2, 5, 12, 200]) {
+    for (const limit of [2, 5, 12, 200])
       for (const scope of ['owned_by_me', 'deleted_by_me'] as const) {
         const items = await listed(mara, scope, limit);
         expect(items.map(({ kind, id, deleted_at }) => ({ kind, id, at: deleted_at }))).toEqual(things);
       }
-    }
   });
 
   test('also during concurrent restores', async () => {
     const seen: string[] = [];
-    let cursor: string | null = null;
     const gone = things.filter((_, n) => n % 4 === 1).reverse();
-    do {
-      const found: Awaited<ReturnType<typeof page>> = await page(cursor);
-      seen.push(...found.items.map(({ id }) => id));
-      cursor = found.next_cursor;
-      const [next] = gone.splice(0, 1);
-      if (next !== undefined && !seen.includes(next.id)) {
-        if (next.kind === 'post') await mara.ok('restorePost', { params: { id: next.id } });
-        else await mara.ok('restoreAsset', { params: { id: next.id } });
-      }
-    } while (cursor !== null);
+    await pagesOf(async (from) => {
+      const page = await mara.ok('listTrash', { query: { limit: 4, ...from } });
+      seen.push(...page.items.map(({ id }) => id));
+      const next = gone.shift();
+      if (next !== undefined && !seen.includes(next.id)) await restore(next.kind, next.id);
+      return page;
+    });
     expect(new Set(seen).size).toBe(seen.length);
     const left = await idsOf(mara, 'owned_by_me');
     expect(left.length).toBeLessThan(things.length);

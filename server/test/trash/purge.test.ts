@@ -23,11 +23,12 @@ const tables = { post: sql.table('posts'), asset: sql.table('assets') };
 const DAY = 24 * 60;
 
 const library = await openLibrary();
+const { db } = library.deps;
 const root = await library.join('root', 'admin');
 const [mara, other] = await library.joinAll('mara', 'other');
 
 beforeEach(async () => {
-  await library.deps.db.deleteFrom('settings').where('key', '=', 'trash_retention_days').execute();
+  await db.deleteFrom('settings').where('key', '=', 'trash_retention_days').execute();
 });
 
 /** Returns unique bytes of a text, for which nothing is rendered. */
@@ -50,30 +51,34 @@ function hashOf({ file_hash }: ShownAsset): string {
 
 /** Moves it to the trash as of this many minutes ago. */
 async function bury(kind: Kind, id: string, minutes: number): Promise<void> {
-  if (kind === 'post') await mara.ok('deletePost', { params: { id }, body: undefined });
-  else await mara.ok('deleteAsset', { params: { id }, body: undefined });
+  await mara.ok(kind === 'post' ? 'deletePost' : 'deleteAsset', { params: { id }, body: undefined });
   await sql`update ${tables[kind]} set deleted_at = now() - make_interval(mins => ${minutes})
-    where id = ${id}`.execute(library.deps.db);
+    where id = ${id}`.execute(db);
 }
 
 async function isThere(kind: Kind, id: string): Promise<boolean> {
-  const { rows } = await sql`select from ${tables[kind]} where id = ${id}`.execute(library.deps.db);
+  const { rows } = await sql`select from ${tables[kind]} where id = ${id}`.execute(db);
   return rows.length === 1;
 }
 
 async function hasRow(hash: string): Promise<boolean> {
-  const rows = await library.deps.db.selectFrom('files').select('hash').where('hash', '=', hash).execute();
+  const rows = await db.selectFrom('files').select('hash').where('hash', '=', hash).execute();
   return rows.length === 1;
 }
 
 /** Returns the keys of the original and renditions of these bytes. */
 async function stored(hash: string): Promise<string[]> {
   const keys: string[] = [];
-  for (const prefix of ['originals', 'renditions']) {
+  for (const prefix of ['originals', 'renditions'])
     for await (const { key } of library.deps.storage.list(prefix))
       if (hashOfKey(key) === hash) keys.push(key);
-  }
   return keys;
+}
+
+/** Purges what is due, and runs the jobs that delete its bytes. */
+async function purgeAll(): Promise<void> {
+  await purge(db);
+  await library.runJobs();
 }
 
 const file = async (id: string, as: Visitor = mara) => (await as.send(`/assets/${id}/file`)).text;
@@ -118,19 +123,14 @@ describe('the retention of deleted items', () => {
         await bury(kind, young[kind], days * DAY - 1);
         await bury(kind, old[kind], days * DAY + 1);
       }
-      expect(await purge(library.deps.db)).toEqual({ posts: 1, assets: 1, collections: 0 });
+      expect(await purge(db)).toEqual({ posts: 1, assets: 1, collections: 0 });
       for (const kind of ['post', 'asset'] as const) {
-        expect([
-          await isThere(kind, live[kind]),
-          await isThere(kind, young[kind]),
-          await isThere(kind, old[kind]),
-        ]).toEqual([true, true, false]);
+        for (const kept of [live, young]) expect(await isThere(kind, kept[kind])).toBe(true);
+        expect(await isThere(kind, old[kind])).toBe(false);
       }
-      await keepFor(null);
       await bury('asset', live.asset, 0);
-      for (const kind of ['post', 'asset'] as const) {
-        await sql`delete from ${tables[kind]} where deleted_at is not null`.execute(library.deps.db);
-      }
+      for (const kind of ['post', 'asset'] as const)
+        await sql`delete from ${tables[kind]} where deleted_at is not null`.execute(db);
     },
   );
 
@@ -138,7 +138,7 @@ describe('the retention of deleted items', () => {
     await keepFor(null);
     const asset = await upload(mara, bytesOf());
     await bury('asset', asset.id, 20_000 * DAY);
-    expect(await purge(library.deps.db)).toEqual({ posts: 0, assets: 0, collections: 0 });
+    expect(await purge(db)).toEqual({ posts: 0, assets: 0, collections: 0 });
     expect(await isThere('asset', asset.id)).toBe(true);
     await mara.ok('restoreAsset', { params: { id: asset.id } });
     expect(await file(asset.id)).toMatch(/^text/);
@@ -154,30 +154,22 @@ describe('purging', () => {
     const post = await publish(mara, [asset], { visibility: 'public' });
     expect((await stored(hash)).length).toBeGreaterThan(1);
     await bury('asset', asset.id, 31 * DAY);
-    await purge(library.deps.db);
-    await library.runJobs();
-    expect([await isThere('asset', asset.id), await hasRow(hash), await stored(hash)]).toEqual([
-      false,
-      false,
-      [],
-    ]);
+    await purgeAll();
+    expect(await isThere('asset', asset.id)).toBe(false);
+    expect([await hasRow(hash), await stored(hash)]).toEqual([false, []]);
     const left = await sql`select asset_id from asset_tags where asset_id = ${asset.id}
-      union all select asset_id from post_members where asset_id = ${asset.id}`.execute(library.deps.db);
+      union all select asset_id from post_members where asset_id = ${asset.id}`.execute(db);
     expect(left.rows).toEqual([]);
     for (const visitor of [mara, root]) {
       const missing = await visitor.send(`/admin/assets/${crypto.randomUUID()}/restore`, { method: 'POST' });
       const gone = await visitor.send(`/admin/assets/${asset.id}/restore`, { method: 'POST' });
       expect([gone.status, gone.text]).toEqual([404, missing.text]);
-      expect(
-        (await visitor.send(`/account/trash/asset/${asset.id}/request-restore`, { method: 'POST' })).status,
-      ).toBe(404);
-      expect((await visitor.send(`/assets/${asset.id}/posts`)).status).toBe(404);
+      expect(await visitor.status('POST', `/account/trash/asset/${asset.id}/request-restore`)).toBe(404);
+      expect(await visitor.status('GET', `/assets/${asset.id}/posts`)).toBe(404);
     }
-    expect((await mara.ok('listTrash', { query: { limit: 200 } })).items.map(({ id }) => id)).not.toContain(
-      asset.id,
-    );
-    const { items } = await root.ok('listAssets', { query: { include_deleted: true, limit: 200 } });
-    expect(items.map(({ id }) => id)).not.toContain(asset.id);
+    const trash = await mara.ok('listTrash', { query: { limit: 200 } });
+    const assets = await root.ok('listAssets', { query: { include_deleted: true, limit: 200 } });
+    for (const { items } of [trash, assets]) expect(items.map(({ id }) => id)).not.toContain(asset.id);
     // The post remains without the asset.
     expect(await other.ok('getPost', { params: { id: post.id } })).toMatchObject({ members: [] });
   });
@@ -188,21 +180,19 @@ describe('purging', () => {
     const { id } = await publish(mara, [asset], { visibility: 'public' });
     await other.ok('likePost', { params: { id } });
     const thread = await other.ok('createComment', { params: { id }, body: { body: 'Fine' } });
-    const reply = await mara.ok('createComment', {
-      params: { id },
-      body: { body: 'Thanks', parent_id: thread.id },
-    });
+    const body = { body: 'Thanks', parent_id: thread.id };
+    const reply = await mara.ok('createComment', { params: { id }, body });
     await mara.ok('likeComment', { params: { id: reply.id } });
     await mara.ok('putShare', { params: { id, user_ref: other.ref } });
     await mara.ok('createWhiteboard', { params: { id }, body: { strokes: [{ points: [[0, 0]] }] } });
     await bury('post', id, 31 * DAY);
-    expect(await purge(library.deps.db)).toMatchObject({ posts: 1 });
+    expect(await purge(db)).toMatchObject({ posts: 1 });
     const { rows } = await sql`
       select post_id from post_likes where post_id = ${id} union all select post_id from comments where post_id = ${id}
       union all select comment_id from comment_likes where comment_id = ${reply.id}
       union all select post_id from post_shares where post_id = ${id}
       union all select post_id from whiteboards where post_id = ${id}
-      union all select post_id from post_members where post_id = ${id}`.execute(library.deps.db);
+      union all select post_id from post_members where post_id = ${id}`.execute(db);
     expect(rows).toEqual([]);
     expect(await file(asset.id)).toMatch(/^text/);
     expect(await mara.ok('listPostsByAsset', { params: { id: asset.id } })).toEqual([]);
@@ -210,18 +200,14 @@ describe('purging', () => {
 
   // POST-42
   test('a post whose assets were all purged stays readable, without cover, members or provenance', async () => {
-    const two = [await upload(mara, bytesOf()), await upload(mara, bytesOf())];
+    const [first, second] = [await upload(mara, bytesOf()), await upload(mara, bytesOf())];
     const thumbnail = await upload(mara, bytesOf());
-    const post = await publish(mara, two, {
-      visibility: 'public',
-      cover_asset_id: two[1]?.id ?? null,
-      cover_thumbnail_asset_id: thumbnail.id,
-      cover_focal_x: 0.5,
-      cover_focal_y: 0.5,
-    });
-    for (const asset of [...two, thumbnail]) await bury('asset', asset.id, 31 * DAY);
-    await purge(library.deps.db);
-    for (const visitor of [mara, other, root]) {
+    const covers = { cover_asset_id: second.id, cover_thumbnail_asset_id: thumbnail.id };
+    const focal = { cover_focal_x: 0.5, cover_focal_y: 0.5 };
+    const post = await publish(mara, [first, second], { visibility: 'public', ...covers, ...focal });
+    for (const asset of [first, second, thumbnail]) await bury('asset', asset.id, 31 * DAY);
+    await purge(db);
+    for (const visitor of [mara, other, root])
       expect(await visitor.ok('getPost', { params: { id: post.id } })).toMatchObject({
         members: [],
         cover_asset_id: null,
@@ -230,7 +216,6 @@ describe('purging', () => {
         cover_focal_y: null,
         ai_provenance: null,
       });
-    }
     const edited = await mara.ok('updatePost', { params: { id: post.id }, body: { title: 'Empty' } });
     expect(edited).toMatchObject({ title: 'Empty', members: [] });
   });
@@ -241,30 +226,24 @@ describe('purging', () => {
     await bury('post', (await publish(mara, [asset])).id, 31 * DAY);
     await bury('asset', asset.id, 31 * DAY);
     const before = (await purgeEvents()).length;
-    await purge(library.deps.db);
-    await purge(library.deps.db);
+    await purge(db);
+    await purge(db);
     expect((await purgeEvents()).slice(before)).toMatchObject([
       { actor_user_ref: null, metadata: { posts: 1, assets: 1, collections: 0 } },
     ]);
   });
 
   test('works in batches, and deletes each item once under two concurrent purges', async () => {
-    const { db } = library.deps;
     const asset = await upload(mara, bytesOf());
     await sql`insert into assets (owner_user_ref, asset_type, file_hash, file_name, processing_status, deleted_at)
-      select ${mara.ref}, 7, ${hashOf(asset)}, 'a', 'ready', now() - interval '40 days' from generate_series(1, 450)`.execute(
-      db,
-    );
+      select ${mara.ref}, 7, ${hashOf(asset)}, 'a', 'ready', now() - interval '40 days'
+      from generate_series(1, 450)`.execute(db);
     await sql`insert into posts (author_user_ref, state_id, deleted_at)
       select ${mara.ref}, '00000000-0000-4000-8000-000000000202', now() - interval '40 days'
       from generate_series(1, 401)`.execute(db);
-    const both = await Promise.all([purge(db), purge(db)]);
-    const total = both.reduce(
-      (sum, { posts, assets }) => [(sum[0] ?? 0) + posts, (sum[1] ?? 0) + assets],
-      [0, 0],
-    );
-    const rest = await purge(db);
-    expect([(total[0] ?? 0) + rest.posts, (total[1] ?? 0) + rest.assets]).toEqual([401, 450]);
+    const counts = [...(await Promise.all([purge(db), purge(db)])), await purge(db)];
+    const total = (kind: 'posts' | 'assets') => counts.reduce((sum, count) => sum + count[kind], 0);
+    expect([total('posts'), total('assets')]).toEqual([401, 450]);
     await library.runJobs();
     expect(await file(asset.id)).toMatch(/^text/);
   });
@@ -274,11 +253,11 @@ describe('purging', () => {
     const id = kind === 'asset' ? asset.id : (await publish(mara, [asset])).id;
     await bury(kind, id, 31 * DAY);
     const held: { purged: Promise<unknown> } = { purged: Promise.resolve() };
-    await library.deps.db.transaction().execute(async (tx) => {
+    await db.transaction().execute(async (tx) => {
       await sql`update ${tables[kind]} set deleted_at = null, deleted_reason = null, deleted_by_user_ref = null
         where id = ${id}`.execute(tx);
-      held.purged = purge(library.deps.db);
-      await Promise.race([held.purged, comeToWait(library.deps.db, 1, 2_000)]);
+      held.purged = purge(db);
+      await Promise.race([held.purged, comeToWait(db, 1, 2_000)]);
     });
     await held.purged;
     expect(await isThere(kind, id)).toBe(true);
@@ -291,7 +270,7 @@ describe('purging', () => {
     expect(assignedJobs(jobHandlers(library.deps), null).crontab).toMatch(/^\d+ \d+ \* \* \* purge$/m);
     const asset = await upload(mara, bytesOf());
     await bury('asset', asset.id, 31 * DAY);
-    await sql`select graphile_worker.add_job('purge', payload => '{}'::json)`.execute(library.deps.db);
+    await sql`select graphile_worker.add_job('purge', payload => '{}'::json)`.execute(db);
     await library.runJobs();
     expect(await isThere('asset', asset.id)).toBe(false);
     expect([await hasRow(hashOf(asset)), await stored(hashOf(asset))]).toEqual([false, []]);
@@ -308,18 +287,16 @@ describe('bytes', () => {
     await bury('asset', inTrash.id, 1);
     const before = await stored(hashOf(first));
     await bury('asset', first.id, 31 * DAY);
-    await purge(library.deps.db);
-    await library.runJobs();
+    await purgeAll();
     expect(await isThere('asset', first.id)).toBe(false);
     expect(await stored(hashOf(first))).toEqual(before);
     for (const path of ['file', 'variants/col', 'variants/hires'])
       expect(await other.status('GET', `/assets/${theirs.id}/${path}`)).toBe(200);
-    await library.deps.db.deleteFrom('assets').where('id', '=', theirs.id).execute();
+    await db.deleteFrom('assets').where('id', '=', theirs.id).execute();
     await mara.ok('restoreAsset', { params: { id: inTrash.id } });
     expect(await mara.status('GET', `/assets/${inTrash.id}/file`)).toBe(200);
     await bury('asset', inTrash.id, 31 * DAY);
-    await purge(library.deps.db);
-    await library.runJobs();
+    await purgeAll();
     expect([await hasRow(hashOf(first)), await stored(hashOf(first))]).toEqual([false, []]);
   });
 
@@ -329,9 +306,9 @@ describe('bytes', () => {
       const first = await upload(mara, bytes);
       await library.runJobs();
       await bury('asset', first.id, 31 * DAY);
-      await purge(library.deps.db);
+      await purge(db);
       // The state after a release that was killed midway; its job is still due.
-      if (isRowDeleted) await library.deps.db.deleteFrom('files').where('hash', '=', hashOf(first)).execute();
+      if (isRowDeleted) await db.deleteFrom('files').where('hash', '=', hashOf(first)).execute();
       const again = await upload(other, bytes);
       await library.runJobs();
       const state = await other.ok('getAsset', { params: { id: again.id } });
@@ -346,15 +323,13 @@ describe('bytes', () => {
     const first = await upload(mara, bytes);
     await library.runJobs();
     await bury('asset', first.id, 31 * DAY);
-    await purge(library.deps.db);
-    await library.runJobs();
+    await purgeAll();
     expect(await stored(hashOf(first))).toEqual([]);
     const again = await upload(other, bytes);
     expect(again).toMatchObject({ processing_status: 'pending', preview_available: false });
     await library.runJobs();
-    for (const path of ['file', 'variants/col']) {
-      expect((await other.send(`/assets/${again.id}/${path}`)).status).toBe(200);
-    }
+    for (const path of ['file', 'variants/col'])
+      expect(await other.status('GET', `/assets/${again.id}/${path}`)).toBe(200);
   });
 
   // FILE-7
@@ -363,7 +338,7 @@ describe('bytes', () => {
       const text = `round ${round} ${seed}\n`;
       const first = await upload(mara, plainText(text));
       await bury('asset', first.id, 31 * DAY);
-      await purge(library.deps.db);
+      await purge(db);
       const [again] = await Promise.all([
         upload(mara, plainText(text)),
         sleep(round % 6).then(() => releaseBytes(library.deps, hashOf(first))),
@@ -376,12 +351,12 @@ describe('bytes', () => {
   test('stay or are 404 when referenced by hash during their release', async () => {
     const asset = await upload(mara, bytesOf());
     const held: { made: ReturnType<Visitor['send']> | null } = { made: null };
-    await library.deps.db.transaction().execute(async (tx) => {
+    await db.transaction().execute(async (tx) => {
       await lockFile(tx, hashOf(asset));
       await tx.deleteFrom('assets').where('id', '=', asset.id).execute();
       await tx.deleteFrom('files').where('hash', '=', hashOf(asset)).execute();
       held.made = mara.send('/assets', { method: 'POST', body: { file_hash: hashOf(asset) } });
-      expect(await comeToWait(library.deps.db)).toBe(true);
+      expect(await comeToWait(db)).toBe(true);
     });
     const made = await held.made;
     expect([made?.status, made?.text]).toEqual([404, '{"error":"you have not uploaded that file"}']);
@@ -409,7 +384,7 @@ describe('bytes', () => {
       const asset = await picture();
       hash = hashOf(asset);
       await bury('asset', asset.id, 31 * DAY);
-      await purge(library.deps.db);
+      await purge(db);
     });
 
     test.each([0, 1])('are taken by the next try of the job, cut off after %d deletions', async (after) => {
@@ -431,7 +406,7 @@ describe('bytes', () => {
 
     // FILE-8
     test('are deleted by the sweep without a job', async () => {
-      await expect(releaseBytes({ db: library.deps.db, storage: failing(1) }, hash)).rejects.toBe(cut);
+      await expect(releaseBytes({ db: db, storage: failing(1) }, hash)).rejects.toBe(cut);
       await library.database.pool.query('delete from graphile_worker._private_jobs');
       expect((await stored(hash)).length).toBeGreaterThan(0);
       await sweep(library.deps, Date.now() + 60_000, 0);

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { auditEvents } from '../support/audit.ts';
 import type { Visitor } from '../support/client.ts';
-import { openLibrary, upload } from '../support/library.ts';
+import { openLibrary, publish, upload } from '../support/library.ts';
 import { actAs, grant, withdrawGrants } from '../support/people.ts';
 import { plainFile } from '../support/pictures.ts';
 
@@ -21,35 +21,22 @@ const paths = { post: 'posts', asset: 'assets' };
 const tables = { post: sql.table('posts'), asset: sql.table('assets') };
 
 async function add(kind: Kind, draft = false): Promise<string> {
-  if (kind === 'asset') {
-    return (
-      await owner.ok('createAsset', {
-        body: { file_hash: hash, sensitivity: 'public', title: 'Ridge', tags: ['sea'] },
-      })
-    ).id;
-  }
-  const body = { members: [{ asset_id: member }], title: 'Ridge', tags: ['sea'], draft };
-  return (await owner.ok('createPost', { body })).id;
+  const texts = { title: 'Ridge', tags: ['sea'] };
+  const asset = { file_hash: hash, sensitivity: 'public', ...texts } as const;
+  if (kind === 'asset') return (await owner.ok('createAsset', { body: asset })).id;
+  return (await publish(owner, [{ id: member }], { ...texts, draft })).id;
 }
 
-async function remove(kind: Kind, id: string, as: Visitor): Promise<void> {
-  const input = { params: { id }, body: { reason: 'a reason' } };
-  if (kind === 'post') await as.ok('deletePost', input);
-  else await as.ok('deleteAsset', input);
-}
-
+const remove = (kind: Kind, id: string, as: Visitor) =>
+  as.ok(kind === 'post' ? 'deletePost' : 'deleteAsset', { params: { id }, body: { reason: 'a reason' } });
 const restore = (kind: Kind, id: string, as: Visitor) =>
   as.send(`/admin/${paths[kind]}/${id}/restore`, { method: 'POST' });
 const read = (kind: Kind, id: string, as: Visitor = owner) => as.send(`/${paths[kind]}/${id}`);
 
 async function rowOf(kind: Kind, id: string) {
-  const { rows } = await sql<{
-    deleted_at: string | null;
-    deleted_reason: string | null;
-    deleted_by_user_ref: number | null;
-  }>`select deleted_at, deleted_reason, deleted_by_user_ref from ${tables[kind]} where id = ${id}`.execute(
-    library.deps.db,
-  );
+  const { rows } = await sql<{ deleted_at: string | null }>`
+    select deleted_at, deleted_reason, deleted_by_user_ref
+    from ${tables[kind]} where id = ${id}`.execute(library.deps.db);
   return rows[0];
 }
 
@@ -74,11 +61,8 @@ describe.each(['post', 'asset'] as const)('restore of a deleted %s', (kind) => {
     await withdrawGrants(library, fleeting);
     for (const who of [owner, keeper]) expect((await restore(kind, id, who)).status).toBe(403);
     expect((await restore(kind, id, fleeting)).status).toBe(204);
-    expect(await rowOf(kind, id)).toEqual({
-      deleted_at: null,
-      deleted_reason: null,
-      deleted_by_user_ref: null,
-    });
+    const live = { deleted_at: null, deleted_reason: null, deleted_by_user_ref: null };
+    expect(await rowOf(kind, id)).toEqual(live);
   });
 
   // TRASH-4
@@ -96,13 +80,9 @@ describe.each(['post', 'asset'] as const)('restore of a deleted %s', (kind) => {
   test('records one audit event with the impersonator', async () => {
     const id = await deleted();
     await restore(kind, id, await actAs(library, root, owner));
+    const metadata = { impersonated_by: { ref: root.ref, username: 'root' } };
     expect(await eventsOf(kind, id)).toMatchObject([
-      {
-        actor_user_ref: owner.ref,
-        impersonator_user_ref: root.ref,
-        target_kind: kind,
-        metadata: { impersonated_by: { ref: root.ref, username: 'root' } },
-      },
+      { actor_user_ref: owner.ref, impersonator_user_ref: root.ref, target_kind: kind, metadata },
     ]);
   });
 
@@ -183,7 +163,7 @@ describe('a restored post', () => {
 
   test('does not restore its assets, nor an asset its posts', async () => {
     const asset = await add('asset');
-    const post = (await owner.ok('createPost', { body: { members: [{ asset_id: asset }] } })).id;
+    const post = (await publish(owner, [{ id: asset }])).id;
     await remove('asset', asset, owner);
     await remove('post', post, owner);
     await restore('post', post, owner);

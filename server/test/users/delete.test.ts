@@ -24,9 +24,8 @@ async function rowsOf(ref: number): Promise<string[]> {
     where c.contype = 'f' and c.confrelid in ('users'::regclass, 'two_factor'::regclass)`);
   const left: string[] = [];
   for (const { table, column } of columns) {
-    const { rows } = await library.database.pool.query(`select from ${table} where ${column} = $1 limit 1`, [
-      ref,
-    ]);
+    const query = `select from ${table} where ${column} = $1 limit 1`;
+    const { rows } = await library.database.pool.query(query, [ref]);
     if (rows.length > 0) left.push(`${table}.${column}`);
   }
   return left;
@@ -49,14 +48,10 @@ describe('DELETE /admin/users/{ref}', () => {
     await leaver.ok('followUser', { params: { ref: mara.ref } });
     await mara.ok('followUser', { params: { ref: leaver.ref } });
     await leaver.ok('createToken', { body: { name: 'script', scopes: ['read'] } });
-    await library.deps.db
-      .insertInto('two_factor')
-      .values({ user_ref: leaver.ref, sealed_secret: Buffer.from('sealed') })
-      .execute();
-    await library.deps.db
-      .insertInto('recovery_codes')
-      .values({ user_ref: leaver.ref, code_hash: Buffer.from('code') })
-      .execute();
+    const { db } = library.deps;
+    const bytes = Buffer.from('sealed');
+    await db.insertInto('two_factor').values({ user_ref: leaver.ref, sealed_secret: bytes }).execute();
+    await db.insertInto('recovery_codes').values({ user_ref: leaver.ref, code_hash: bytes }).execute();
     await grant(library, leaver, 'jobs.read');
     await addTeam(library, `team-of-${leaver.username}`, [leaver]);
     await mara.ok('putShare', { params: { id: target.id, user_ref: leaver.ref } });

@@ -23,10 +23,14 @@ const follow = (caller: Visitor, { ref }: { ref: number }) => caller.ok('followU
 const unfollow = (caller: Visitor, { ref }: { ref: number }) =>
   caller.ok('unfollowUser', { params: { ref } });
 
-/** Returns the numbers of followers and followed accounts on a profile. */
-async function countsOf({ ref }: Account, caller: Visitor = root): Promise<[number, number]> {
-  const { follower_count, following_count } = await caller.ok('getUser', { params: { ref } });
-  return [follower_count, following_count];
+/** Returns the numbers of followers and followed accounts on these profiles, by username. */
+async function countsOf(...accounts: Account[]): Promise<Record<string, [number, number]>> {
+  const counts: Record<string, [number, number]> = {};
+  for (const { ref, username } of accounts) {
+    const { follower_count, following_count } = await ines.ok('getUser', { params: { ref } });
+    counts[username] = [follower_count, following_count];
+  }
+  return counts;
 }
 
 describe('POST and DELETE /users/{ref}/follow', () => {
@@ -39,19 +43,12 @@ describe('POST and DELETE /users/{ref}/follow', () => {
         expect([answer.status, answer.text]).toEqual([204, '']);
       }
       const count = method === 'POST' ? 1 : 0;
-      expect([await countsOf(mara), await countsOf(viewer)]).toEqual([
-        [count, 0],
-        [0, count],
-      ]);
+      expect(await countsOf(mara, viewer)).toEqual({ mara: [count, 0], viewer: [0, count] });
     }
     await follow(ines, mara);
     await follow(mara, viewer);
     await unfollow(mara, ines);
-    expect([await countsOf(mara), await countsOf(ines), await countsOf(viewer)]).toEqual([
-      [1, 1],
-      [0, 1],
-      [1, 0],
-    ]);
+    expect(await countsOf(mara, ines, viewer)).toEqual({ mara: [1, 1], ines: [0, 1], viewer: [1, 0] });
   });
 
   // USER-5
@@ -66,9 +63,9 @@ describe('POST and DELETE /users/{ref}/follow', () => {
 
   test('counts concurrent requests of one caller once', async () => {
     await Promise.all(Array.from({ length: 12 }, () => follow(ines, mara)));
-    expect(await countsOf(mara)).toEqual([1, 0]);
+    expect(await countsOf(mara)).toEqual({ mara: [1, 0] });
     await Promise.all(Array.from({ length: 12 }, () => unfollow(ines, mara)));
-    expect(await countsOf(mara)).toEqual([0, 0]);
+    expect(await countsOf(mara)).toEqual({ mara: [0, 0] });
   });
 
   test('follows an account that is hidden from anonymous callers, until either is deleted', async () => {
@@ -76,63 +73,48 @@ describe('POST and DELETE /users/{ref}/follow', () => {
     await passing.ok('updateUser', { params: { ref: passing.ref }, body: { hide_from_anonymous: true } });
     await follow(passing, mara);
     await follow(mara, passing);
-    expect([await countsOf(mara), await countsOf(passing, ines)]).toEqual([
-      [1, 1],
-      [1, 1],
-    ]);
+    expect(await countsOf(mara, passing)).toEqual({ mara: [1, 1], passing: [1, 1] });
     await library.deps.db.deleteFrom('users').where('ref', '=', passing.ref).execute();
-    expect(await countsOf(mara)).toEqual([0, 0]);
+    expect(await countsOf(mara)).toEqual({ mara: [0, 0] });
   });
 
   test('belong to the target of an impersonation', async () => {
     const mask = await actAs(library, root, ines);
     await follow(mask, mara);
-    expect([await countsOf(ines), await countsOf(root)]).toEqual([
-      [0, 1],
-      [0, 0],
-    ]);
+    expect(await countsOf(ines, root)).toEqual({ ines: [0, 1], root: [0, 0] });
     expect((await mask.refused('followUser', { params: { ref: ines.ref } })).status).toBe(400);
   });
 });
 
 // USER-6
-describe('following opens', () => {
-  // USER-6
-  test('the author’s posts for followers, immediately and while it lasts', async () => {
-    const { id } = await publish(mara, [picture], { visibility: 'followers' });
-    const comment = await mara.ok('createComment', { params: { id }, body: { body: 'for you' } });
-    const paths = [`/posts/${id}`, `/posts/${id}/comments`, `/comments/${comment.id}/replies`];
-    const seen = async (caller: Visitor) => {
-      const statuses = await Promise.all(paths.map((path) => caller.status('GET', path)));
-      return [...statuses, (await caller.ok('listPosts')).items.some((post) => post.id === id)];
-    };
-    const open = [200, 200, 200, true];
-    const shut = [404, 404, 404, false];
-    expect(await seen(ines)).toEqual(shut);
-    await follow(ines, mara);
-    expect([await seen(ines), await seen(viewer)]).toEqual([open, shut]);
-    await unfollow(ines, mara);
-    expect(await seen(ines)).toEqual(shut);
-    // Being followed by the author grants no access.
-    await follow(mara, ines);
-    expect(await seen(ines)).toEqual(shut);
-  });
+test('following opens the author’s posts for followers, immediately and while it lasts', async () => {
+  const { id } = await publish(mara, [picture], { visibility: 'followers' });
+  const comment = await mara.ok('createComment', { params: { id }, body: { body: 'for you' } });
+  const paths = [`/posts/${id}`, `/posts/${id}/comments`, `/comments/${comment.id}/replies`];
+  const seen = async (caller: Visitor) => {
+    const statuses = await Promise.all(paths.map((path) => caller.status('GET', path)));
+    return [...statuses, (await caller.ok('listPosts')).items.some((post) => post.id === id)];
+  };
+  const open = [200, 200, 200, true];
+  const shut = [404, 404, 404, false];
+  expect(await seen(ines)).toEqual(shut);
+  await follow(ines, mara);
+  expect([await seen(ines), await seen(viewer)]).toEqual([open, shut]);
+  await unfollow(ines, mara);
+  expect(await seen(ines)).toEqual(shut);
+  // Being followed by the author grants no access.
+  await follow(mara, ines);
+  expect(await seen(ines)).toEqual(shut);
 });
 
-describe('GET /users/{ref}/follow', () => {
+// USER-17
+test('GET /users/{ref}/follow says whether the caller follows the account', async () => {
   const isFollowing = async (caller: Visitor, { ref }: { ref: number }) =>
     (await caller.ok('getUserFollow', { params: { ref } })).following;
-
-  // USER-17
-  test('says whether the caller follows the account', async () => {
-    expect(await isFollowing(ines, mara)).toBe(false);
-    await follow(ines, mara);
-    expect([
-      await isFollowing(ines, mara),
-      await isFollowing(mara, ines),
-      await isFollowing(root, mara),
-    ]).toEqual([true, false, false]);
-    await unfollow(ines, mara);
-    expect(await isFollowing(ines, mara)).toBe(false);
-  });
+  expect(await isFollowing(ines, mara)).toBe(false);
+  await follow(ines, mara);
+  const others = [await isFollowing(mara, ines), await isFollowing(root, mara)];
+  expect([await isFollowing(ines, mara), ...others]).toEqual([true, false, false]);
+  await unfollow(ines, mara);
+  expect(await isFollowing(ines, mara)).toBe(false);
 });

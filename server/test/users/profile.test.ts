@@ -1,6 +1,8 @@
 import type { BodyOf } from '@vitrine/contract/operation';
 import type { updateUser } from '@vitrine/contract/users';
+import type { Updateable } from 'kysely';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { Tables } from '../../src/platform/database/tables.ts';
 import { comparable, type Visitor } from '../support/client.ts';
 import { type Account, openLibrary, upload } from '../support/library.ts';
 import { actAs, grant, withdrawGrants } from '../support/people.ts';
@@ -15,12 +17,7 @@ const mara = await library.join('Mara');
 const ines = await library.join('ines', 'viewer');
 const root = await library.join('root', 'admin');
 
-type Columns = Partial<Record<'display_name' | 'fullname' | 'email' | 'avatar_asset_id', string | null>> & {
-  bio?: string;
-  hide_from_anonymous?: boolean;
-};
-
-async function setColumns({ ref }: Account, columns: Columns): Promise<void> {
+async function setColumns({ ref }: Account, columns: Updateable<Tables['users']>): Promise<void> {
   await library.deps.db.updateTable('users').set(columns).where('ref', '=', ref).execute();
 }
 
@@ -72,9 +69,8 @@ describe('a profile', () => {
     const nobody = library.anonymous();
     const missing = comparable(await nobody.send(`/users/${UNKNOWN_USER}`));
     expect(missing.status).toBe(404);
-    expect(comparable(await nobody.send(`/users/${mara.ref}`))).toEqual(missing);
-    expect(comparable(await nobody.send('/users/by-username/Mara'))).toEqual(missing);
-    expect(comparable(await nobody.send('/users/by-username/no-such-name'))).toEqual(missing);
+    for (const path of [`/users/${mara.ref}`, '/users/by-username/Mara', '/users/by-username/no-such-name'])
+      expect(comparable(await nobody.send(path))).toEqual(missing);
     expect((await profileOf(ines, mara)).ref).toBe(mara.ref);
     await setColumns(mara, { hide_from_anonymous: false });
     for (const path of [`/users/${mara.ref}`, '/users/by-username/mARA']) {
@@ -206,16 +202,13 @@ test('an avatar is an own public picture and can be removed', async () => {
 
 // USER-16
 test('GET /account/profile returns the own account with its private data', async () => {
-  await setColumns(mara, { ...blank, fullname: 'Mara Lind', email: 'mara@example.org' });
+  const given = { fullname: 'Mara Lind', email: 'mara@example.org' };
+  await setColumns(mara, { ...blank, ...given });
   const own = {
+    ...blank,
+    ...given,
     ref: mara.ref,
     username: 'Mara',
-    display_name: null,
-    fullname: 'Mara Lind',
-    email: 'mara@example.org',
-    bio: '',
-    hide_from_anonymous: false,
-    avatar_asset_id: null,
     avatar_url: null,
     provider: 'password',
     created_at: expect.any(String),

@@ -2,23 +2,18 @@ import { sql } from 'kysely';
 import { afterAll, describe, expect, test } from 'vitest';
 import type { Visitor } from '../support/client.ts';
 import { startEncoder } from '../support/encoder.ts';
-import { openLibrary, upload } from '../support/library.ts';
+import { formOf, openLibrary, upload } from '../support/library.ts';
 import { nowhere } from '../support/people.ts';
 import { altered, scene } from './scenes.ts';
 
 /** The access matrix covers who finds which pictures (SEARCH-16). */
 
-const pictures: Uint8Array<ArrayBuffer>[] = [];
 const assets: string[] = [];
 
 const encoder = await startEncoder();
 const library = await openLibrary({ VITRINE_ENCODER_URL: encoder.address });
 const [mara, stranger] = await library.joinAll('mara', 'stranger');
-for (let seed = 1; seed <= 5; seed += 1) {
-  const bytes = await scene(seed);
-  pictures.push(bytes);
-  assets.push((await upload(mara, bytes)).id);
-}
+for (let seed = 1; seed <= 5; seed += 1) assets.push((await upload(mara, await scene(seed))).id);
 await runJobs();
 
 afterAll(() => encoder.stop());
@@ -29,14 +24,13 @@ async function runJobs(): Promise<void> {
   await library.runJobs();
 }
 
-const pictureOf = (seed: number): Uint8Array<ArrayBuffer> => pictures[seed - 1] ?? new Uint8Array();
 const assetOf = (seed: number): string => assets[seed - 1] ?? '';
 
-function form(file: Uint8Array<ArrayBuffer> | null, fields: Record<string, string> = {}): FormData {
-  const made = new FormData();
-  for (const [name, value] of Object.entries(fields)) made.append(name, value);
-  if (file !== null) made.append('file', new Blob([file]), 'found.jpg');
-  return made;
+/** Returns a form without a file. */
+function fieldsOnly(fields: Record<string, string>): FormData {
+  const form = new FormData();
+  for (const [name, value] of Object.entries(fields)) form.append(name, value);
+  return form;
 }
 
 async function search(visitor: Visitor, body: FormData) {
@@ -49,7 +43,7 @@ describe('POST /search/by-image', () => {
     'finds the picture a %s copy was made of, first of all',
     async (how) => {
       for (const seed of [1, 4]) {
-        const found = await search(stranger, form(await altered(pictureOf(seed), how)));
+        const found = await search(stranger, formOf(await altered(await scene(seed), how)));
         expect(found[0]?.id).toBe(assetOf(seed));
         expect(found[0]?.distance).toBeLessThan(found[1]?.distance ?? 0);
       }
@@ -64,57 +58,58 @@ describe('POST /search/by-image', () => {
       return rows;
     };
     const before = await stored();
-    const found = await search(stranger, form(pictureOf(2)));
+    const found = await search(stranger, formOf(await scene(2)));
     expect(found).toHaveLength(5);
     expect(found[0]).toEqual({ id: assetOf(2), distance: 0 });
     const distances = found.map(({ distance }) => distance);
     expect(distances).toEqual(distances.toSorted((a, b) => a - b));
     expect(distances.map((distance) => Number(distance.toFixed(3)))).toEqual(distances);
-    await search(stranger, form(await scene(99)));
+    await search(stranger, formOf(await scene(99)));
     expect(await stored()).toEqual(before);
   });
 
   test('takes an asset in place of a file, in a form or as JSON, and leaves it out of the answer', async () => {
-    const byForm = await search(stranger, form(null, { asset_id: assetOf(3) }));
+    const byForm = await search(stranger, fieldsOnly({ asset_id: assetOf(3) }));
     const { items } = await stranger.ok('searchByImage', { body: { asset_id: assetOf(3) } });
     expect(byForm.map(({ id }) => id).sort()).toEqual(assets.filter((id) => id !== assetOf(3)).sort());
     expect(items.map(({ asset }) => asset.id)).toEqual(byForm.map(({ id }) => id));
-    expect(await search(stranger, form(pictureOf(1), { limit: '3' }))).toHaveLength(3);
+    expect(await search(stranger, formOf(await scene(1), { limit: '3' }))).toHaveLength(3);
   });
 
   // SEARCH-16
   test('is not affected by what is withheld', async () => {
     const bytes = await scene(70);
-    const before = await search(stranger, form(bytes));
+    const before = await search(stranger, formOf(bytes));
     for (const how of ['bright', 'grey', 'small'] as const)
       await upload(mara, await altered(bytes, how), { sensitivity: 'restricted' });
     await runJobs();
-    expect(await search(stranger, form(bytes))).toEqual(before);
-    expect(await search(mara, form(bytes))).toHaveLength(8);
+    expect(await search(stranger, formOf(bytes))).toEqual(before);
+    expect(await search(mara, formOf(bytes))).toHaveLength(8);
   });
 
   // SEARCH-18
   test('refuses a query without a valid picture or asset, one with both, and unknown fields', async () => {
-    const two = form(pictureOf(1));
-    two.append('file', new Blob([pictureOf(2)]), 'b.jpg');
+    const picture = await scene(1);
+    const two = formOf(picture);
+    two.append('file', new Blob([await scene(2)]), 'b.jpg');
     const elsewhere = new FormData();
-    elsewhere.append('picture', new Blob([pictureOf(1)]), 'a.jpg');
-    const text = (content: string) => form(new TextEncoder().encode(content));
+    elsewhere.append('picture', new Blob([picture]), 'a.jpg');
+    const text = (content: string) => formOf(new TextEncoder().encode(content));
     const bodies: Record<string, [FormData, number]> = {
-      nothing: [form(null), 400],
-      'file and asset': [form(pictureOf(1), { asset_id: assetOf(1) }), 400],
+      nothing: [fieldsOnly({}), 400],
+      'file and asset': [formOf(picture, { asset_id: assetOf(1) }), 400],
       'two files': [two, 400],
-      'another field': [form(pictureOf(1), { colour: 'red' }), 400],
+      'another field': [formOf(picture, { colour: 'red' }), 400],
       'another part': [elsewhere, 400],
-      'a limit that is no number': [form(pictureOf(1), { limit: 'ten' }), 400],
-      'a limit of none': [form(pictureOf(1), { limit: '0' }), 400],
+      'a limit that is no number': [formOf(picture, { limit: 'ten' }), 400],
+      'a limit of none': [formOf(picture, { limit: '0' }), 400],
       'a text': [text('hello'), 400],
       'an empty file': [text(''), 400],
-      'a truncated picture': [form(pictureOf(1).slice(0, 900)), 400],
+      'a truncated picture': [formOf(picture.slice(0, 900)), 400],
       'a bomb': [text('<svg xmlns="http://www.w3.org/2000/svg" width="90000" height="90000"/>'), 400],
-      'more than 20 MiB': [form(new Uint8Array(20 * 1024 * 1024 + 1)), 413],
-      'a missing asset': [form(null, { asset_id: nowhere }), 404],
-      'a malformed asset': [form(null, { asset_id: 'x' }), 400],
+      'more than 20 MiB': [formOf(new Uint8Array(20 * 1024 * 1024 + 1)), 413],
+      'a missing asset': [fieldsOnly({ asset_id: nowhere }), 404],
+      'a malformed asset': [fieldsOnly({ asset_id: 'x' }), 400],
     };
     for (const [name, [body, due]] of Object.entries(bodies))
       expect([name, await stranger.status('POST', '/search/by-image', body)]).toEqual([name, due]);

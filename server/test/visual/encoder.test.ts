@@ -1,9 +1,9 @@
 import type { RequestListener, ServerResponse } from 'node:http';
 import { sql } from 'kysely';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { fillVectorsJob } from '../../src/visual/jobs/encode.ts';
 import { startEncoder, startUnruly } from '../support/encoder.ts';
-import { type Account, type Library, openLibrary, upload } from '../support/library.ts';
+import { formOf, type Library, openLibrary, upload } from '../support/library.ts';
 import { freePort } from '../support/programs.ts';
 import { scene } from './scenes.ts';
 
@@ -16,11 +16,7 @@ async function vectors({ deps: { db } }: Library) {
   return rows;
 }
 
-async function picture(): Promise<FormData> {
-  const made = new FormData();
-  made.append('file', new Blob([await scene(1)]), 'found.jpg');
-  return made;
-}
+const picture = async () => formOf(await scene(1));
 
 /** Runs the backfill job, as the crontab does. */
 async function fill({ deps }: Library): Promise<void> {
@@ -66,22 +62,15 @@ describe('without an encoder', () => {
   });
 });
 
-describe('an encoder that misbehaves', () => {
-  let library: Library;
-  let mara: Account;
-  let pictures = 10;
-  let stop: () => Promise<void>;
-  /** The response, set by each test. */
-  let answer: RequestListener;
+/** The response of the encoder that misbehaves, set by each test. */
+let answer: RequestListener = (_request, response) => response.end(info('odd'));
+const { address, stop } = await startUnruly((request, response) => answer(request, response));
+const library = await openLibrary({ VITRINE_ENCODER_URL: address });
+const mara = await library.join('mara');
+afterAll(stop);
 
-  beforeAll(async () => {
-    const encoder = await startUnruly((request, response) => answer(request, response));
-    stop = encoder.stop;
-    answer = (_request, response) => response.end(info('odd'));
-    library = await openLibrary({ VITRINE_ENCODER_URL: encoder.address });
-    mara = await library.join('mara');
-  });
-  afterAll(() => stop());
+describe('an encoder that misbehaves', () => {
+  let pictures = 10;
 
   /** Makes the encoder report this model and respond to pictures with `encode`. */
   const behave = async (model: string, encode: (response: ServerResponse) => void) => {

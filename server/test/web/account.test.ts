@@ -1,8 +1,8 @@
-import { Secret, TOTP } from 'otpauth';
 import { expect, test } from 'vitest';
 import { password } from '../support/library.ts';
+import { totpCode } from '../support/people.ts';
 import { jpeg } from '../support/pictures.ts';
-import { call } from './call.ts';
+import { call, fileOf } from './call.ts';
 import { accountButton, naturalWidth, offerPassword, signIn, signInButton, signOut, visit } from './hands.ts';
 import { openStudio } from './studio.ts';
 
@@ -18,9 +18,7 @@ test('enrols a second factor and signs in with a recovery code', async () => {
   await page.getByRole('img', { name: 'QR code for an authenticator app' }).waitFor();
   const shown = (await page.locator('[data-secret]').textContent()) ?? '';
   expect(shown).toMatch(/^[A-Z2-7]{4}( [A-Z2-7]{1,4})+$/);
-  const app = new TOTP({ secret: Secret.fromBase32(shown.replaceAll(' ', '')) });
-  const code = page.getByLabel('2. Type the code the app shows');
-  await code.fill(app.generate());
+  await page.getByLabel('2. Type the code the app shows').fill(totpCode(shown.replaceAll(' ', '')));
   await page.getByRole('button', { name: 'Turn on' }).click();
   const codes = page.getByRole('list', { name: 'Recovery codes' }).getByRole('listitem');
   await codes.first().waitFor();
@@ -62,10 +60,8 @@ test('shows an access token once; it works within its scope until it is revoked'
   expect(await me.json()).toMatchObject({ username: 'mara', auth_method: 'token' });
 
   await page.getByRole('button', { name: 'I have saved it' }).click();
-  const row = page
-    .getByRole('list', { name: 'Access tokens' })
-    .getByRole('listitem')
-    .filter({ hasText: 'backup script' });
+  const rows = page.getByRole('list', { name: 'Access tokens' }).getByRole('listitem');
+  const row = rows.filter({ hasText: 'backup script' });
   await row.waitFor();
   await expect.poll(() => row.textContent()).toMatch(/Read.*Expires/s);
   expect(await page.getByText(token).count()).toBe(0);
@@ -76,10 +72,8 @@ test('shows an access token once; it works within its scope until it is revoked'
 });
 
 test('lists other sessions by browser and ends one', async () => {
-  const headers = {
-    'content-type': 'application/json',
-    'user-agent': 'Mozilla/5.0 (Android 15; Mobile; rv:140.0) Gecko/140.0 Firefox/140.0',
-  };
+  const agent = 'Mozilla/5.0 (Android 15; Mobile; rv:140.0) Gecko/140.0 Firefox/140.0';
+  const headers = { 'content-type': 'application/json', 'user-agent': agent };
   const body = JSON.stringify({ username: 'mara', password, totp_code: recoveryCodes[0] });
   const entered = await fetch(`${studio.address}/api/v1/auth/login`, { method: 'POST', headers, body });
   expect(entered.status, await entered.text()).toBe(200);
@@ -124,10 +118,7 @@ test('saves the name and picture of a profile', async () => {
   await page.getByLabel('About you').fill('Photographs harbours.');
   await page.getByRole('button', { name: 'Save profile' }).click();
   await page.getByText('Saved').waitFor();
-  const buffer = Buffer.from(await jpeg(60, 60));
-  await page
-    .getByLabel('Choose a picture')
-    .setInputFiles({ name: 'mara.jpg', mimeType: 'image/jpeg', buffer });
+  await page.getByLabel('Choose a picture').setInputFiles(fileOf('mara.jpg', await jpeg(60, 60)));
   await page.getByRole('button', { name: 'Remove picture' }).waitFor();
   const shown = page.locator('main img').first();
   await expect.poll(() => naturalWidth(shown), { timeout: 30_000 }).toBeGreaterThan(0);
@@ -159,10 +150,8 @@ test('shows impersonation on every page, stops it, and explains its expiry on th
   const elsewhere = await studio.openPage({ storageState: mara });
   await call(elsewhere, 'DELETE', `/admin/users/${ref}/sessions`);
   // The page learns of it by this press or, sooner, by its event stream: then the link goes from under the pointer.
-  const pressed = page
-    .getByRole('link', { name: 'Sessions' })
-    .click({ timeout: 5_000 })
-    .catch(() => undefined);
+  const link = page.getByRole('link', { name: 'Sessions' });
+  const pressed = link.click({ timeout: 5_000 }).catch(() => undefined);
   await page.getByText('Your time acting as tomas has ended').waitFor();
   await pressed;
 });

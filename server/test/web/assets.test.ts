@@ -1,18 +1,12 @@
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { jpeg, truncatedJpeg } from '../support/pictures.ts';
-import { call, callFrom, settled, upload, uploadReady } from './call.ts';
+import { call, callFrom, publish, settled, upload, uploadReady } from './call.ts';
 import { isFocused, visit } from './hands.ts';
 import { openStudio } from './studio.ts';
 
-/** Returns the asset as the service shows it to the caller of this page. */
-async function read(page: Page, id: string): Promise<Record<string, unknown>> {
-  return call(page, 'GET', `/assets/${id}`);
-}
-
-function tile(page: Page, name: string | RegExp) {
-  return page.getByRole('list', { name: 'Assets' }).getByRole('link', { name });
-}
+const tile = (page: Page, name: string | RegExp) =>
+  page.getByRole('list', { name: 'Assets' }).getByRole('link', { name });
 
 const studio = await openStudio();
 const mara = await studio.enter('mara');
@@ -20,6 +14,7 @@ const ana = await studio.join('ana');
 const otto = await studio.join('otto');
 const pier = await upload(ana, await jpeg(300, 200), { title: 'Pier' });
 expect(await settled(ana, pier.id)).toBe('ready');
+const read = () => call(ana, 'GET', `/assets/${pier.id}`);
 const body = { file_hash: pier.file_hash, sensitivity: 'public' };
 for (let at = 1; at <= 50; at += 1) await call(ana, 'POST', '/assets', { ...body, title: `Copy ${at}` });
 await call(ana, 'POST', '/assets', { ...body, title: 'Sketch', tags: ['dusk', 'sea'], status: 'draft' });
@@ -81,7 +76,7 @@ test('the owner edits an asset and resolves a concurrent change', async () => {
   await ana.getByRole('button', { name: 'Save', exact: true }).click();
   await ana.getByRole('heading', { name: 'Harbour', level: 1 }).waitFor();
   const saved = { title: 'Harbour', tags: ['quay', 'fog'], ai_provenance: 'assisted' };
-  await expect.poll(() => read(ana, pier.id)).toMatchObject(saved);
+  await expect.poll(read).toMatchObject(saved);
   await expect.poll(() => ana.getByRole('list', { name: 'Tags' }).innerText()).toMatch(/quay\s*by hand/);
 
   // The first newer version replaces the changes, the second one is merged with them.
@@ -91,7 +86,7 @@ test('the owner edits an asset and resolves a concurrent change', async () => {
   await call(mara, 'PATCH', `/assets/${pier.id}`, { title: 'Port', description: 'From the mole.' });
   await ana.getByRole('button', { name: 'Save', exact: true }).click();
   await warning.getByText('Another user changed title and description').waitFor();
-  expect(await read(ana, pier.id)).toMatchObject({ title: 'Port' });
+  expect(await read()).toMatchObject({ title: 'Port' });
   await warning.getByRole('button', { name: 'Start from the newer version' }).click();
   await expect.poll(() => title.inputValue()).toBe('Port');
   await title.fill('Harbour at dusk');
@@ -100,19 +95,14 @@ test('the owner edits an asset and resolves a concurrent change', async () => {
   await ana.getByRole('button', { name: 'Save', exact: true }).click();
   await warning.getByRole('button', { name: 'Save my changes on top' }).click();
   await ana.getByRole('heading', { name: 'Harbour at dusk', level: 1 }).waitFor();
-  const merged = {
-    title: 'Harbour at dusk',
-    description: 'From the mole.',
-    tags: ['mole'],
-    ai_provenance: null,
-  };
-  await expect.poll(() => read(ana, pier.id)).toMatchObject(merged);
+  const texts = { title: 'Harbour at dusk', description: 'From the mole.' };
+  const merged = { ...texts, tags: ['mole'], ai_provenance: null };
+  await expect.poll(read).toMatchObject(merged);
 });
 
 test('shows the owner where an asset appears, and how many posts are withheld', async () => {
-  const members = [{ asset_id: pier.id }];
-  await call(otto, 'POST', '/posts', { members, title: 'For all', visibility: 'org-only' });
-  await call(otto, 'POST', '/posts', { members, title: 'Between us', visibility: 'private' });
+  await publish(otto, 'For all', [pier.id], { visibility: 'org-only' });
+  await publish(otto, 'Between us', [pier.id], { visibility: 'private' });
   await ana.reload();
   const seen = ana.getByRole('region', { name: 'Where this appears' });
   await seen.getByText('And one more post you cannot see.').waitFor();

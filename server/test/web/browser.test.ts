@@ -1,23 +1,18 @@
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
+import { listen } from '../support/listen.ts';
 import { jpeg } from '../support/pictures.ts';
 import { call, uploadReady } from './call.ts';
+import { pathsAsked } from './hands.ts';
 import { openStudio } from './studio.ts';
 
 const studio = await openStudio();
 const mara = await studio.enter('mara');
 const stranger = await studio.openPage();
 
-/** The pages that are loaded whole from now on, by their paths. */
-function documentsOf(page: Page): string[] {
-  const paths: string[] = [];
-  page.on('request', (request) => {
-    if (request.resourceType() === 'document') paths.push(new URL(request.url()).pathname);
-  });
-  return paths;
-}
+/** Returns the paths of the pages that are loaded whole from now on. */
+const documentsOf = (page: Page) => pathsAsked(page, (request) => request.resourceType() === 'document');
 
 test('a missing page shows one message', async () => {
   const documents = documentsOf(mara);
@@ -82,15 +77,11 @@ test('browsers cache previews without revalidation and show none after sign-out'
   expect(await bytesFetched()).toBe(0);
   await mara.evaluate(() => fetch('/api/v1/auth/logout', { method: 'POST' }).then(({ status }) => status));
   expect(await bytesFetched()).toBeNull();
-  const cached = await mara.evaluate(
-    (address) =>
-      fetch(address, { cache: 'only-if-cached', mode: 'same-origin' }).then(
-        ({ ok }) => ok,
-        () => false,
-      ),
-    preview,
-  );
-  expect(cached).toBe(false);
+  const cached = mara.evaluate(async (address) => {
+    const response = await fetch(address, { cache: 'only-if-cached', mode: 'same-origin' }).catch(() => null);
+    return response?.ok === true;
+  }, preview);
+  expect(await cached).toBe(false);
 });
 
 test('shows when the first page of a visit retries after too many requests', async () => {
@@ -128,15 +119,11 @@ test.each(['/sign-in', '/api/v1/docs/'])('a script injected into %s does not run
 test('other sites cannot frame our pages', async () => {
   const other = createServer((_, response) => {
     response.setHeader('content-type', 'text/html');
-    response.end(
-      ['/sign-in', '/api/v1/docs/']
-        .map((path) => `<iframe src="${studio.address}${path}"></iframe>`)
-        .join(''),
-    );
+    for (const path of ['/sign-in', '/api/v1/docs/'])
+      response.write(`<iframe src="${studio.address}${path}"></iframe>`);
+    response.end();
   });
-  await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
-  const { port } = other.address() as AddressInfo;
-  await stranger.goto(`http://127.0.0.1:${port}/`);
+  await stranger.goto(`http://127.0.0.1:${await listen(other)}/`);
   const error = 'chrome-error://chromewebdata/';
   const frames = () => stranger.frames().slice(1);
   await expect.poll(() => frames().map((frame) => frame.url())).toEqual([error, error]);

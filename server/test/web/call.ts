@@ -1,28 +1,16 @@
 import type { ShownAsset } from '@vitrine/contract/assets';
+import type { PostCreate } from '@vitrine/contract/posts';
 import type { Page } from 'playwright-core';
 import { expect, vi } from 'vitest';
-
-export interface PageAnswer {
-  readonly status: number;
-  readonly text: string;
-}
 
 /**
  * Calls the service with the session of a page, which need not show anything and may be navigating. `path` begins below
  * `/api/v1`.
  */
-export async function callFrom(
-  page: Page,
-  method: string,
-  path: string,
-  body?: unknown,
-): Promise<PageAnswer> {
-  const response = await page.request.fetch(`/api/v1${path}`, {
-    method,
-    ...(body === undefined
-      ? {}
-      : { data: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
-  });
+export async function callFrom(page: Page, method: string, path: string, body?: unknown) {
+  const headers = { 'content-type': 'application/json' };
+  const sent = body === undefined ? {} : { data: JSON.stringify(body), headers };
+  const response = await page.request.fetch(`/api/v1${path}`, { method, ...sent });
   return { status: response.status(), text: await response.text() };
 }
 
@@ -33,6 +21,11 @@ export async function call(page: Page, method: string, path: string, body?: unkn
   return text === '' ? undefined : JSON.parse(text);
 }
 
+/** A file to choose in a form. */
+export function fileOf(name: string, bytes: Uint8Array, mimeType = 'image/jpeg') {
+  return { name, mimeType, buffer: Buffer.from(bytes) };
+}
+
 /** Uploads a picture as the page's session, public unless `fields` say otherwise. */
 export async function upload(
   page: Page,
@@ -40,13 +33,8 @@ export async function upload(
   fields: Record<string, string> = {},
   name = 'p.jpg',
 ): Promise<ShownAsset> {
-  const answer = await page.request.post('/api/v1/assets', {
-    multipart: {
-      sensitivity: 'public',
-      ...fields,
-      file: { name, mimeType: 'image/jpeg', buffer: Buffer.from(bytes) },
-    },
-  });
+  const multipart = { sensitivity: 'public', ...fields, file: fileOf(name, bytes) };
+  const answer = await page.request.post('/api/v1/assets', { multipart });
   expect(answer.status(), await answer.text()).toBe(201);
   return answer.json();
 }
@@ -73,4 +61,15 @@ export async function uploadReady(
   const { id } = await upload(page, bytes, fields, name);
   expect(await settled(page, id)).toBe('ready');
   return id;
+}
+
+/** Creates a post of these assets; returns its id. */
+export async function publish(
+  page: Page,
+  title: string,
+  assets: readonly string[],
+  given: Partial<PostCreate> = {},
+): Promise<string> {
+  const members = assets.map((asset_id) => ({ asset_id }));
+  return (await call(page, 'POST', '/posts', { title, members, ...given })).id;
 }

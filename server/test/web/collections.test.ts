@@ -1,21 +1,16 @@
 import type { Collection } from '@vitrine/contract/collections';
-import type { Post, PostCreate } from '@vitrine/contract/posts';
+import type { Post } from '@vitrine/contract/posts';
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { jpeg } from '../support/pictures.ts';
-import { call, uploadReady } from './call.ts';
-import { drag, holdBack, isFocused, naturalWidth, placeIn, visit } from './hands.ts';
+import { call, fileOf, publish, uploadReady } from './call.ts';
+import { attributesOf, drag, holdBack, isFocused, naturalWidth, placeIn, visit } from './hands.ts';
 import { openStudio } from './studio.ts';
 
 const names = ['Pier', 'Gull', 'Rope', 'Crane', 'Fog'] as const;
 
 const assets = new Map<string, string>();
 const posts = new Map<string, string>();
-
-async function makePost(title: string, given: Partial<PostCreate> = {}): Promise<string> {
-  const members = [{ asset_id: assets.get(title) ?? '' }];
-  return (await call(ana, 'POST', '/posts', { title, members, ...given })).id;
-}
 
 const postId = (title: string): string => posts.get(title) ?? '';
 
@@ -42,11 +37,7 @@ async function openCollection(page: Page, id: string, search = ''): Promise<void
 
 /** Returns the titles of the tiles in the order shown. */
 async function shownTitles(page: Page): Promise<string[]> {
-  const ids = await page
-    .locator('[data-arranged]')
-    .evaluateAll((tiles) =>
-      tiles.map((tile) => (tile instanceof HTMLElement ? tile.dataset.arranged : undefined)),
-    );
+  const ids = await attributesOf(page.locator('[data-arranged]'), 'data-arranged');
   const titles = new Map([...posts].map(([title, id]) => [id, title]));
   return ids.map((id) => titles.get(id ?? '') ?? '?');
 }
@@ -64,7 +55,7 @@ const ben = await studio.join('ben', 'Ben Iyer');
 for (const [at, title] of names.entries()) {
   const [width, height] = at % 2 === 0 ? [300, 200] : [200, 300];
   assets.set(title, await uploadReady(ana, await jpeg(width, height, { seed: at + 1 }), { title }));
-  posts.set(title, await makePost(title));
+  posts.set(title, await publish(ana, title, [assets.get(title) ?? '']));
 }
 
 test('creates a collection, adds posts from the feed and from a post, and lists it among the user’s own', async () => {
@@ -147,9 +138,7 @@ test('reorders by mouse, touch and keyboard, also while responses are slow', asy
   const orders = await holdBack(ana, '**/order');
   const on = ana.getByRole('button', { name: 'Move Fog later' });
   await on.focus();
-  await ana.keyboard.press('Enter');
-  await ana.keyboard.press('Enter');
-  await ana.keyboard.press('Enter');
+  for (let step = 0; step < 3; step += 1) await ana.keyboard.press('Enter');
   await ana.getByRole('button', { name: 'Move Crane earlier' }).click();
   await expect.poll(() => shownTitles(ana)).toEqual(['Pier', 'Gull', 'Rope', 'Crane', 'Fog']);
   await ana.getByText('Saving…', { exact: true }).waitFor();
@@ -239,7 +228,7 @@ test('chooses a cover, and keeps the changes of two concurrent editors', async (
 });
 
 test('recipients open a shared collection and see only what they may read', async () => {
-  const own = await makePost('Fog', { visibility: 'private', title: 'Hidden fog' });
+  const own = await publish(ana, 'Hidden fog', [assets.get('Fog') ?? ''], { visibility: 'private' });
   const id = await makeCollection('For Ben', ['Pier', 'Crane'], { visibility: 'private' });
   await call(ana, 'PUT', `/collections/${id}/posts/${own}`);
   await openCollection(ana, id);
@@ -275,11 +264,7 @@ test('adds a new post to a collection and a team, and restores a deleted collect
   const { ref } = await call(ana, 'GET', '/auth/me');
   await call(mara, 'PUT', `/teams/${team}/members/${ref}`);
   await ana.goto('/new');
-  await ana.getByLabel('Choose files').setInputFiles({
-    name: 'buoy.jpg',
-    mimeType: 'image/jpeg',
-    buffer: Buffer.from(await jpeg(300, 200, { seed: 9 })),
-  });
+  await ana.getByLabel('Choose files').setInputFiles(fileOf('buoy.jpg', await jpeg(300, 200, { seed: 9 })));
   await ana.getByLabel('Title', { exact: true }).fill('Buoy');
   await ana.getByLabel('Team', { exact: true }).selectOption('Dockers');
   await ana.getByLabel('Add to collection').selectOption('Incoming');
@@ -302,12 +287,8 @@ test('adds a new post to a collection and a team, and restores a deleted collect
 });
 
 test('edits metadata of a collection and shows it on its page', async () => {
-  await call(mara, 'POST', '/fields', {
-    code: 'season',
-    label: 'Season',
-    type: 'text',
-    subject_kind: 'collection',
-  });
+  const season = { code: 'season', label: 'Season', type: 'text', subject_kind: 'collection' };
+  await call(mara, 'POST', '/fields', season);
   const id = await makeCollection('By season', []);
   // Loads the page anew, because the app keeps the definitions of fields.
   await ana.goto(`/collections/${id}`);

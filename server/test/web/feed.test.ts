@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { jpeg } from '../support/pictures.ts';
-import { call, upload } from './call.ts';
+import { publish, upload } from './call.ts';
+import { pathsAsked } from './hands.ts';
 import { openStudio } from './studio.ts';
 
 const studio = await openStudio();
@@ -8,24 +9,16 @@ const page = await studio.enter('mara');
 await page.clock.install();
 const asset = (await upload(page, await jpeg(90, 60))).id;
 
-async function post(title: string): Promise<void> {
-  await call(page, 'POST', '/posts', { members: [{ asset_id: asset }], title, visibility: 'org-only' });
-}
+const post = (title: string) => publish(page, title, [asset], { visibility: 'org-only' });
 
 /** Simulates the focus event of a window that returns to the foreground. */
-function comeBack(): Promise<unknown> {
-  return page.evaluate(() => window.dispatchEvent(new Event('focus')));
-}
+const comeBack = () => page.evaluate(() => window.dispatchEvent(new Event('focus')));
 
 test('shows new posts after a minute away and keeps the scroll position', async () => {
   for (let at = 1; at <= 60; at += 1) await post(`Old ${at}`);
   await page.goto('/');
   await page.getByRole('link', { name: /Old 60/ }).waitFor();
-  const asked: string[] = [];
-  page.on('request', (request) => {
-    if (new URL(request.url()).pathname === '/api/v1/posts' && request.method() === 'GET')
-      asked.push(request.url());
-  });
+  const asked = pathsAsked(page, (request) => /\/api\/v1\/posts(\?|$)/.test(request.url()));
 
   // Scrolls far enough that the second page is loaded, too.
   await page.mouse.move(640, 450);

@@ -1,8 +1,8 @@
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { jpeg } from '../support/pictures.ts';
-import { call, upload } from './call.ts';
-import { isFocused, visit } from './hands.ts';
+import { call, fileOf, upload } from './call.ts';
+import { attributesOf, isFocused, visit } from './hands.ts';
 import { openStudio } from './studio.ts';
 
 const fields = new Map<string, string>();
@@ -41,22 +41,13 @@ async function edit(page: Page, asset: string): Promise<void> {
   await expect.poll(opened, { timeout: 20_000 }).toBe(true);
 }
 
-function save(page: Page) {
-  return page.getByRole('button', { name: 'Save', exact: true }).click();
-}
-
 const studio = await openStudio();
 const mara = await studio.enter('mara');
-const ana = await studio.join('ana', 'Ana', {
-  viewport: { width: 1280, height: 1000 },
-  timezoneId: 'Europe/Helsinki',
-});
+const ana = await studio.join('ana', 'Ana', { timezoneId: 'Europe/Helsinki' });
+const save = () => ana.getByRole('button', { name: 'Save', exact: true }).click();
 const picture = { display_group: 'picture' };
-const kinds = [
-  'portrait',
-  { value: 'landscape', label: 'Landscape' },
-  { value: 'old', label: 'Plate', status: 'deprecated' },
-];
+const plate = { value: 'old', label: 'Plate', status: 'deprecated' };
+const kinds = ['portrait', { value: 'landscape', label: 'Landscape' }, plate];
 const topics = Array.from({ length: 90 }, (_, at) => ({ value: `topic-${at}`, label: `Topic ${at}` }));
 const helsinki = { value: 'hel', label: 'Helsinki' };
 const finland = { value: 'fi', label: 'Finland', children: [helsinki] };
@@ -66,11 +57,8 @@ const inTab = { edit_tab: 'words', show_on_upload: false };
 const state = { default_value: { kind: 'literal', value_text: 'Unchecked' } };
 await define('kind', 'Kind', 'select', { ...picture, options: { values: kinds } }, { show_on_card: true });
 await define('sitter', 'Sitter', 'text', picture, { display_condition: ['kind=portrait'] });
-await define('topics', 'Topics', 'multi_select', {
-  ...picture,
-  open_vocabulary: true,
-  options: { values: topics },
-});
+const vocabulary = { open_vocabulary: true, options: { values: topics } };
+await define('topics', 'Topics', 'multi_select', { ...picture, ...vocabulary });
 await define('place', 'Place', 'tree', { ...picture, options: { values: places } });
 await define('film_speed', 'ISO speed', 'number', {}, { show_on_card: true });
 await define('signed', 'Signed', 'boolean');
@@ -82,15 +70,15 @@ await define('clearance', 'Clearance', 'text', { write_capability: 'fields.admin
 await define('story', 'Story', 'rich_text', words, inTab);
 await define('original', 'Original', 'reference', words, inTab);
 const pier = (await upload(ana, await jpeg(90, 60, { seed: 1 }), { title: 'Pier' })).id;
+const sitter = async () => (await stored(pier)).sitter;
 const quay = (await upload(ana, await jpeg(90, 60, { seed: 2 }), { title: 'Quay' })).id;
 
 test('builds the form from the definitions: tabs, groups, order, live conditions and reasons for read-only fields', async () => {
   await edit(ana, pier);
   const form = ana.getByRole('region', { name: 'Fields' });
   await expect.poll(() => form.getByRole('tab').allInnerTexts()).toEqual(['General', 'Words']);
-  await expect
-    .poll(() => form.locator('legend').allInnerTexts())
-    .toEqual(['Picture', 'Camera', 'Rights', 'Capture', 'Place', 'File']);
+  const groups = ['Picture', 'Camera', 'Rights', 'Capture', 'Place', 'File'];
+  await expect.poll(() => form.locator('legend').allInnerTexts()).toEqual(groups);
   await form.getByText('Mark', { exact: false }).getByText('required').waitFor();
   await form.getByText('Must match the pattern [A-Z]{2}[0-9]+').waitFor();
   await form.getByText('Read-only: the library fills it in automatically.').waitFor();
@@ -123,9 +111,8 @@ test('edits every field type with its control and shows refusals beside it', asy
   await topics.press('Escape');
   await form.getByRole('combobox', { name: 'Place' }).click();
   // Branches are headings here, because only leaves can be values.
-  await expect
-    .poll(() => form.getByRole('option', { name: 'Europe' }).getAttribute('aria-disabled'))
-    .toBe('true');
+  const europe = form.getByRole('option', { name: 'Europe' });
+  await expect.poll(() => europe.getAttribute('aria-disabled')).toBe('true');
   await form.getByRole('option', { name: 'Helsinki' }).click();
   await form.getByText('Europe › Finland › Helsinki').waitFor();
   await form.getByRole('textbox', { name: 'ISO speed' }).fill('fast');
@@ -133,7 +120,7 @@ test('edits every field type with its control and shows refusals beside it', asy
   await form.getByLabel('Day', { exact: true }).fill('2026-03-01');
   await form.getByLabel('Taken', { exact: true }).fill('2026-03-01T14:05:00');
   await form.getByRole('textbox', { name: 'Mark required' }).fill('nothing');
-  await save(ana);
+  await save();
 
   await form.getByText('This is not a number.').waitFor();
   await form.getByText('Mark does not match the pattern [A-Z]{2}[0-9]+').waitFor();
@@ -141,9 +128,7 @@ test('edits every field type with its control and shows refusals beside it', asy
   await expect.poll(() => isFocused(iso)).toBe(true);
   await expect.poll(() => iso.getAttribute('aria-invalid')).toBe('true');
   // The valid values are saved.
-  await expect
-    .poll(async () => (await stored(pier)).sitter)
-    .toMatchObject({ value_text: 'Ida', set_by: 'manual' });
+  await expect.poll(sitter).toMatchObject({ value_text: 'Ida', set_by: 'manual' });
 
   await iso.fill('1,5');
   await form.getByRole('textbox', { name: 'Mark required' }).fill('AB12');
@@ -158,23 +143,22 @@ test('edits every field type with its control and shows refusals beside it', asy
   await picker.getByLabel('Part of its title').fill('qua');
   await picker.getByRole('button', { name: 'Pier' }).waitFor({ state: 'detached' });
   await picker.getByRole('button', { name: 'Quay' }).click();
-  await save(ana);
+  await save();
   await ana.getByText('Saved.').waitFor();
 
-  await expect
-    .poll(() => stored(pier))
-    .toMatchObject({
-      kind: { value_text: 'portrait' },
-      topics: { value_options: ['topic-7', 'topic-77'] },
-      place: { value_text: 'hel' },
-      film_speed: { value_num: 1.5 },
-      signed: { value_num: 1 },
-      day: { value_date: '2026-03-01T00:00:00Z' },
-      taken: { value_date: '2026-03-01T12:05:00Z' },
-      mark: { value_text: 'AB12' },
-      story: { value_text: '<p>At the <strong>mole</strong></p>' },
-      original: { value_ref: quay },
-    });
+  const values = {
+    kind: { value_text: 'portrait' },
+    topics: { value_options: ['topic-7', 'topic-77'] },
+    place: { value_text: 'hel' },
+    film_speed: { value_num: 1.5 },
+    signed: { value_num: 1 },
+    day: { value_date: '2026-03-01T00:00:00Z' },
+    taken: { value_date: '2026-03-01T12:05:00Z' },
+    mark: { value_text: 'AB12' },
+    story: { value_text: '<p>At the <strong>mole</strong></p>' },
+    original: { value_ref: quay },
+  };
+  await expect.poll(() => stored(pier)).toMatchObject(values);
 });
 
 test('shows values as labels, paths, dates and links, with their source', async () => {
@@ -196,22 +180,16 @@ test('shows values as labels, paths, dates and links, with their source', async 
 test('renders only allowed elements of formatted text', async () => {
   const hostile =
     '<p onclick="alert(1)">Plain <a href="javascript:alert(2)">link</a> <a href="https://a.example">good</a></p><img src=x onerror="alert(3)"><script>alert(4)</script>';
-  const put = await call(mara, 'PUT', `/assets/${quay}/fields/${fields.get('story')}`, {
-    value_text: hostile,
-  });
+  const sent = { value_text: hostile };
+  const put = await call(mara, 'PUT', `/assets/${quay}/fields/${fields.get('story')}`, sent);
   // Simulates a service that did not clean the text.
-  const answer = JSON.stringify({ items: [{ ...put, value_text: hostile }] });
-  await ana.route('**/api/v1/assets/*/fields', (route) =>
-    route.fulfill({ body: answer, contentType: 'application/json' }),
-  );
+  const json = { items: [{ ...put, ...sent }] };
+  await ana.route('**/api/v1/assets/*/fields', (route) => route.fulfill({ json }));
   await ana.goto(`/assets/${quay}`);
   const drawn = ana.getByRole('region', { name: 'General', exact: true }).locator('dd').first();
   await drawn.getByText('Plain').waitFor();
   expect(await drawn.locator('img, script, [onclick]').count()).toBe(0);
-  const links = drawn.getByRole('link');
-  expect(await links.evaluateAll((all) => all.map((link) => link.getAttribute('href')))).toEqual([
-    'https://a.example',
-  ]);
+  expect(await attributesOf(drawn.getByRole('link'), 'href')).toEqual(['https://a.example']);
   await ana.unroute('**/api/v1/assets/*/fields');
 });
 
@@ -220,17 +198,17 @@ test('shows both values when two people change the same field', async () => {
   const form = ana.getByRole('region', { name: 'Fields' });
   await form.getByLabel('Sitter', { exact: true }).fill('Ida Berg');
   await call(mara, 'PUT', `/assets/${pier}/fields/${fields.get('sitter')}`, { value_text: 'Ada' });
-  await save(ana);
+  await save();
   const dialog = ana.getByRole('alertdialog', { name: 'Sitter has changed' });
   await dialog.getByText(/mara/).waitFor();
   await expect.poll(() => dialog.innerText()).toMatch(/Theirs.*mara, by hand\s+Ada\s+Mine\s+Ida Berg/s);
   await dialog.getByRole('button', { name: 'Back to editing' }).click();
   await form.getByText('It has changed. Your value is not saved yet.').waitFor();
-  await expect.poll(async () => (await stored(pier)).sitter).toMatchObject({ value_text: 'Ada' });
-  await save(ana);
+  await expect.poll(sitter).toMatchObject({ value_text: 'Ada' });
+  await save();
   await dialog.getByRole('button', { name: 'Save mine' }).click();
   await ana.getByText('Saved.').waitFor();
-  await expect.poll(async () => (await stored(pier)).sitter).toMatchObject({ value_text: 'Ida Berg' });
+  await expect.poll(sitter).toMatchObject({ value_text: 'Ida Berg' });
 
   await edit(ana, pier);
   await form.getByRole('button', { name: 'History of Sitter' }).click();
@@ -246,7 +224,7 @@ test('offers new terms in an open vocabulary only to people who may add them', a
   await topics.fill('Drift wood');
   await ana.getByRole('option', { name: 'Add “Drift wood”' }).click();
   await topics.press('Escape');
-  await save(ana);
+  await save();
   await ana.getByText('Saved.').waitFor();
   const chosenTopics = async () => (await stored(pier)).topics?.value_options;
   await expect.poll(chosenTopics).toEqual(['topic-7', 'topic-77', 'drift-wood']);
@@ -282,13 +260,8 @@ test('shows fields on tiles and filters the library by field', async () => {
 
 test('a new post asks for upload fields, writes them to every file and stops at a refusal', async () => {
   await visit(ana, '/new');
-  const files = await Promise.all(
-    [5, 6].map(async (seed) => ({
-      name: `${seed}.jpg`,
-      mimeType: 'image/jpeg',
-      buffer: Buffer.from(await jpeg(60, 40, { seed })),
-    })),
-  );
+  const pictures = await Promise.all([5, 6].map((seed) => jpeg(60, 40, { seed })));
+  const files = pictures.map((bytes, at) => fileOf(`${at}.jpg`, bytes));
   await ana.locator('input[type=file]').first().setInputFiles(files);
   const form = ana.getByRole('region', { name: 'Fields' });
   await form.getByText('What you say here is said of all 2 files.').waitFor();

@@ -10,15 +10,11 @@ async function define(body: Record<string, unknown>): Promise<FieldDefinition> {
 }
 
 /** Returns the section of the page with this heading. */
-function section(title: string): Locator {
-  return mara.getByRole('region', { name: title, exact: true });
-}
+const section = (title: string) => mara.getByRole('region', { name: title, exact: true });
 
 /** Saves a section and waits until the service has it. */
 async function save(title: string): Promise<void> {
-  await section(title)
-    .getByRole('button', { name: `Save: ${title}` })
-    .click();
+  await mara.getByRole('button', { name: `Save: ${title}` }).click();
   await section(title).getByRole('status').getByText('Saved').waitFor();
 }
 
@@ -33,8 +29,8 @@ async function dragTo(handle: Locator, row: Locator, share: number): Promise<voi
   await drag(mara, from, await placeIn(row, 0.5, share));
 }
 
-const values = async (field: FieldDefinition) =>
-  (await call(mara, 'GET', `/fields/${field.id}`)).options.values;
+const read = (id: string): Promise<FieldDefinition> => call(mara, 'GET', `/fields/${id}`);
+const moveHandle = (label: string) => mara.getByRole('button', { name: `Move ${label}`, exact: true });
 
 const studio = await openStudio();
 const mara = await studio.enter('mara', { viewport: { width: 1280, height: 1800 } });
@@ -62,20 +58,18 @@ test('creates a field, saves each setting separately and shows refusals beside t
   await form.getByRole('button', { name: 'Create field' }).click();
   await mara.getByRole('heading', { name: 'Licence number', level: 1 }).waitFor();
   const id = new URL(mara.url()).pathname.split('/').at(-1) ?? '';
-  const stored = (): Promise<FieldDefinition> => call(mara, 'GET', `/fields/${id}`);
-  await expect
-    .poll(() => stored())
-    .toMatchObject({ code: 'licence_number', display_group: 'Rights', type: 'text' });
+  const stored = () => read(id);
+  const made = { code: 'licence_number', display_group: 'Rights', type: 'text' };
+  await expect.poll(stored).toMatchObject(made);
 
   // FIELD-12, both ways: cards and a read capability.
   const cards = mara.getByRole('switch', { name: 'On cards' });
+  const [use, defaults] = [section('Who may use it'), section('Default')];
   await cards.click();
   await expect.poll(async () => (await stored()).show_on_card).toBe(true);
   await mara.getByLabel('Who may read it').selectOption('assets.admin');
   await mara.getByRole('button', { name: 'Save: Who may use it' }).click();
-  await section('Who may use it')
-    .getByText('“On cards” and “Who may read it” are mutually exclusive')
-    .waitFor();
+  await use.getByText('“On cards” and “Who may read it” are mutually exclusive').waitFor();
   await cards.click();
   await expect.poll(async () => (await stored()).show_on_card).toBe(false);
   await save('Who may use it');
@@ -100,24 +94,21 @@ test('creates a field, saves each setting separately and shows refusals beside t
   await save('Pattern');
 
   // A default has to be valid, too.
-  await section('Default').getByLabel('Default', { exact: true }).selectOption('literal');
-  await section('Default').getByLabel('Value').fill('AB-1');
+  await defaults.getByLabel('Default', { exact: true }).selectOption('literal');
+  await defaults.getByLabel('Value').fill('AB-1');
   await mara.getByRole('button', { name: 'Save: Default' }).click();
-  await section('Default')
-    .getByText(/is shorter than 9 characters/)
-    .waitFor();
-  await section('Default').getByLabel('Default', { exact: true }).selectOption('uploading_user');
+  await defaults.getByText(/is shorter than 9 characters/).waitFor();
+  await defaults.getByLabel('Default', { exact: true }).selectOption('uploading_user');
   await save('Default');
   const default_value = { kind: 'context', context: 'uploading_user' };
   expect(await stored()).toMatchObject({ regexp_filter: '[A-Z]{2}-\\d+', default_value });
 
   // Another user saved first, so their value is not overwritten without a warning.
-  await section('Name').getByLabel('Description').fill('Mine');
+  const naming = section('Name');
+  await naming.getByLabel('Description').fill('Mine');
   await call(mara, 'PATCH', `/fields/${id}`, { description: 'Theirs' });
   await mara.getByRole('button', { name: 'Save: Name' }).click();
-  await section('Name')
-    .getByText(/the field has changed/i)
-    .waitFor();
+  await naming.getByText(/the field has changed/i).waitFor();
   await expect.poll(async () => (await stored()).description).toBe('Theirs');
   await save('Name');
   await expect.poll(async () => (await stored()).description).toBe('Mine');
@@ -126,10 +117,8 @@ test('creates a field, saves each setting separately and shows refusals beside t
   await section('Status').getByRole('radio', { name: 'Deprecated' }).check();
   await section('Status').getByLabel('Replaced by').selectOption('Title');
   await save('Status');
-  expect(await stored()).toMatchObject({
-    status: 'deprecated',
-    deprecated_replacement_id: expect.any(String),
-  });
+  const deprecated = { status: 'deprecated', deprecated_replacement_id: expect.any(String) };
+  expect(await stored()).toMatchObject(deprecated);
 });
 
 test('builds a display condition and previews it', async () => {
@@ -140,7 +129,8 @@ test('builds a display condition and previews it', async () => {
   await shown.getByLabel('Shown when: field').selectOption('Kind');
   // An incomplete line is not sent.
   await mara.getByRole('button', { name: 'Save: When it is shown' }).click();
-  expect((await call(mara, 'GET', `/fields/${camera.id}`)).display_condition).toBeNull();
+  const condition = async () => (await read(camera.id)).display_condition;
+  expect(await condition()).toBeNull();
   await shown.getByLabel('Value', { exact: true }).selectOption('drawing');
   const preview = mara.getByRole('group', { name: 'Preview of the form' });
   await preview.getByText('Kind is “Drawing by hand”').waitFor();
@@ -148,9 +138,7 @@ test('builds a display condition and previews it', async () => {
   await preview.getByLabel('Kind').selectOption('drawing');
   await preview.getByText('Camera is shown.').waitFor();
   await save('When it is shown');
-  await expect
-    .poll(async () => (await call(mara, 'GET', `/fields/${camera.id}`)).display_condition)
-    .toEqual(['kind=drawing']);
+  await expect.poll(condition).toEqual(['kind=drawing']);
 });
 
 test('pastes a tree of terms, moves, renames, retires and merges terms', async () => {
@@ -166,17 +154,17 @@ test('pastes a tree of terms, moves, renames, retires and merges terms', async (
   const germany = { value: 'de', label: 'Germany', children: [{ value: 'hamburg', label: 'Hamburg' }] };
   const france = { value: 'france', label: 'France' };
   const asia = { value: 'asia', label: 'Asia' };
-  await expect.poll(() => values(place)).toEqual([{ ...europe, children: [germany, france] }, asia]);
+  const values = async () => (await read(place.id)).options.values;
+  await expect.poll(values).toEqual([{ ...europe, children: [germany, france] }, asia]);
 
-  const handle = (label: string) => mara.getByRole('button', { name: `Move ${label}`, exact: true });
   // By pointer, into a term.
   const row = (value: string) => mara.locator(`[data-row="${value}"]`);
-  await dragTo(handle('France'), row('asia'), 0.5);
+  await dragTo(moveHandle('France'), row('asia'), 0.5);
   const moved = [
     { ...europe, children: [germany] },
     { ...asia, children: [france] },
   ];
-  await expect.poll(() => values(place)).toEqual(moved);
+  await expect.poll(values).toEqual(moved);
 
   // A name, an alias that is in use, and a lifetime.
   await terms.getByRole('button', { name: /^Hamburg/ }).click();
@@ -211,24 +199,23 @@ test('reorders fields by keyboard and mouse, searches, archives and restores a f
   await shelf.waitFor();
   await expect.poll(() => names()).toEqual(['First', 'Middle']);
 
-  const handle = (label: string) => mara.getByRole('button', { name: `Move ${label}`, exact: true });
-  await handle('First').focus();
+  await moveHandle('First').focus();
   await mara.keyboard.press('ArrowDown');
   await mara.getByText('First is now 2 of 2 in Shelf.').waitFor();
   await expect.poll(() => names()).toEqual(['Middle', 'First']);
-  await expect.poll(() => isFocused(handle('First'))).toBe(true);
+  await expect.poll(() => isFocused(moveHandle('First'))).toBe(true);
 
   // Moves it to another group by pointer; the service has the same order.
-  await dragTo(handle('Third'), mara.locator(`[data-row="${first.id}"]`), 0.2);
+  await dragTo(moveHandle('Third'), mara.locator(`[data-row="${first.id}"]`), 0.2);
   await expect.poll(names).toEqual(['Middle', 'Third', 'First']);
-  await expect.poll(async () => (await call(mara, 'GET', `/fields/${third.id}`)).display_group).toBe('Shelf');
+  await expect.poll(async () => (await read(third.id)).display_group).toBe('Shelf');
 
   await mara.getByLabel('Search fields').fill('midd');
   await expect.poll(names).toEqual(['Middle']);
   await mara.getByRole('button', { name: 'Archive: Middle' }).click();
   await mara.getByRole('alertdialog').getByRole('button', { name: 'Archive' }).click();
   await mara.getByText('No matching fields.').waitFor();
-  await expect.poll(async () => (await call(mara, 'GET', `/fields/${middle.id}`)).status).toBe('archived');
+  await expect.poll(async () => (await read(middle.id)).status).toBe('archived');
   await mara.getByRole('button', { name: 'Show all fields' }).click();
   await shelf.getByText('Archived', { exact: true }).waitFor();
   await mara.getByRole('button', { name: 'Restore: Middle' }).click();

@@ -1,4 +1,4 @@
-import type { Locator, Page } from 'playwright-core';
+import type { Locator, Page, Request } from 'playwright-core';
 import { expect } from 'vitest';
 import { password } from '../support/library.ts';
 
@@ -131,17 +131,32 @@ export async function drawn(page: Page): Promise<void> {
   }
 }
 
-export interface HeldBack {
-  /** Lets them go, and lets those pass that come later. */
-  letGo(): void;
-}
-
-/** Keeps the requests of a page for an address on their way until they are let go. */
-export async function holdBack(page: Page, address: string | RegExp): Promise<HeldBack> {
+/** Keeps the requests of a page for an address on their way until `letGo`, which lets later ones pass, too. */
+export async function holdBack(page: Page, address: string | RegExp): Promise<{ letGo(): void }> {
   const { promise, resolve } = Promise.withResolvers<void>();
   await page.route(address, async (route) => {
     await promise;
     return route.continue();
   });
   return { letGo: resolve };
+}
+
+/** Returns the paths of the requests that a page sends from now on. */
+export function pathsAsked(page: Page, fits: (request: Request) => boolean = () => true): string[] {
+  const paths: string[] = [];
+  page.on('request', (request) => {
+    if (fits(request)) paths.push(new URL(request.url()).pathname);
+  });
+  return paths;
+}
+
+/** Returns an attribute of each of these elements. */
+export function attributesOf(elements: Locator, name: string): Promise<(string | null)[]> {
+  return elements.evaluateAll((all, name) => all.map((one) => one.getAttribute(name)), name);
+}
+
+/** Returns the titles of the posts in a list that match, sorted. */
+export async function titlesShown(page: Page, name: RegExp): Promise<(string | undefined)[]> {
+  const cards = page.getByRole('list', { name: 'Posts' }).getByRole('link', { name });
+  return (await attributesOf(cards, 'aria-label')).map((label) => label?.split(',')[0]).sort();
 }

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { expect, test, vi } from 'vitest';
 import { jpeg, png } from '../support/pictures.ts';
-import { call, upload, uploadReady } from './call.ts';
+import { call, fileOf, publish, upload, uploadReady } from './call.ts';
 import { overhang, visit } from './hands.ts';
 import { openStudio } from './studio.ts';
 
@@ -18,15 +18,10 @@ const tags = [unbroken.slice(0, 60), 'harbour'];
 const asset = await uploadReady(mara, await jpeg(30, 20), { title: long });
 await upload(mara, await jpeg(31, 20), {}, `${unbroken}.jpg`);
 const team = (await call(mara, 'POST', '/teams', { name: long, description: `${unbroken} ${long}` })).id;
-const post = await call(mara, 'POST', '/posts', {
-  members: [{ asset_id: asset }],
-  title: long,
-  description: `${unbroken}\n${long}`,
-  tags,
-  team_id: team,
-});
+const written = { description: `${unbroken}\n${long}`, tags, team_id: team };
+const post = await publish(mara, long, [asset], written);
 const collection = await call(mara, 'POST', '/collections', { name: long, description: unbroken });
-await call(mara, 'PUT', `/collections/${collection.id}/posts/${post.id}`);
+await call(mara, 'PUT', `/collections/${collection.id}/posts/${post}`);
 for (const type of ['text', 'select', 'boolean', 'rich_text']) {
   const options = type === 'select' ? { values: [{ value: 'term', label: long }] } : {};
   const field = { code: `long_${type}`, label: long, type, display_group: long.slice(0, 90), options };
@@ -43,15 +38,15 @@ const somebody = await call(mara, 'POST', '/admin/users', {
 });
 await call(mara, 'PUT', `/teams/${team}/members/${somebody.ref}`);
 await call(mara, 'PATCH', `/users/${somebody.ref}`, { display_name: long.slice(0, 100), bio: unbroken });
-await call(mara, 'POST', `/posts/${post.id}/comments`, { body: `${unbroken}${unbroken} ${long}` });
+await call(mara, 'POST', `/posts/${post}/comments`, { body: `${unbroken}${unbroken} ${long}` });
 await call(mara, 'POST', '/auth/tokens', { name: unbroken, scopes: ['read'] });
 await call(mara, 'PUT', `/teams/${team}/follow`);
 await call(mara, 'PUT', `/tags/${tags[0]}/follow`);
 // Only pages that show some of these names; a post that is being written comes last, because it asks before it is left.
 paths.push(
   '/',
-  `/posts/${post.id}`,
-  `/posts/${post.id}/edit`,
+  `/posts/${post}`,
+  `/posts/${post}/edit`,
   `/assets/${asset}`,
   '/assets',
   '/collections',
@@ -128,8 +123,8 @@ test('long names overflow no element on desktop or phone', async () => {
       await quiet(mara);
     }
     if (path.startsWith('/new')) {
-      const file = { name: `${long}.jpg`, mimeType: 'image/jpeg', buffer: Buffer.from(await jpeg(80, 60)) };
-      await mara.locator('input[type=file]').first().setInputFiles([file]);
+      const file = fileOf(`${long}.jpg`, await jpeg(80, 60));
+      await mara.locator('input[type=file]').first().setInputFiles(file);
       await mara.getByText('Uploaded,').first().waitFor({ state: 'attached' });
       await quiet(mara);
     }

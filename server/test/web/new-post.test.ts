@@ -1,17 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Page } from 'playwright-core';
+import type { Request } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { mp4 } from '../media/tagged-files.ts';
 import { jpeg, plainFile, png } from '../support/pictures.ts';
-import { call } from './call.ts';
+import { call, fileOf } from './call.ts';
+import { naturalWidth, pathsAsked } from './hands.ts';
 import { openStudio } from './studio.ts';
 
-let page: Page;
-
 const studio = await openStudio();
-page = await studio.enter('mara');
+let page = await studio.enter('mara');
 await page.goto('/new');
 
 const rows = () => page.getByRole('list', { name: 'Files of this post' }).getByRole('listitem');
@@ -48,12 +47,8 @@ test('pastes rich text into a field as text and a picture as a file', async () =
 
 test('uploads at most two files concurrently, previews them, and refuses more than 200', async () => {
   await page.goto('/new');
-  const plain = (at: number) => ({
-    name: `${at}.bin`,
-    mimeType: 'application/octet-stream',
-    buffer: Buffer.from(plainFile(`${at}`)),
-  });
-  const picture = { name: 'p.jpg', mimeType: 'image/jpeg', buffer: Buffer.from(await jpeg(90, 60)) };
+  const plain = (at: number) => fileOf(`${at}.bin`, plainFile(`${at}`), 'application/octet-stream');
+  const picture = fileOf('p.jpg', await jpeg(90, 60));
   // Each is held back until it is let go, so that those sent together are seen together.
   const held: (() => void)[] = [];
   let [under, sent] = [0, 0];
@@ -69,10 +64,7 @@ test('uploads at most two files concurrently, previews them, and refuses more th
   expect([await rows().count(), sent]).toEqual([0, 0]);
 
   await picker().setInputFiles([picture, plain(1), plain(2)]);
-  const shown = page.locator('img[src^="blob:"]');
-  await expect
-    .poll(() => shown.evaluate((img) => img instanceof HTMLImageElement && img.naturalWidth))
-    .toBe(90);
+  await expect.poll(() => naturalWidth(page.locator('img[src^="blob:"]'))).toBe(90);
   for (let done = 1; done <= 3; done += 1) {
     await expect.poll(() => under).toBe(Math.min(2, 4 - done));
     held.shift()?.();
@@ -98,10 +90,8 @@ test('resumes a large upload in another tab after losing the network and the pag
   await page.close();
   page = next;
 
-  const begun: string[] = [];
-  page.on('request', (request) => {
-    if (request.method() === 'POST' && request.url().endsWith('/uploads')) begun.push(request.url());
-  });
+  const isBeginning = (one: Request) => one.method() === 'POST' && one.url().endsWith('/uploads');
+  const begun = pathsAsked(page, isBeginning);
   await page.goto('/new');
   const left = page.getByRole('region', { name: 'Unfinished uploads' });
   await left.getByText('large.bin').waitFor();
@@ -136,8 +126,7 @@ test('uploads a folder with its subtitles and warns about unusual files', async 
 test('warns about a file with a wider audience and can restrict it to the post’s', async () => {
   await call(page, 'PATCH', '/admin/system/site', { default_sensitivity: 'public' });
   await page.goto('/new');
-  const buffer = Buffer.from(await jpeg(320, 200));
-  await picker().setInputFiles([{ name: 'tide.jpg', mimeType: 'image/jpeg', buffer }]);
+  await picker().setInputFiles(fileOf('tide.jpg', await jpeg(320, 200)));
   const warning = page.getByRole('region', { name: 'Files with a wider audience' });
   await warning.getByText('tide.jpg').waitFor();
   expect(await rows().textContent()).toContain('Everyone, including visitors');

@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, expect, test } from 'vitest';
 import { openMailbox, smtpError } from '../mail/mailbox.ts';
 import { jpeg } from '../support/pictures.ts';
-import { call, upload } from './call.ts';
+import { call, publish, upload } from './call.ts';
 import { isFocused, offerPassword, visit } from './hands.ts';
 import { openStudio } from './studio.ts';
 
@@ -10,9 +10,8 @@ import { openStudio } from './studio.ts';
 const mailPassword = 's3cr#t @:/%';
 
 /** The bell, by what it says. */
-function bell(page: Page, name: string) {
-  return page.getByRole('banner').getByLabel(name, { exact: true }).filter({ visible: true });
-}
+const bell = (page: Page, name: string) =>
+  page.getByRole('banner').getByLabel(name, { exact: true }).filter({ visible: true });
 
 async function comment(page: Page, words: string): Promise<string> {
   const { id } = await call(page, 'POST', `/posts/${postId}/comments`, { body: words });
@@ -28,11 +27,7 @@ const mailbox = await openMailbox({
 const studio = await openStudio();
 const mara = await studio.enter('mara');
 const asset = await upload(mara, await jpeg(90, 60), { title: 'Quay' });
-const post = await call(mara, 'POST', '/posts', {
-  title: 'Quay at dusk',
-  members: [{ asset_id: asset.id }],
-});
-const postId = post.id;
+const postId = await publish(mara, 'Quay at dusk', [asset.id]);
 const otto = await studio.join('otto', 'Otto Brandt', { viewport: { width: 375, height: 740 } });
 
 afterAll(async () => {
@@ -70,9 +65,8 @@ test('delivers a comment live, links to it and marks it read in every window', a
   await mara.waitForURL(/\/posts\/.*#comment-/);
   const entry = mara.getByRole('article', { name: 'Comment by Otto Brandt' });
   await expect.poll(() => isFocused(entry)).toBe(true);
-  await expect
-    .poll(() => entry.evaluate((one) => one.getBoundingClientRect().bottom <= innerHeight))
-    .toBe(true);
+  const isInSight = () => entry.evaluate((one) => one.getBoundingClientRect().bottom <= innerHeight);
+  await expect.poll(isInSight).toBe(true);
   await bell(mara, 'Notifications').waitFor();
   await expect.poll(() => mara.title()).toBe('Quay at dusk · Studio North');
 
@@ -188,12 +182,11 @@ test('saves notification choices; a mail links to the comment and to unsubscribi
   await otto.getByLabel('How often').selectOption('week');
   await otto.getByLabel('Day', { exact: true }).selectOption('Friday');
   await otto.getByLabel('Hour').selectOption('17');
-  await expect
-    .poll(() => call(otto, 'GET', '/account/notification-preferences'))
-    .toMatchObject({
-      kinds: { watched_comment: { in_app: true, mail: 'now' }, like: { in_app: false, mail: 'off' } },
-      digest: { every: 'week', hour: 17, weekday: 5 },
-    });
+  const preferences = () => call(otto, 'GET', '/account/notification-preferences');
+  await expect.poll(preferences).toMatchObject({
+    kinds: { watched_comment: { in_app: true, mail: 'now' }, like: { in_app: false, mail: 'off' } },
+    digest: { every: 'week', hour: 17, weekday: 5 },
+  });
 
   mailbox.empty();
   const id = await comment(mara, 'The ferry is back');
@@ -207,9 +200,8 @@ test('saves notification choices; a mail links to the comment and to unsubscribi
   await other.goto(link);
   await other.waitForURL(/\/sign-in/);
   await offerPassword(other, 'otto');
-  const entry = other
-    .getByRole('article', { name: 'Comment by mara' })
-    .filter({ hasText: 'The ferry is back' });
+  const comments = other.getByRole('article', { name: 'Comment by mara' });
+  const entry = comments.filter({ hasText: 'The ferry is back' });
   await expect.poll(() => isFocused(entry)).toBe(true);
 
   // A comment that is gone is said to be.
@@ -218,9 +210,8 @@ test('saves notification choices; a mail links to the comment and to unsubscribi
   await other.getByText('The comment no longer exists.').waitFor();
 
   // The address in the mail turns mail off once its button is pressed, and the settings show it.
-  const off = /\S+\/mail\/unsubscribe\?token=\S+/.exec(text)?.[0] ?? '';
-  await other.goto(off);
-  expect(await call(otto, 'GET', '/account/notification-preferences')).toMatchObject({ mail_enabled: true });
+  await other.goto(/\S+\/mail\/unsubscribe\?token=\S+/.exec(text)?.[0] ?? '');
+  expect(await preferences()).toMatchObject({ mail_enabled: true });
   await other.getByRole('button', { name: 'Turn mail off' }).click();
   await other.getByText('Mail is off.').waitFor();
   await otto.reload();
@@ -228,7 +219,5 @@ test('saves notification choices; a mail links to the comment and to unsubscribi
   await expect.poll(() => mail.getAttribute('aria-checked')).toBe('false');
   await expect.poll(() => otto.getByLabel('Replies: by mail').isDisabled()).toBe(true);
   await mail.click();
-  await expect
-    .poll(() => call(otto, 'GET', '/account/notification-preferences'))
-    .toMatchObject({ mail_enabled: true });
+  await expect.poll(preferences).toMatchObject({ mail_enabled: true });
 });

@@ -3,23 +3,16 @@ import type { Post, PostCreate } from '@vitrine/contract/posts';
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { jpeg } from '../support/pictures.ts';
-import { call, callFrom, uploadReady } from './call.ts';
-import { drag, isFocused, placeIn, visit } from './hands.ts';
+import { call, callFrom, fileOf, publish, uploadReady } from './call.ts';
+import { attributesOf, drag, isFocused, placeIn, visit } from './hands.ts';
 import { openStudio } from './studio.ts';
 
 const assets: string[] = [];
 
-async function makePost(page: Page, title: string, given: Partial<PostCreate> = {}): Promise<string> {
-  const body = { title, members: assets.map((asset_id) => ({ asset_id })), ...given };
-  return (await call(page, 'POST', '/posts', body)).id;
-}
+const makePost = (title: string, given: Partial<PostCreate> = {}) => publish(ana, title, assets, given);
 
 async function readPost(page: Page, id: string): Promise<Post> {
   return call(page, 'GET', `/posts/${id}`);
-}
-
-async function membersOf(id: string): Promise<string[]> {
-  return (await readPost(ana, id)).members.map((member) => member.asset_id);
 }
 
 async function thread(id: string): Promise<CommentRoot[]> {
@@ -27,13 +20,7 @@ async function thread(id: string): Promise<CommentRoot[]> {
 }
 
 /** Returns the ids of the files in the editor in the order shown. */
-function shownMembers(page: Page): Promise<(string | undefined)[]> {
-  return page
-    .locator('[data-member]')
-    .evaluateAll((tiles) =>
-      tiles.map((tile) => (tile instanceof HTMLElement ? tile.dataset.member : undefined)),
-    );
-}
+const shownMembers = () => attributesOf(ana.locator('[data-member]'), 'data-member');
 
 async function openEditor(id: string): Promise<void> {
   await visit(ana, `/posts/${id}/edit`);
@@ -53,18 +40,13 @@ const mara = await studio.enter('mara');
 /** Ana writes the posts, Ben reads them, Mara administers. All three stay signed in. */
 const ana = await studio.join('ana', 'Ana Sol', tall);
 const ben = await studio.join('ben', 'Ben Sol', tall);
-const sizes: [number, number][] = [
-  [300, 200],
-  [200, 300],
-  [300, 200],
-];
-for (const [at, [width, height]] of sizes.entries()) {
-  const seed = at + 1;
-  assets.push(await uploadReady(ana, await jpeg(width, height, { seed }), { title: `Picture ${seed}` }));
+for (const seed of [1, 2, 3]) {
+  const bytes = seed === 2 ? await jpeg(200, 300, { seed }) : await jpeg(300, 200, { seed });
+  assets.push(await uploadReady(ana, bytes, { title: `Picture ${seed}` }));
 }
 
 test('finds a draft, reorders it, sets its cover and publishes it', async () => {
-  const id = await makePost(ana, 'Harbour', { draft: true });
+  const id = await makePost('Harbour', { draft: true });
   await ana.goto('/drafts');
   await ana.getByRole('link', { name: /^Harbour/ }).click();
   await ana.getByText('Draft, not published yet').waitFor();
@@ -79,14 +61,14 @@ test('finds a draft, reorders it, sets its cover and publishes it', async () => 
   const on = ana.getByRole('button', { name: 'Move Picture 1 later' });
   await on.focus();
   await ana.keyboard.press('Enter');
-  await expect.poll(() => shownMembers(ana)).toEqual([second, first, third]);
+  await expect.poll(shownMembers).toEqual([second, first, third]);
   await expect.poll(() => isFocused(on)).toBe(true);
   await ana.getByText('Now 2 of 3.').waitFor();
 
   // By pointer: the last onto the first place.
   const tile = (asset: string) => ana.locator(`[data-member="${asset}"] > div > div`).first();
   await drag(ana, await placeIn(tile(third)), await placeIn(tile(second)));
-  await expect.poll(() => shownMembers(ana)).toEqual([third, second, first]);
+  await expect.poll(shownMembers).toEqual([third, second, first]);
 
   await ana.getByRole('button', { name: 'Use Picture 1 as the cover' }).click();
   const crop = ana.getByRole('slider', { name: 'Square crop of the cover' });
@@ -100,12 +82,8 @@ test('finds a draft, reorders it, sets its cover and publishes it', async () => 
 
   const saved = await readPost(ana, id);
   expect(saved.members.map((member) => member.asset_id)).toEqual([third, second, first]);
-  expect(saved).toMatchObject({
-    title: 'Harbour at dusk',
-    tags: ['dusk'],
-    draft: true,
-    cover_asset_id: first,
-  });
+  const given = { title: 'Harbour at dusk', tags: ['dusk'], draft: true, cover_asset_id: first };
+  expect(saved).toMatchObject(given);
   // The picture is 3:2, so the square's centre ranges from 1/3 to 2/3; it was moved back by 0.11.
   expect(saved.cover_focal_x).toBeCloseTo(2 / 3 - 0.11, 3);
   expect(saved.cover_focal_y).toBe(0.5);
@@ -123,13 +101,12 @@ test('finds a draft, reorders it, sets its cover and publishes it', async () => 
 
 test('adds files from the computer and the library, removes one and chooses a thumbnail', async () => {
   const [first = '', second = '', third = ''] = assets;
-  const id = await makePost(ana, 'Growing', { members: [{ asset_id: first }] });
+  const id = await makePost('Growing', { members: [{ asset_id: first }] });
   await openEditor(id);
   // The last file cannot be removed.
   await expect.poll(() => ana.getByRole('button', { name: 'Remove Picture 1' }).isDisabled()).toBe(true);
-  const buffer = Buffer.from(await jpeg(50, 40));
-  await ana.getByLabel('Choose files').setInputFiles({ name: 'fresh.jpg', mimeType: 'image/jpeg', buffer });
-  await expect.poll(() => shownMembers(ana)).toHaveLength(2);
+  await ana.getByLabel('Choose files').setInputFiles(fileOf('fresh.jpg', await jpeg(50, 40)));
+  await expect.poll(shownMembers).toHaveLength(2);
   await ana.getByRole('button', { name: 'Choose from your files' }).click();
   const files = ana.getByRole('list', { name: 'Your files' });
   await files.getByRole('button', { name: 'Picture 2' }).click();
@@ -137,7 +114,7 @@ test('adds files from the computer and the library, removes one and chooses a th
   // Files that are in the post are not offered again.
   await expect.poll(() => files.getByRole('button', { name: 'Picture 1' }).count()).toBe(0);
   await ana.getByRole('button', { name: 'Add 2' }).click();
-  await expect.poll(async () => (await shownMembers(ana)).slice(2)).toEqual([second, third]);
+  await expect.poll(async () => (await shownMembers()).slice(2)).toEqual([second, third]);
   await ana.getByRole('button', { name: 'Remove Picture 2' }).click();
   await ana.getByRole('button', { name: 'Choose a thumbnail' }).click();
   await files.getByRole('button', { name: 'Picture 2' }).click();
@@ -156,7 +133,7 @@ test('adds files from the computer and the library, removes one and chooses a th
 });
 
 test('keeps unsaved changes on leaving and on a concurrent save', async () => {
-  const id = await makePost(ana, 'Ours');
+  const id = await makePost('Ours');
   await openEditor(id);
   const title = ana.getByLabel('Title', { exact: true });
   await title.fill('Mine');
@@ -164,8 +141,7 @@ test('keeps unsaved changes on leaving and on a concurrent save', async () => {
   await ana.getByRole('button', { name: 'Stay here' }).click();
   await expect.poll(() => title.inputValue()).toBe('Mine');
 
-  const byMara = { title: 'Hers', description: 'From Mara' };
-  await call(mara, 'PATCH', `/posts/${id}`, byMara);
+  await call(mara, 'PATCH', `/posts/${id}`, { title: 'Hers', description: 'From Mara' });
   await ana.getByRole('button', { name: 'Save', exact: true }).click();
   const dialog = ana.getByRole('alertdialog', { name: 'The post has changed' });
   await dialog.getByText('Changed there: the title and the description.').waitFor();
@@ -188,7 +164,7 @@ test('keeps unsaved changes on leaving and on a concurrent save', async () => {
 });
 
 test('comments, replies, edits, likes and deletes; returns the text when sending fails', async () => {
-  const id = await makePost(ana, 'Talked about');
+  const id = await makePost('Talked about');
   await visit(ben, `/posts/${id}`);
   const field = ben.getByLabel('Write a comment');
   const send = ben.getByRole('button', { name: 'Comment', exact: true });
@@ -209,9 +185,8 @@ test('comments, replies, edits, likes and deletes; returns the text when sending
   await ben.unroute('**/comments');
   await send.click();
   await expect.poll(() => ben.getByRole('article').count()).toBe(2);
-  await expect
-    .poll(async () => (await thread(id)).map((one) => one.body))
-    .toEqual(['Lost words', 'First words']);
+  const bodies = async () => (await thread(id)).map((one) => one.body);
+  await expect.poll(bodies).toEqual(['Lost words', 'First words']);
 
   await visit(ana, `/posts/${id}`);
   const entry = ana.getByRole('article').filter({ hasText: 'First words' });
@@ -239,11 +214,11 @@ test('comments, replies, edits, likes and deletes; returns the text when sending
   await dialog.getByRole('button', { name: 'Delete' }).click();
   await expect.poll(() => ana.getByRole('article').count()).toBe(1);
   await ana.getByRole('heading', { name: '1 comment' }).waitFor();
-  await expect.poll(async () => (await thread(id)).map((one) => one.body)).toEqual(['Lost words']);
+  await expect.poll(bodies).toEqual(['Lost words']);
 });
 
 test('loads more replies and comments on demand', async () => {
-  const id = await makePost(ana, 'Crowded');
+  const id = await makePost('Crowded');
   const write = async (body: string, parent_id?: string): Promise<string> =>
     (await call(mara, 'POST', `/posts/${id}/comments`, { body, parent_id })).id;
   for (let at = 1; at <= 20; at += 1) await write(`Root ${at}`);
@@ -262,11 +237,11 @@ test('loads more replies and comments on demand', async () => {
 });
 
 test('a stale read does not revert a like, and a failed like is reverted', async () => {
-  const id = await makePost(ana, 'Raced');
+  const id = await makePost('Raced');
   const link = ben.getByRole('link', { name: /^Raced/ }).first();
   const button = ben.getByRole('main').getByRole('button', { name: /^Like Raced/ });
   const pressed = () => button.getAttribute('aria-pressed');
-  const body = JSON.stringify(await readPost(ben, id));
+  const json = await readPost(ben, id);
 
   // Opened from the feed, the post is shown at once and read meanwhile; the answer is of before the press.
   await ben.goto('/');
@@ -276,7 +251,7 @@ test('a stale read does not revert a like, and a failed like is reverted', async
   await ben.route(`**/api/v1/posts/${id}`, async (route) => {
     first.resolve();
     await late.promise;
-    await route.fulfill({ status: 200, contentType: 'application/json', body });
+    await route.fulfill({ json });
   });
   const likes: string[] = [];
   const gate = Promise.withResolvers<void>();
@@ -311,7 +286,7 @@ test('a stale read does not revert a like, and a failed like is reverted', async
 });
 
 test('says when comments are off, and offers readers no editing', async () => {
-  const id = await makePost(ana, 'Quiet');
+  const id = await makePost('Quiet');
   await openEditor(id);
   await ana.getByRole('switch', { name: 'Comments' }).click();
   await save();
@@ -325,7 +300,7 @@ test('says when comments are off, and offers readers no editing', async () => {
 });
 
 test('deletes a post with a reason and undoes it', async () => {
-  const id = await makePost(ana, 'Gone soon');
+  const id = await makePost('Gone soon');
   await openEditor(id);
   await ana.getByRole('button', { name: 'Delete the post' }).click();
   const dialog = ana.getByRole('alertdialog');
@@ -337,11 +312,12 @@ test('deletes a post with a reason and undoes it', async () => {
   expect(trash.items[0]).toMatchObject({ id, deleted_reason: 'Wrong pictures' });
   await ana.getByRole('button', { name: 'Undo' }).click();
   await ana.getByRole('heading', { name: 'Gone soon', exact: true }).waitFor();
-  await expect.poll(() => membersOf(id)).toEqual(assets);
+  const members = async () => (await readPost(ana, id)).members.map(({ asset_id }) => asset_id);
+  await expect.poll(members).toEqual(assets);
 });
 
 test('shares a post with people by name and stops sharing', async () => {
-  const id = await makePost(ana, 'Between us', { visibility: 'private' });
+  const id = await makePost('Between us', { visibility: 'private' });
   await openEditor(id);
   await ana.getByRole('radio', { name: /People you choose/ }).check();
   const name = ana.getByLabel('Username');

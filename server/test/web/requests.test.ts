@@ -1,5 +1,5 @@
 import type { ResourceRequest } from '@vitrine/contract/requests';
-import type { Locator, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { jpeg } from '../support/pictures.ts';
 import { call, uploadReady } from './call.ts';
@@ -8,9 +8,8 @@ import { openStudio } from './studio.ts';
 
 /** Ana owns what Ben asks for; Mara administers. */
 
-function row(page: Page, text: string | RegExp): Locator {
-  return page.getByRole('list', { name: 'Requests' }).getByRole('listitem').filter({ hasText: text });
-}
+const row = (page: Page, hasText: string | RegExp) =>
+  page.getByRole('list', { name: 'Requests' }).getByRole('listitem').filter({ hasText });
 
 /** Returns the latest request of an account, as that account sees it. */
 async function latest(page: Page): Promise<ResourceRequest> {
@@ -82,9 +81,8 @@ test('the owner approves access until a time and the requester can open the file
   expect(Math.round(days)).toBe(365);
 
   await ben.reload();
-  await row(ben, /Agreed to by Ana Sol .*, until .*You can open the file/s)
-    .getByRole('link', { name: '“Floor plans”' })
-    .click();
+  const agreed = row(ben, /Agreed to by Ana Sol .*, until .*You can open the file/s);
+  await agreed.getByRole('link', { name: '“Floor plans”' }).click();
   await ben.getByRole('heading', { name: 'Floor plans', level: 1 }).waitFor();
 });
 
@@ -131,8 +129,7 @@ test('granting an appeal against a deletion restores the asset', async () => {
   const { id } = await latest(ana);
   await call(mara, 'POST', `/admin/requests/${id}/decide`, { decision: 'granted' });
   await ana.reload();
-  await row(ana, /Restored by mara /)
-    .getByRole('link', { name: '“Poster”' })
-    .click();
+  const restored = row(ana, /Restored by mara /);
+  await restored.getByRole('link', { name: '“Poster”' }).click();
   await ana.getByRole('heading', { name: 'Poster', level: 1 }).waitFor();
 });

@@ -3,8 +3,8 @@ import { afterAll, expect, test } from 'vitest';
 import { startEncoder } from '../support/encoder.ts';
 import { jpeg } from '../support/pictures.ts';
 import { altered, scene } from '../visual/scenes.ts';
-import { call, upload, uploadReady } from './call.ts';
-import { isFocused, overhang, visit } from './hands.ts';
+import { call, fileOf, publish, upload, uploadReady } from './call.ts';
+import { attributesOf, isFocused, overhang, visit } from './hands.ts';
 import { openStudio } from './studio.ts';
 
 /** The values of a parameter in the page's address. */
@@ -30,8 +30,8 @@ await add('Meadow', 'green', [60, 60]);
 await call(mara, 'PUT', `/assets/${harbour}/fields/${year}`, { value_num: 1994 });
 await call(mara, 'PUT', `/assets/${night}/fields/${year}`, { value_num: 2011 });
 await call(mara, 'PUT', `/assets/${harbour}/fields/${mood}`, { value_text: 'calm' });
-const post = await call(mara, 'POST', '/posts', { title: 'Two boats', members: [{ asset_id: harbour }] });
-await call(mara, 'POST', `/posts/${post.id}/comments`, { body: 'What a quiet harbour' });
+const post = await publish(mara, 'Two boats', [harbour]);
+await call(mara, 'POST', `/posts/${post}/comments`, { body: 'What a quiet harbour' });
 
 afterAll(async () => {
   await studio.close();
@@ -84,11 +84,8 @@ test('groups results by kind with counts, highlights matches and sorts as chosen
   await tabs.getByRole('link', { name: 'Assets 2' }).click();
   await mara.getByRole('status').filter({ hasText: '2 results' }).waitFor();
   expect(asked(mara, 'kind')).toEqual(['asset']);
-  const names = () =>
-    mara
-      .getByRole('list', { name: 'Assets' })
-      .getByRole('link')
-      .evaluateAll((links) => links.map((link) => link.getAttribute('aria-label')));
+  const links = mara.getByRole('list', { name: 'Assets' }).getByRole('link');
+  const names = () => attributesOf(links, 'aria-label');
   await mara.getByLabel('Order', { exact: true }).selectOption('Oldest first');
   await expect.poll(() => asked(mara, 'sort')).toEqual(['oldest']);
   await expect.poll(names).toEqual([expect.stringMatching(/dawn/), expect.stringMatching(/night/)]);
@@ -136,11 +133,8 @@ test('the advanced form shows every field type and writes its conditions to the 
   await form.getByRole('button', { name: 'mara', exact: true }).click();
   await form.getByRole('button', { name: 'Search', exact: true }).click();
   await mara.getByRole('status').filter({ hasText: '1 result' }).waitFor();
-  expect(asked(mara, 'filter').toSorted()).toEqual([
-    'field:mood=calm',
-    'field:year<=1999',
-    'field:year>=1990',
-  ]);
+  const conditions = ['field:mood=calm', 'field:year<=1999', 'field:year>=1990'];
+  expect(asked(mara, 'filter').toSorted()).toEqual(conditions);
   expect([asked(mara, 'q'), asked(mara, 'type'), asked(mara, 'owner')]).toEqual([['harbour'], ['1'], ['1']]);
   const chips = mara.getByRole('list', { name: 'Filters' });
   await chips.getByText('Year at least 1990').waitFor();
@@ -184,23 +178,17 @@ test('finds an asset by a similar picture, and similar assets of an asset', asyn
   const original = await scene(3);
   const shore = await uploadReady(mara, original);
   const copy = await uploadReady(mara, await altered(original, 'bright'));
-  const fileOf = (buffer: Buffer) => ({ name: 'found.jpg', mimeType: 'image/jpeg', buffer });
-  const found = fileOf(Buffer.from(await altered(original, 'small')));
+  const found = fileOf('found.jpg', await altered(original, 'small'));
   const results = mara.getByRole('list', { name: 'Similar pictures' });
   // The encoder processes a picture shortly after its preview.
-  await expect
-    .poll(
-      async () => {
-        await visit(mara, '/assets');
-        await mara.getByRole('link', { name: 'Search by picture' }).click();
-        await mara.getByLabel('Choose a picture').setInputFiles(found);
-        await results.getByRole('link').nth(1).waitFor();
-        const links = await results.getByRole('link').all();
-        return Promise.all(links.slice(0, 2).map((link) => link.getAttribute('href')));
-      },
-      { timeout: 20_000 },
-    )
-    .toEqual([`/assets/${shore}`, `/assets/${copy}`]);
+  const nearest = async () => {
+    await visit(mara, '/assets');
+    await mara.getByRole('link', { name: 'Search by picture' }).click();
+    await mara.getByLabel('Choose a picture').setInputFiles(found);
+    await results.getByRole('link').nth(1).waitFor();
+    return (await attributesOf(results.getByRole('link'), 'href')).slice(0, 2);
+  };
+  await expect.poll(nearest, { timeout: 20_000 }).toEqual([`/assets/${shore}`, `/assets/${copy}`]);
   await results.getByText('The same picture').first().waitFor();
 
   await results.getByRole('link').first().click();
@@ -209,7 +197,7 @@ test('finds an asset by a similar picture, and similar assets of an asset', asyn
   await mara.getByRole('button', { name: 'Search by another picture' }).click();
   await mara.getByLabel('Choose a picture').waitFor({ state: 'attached' });
 
-  await mara.getByLabel('Choose a picture').setInputFiles(fileOf(Buffer.from('no picture')));
+  await mara.getByLabel('Choose a picture').setInputFiles(fileOf('none.jpg', Buffer.from('no picture')));
   await mara.getByRole('alert').getByText('not a readable picture').waitFor();
 });
 

@@ -1,6 +1,7 @@
 import { afterAll, expect, test } from 'vitest';
 import { password } from '../support/library.ts';
 import { jpeg } from '../support/pictures.ts';
+import { fileOf } from './call.ts';
 import { accountButton, naturalWidth, offerPassword, signInButton, signOut, visit } from './hands.ts';
 import { startStudio } from './studio.ts';
 
@@ -29,19 +30,9 @@ test('sets up with the printed code, publishes three files, finds the post in th
   await accountButton(page).waitFor();
 
   await page.getByRole('link', { name: 'New post' }).first().click();
-  const sizes: [number, number][] = [
-    [600, 400],
-    [300, 500],
-    [400, 400],
-  ];
-  const pictures = await Promise.all(sizes.map(([width, height], seed) => jpeg(width, height, { seed })));
-  await page.getByLabel('Choose files').setInputFiles(
-    pictures.map((bytes, at) => ({
-      name: `${at}.jpg`,
-      mimeType: 'image/jpeg',
-      buffer: Buffer.from(bytes),
-    })),
-  );
+  const pictures = await Promise.all([600, 300, 400].map((width, seed) => jpeg(width, 400, { seed })));
+  const files = pictures.map((bytes, at) => fileOf(`${at}.jpg`, bytes));
+  await page.getByLabel('Choose files').setInputFiles(files);
   await page.getByLabel('Title', { exact: true }).fill('Three mornings');
   await page.getByRole('button', { name: 'Publish' }).click();
   await page.getByRole('heading', { name: 'Three mornings' }).waitFor({ timeout: 60_000 });

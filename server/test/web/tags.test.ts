@@ -1,35 +1,25 @@
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { jpeg } from '../support/pictures.ts';
-import { call, upload } from './call.ts';
-import { visit } from './hands.ts';
+import { call, publish, upload } from './call.ts';
+import { attributesOf, titlesShown, visit } from './hands.ts';
 import { openStudio } from './studio.ts';
 
 const posts = new Map<string, string>();
 
-async function publish(title: string, tags: string[], size: [number, number]): Promise<void> {
+async function post(title: string, tags: string[], size: [number, number]): Promise<void> {
   const asset = await upload(mara, await jpeg(...size), { title });
-  const post = await call(mara, 'POST', '/posts', {
-    title,
-    tags,
-    visibility: 'public',
-    members: [{ asset_id: asset.id }],
-  });
-  posts.set(title, post.id);
+  posts.set(title, await publish(mara, title, [asset.id], { tags, visibility: 'public' }));
 }
 
 const studio = await openStudio();
 const mara = await studio.enter('mara');
 const visitor = await studio.openPage({ viewport: { width: 375, height: 900 } });
-await publish('Early pier', ['harbour', 'dawn'], [90, 60]);
-await publish('Late pier', ['harbour', 'dusk'], [60, 80]);
-await publish('Hill', ['dusk', 'Harbor'], [80, 80]);
+await post('Early pier', ['harbour', 'dawn'], [90, 60]);
+await post('Late pier', ['harbour', 'dusk'], [60, 80]);
+await post('Hill', ['dusk', 'Harbor'], [80, 80]);
 
-const titles = (page: Page) =>
-  page
-    .getByRole('list', { name: 'Posts' })
-    .getByRole('link', { name: /pier|Hill/ })
-    .evaluateAll((links) => links.map((link) => link.getAttribute('aria-label')?.split(',')[0]).sort());
+const titles = (page: Page) => titlesShown(page, /pier|Hill/);
 const dialog = () => mara.getByRole('dialog');
 
 test('finds and follows tags, filters the feed by them, reorders and hides them', async () => {
@@ -120,10 +110,7 @@ test('features a post, reorders the featured list, and hides the tools from othe
   }
   await visit(mara, '/');
   const order = (page: Page) =>
-    page
-      .getByRole('list', { name: 'Featured' })
-      .locator('[data-post]')
-      .evaluateAll((links) => links.map((link) => link.getAttribute('data-post')));
+    attributesOf(page.getByRole('list', { name: 'Featured' }).locator('[data-post]'), 'data-post');
   const [hill, early] = [posts.get('Hill'), posts.get('Early pier')];
   await expect.poll(() => order(mara)).toEqual([hill, early]);
   await mara.getByRole('button', { name: 'Arrange', exact: true }).click();
@@ -149,9 +136,8 @@ test('an operator renames and merges tags after a preview of the effect', async 
   await mara.getByRole('button', { name: 'Edit' }).click();
   await dialog().getByLabel('New name').fill('harbour');
   await dialog().getByRole('button', { name: 'See what changes' }).click();
-  await dialog()
-    .getByText(/“harbour” already exists.*This changes 1 post\./)
-    .waitFor();
+  const preview = (text: RegExp) => dialog().getByText(text).waitFor();
+  await preview(/“harbour” already exists.*This changes 1 post\./);
   expect((await call(mara, 'GET', '/tags/Harbor')).post_count).toBe(1);
   await dialog().getByLabel('Reason').fill('British spelling');
   await dialog().getByRole('button', { name: 'Merge', exact: true }).click();
@@ -161,9 +147,7 @@ test('an operator renames and merges tags after a preview of the effect', async 
   await mara.getByRole('button', { name: 'Edit' }).click();
   await dialog().getByLabel('New name').fill('Häfen / ports');
   await dialog().getByRole('button', { name: 'See what changes' }).click();
-  await dialog()
-    .getByText(/free.*3 posts, 1 follower, 1 arrangement of chips and 1 saved view/)
-    .waitFor();
+  await preview(/free.*3 posts, 1 follower, 1 arrangement of chips and 1 saved view/);
   await dialog().getByRole('button', { name: 'Rename', exact: true }).click();
   await mara.getByRole('heading', { name: 'Häfen / ports', level: 1 }).waitFor();
   await mara.getByText('3 posts').waitFor();
@@ -181,12 +165,12 @@ test('previews and saves the operator’s texts and shows them to visitors', asy
   await mara.getByLabel('Welcome, title').fill('Pictures of the north');
   await preview.getByText('Pictures of the north').waitFor();
   await preview.getByText('<b>Not bold</b>').waitFor();
-  await mara.getByLabel('Imprint').fill('https://');
+  const imprint = mara.getByLabel('Imprint');
+  await imprint.fill('https://');
   await mara.getByRole('button', { name: 'Save' }).click();
-  await expect
-    .poll(() => mara.getByLabel('Imprint').evaluate((field: HTMLInputElement) => field.validity.valid))
-    .toBe(false);
-  await mara.getByLabel('Imprint').fill('https://example.org/imprint');
+  const isValid = () => imprint.evaluate((field: HTMLInputElement) => field.validity.valid);
+  await expect.poll(isValid).toBe(false);
+  await imprint.fill('https://example.org/imprint');
   await mara.getByRole('button', { name: 'Save' }).click();
   await mara.getByText('Saved').waitFor();
 
@@ -195,9 +179,8 @@ test('previews and saves the operator’s texts and shows them to visitors', asy
   await visitor.getByText('<b>Not bold</b>').waitFor();
   const footer = visitor.getByRole('contentinfo');
   await footer.getByText('Open all year').waitFor();
-  await expect
-    .poll(() => footer.getByRole('link', { name: 'Imprint' }).getAttribute('href'))
-    .toBe('https://example.org/imprint');
+  const address = () => footer.getByRole('link', { name: 'Imprint' }).getAttribute('href');
+  await expect.poll(address).toBe('https://example.org/imprint');
 
   await visit(visitor, '/');
   await visitor.getByRole('heading', { name: 'Pictures of the north' }).waitFor();

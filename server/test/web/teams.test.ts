@@ -1,17 +1,16 @@
 import { expect, test } from 'vitest';
 import { grant } from '../support/people.ts';
 import { jpeg } from '../support/pictures.ts';
-import { call, upload, uploadReady } from './call.ts';
-import { drawn, naturalWidth, visit } from './hands.ts';
+import { call, fileOf, publish, upload, uploadReady } from './call.ts';
+import { drawn, naturalWidth, titlesShown, visit } from './hands.ts';
 import { openStudio } from './studio.ts';
 
 const ids = new Map<string, string>();
 
-async function publish(title: string, team?: string): Promise<void> {
+async function post(title: string, team?: string): Promise<void> {
   const asset = await upload(mara, await jpeg(90, 60), { title });
-  const team_id = team === undefined ? {} : { team_id: ids.get(team) };
-  const post = await call(mara, 'POST', '/posts', { title, ...team_id, members: [{ asset_id: asset.id }] });
-  ids.set(title, post.id);
+  const team_id = ids.get(team ?? '');
+  ids.set(title, await publish(mara, title, [asset.id], team_id === undefined ? {} : { team_id }));
 }
 
 const studio = await openStudio();
@@ -22,9 +21,9 @@ for (const name of ['All of the studio', 'Harbour', 'Piers', 'Hills'])
 await call(mara, 'PUT', `/teams/${ids.get('Piers')}/parents/${ids.get('Harbour')}`);
 const { ref } = await call(otto, 'GET', '/auth/me');
 await grant(studio.library, { ref }, ['teams.write', 'posts.admin'], ids.get('Harbour'));
-await publish('Quay', 'Piers');
-await publish('Valley', 'Hills');
-await publish('Nowhere');
+await post('Quay', 'Piers');
+await post('Valley', 'Hills');
+await post('Nowhere');
 
 test('creates, follows, joins, posts to, illustrates, moves and closes a team', async () => {
   const all = ids.get('All of the studio');
@@ -70,17 +69,15 @@ test('creates, follows, joins, posts to, illustrates, moves and closes a team', 
   await mara.getByRole('button', { name: 'Add', exact: true }).click();
   await mara.getByText('There is no account named “nobody”.').waitFor();
   await mara.getByLabel('Add a member').fill('bran');
-  await mara
-    .locator('datalist option[value=otto]', { hasText: 'Otto Brandt' })
-    .waitFor({ state: 'attached' });
+  const suggested = mara.locator('datalist option[value=otto]', { hasText: 'Otto Brandt' });
+  await suggested.waitFor({ state: 'attached' });
   await mara.getByLabel('Add a member').fill('otto');
   await mara.getByRole('button', { name: 'Add', exact: true }).click();
   await mara.getByRole('list', { name: 'Members' }).getByRole('link', { name: 'Otto Brandt' }).waitFor();
 
   // Posts of the member for the team are in its channel, and a public asset of the team can be its picture.
   const asset_id = await uploadReady(otto, await jpeg(900, 600), { title: 'Pier', team_id: ferries });
-  const post = { title: 'Early at the pier', members: [{ asset_id }], team_id: ferries };
-  await call(otto, 'POST', '/posts', post);
+  await publish(otto, 'Early at the pier', [asset_id], { team_id: ferries });
   await mara.reload();
   await mara.getByRole('navigation', { name: 'Of the team' }).getByRole('link', { name: 'Posts' }).click();
   await mara.getByRole('link', { name: /Early at the pier/ }).waitFor();
@@ -130,11 +127,7 @@ async function openKnowing(path: string): Promise<void> {
   await drawn(otto);
 }
 
-const titles = () =>
-  otto
-    .getByRole('list', { name: 'Posts' })
-    .getByRole('link', { name: /Quay|Valley|Nowhere/ })
-    .evaluateAll((links) => links.map((link) => link.getAttribute('aria-label')?.split(',')[0]).sort());
+const titles = () => titlesShown(otto, /Quay|Valley|Nowhere/);
 
 test('offers what a team scope permits in the team and its subteams only', async () => {
   // A team below the one of the grant: texts, picture and members may change, but not its place, and it cannot be closed.
@@ -158,21 +151,15 @@ test('offers what a team scope permits in the team and its subteams only', async
   await otto.getByRole('link', { name: 'Edit', exact: true }).click();
   await otto.getByLabel('Team').selectOption({ label: 'No team' });
   await otto.getByRole('button', { name: 'Save', exact: true }).click();
-  await expect
-    .poll(async () => (await call(mara, 'GET', `/posts/${ids.get('Quay')}`)).team_id)
-    .toBeUndefined();
+  const teamOfQuay = async () => (await call(mara, 'GET', `/posts/${ids.get('Quay')}`)).team_id;
+  await expect.poll(teamOfQuay).toBeUndefined();
   await call(mara, 'PATCH', `/posts/${ids.get('Quay')}`, { team_id: ids.get('Piers') });
 });
 
 test('a post for a managed team assigns the file to it and offers its writable fields', async () => {
-  const field = await call(mara, 'POST', '/fields', {
-    code: 'berth',
-    label: 'Berth',
-    type: 'text',
-    write_capability: 'posts.admin',
-  });
+  const berth = { code: 'berth', label: 'Berth', type: 'text', write_capability: 'posts.admin' };
+  const field = await call(mara, 'POST', '/fields', berth);
   await call(mara, 'PATCH', `/fields/${field.id}`, { show_on_upload: true });
-  const buffer = Buffer.from(await jpeg(60, 40, { seed: 3 }));
   const team = otto.getByLabel('Team', { exact: true });
 
   await otto.goto(`/teams/${ids.get('Piers')}`);
@@ -181,7 +168,7 @@ test('a post for a managed team assigns the file to it and offers its writable f
   const offered = async () => (await team.getByRole('option').allInnerTexts()).map((text) => text.trim());
   await expect.poll(offered).toEqual(['No team', 'Harbour', 'Piers']);
 
-  await otto.getByLabel('Choose files').setInputFiles({ name: 'pier.jpg', mimeType: 'image/jpeg', buffer });
+  await otto.getByLabel('Choose files').setInputFiles(fileOf('pier.jpg', await jpeg(60, 40, { seed: 3 })));
   await otto.getByLabel('Berth').fill('Seven');
   await otto.getByLabel('Title', { exact: true }).fill('Pier seven');
   await otto.getByRole('button', { name: 'Publish' }).click();
@@ -208,8 +195,7 @@ test('files added to a team’s post are assigned to the team if the user may as
   async function addOne(): Promise<string | undefined> {
     const before = await tiles.count();
     seed += 1;
-    const buffer = Buffer.from(await jpeg(60, 40, { seed }));
-    await otto.getByLabel('Choose files').setInputFiles({ name: 'more.jpg', mimeType: 'image/jpeg', buffer });
+    await otto.getByLabel('Choose files').setInputFiles(fileOf('more.jpg', await jpeg(60, 40, { seed })));
     await expect.poll(() => tiles.count()).toBe(before + 1);
     const id = await tiles.last().getAttribute('data-member');
     return (await call(mara, 'GET', `/assets/${id}`)).team_id ?? undefined;

@@ -4,16 +4,11 @@ import { clip } from '../media/clips.ts';
 import { pdf } from '../media/documents.ts';
 import { stl, torus } from '../media/models.ts';
 import { jpeg } from '../support/pictures.ts';
-import { call, uploadReady } from './call.ts';
-import { naturalWidth, overhang, phone, visit } from './hands.ts';
+import { call, fileOf, publish, uploadReady } from './call.ts';
+import { naturalWidth, overhang, pathsAsked, phone, visit } from './hands.ts';
 import { openStudio } from './studio.ts';
 
 const subtitles = '1\n00:00:00,000 --> 00:00:30,000\nHigh water\n';
-
-const publish = async (title: string, ids: string[]) => {
-  const members = ids.map((asset_id) => ({ asset_id }));
-  return (await call(mara, 'POST', '/posts', { title, members })).id;
-};
 
 const studio = await openStudio();
 const mara = await studio.enter('mara');
@@ -28,15 +23,13 @@ const reel = await uploadReady(mara, mpeg2, { title: 'Reel' }, 'reel.mpg');
 const coast = await uploadReady(mara, await jpeg(4600, 700), { title: 'Coast' });
 const buoy = await uploadReady(mara, await jpeg(600, 400, { seed: 2 }), { title: 'Buoy' });
 const comic = await uploadReady(mara, await jpeg(700, 4200), { title: 'Comic' });
+const file = fileOf('tide.srt', Buffer.from(subtitles), 'text/plain');
 const put = await mara.request.put(`/api/v1/assets/${tide}/subtitles/en`, {
-  multipart: {
-    label: 'English',
-    file: { name: 'tide.srt', mimeType: 'text/plain', buffer: Buffer.from(subtitles) },
-  },
+  multipart: { label: 'English', file },
 });
 expect(put.status(), await put.text()).toBe(201);
-const strip = await publish('Strip', [comic]);
-const shore = await publish('Shore', [tide, coast, buoy]);
+const strip = await publish(mara, 'Strip', [comic]);
+const shore = await publish(mara, 'Shore', [tide, coast, buoy]);
 
 const viewer = (page: Page): Locator => page.getByRole('dialog');
 const titleOf = (page: Page): Locator => viewer(page).getByRole('heading').first();
@@ -44,20 +37,15 @@ const fullScreen = (page: Page): Locator => page.getByRole('button', { name: 'Fu
 const player = (page: Page, name: string) => page.getByRole('group', { name: `Player of ${name}` });
 
 /** Returns the zoom of the picture in percent. */
-const percent = async (page: Page) =>
-  Number.parseInt(
-    (await viewer(page)
-      .getByText(/^\d+%$/)
-      .textContent()) ?? '',
-    10,
-  );
+const percent = async (page: Page) => {
+  const text = await viewer(page)
+    .getByText(/^\d+%$/)
+    .textContent();
+  return Number.parseInt(text ?? '', 10);
+};
 
 /** Opens a new asset in full screen. */
-async function show(
-  bytes: Uint8Array<ArrayBuffer>,
-  title: string,
-  name?: string,
-): Promise<{ id: string; close(): Promise<void> }> {
+async function show(bytes: Uint8Array<ArrayBuffer>, title: string, name?: string) {
   const id = await uploadReady(mara, bytes, { title }, name);
   await visit(mara, `/assets/${id}`);
   await fullScreen(mara).click();
@@ -91,11 +79,10 @@ const transcoded = (id: string) =>
 /** Moves fingers on the screen, from and to these places. */
 async function swipe(page: Page, ...ways: { x: number }[][]): Promise<void> {
   const fingers = await page.context().newCDPSession(page);
-  const touch = (type: 'touchStart' | 'touchMove' | 'touchEnd', places: { x: number }[]) =>
-    fingers.send('Input.dispatchTouchEvent', {
-      type,
-      touchPoints: places.map(({ x }, id) => ({ x, y: 420, id })),
-    });
+  const touch = (type: 'touchStart' | 'touchMove' | 'touchEnd', places: { x: number }[]) => {
+    const touchPoints = places.map(({ x }, id) => ({ x, y: 420, id }));
+    return fingers.send('Input.dispatchTouchEvent', { type, touchPoints });
+  };
   const [start = [], ...moves] = ways;
   await touch('touchStart', start);
   for (const places of moves) await touch('touchMove', places);
@@ -114,8 +101,7 @@ test('opens a post in full screen, zooms by keyboard, loads tiles, and returns t
   await mara.keyboard.press('+');
   await expect.poll(() => percent(mara)).toBe(Math.round(whole * 1.5));
   // At 1:1, tiles are loaded and never the original.
-  const asked: string[] = [];
-  mara.on('request', (request) => asked.push(new URL(request.url()).pathname));
+  const asked = pathsAsked(mara);
   const deepest = mara.waitForResponse(
     (one) => one.url().includes(`/tiles/${tiles.levels - 1}/`) && one.ok(),
   );
@@ -182,33 +168,30 @@ test('plays a video on its page with subtitles, speed and single frames, and con
   await fullScreen(mara).click();
   await expect.poll(async () => (await stateOf(viewer(mara))).paused).toBe(false);
   expect(await timeOf(viewer(mara))).toBeGreaterThan(9);
-  await viewer(mara)
-    .getByRole('slider', { name: 'Position' })
-    .hover({ position: { x: 400, y: 12 } });
+  const position = viewer(mara).getByRole('slider', { name: 'Position' });
+  await position.hover({ position: { x: 400, y: 12 } });
   await viewer(mara).locator('[data-preview]').waitFor();
   await mara.keyboard.press('Escape');
 });
 
 test('streams a video that browsers cannot play', async () => {
   await transcoded(reel);
-  const asked: string[] = [];
-  mara.on('request', (request) => asked.push(request.url()));
+  const asked = pathsAsked(mara);
   await visit(mara, `/assets/${reel}`);
   const film = player(mara, 'Reel');
   await expect.poll(async () => (await stateOf(film)).width).toBe(320);
   await film.getByRole('button', { name: 'Play' }).click();
   await expect.poll(() => timeOf(film)).toBeGreaterThan(0.3);
-  expect(asked.filter((url) => url.includes(`/assets/${reel}/variants/hls/`)).length).toBeGreaterThan(1);
+  expect(asked.filter((path) => path.includes(`/assets/${reel}/variants/hls/`)).length).toBeGreaterThan(1);
 });
 
 test('seeks in a sound by its waveform', async () => {
   const sound = await clip({ format: 'wav', audio: { encoder: 'pcm_s16le' }, seconds: 20 });
   const { close } = await show(sound, 'Bell', 'bell.wav');
-  await viewer(mara).getByText('0:00 / 0:20').waitFor();
-  await viewer(mara)
-    .getByRole('button', { name: /^Waveform/ })
-    .click();
-  await viewer(mara).getByText('0:10 / 0:20').waitFor();
+  const dialog = viewer(mara);
+  await dialog.getByText('0:00 / 0:20').waitFor();
+  await dialog.getByRole('button', { name: /^Waveform/ }).click();
+  await dialog.getByText('0:10 / 0:20').waitFor();
   await close();
 });
 
@@ -300,8 +283,7 @@ test('a visitor of a share link without downloads gets streams and previews, nev
   await transcoded(tide);
   const { token } = await call(mara, 'POST', `/posts/${shore}/links`, { allow_download: false });
   const outsider = await studio.openPage(phone);
-  const asked: string[] = [];
-  outsider.on('request', (request) => asked.push(new URL(request.url()).pathname));
+  const asked = pathsAsked(outsider);
   await outsider.goto(`/s/${token}`);
   await outsider.getByRole('button', { name: 'Show Tide' }).click();
   await expect.poll(async () => (await stateOf(viewer(outsider))).width).toBeGreaterThan(0);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { jpeg } from '../support/pictures.ts';
-import { call, uploadReady } from './call.ts';
+import { call, publish, uploadReady } from './call.ts';
 import { naturalWidth, overhang, phone, visit } from './hands.ts';
 import { openStudio } from './studio.ts';
 
@@ -8,8 +8,7 @@ const studio = await openStudio();
 const owner = await studio.enter('mara');
 const first = await uploadReady(owner, await jpeg(600, 400), { title: 'Pier', sensitivity: 'posts' });
 const second = await uploadReady(owner, await jpeg(60, 90), { title: 'Quay', sensitivity: 'posts' });
-const members = [{ asset_id: first }, { asset_id: second }];
-const post = (await call(owner, 'POST', '/posts', { title: 'Harbour', visibility: 'private', members })).id;
+const post = await publish(owner, 'Harbour', [first, second], { visibility: 'private' });
 const outsider = await studio.openPage(phone);
 
 const dialog = () => owner.getByRole('dialog');
@@ -74,12 +73,9 @@ test('a revoked link shows an error', async () => {
 
 test('a visitor searches, follows tags and names, and finds only public posts and no controls', async () => {
   const asset = await uploadReady(owner, await jpeg(300, 200), { title: 'Mole', tags: 'harbour' });
-  const publish = async (title: string, visibility: string) => {
-    const body = { title, tags: ['harbour'], visibility, members: [{ asset_id: asset }] };
-    return (await call(owner, 'POST', '/posts', body)).id;
-  };
-  const open = await publish('Open harbour', 'public');
-  await publish('Closed harbour', 'org-only');
+  const tags = ['harbour'];
+  const open = await publish(owner, 'Open harbour', [asset], { tags, visibility: 'public' });
+  await publish(owner, 'Closed harbour', [asset], { tags, visibility: 'org-only' });
   const { id } = await call(owner, 'POST', '/collections', { name: 'Postcards', visibility: 'public' });
   await call(owner, 'PUT', `/collections/${id}/posts/${open}`);
   await call(owner, 'POST', `/posts/${open}/comments`, { body: 'Still here' });
@@ -88,9 +84,8 @@ test('a visitor searches, follows tags and names, and finds only public posts an
   const look = async () => {
     await openPost.waitFor();
     expect(await outsider.getByText('Closed harbour').count(), outsider.url()).toBe(0);
-    const controls = outsider
-      .getByRole('main')
-      .getByRole('button', { name: /Save|Edit|Arrange|Views|Follow/ });
+    const name = /Save|Edit|Arrange|Views|Follow/;
+    const controls = outsider.getByRole('main').getByRole('button', { name });
     expect(await controls.allInnerTexts(), outsider.url()).toEqual([]);
   };
   await outsider.goto('/?show=trending');
@@ -102,10 +97,8 @@ test('a visitor searches, follows tags and names, and finds only public posts an
   await outsider.getByRole('heading', { name: 'Postcards', level: 1 }).waitFor();
   await look();
   await visit(outsider, `/assets/${asset}`);
-  await outsider
-    .getByRole('list', { name: 'Tags' })
-    .getByRole('link', { name: /harbour/ })
-    .click();
+  const list = outsider.getByRole('list', { name: 'Tags' });
+  await list.getByRole('link', { name: /harbour/ }).click();
   await outsider.waitForURL(/\/tags\/harbour$/);
   await look();
   await visit(outsider, '/users/mara');
@@ -116,9 +109,8 @@ test('a visitor searches, follows tags and names, and finds only public posts an
   await visit(outsider, `/posts/${open}`);
   await outsider.getByText('Still here').waitFor();
   const link = outsider.getByRole('link', { name: 'Sign in to comment' });
-  await expect
-    .poll(() => link.getAttribute('href'))
-    .toBe(`/sign-in?next=${encodeURIComponent(`/posts/${open}`)}`);
+  const next = encodeURIComponent(`/posts/${open}`);
+  await expect.poll(() => link.getAttribute('href')).toBe(`/sign-in?next=${next}`);
   expect(await outsider.getByRole('button', { name: /^Like/ }).count()).toBe(0);
   await visit(outsider, '/requests');
   await outsider.waitForURL(/\/sign-in\?next=/);

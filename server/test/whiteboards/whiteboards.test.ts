@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { Visitor } from '../support/client.ts';
 import { openLibrary, publish, upload } from '../support/library.ts';
+import { pagesOf } from '../support/pages.ts';
 import { nowhere } from '../support/people.ts';
 import { plainFile } from '../support/pictures.ts';
 
@@ -113,10 +114,9 @@ describe('POST /posts/{id}/whiteboards', () => {
       'a colour with more behind it': stroke({ color: '#ffffff;' }),
       'a colour with a line behind it': stroke({ color: '#ffffff\n' }),
     };
-    for (const [name, body] of Object.entries(taken))
-      expect([name, (await send(body)).status]).toEqual([name, 201]);
-    for (const [name, body] of Object.entries(refused))
-      expect([name, (await send(body)).status]).toEqual([name, 400]);
+    const bodies = [...Object.entries(taken), ...Object.entries(refused)];
+    for (const [name, body] of bodies)
+      expect([name, (await send(body)).status]).toEqual([name, name in taken ? 201 : 400]);
     expect((await boardsOf(mara)).items).toHaveLength(Object.keys(taken).length);
   });
 
@@ -146,37 +146,18 @@ describe('POST /posts/{id}/whiteboards', () => {
 describe('GET /posts/{id}/whiteboards', () => {
   // BOARD-5
   test('lists each once, newest first, ordered by id when times are equal', async () => {
-    const ids: string[] = [];
-    for (let i = 0; i < 9; i += 1) {
-      const { id } = await library.deps.db
-        .insertInto('whiteboards')
-        .values({
-          post_id: post,
-          author_user_ref: ines.ref,
-          strokes: JSON.stringify(strokes),
-          created_at: new Date(Date.UTC(2026, 0, 1, 0, 0, Math.floor(i / 3))).toISOString(),
-        })
-        .returning('id')
-        .executeTakeFirstOrThrow();
-      ids.push(id);
+    const row = { post_id: post, author_user_ref: ines.ref, strokes: JSON.stringify(strokes) };
+    const expected: string[] = [];
+    for (const created_at of [0, 1, 2].map((second) => new Date(Date.UTC(2026, 0, 1, 0, 0, second)))) {
+      const values = [1, 2, 3].map(() => ({ ...row, created_at: created_at.toISOString() }));
+      const added = await library.deps.db.insertInto('whiteboards').values(values).returning('id').execute();
+      const ids = added.map(({ id }) => id);
+      expected.unshift(...ids.toSorted().reverse());
     }
-    const expected = ids
-      .map((id, i) => ({ id, at: Math.floor(i / 3) }))
-      .sort((a, b) => b.at - a.at || (a.id < b.id ? 1 : -1))
-      .map(({ id }) => id);
     expect((await boardsOf(viewer)).items.map(({ id }) => id)).toEqual(expected);
-    const seen: string[] = [];
-    let cursor: string | null = null;
-    do {
-      const page: { items: { id: string }[]; next_cursor: string | null } = await boardsOf(viewer, {
-        limit: 3,
-        ...(cursor === null ? {} : { cursor }),
-      });
-      expect(page.items).toHaveLength(3);
-      seen.push(...page.items.map(({ id }) => id));
-      cursor = page.next_cursor;
-    } while (cursor !== null);
-    expect(seen).toEqual(expected);
+    const pages = await pagesOf((from) => boardsOf(viewer, { limit: 3, ...from }));
+    expect(pages.map(({ length }) => length)).toEqual([3, 3, 3]);
+    expect(pages.flat().map(({ id }) => id)).toEqual(expected);
   });
 
   test('shows those of this post alone, also after the post was deleted and restored', async () => {
@@ -203,16 +184,14 @@ describe('GET /posts/{id}/whiteboards', () => {
   });
 });
 
-describe('what is drawn on a post', () => {
-  // BOARD-4
-  test('is deleted by its author, the post’s author and posts.admin only', async () => {
-    for (const caller of [ines, mara, root]) {
-      const { id } = await draw(ines);
-      expect((await viewer.refused('deleteWhiteboard', { params: { id } })).status).toBe(403);
-      await caller.ok('deleteWhiteboard', { params: { id } });
-      expect((await caller.refused('deleteWhiteboard', { params: { id } })).status).toBe(404);
-      expect((await boardsOf(mara)).items).toEqual([]);
-    }
-    expect((await ines.refused('deleteWhiteboard', { params: { id: nowhere } })).status).toBe(404);
-  });
+// BOARD-4
+test('a whiteboard is deleted by its author, the post’s author and posts.admin only', async () => {
+  for (const caller of [ines, mara, root]) {
+    const { id } = await draw(ines);
+    expect((await viewer.refused('deleteWhiteboard', { params: { id } })).status).toBe(403);
+    await caller.ok('deleteWhiteboard', { params: { id } });
+    expect((await caller.refused('deleteWhiteboard', { params: { id } })).status).toBe(404);
+    expect((await boardsOf(mara)).items).toEqual([]);
+  }
+  expect((await ines.refused('deleteWhiteboard', { params: { id: nowhere } })).status).toBe(404);
 });

@@ -1,4 +1,15 @@
-import { changingAsset, everyItem, labelOfAsset, type Probe, readDoor } from '../asking.ts';
+import {
+  adminDoor,
+  assetDoor,
+  changingAsset,
+  everyItem,
+  labelOfAsset,
+  type Probe,
+  pathsOf,
+  probe,
+  readDoor,
+  refusalOf,
+} from '../asking.ts';
 import { must } from '../cells.ts';
 import {
   type AssetCell,
@@ -8,11 +19,10 @@ import {
   editsAsset,
   isServed,
   owns,
-  refusalAt,
   type Switches,
 } from '../due.ts';
 import { lookOfAsset, type SeenAsset } from '../looks.ts';
-import { undoAnyDelete } from '../matrix.ts';
+import { type CallerKind, undoAnyDelete } from '../matrix.ts';
 import type { Matrix } from '../setting.ts';
 import type { Caller } from '../world.ts';
 
@@ -72,46 +82,20 @@ function notSubtitles(): FormData {
 
 /** Every operation on an asset that, if allowed, changes nothing except for adding a request. */
 export function assetProbes(): Probe<AssetCell>[] {
-  const writing = { door: 'signedIn', scope: 'assets.write' } as const;
+  const below = pathsOf('/assets');
+  const editing = (done: number) => (who: CallerKind, asset: AssetCell) => changingAsset(who, asset, done);
   return [
-    {
-      ...writing,
-      method: 'PATCH',
-      path: ({ id }) => `/assets/${id}`,
-      body: {},
-      due: (who, asset) => changingAsset(who, asset, 200),
-    },
-    {
-      ...writing,
-      method: 'PUT',
-      path: ({ id }) => `/assets/${id}/subtitles/fr`,
-      bodyOf: () => notSubtitles(),
-      due: (who, asset) => changingAsset(who, asset, 400),
-    },
-    {
-      ...writing,
-      method: 'DELETE',
-      path: ({ id }) => `/assets/${id}/subtitles/fr`,
-      due: (who, asset) => changingAsset(who, asset, 404),
-    },
-    {
-      ...writing,
-      method: 'POST',
-      path: ({ id }) => `/assets/${id}/reprocess`,
-      // A failed asset would be rendered again.
-      due: (who, asset) =>
-        editsAsset(who, asset) && asset.processing === 'failed' ? null : changingAsset(who, asset, 200),
-    },
-    {
-      method: 'POST',
-      door: 'signedIn',
-      scope: 'admin',
-      path: ({ id }) => `/assets/${id}/request-access`,
-      due: (who, asset) => {
-        if (answerOf(who, asset) === 'missing') return 404;
-        return owns(who, asset) ? 400 : [200, 201];
-      },
-    },
+    probe(assetDoor, 'PATCH', below(''), editing(200), { body: {} }),
+    probe(assetDoor, 'PUT', below('/subtitles/fr'), editing(400), { bodyOf: notSubtitles }),
+    probe(assetDoor, 'DELETE', below('/subtitles/fr'), editing(404)),
+    // A failed asset would be rendered again.
+    probe(assetDoor, 'POST', below('/reprocess'), (who, asset) =>
+      editsAsset(who, asset) && asset.processing === 'failed' ? null : changingAsset(who, asset, 200),
+    ),
+    probe(adminDoor, 'POST', below('/request-access'), (who, asset) => {
+      if (answerOf(who, asset) === 'missing') return 404;
+      return owns(who, asset) ? 400 : [200, 201];
+    }),
   ];
 }
 
@@ -124,7 +108,7 @@ export async function lookAtAsset(matrix: Matrix, caller: Caller, cell: AssetCel
     withheld: dueWithheld(who, cell),
     shown: dueAsset(who, cell, switches),
   };
-  const due = refusalAt(who, caller.scopes, readDoor, switches) ?? looks[answerOf(who, cell)];
+  const due = refusalOf(caller, readDoor, switches) ?? looks[answerOf(who, cell)];
   matrix.ledger.hold(`${caller.name}: GET /assets/{id}: ${labelOfAsset(cell)}`, got, due);
 }
 
@@ -151,7 +135,7 @@ export async function lookAtBytes(
   turn = 0,
 ) {
   const who = caller.kind;
-  const refusal = refusalAt(who, caller.scopes, readDoor, switches);
+  const refusal = refusalOf(caller, readDoor, switches);
   const served = isServed(who, cell, switches);
   const hold = async (path: string, isThere: boolean, as: 'sent' | 'known' = how) => {
     const { status } = await caller.visitor.send(

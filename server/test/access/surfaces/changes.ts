@@ -1,13 +1,16 @@
 import {
   ask,
+  assetDoor,
   changing,
   changingAsset,
   changingPost,
-  commenting,
+  commentDoor,
   labelOfAsset,
   labelOfPost,
   type Probe,
-  posting,
+  pathsOf,
+  postDoor,
+  probe,
   reading,
   threadOf,
 } from '../asking.ts';
@@ -21,7 +24,9 @@ import { type Caller, PUBLISHED, WIP } from '../world.ts';
 
 /** Separate rows for callers who may edit, move, delete and restore. */
 export async function throwaways(matrix: Matrix): Promise<{ posts: PostCell[]; assets: AssetCell[] }> {
-  const { db } = matrix.world.library.deps;
+  const { library, refs, refOf, teamIds, hash } = matrix.world;
+  const { db } = library.deps;
+  const commenter = { author_user_ref: refOf(commentAuthor) };
   const posts: PostCell[] = [];
   const assets: AssetCell[] = [];
   const samplePost = must(matrix.world.sample[0], 'sample');
@@ -36,8 +41,8 @@ export async function throwaways(matrix: Matrix): Promise<{ posts: PostCell[]; a
       const { id } = await db
         .insertInto('posts')
         .values({
-          author_user_ref: must(matrix.world.refs.author, 'author'),
-          team_id: matrix.world.teamIds.get(team) ?? null,
+          author_user_ref: must(refs.author, 'author'),
+          team_id: teamIds.get(team) ?? null,
           visibility: state.visibility,
           state_id: state.draft ? WIP : PUBLISHED,
         })
@@ -45,16 +50,12 @@ export async function throwaways(matrix: Matrix): Promise<{ posts: PostCell[]; a
         .executeTakeFirstOrThrow();
       const comment = await db
         .insertInto('comments')
-        .values({ post_id: id, author_user_ref: matrix.world.refOf(commentAuthor), body: 'mine' })
+        .values({ ...commenter, post_id: id, body: 'mine' })
         .returning('id')
         .executeTakeFirstOrThrow();
       const board = await db
         .insertInto('whiteboards')
-        .values({
-          post_id: id,
-          author_user_ref: matrix.world.refOf(commentAuthor),
-          strokes: JSON.stringify([{ points: [[0, 0]] }]),
-        })
+        .values({ ...commenter, post_id: id, strokes: JSON.stringify([{ points: [[0, 0]] }]) })
         .returning('id')
         .executeTakeFirstOrThrow();
       const none = { roots: [], reply: '', deletedRoot: '' };
@@ -69,11 +70,11 @@ export async function throwaways(matrix: Matrix): Promise<{ posts: PostCell[]; a
       const { id } = await db
         .insertInto('assets')
         .values({
-          owner_user_ref: matrix.world.refs.owner,
+          owner_user_ref: refs.owner,
           asset_type: 1,
-          file_hash: matrix.world.hash,
+          file_hash: hash,
           file_name: 'a.jpg',
-          team_id: matrix.world.teamIds.get(team) ?? null,
+          team_id: teamIds.get(team) ?? null,
           processing_status: 'ready',
           status,
           sensitivity,
@@ -99,92 +100,58 @@ export async function removeThrowaways(
 }
 
 export async function workOnPost(matrix: Matrix, caller: Caller, cell: PostCell, switches: Switches) {
-  const label = labelOfPost(cell);
-  const step = (probe: Probe<PostCell>) => ask(matrix, caller, probe, cell, label, switches);
-  await step({
-    ...posting,
-    method: 'PATCH',
-    path: ({ id }) => `/posts/${id}`,
-    body: { title: 'another' },
-    due: (who, post) => changingPost(who, post, 200),
-  });
-  await step({
-    ...commenting,
-    method: 'POST',
-    path: ({ id }) => `/posts/${id}/comments`,
-    body: { body: 'well' },
-    due: (who, post) => (!readsPost(who, post) ? 404 : post.draft ? 409 : 201),
-  });
-  await step({
-    ...posting,
-    method: 'POST',
-    path: ({ id }) => `/posts/${id}/whiteboards`,
-    body: { strokes: [{ points: [[0, 0]] }] },
-    due: (who, post) => (readsPost(who, post) ? 201 : 404),
-  });
-  await step({
-    ...posting,
-    method: 'POST',
-    path: ({ id }) => `/posts/${id}/like`,
-    due: (who, post) => reading(who, post),
-  });
+  const below = pathsOf('/posts');
+  const editing = (done: number) => (who: CallerKind, post: PostCell) => changingPost(who, post, done);
   const takingAway = (who: CallerKind, post: PostCell) => {
     const takesAway = readsPost(who, post) && (who === commentAuthor || editsPost(who, post));
     return changing(readsPost(who, post), takesAway, 204);
   };
-  await step({
-    ...commenting,
-    method: 'DELETE',
-    path: (post) => `/comments/${threadOf(post).byCommenter}`,
-    due: takingAway,
-  });
-  await step({
-    ...posting,
-    method: 'DELETE',
-    path: (post) => `/whiteboards/${threadOf(post).board}`,
-    due: takingAway,
-  });
-  await step({
-    ...posting,
-    method: 'POST',
-    path: ({ id, draft }) => `/posts/${id}/${draft ? 'publish' : 'unpublish'}`,
-    due: (who, post) => changingPost(who, post, 200),
-  });
-  await step({
-    ...posting,
-    method: 'DELETE',
-    path: ({ id }) => `/posts/${id}`,
-    due: (who, post) => changingPost(who, post, 204),
-  });
-  // The account that deleted it may undo that; for all others it is unchanged.
-  await step({
-    ...posting,
-    method: 'POST',
-    path: ({ id }) => `/admin/posts/${id}/restore`,
-    due: (who, post) => (editsPost(who, post) ? 204 : 404),
-  });
+  const steps: Probe<PostCell>[] = [
+    probe(postDoor, 'PATCH', below(''), editing(200), { body: { title: 'another' } }),
+    probe(
+      commentDoor,
+      'POST',
+      below('/comments'),
+      (who, post) => (!readsPost(who, post) ? 404 : post.draft ? 409 : 201),
+      { body: { body: 'well' } },
+    ),
+    probe(postDoor, 'POST', below('/whiteboards'), (who, post) => (readsPost(who, post) ? 201 : 404), {
+      body: { strokes: [{ points: [[0, 0]] }] },
+    }),
+    probe(postDoor, 'POST', below('/like'), reading),
+    probe(commentDoor, 'DELETE', (post) => `/comments/${threadOf(post).byCommenter}`, takingAway),
+    probe(postDoor, 'DELETE', (post) => `/whiteboards/${threadOf(post).board}`, takingAway),
+    probe(
+      postDoor,
+      'POST',
+      ({ id, draft }) => `/posts/${id}/${draft ? 'publish' : 'unpublish'}`,
+      editing(200),
+    ),
+    probe(postDoor, 'DELETE', below(''), editing(204)),
+    // The account that deleted it may undo that; for all others it is unchanged.
+    probe(
+      postDoor,
+      'POST',
+      ({ id }) => `/admin/posts/${id}/restore`,
+      (who, post) => (editsPost(who, post) ? 204 : 404),
+    ),
+  ];
+  for (const step of steps) await ask(matrix, caller, step, cell, labelOfPost(cell), switches);
 }
 
 export async function workOnAsset(matrix: Matrix, caller: Caller, cell: AssetCell, switches: Switches) {
-  const writing = { door: 'signedIn', scope: 'assets.write' } as const;
-  const step = (probe: Probe<AssetCell>) => ask(matrix, caller, probe, cell, labelOfAsset(cell), switches);
-  await step({
-    ...writing,
-    method: 'PATCH',
-    path: ({ id }) => `/assets/${id}`,
-    body: { title: 'another' },
-    due: (who, asset) => changingAsset(who, asset, 200),
-  });
-  await step({
-    ...writing,
-    method: 'DELETE',
-    path: ({ id }) => `/assets/${id}`,
-    due: (who, asset) => changingAsset(who, asset, 204),
-  });
-  await step({
-    ...writing,
-    method: 'POST',
-    path: ({ id }) => `/admin/assets/${id}/restore`,
-    due: (who, asset) => (editsAsset(who, asset) ? 204 : 404),
-  });
+  const path = ({ id }: AssetCell) => `/assets/${id}`;
+  const steps: Probe<AssetCell>[] = [
+    probe(assetDoor, 'PATCH', path, (who, asset) => changingAsset(who, asset, 200), {
+      body: { title: 'another' },
+    }),
+    probe(assetDoor, 'DELETE', path, (who, asset) => changingAsset(who, asset, 204)),
+    probe(
+      assetDoor,
+      'POST',
+      ({ id }) => `/admin/assets/${id}/restore`,
+      (who, asset) => (editsAsset(who, asset) ? 204 : 404),
+    ),
+  ];
+  for (const step of steps) await ask(matrix, caller, step, cell, labelOfAsset(cell), switches);
 }

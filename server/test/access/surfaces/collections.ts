@@ -1,4 +1,15 @@
-import { changing, everyItem, labelOfCollection, type Probe, posting, readDoor } from '../asking.ts';
+import {
+  accountDoor,
+  changing,
+  everyItem,
+  labelOfCollection,
+  type Probe,
+  pathsOf,
+  postDoor,
+  probe,
+  readDoor,
+  refusalOf,
+} from '../asking.ts';
 import { must } from '../cells.ts';
 import {
   type CollectionCell,
@@ -9,7 +20,6 @@ import {
   type PostCell,
   readsCollection,
   readsPost,
-  refusalAt,
   type Switches,
 } from '../due.ts';
 import { lookOfCollection, lookOfPost, type SeenCollection, type SeenPost } from '../looks.ts';
@@ -48,7 +58,7 @@ export async function lookAtCollection(
   const who = caller.kind;
   const label = () => `${caller.name}: ${labelOfCollection(cell)}`;
   const isOpen = readsCollection(who, cell);
-  const refusal = refusalAt(who, caller.scopes, readDoor, switches);
+  const refusal = refusalOf(caller, readDoor, switches);
   const { status, text } = await caller.visitor.send(`/collections/${cell.id}`);
   matrix.ledger.hold(label, status, refusal ?? (isOpen ? 200 : 404));
   if (status === 200)
@@ -76,81 +86,40 @@ const deletedOf = (posts: readonly PostCell[]) =>
     'deleted post',
   );
 
+const editing = (done: number) => (who: CallerKind, cell: CollectionCell) =>
+  changing(readsCollection(who, cell), editsCollection(who, cell), done);
+/** Moving a post needs the right to read it. */
+const moving = (place: number) => (who: CallerKind, cell: CollectionCell) =>
+  editing(readsPost(who, must(cell.posts[place], 'post')) ? 204 : 404)(who, cell);
+
 /** Every operation on a collection that changes nothing if it is allowed. */
 export function collectionProbes(matrix: Matrix): Probe<CollectionCell>[] {
-  const sharee = matrix.world.refOf('sharee');
-  const stranger = matrix.world.refOf('stranger');
-  const due = (who: CallerKind, cell: CollectionCell, done: number) =>
-    changing(readsCollection(who, cell), editsCollection(who, cell), done);
-  const reading = { method: 'GET', door: 'signedIn', scope: 'read' } as const;
+  const below = pathsOf('/collections');
+  const shareWith = (name: CallerKind) => below(`/shares/${matrix.world.refOf(name)}`);
   return [
-    { ...reading, path: ({ id }) => `/collections/${id}/shares`, due: (who, cell) => due(who, cell, 200) },
-    {
-      ...reading,
-      path: ({ id }) => `/collections/${id}/shares/${sharee}`,
-      due: (who, cell) => due(who, cell, 200),
-    },
-    {
-      ...posting,
-      method: 'PUT',
-      path: ({ id }) => `/collections/${id}/shares/${sharee}`,
-      due: (who, cell) => due(who, cell, 200),
-    },
+    probe(accountDoor, 'GET', below('/shares'), editing(200)),
+    probe(accountDoor, 'GET', shareWith('sharee'), editing(200)),
+    probe(postDoor, 'PUT', shareWith('sharee'), editing(200)),
     // It is not shared with them.
-    {
-      ...posting,
-      method: 'DELETE',
-      path: ({ id }) => `/collections/${id}/shares/${stranger}`,
-      due: (who, cell) => due(who, cell, 404),
-    },
-    {
-      ...posting,
-      method: 'PATCH',
-      path: ({ id }) => `/collections/${id}`,
-      body: {},
-      due: (who, cell) => due(who, cell, 200),
-    },
+    probe(postDoor, 'DELETE', shareWith('stranger'), editing(404)),
+    probe(postDoor, 'PATCH', below(''), editing(200), { body: {} }),
     // Adding a contained post changes nothing; posts that the caller cannot read are 404.
-    {
-      ...posting,
-      method: 'PUT',
-      path: ({ id, posts }) => `/collections/${id}/posts/${posts[0]?.id}`,
-      due: (who, cell) => {
-        const first = must(cell.posts[0], 'post');
-        return due(who, cell, readsPost(who, first) ? 204 : 404);
-      },
-    },
+    probe(postDoor, 'PUT', ({ id, posts }) => `/collections/${id}/posts/${posts[0]?.id}`, moving(0)),
     // Nobody may move deleted posts, although they keep their position.
-    {
-      ...posting,
-      method: 'PUT',
-      path: ({ id, posts }) => `/collections/${id}/posts/${deletedOf(posts).id}`,
-      due: (who, cell) => due(who, cell, 404),
-    },
-    {
-      ...posting,
-      method: 'PUT',
-      path: ({ id }) => `/collections/${id}/order`,
+    probe(
+      postDoor,
+      'PUT',
+      ({ id, posts }) => `/collections/${id}/posts/${deletedOf(posts).id}`,
+      editing(404),
+    ),
+    probe(postDoor, 'PUT', below('/order'), editing(404), {
       bodyOf: ({ posts }) => ({ post_ids: [deletedOf(posts).id] }),
-      due: (who, cell) => due(who, cell, 404),
-    },
+    }),
     // A list of one post keeps its position; a post that the caller cannot read counts as not contained.
-    {
-      ...posting,
-      method: 'PUT',
-      path: ({ id }) => `/collections/${id}/order`,
+    probe(postDoor, 'PUT', below('/order'), moving(1), {
       bodyOf: ({ posts }) => ({ post_ids: [posts[1]?.id] }),
-      due: (who, cell) => {
-        const second = must(cell.posts[1], 'post');
-        return due(who, cell, readsPost(who, second) ? 204 : 404);
-      },
-    },
-    {
-      ...posting,
-      method: 'DELETE',
-      path: ({ id }) => `/collections/${id}/posts/00000000-0000-4000-8000-0000000000ff`,
-      due: (who, cell) => due(who, cell, 204),
-    },
+    }),
+    probe(postDoor, 'DELETE', below('/posts/00000000-0000-4000-8000-0000000000ff'), editing(204)),
   ];
 }
 

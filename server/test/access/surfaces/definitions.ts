@@ -6,10 +6,8 @@ import {
   collectionFieldNames,
   collectionFields,
 } from '../about.ts';
-import { readDoor, together } from '../asking.ts';
-import { refusalAt } from '../due.ts';
+import { readDoor, refusalOf, together } from '../asking.ts';
 import { postAdministrators, shownEverything, teams } from '../matrix.ts';
-import { usual } from '../setting.ts';
 import type { Caller } from '../world.ts';
 
 /** Definitions of fields, and who sees them (FIELD-10). */
@@ -39,7 +37,7 @@ export async function lookAtDefinitions(about: About) {
     })),
   ];
   await together(callers, async (caller) => {
-    const refusal = refusalAt(caller.kind, caller.scopes, readDoor, usual);
+    const refusal = refusalOf(caller, readDoor);
     const { status, text } = await caller.visitor.send('/fields?status=any&limit=200');
     ledger.hold(`${caller.name}: /fields: status`, status, refusal ?? 200);
     const listed: { items: FieldDefinition[] } = status === 200 ? JSON.parse(text) : { items: [] };

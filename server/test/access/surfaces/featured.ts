@@ -1,6 +1,6 @@
 import type { About } from '../about.ts';
-import { labelOfPost, readDoor, together } from '../asking.ts';
-import { dueInFeed, isInFeed, type PostCell, refusalAt } from '../due.ts';
+import { labelOfPost, readDoor, refusalOf, together } from '../asking.ts';
+import { dueInFeed, isInFeed, type PostCell } from '../due.ts';
 import { lookOfPost, type SeenPost } from '../looks.ts';
 import { usual } from '../setting.ts';
 import type { Caller } from '../world.ts';
@@ -30,18 +30,11 @@ export async function lookAtFeatured({ ledger, callers }: About, rail: readonly 
   await together(callers, async (caller) => {
     const who = caller.kind;
     const { status, text } = await caller.visitor.send('/posts/featured');
-    ledger.hold(
-      `${caller.name}: featured: status`,
-      status,
-      refusalAt(who, caller.scopes, readDoor, usual) ?? 200,
-    );
+    ledger.hold(`${caller.name}: featured: status`, status, refusalOf(caller, readDoor) ?? 200);
     if (status === 200) {
       const due = rail.filter((post) => isInFeed(who, post)).map((post) => dueInFeed(who, post, usual));
-      ledger.hold(
-        `${caller.name}: featured`,
-        withoutCards(text).map(lookOfPost).join('\n\n'),
-        due.join('\n\n'),
-      );
+      const got = withoutCards(text).map(lookOfPost);
+      ledger.hold(`${caller.name}: featured`, got.join('\n\n'), due.join('\n\n'));
     }
     for (const post of rail.filter(({ deleted, draft }) => deleted || draft).slice(0, 5)) {
       const path = `/posts/${post.id}/featured`;
@@ -50,13 +43,10 @@ export async function lookAtFeatured({ ledger, callers }: About, rail: readonly 
       const due = refusal ?? (post.deleted ? 404 : 409);
       ledger.hold(`${caller.name}: feature ${labelOfPost(post)}`, put.status, due);
     }
-    const ids = rail.map(({ id }) => id);
-    const order = await caller.visitor.send('/posts/featured/order', {
-      method: 'PUT',
-      body: { post_ids: ids },
-    });
+    const body = { post_ids: rail.map(({ id }) => id) };
+    const order = await caller.visitor.status('PUT', '/posts/featured/order', body);
     // Not all of these are live, so no caller sees exactly this list.
     const due = caller.name === 'anonymous' ? 401 : administersPosts(caller) ? 409 : 403;
-    ledger.hold(`${caller.name}: order the rail`, order.status, due);
+    ledger.hold(`${caller.name}: order the rail`, order, due);
   });
 }

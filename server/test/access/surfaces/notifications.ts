@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { Notification } from '@vitrine/contract/notifications';
 import { type About, isShown } from '../about.ts';
-import { threadOf, together } from '../asking.ts';
+import { accountDoor, adminDoor, itemsAt, refusalOf, threadOf, together } from '../asking.ts';
 import { must } from '../cells.ts';
-import { type PostCell, readsCollection, readsPost, refusalAt } from '../due.ts';
-import { usual } from '../setting.ts';
-import type { Caller } from '../world.ts';
+import { type PostCell, readsCollection, readsPost } from '../due.ts';
+import { type Caller, inChunks } from '../world.ts';
 import { type Ask, decides } from './requests.ts';
 
 /**
@@ -25,8 +24,6 @@ interface Cell {
   /** Sent only by mail. */
   isMailOnly?: true;
 }
-
-const tellsPost = (post: PostCell) => (recipient: Caller) => readsPost(recipient.kind, post);
 
 /** Notifications about objects, by whether the recipient may see them. */
 function isTitleTold({ target }: Ask, { kind }: Caller): boolean {
@@ -54,17 +51,12 @@ function cellsFor(about: About, recipient: Caller, liker: number, asks: readonly
     ...threads.flatMap((post) => {
       const { byCommenter, deletedRoot } = threadOf(post);
       const said = { actor: person, post };
+      const isTold = ({ kind }: Caller) => readsPost(kind, post);
       return [
-        cell({ kind: 'comment', ...said, comment: byCommenter, isTold: tellsPost(post) }),
+        cell({ kind: 'comment', ...said, comment: byCommenter, isTold }),
         cell({ kind: 'reply', ...said, comment: deletedRoot, isTold: never }),
-        cell({ kind: 'mention', ...said, isTold: tellsPost(post) }),
-        cell({
-          kind: 'watched_comment',
-          ...said,
-          comment: byCommenter,
-          isTold: tellsPost(post),
-          isMailOnly: true,
-        }),
+        cell({ kind: 'mention', ...said, isTold }),
+        cell({ kind: 'watched_comment', ...said, comment: byCommenter, isTold, isMailOnly: true }),
       ];
     }),
     ...likedPosts(about).map((post, index) =>
@@ -72,7 +64,7 @@ function cellsFor(about: About, recipient: Caller, liker: number, asks: readonly
         kind: 'like',
         actor: liker,
         post,
-        isTold: (who) => stands(index) && readsPost(who.kind, post),
+        isTold: ({ kind }) => stands(index) && readsPost(kind, post),
       }),
     ),
     // Accounts that still follow.
@@ -89,11 +81,6 @@ function cellsFor(about: About, recipient: Caller, liker: number, asks: readonly
     cell({ kind: 'request_received', actor: person, isTold: never }),
     cell({ kind: 'request_decided', actor: person, isTold: never }),
   ].filter(({ ask }) => ask === undefined || recipient.ref !== null);
-}
-
-const CHUNK = 2000;
-async function inChunks<T>(rows: readonly T[], write: (chunk: T[]) => Promise<unknown>): Promise<void> {
-  for (let from = 0; from < rows.length; from += CHUNK) await write(rows.slice(from, from + CHUNK));
 }
 
 /** The notifications of every account, by ref. */
@@ -136,25 +123,11 @@ export async function addNotifications(about: About, asks: readonly Ask[]): Prom
   );
   await db.insertInto('notified_likes').values(likes).execute();
   const places = new Map(likedPosts(about).map(({ id }, index) => [id, index]));
-  const given = likes.filter(({ post_id }) => stands(places.get(post_id) ?? 0));
-  await db
-    .insertInto('post_likes')
-    .values(given.map(({ post_id, actor_user_ref }) => ({ post_id, user_ref: actor_user_ref })))
-    .execute();
+  const given = likes
+    .filter(({ post_id }) => stands(places.get(post_id) ?? 0))
+    .map(({ post_id, actor_user_ref }) => ({ post_id, user_ref: actor_user_ref }));
+  await db.insertInto('post_likes').values(given).execute();
   return byAccount;
-}
-
-async function everyNotification(caller: Caller): Promise<Notification[]> {
-  const all: Notification[] = [];
-  let cursor: string | null = null;
-  do {
-    const from: string = cursor === null ? '' : `&cursor=${cursor}`;
-    const { text } = await caller.visitor.send(`/account/notifications?limit=200${from}`);
-    const page: { items: Notification[]; next_cursor: string | null } = JSON.parse(text);
-    all.push(...page.items);
-    cursor = page.next_cursor;
-  } while (cursor !== null);
-  return all;
 }
 
 function lookOf({ kind, post, comment, request, actor_count }: Notification): string {
@@ -168,14 +141,14 @@ function dueOf({ kind, post, comment, ask }: Cell, recipient: Caller): string {
 }
 
 export async function lookAtNotifications({ ledger, callers }: About, byAccount: News) {
-  const read = { door: 'signedIn', scope: 'read' } as const;
   await together(callers, async (caller) => {
-    const refusal = refusalAt(caller.kind, caller.scopes, read, usual);
+    const refusal = refusalOf(caller, accountDoor);
     const { status, text } = await caller.visitor.send('/account/notifications/unread-count');
     ledger.hold(`${caller.name}: unread: status`, status, refusal ?? 200);
     if (refusal !== null) return;
     const cells = must(byAccount.get(caller.ref ?? 0), caller.name);
-    const seen = new Map((await everyNotification(caller)).map((one) => [one.id, lookOf(one)]));
+    const all = await itemsAt<Notification>(caller.visitor, '/account/notifications');
+    const seen = new Map(all.map((one) => [one.id, lookOf(one)]));
     const told = cells.filter((cell) => cell.isMailOnly !== true && cell.isTold(caller));
     for (const cell of cells) {
       const due = told.includes(cell) ? dueOf(cell, caller) : 'absent';
@@ -191,23 +164,20 @@ export async function lookAtNotifications({ ledger, callers }: About, byAccount:
 
 /** Accounts mark their own visible notifications as read; those of others and hidden ones do not exist for them. */
 export async function tryToRead({ ledger, callers }: About, byAccount: News) {
-  const write = { door: 'signedIn', scope: 'admin' } as const;
   await together(callers, async (caller) => {
-    const refusal = refusalAt(caller.kind, caller.scopes, write, usual);
+    const refusal = refusalOf(caller, adminDoor);
     const mark = async (what: string, id: string, due: number) => {
       const { status } = await caller.visitor.send(`/account/notifications/${id}/read`, { method: 'POST' });
       ledger.hold(`${caller.name}: read ${what}`, status, refusal ?? due);
     };
     const [another] = [...byAccount].find(([ref]) => ref !== caller.ref) ?? [];
     const theirs = byAccount.get(another ?? 0) ?? [];
-    const theirKinds = ['comment', 'mention', 'like', 'request_decided'] as const;
-    for (const kind of theirKinds) {
+    for (const kind of ['comment', 'mention', 'like', 'request_decided']) {
       for (const cell of theirs.filter((one) => one.kind === kind).slice(0, 3))
         await mark(`another's ${kind}`, cell.id, 404);
     }
     const mine = byAccount.get(caller.ref ?? 0) ?? [];
-    for (const cell of mine.filter((_, index) => index % 11 === 0)) {
+    for (const cell of mine.filter((_, index) => index % 11 === 0))
       await mark(`a ${cell.kind}`, cell.id, cell.isMailOnly !== true && cell.isTold(caller) ? 204 : 404);
-    }
   });
 }

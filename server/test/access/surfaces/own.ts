@@ -1,13 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { type About, aboutPortion } from '../about.ts';
-import { labelOfPost, together } from '../asking.ts';
-import { readsPost, refusalAt } from '../due.ts';
-import { usual } from '../setting.ts';
+import { accountDoor, adminDoor, labelOfPost, refusalOf, together } from '../asking.ts';
+import { readsPost } from '../due.ts';
 
 /** Private settings of an account: searches, views and watched objects. Those of others do not exist for it. */
-
-const reading = { door: 'signedIn', scope: 'read' } as const;
-const writing = { door: 'signedIn', scope: 'admin' } as const;
 
 type Kept = readonly { path: string; ids: ReadonlyMap<number, string> }[];
 
@@ -40,14 +36,14 @@ export async function lookAtKept({ ledger, callers }: About, kept: Kept) {
   await together(callers, async (caller) => {
     for (const { path, ids } of kept) {
       const { status, text } = await caller.visitor.send(path);
-      const refusal = refusalAt(caller.kind, caller.scopes, reading, usual);
+      const refusal = refusalOf(caller, accountDoor);
       ledger.hold(`${caller.name}: ${path}: status`, status, refusal ?? 200);
       if (status === 200) {
         const answer: { id: string }[] | { items: { id: string }[] } = JSON.parse(text);
         const items = Array.isArray(answer) ? answer : answer.items;
         ledger.hold(`${caller.name}: ${path}`, items.map(({ id }) => id).join(), ids.get(caller.ref ?? 0));
       }
-      const locked = refusalAt(caller.kind, caller.scopes, writing, usual);
+      const locked = refusalOf(caller, adminDoor);
       for (const [ref, id] of [...ids].filter(
         ([ref]) => (ref + (caller.ref ?? 0)) % 11 === 0 || ref === caller.ref,
       )) {
@@ -67,13 +63,13 @@ export async function lookAtWatches({ world, ledger, callers }: About) {
     for (const [turn, post] of aboutPortion(caller, world.sample).entries()) {
       const due = readsPost(caller.kind, post) ? 200 : 404;
       const probes = [
-        ['GET', reading],
-        ['PUT', writing],
-        ['DELETE', writing],
+        ['GET', accountDoor],
+        ['PUT', adminDoor],
+        ['DELETE', adminDoor],
       ] as const;
       for (const [method, door] of probes.filter((_, index) => index === turn % 3)) {
         const { status } = await caller.visitor.send(`/posts/${post.id}/watch`, { method });
-        const wanted = refusalAt(caller.kind, caller.scopes, door, usual) ?? due;
+        const wanted = refusalOf(caller, door) ?? due;
         ledger.hold(`${caller.name}: ${method} watch of ${labelOfPost(post)}`, status, wanted);
       }
     }

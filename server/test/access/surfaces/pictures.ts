@@ -1,6 +1,6 @@
 import type { About } from '../about.ts';
-import { labelOfAsset, readDoor, together } from '../asking.ts';
-import { isServed, refusalAt } from '../due.ts';
+import { labelOfAsset, readDoor, refusalOf, together } from '../asking.ts';
+import { isServed } from '../due.ts';
 import { byAssets } from '../matrix.ts';
 import { portion, usual } from '../setting.ts';
 
@@ -22,7 +22,7 @@ export async function lookAtPictures({ world, ledger, callers }: About) {
         body: { asset_id: cell.id, limit: MOST },
       });
       const label = () => `${caller.name}: by the picture of ${labelOfAsset(cell)}`;
-      const due = refusalAt(who, caller.scopes, readDoor, usual) ?? (served.has(cell.id) ? 200 : 404);
+      const due = refusalOf(caller, readDoor) ?? (served.has(cell.id) ? 200 : 404);
       ledger.hold(() => `${label()}: status`, status, due);
       if (status !== 200) continue;
       const { items }: { items: { asset: { id: string } }[] } = JSON.parse(text);

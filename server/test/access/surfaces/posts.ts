@@ -1,133 +1,82 @@
 import {
+  accountDoor,
   changing,
   changingPost,
-  commenting,
+  commentDoor,
   labelOfPost,
   type Probe,
-  posting,
-  publicRead,
+  pathsOf,
+  postDoor,
+  probe,
   readDoor,
   reading,
+  refusalOf,
   threadOf,
 } from '../asking.ts';
-import { duePost, type PostCell, readsPost, refusalAt, type Switches } from '../due.ts';
+import { duePost, type PostCell, readsPost, type Switches } from '../due.ts';
 import { lookOfPost } from '../looks.ts';
-import { commentAuthor } from '../matrix.ts';
+import { type CallerKind, commentAuthor } from '../matrix.ts';
 import type { Matrix } from '../setting.ts';
 import type { Caller } from '../world.ts';
 
 /** A single post with its thread, likes, whiteboards and shares. */
 
+const commentOf = (post: PostCell) => `/comments/${threadOf(post).byCommenter}`;
+const deletedCommentOf = (post: PostCell) => `/comments/${threadOf(post).deletedRoot}`;
+const editing = (done: number) => (who: CallerKind, post: PostCell) => changingPost(who, post, done);
+
 /** Every operation on a post that changes nothing if it is allowed. */
 export function postProbes(matrix: Matrix): Probe<PostCell>[] {
-  const sharee = matrix.world.refOf('sharee');
-  const stranger = matrix.world.refOf('stranger');
+  const below = pathsOf('/posts');
+  const shareWith = (name: CallerKind) => below(`/shares/${matrix.world.refOf(name)}`);
   const probes: Probe<PostCell>[] = [
-    { ...publicRead, path: ({ id }) => `/posts/${id}/comments`, due: reading },
-    { ...publicRead, path: ({ id }) => `/posts/${id}/whiteboards`, due: reading },
-    { ...publicRead, path: (post) => `/comments/${threadOf(post).byCommenter}/replies`, due: reading },
-    {
-      method: 'GET',
-      door: 'signedIn',
-      scope: 'read',
-      path: ({ id }) => `/posts/${id}/shares`,
-      due: (who, post) => changingPost(who, post, 200),
-    },
-    {
-      method: 'GET',
-      door: 'signedIn',
-      scope: 'read',
-      path: ({ id }) => `/posts/${id}/shares/${sharee}`,
-      due: (who, post) => changingPost(who, post, 200),
-    },
-    {
-      ...posting,
-      method: 'PUT',
-      path: ({ id }) => `/posts/${id}/shares/${sharee}`,
-      due: (who, post) => changingPost(who, post, 200),
-    },
+    probe(readDoor, 'GET', below('/comments'), reading),
+    probe(readDoor, 'GET', below('/whiteboards'), reading),
+    probe(readDoor, 'GET', (post) => `${commentOf(post)}/replies`, reading),
+    probe(accountDoor, 'GET', below('/shares'), editing(200)),
+    probe(accountDoor, 'GET', shareWith('sharee'), editing(200)),
+    probe(postDoor, 'PUT', shareWith('sharee'), editing(200)),
     // The post is not shared with them.
-    {
-      ...posting,
-      method: 'DELETE',
-      path: ({ id }) => `/posts/${id}/shares/${stranger}`,
-      due: (who, post) => changingPost(who, post, 404),
-    },
-    {
-      ...posting,
-      method: 'PATCH',
-      path: ({ id }) => `/posts/${id}`,
-      body: {},
-      due: (who, post) => changingPost(who, post, 200),
-    },
+    probe(postDoor, 'DELETE', shareWith('stranger'), editing(404)),
+    probe(postDoor, 'PATCH', below(''), editing(200), { body: {} }),
     // Moving a post from a state that it is not in returns 409 to callers who may move it.
-    {
-      ...posting,
-      method: 'POST',
-      path: ({ id, draft }) => `/posts/${id}/${draft ? 'unpublish' : 'publish'}`,
-      due: (who, post) => changingPost(who, post, 409),
-    },
+    probe(
+      postDoor,
+      'POST',
+      ({ id, draft }) => `/posts/${id}/${draft ? 'unpublish' : 'publish'}`,
+      editing(409),
+    ),
     // Comments are off in every post of the sample (POST-31).
-    {
-      ...commenting,
-      method: 'POST',
-      path: ({ id }) => `/posts/${id}/comments`,
+    probe(commentDoor, 'POST', below('/comments'), (who, post) => (readsPost(who, post) ? 409 : 404), {
       body: { body: 'well' },
-      due: (who, post) => (readsPost(who, post) ? 409 : 404),
-    },
-    {
-      ...commenting,
-      method: 'PATCH',
-      path: (post) => `/comments/${threadOf(post).byCommenter}`,
-      body: {},
-      due: (who, post) => changing(readsPost(who, post), readsPost(who, post) && who === commentAuthor, 200),
-    },
-    {
-      ...commenting,
-      method: 'DELETE',
-      path: (post) => `/comments/${threadOf(post).byCommenter}/like`,
-      due: reading,
-    },
-    {
-      ...posting,
-      method: 'DELETE',
-      path: ({ id }) => `/posts/${id}/like`,
-      due: (who, post) => (who === commentAuthor ? null : reading(who, post)),
-    },
-    {
-      ...posting,
-      method: 'POST',
-      path: ({ id }) => `/posts/${id}/like`,
-      due: (who, post) => (who !== commentAuthor && readsPost(who, post) ? null : reading(who, post)),
-    },
-    { ...publicRead, path: ({ id }) => `/posts/${id}/like`, due: reading },
+    }),
+    probe(
+      commentDoor,
+      'PATCH',
+      commentOf,
+      (who, post) => changing(readsPost(who, post), readsPost(who, post) && who === commentAuthor, 200),
+      { body: {} },
+    ),
+    probe(commentDoor, 'DELETE', (post) => `${commentOf(post)}/like`, reading),
+    probe(postDoor, 'DELETE', below('/like'), (who, post) =>
+      who === commentAuthor ? null : reading(who, post),
+    ),
+    probe(postDoor, 'POST', below('/like'), (who, post) =>
+      who !== commentAuthor && readsPost(who, post) ? null : reading(who, post),
+    ),
+    probe(readDoor, 'GET', below('/like'), reading),
   ];
-  return probes.map((probe) => ({ ...probe, hidesPost: true }));
+  return probes.map((one) => ({ ...one, hidesPost: true }));
 }
 
 /** Deleted comments do not exist for any caller. */
 export function deletedCommentProbes(): Probe<PostCell>[] {
+  const missing = () => 404;
   return [
-    { ...publicRead, path: (post) => `/comments/${threadOf(post).deletedRoot}/replies`, due: () => 404 },
-    {
-      ...commenting,
-      method: 'PATCH',
-      path: (post) => `/comments/${threadOf(post).deletedRoot}`,
-      body: {},
-      due: () => 404,
-    },
-    {
-      ...commenting,
-      method: 'DELETE',
-      path: (post) => `/comments/${threadOf(post).deletedRoot}`,
-      due: () => 404,
-    },
-    {
-      ...commenting,
-      method: 'POST',
-      path: (post) => `/comments/${threadOf(post).deletedRoot}/like`,
-      due: () => 404,
-    },
+    probe(readDoor, 'GET', (post) => `${deletedCommentOf(post)}/replies`, missing),
+    probe(commentDoor, 'PATCH', deletedCommentOf, missing, { body: {} }),
+    probe(commentDoor, 'DELETE', deletedCommentOf, missing),
+    probe(commentDoor, 'POST', (post) => `${deletedCommentOf(post)}/like`, missing),
   ];
 }
 
@@ -135,7 +84,7 @@ export async function lookAtPost(matrix: Matrix, caller: Caller, cell: PostCell,
   const { status, text } = await caller.visitor.send(`/posts/${cell.id}`);
   const who = caller.kind;
   const got = status === 200 ? lookOfPost(JSON.parse(text)) : status;
-  const refusal = refusalAt(who, caller.scopes, readDoor, switches);
+  const refusal = refusalOf(caller, readDoor, switches);
   const due = refusal ?? (readsPost(who, cell) ? duePost(who, cell, switches, true) : 404);
   matrix.ledger.hold(`${caller.name}: GET /posts/{id}: ${labelOfPost(cell)}`, got, due);
 }
@@ -143,7 +92,7 @@ export async function lookAtPost(matrix: Matrix, caller: Caller, cell: PostCell,
 export async function lookAtThread(matrix: Matrix, caller: Caller, cell: PostCell, switches: Switches) {
   const who = caller.kind;
   const thread = threadOf(cell);
-  const isLetIn = refusalAt(who, caller.scopes, readDoor, switches) === null;
+  const isLetIn = refusalOf(caller, readDoor, switches) === null;
   if (!isLetIn || !readsPost(who, cell)) return;
   const comments = await caller.visitor.send(`/posts/${cell.id}/comments`);
   const page: { items: { id: string; replies: { id: string }[]; author?: unknown }[] } = JSON.parse(

@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { ResourceRequest } from '@vitrine/contract/requests';
 import type { About } from '../about.ts';
-import { together } from '../asking.ts';
+import { accountDoor, adminDoor, itemsAt, refusalOf, together } from '../asking.ts';
 import { must } from '../cells.ts';
-import { type AssetCell, type CollectionCell, type PostCell, refusalAt } from '../due.ts';
+import type { AssetCell, CollectionCell, PostCell } from '../due.ts';
 import type { CallerKind } from '../matrix.ts';
-import { usual } from '../setting.ts';
 import type { Caller } from '../world.ts';
 
 /** Requests (REQUEST-16): who sees which queue, and who decides which request. */
@@ -32,13 +31,7 @@ export interface Ask {
 }
 
 const refOf = ({ callers }: About, name: string) =>
-  must(
-    must(
-      callers.find((caller) => caller.name === name),
-      name,
-    ).ref,
-    `${name}'s account`,
-  );
+  must(callers.find((caller) => caller.name === name)?.ref, `account of ${name}`);
 
 /** Assets of the owner, of others and without owner, live, unreadable and deleted; deleted posts and collections. */
 function targets({ world }: About): Target[] {
@@ -104,9 +97,8 @@ export async function addRequests(about: About): Promise<Ask[]> {
   for (const target of targets(about)) {
     const codes = target.kind === 'asset' ? [ACCESS, 'teams.write', RESTORE] : [RESTORE];
     for (const capability of codes) {
-      for (const by of requesters) {
+      for (const by of requesters)
         asks.push({ id: randomUUID(), by, target, capability, state: 'pending', decidedBy: null });
-      }
       const state = must(states[1 + (asks.length % 3)], 'state');
       const decidedBy = state === 'expired' ? null : 'follower';
       asks.push({ id: randomUUID(), by: 'commenter', target, capability, state, decidedBy });
@@ -171,19 +163,6 @@ function isIncoming(about: About, caller: Caller, ask: Ask): boolean {
 const mayDecideNow = ({ name, scopes }: Caller) =>
   !name.startsWith('impersonator') && (scopes === null || scopes.includes('admin'));
 
-async function everyRequest(caller: Caller, path: string): Promise<ResourceRequest[]> {
-  const all: ResourceRequest[] = [];
-  let cursor: string | null = null;
-  do {
-    const from: string = cursor === null ? '' : `&cursor=${cursor}`;
-    const { text } = await caller.visitor.send(`${path}?limit=200${from}`);
-    const page: { items: ResourceRequest[]; next_cursor: string | null } = JSON.parse(text);
-    all.push(...page.items);
-    cursor = page.next_cursor;
-  } while (cursor !== null);
-  return all;
-}
-
 export async function lookAtRequests(about: About, asks: readonly Ask[]) {
   const { ledger, callers } = about;
   const queues: [string, (caller: Caller, ask: Ask) => boolean][] = [
@@ -195,27 +174,20 @@ export async function lookAtRequests(about: About, asks: readonly Ask[]) {
     for (const [path, rule] of queues) {
       const { status } = await caller.visitor.send(`${path}?limit=1`);
       const isClosed = path === '/admin/requests' && !grants(caller);
-      const refusal = refusalAt(caller.kind, caller.scopes, { door: 'signedIn', scope: 'read' }, usual);
+      const refusal = refusalOf(caller, accountDoor);
       const due = refusal ?? (isClosed ? 403 : 200);
       ledger.hold(`${caller.name}: ${path}: status`, status, due);
       if (status !== 200) continue;
-      const shown = new Map(
-        (await everyRequest(caller, path)).map(({ id, decidable_by_caller }) => [id, decidable_by_caller]),
-      );
+      const items = await itemsAt<ResourceRequest>(caller.visitor, path);
+      const shown = new Map(items.map(({ id, decidable_by_caller }) => [id, decidable_by_caller]));
       for (const ask of asks) {
         const label = () => `${caller.name}: ${path}: ${labelOfAsk(ask)}`;
         const flag = ask.state === 'pending' && mayDecideNow(caller) && decides(about, caller, ask);
-        ledger.hold(
-          label,
-          shown.has(ask.id) ? shown.get(ask.id) : 'absent',
-          rule(caller, ask) ? flag : 'absent',
-        );
+        const got = shown.has(ask.id) ? shown.get(ask.id) : 'absent';
+        ledger.hold(label, got, rule(caller, ask) ? flag : 'absent');
       }
-      ledger.hold(
-        `${caller.name}: ${path}: how many`,
-        shown.size,
-        asks.filter((ask) => rule(caller, ask)).length,
-      );
+      const count = asks.filter((ask) => rule(caller, ask)).length;
+      ledger.hold(`${caller.name}: ${path}: how many`, shown.size, count);
     }
   });
 }
@@ -232,25 +204,18 @@ export async function tryToDecide(about: About, asks: readonly Ask[]) {
   const { ledger, callers } = about;
   await together(callers, async (caller) => {
     const turn = callers.indexOf(caller);
-    const door = refusalAt(caller.kind, caller.scopes, { door: 'signedIn', scope: 'admin' }, usual);
+    const door = refusalOf(caller, adminDoor);
     const refusal = door ?? (mayDecideNow(caller) ? null : 403);
     const isDecider = asks.some((ask) => decides(about, caller, ask) || caller.name === ask.decidedBy);
     // A third of all for callers who may decide something, fewer for all others.
     const asked = asks.filter((_, index) => (index + turn) % (isDecider ? 3 : 37) === 0);
+    const decide = (id: string) => caller.visitor.status('POST', `/admin/requests/${id}/decide`, ended);
     for (const ask of asked) {
-      const { status } = await caller.visitor.send(`/admin/requests/${ask.id}/decide`, {
-        method: 'POST',
-        body: ended,
-      });
       const knows = decides(about, caller, ask) || caller.name === ask.decidedBy;
       const due = refusal ?? (knows ? (ask.state === 'pending' ? 400 : 409) : 403);
-      ledger.hold(`${caller.name}: decide ${labelOfAsk(ask)}`, status, due);
+      ledger.hold(`${caller.name}: decide ${labelOfAsk(ask)}`, await decide(ask.id), due);
     }
-    const unknown = await caller.visitor.send(`/admin/requests/${randomUUID()}/decide`, {
-      method: 'POST',
-      body: ended,
-    });
     const due = refusal ?? (grants(caller) ? 404 : 403);
-    ledger.hold(`${caller.name}: decide what nobody asked`, unknown.status, due);
+    ledger.hold(`${caller.name}: decide what nobody asked`, await decide(randomUUID()), due);
   });
 }

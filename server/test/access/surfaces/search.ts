@@ -9,7 +9,7 @@ import {
   type Rule,
   readsAll,
 } from '../about.ts';
-import { everyItem, labelOfAsset, readDoor, together } from '../asking.ts';
+import { everyItem, labelOfAsset, readDoor, refusalOf, together } from '../asking.ts';
 import { must } from '../cells.ts';
 import {
   isDisclosed,
@@ -26,9 +26,9 @@ import type { Caller } from '../world.ts';
 
 /** SEARCH-1: callers search what they can read. */
 
-/** The query, and the assets that it finds for each caller. */
 const nobody: Rule = () => false;
 
+/** The query, and the assets that it finds for each caller. */
 const questions: readonly [string, Rule][] = [
   ['quokka', isShown],
   ['"quokka plover"', isShown],
@@ -81,7 +81,7 @@ async function ask(
   switches = usual,
 ): Promise<SearchPage | null> {
   const { status, text } = await caller.visitor.send(`/search?${query}`);
-  const refusal = refusalAt(caller.kind, caller.scopes, readDoor, switches);
+  const refusal = refusalOf(caller, readDoor, switches);
   ledger.hold(`${caller.name}: /search?${query}: status`, status, refusal ?? 200);
   return status === 200 ? JSON.parse(text) : null;
 }
@@ -91,25 +91,27 @@ export function holdSet({ ledger }: About, name: string, got: readonly string[],
   const [seen, wanted] = [new Set(got), new Set(due)];
   const more = got.filter((id) => !wanted.has(id));
   const less = due.filter((id) => !seen.has(id));
-  ledger.hold(
-    name,
-    `${got.length}, too many ${more.slice(0, 3)}, missing ${less.slice(0, 3)}`,
-    `${due.length}, too many , missing `,
-  );
+  const found = `${got.length}, too many ${more.slice(0, 3)}, missing ${less.slice(0, 3)}`;
+  ledger.hold(name, found, `${due.length}, too many , missing `);
 }
 
-/** Returns all hits of a kind, from all pages. */
-async function everyHit(about: About, caller: Caller, query: string): Promise<string[] | null> {
-  const ids: string[] = [];
-  let cursor: string | null = null;
-  do {
-    const from: string = cursor === null ? '' : `&cursor=${cursor}`;
-    const page: SearchPage | null = await ask(about, caller, `limit=200&${query}${from}`);
-    if (page === null) return null;
-    ids.push(...page.items.map(idOf));
-    cursor = page.next_cursor;
-  } while (cursor !== null);
-  return ids;
+/** Compares all hits of a kind, from all pages, unless the operation refuses the caller. */
+async function holdHits(about: About, caller: Caller, query: string, due: readonly string[]): Promise<void> {
+  const found = await everyItem<SearchHit>(about.ledger, caller, '/search', query, usual);
+  if (found !== null) holdSet(about, `${caller.name}: /search?${query}`, found.map(idOf), due);
+}
+
+/** Compares all items of a list that is searched, unless the operation refuses the caller. */
+async function holdListed(
+  about: About,
+  caller: Caller,
+  at: '/posts' | '/assets',
+  query: string,
+  due: readonly string[],
+): Promise<void> {
+  const found = await everyItem<{ id: string }>(about.ledger, caller, at, query, usual);
+  const ids = found?.map(({ id }) => id);
+  if (ids !== undefined) holdSet(about, `${caller.name}: ${at}?${query}`, ids, due);
 }
 
 /** Totals and facets of assets. */
@@ -152,18 +154,14 @@ export async function lookAtTotals(about: About) {
 
 /** Assets found by `/search` and by `/assets?q=`. */
 export async function lookAtFoundAssets(about: About) {
-  const { world, ledger, callers } = about;
+  const { world, callers } = about;
   const asked = questions.filter(([q]) => ['quokka', 'numbat', 'ocelot', 'margay'].includes(q));
   await together([...callers.entries()], async ([place, caller]) => {
     for (const [index, [q, rule]] of asked.entries()) {
       if (!isAsked(caller, place, index)) continue;
       const due = world.assets.filter((asset) => rule(caller.kind, asset)).map(({ id }) => id);
-      const found = await everyHit(about, caller, `kind=asset&q=${q}`);
-      if (found !== null) holdSet(about, `${caller.name}: /search?q=${q}`, found, due);
-      if (q !== 'quokka' && q !== 'ocelot') continue;
-      const listed = await everyItem<{ id: string }>(ledger, caller, '/assets', `q=${q}`, usual);
-      const ids = listed?.map(({ id }) => id);
-      if (ids !== undefined) holdSet(about, `${caller.name}: /assets?q=${q}`, ids, due);
+      await holdHits(about, caller, `kind=asset&q=${q}`, due);
+      if (q === 'quokka' || q === 'ocelot') await holdListed(about, caller, '/assets', `q=${q}`, due);
     }
   });
 }
@@ -210,14 +208,14 @@ const searched = (post: PostCell) => post.tag === 'sample' || post.tag === 'gall
 
 /** Posts, collections and people. */
 export async function lookAtFoundOthers(about: About) {
-  const { world, ledger, callers } = about;
+  const { world, callers } = about;
   await together([...callers.entries()], async ([place, caller]) => {
     const who = caller.kind;
     const posts = world.posts.filter((post) => searched(post) && isInFeed(who, post)).map(({ id }) => id);
     const shelves = world.collections.filter((shelf) => readsCollection(who, shelf)).map(({ id }) => id);
     const { plain, global, gated } = collectionFields;
     const gate = (reads: (kind: typeof who) => boolean) => (reads(who) ? shelves : []);
-    const people = (...names: string[]) => names;
+    const toAccounts = (name: string) => (who === 'anonymous' ? [] : [name]);
     const questions: [string, string[]][] = [
       ['kind=post&q=heron', posts],
       ['kind=post&q=egret', posts],
@@ -227,28 +225,23 @@ export async function lookAtFoundOthers(about: About) {
       [`kind=collection&q=${gated.word}`, gate(gated.reads)],
       ['kind=collection&q=dodo', []],
       // IDENTITY-3, SEARCH-14: visitors see neither hidden accounts nor full names.
-      ['kind=user&q=hidden', isDisclosed(who, 'hidden') ? people('hidden') : []],
-      ['kind=user&q=olga', who === 'anonymous' ? [] : people('owner')],
-      ['kind=user&q=anna', who === 'anonymous' ? [] : people('author')],
-      ['kind=user&q=oolga', who === 'anonymous' ? [] : people('owner')],
-      ['kind=user&q=%22the+author%22', people('author', 'followed by the author')],
+      ['kind=user&q=hidden', isDisclosed(who, 'hidden') ? ['hidden'] : []],
+      ['kind=user&q=olga', toAccounts('owner')],
+      ['kind=user&q=anna', toAccounts('author')],
+      ['kind=user&q=oolga', toAccounts('owner')],
+      ['kind=user&q=%22the+author%22', ['author', 'followed by the author']],
       ['kind=user&q=gone', []],
     ];
-    for (const [index, [query, due]] of questions.entries()) {
-      if (!isAsked(caller, place, index)) continue;
-      const found = await everyHit(about, caller, query);
-      if (found !== null) holdSet(about, `${caller.name}: /search?${query}`, found, due);
-    }
-    const listed = await everyItem<{ id: string }>(ledger, caller, '/posts', 'q=heron', usual);
-    const ids = listed?.map(({ id }) => id);
-    if (ids !== undefined) holdSet(about, `${caller.name}: /posts?q=heron`, ids, posts);
+    for (const [index, [query, due]] of questions.entries())
+      if (isAsked(caller, place, index)) await holdHits(about, caller, query, due);
+    await holdListed(about, caller, '/posts', 'q=heron', posts);
   });
 }
 
 export async function lookAtSuggestions(about: About) {
   const { world, ledger, callers } = about;
   await together([...callers.entries()], async ([place, caller]) => {
-    const refusal = refusalAt(caller.kind, caller.scopes, readDoor, usual);
+    const refusal = refusalOf(caller, readDoor);
     const who = caller.kind;
     const words = ['quok', 'hero', 'avoc', 'ocel', 'marg', 'kaka', 'gala', 'olg', 'hidd'];
     for (const q of words.filter((_, index) => isAsked(caller, place, index))) {

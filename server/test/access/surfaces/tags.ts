@@ -1,15 +1,12 @@
 import type { Tag } from '@vitrine/contract/tags';
 import { sql } from 'kysely';
 import { type About, isShown } from '../about.ts';
-import { readDoor, together } from '../asking.ts';
-import { isShared, refusalAt } from '../due.ts';
-import { usual } from '../setting.ts';
-import type { Caller } from '../world.ts';
+import { accountDoor, itemsAt, readDoor, refusalOf, together } from '../asking.ts';
+import { isShared } from '../due.ts';
 import { holdSet } from './search.ts';
 
 /** Tags: callers see those of posts that they read and assets that they see; unused names are not found. */
 
-const door = { door: 'signedIn', scope: 'read' } as const;
 const nameOf = (kind: 'ptag' | 'atag', index: number) => `${kind}${String(index).padStart(4, '0')}`;
 
 export interface Tagged {
@@ -42,45 +39,29 @@ export async function addTags({ world, callers }: About): Promise<Tagged> {
   return { posts, assets };
 }
 
-async function everyTag(caller: Caller, q: string): Promise<Tag[]> {
-  const found: Tag[] = [];
-  let cursor: string | null = null;
-  do {
-    const from: string = cursor === null ? '' : `&cursor=${cursor}`;
-    const { text } = await caller.visitor.send(`/tags?limit=200&q=${q}${from}`);
-    const page: { items: Tag[]; next_cursor: string | null } = JSON.parse(text);
-    found.push(...page.items);
-    cursor = page.next_cursor;
-  } while (cursor !== null);
-  return found;
-}
-
 export async function lookAtTags(about: About, { posts, assets }: Tagged) {
   const { ledger, callers, world } = about;
   await together(callers, async (caller) => {
     const who = caller.kind;
     const label = `${caller.name}: tags`;
     const own = await caller.visitor.send('/auth/me/followed-tags');
-    const ownDue = refusalAt(who, caller.scopes, door, usual) ?? 200;
+    const ownDue = refusalOf(caller, accountDoor) ?? 200;
     ledger.hold(`${label} followed: status`, own.status, ownDue);
     if (own.status === 200) {
       const followed: { tag: string }[] = JSON.parse(own.text);
       ledger.hold(`${label} followed`, followed.map(({ tag }) => tag).join(), `followed-by-${caller.ref}`);
     }
-    const refusal = refusalAt(who, caller.scopes, readDoor, usual);
+    const refusal = refusalOf(caller, readDoor);
     const { status } = await caller.visitor.send('/tags');
     ledger.hold(`${label}: status`, status, refusal ?? 200);
     if (refusal !== null) return;
     // Drafts are in no list, not even for their author, so a tag that only a draft has does not exist (POST-7).
     const ofPosts = posts.filter(({ post }) => isShared(who, post)).map(({ tag }) => tag);
     const ofAssets = assets.filter(({ asset }) => isShown(who, asset)).map(({ tag }) => tag);
-    const found = [...(await everyTag(caller, 'ptag')), ...(await everyTag(caller, 'atag'))];
-    holdSet(
-      about,
-      label,
-      found.map(({ tag }) => tag),
-      [...ofPosts, ...ofAssets],
-    );
+    const tagsLike = (q: string) => itemsAt<Tag>(caller.visitor, '/tags', { q });
+    const found = [...(await tagsLike('ptag')), ...(await tagsLike('atag'))];
+    const names = found.map(({ tag }) => tag);
+    holdSet(about, label, names, [...ofPosts, ...ofAssets]);
     const counts = found.map(({ tag, post_count }) => `${tag} ${post_count}`);
     holdSet(about, `${label}: counts`, counts, [
       ...ofPosts.map((tag) => `${tag} 1`),
@@ -93,10 +74,10 @@ export async function lookAtTags(about: About, { posts, assets }: Tagged) {
       ledger.hold(`${label}: /search?kind=tag&q=${kind}`, page.total, due);
     }
     const known = new Set([...ofPosts, ...ofAssets]);
-    const names = [...posts, ...assets].map(({ tag }) => tag).filter((_, index) => index % 13 === 0);
-    for (const tag of [...names, 'ptag9999']) {
-      const one = await caller.visitor.send(`/tags/${tag}`);
-      ledger.hold(`${label}: ${tag}`, one.status, known.has(tag) ? 200 : 404);
+    const asked = [...posts, ...assets].map(({ tag }) => tag).filter((_, index) => index % 13 === 0);
+    for (const tag of [...asked, 'ptag9999']) {
+      const one = await caller.visitor.status('GET', `/tags/${tag}`);
+      ledger.hold(`${label}: ${tag}`, one, known.has(tag) ? 200 : 404);
     }
     const sample: Tag = JSON.parse((await caller.visitor.send('/tags/sample')).text);
     const shared = world.posts.filter((post) => post.tag === 'sample' && isShared(who, post)).length;

@@ -1,16 +1,14 @@
 import type { Team } from '@vitrine/contract/teams';
 import type { About } from '../about.ts';
-import { labelOfAsset, together } from '../asking.ts';
+import { accountDoor, adminDoor, labelOfAsset, refusalOf, together } from '../asking.ts';
 import { must } from '../cells.ts';
-import { type AssetCell, isServed, refusalAt } from '../due.ts';
+import { type AssetCell, isServed } from '../due.ts';
 import { shownTeamAssets, type TeamName, teams } from '../matrix.ts';
 import { usual } from '../setting.ts';
 import type { Caller } from '../world.ts';
 
 /** Teams (TEAM-2, TEAM-3): every account sees them, and callers with teams.write there edit them. */
 
-const reading = { door: 'signedIn', scope: 'read' } as const;
-const writing = { door: 'signedIn', scope: 'admin' } as const;
 const named = teams.filter((team) => team !== 'none');
 const writesEverywhere = ({ name }: Caller) => name === 'teams.write' || name === 'system.admin';
 
@@ -59,8 +57,8 @@ export async function lookAtTeams(about: About, closed: string) {
   const member = world.refOf('member of the team');
   const idOf = (team: TeamName) => must(world.teamIds.get(team), team);
   await together(callers, async (caller) => {
-    const refusal = refusalAt(caller.kind, caller.scopes, reading, usual);
-    const locked = refusalAt(caller.kind, caller.scopes, writing, usual);
+    const refusal = refusalOf(caller, accountDoor);
+    const locked = refusalOf(caller, adminDoor);
     const hold = (what: string, got: unknown, due: unknown) =>
       ledger.hold(`${caller.name}: ${what}`, got, due);
     const ask = (method: 'GET' | 'PUT' | 'PATCH' | 'DELETE', path: string, body?: unknown) =>

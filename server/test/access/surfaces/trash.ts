@@ -1,5 +1,6 @@
-import { everyItem } from '../asking.ts';
-import { type AssetCell, type CollectionCell, type PostCell, refusalAt, type Switches } from '../due.ts';
+import { accountDoor, adminDoor, everyItem, refusalOf } from '../asking.ts';
+import { DELETED_AT } from '../cells.ts';
+import type { AssetCell, CollectionCell, PostCell, Switches } from '../due.ts';
 import { undoAnyDelete } from '../matrix.ts';
 import type { Matrix } from '../setting.ts';
 import type { Caller } from '../world.ts';
@@ -34,11 +35,17 @@ const scopes = [
 ] as const;
 
 export async function lookAtTrash(matrix: Matrix, caller: Caller, switches: Switches) {
-  const door = { door: 'signedIn', scope: 'read' } as const;
   for (const { scope, refOf } of scopes) {
     type Item = { kind: string; id: string; restorable: boolean };
     const query = `scope=${scope}`;
-    const items = await everyItem<Item>(matrix.ledger, caller, '/account/trash', query, switches, door);
+    const items = await everyItem<Item>(
+      matrix.ledger,
+      caller,
+      '/account/trash',
+      query,
+      switches,
+      accountDoor,
+    );
     if (items === null) continue;
     const seen = new Map(items.map(({ kind, id, restorable }) => [id, `${kind}, restorable ${restorable}`]));
     let due = 0;
@@ -52,9 +59,9 @@ export async function lookAtTrash(matrix: Matrix, caller: Caller, switches: Swit
   }
 }
 
-async function putBack(matrix: Matrix, { kind, cell }: Thing): Promise<void> {
-  const deleter = cell.deletedBy === null ? null : matrix.world.refOf(cell.deletedBy);
-  const change = { deleted_at: '2026-01-01T00:00:00.000Z', deleted_by_user_ref: deleter };
+async function putBack(matrix: Matrix, thing: Thing): Promise<void> {
+  const { kind, cell } = thing;
+  const change = { deleted_at: DELETED_AT, deleted_by_user_ref: refOfDeleter(matrix, thing) };
   const { db } = matrix.world.library.deps;
   if (kind === 'post') await db.updateTable('posts').set(change).where('id', '=', cell.id).execute();
   else if (kind === 'asset') await db.updateTable('assets').set(change).where('id', '=', cell.id).execute();
@@ -62,12 +69,10 @@ async function putBack(matrix: Matrix, { kind, cell }: Thing): Promise<void> {
 }
 
 export function trashed(matrix: Matrix): Thing[] {
-  const posts = matrix.world.sample
-    .filter(({ deleted }, index) => deleted || index % 6 === 0)
-    .map((cell): Thing => ({ kind: 'post', cell }));
+  const posts = matrix.world.sample.filter(({ deleted }, index) => deleted || index % 6 === 0);
   const assets = matrix.world.assets.filter(({ team }) => team === 'team').slice(0, 12);
   return [
-    ...posts,
+    ...posts.map((cell): Thing => ({ kind: 'post', cell })),
     ...assets.map((cell): Thing => ({ kind: 'asset', cell })),
     ...matrix.world.collections.map((cell): Thing => ({ kind: 'collection', cell })),
   ];
@@ -75,10 +80,9 @@ export function trashed(matrix: Matrix): Thing[] {
 
 export async function tryToRestore(matrix: Matrix, caller: Caller, thing: Thing, switches: Switches) {
   const { kind, cell } = thing;
-  const who = caller.kind;
-  const { status } = await caller.visitor.send(`/admin/${kind}s/${cell.id}/restore`, { method: 'POST' });
+  const status = await caller.visitor.status('POST', `/admin/${kind}s/${cell.id}/restore`);
   const scope = kind === 'asset' ? 'assets.write' : 'posts.write';
-  const refusal = refusalAt(who, caller.scopes, { door: 'signedIn', scope }, switches);
+  const refusal = refusalOf(caller, { door: 'signedIn', scope }, switches);
   const due = refusal ?? (!cell.deleted ? 404 : undoes(matrix, caller, thing) ? 204 : 403);
   matrix.ledger.hold(`${caller.name}: restore a ${kind} deleted by ${cell.deletedBy}`, status, due);
   if (status === 204) await putBack(matrix, thing);
@@ -86,9 +90,8 @@ export async function tryToRestore(matrix: Matrix, caller: Caller, thing: Thing,
 
 export async function tryToAppeal(matrix: Matrix, caller: Caller, thing: Thing, switches: Switches) {
   const { kind, cell } = thing;
-  const path = `/account/trash/${kind}/${cell.id}/request-restore`;
-  const { status } = await caller.visitor.send(path, { method: 'POST' });
-  const refusal = refusalAt(caller.kind, caller.scopes, { door: 'signedIn', scope: 'admin' }, switches);
+  const status = await caller.visitor.status('POST', `/account/trash/${kind}/${cell.id}/request-restore`);
+  const refusal = refusalOf(caller, adminDoor, switches);
   const isMine = cell.deleted && refOfPerson(matrix, thing) === caller.ref;
   const due = refusal ?? (!isMine ? 404 : undoes(matrix, caller, thing) ? 409 : 201);
   // Requested before by the same account in another way.

@@ -1,5 +1,5 @@
 import type { Answered } from '../../support/client.ts';
-import { labelOfAsset, readDoor } from '../asking.ts';
+import { accountDoor, labelOfAsset, readDoor, refusalOf } from '../asking.ts';
 import {
   type AssetCell,
   duePost,
@@ -7,7 +7,6 @@ import {
   type PostCell,
   readsPost,
   readsUsage,
-  refusalAt,
   type Switches,
 } from '../due.ts';
 import { lookOfPost, type SeenPost } from '../looks.ts';
@@ -29,9 +28,8 @@ export async function lookAtUsage(
 ) {
   const who = caller.kind;
   const { status, text } = await caller.visitor.send(`/assets/${cell.id}/posts`);
-  const door = { door: 'signedIn', scope: 'read' } as const;
   const label = `${caller.name}: GET /assets/{id}/posts: ${labelOfAsset(cell)}`;
-  const refusal = refusalAt(who, caller.scopes, door, switches);
+  const refusal = refusalOf(caller, accountDoor, switches);
   if (refusal !== null || !readsUsage(who, cell)) {
     matrix.ledger.hold(label, status, refusal ?? 404);
     matrix.ledger.hold(`${label}: to the byte`, text, missing.text);
@@ -52,7 +50,7 @@ export async function lookByAsset(matrix: Matrix, caller: Caller, cell: AssetCel
   const who = caller.kind;
   const { status, text } = await caller.visitor.send(`/posts/by-asset/${cell.id}`);
   const label = `${caller.name}: GET /posts/by-asset/{id}: ${labelOfAsset(cell)}`;
-  const refusal = refusalAt(who, caller.scopes, readDoor, switches);
+  const refusal = refusalOf(caller, readDoor, switches);
   matrix.ledger.hold(`${label}: status`, status, refusal ?? 200);
   if (status !== 200) return;
   const seen: SeenPost[] = JSON.parse(text);

@@ -1,7 +1,15 @@
 import type { FieldCreate } from '@vitrine/contract/fields';
 import { change, define } from '../../fields/define.ts';
 import { type About, aboutPortion, administersAllPosts, administersPosts, referredBy } from '../about.ts';
-import { changing, labelOfAsset, labelOfCollection, together } from '../asking.ts';
+import {
+  assetDoor,
+  changing,
+  labelOfAsset,
+  labelOfCollection,
+  postDoor,
+  refusalOf,
+  together,
+} from '../asking.ts';
 import { must } from '../cells.ts';
 import {
   type AssetCell,
@@ -10,10 +18,8 @@ import {
   editsAsset,
   editsCollection,
   readsCollection,
-  refusalAt,
 } from '../due.ts';
 import { assetAdministrators, type CallerKind } from '../matrix.ts';
-import { usual } from '../setting.ts';
 
 /**
  * Who writes which value (VALUE-2, VALUE-3): callers who may edit the object, read the field and have its
@@ -95,7 +101,6 @@ export const addWrittenOfCollections = (about: About) => defineAll(about, ofColl
 
 export async function writeAssetValues(about: About, fields: Defined<AssetCell>) {
   const { world, ledger, callers } = about;
-  const door = { door: 'signedIn', scope: 'assets.write' } as const;
   const namesWithheld = (asset: AssetCell) =>
     callers.some(
       ({ kind }) => editsAsset(kind, asset) && answerOf(kind, referredBy(about, asset)) === 'withheld',
@@ -113,18 +118,14 @@ export async function writeAssetValues(about: About, fields: Defined<AssetCell>)
         const path = `/assets/${asset.id}/fields/${id}`;
         const done = name === 'reference' && !isShownTarget(who, asset) ? 422 : due(who, asset);
         const reads = answerOf(who, asset) !== 'missing';
-        const refusal = refusalAt(who, caller.scopes, door, usual);
+        const refusal = refusalOf(caller, assetDoor);
         const wanted = refusal ?? changing(reads, editsAsset(who, asset), done);
         const label = `${caller.name}: ${name} of ${labelOfAsset(asset)}`;
-        const put = await caller.visitor.send(path, { method: 'PUT', body: value(about, asset) });
-        ledger.hold(`${label}: PUT`, put.status, wanted);
+        const { visitor } = caller;
+        ledger.hold(`${label}: PUT`, await visitor.status('PUT', path, value(about, asset)), wanted);
         // Clearing a value that refers to an invisible asset reveals nothing about it.
         const cleared = wanted === 200 || wanted === 422 ? 204 : wanted;
-        ledger.hold(
-          `${label}: DELETE`,
-          (await caller.visitor.send(path, { method: 'DELETE' })).status,
-          cleared,
-        );
+        ledger.hold(`${label}: DELETE`, await visitor.status('DELETE', path), cleared);
       }
     }
   });
@@ -141,16 +142,13 @@ export async function writeMirrored(about: About) {
   );
   await change(admin, title.id, { write_capability: 'system.config.write' });
   const cells = world.assets.filter((_, index) => index % 83 === 3);
-  const door = { door: 'signedIn', scope: 'assets.write' } as const;
   await together(callers, async (caller) => {
     const who = caller.kind;
     for (const asset of aboutPortion(caller, cells)) {
-      const { status } = await caller.visitor.send(`/assets/${asset.id}/fields/${title.id}`, {
-        method: 'PUT',
-        body: { value_text: 'quokka plover' },
-      });
+      const path = `/assets/${asset.id}/fields/${title.id}`;
+      const status = await caller.visitor.status('PUT', path, { value_text: 'quokka plover' });
       const due = changing(answerOf(who, asset) !== 'missing', editsAsset(who, asset), 200);
-      const wanted = refusalAt(who, caller.scopes, door, usual) ?? due;
+      const wanted = refusalOf(caller, assetDoor) ?? due;
       ledger.hold(`${caller.name}: the title of ${labelOfAsset(asset)} as a field`, status, wanted);
     }
   });
@@ -158,7 +156,6 @@ export async function writeMirrored(about: About) {
 
 export async function writeCollectionValues(about: About, fields: Defined<CollectionCell>) {
   const { world, ledger, callers } = about;
-  const door = { door: 'signedIn', scope: 'posts.write' } as const;
   await together([...world.collections.entries()], async ([place, shelf]) => {
     for (const [index, caller] of callers.entries()) {
       const who = caller.kind;
@@ -166,15 +163,12 @@ export async function writeCollectionValues(about: About, fields: Defined<Collec
       for (const { name, id, due } of inPart(isWriter, fields, place + index)) {
         const path = `/collections/${shelf.id}/fields/${id}`;
         const answer = changing(readsCollection(who, shelf), editsCollection(who, shelf), due(who, shelf));
-        const wanted = refusalAt(who, caller.scopes, door, usual) ?? answer;
+        const wanted = refusalOf(caller, postDoor) ?? answer;
         const label = `${caller.name}: ${name} of ${labelOfCollection(shelf)}`;
-        ledger.hold(
-          `${label}: PUT`,
-          (await caller.visitor.send(path, { method: 'PUT', body: text() })).status,
-          wanted,
-        );
-        const { status } = await caller.visitor.send(path, { method: 'DELETE' });
-        ledger.hold(`${label}: DELETE`, status, wanted === 200 ? 204 : wanted);
+        const { visitor } = caller;
+        ledger.hold(`${label}: PUT`, await visitor.status('PUT', path, text()), wanted);
+        const cleared = wanted === 200 ? 204 : wanted;
+        ledger.hold(`${label}: DELETE`, await visitor.status('DELETE', path), cleared);
       }
     }
   });

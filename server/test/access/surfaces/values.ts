@@ -13,15 +13,14 @@ import {
   referredBy,
   referredByShelf,
 } from '../about.ts';
-import { labelOfAsset, labelOfCollection, readDoor, together } from '../asking.ts';
-import { type AssetCell, answerOf, isServed, readsCollection, refusalAt } from '../due.ts';
+import { accountDoor, labelOfAsset, labelOfCollection, readDoor, refusalOf, together } from '../asking.ts';
+import { type AssetCell, answerOf, isServed, readsCollection } from '../due.ts';
 import { usual } from '../setting.ts';
 import { holdsSomewhere } from './definitions.ts';
 import { holdSet } from './search.ts';
 
 /** Values of fields, their history, and filters by them (VALUE-8, VALUE-13). */
 
-const door = { door: 'signedIn', scope: 'read' } as const;
 const wordsIn = (text: string, words: readonly string[]) =>
   words.filter((word) => text.includes(word)).join();
 
@@ -36,7 +35,7 @@ export async function lookAtAssetValues(about: About) {
   const allWords = assetFieldNames.map((name) => assetFields[name].word);
   await together(callers, async (caller) => {
     const who = caller.kind;
-    const refusal = refusalAt(who, caller.scopes, readDoor, usual);
+    const refusal = refusalOf(caller, readDoor);
     for (const asset of aboutPortion(caller, cells)) {
       const { status, text } = await caller.visitor.send(`/assets/${asset.id}/fields`);
       const answer = answerOf(who, asset);
@@ -47,11 +46,7 @@ export async function lookAtAssetValues(about: About) {
         (name) => answer === 'shown' && assetFields[name].reads(who, asset),
       );
       const due = read.map((name) => assetFields[name].word);
-      ledger.hold(
-        label,
-        wordsIn(text, allWords),
-        allWords.filter((word) => due.some((one) => one === word)).join(),
-      );
+      ledger.hold(label, wordsIn(text, allWords), due.join());
       const { items }: { items: FieldValue[] } = JSON.parse(text);
       const told = items.find(({ field_id }) => field_id === fields.reference.id);
       const target = referredBy(about, asset);
@@ -77,7 +72,7 @@ export async function lookAtAssetHistory(about: About) {
   }));
   await together(callers, async (caller) => {
     const who = caller.kind;
-    const refusal = refusalAt(who, caller.scopes, door, usual);
+    const refusal = refusalOf(caller, accountDoor);
     for (const asset of aboutPortion(caller, cells)) {
       const answer = answerOf(who, asset);
       const look = async (id: string, reads: boolean, changes: number) => {
@@ -132,7 +127,7 @@ export async function lookAtFilters(about: About) {
   const references = world.assets.filter((_, index) => index % 59 === 0);
   await together([...callers.entries()], async ([place, caller]) => {
     const who = caller.kind;
-    const refusal = refusalAt(who, caller.scopes, readDoor, usual);
+    const refusal = refusalOf(caller, readDoor);
     const ask = (filter: string, at: string) =>
       caller.visitor.send(`${at}?limit=200&filter=${encodeURIComponent(filter)}`);
     for (const [index, { filter, reads, isActive, gate }] of found.entries()) {
@@ -155,13 +150,9 @@ export async function lookAtFilters(about: About) {
     for (const asset of aboutPortion(caller, references)) {
       const { text } = await ask(`field:${fields.reference.code}=${referredBy(about, asset).id}`, '/assets');
       const { items }: { items: { id: string }[] } = JSON.parse(text);
+      const ids = items.map(({ id }) => id);
       const due = isToldReference(about, who, asset) ? [asset.id] : [];
-      holdSet(
-        about,
-        `${caller.name}: filter by a reference of ${labelOfAsset(asset)}`,
-        items.map(({ id }) => id),
-        due,
-      );
+      holdSet(about, `${caller.name}: filter by a reference of ${labelOfAsset(asset)}`, ids, due);
     }
   });
 }
@@ -176,7 +167,7 @@ export async function lookAtCollectionValues(about: About) {
       const label = `${caller.name}: values of ${labelOfCollection(shelf)}`;
       const isOpen = readsCollection(who, shelf);
       const { status, text } = await caller.visitor.send(`/collections/${shelf.id}/fields`);
-      const refusal = refusalAt(who, caller.scopes, readDoor, usual);
+      const refusal = refusalOf(caller, readDoor);
       ledger.hold(`${label}: status`, status, refusal ?? (isOpen ? 200 : 404));
       if (status === 200) {
         const read = collectionFieldNames.filter((name) => collectionFields[name].reads(who));
@@ -188,11 +179,7 @@ export async function lookAtCollectionValues(about: About) {
         const path = `/collections/${shelf.id}/fields/${shelfFields[name].id}/history`;
         const past = await caller.visitor.send(path);
         const due = isOpen && collectionFields[name].reads(who) ? 200 : 404;
-        ledger.hold(
-          `${label}: history of ${name}`,
-          past.status,
-          refusalAt(who, caller.scopes, door, usual) ?? due,
-        );
+        ledger.hold(`${label}: history of ${name}`, past.status, refusalOf(caller, accountDoor) ?? due);
         if (past.status !== 200) continue;
         ledger.hold(`${label}: history of ${name}`, past.text.includes(collectionFields[name].word), true);
       }

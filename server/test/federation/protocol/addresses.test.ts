@@ -67,9 +67,8 @@ describe('addresses of objects', () => {
       'http://localhost:8420',
     );
     expect(parseCommentUri(commentUri(base, id, id))).toEqual({ base, post: id, id });
-    for (const username of ['alice', 'Bob Smith', 'a@b.example', 'ünï/cøde?#', '%41', '😀', '...']) {
+    for (const username of ['alice', 'Bob Smith', 'a@b.example', 'ünï/cøde?#', '%41', '😀', '...'])
       expect(parseActorUri(actorUri(base, username)), username).toEqual({ base, username });
-    }
   });
 
   test.each([

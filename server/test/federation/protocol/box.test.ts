@@ -25,9 +25,8 @@ describe('the box of NaCl', () => {
   );
 
   test('encrypts and decrypts the published message', () => {
-    expect(rawPublicKey(bob).toString('hex')).toBe(
-      'de9edb7d7b7dc1b4d35b61c2ece435373f8343c85b78674dadfc7e146f882b4f',
-    );
+    const publicKey = 'de9edb7d7b7dc1b4d35b61c2ece435373f8343c85b78674dadfc7e146f882b4f';
+    expect(rawPublicKey(bob).toString('hex')).toBe(publicKey);
     expect(Buffer.from(sealBox(message, alicePublic, bob, nonce))).toEqual(ciphertext);
     expect(Buffer.from(openBox(ciphertext, alicePublic, bob, nonce) ?? [])).toEqual(message);
   });
@@ -57,10 +56,8 @@ describe('encrypted envelopes', () => {
   const bob = 'https://studio-b.example/users/bob';
   const carol = 'https://studio-c.example/users/carol';
   const signing = privateKeyOf(Buffer.alloc(32, 5));
-  const keys = {
-    bob: generateKeyPairSync('x25519').privateKey,
-    carol: generateKeyPairSync('x25519').privateKey,
-  };
+  const newKey = () => generateKeyPairSync('x25519').privateKey;
+  const keys = { bob: newKey(), carol: newKey() };
   const recipients = [
     { actor: bob, key: rawPublicKey(keys.bob) },
     { actor: carol, key: rawPublicKey(keys.carol) },
@@ -92,11 +89,8 @@ describe('encrypted envelopes', () => {
     expect(envelope).toMatchObject({ type: 'encrypted', activityType: 'aa:Annotation', actor: alice });
     for (const [actor, key] of [[bob, keys.bob] as const, [carol, keys.carol] as const]) {
       const decrypted = decryptFor(actor, [key], envelope.encrypted);
-      expect(readDecrypted(envelope, decrypted)).toMatchObject({
-        type: 'aa:Annotation',
-        actor: alice,
-        ...content,
-      });
+      const activity = { type: 'aa:Annotation', actor: alice, ...content };
+      expect(readDecrypted(envelope, decrypted)).toMatchObject(activity);
     }
     expect(JSON.stringify(sent)).not.toContain('Carol 😀');
   });
@@ -111,14 +105,14 @@ describe('encrypted envelopes', () => {
 
   // Protocol §9.4.
   test('are the same for the same ephemeral key and nonces', () => {
-    const ephemeral = generateKeyPairSync('x25519').privateKey;
+    const ephemeral = newKey();
     const make = () => encryptFor(recipients, content, ephemeral, () => Buffer.alloc(24, 1));
     expect(make()).toEqual(make());
   });
 
   test('are opened with a retained key after a rotation', () => {
     const encrypted = encryptFor(recipients, content);
-    const fresh = generateKeyPairSync('x25519').privateKey;
+    const fresh = newKey();
     expect(decryptFor(bob, [fresh, keys.bob], encrypted)).toEqual(content);
     expect(reasonOf(() => decryptFor(bob, [fresh], encrypted))).toBe('decrypt_failed');
     expect(reasonOf(() => decryptFor(bob, [], encrypted))).toBe('decrypt_failed');

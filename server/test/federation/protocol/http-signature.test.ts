@@ -51,13 +51,9 @@ describe('signed requests', () => {
       expect(check(parts, [otherKey])).toBe('sig_invalid');
       expect(check(parts, [])).toBe('sig_invalid');
     }
-    expect(readSignature(signedParts('POST')).covered).toEqual([
-      '(request-target)',
-      'host',
-      'date',
-      'digest',
-    ]);
-    expect(readSignature(signedParts('GET')).covered).toEqual(['(request-target)', 'host', 'date']);
+    const covered = ['(request-target)', 'host', 'date'];
+    expect(readSignature(signedParts('POST')).covered).toEqual([...covered, 'digest']);
+    expect(readSignature(signedParts('GET')).covered).toEqual(covered);
   });
 
   const post = signedParts('POST');
@@ -78,18 +74,16 @@ describe('signed requests', () => {
 
   test('are refused when the clocks differ by more than five minutes', () => {
     for (const minutes of [-5, 5]) {
-      expect(check(signedParts('POST', now + minutes * 60_000))).toBe('accepted');
-      expect(check(signedParts('POST', now + minutes * 60_000 + Math.sign(minutes) * 1000))).toBe(
-        'stale_request',
-      );
+      const limit = now + minutes * 60_000;
+      expect(check(signedParts('POST', limit))).toBe('accepted');
+      expect(check(signedParts('POST', limit + Math.sign(minutes) * 1000))).toBe('stale_request');
     }
   });
 
   test('are refused unless the signature covers target, host, date and digest', () => {
     const parts = signedParts('POST');
-    for (const name of ['\\(request-target\\) ', 'host ', 'date ', ' digest']) {
+    for (const name of ['\\(request-target\\) ', 'host ', 'date ', ' digest'])
       expect(check(withParameter(parts, new RegExp(name), '')), name).toBe('unsigned');
-    }
     expect(check(withParameter(parts, /headers="[^"]*",/, ''))).toBe('unsigned');
     // A request with a body needs a digest, whatever it covers.
     expect(check({ ...signedParts('GET'), method: 'POST', body })).toBe('unsigned');
@@ -128,9 +122,8 @@ describe('signed requests', () => {
     const parts = signedParts('POST');
     const signatures = ['AAAA', '!!!!', `${'A'.repeat(86)}`, 'A'.repeat(88), `${'A'.repeat(85)}B==`];
     for (const signature of signatures) {
-      expect(check(withParameter(parts, /signature=".*"/, `signature="${signature}"`)), signature).toBe(
-        'sig_malformed',
-      );
+      const changed = withParameter(parts, /signature=".*"/, `signature="${signature}"`);
+      expect([signature, check(changed)]).toEqual([signature, 'sig_malformed']);
     }
   });
 
@@ -196,9 +189,8 @@ oYi+1hqp1fIekaxsyQIDAQAB
       'keyId="Test",algorithm="rsa-sha256",headers="(request-target) host date content-type digest content-length",signature="vSdrb+dS3EceC9bcwHSo4MlyKS59iFIrhgYkz8+oVLEEzmYZZvRs8rgOp+63LEM3v+MFHB32NfpB2bEKBIvB1q52LaEUHFv120V01IL+TAD48XaERZFukWgHoBTLMhYS2Gb51gWxpeIq8knRmPnYePbF5MOkR0Zkly4zKH7s1dE="',
     ],
   ])('verify: %s test', (_, signature) => {
-    expect(rsaFits(request(signature), publicKey)).toBe(true);
-    expect(
-      rsaFits({ ...request(signature), headers: { ...headers, date: 'now', signature } }, publicKey),
-    ).toBe(false);
+    const intact = request(signature);
+    expect(rsaFits(intact, publicKey)).toBe(true);
+    expect(rsaFits(withHeaders(intact, { date: 'now' }), publicKey)).toBe(false);
   });
 });

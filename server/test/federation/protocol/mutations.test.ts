@@ -61,45 +61,23 @@ const samples = bodies.map((body) => JSON.stringify(envelopeOf(body)));
 const canonical = new Set(samples.map((sample) => canonicalJson(JSON.parse(sample))));
 
 /** Values that a hostile or broken sender might send instead. */
-const oddities: readonly unknown[] = [
-  null,
-  true,
-  0,
-  -1,
-  1.5,
-  Number.MAX_SAFE_INTEGER,
-  1e308,
-  '',
-  ' ',
-  '\u202e',
-  'x'.repeat(20_001),
+const oddTexts = ['', ' ', '\u202e', 'x'.repeat(20_001), '2026-13-45T99:99:99Z', "'; drop table posts; --"];
+const oddAddresses = [
   '../../etc/passwd',
   'javascript:alert(1)',
   'https://127.0.0.1/users/alice',
   'https://studio-a.example/users/alice%00',
   'https://studio-b.example/activities/00000000-0000-4000-8000-000000000000',
   'cas://0?content-type=text/html&size=-1',
-  '2026-13-45T99:99:99Z',
-  "'; drop table posts; --",
-  [],
-  {},
-  [[[[[[]]]]]],
+];
+const oddObjects: readonly object[] = [
   { type: 'aa:Post' },
   { __proto__: null, toString: 1, constructor: { prototype: {} } },
 ];
-const names = [
-  'x',
-  'aa:x',
-  '__proto__',
-  'constructor',
-  'Type',
-  'type ',
-  'ａctor',
-  'bto',
-  'draft',
-  'encrypted',
-  'encryption',
-];
+const others = [null, true, 0, -1, 1.5, Number.MAX_SAFE_INTEGER, 1e308, [], {}, [[[[[[]]]]]]];
+const oddities: readonly unknown[] = [...oddTexts, ...oddAddresses, ...oddObjects, ...others];
+const meaningful = ['__proto__', 'constructor', 'bto', 'draft', 'encrypted', 'encryption'];
+const names = [...meaningful, 'x', 'aa:x', 'Type', 'type ', 'ａctor'];
 
 type Random = () => number;
 function pick<T>(from: readonly T[], next: Random): T {
@@ -147,12 +125,11 @@ const spelling: Readonly<Record<string, (sample: string, next: Random) => string
     const shuffled = (value: unknown): unknown => {
       if (Array.isArray(value)) return value.map(shuffled);
       if (typeof value !== 'object' || value === null) return value;
-      const entries = Object.entries(value).map(([name, inner]) => ({
-        name,
-        inner: shuffled(inner),
+      const placed = Object.entries(value).map(([name, inner]) => ({
         at: next(),
+        entry: [name, shuffled(inner)],
       }));
-      return Object.fromEntries(entries.sort((x, y) => x.at - y.at).map(({ name, inner }) => [name, inner]));
+      return Object.fromEntries(placed.sort((x, y) => x.at - y.at).map(({ entry }) => entry));
     };
     return JSON.stringify(shuffled(JSON.parse(sample)));
   },
@@ -180,10 +157,9 @@ const invalid: Readonly<Record<string, (envelope: object, next: Random) => void>
   otherJsonType: (envelope, next) => {
     const place = pick(placesOf(envelope), next);
     const kindOf = (value: unknown) => (Array.isArray(value) ? 'array' : typeof value);
-    const others = [1, 'text', true, [[1]], { a: 1 }].filter(
-      (other) => kindOf(other) !== kindOf(place.value),
-    );
-    Reflect.set(place.holder, place.name, pick(others, next));
+    const values = [1, 'text', true, [[1]], { a: 1 }];
+    const another = values.filter((value) => kindOf(value) !== kindOf(place.value));
+    Reflect.set(place.holder, place.name, pick(another, next));
   },
 };
 
@@ -242,34 +218,22 @@ describe('mutated requests', () => {
     const body = Buffer.from(samples[0] ?? '');
     const keyId = 'https://studio-a.example/federation/instance#main-key';
     const headers = signHttp({ method: 'POST', url, body, keyId, privateKey: alicesKey, now });
-    const intact: RequestParts = {
-      method: 'POST',
-      path: '/federation/inbox',
-      headers,
-      body,
-      now,
-      host: url.host,
-    };
+    const intact: RequestParts = { method: 'POST', path: url.pathname, headers, body, now, host: url.host };
     const flip = (text: string) => {
       const index = Math.floor(next() * text.length);
       return text.slice(0, index) + String.fromCharCode(33 + Math.floor(next() * 94)) + text.slice(index + 1);
+    };
+    const withHeader = (change: (value?: string) => string | string[] | undefined): RequestParts => {
+      const name = pick(Object.keys(headers), next);
+      return { ...intact, headers: { ...headers, [name]: change(headers[name]) } };
     };
     const ways: (() => RequestParts)[] = [
       () => ({ ...intact, method: pick(['PUT', 'GET', 'post ', ''], next) }),
       () => ({ ...intact, path: flip(intact.path) }),
       () => ({ ...intact, body: Buffer.from(flip(body.toString('latin1')), 'latin1') }),
       () => ({ ...intact, now: now + Math.floor((next() - 0.5) * 4 * 3600_000) }),
-      () => {
-        const name = pick(Object.keys(headers), next);
-        return { ...intact, headers: { ...headers, [name]: flip(headers[name] ?? '') } };
-      },
-      () => ({
-        ...intact,
-        headers: {
-          ...headers,
-          [pick(Object.keys(headers), next)]: pick([undefined, '', [], ['a', 'b']], next),
-        },
-      }),
+      () => withHeader((value) => flip(value ?? '')),
+      () => withHeader(() => pick([undefined, '', [], ['a', 'b']], next)),
     ];
     let accepted = 0;
     for (let round = 0; round < ROUNDS; round++) {

@@ -63,14 +63,7 @@ export const asset = {
     { ...described, type: 'date', value: '2026-06-01' },
     { ...described, type: 'datetime', value: '2026-06-01T08:00:00+02:00' },
     { ...described, type: 'select', value: [{ value: 'wip', label: 'In progress' }] },
-    {
-      ...described,
-      type: 'multi_select',
-      value: [
-        { value: 'a', label: 'A' },
-        { value: 'b', label: 'B' },
-      ],
-    },
+    { ...described, type: 'multi_select', value: ['a', 'b'].map((value) => ({ value, label: value })) },
     { ...described, type: 'reference', value: uris.asset },
   ],
   team,

@@ -58,15 +58,9 @@ describe('keys', () => {
       generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey,
     ].map((key) => key.export({ format: 'pem', type: 'spki' }).toString());
     const pem = publicKeyPem(hex(vectors[0]?.key ?? ''));
-    const broken = [
-      '',
-      pem.slice(1),
-      `${pem}x`,
-      pem.replace('PUBLIC', 'PRIVATE'),
-      pem.replace('MCow', 'MCoX'),
-      pem + pem,
-    ];
-    for (const text of [...others, ...broken]) expect(parsePublicKeyPem(text), text).toBeNull();
+    const altered = [pem.replace('PUBLIC', 'PRIVATE'), pem.replace('MCow', 'MCoX')];
+    for (const text of [...others, ...altered, '', pem.slice(1), `${pem}x`, pem + pem])
+      expect(parsePublicKeyPem(text), text).toBeNull();
   });
 
   test('have the SHA-256 of their raw bytes as fingerprint', () => {
@@ -135,10 +129,8 @@ describe('signatures of envelopes', () => {
       // The same bytes with other unused bits.
       value.slice(0, -1) + String.fromCharCode(value.charCodeAt(value.length - 1) + 1),
     ]) {
-      expect(
-        reasonOf(() => verifyEnvelope(changed({ value: wrong }), key)),
-        wrong,
-      ).toBe('sig_malformed');
+      const reason = reasonOf(() => verifyEnvelope(changed({ value: wrong }), key));
+      expect([wrong, reason]).toEqual([wrong, 'sig_malformed']);
     }
   });
 
@@ -146,9 +138,8 @@ describe('signatures of envelopes', () => {
   test('are refused with the reason of the protocol', () => {
     const { signature, ...without } = signed;
     expect(reasonOf(() => readEnvelope(without))).toBe('envelope_sig_missing');
-    for (const name of ['type', 'publicKey', 'value']) {
+    for (const name of ['type', 'publicKey', 'value'])
       expect(reasonOf(() => readEnvelope(changed({ [name]: undefined })))).toBe('envelope_sig_missing');
-    }
     expect(reasonOf(() => readEnvelope({ ...signed, signature: [signature] }))).toBe('envelope_sig_missing');
     expect(reasonOf(() => readEnvelope(changed({ type: 'RsaSignature2017' })))).toBe('unsupported_algorithm');
     expect(reasonOf(() => readEnvelope(changed({ publicKey: `${actor}2#main-key` })))).toBe('unknown_key');

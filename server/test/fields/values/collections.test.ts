@@ -41,10 +41,8 @@ describe('field values of a collection', () => {
   test('are written, cleared and kept in a history, which goes with the collection', async () => {
     const field = await define(library, 'text', { ...kind, code: 'note' });
     const script = await bearer(library, owner, ['posts.write']);
-    expect(await put(field, { value_text: 'x' })).toMatchObject({
-      set_by: 'manual',
-      set_by_user_ref: owner.ref,
-    });
+    const by = { set_by: 'manual', set_by_user_ref: owner.ref };
+    expect(await put(field, { value_text: 'x' })).toMatchObject(by);
     expect(await put(field, { value_text: 'y' }, root)).toMatchObject({ set_by_user_ref: root.ref });
     expect(await put(field, { value_text: 'z' }, script)).toMatchObject({ set_by: 'api' });
     expect(await values()).toEqual([['note', 'z', 'api']]);
@@ -118,28 +116,20 @@ describe('a new collection', () => {
   test('may be given a read-only field’s first value; every later write is refused', async () => {
     const field = await define(library, 'text', { ...kind, code: 'sealed', read_only: true });
     const { id } = await create([{ field_code: 'sealed', value_text: 'once' }]);
-    for (const collection of [id, shelf]) {
+    const sealed = { status: 403, error: 'sealed is read-only' };
+    for (const collection of [id, shelf])
       for (const who of [owner, root]) {
         expect(await refusal(field, { value_text: 'again' }, who, collection)).toBe(403);
         const clearing = { ...at(field, collection), body: undefined };
-        expect(await who.refused('clearCollectionFieldValue', clearing)).toEqual({
-          status: 403,
-          error: 'sealed is read-only',
-        });
+        expect(await who.refused('clearCollectionFieldValue', clearing)).toEqual(sealed);
       }
-    }
     expect([await values(id), await values(shelf)]).toEqual([[['sealed', 'once', 'manual']], []]);
   });
 
   // VALUE-19
   test('is not made with invalid values, or with those that the caller may not write', async () => {
-    const strict = {
-      code: 'strict',
-      read_only: true,
-      regexp_filter: '[0-9]+',
-      write_capability: 'jobs.read',
-    };
-    await define(library, 'text', { ...kind, ...strict });
+    const strict = { read_only: true, regexp_filter: '[0-9]+', write_capability: 'jobs.read' };
+    await define(library, 'text', { ...kind, ...strict, code: 'strict' });
     await define(library, 'text', { ...kind, code: 'plain' });
     await define(library, 'text', { code: 'asset_field' });
     expect((await refusedCreate([{ field_code: 'strict', value_text: '1' }])).status).toBe(403);

@@ -1,6 +1,8 @@
+import type { FieldValue } from '@vitrine/contract/field-values';
 import type { FieldType, SubjectKind } from '@vitrine/contract/fields';
 import type { Insertable } from 'kysely';
 import type { Tables } from '../../../src/platform/database/tables.ts';
+import type { Visitor } from '../../support/client.ts';
 import type { Library } from '../../support/library.ts';
 
 /** Properties of a field besides its type. */
@@ -103,6 +105,16 @@ export async function store(
     .insertInto('asset_field_values')
     .values({ asset_id, field_id, set_by: 'import', ...columns })
     .execute();
+}
+
+/** Returns the value of a field as the list of an asset shows it to this caller. */
+export async function fieldValueOf(
+  as: Visitor,
+  id: string,
+  field_id: string,
+): Promise<FieldValue | undefined> {
+  const { items } = await as.ok('listAssetFieldValues', { params: { id } });
+  return items.find((value) => value.field_id === field_id);
 }
 
 /** Archives all fields except those that mirror columns. */

@@ -2,6 +2,7 @@ import type { FieldType } from '@vitrine/contract/fields';
 import { describe, expect, test } from 'vitest';
 import type { Visitor } from '../../support/client.ts';
 import { openLibrary, upload } from '../../support/library.ts';
+import { pagesOf } from '../../support/pages.ts';
 import { bearer, grant, nowhere } from '../../support/people.ts';
 import { unknownBytes } from '../../support/pictures.ts';
 import { addTeam } from '../../support/teams.ts';
@@ -60,6 +61,7 @@ async function expectFound(code: string, due: Record<string, string | number>) {
 /** The refusal of each of these. */
 const refused = (...rests: string[]) => Object.fromEntries(rests.map((rest) => [rest, 400]));
 const texts = (...all: string[]) => all.map((value_text) => ({ value_text }));
+const numbers = (...all: number[]) => all.map((value_num) => ({ value_num }));
 
 describe('filter=field:<code><op><value> on GET /assets', () => {
   // VALUE-16
@@ -90,27 +92,16 @@ describe('filter=field:<code><op><value> on GET /assets', () => {
   test('longtext and rich text: by their words, not by their markup', async () => {
     const long = await given('longtext', texts('one\ntwo'));
     await expectFound(long.code, { '~TWO': '0' });
-    const marked = [
-      '<p>strong &lt;b&gt;</p>',
-      '<p><strong>x</strong></p>',
-      '<p>a <b>bold</b> move &amp; more</p>',
-    ];
-    const rich = await given('rich_text', texts(...marked));
-    await expectFound(rich.code, {
-      '~strong': '0',
-      '~<b>': '0',
-      '~A bold move': '2',
-      '~bold move & more': '2',
-      '=x': 400,
-    });
+    const bold = '<p>a <b>bold</b> move &amp; more</p>';
+    const marked = texts('<p>strong &lt;b&gt;</p>', '<p><strong>x</strong></p>', bold);
+    const { code } = await given('rich_text', marked);
+    const words = { '~strong': '0', '~<b>': '0', '~A bold move': '2', '~bold move & more': '2' };
+    await expectFound(code, { ...words, '=x': 400 });
   });
 
   // VALUE-16
   test('number and boolean: compared as numbers', async () => {
-    const number = await given(
-      'number',
-      [-2.5, 0, 1, 10].map((value_num) => ({ value_num })),
-    );
+    const number = await given('number', numbers(-2.5, 0, 1, 10));
     await expectFound(number.code, {
       '=1.0': '2',
       '=1e0': '2',
@@ -122,14 +113,9 @@ describe('filter=field:<code><op><value> on GET /assets', () => {
       '>=1': '2 3',
       ...refused('=1e400', '=NaN', '=infinity', '=0x10', '=1,5', '=one', '= ', '~1', "='1'"),
     });
-    const boolean = await given('boolean', [{ value_num: 0 }, { value_num: 1 }]);
-    await expectFound(boolean.code, {
-      '=1': '1',
-      '=TRUE': '1',
-      '=0': '0',
-      '=false': '0',
-      ...refused('=2', '=yes', '>0'),
-    });
+    const boolean = await given('boolean', numbers(0, 1));
+    const answers = { '=1': '1', '=TRUE': '1', '=0': '0', '=false': '0' };
+    await expectFound(boolean.code, { ...answers, ...refused('=2', '=yes', '>0') });
   });
 
   // VALUE-16
@@ -174,10 +160,7 @@ describe('filter=field:<code><op><value> on GET /assets', () => {
     const one = await given('select', three, { terms: flat });
     await library.deps.db.updateTable('fields').set({ searchable: false }).where('id', '=', one.id).execute();
     await expectFound(one.code, { ...names, '=birch': '', '=%': '', "='": '', '=_ak': '' });
-    const sets = [
-      ['oak', 'rose'],
-      ['rose', 'stone'],
-    ].map((value_options) => ({ value_options }));
+    const sets = [{ value_options: ['oak', 'rose'] }, { value_options: ['rose', 'stone'] }];
     const many = await given('multi_select', sets, { terms: flat });
     await expectFound(many.code, { ...names, '=rose': '0 1', ...refused('~oak', '<oak', '>=oak') });
     expect(await found([`field:${many.code}=rose`, `field:${many.code}=oak`])).toBe('0');
@@ -202,16 +185,15 @@ describe('filter=field:<code><op><value> on GET /assets', () => {
     await addAsset('Ridge 100%', 'Four mornings');
     await expectFound('title', { '=Ridge 100%': 'Ridge 100%', '~RIDGE': 'Ridge 100%', '<R': 400 });
     expect(await found(['field:description~four', 'field:title~%'])).toBe('Ridge 100%');
-    const numbers = [1, 2, 3, 4, 5].map((value_num) => ({ value_num }));
-    const { code } = await given('number', numbers);
+    const { code } = await given('number', numbers(1, 2, 3, 4, 5));
     expect(await found([`field:${code}>2`, `field:${code}<5`])).toBe('2 3');
     const filter = [`field:${code}>=2`];
     expect((await stranger.ok('listAssets', { query: { filter, asset_type: 3 } })).items).toEqual([]);
-    const first = await stranger.ok('listAssets', { query: { filter, limit: 2 } });
-    const query = { filter, limit: 3, cursor: first.next_cursor ?? '' };
-    const second = await stranger.ok('listAssets', { query });
-    expect(new Set([...first.items, ...second.items].map(({ id }) => id)).size).toBe(4);
-    expect(second.next_cursor).toBeNull();
+    const pages = await pagesOf((from) =>
+      stranger.ok('listAssets', { query: { filter, limit: 3, ...from } }),
+    );
+    expect(pages.map(({ length }) => length)).toEqual([3, 1]);
+    expect(new Set(pages.flat().map(({ id }) => id)).size).toBe(4);
   });
 });
 

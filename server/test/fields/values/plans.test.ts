@@ -46,7 +46,6 @@ test.each([
   'field:p_multi_select=term-7',
   'field:p_reference=00000000-0000-4000-8000-000000000000',
 ])('a rare value is found through an index: %s', async (filter) => {
-  const { db } = library.deps;
   const who = await callerOf(db, owner.ref);
   if (who === null) throw new Error('the owner has no account');
   const conditions = [readableAssets(who), shownAssets(who), ...(await findFilters(db, who, [filter]))];

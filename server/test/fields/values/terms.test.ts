@@ -4,7 +4,7 @@ import { openLibrary, upload } from '../../support/library.ts';
 import { grant } from '../../support/people.ts';
 import { plainFile } from '../../support/pictures.ts';
 import { addTeam } from '../../support/teams.ts';
-import { type Defined, define, store } from './fields.ts';
+import { type Defined, define, fieldValueOf, store } from './fields.ts';
 
 const library = await openLibrary();
 const root = await library.join('root', 'admin');
@@ -22,10 +22,7 @@ const refusal = (field: string, value: string | string[], as: Visitor = owner) =
   const body = typeof value === 'string' ? { value_text: value } : { value_options: value };
   return as.refused('setAssetFieldValue', { ...at(field), body });
 };
-const valueIn = async (field: string) =>
-  (await owner.ok('listAssetFieldValues', { params: { id: asset } })).items.find(
-    ({ field_id }) => field_id === field,
-  );
+const valueIn = (field: string) => fieldValueOf(owner, asset, field);
 const found = async (filter: string) =>
   (await owner.ok('listAssets', { query: { filter: [filter] } })).items.map(({ id }) => id);
 const open = (terms: Defined['terms'] = []) =>

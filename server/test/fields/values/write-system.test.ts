@@ -1,19 +1,16 @@
 import type { SetBy } from '@vitrine/contract/field-values';
+import type { FieldType } from '@vitrine/contract/fields';
 import { beforeEach, describe, expect, test } from 'vitest';
-import {
-  type Mode,
-  type Outcome,
-  type RawValue,
-  writeSystemValue,
-} from '../../../src/extraction/write-value.ts';
+import { type Mode, type RawValue, writeSystemValue } from '../../../src/extraction/write-value.ts';
 import { openLibrary, upload } from '../../support/library.ts';
 import { nowhere } from '../../support/people.ts';
 import { plainFile } from '../../support/pictures.ts';
-import { define } from './fields.ts';
+import { type Defined, define, fieldValueOf } from './fields.ts';
 
 let asset: string;
 
 const library = await openLibrary();
+const { db } = library.deps;
 const owner = await library.join('owner', 'admin');
 const hash = (await upload(owner, plainFile(), {}, 'DSC_0001.txt')).file_hash ?? '';
 
@@ -26,14 +23,10 @@ const write = (
   found: RawValue,
   mode: Mode = '',
   setBy: Exclude<SetBy, 'manual' | 'api'> = 'exif',
-): Promise<Outcome> =>
-  library.deps.db
-    .transaction()
-    .execute((tx) => writeSystemValue(tx, { assetId: asset, fieldId, found, mode, setBy }));
+) => db.transaction().execute((tx) => writeSystemValue(tx, { assetId: asset, fieldId, found, mode, setBy }));
 
 async function stands(field_id: string) {
-  const { items } = await owner.ok('listAssetFieldValues', { params: { id: asset } });
-  const value = items.find((one) => one.field_id === field_id);
+  const value = await fieldValueOf(owner, asset, field_id);
   return value === undefined
     ? null
     : [value.value_text ?? value.value_num ?? value.value_date ?? value.value_options, value.set_by];
@@ -51,7 +44,7 @@ describe('what a part of the system writes', () => {
       { value: 'blue' },
       { value: 'fading', status: 'deprecated' as const },
     ];
-    const cases: [Parameters<typeof define>[1], RawValue, unknown][] = [
+    const cases: [FieldType, RawValue, unknown][] = [
       ['text', 'Kodak', 'Kodak'],
       ['text', 2.5, '2.5'],
       ['text', ['a', 'b'], 'a, b'],
@@ -82,7 +75,7 @@ describe('what a part of the system writes', () => {
       { value: 'fading', status: 'deprecated' as const },
       { value: 'below', parent: 'red' },
     ];
-    const cases: [Parameters<typeof define>[1], RawValue, Parameters<typeof define>[2]][] = [
+    const cases: [FieldType, RawValue, Defined][] = [
       ['text', '  ', {}],
       ['text', [], {}],
       ['text', 'long', { options: { max_length: 2 } }],
@@ -146,11 +139,9 @@ describe('the modes, each done twice', () => {
 
   // EXTRACT-3
   test('append and prepend: texts and terms grow, other values stay', async () => {
-    const text = await define(library, 'text');
-    const long = await define(library, 'longtext');
-    const many = await define(library, 'multi_select', {
-      terms: [{ value: 'a' }, { value: 'b' }, { value: 'c' }],
-    });
+    const [text, long] = [await define(library, 'text'), await define(library, 'longtext')];
+    const terms = [{ value: 'a' }, { value: 'b' }, { value: 'c' }];
+    const many = await define(library, 'multi_select', { terms });
     const number = await define(library, 'number');
     for (const field of [text, long]) await write(field, 'a');
     await write(many, ['a']);
@@ -187,7 +178,7 @@ describe('precedence: people, then extraction, then defaults', () => {
       expect(await write(byDefault, 'found', mode)).toBe('written');
       expect(await stands(byDefault)).toEqual(['found', 'exif']);
     }
-    await library.deps.db.updateTable('fields').set({ default_value: null }).execute();
+    await db.updateTable('fields').set({ default_value: null }).execute();
   });
 
   test('the history records changes by extraction, but no first values', async () => {
@@ -195,9 +186,8 @@ describe('precedence: people, then extraction, then defaults', () => {
     await write(field, 'a');
     await write(field, 'b', 'replace', 'xmp');
     const { items } = await owner.ok('listAssetFieldHistory', { params: { id: asset, field_id: field } });
-    expect(
-      items.map(({ before, after, set_by, set_by_user_ref }) => [before, after, set_by, set_by_user_ref]),
-    ).toEqual([[{ value_text: 'a' }, { value_text: 'b' }, 'xmp', null]]);
+    const changes = items.map((one) => [one.before, one.after, one.set_by, one.set_by_user_ref]);
+    expect(changes).toEqual([[{ value_text: 'a' }, { value_text: 'b' }, 'xmp', null]]);
   });
 });
 
@@ -210,8 +200,6 @@ test('mirrored columns are filled until a user writes them', async () => {
   expect(await write(description, 'Dawn')).toBe('written');
   expect(await write(title, 'Other', 'replace')).toBe('kept');
   expect(await write(description, 'Other', 'append')).toBe('kept');
-  expect(await owner.ok('getAsset', { params: { id: asset } })).toMatchObject({
-    title: 'Ridge',
-    description: 'Dawn',
-  });
+  const shown = await owner.ok('getAsset', { params: { id: asset } });
+  expect(shown).toMatchObject({ title: 'Ridge', description: 'Dawn' });
 });
