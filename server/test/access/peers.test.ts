@@ -278,6 +278,47 @@ describe.each(callers)('$kind.name', (caller) => {
   });
 });
 
+// FED-30
+test('not even an administrator can change or delete the copy of what a peer shares', async () => {
+  const { db } = harbour.deps;
+  const { rows } = await sql<{ post: string; asset: string }>`
+    select p.id as post, m.asset_id as asset from posts p join post_members m on m.post_id = p.id
+    where p.origin_peer_id is not null`.execute(db);
+  const [copy] = rows;
+  if (copy === undefined) throw new Error('the library has no copy of a post');
+  const { root } = harbour;
+  for (const [method, path, body] of [
+    ['PATCH', `/posts/${copy.post}`, { title: 'Ours' }],
+    ['DELETE', `/posts/${copy.post}`],
+    ['PATCH', `/assets/${copy.asset}`, { title: 'Ours' }],
+    ['DELETE', `/assets/${copy.asset}`],
+  ] as const)
+    expect([method, path, await root.status(method, path, body)]).toEqual([method, path, 403]);
+});
+
+// FED-20
+test('a change is recorded only for peers that have the changed object', async () => {
+  const { db } = harbour.deps;
+  const changed = await upload(alice, plainFile('changed'), { sensitivity: 'posts' });
+  const other = await upload(alice, plainFile('other'), { sensitivity: 'posts' });
+  const peers = await db
+    .selectFrom('federation_peers')
+    .select('id')
+    .where('state', '=', 'connected')
+    .execute();
+  const [one, two] = peers.map(({ id }) => id);
+  if (one === undefined || two === undefined) throw new Error('two peers are connected');
+  for (const [asset, peer_id] of [
+    [changed, one],
+    [other, two],
+  ] as const)
+    await harbour.root.ok('putAssetPeer', { params: { id: asset.id, peer_id }, body: {} });
+  await db.deleteFrom('federation_outbox').execute();
+  await alice.ok('updateAsset', { params: { id: changed.id }, body: { title: 'Changed' } });
+  const recorded = await db.selectFrom('federation_outbox').select(['peer_id', 'object_id']).execute();
+  expect(recorded).toEqual([{ peer_id: one, object_id: changed.id }]);
+});
+
 // FED-3
 test('an unsigned request gets only the document of the library', async () => {
   const statuses = new Map<string, number>();
