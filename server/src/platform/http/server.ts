@@ -98,7 +98,9 @@ export async function openServer(options: HttpOptions): Promise<FastifyInstance>
   traced?.follow(server);
   const { connectionsPerAddress, trustedProxies } = options;
   const checkConnection = limitConnections(server.server, connectionsPerAddress, trustedProxies);
-  server.addHook('onRequest', async ({ raw }) => {
+  server.addHook('onRequest', async ({ raw }, reply) => {
+    // Fastify, streams, metrics and traces each listen for the end of a response: a few more than Node expects.
+    reply.raw.setMaxListeners(20);
     slow.check(raw);
     checkConnection(raw);
   });

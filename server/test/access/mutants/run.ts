@@ -6,7 +6,7 @@ import { listMutants, type Mutant } from './list.ts';
 
 /** Folders of tests that prove the rules of a file, the most likely to notice first. `access` is always among them. */
 const proofs: Record<string, readonly string[]> = {
-  'accounts.ts': ['access/accounts', 'users'],
+  'accounts.ts': ['access/accounts', 'users', 'roles'],
   'activitypub.ts': ['activitypub'],
   'administered.ts': ['access/accounts', 'users'],
   'capabilities.ts': ['roles', 'access/accounts', 'requests', 'teams', 'identity/impersonation'],
