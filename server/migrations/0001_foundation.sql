@@ -1,5 +1,5 @@
--- The first rooms: who people are, what they uploaded, what they posted.
--- Times carry milliseconds, so that a client's clock type reads them without loss.
+-- Creates the tables of accounts, assets and posts.
+-- Times have milliseconds, which clients can represent without loss.
 
 create table settings (
   key text primary key,
@@ -65,8 +65,8 @@ create table user_capability_revokes (
 );
 create index user_capability_revokes_user on user_capability_revokes (user_ref);
 
--- Moves on with every change to roles, grants and revokes, and is read with every session: a process
--- may keep the set of capabilities it resolved for as long as the epoch it resolved it under stands.
+-- Incremented by every change of roles, grants and revokes, and read with every session. A process may cache resolved
+-- capabilities while the epoch is unchanged.
 create table access_epoch (
   only_row boolean primary key default true check (only_row),
   epoch bigint not null
@@ -161,7 +161,7 @@ create table asset_types (
   label text not null
 );
 
--- Stored bytes, once each. What was rendered from them belongs to them, not to the assets that share them.
+-- Stored bytes, once each. Renditions belong to the bytes, not to the assets that share them.
 create table files (
   hash text primary key check (hash ~ '^[0-9a-f]{64}$'),
   size_bytes bigint not null,

@@ -38,7 +38,7 @@ create table access_tokens (
 );
 create index access_tokens_user on access_tokens (user_ref, created_at desc, id desc);
 
--- By the name that was typed, whether there is such an account or not.
+-- Keyed by the name as typed, which may belong to no account.
 create table sign_in_failures (
   name text primary key,
   failures integer not null,
@@ -57,8 +57,8 @@ create unique index user_capability_revokes_once on user_capability_revokes (use
 create index user_capability_grants_expiry on user_capability_grants (expires_at) where expires_at is not null;
 create index user_capability_revokes_expiry on user_capability_revokes (expires_at) where expires_at is not null;
 
--- Teams form a graph without cycles. Its closure (every team with itself and all below it) is made anew with each
--- change: changes are rare, teams are thousands at most, and what is made anew cannot drift.
+-- Teams form a graph without cycles. Its closure (each team with itself and all teams below it) is rebuilt on every
+-- change: changes are rare, there are at most thousands of teams, and a rebuilt closure cannot drift.
 create table team_parents (
   team_id uuid not null references teams (id) on delete cascade,
   parent_id uuid not null references teams (id) on delete cascade,
@@ -77,7 +77,7 @@ insert into team_closure select id, id from teams;
 
 create function remake_team_closure() returns trigger language plpgsql as $$
 begin
-  -- One change at a time: two at once could close a circle between them.
+  -- Serialises changes: two concurrent ones could form a cycle.
   perform pg_advisory_xact_lock(7431003);
   if exists (
     with recursive above (team_id, ancestor_id) as (
@@ -112,7 +112,7 @@ end
 $$;
 create trigger teams_closure after insert on teams for each row execute function add_team_to_closure();
 
--- The audit log only grows; the one exception is the retention job, which says so in its transaction.
+-- The audit log only grows, except that the retention job, which sets a flag in its transaction, may delete events.
 create function keep_audit_events() returns trigger language plpgsql as $$
 begin
   if tg_op = 'DELETE' and current_setting('vitrine.audit_retention', true) = 'on' then

@@ -1,11 +1,11 @@
--- Editing, liking, commenting, deleting and restoring; requests to undo and to see.
+-- Editing, liking, commenting, deleting and restoring; requests for restoration and access.
 
 -- The first publication sets posted_at; later ones leave it alone.
 alter table posts add column published_at timestamptz(3);
 update posts set published_at = posted_at where not draft;
 
--- Ten times the interest weighs as much as twelve and a half hours: the order of `feed=trending`. It does not depend
--- on the hour it is asked at, so it can be stored and paged by.
+-- The order of `feed=trending`: ten times the interest weighs as much as 12.5 hours (FEED-11). The score does not
+-- depend on the current time, so it can be stored, indexed and paginated by.
 alter table posts add column trend double precision not null generated always as (
   log(greatest(like_count + 2 * comment_count, 1)::double precision)
   + extract(epoch from (posted_at - timestamptz '2020-01-01 00:00:00+00'))::double precision / 45000) stored;
@@ -20,7 +20,7 @@ create index assets_trash_age on assets (deleted_at) where deleted_at is not nul
 create index assets_list on assets (created_at desc, id desc) where deleted_at is null;
 create index post_likes_posts on post_likes (user_ref, post_id);
 
--- Counters. They follow the rows inside the rows' own transaction, whoever writes them, so they cannot drift.
+-- Counters, maintained by triggers in the transaction of each write, so that they cannot drift.
 create function count_post_like() returns trigger language plpgsql as $$
 begin
   if tg_op = 'INSERT' then
@@ -34,12 +34,12 @@ $$;
 create trigger post_likes_counted after insert or delete on post_likes
   for each row execute function count_post_like();
 
--- Replies of a comment that are not deleted, kept for the thread's sake.
+-- The number of replies that are not deleted.
 alter table comments add column reply_count bigint not null default 0;
 update comments c set reply_count = (
   select count(*) from comments r where r.parent_id = c.id and r.deleted_at is null);
 
--- Once a statement, not once a row: a thread of ten thousand goes with one change to its post.
+-- Runs once per statement, so that deleting a thread of 10,000 comments updates the post once.
 create function count_comments() returns trigger language plpgsql as $$
 begin
   if tg_op = 'INSERT' then
@@ -80,7 +80,7 @@ create trigger comments_counted_in after insert on comments
   referencing new table as new_rows for each statement execute function count_comments();
 create trigger comments_counted_out after delete on comments
   referencing old table as old_rows for each statement execute function count_comments();
--- Not for the counting itself, which changes comments too.
+-- Skips updates made by this trigger itself, which also changes comments.
 create trigger comments_counted_anew after update on comments
   referencing old table as old_rows new table as new_rows
   for each statement when (pg_trigger_depth() = 0) execute function count_comments();
@@ -89,7 +89,7 @@ create index comments_author on comments (author_user_ref);
 drop index comments_parent;
 create index comments_parent on comments (parent_id, created_at desc, id desc)
   where parent_id is not null and deleted_at is null;
--- For what goes with a post or a comment that is purged, deleted ones included.
+-- For foreign key cascades when posts or comments are purged; includes deleted rows.
 create index comments_replies on comments (parent_id) where parent_id is not null;
 create index comments_post on comments (post_id);
 
@@ -119,13 +119,13 @@ create table whiteboards (
   post_id uuid not null references posts (id) on delete cascade,
   author_user_ref bigint not null,
   title text not null default '',
-  -- As it was sent: jsonb would write small numbers out in full.
+  -- `json` keeps the text as sent; jsonb would expand small numbers.
   strokes json not null,
   created_at timestamptz(3) not null default now()
 );
 create index whiteboards_post on whiteboards (post_id, created_at desc, id desc);
 
--- REQUEST-13. A request outlives what it asked for: no foreign key on the target.
+-- REQUEST-13. No foreign key on the target, because a request outlives it.
 create table resource_requests (
   id uuid primary key default gen_random_uuid(),
   requester_user_ref bigint not null references users (ref) on delete cascade,
@@ -139,7 +139,7 @@ create table resource_requests (
   decided_by_user_ref bigint,
   decision_reason text
 );
--- One ask is the triple, while it is pending.
+-- REQUEST-4: at most one pending request per requester, target and capability.
 create unique index resource_requests_once on resource_requests
   (requester_user_ref, target_kind, target_id, requested_capability) where state = 'pending';
 create index resource_requests_requester on resource_requests (requester_user_ref, requested_at desc, id desc);

@@ -17,7 +17,7 @@ create table team_follows (
 );
 create index team_follows_team on team_follows (team_id);
 
--- A grant made by deciding a request names it, and there may be one beside a grant made by hand.
+-- A grant that results from a request refers to it, and may exist beside one that was made directly.
 alter table user_capability_grants
   add column request_ref uuid unique references resource_requests (id) on delete cascade;
 drop index user_capability_grants_once;

@@ -1,4 +1,4 @@
--- Collections of posts, in an order of their own.
+-- Collections: ordered lists of posts.
 
 create extension if not exists pg_trgm;
 
@@ -10,7 +10,7 @@ create table collections (
   description text not null default '',
   visibility text not null default 'org-only'
     check (visibility in ('public', 'private', 'org-only', 'followers', 'explicit-share')),
-  -- The post whose picture stands first. No foreign key: it counts only while that post is in the collection.
+  -- The post whose picture is shown first. No foreign key: it is ignored unless the post is in the collection.
   cover_post_id uuid,
   cover_focal_x double precision check (cover_focal_x between 0 and 1),
   cover_focal_y double precision check (cover_focal_y between 0 and 1),

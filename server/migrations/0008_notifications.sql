@@ -1,11 +1,12 @@
--- What an account is told of, in the library and by mail; who watches which post.
+-- Notifications, in the app and by mail, and watched posts.
 
--- Without a row the author watches and nobody else does; a row says otherwise. Who stopped is not made to watch again.
+-- Without a row, only the author watches. A row overrides this, so an account that stopped watching is not subscribed
+-- again.
 create table post_watches (
   post_id uuid not null references posts (id) on delete cascade,
   user_ref bigint not null references users (ref) on delete cascade,
   watching boolean not null,
-  -- Since when: what was said before is not told.
+  -- Start of watching; earlier comments do not notify.
   created_at timestamptz(3) not null default now(),
   primary key (post_id, user_ref)
 );
@@ -15,13 +16,14 @@ select c.post_id, c.author_user_ref, true, min(c.created_at)
 from comments c join users u on u.ref = c.author_user_ref where c.deleted_at is null
 group by c.post_id, c.author_user_ref;
 
--- Kinds and targets alone: titles, excerpts and names are read under the recipient's rules whenever it is shown.
+-- Kinds and targets only: titles, excerpts and names are read under the recipient's rules when a notification is shown.
 create table notifications (
   id uuid primary key default gen_random_uuid(),
   user_ref bigint not null references users (ref) on delete cascade,
   kind text not null check (kind in ('request_received', 'request_decided', 'comment', 'reply',
     'watched_comment', 'like', 'follow', 'mention')),
-  -- What happened, so that one act tells one person once. Null for likes, which share a row while it is unread.
+  -- Identifies the event, so that an account is notified of it once. Null for likes, which share a row while it is
+  -- unread.
   act text,
   actor_user_ref bigint,
   post_id uuid references posts (id) on delete cascade,
@@ -31,7 +33,7 @@ create table notifications (
   mail text not null check (mail in ('off', 'now', 'digest')),
   mailed_at timestamptz(3),
   created_at timestamptz(3) not null default now(),
-  -- Of a row of likes: when the last of them was given.
+  -- For likes: the time of the latest one.
   happened_at timestamptz(3) not null default now(),
   read_at timestamptz(3),
   check ((kind = 'like') = (act is null))
@@ -47,7 +49,7 @@ create index notifications_post on notifications (post_id) where post_id is not 
 create index notifications_comment on notifications (comment_id) where comment_id is not null;
 create index notifications_request on notifications (request_id) where request_id is not null;
 
--- Whose like is told in which row: once, however often it is taken back and given again.
+-- The notification in which each like was reported, so that a repeated like notifies once.
 create table notified_likes (
   post_id uuid not null references posts (id) on delete cascade,
   actor_user_ref bigint not null references users (ref) on delete cascade,
@@ -57,12 +59,12 @@ create table notified_likes (
 create index notified_likes_notification on notified_likes (notification_id);
 create index notified_likes_actor on notified_likes (actor_user_ref);
 
--- What an account chose; who has no row has the defaults.
+-- Preferences of an account; the defaults apply without a row.
 create table notification_preferences (
   user_ref bigint primary key references users (ref) on delete cascade,
-  -- Whether it wants mail at all; what a mail's own unsubscribe address turns off.
+  -- Turns all mail on or off; the unsubscribe address of a mail sets it to false.
   mail_enabled boolean not null default true,
-  -- {kind: {in_app, mail}}, those alone that were chosen.
+  -- {kind: {in_app, mail}}, only for kinds that the account has changed.
   kinds jsonb not null default '{}',
   digest_every text not null default 'day' check (digest_every in ('day', 'week')),
   -- UTC; Monday is 1.
@@ -70,7 +72,7 @@ create table notification_preferences (
   digest_weekday smallint not null default 1 check (digest_weekday between 1 and 7)
 );
 
--- Open event streams are looked at again at once when what they stand on changes: the accounts are called out.
+-- Notifies event streams to check their account again when its session, token or status changes.
 create function call_out_accounts(refs bigint[]) returns void language sql as $$
   select pg_notify('account', string_agg(ref::text, ','))
   from (select ref, (row_number() over (order by ref) - 1) / 400 as part from unnest(refs) ref) x group by part

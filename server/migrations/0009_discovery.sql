@@ -1,22 +1,21 @@
--- What helps people find things: tags that can be looked up and followed, a rail of featured posts, and views of the
--- feed that an account keeps.
+-- Tags that can be looked up and followed, the featured list, and saved views of the feed.
 
 create extension if not exists pg_trgm;
 
--- Every tag that was ever written on a post or an asset, so that looking one up never walks posts. A name here says
--- nothing about who may know of it: that is asked of the posts and assets each time (access/tags.ts).
+-- Every tag that was ever used on a post or an asset, so that looking one up never scans posts. A name reveals nothing
+-- by itself: access is decided by posts and assets (access/tags.ts).
 create table tags (
   name text collate "C" primary key,
   folded text collate "C" not null generated always as (lower(name collate "default")) stored,
-  -- Whether it ever was on a public post or asset. It spares visitors the names that can be none of theirs; stale, it
-  -- costs time and shows nothing.
+  -- True if the tag was ever used on public content. Lets queries of anonymous callers skip other names; a stale value
+  -- costs time but reveals nothing.
   seen_in_public boolean not null default false
 );
 create index tags_by_name on tags (folded, name);
 create index tags_seen_in_public on tags (folded, name) where seen_in_public;
 create index tags_within on tags using gin (folded gin_trgm_ops);
 
--- In the order of names, so that two writers never wait for each other. Known names are not touched.
+-- Inserts in name order, which prevents deadlocks. Skips known names.
 create function know_tags(names text[], in_public boolean) returns void language plpgsql as $$
 begin
   insert into tags (name, seen_in_public)
@@ -52,7 +51,7 @@ begin
   return null;
 end
 $$;
--- A merge writes a million rows with one name, which it makes known itself.
+-- Does not run during a merge, which registers its target tag itself instead of once per row.
 create trigger posts_tags_known_anew after update of tags, visibility on posts for each row
   when ((new.tags <> old.tags or new.visibility <> old.visibility) and cardinality(new.tags) > 0
     and current_setting('vitrine.merging_tags', true) is distinct from 'on')
@@ -93,7 +92,7 @@ insert into tags (name, seen_in_public)
     select t.value, a.sensitivity = 'public' from asset_tags t join assets a on a.id = t.asset_id
   ) known group by 1;
 
--- A list of tags in JSON with one of them under another name; what is there twice then keeps its first place.
+-- Returns a JSON list of tags with one tag renamed; a duplicate keeps its first position.
 create function with_tag_renamed(list jsonb, source text, target text) returns jsonb language sql immutable as $$
   select coalesce(jsonb_agg(name order by place), '[]') from (
     select case when e.name = source then target else e.name end as name, min(e.place) as place
@@ -109,7 +108,7 @@ create table tag_follows (
 );
 create index tag_follows_tag on tag_follows (tag);
 
--- A post in the trash or withdrawn keeps its place, and is not shown meanwhile.
+-- A deleted or unpublished post keeps its position and is not shown meanwhile.
 create table featured_posts (
   post_id uuid primary key references posts (id) on delete cascade,
   position integer not null,

@@ -39,37 +39,37 @@ create table fields (
   default_value jsonb,
   created_at timestamptz(3) not null default now(),
   updated_at timestamptz(3) not null default now(),
-  -- FIELD-12, FIELD-18: refused together, whoever writes.
+  -- FIELD-12, FIELD-18: these combinations are refused for every writer.
   check (not (show_on_card and read_capability is not null)),
   check (mirrors_column is null or (not read_only and regexp_filter is null and subject_kind = 'asset'))
 );
 create index fields_order on fields (display_order, code);
--- Every card asks for these, and they are few.
+-- Partial index: every card reads these, and there are few.
 create index fields_card on fields (display_order, code) where show_on_card;
 create unique index fields_mirrors on fields (mirrors_column) where mirrors_column is not null;
 create index fields_replacement on fields (deprecated_replacement_id) where deprecated_replacement_id is not null;
 
--- Moves on with every change to a definition: what a process keeps of them holds as long as the epoch stands.
+-- Incremented by every change of a definition. Cached definitions are valid while it is unchanged (FIELD-39).
 create table fields_epoch (
   only_row boolean primary key default true check (only_row),
   epoch bigint not null
 );
 insert into fields_epoch (epoch) values (1);
 
--- The terms of select, multi_select and tree. Whoever writes terms holds the lock of the field's row.
+-- The terms of select, multi_select and tree. Writers of terms hold the lock of the field's row.
 create table field_terms (
   field_id uuid not null references fields (id) on delete cascade,
   value text not null,
-  -- The slug itself where nobody gave a label.
+  -- The slug if no label was given.
   label text not null,
   status text not null default 'active' check (status in ('active', 'deprecated', 'archived')),
-  -- With status archived, a merge tombstone: naming it resolves to the successor.
+  -- With the status archived: a tombstone of a merge, which resolves to this successor.
   replaced_by text,
   parent text,
   -- Slugs from the root down to the term itself; one element in a flat vocabulary.
   path text[] not null,
   depth integer generated always as (cardinality(path)) stored,
-  -- Order among the terms of one depth; only its comparison means anything.
+  -- Order among the terms of one depth; the number has no other meaning.
   position double precision not null,
   created_at timestamptz(3) not null default now(),
   primary key (field_id, value),
@@ -78,7 +78,7 @@ create table field_terms (
   check (replaced_by <> value),
   check (parent <> value)
 );
--- As a document is composed: parents always before their children.
+-- The order of terms in a definition: parents precede their children.
 create index field_terms_order on field_terms (field_id, depth, position, value);
 create index field_terms_label on field_terms (field_id, lower(label), value);
 create index field_terms_search on field_terms using gin (field_id, lower(label) gin_trgm_ops, value gin_trgm_ops);
@@ -107,7 +107,7 @@ create table field_default_overrides (
 );
 create index field_default_overrides_team on field_default_overrides (team_id);
 
--- Values: one of the five members is set, by the field's type:
+-- Values: exactly one of the five columns is set, depending on the type of the field:
 -- text, longtext, rich_text, select, tree: value_text; number, boolean (0 or 1): value_num; date, datetime: value_date;
 -- multi_select: value_options; reference: value_ref.
 create table asset_field_values (
@@ -125,7 +125,8 @@ create table asset_field_values (
   primary key (asset_id, field_id),
   check (num_nonnulls(value_text, value_num, value_date, value_options, value_ref) = 1)
 );
--- An index for each way to filter; a B-tree entry must stay small, so equality asks for the first 100 characters too.
+-- One index per way to filter. A B-tree entry must stay small, so filters by equality also compare the first 100
+-- characters.
 create index asset_field_values_text on asset_field_values (field_id, left(value_text, 100), asset_id)
   where value_text is not null;
 create index asset_field_values_words on asset_field_values using gin (field_id, value_text gin_trgm_ops)
@@ -166,7 +167,7 @@ create index collection_field_values_options on collection_field_values using gi
 create index collection_field_values_ref on collection_field_values (field_id, value_ref, collection_id)
   where value_ref is not null;
 
--- What a value was before and after; null where there was none.
+-- Values before and after each change; null if there was none.
 create table field_value_history (
   id uuid primary key default gen_random_uuid(),
   subject_kind text not null check (subject_kind in ('asset', 'collection')),

@@ -1,28 +1,28 @@
--- What stored bytes tell of themselves, read once each; assets of the same bytes share it.
+-- Metadata read from stored bytes, once per file; assets with the same bytes share it.
 create table file_metadata (
   hash text primary key references files (hash) on delete cascade,
   -- source -> {value, from}
   sources jsonb not null default '{}',
-  -- tags as they stood, shortened
+  -- the tags as read, truncated
   raw jsonb not null default '{}',
-  -- program, its version and that of the mapping: another one may find more
+  -- program, its version and that of the mapping; a different reader may find more
   reader text not null,
   error text,
   extracted_at timestamptz(3) not null default now(),
-  -- what a list of failures is paged by
+  -- the key for paginating failures
   id uuid not null default gen_random_uuid()
 );
 create index file_metadata_failures on file_metadata (extracted_at desc, id desc) where error is not null;
 create index file_metadata_failed on file_metadata (hash) where error is not null;
 
--- Passes over the stored files, one at a time. Each step is a job that moves `passed` on and enqueues the next.
+-- Passes over the stored files, one at a time. Each step is a job that advances `passed` and enqueues the next.
 create table extraction_runs (
   id uuid primary key default gen_random_uuid(),
   state text not null default 'running' check (state in ('running', 'finished', 'cancelled', 'failed')),
-  -- one field alone, or every wired one
+  -- a single field; null for every field with an extraction source
   field_id uuid references fields (id),
   only_failed boolean not null default false,
-  -- the last hash that was dealt with
+  -- the last processed hash
   passed text not null default '',
   total bigint not null,
   done bigint not null default 0,

@@ -1,12 +1,12 @@
--- What there is to find, as documents beside the rows they are of. Every write to a row's words writes its document in
--- the same transaction (triggers), whoever writes. A document holds only what everybody reads who reads the row;
--- words behind a capability are in documents of their own (asset_gated_documents).
+-- Search documents, one per row. Triggers rewrite a document in the transaction of every write to the words of its row.
+-- A document contains only words that every reader of the row may read; words behind a capability are in separate
+-- documents (asset_gated_documents).
 
 create extension if not exists pg_trgm;
 create extension if not exists unaccent;
 
--- Words as they are compared: without case, accents and punctuation. Scripts that are written without spaces fall
--- apart into their characters, so that any part of a sentence is a phrase of it.
+-- The form in which words are compared: without case, accents and punctuation. Scripts that are written without spaces
+-- are split into characters, so that any part of a sentence is found as a phrase.
 create function search_text(value text) returns text language plpgsql stable parallel safe as $$
 declare
   folded text := translate(lower(unaccent('unaccent', normalize(value, nfkc))),
@@ -21,15 +21,15 @@ begin
 end
 $$;
 
--- Names as misspellings of them are compared. Trigrams may be made of Latin letters alone (where the database has no
--- other), so that Greek and Cyrillic are written in them.
+-- The form in which names are compared for misspellings. Transliterates Greek and Cyrillic, because some databases
+-- build trigrams of Latin letters only.
 create function resembling_text(value text) returns text language sql stable parallel safe as $$
   select translate(left(search_text(value), 2000),
     'абвгдежзийклмнопрстуфхцчшщыэюяіїєґαβγδεζηθικλμνξοπρσςτυφχψωъь',
     'abvgdejziyklmnoprstufhcqwwyeuaiieabgdezhqiklmnxoprsstufxywoo')
 $$;
 
--- The language words are brought to their stems in, and the one before it while documents are written anew.
+-- The stemming language, and the previous one while documents are being rewritten.
 create function search_languages() returns regconfig[] language sql stable parallel safe as $$
   select array_remove(array[
     ('pg_catalog.' || coalesce((select value #>> '{}' from settings where key = 'search_language'), 'simple'))::regconfig,
@@ -41,8 +41,8 @@ language sql stable parallel safe as $$
   select setweight(to_tsvector(language, search_text(left(value, 100000))), weight)
 $$;
 
--- One word of a question, the last part of it as the beginning of a word when asked; nothing when there is no word in
--- it. What reaches to_tsquery has no punctuation left.
+-- A tsquery for one word of a query, optionally as a prefix; empty if it contains no word. Punctuation is removed
+-- before to_tsquery.
 create function search_word(language regconfig, word text, is_beginning boolean, labels text) returns tsquery
 language plpgsql stable parallel safe set client_min_messages = warning as $$
 declare
@@ -59,7 +59,7 @@ begin
 end
 $$;
 
--- A question: all of `wanted`, none of `unwanted`. `either`: any of `wanted`.
+-- A query: all of `wanted`, none of `unwanted`; `either` matches any of `wanted`.
 create function search_question(words text[], are_unwanted boolean[], are_beginnings boolean[], labels text,
   out wanted tsquery, out unwanted tsquery, out either tsquery) language plpgsql stable parallel safe set client_min_messages = warning as $$
 declare
@@ -91,16 +91,16 @@ create aggregate tsvector_of_all(tsvector) (sfunc = tsvector_concat, stype = tsv
 create table post_documents (
   post_id uuid primary key references posts (id) on delete cascade,
   document tsvector not null,
-  -- Title and tags, to be found by what is much like them.
+  -- Title and tags, for similarity search.
   names text not null
 );
 
--- Comments are read with their post; the newest thousand are searched.
+-- The newest 1,000 comments are part of the document of their post.
 create function write_post_documents(ids uuid[]) returns void language plpgsql as $$
 declare
   language regconfig := (search_languages())[1];
 begin
-  -- In the order of ids, so that two writers never wait for each other; what is read next is read after the wait.
+  -- Locks in id order, which prevents deadlocks, before reading the current state.
   perform from post_documents where post_id = any(ids) order by post_id for update;
   insert into post_documents as d (post_id, document, names)
   select p.id, search_vector(language, p.title, 'A')
@@ -124,13 +124,13 @@ begin
 end
 $$;
 create trigger posts_document after insert on posts for each row execute function write_post_document();
--- A merge of tags writes its million documents itself, some at a time (search/documents.ts).
+-- Does not run during a merge of tags, which writes its documents itself in batches (search-index/documents.ts).
 create trigger posts_document_anew after update of title, description, tags on posts for each row
   when ((new.title, new.description, new.tags) is distinct from (old.title, old.description, old.tags)
     and current_setting('vitrine.merging_tags', true) is distinct from 'on')
   execute function write_post_document();
 
--- Named to come after the triggers that count comments: the count says whether there is anything to read.
+-- Named to run after the triggers that count comments: the count tells whether there are comments to read.
 create function write_documents_of_comments() returns trigger language plpgsql as $$
 begin
   if tg_op = 'INSERT' then
@@ -160,8 +160,8 @@ create table asset_documents (
   names text not null
 );
 
--- What is read by some only: values of fields behind a capability, by that capability; and the name of a mature file
--- (gate `mature`), which goes with its bytes.
+-- Words that only some callers may read: values of a field, by its capability, and the name of a mature file (gate
+-- `mature`), which is as visible as its bytes.
 create table asset_gated_documents (
   asset_id uuid not null references assets (id) on delete cascade,
   gate text not null,
@@ -169,7 +169,7 @@ create table asset_gated_documents (
   primary key (asset_id, gate)
 );
 
--- The words of a value; empty for what has none. Tags and entities of rich text are not words.
+-- The words of a value, or an empty string. Tags and entities of rich text are not words.
 create function field_value_text(type text, field uuid, single text, several text[]) returns text
 language sql stable parallel safe as $$
   select coalesce(case
@@ -181,7 +181,7 @@ language sql stable parallel safe as $$
   end, '')
 $$;
 
--- Words of the values of assets by who reads them: '' for whoever is shown the asset.
+-- Words of the values of assets, by gate; '' means everyone who is shown the asset.
 create function asset_field_words(ids uuid[]) returns table (asset_id uuid, gate text, words text)
 language sql stable as $$
   select v.asset_id, coalesce(d.read_capability, ''),
@@ -231,7 +231,7 @@ create trigger assets_document_anew after update of title, description, file_nam
     is distinct from (old.title, old.description, old.file_name, old.mature, old.asset_type))
   execute function write_asset_document();
 
--- For tags and field values of assets, both named `asset_id` in their rows.
+-- For tags and field values of assets; the rows of both have a column `asset_id`.
 create function write_documents_of_assets() returns trigger language plpgsql as $$
 begin
   if tg_op = 'DELETE' then
@@ -254,7 +254,7 @@ create trigger asset_tags_searched_anew after update on asset_tags
   referencing old table as old_rows new table as new_rows
   for each statement when (current_setting('vitrine.merging_tags', true) is distinct from 'on')
   execute function write_documents_of_assets();
--- Definitions are locked by who changes them: what they say of a value that is being written is read after that.
+-- Waits for concurrent changes of these definitions, so that documents use their current state.
 create function wait_for_definitions() returns trigger language plpgsql as $$
 begin
   perform from fields where id in (select field_id from new_rows) order by id for key share;
@@ -353,11 +353,11 @@ create trigger collection_field_values_searched_anew after update on collection_
   referencing old table as old_rows new table as new_rows
   for each statement execute function write_documents_of_collections();
 
--- People and tags: names, in no language -------------------------------------------
+-- Users and tags: names, without stemming -----------------------------------------
 
 create table user_documents (
   user_ref bigint primary key references users (ref) on delete cascade,
-  -- Without the full name, which anonymous callers are never told (IDENTITY-2).
+  -- Without the full name, which anonymous callers never see (IDENTITY-2).
   document tsvector not null,
   names text not null,
   full_document tsvector not null,
@@ -403,7 +403,7 @@ end
 $$;
 create trigger tags_document after insert or update of name on tags for each row execute function write_tag_document();
 
--- What there is already; indexes last, which is many times faster.
+-- Documents of existing rows; the indexes follow, because that is many times faster.
 insert into post_documents (post_id, document, names)
   select p.id, search_vector('simple', p.title, 'A') || search_vector('simple', array_to_string(p.tags, ' '), 'B')
       || search_vector('simple', p.description, 'C')
@@ -422,7 +422,7 @@ insert into asset_documents (asset_id, document, names)
     from asset_tags t where t.asset_id = a.id) tags;
 insert into asset_gated_documents (asset_id, gate, document)
   select a.id, 'mature', search_vector('simple', a.file_name, 'B') from assets a where a.mature;
--- Where fields came before search did.
+-- For libraries that had fields before search.
 select write_asset_documents(array(select distinct asset_id from asset_field_values));
 select write_collection_documents(array(select id from collections));
 select write_user_documents(array(select ref from users));
@@ -444,7 +444,7 @@ create index user_documents_full_names on user_documents using gin (full_names g
 create index tag_documents_words on tag_documents using gin (document);
 create index tag_documents_names on tag_documents using gin (names gin_trgm_ops);
 
--- Searches an account keeps.
+-- Saved searches of accounts.
 create table saved_searches (
   id uuid primary key default gen_random_uuid(),
   user_ref bigint not null references users (ref) on delete cascade,

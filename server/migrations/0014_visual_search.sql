@@ -1,8 +1,8 @@
--- Reverse image search: what an encoder says of pictures, by their bytes. Vectors are compared exactly; codes are
--- the signs of the vector on 512 fixed planes, small enough to look through all of them first.
+-- Vectors of pictures for reverse image search, by file hash. Vectors are compared exactly; codes are the signs of the
+-- vector on 512 fixed planes, small enough to scan all of them first.
 create table picture_vectors (
   file_hash text not null references files (hash) on delete cascade,
-  -- Which encoder made it: another one's vectors mean nothing beside it.
+  -- The encoder's model; only vectors of one model are comparable.
   model text not null,
   -- Of length one; null when the encoder could not read the picture.
   vector real[],
@@ -19,5 +19,5 @@ create table picture_codes (
   primary key (file_hash, model)
 );
 
--- Pictures that could be encoded, for filling up when an encoder appears or changes.
+-- Pictures that can be encoded, for the job that runs when an encoder is configured or changes.
 create index files_with_preview on files (hash) where renditions ? 'preview';

@@ -1,5 +1,5 @@
--- Documents of posts, assets and collections lie in the order of time and know theirs, so that the newest that match
--- are found without asking every row that matches for its time.
+-- Documents of posts, assets and collections contain the time of their row and are stored in its order, so that the
+-- newest matches are found without reading the matching rows.
 
 create table post_documents_in_order as
   select d.post_id, p.posted_at as at, d.document, d.names
@@ -46,15 +46,15 @@ create index collection_documents_words on collection_documents using gin (docum
 create index collection_documents_names on collection_documents using gin (names gin_trgm_ops);
 create index collection_documents_titles on collection_documents using gin (ts_filter(document, '{a}'));
 create index collection_documents_at on collection_documents (at desc, collection_id desc);
--- A renamed table is a new one to the planner.
+-- Newly created tables have no statistics yet.
 analyze post_documents, asset_documents, collection_documents;
 
--- As before, and the time.
+-- As before, plus the time.
 create or replace function write_post_documents(ids uuid[]) returns void language plpgsql as $$
 declare
   language regconfig := (search_languages())[1];
 begin
-  -- In the order of ids, so that two writers never wait for each other; what is read next is read after the wait.
+  -- Locks in id order, which prevents deadlocks, before reading the current state.
   perform from post_documents where post_id = any(ids) order by post_id for update;
   insert into post_documents as d (post_id, at, document, names)
   select p.id, p.posted_at, search_vector(language, p.title, 'A')
@@ -71,7 +71,7 @@ begin
 end
 $$;
 
--- The time of a post is that of its publication; whoever sets it, the document has it too.
+-- A document has the time of its post's publication, which every writer may set.
 create function time_post_document() returns trigger language plpgsql as $$
 begin
   update post_documents set at = new.posted_at where post_id = new.id and at <> new.posted_at;
@@ -143,6 +143,6 @@ $$;
 create trigger collections_document_timed after update on collections for each row
   when (new.created_at is distinct from old.created_at) execute function time_collection_document();
 
--- For callers who may read almost nothing: where what they may read is, without passing all the rest.
+-- For callers who may read little: finds those rows without scanning the others.
 create index assets_public on assets (created_at desc, id desc) where deleted_at is null and sensitivity = 'public';
 create index posts_visibility on posts (visibility, posted_at desc, id desc) where deleted_at is null and not draft;

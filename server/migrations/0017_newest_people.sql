@@ -1,2 +1,2 @@
--- The newest accounts, for a search that asks for nothing: all of them were put in order for a page.
+-- The newest accounts, for an empty search, which otherwise sorts all accounts for a page.
 create index users_newest on users (created_at desc, ref desc);

@@ -1,2 +1,2 @@
--- How many files of an account wait to be rendered decides whose turn it is; few rows wait at any time.
+-- The number of waiting files of an account decides its priority; few rows wait at any time.
 create index assets_waiting on assets (owner_user_ref) where processing_status = 'pending';

@@ -6,7 +6,7 @@ alter table assets add constraint assets_sensitivity_check
 
 -- The widest audience among the live, published posts that pass the asset on: those of its owner or of its team that
 -- have it as a member or as their standalone thumbnail (a cover is a member). `narrow` stands for every visibility that
--- depends on the reader, `none` for no such post. Kept here, so that most reads need not look at posts.
+-- depends on the reader, `none` for no such post. Stored here, so that most reads need not look at posts.
 alter table assets add column exposure text not null default 'none'
   check (exposure in ('none', 'narrow', 'org-only', 'public'));
 
@@ -37,7 +37,7 @@ create function refresh_exposure_of_members() returns trigger language plpgsql a
 declare
   ids uuid[];
 begin
-  -- A draft passes nothing on; a post that was deleted for good is not there any more.
+  -- A draft passes nothing on; a purged post no longer exists.
   ids := array(select distinct m.asset_id from changed_rows m left join posts p on p.id = m.post_id
     where p.id is null or (p.deleted_at is null and not p.draft));
   if cardinality(ids) > 0 then
@@ -104,7 +104,7 @@ from (
 ) found
 where a.id = found.id;
 
--- Named people who are given one asset, whatever its sensitivity.
+-- Accounts with which an asset is shared, regardless of its sensitivity.
 create table asset_shares (
   asset_id uuid not null references assets (id) on delete cascade,
   user_ref bigint not null references users (ref) on delete cascade,
@@ -116,7 +116,7 @@ create table asset_shares (
 create index asset_shares_user on asset_shares (user_ref, asset_id);
 create index asset_shares_expiry on asset_shares (expires_at) where expires_at is not null;
 
--- Where the assets begin that visitors, accounts and readers of narrower posts may be given (access/whereabouts.ts).
+-- Indexes for the lists of anonymous callers, accounts and readers of narrower posts (access/whereabouts.ts).
 drop index assets_public;
 create index assets_for_visitors on assets (created_at desc, id desc)
   where deleted_at is null and (sensitivity = 'public' or (sensitivity = 'posts' and exposure = 'public'));
@@ -127,7 +127,7 @@ create index assets_team on assets (team_id, created_at desc, id desc) where tea
 create index assets_for_some on assets (created_at desc, id desc)
   where deleted_at is null and sensitivity = 'posts' and exposure = 'narrow';
 
--- Tags of what becomes visible to visitors become known to them (worthAsking, access/tags.ts).
+-- Tags of content that becomes public are marked as seen in public (possibleTags, access/tags.ts).
 create or replace function know_tags_of_assets() returns trigger language plpgsql as $$
 declare
   kind record;

@@ -1,4 +1,4 @@
--- Links that show one post, asset or collection to anybody who has the address. The token is kept as its SHA-256 only.
+-- Links that show one post, asset or collection to anyone who has the address. Only the SHA-256 of the token is stored.
 create table share_links (
   id uuid primary key default gen_random_uuid(),
   token_hash bytea not null unique check (octet_length(token_hash) = 32),

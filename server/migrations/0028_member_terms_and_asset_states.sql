@@ -3,7 +3,7 @@ insert into role_capabilities (role_id, capability)
   select id, 'fields.vocabulary.extend' from roles where code = 'member'
   on conflict do nothing;
 
--- The states an asset passes through. Assets from before keep none; new ones begin with `wip`.
+-- The workflow states of an asset. Existing assets have none; new ones begin with `wip`.
 insert into workflow_states (id, domain, code, label, sort_order) values
   ('00000000-0000-4000-8000-000000000211', 'asset', 'wip', 'Work in progress', 1),
   ('00000000-0000-4000-8000-000000000212', 'asset', 'review', 'In review', 2),

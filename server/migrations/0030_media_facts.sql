@@ -1,2 +1,2 @@
--- What is known of a file besides its pixels: duration, pages, sound (contract, MediaFacts).
+-- Facts about a file other than its pixels: duration, pages, sound (contract, MediaFacts).
 alter table files add column media jsonb not null default '{}';

@@ -1,10 +1,10 @@
--- How far the renditions of a file are that take long: the streams of a video, and sound that browsers play.
+-- Progress of slow renditions: video streams, and audio that browsers play.
 create table transcodes (
   file_hash text primary key references files (hash) on delete cascade,
   state text not null check (state in ('waiting', 'running', 'done', 'failed')),
   progress real not null default 0 check (progress between 0 and 1),
   -- Why it failed, as one clause about the file.
   error text,
-  -- Written every few seconds while it runs: an old time says that nobody works on it any more.
+  -- Updated every few seconds while it runs; an old time means that its worker is gone.
   updated_at timestamptz not null default now()
 );

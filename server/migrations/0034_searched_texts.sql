@@ -1,9 +1,8 @@
--- Texts of files are searched. The text of a file is told with its bytes, so the words of a mature file are behind its gate,
--- as its name is.
+-- The text of files is searched. It is as visible as their bytes, so for a mature file it is gated like the file name.
 alter table files add column text text not null default '' check (length(text) <= 100000);
 
--- A document must not fail to be written because of the text of a file: it is limited to a megabyte of words, of which a
--- text in any script takes less, but not together with many long fields.
+-- Prevents that the text of a file makes writing its document fail. A tsvector is limited to a megabyte: a text in any
+-- script takes less, but may exceed the limit together with many long fields.
 create function with_text(language regconfig, document tsvector, value text) returns tsvector language plpgsql stable as $$
 begin
   return document || search_vector(language, value, 'D');
@@ -42,7 +41,7 @@ begin
 end
 $$;
 
--- In the order of ids and with the assets first, as whoever edits an asset comes to its document.
+-- Locks in the order of writers of assets: assets first, by id.
 create function write_documents_of_text() returns trigger language plpgsql as $$
 begin
   perform from assets where file_hash = new.hash order by id for no key update;

@@ -1,5 +1,5 @@
--- Subtitles of assets, one for each language. Text is stored as WebVTT under its hash; the pictures of PGS and VobSub are
--- stored as they came.
+-- Subtitles of assets, one for each language. Text is stored as WebVTT under its hash; the pictures of PGS and VobSub
+-- are stored unchanged.
 create table subtitles (
   asset_id uuid not null references assets (id) on delete cascade,
   -- A canonical BCP 47 tag, or `und`.

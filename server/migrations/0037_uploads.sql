@@ -1,10 +1,10 @@
--- Uploads by tus that are under way or finished; their bytes lie in library/uploads until an asset is made of them.
+-- Uploads by tus, unfinished or finished; their bytes are in library/uploads until an asset is created from them.
 create table uploads (
   id uuid primary key,
   owner_user_ref bigint not null references users (ref) on delete cascade,
-  -- Null until the client has said how large the file is.
+  -- Null until the client has declared the size.
   size_bytes bigint check (size_bytes >= 0),
-  -- As many bytes as are safe on the disk.
+  -- The number of durable bytes.
   received_bytes bigint not null default 0,
   metadata jsonb not null default '{}',
   -- The request that may append; the newest one takes over.
@@ -13,7 +13,7 @@ create table uploads (
   mime text,
   extension text,
   finished_at timestamptz(3),
-  -- When an asset was made of it, and which: null once that is gone for good.
+  -- When an asset was created from the upload. The asset is null once it is purged.
   used_at timestamptz(3),
   asset_id uuid references assets (id) on delete set null,
   created_at timestamptz(3) not null default now(),

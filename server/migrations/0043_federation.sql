@@ -109,7 +109,7 @@ create table federation_outbox (
     ('create', 'update', 'delete', 'like', 'unlike', 'share', 'unshare')),
   kind text not null check (kind in ('post', 'asset', 'collection', 'comment')),
   object_id uuid not null,
-  -- The person who acted; null when the worker knows no better than who shared it.
+  -- The acting account; null means the account that shared the object.
   actor_ref bigint,
   -- What the activity needs besides the object, such as the target of a share.
   details jsonb not null default '{}',

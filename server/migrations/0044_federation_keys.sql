@@ -42,10 +42,10 @@ alter table federation_peers add column told_key bytea check (octet_length(told_
 alter table remote_actors add column box_key bytea check (octet_length(box_key) = 32);
 alter table remote_actors add column box_version integer;
 
--- The restricted and mature assets that somebody has confirmed for this share.
+-- The restricted and mature assets that were confirmed for this share.
 alter table federation_shares add column sensitive_assets uuid[] not null default '{}';
 
--- With which the peer encrypts the bytes of a file; null: it sends them plain.
+-- The key with which the peer encrypts the bytes of a file; null if it sends them in plain.
 alter table files add column origin_key bytea check (octet_length(origin_key) = 32);
 
 -- Who may see an asset that arrived encrypted, by the post or asset it arrived in.

@@ -1,4 +1,5 @@
--- Accounts that are followable over ActivityPub. Every opt-in gets a new row: what was withdrawn stays gone.
+-- Accounts that can be followed over ActivityPub. Every opt-in gets a new row, because remote systems never accept a
+-- deleted actor again.
 create table activitypub_actors (
   id uuid primary key default gen_random_uuid(),
   user_ref bigint not null references users (ref) on delete cascade,
@@ -21,7 +22,7 @@ create table activitypub_followers (
 create index activitypub_followers_uri on activitypub_followers (uri);
 create index activitypub_followers_inbox on activitypub_followers (inbox);
 
--- What followers were last told of each post. The row outlives the post, so that its removal can be sent.
+-- The state of each post that was last sent to followers. The row outlives the post, so that its removal can be sent.
 create table activitypub_posts (
   actor_id uuid not null references activitypub_actors (id) on delete cascade,
   post_id uuid not null,
@@ -64,7 +65,7 @@ create table activitypub_deliveries (
 create index activitypub_deliveries_order on activitypub_deliveries (inbox, id);
 create index activitypub_deliveries_actor on activitypub_deliveries (actor_id);
 
--- What the protocol library remembers: keys of remote actors and activities that were received.
+-- The protocol library's store: keys of remote actors, and ids of received activities.
 create table activitypub_memory (
   key text primary key,
   value jsonb not null,

@@ -7,7 +7,7 @@ create table field_runs (
   kind text not null check (kind in ('merge', 'words')),
   source text,
   target text,
-  -- The last subject whose document is rewritten.
+  -- The last subject whose document was rewritten.
   subject_kind text not null default 'asset' check (subject_kind in ('asset', 'collection')),
   after uuid not null default '00000000-0000-0000-0000-000000000000',
   actor_ref bigint not null,

@@ -1,6 +1,6 @@
 -- Which members of which posts every signed-in caller is shown, and visitors too, in the order of the posts' times: a
 -- search decides about many posts by one range of an index. A row exists exactly while `member_audience` is not null.
--- Whoever writes a row holds the lock of its asset, which is always taken before, as for `exposure`.
+-- Every writer of a row first takes the lock of its asset, as for `exposure`.
 create table shown_members (
   post_id uuid not null,
   asset_id uuid not null,
@@ -9,7 +9,7 @@ create table shown_members (
   primary key (post_id, asset_id)
 );
 
--- Who is shown an asset whatever else holds: `public` for everyone, `org-only` for everyone who is signed in, null if it
+-- Who is shown an asset in any case: `public` for everyone, `org-only` for everyone who is signed in, null if it
 -- depends on the caller (ASSET-1, ASSET-2, ASSET-3, ASSET-4; access/assets.ts).
 create function member_audience(
   deleted_at timestamptz, status text, processing_status text, sensitivity text, exposure text
