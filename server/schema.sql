@@ -16,6 +16,7 @@ CREATE OR REPLACE FUNCTION public.advance_access_epoch()
 AS $function$
 begin
   update access_epoch set epoch = epoch + 1;
+  perform call_out_accounts(array(select distinct user_ref from sessions where impersonator_user_ref is not null));
   return null;
 end
 $function$;
@@ -57,7 +58,9 @@ CREATE OR REPLACE FUNCTION public.call_out_user()
  LANGUAGE plpgsql
 AS $function$
 begin
-  perform call_out_accounts(array[new.ref]);
+  perform call_out_accounts(array(
+    select new.ref union select user_ref from sessions where impersonator_user_ref = new.ref
+  ));
   return null;
 end
 $function$;
@@ -156,7 +159,7 @@ begin
   clock := moment at time zone zone;
   due := case when every = 'week' then date_trunc('week', clock) + make_interval(days => weekday - 1)
     else date_trunc('day', clock) end + make_interval(hours => hour);
-  -- Compared as moments: on the day a clock is turned, an hour may come twice or not at all.
+  -- Compares instants, because an hour may occur twice or not at all when clocks change.
   if due at time zone zone > moment then due := due - step; end if;
   return due at time zone zone;
 exception when invalid_parameter_value then
@@ -328,7 +331,7 @@ AS $function$
 declare
   ids uuid[];
 begin
-  -- A draft passes nothing on; a post that was deleted for good is not there any more.
+  -- A draft passes nothing on; a purged post no longer exists.
   ids := array(select distinct m.asset_id from changed_rows m left join posts p on p.id = m.post_id
     where p.id is null or (p.deleted_at is null and not p.draft));
   if cardinality(ids) > 0 then
@@ -361,7 +364,7 @@ CREATE OR REPLACE FUNCTION public.remake_team_closure()
  LANGUAGE plpgsql
 AS $function$
 begin
-  -- One change at a time: two at once could close a circle between them.
+  -- Serialises changes: two concurrent ones could form a cycle.
   perform pg_advisory_xact_lock(7431003);
   if exists (
     with recursive above (team_id, ancestor_id) as (
@@ -811,7 +814,7 @@ AS $function$
 declare
   language regconfig := (search_languages())[1];
 begin
-  -- In the order of ids, so that two writers never wait for each other; what is read next is read after the wait.
+  -- Locks in id order, which prevents deadlocks, before reading the current state.
   perform from post_documents where post_id = any(ids) order by post_id for update;
   insert into post_documents as d (post_id, at, document, names)
   select p.id, p.posted_at, search_vector(language, p.title, 'A')
@@ -889,13 +892,14 @@ CREATE TRIGGER access_tokens_called_out AFTER DELETE ON public.access_tokens REF
 
 create table activitypub_actors (
   id uuid not null default gen_random_uuid(),
-  user_ref bigint not null,
-  public_key text not null,
-  private_key_sealed bytea not null,
+  user_ref bigint,
+  public_key text,
+  private_key_sealed bytea,
   created_at timestamp(3) with time zone not null default now(),
   withdrawn_at timestamp(3) with time zone,
   constraint activitypub_actors_pkey PRIMARY KEY (id),
-  constraint activitypub_actors_user_ref_fkey FOREIGN KEY (user_ref) REFERENCES users(ref) ON DELETE CASCADE
+  constraint activitypub_actors_user_ref_fkey FOREIGN KEY (user_ref) REFERENCES users(ref) ON DELETE SET NULL,
+  constraint activitypub_actors_active_check CHECK (((withdrawn_at IS NOT NULL) OR ((user_ref IS NOT NULL) AND (public_key IS NOT NULL) AND (private_key_sealed IS NOT NULL))))
 );
 CREATE UNIQUE INDEX activitypub_actors_active ON public.activitypub_actors USING btree (user_ref) WHERE (withdrawn_at IS NULL);
 CREATE INDEX activitypub_actors_user ON public.activitypub_actors USING btree (user_ref);
@@ -2174,6 +2178,7 @@ create table sessions (
   constraint sessions_user_ref_fkey FOREIGN KEY (user_ref) REFERENCES users(ref) ON DELETE CASCADE
 );
 CREATE INDEX sessions_expiry ON public.sessions USING btree (expires_at);
+CREATE INDEX sessions_impersonator ON public.sessions USING btree (impersonator_user_ref) WHERE (impersonator_user_ref IS NOT NULL);
 CREATE INDEX sessions_user ON public.sessions USING btree (user_ref, created_at DESC, id DESC);
 CREATE TRIGGER sessions_called_out AFTER DELETE ON public.sessions REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION call_out_removed();
 

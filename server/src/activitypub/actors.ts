@@ -70,14 +70,24 @@ export async function createActor(tx: Tx, secretKey: string, userRef: number): P
 }
 
 /**
- * Returns the keys of an actor, or null if it does not exist. Withdrawn actors keep their keys to sign their Delete.
+ * Erases the keys of withdrawn actors that have nothing left to sign: their Delete was delivered or given up (AP-5).
+ */
+export async function eraseKeys(db: Database): Promise<void> {
+  await sql`update activitypub_actors ap set public_key = null, private_key_sealed = null
+    where ap.withdrawn_at is not null and ap.private_key_sealed is not null
+      and not exists (select from activitypub_deliveries d where d.actor_id = ap.id)`.execute(db);
+}
+
+/**
+ * Returns the keys of an actor, or null if it has none. Withdrawn actors keep their keys to sign their Delete.
  */
 export async function readKeys(
   { db, secretKey }: Pick<Deps, 'db' | 'secretKey'>,
   actorId: string,
 ): Promise<CryptoKeyPair | null> {
   const { rows } = await sql<{ public_key: string; private_key_sealed: Buffer }>`
-    select public_key, private_key_sealed from activitypub_actors where id = ${actorId}`.execute(db);
+    select public_key, private_key_sealed from activitypub_actors
+    where id = ${actorId} and private_key_sealed is not null`.execute(db);
   const [row] = rows;
   if (row === undefined) return null;
   const { subtle } = crypto;

@@ -52,10 +52,11 @@ async function follow(ctx: Ctx, deps: Deps, site: ActivityPubSite, activity: Fol
   if (actorId === null || follower === null) return;
   const actor = actorUri(site.url, actorId);
   await deps.db.transaction().execute(async (tx) => {
+    // The lock makes the end of an actor wait, so that it reaches this follower, too.
     const { rows } = await sql<{ followers: number }>`select
         (select count(*) from activitypub_followers f where f.actor_id = ap.id)::int as followers
       from activitypub_actors ap join users u on u.ref = ap.user_ref
-      where ap.id = ${actorId} and ${followableActor} for key share of ap`.execute(tx);
+      where ap.id = ${actorId} and ${followableActor} for share of ap`.execute(tx);
     const [row] = rows;
     if (row === undefined || row.followers >= MOST_FOLLOWERS) return;
     await sql`insert into activitypub_followers (actor_id, uri, inbox) values (${actorId}, ${follower.uri}, ${follower.inbox})

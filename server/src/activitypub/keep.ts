@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { followableActor, followablePost } from '../access/activitypub.ts';
 import type { Deps } from '../deps.ts';
 import { enqueueAll, type JobHandler } from '../job-table.ts';
+import { eraseKeys } from './actors.ts';
 import { wakeInboxes } from './deliveries.ts';
 import { forgetExpired } from './memory.ts';
 import { readActivityPub } from './site.ts';
@@ -11,10 +12,11 @@ const MOST_POSTS = 1000;
 
 /**
  * Finds posts whose visibility changed indirectly, for example because their author was hidden or ActivityPub
- * was disabled, and inboxes whose delivery is due (AP-8).
+ * was disabled, and inboxes whose delivery is due (AP-8). Erases keys that are not needed any more (AP-5).
  */
 export function keepActivityPubJob({ db, config }: Deps): JobHandler<'keep-activitypub'> {
   return async () => {
+    await eraseKeys(db);
     const { site } = await readActivityPub(db, config);
     if (site === null) return;
     const { rows } = await sql<{ post_id: string }>`

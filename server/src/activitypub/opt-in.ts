@@ -7,6 +7,7 @@ import { sql } from 'kysely';
 import { followablePost, mayBeFollowable } from '../access/activitypub.ts';
 import type { SignedIn } from '../access/caller.ts';
 import { recordEvent } from '../audit/record.ts';
+import type { Config } from '../config.ts';
 import type { Deps } from '../deps.ts';
 import { handle } from '../handle.ts';
 import type { Database, Tx } from '../platform/database/pool.ts';
@@ -69,17 +70,28 @@ async function optIn(tx: Tx, secretKey: string, { username, allowed }: Row, user
 }
 
 /** Withdraws an actor permanently, and sends a Delete to its followers (AP-5). */
-async function optOut(tx: Tx, base: string | null, actorId: string): Promise<void> {
+async function optOut(tx: Tx, address: string | null, actorId: string): Promise<void> {
   await sql`update activitypub_actors set withdrawn_at = now() where id = ${actorId}`.execute(tx);
   await sql`delete from activitypub_deliveries where actor_id = ${actorId}`.execute(tx);
-  if (base !== null) {
-    const actor = actorUri(base, actorId);
+  if (address !== null) {
+    const actor = actorUri(new URL(address).origin, actorId);
     const removal = { id: `${actor}#delete`, type: 'Delete', actor, to: [publicAudience], object: actor };
     await queueActivity(tx, actorId, removal);
   }
   await sql`delete from activitypub_followers where actor_id = ${actorId}`.execute(tx);
   await sql`delete from activitypub_posts where actor_id = ${actorId}`.execute(tx);
   await sql`delete from activitypub_reactions where actor_id = ${actorId}`.execute(tx);
+}
+
+/**
+ * Withdraws the actor of an account that is about to be deleted (AP-5). Locks the account, so that it cannot opt in
+ * meanwhile.
+ */
+export async function endFollowing(tx: Tx, config: Config, userRef: number): Promise<void> {
+  const { address } = await readActivityPub(tx, config);
+  await sql`select from users where ref = ${userRef} for update`.execute(tx);
+  const { actor_id } = await readRow(tx, userRef);
+  if (actor_id !== null) await optOut(tx, address, actor_id);
 }
 
 async function change(deps: Deps, caller: SignedIn, followable: boolean): Promise<void> {
@@ -90,7 +102,7 @@ async function change(deps: Deps, caller: SignedIn, followable: boolean): Promis
     if ((row.actor_id !== null) === followable) return;
     if (followable && site === null) throw refuse(409, 'following from other systems is off in this library');
     if (row.actor_id === null) await optIn(tx, deps.secretKey, row, caller.ref);
-    else await optOut(tx, address === null ? null : new URL(address).origin, row.actor_id);
+    else await optOut(tx, address, row.actor_id);
     await recordEvent(tx, caller, {
       event: followable ? 'account.followable' : 'account.unfollowable',
     });

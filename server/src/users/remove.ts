@@ -1,6 +1,7 @@
 import { deleteUser } from '@vitrine/contract/users';
 import { sql } from 'kysely';
 import { administered } from '../access/administered.ts';
+import { endFollowing } from '../activitypub/opt-in.ts';
 import { recordEvent } from '../audit/record.ts';
 import { handle } from '../handle.ts';
 import { forgetFailures } from '../identity/lock-out.ts';
@@ -19,13 +20,15 @@ async function lockLiked(tx: Tx, userRef: number): Promise<void> {
 /**
  * `DELETE /admin/users/{ref}`: deletes the row and, by cascade, what belongs to the account personally (sessions,
  * tokens, second factor, grants, shares, follows, likes, notifications, requests). Posts, comments, collections and
- * assets keep the ref of the deleted account, so they show no identity (USER-12). Refs are never reused.
+ * assets keep the ref of the deleted account, so they show no identity (USER-12). Refs are never reused. Followers on other
+ * systems are sent a Delete (AP-5).
  */
-export const remove = handle(deleteUser, async ({ db }, { caller: asked, params }) => {
+export const remove = handle(deleteUser, async ({ db, config }, { caller: asked, params }) => {
   await keepingAnAdministrator(db, asked, async (tx, caller) => {
     const { ref, username } = await administered(tx, caller, params.ref);
     if (ref === caller.ref) throw refuse(400, 'another administrator has to delete your account');
     await lockLiked(tx, ref);
+    await endFollowing(tx, config, ref);
     await tx.deleteFrom('users').where('ref', '=', ref).execute();
     await forgetFailures(tx, username);
     await recordEvent(tx, caller, { event: 'user.deleted', subjectUserRef: ref, metadata: { username } });

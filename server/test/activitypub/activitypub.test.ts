@@ -6,7 +6,9 @@ import { gzipSync } from 'node:zlib';
 import { sql } from 'kysely';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { writeSetting } from '../../src/settings.ts';
+import { headOf, openWire } from '../platform/wire.ts';
 import { type Library, openLibrary, publish, upload } from '../support/library.ts';
+import { comeToWait } from '../support/locks.ts';
 import { jpeg, plainFile } from '../support/pictures.ts';
 import { type Json, type RemotePerson, startPerson, TYPE } from './remote.ts';
 
@@ -194,6 +196,22 @@ describe('ActivityPub', () => {
     expect(page).toMatchObject({ status: 302, location: `/posts/${id}` });
     await ada.ok('updatePost', { params: { id }, body: { visibility: 'org-only' } });
     expect((await read(String(note.id))).status).toBe(404);
+  });
+
+  // AP-17, HTTP-41
+  test('answers absolute addresses of any host like their paths', async () => {
+    const path = actor.slice(library.address.length);
+    const statusOf = async (method: string, target: string, accept = TYPE) => {
+      const body = method === 'POST' ? '{}' : '';
+      const headers = { accept, connection: 'close', 'content-type': TYPE };
+      const wire = await openWire(library);
+      await wire.send(headOf(method, `http://other.example${target}`, body.length, headers) + body);
+      return (await wire.ended).status;
+    };
+    for (const target of [path, `${path}/outbox`, `${path}/followers`, webFinger('ada'), '/ap/nodeinfo/2.1'])
+      expect(await statusOf('GET', target), target).toBe(200);
+    expect(await statusOf('GET', path, 'text/html')).toBe(302);
+    for (const target of ['/ap/inbox', `${path}/inbox`]) expect(await statusOf('POST', target)).toBe(400);
   });
 });
 
@@ -430,6 +448,102 @@ test('a person who opts out is removed from the systems of their followers', asy
   await setFollowable(false);
   expect(await arrived()).toMatchObject([{ type: 'Delete', actor, object: actor }]);
   expect((await bob.send(inbox(), follow('late'))).status).toBe(404);
+});
+
+describe('a deleted account', () => {
+  const deleteAccount = ({ ref }: { ref: number }) => root.status('DELETE', `/admin/users/${ref}`);
+  /** An account that bob follows. */
+  const followed = async (name: string) => {
+    const account = await library.join(name);
+    await account.ok('updateFollowableAccount', { body: { followable: true } });
+    const id = String((await actorOf(name)).id);
+    expect((await bob.send(`${id}/inbox`, follow(name, id))).status).toBe(202);
+    await arrived();
+    return { account, id };
+  };
+  const rowOf = async (id: string) => {
+    const { rows } = await sql`select user_ref, withdrawn_at is not null as withdrawn,
+        num_nonnulls(public_key, private_key_sealed)::int as keys,
+        (select count(*) from activitypub_followers f where f.actor_id = ap.id)::int as followers
+      from activitypub_actors ap where id = ${id.split('/').at(-1)}`.execute(library.database.db);
+    return rows[0];
+  };
+
+  // AP-5, AP-7, USER-12
+  test('is removed from the systems of its followers, and its actors stay 410', async () => {
+    const { account, id: former } = await followed('cleo');
+    await account.ok('updateFollowableAccount', { body: { followable: false } });
+    await account.ok('updateFollowableAccount', { body: { followable: true } });
+    const id = String((await actorOf('cleo')).id);
+    await bob.send(`${id}/inbox`, follow('cleo-2', id));
+    const own = await upload(account, plainFile('cleo'), {}, 'cleo.bin');
+    const { id: post } = await publish(account, [own], { title: 'Left behind', visibility: 'public' });
+    await arrived();
+    expect((await read(`${id}/posts/${post}`)).status).toBe(200);
+    await account.ok('updatePost', { params: { id: post }, body: { title: 'Pending' } });
+
+    bob.refuseWith = () => 503;
+    expect(await deleteAccount(account)).toBe(204);
+    await library.runJobs();
+    await retry();
+    // The keys are kept until the Delete is sent.
+    expect(await rowOf(id)).toEqual({ user_ref: null, withdrawn: true, keys: 2, followers: 0 });
+    bob.refuseWith = () => null;
+    await retry();
+    expect(await arrived()).toMatchObject([{ type: 'Delete', actor: id, object: id }]);
+    await retry();
+    expect(await rowOf(id)).toEqual({ user_ref: null, withdrawn: true, keys: 0, followers: 0 });
+
+    for (const address of [id, former]) {
+      const { status, text } = await read(address);
+      expect([status, text.includes('cleo')]).toEqual([410, false]);
+    }
+    for (const address of [`${id}/posts/${post}`, `${id}/outbox`, `${id}/followers`, webFinger('cleo')])
+      expect((await read(address)).status, address).toBe(404);
+    expect((await bob.send(`${id}/inbox`, follow('late', id))).status).toBe(404);
+    // Its posts stay in the library, and are not sent any more.
+    await root.ok('deletePost', { params: { id: post }, body: undefined });
+    await retry();
+    expect(await arrived()).toEqual([]);
+    expect(await root.ok('getActivityPub')).toMatchObject({ accounts_count: 0, waiting_count: 0 });
+  });
+
+  // AP-5, AP-12
+  test('leaves nobody behind who begins to follow it meanwhile, and no actor that it begins to have', async () => {
+    const { db } = library.database;
+    const dora = await followed('dora');
+    const emil = await library.join('emil');
+    await sql`create function wait_for_test() returns trigger language plpgsql as
+      'begin perform pg_advisory_xact_lock(99); return new; end'`.execute(db);
+    for (const table of ['activitypub_followers', 'activitypub_actors'])
+      await sql`create trigger wait before insert on ${sql.table(table)}
+        for each row execute function wait_for_test()`.execute(db);
+    const deletionDuring = async (account: { ref: number }, change: () => Promise<unknown>) => {
+      const work = await db.transaction().execute(async (tx) => {
+        await sql`select pg_advisory_xact_lock(99)`.execute(tx);
+        const changing = change();
+        await comeToWait(db, 1);
+        const deleting = deleteAccount(account);
+        await Promise.race([comeToWait(db, 2), deleting]);
+        return [changing, deleting];
+      });
+      return (await Promise.all(work))[1];
+    };
+    const person = await startPerson('late');
+    const following = follow('meanwhile', dora.id, person);
+    const status = await deletionDuring(dora.account, () => person.send(`${dora.id}/inbox`, following));
+    expect([status, await rowOf(dora.id)]).toMatchObject([204, { withdrawn: true, followers: 0 }]);
+    await library.runJobs();
+    expect(person.received.map(({ activity }) => activity.type)).toEqual(['Delete']);
+    await person.close();
+
+    const optIn = () => emil.ok('updateFollowableAccount', { body: { followable: true } });
+    expect(await deletionDuring(emil, optIn)).toBe(204);
+    const { rows } = await sql`select from activitypub_actors where withdrawn_at is null`.execute(db);
+    expect(rows).toHaveLength(0);
+    for (const table of ['activitypub_followers', 'activitypub_actors'])
+      await sql`drop trigger wait on ${sql.table(table)}`.execute(db);
+  });
 });
 
 const guarded = await openPublic({

@@ -24,9 +24,9 @@ interface AccessTokensTable {
 
 interface ActivitypubActorsTable {
   id: Generated<string>;
-  user_ref: number;
-  public_key: string;
-  private_key_sealed: Buffer;
+  user_ref: number | null;
+  public_key: string | null;
+  private_key_sealed: Buffer | null;
   created_at: Generated<string>;
   withdrawn_at: string | null;
 }
