@@ -37,16 +37,27 @@ export function checkMayGive(caller: SignedIn, codes: readonly string[]): void {
   if (!holdsAll(caller, codes)) throw refuse(403, 'you do not hold that capability yourself');
 }
 
+/** Accounts `users u` whose role gives `system.admin`, by itself or through its parents. */
+const hasAdministeringRole: RawBuilder<boolean> = sql`u.role_id in (
+  with recursive administering (role_id) as (
+    select role_id from role_capabilities where capability = 'system.admin'
+    union
+    select r.id from roles r join administering a on r.parent_id = a.role_id
+  ) select role_id from administering)`;
+
+/**
+ * Accounts `users u` that were given `system.admin`, even if they are disabled, or if it is revoked: a library with such an
+ * account is set up, and nobody may take it over (SETUP-1).
+ */
+export const isAdministrator: RawBuilder<boolean> = sql`(${hasAdministeringRole}
+  or exists (select from user_capability_grants g where g.user_ref = u.ref
+    and g.capability = 'system.admin' and g.team_id is null and (g.expires_at is null or g.expires_at > now())))`;
+
 /**
  * Active accounts `users u` that hold `system.admin` permanently: by role or a grant without expiry, and not revoked.
  */
 export const administers: RawBuilder<boolean> = sql`(u.status = 'active'
-  and (u.role_id in (
-      with recursive administering (role_id) as (
-        select role_id from role_capabilities where capability = 'system.admin'
-        union
-        select r.id from roles r join administering a on r.parent_id = a.role_id
-      ) select role_id from administering)
+  and (${hasAdministeringRole}
     or exists (select from user_capability_grants g where g.user_ref = u.ref
       and g.capability = 'system.admin' and g.team_id is null and g.expires_at is null))
   and not exists (select from user_capability_revokes r where r.user_ref = u.ref

@@ -12,6 +12,9 @@ export type Predicate = RawBuilder<boolean>;
 
 export const liveAsset: Predicate = live('a');
 
+/** The file was processed or will be. A failed one is given only to its owner and administrators (MEDIA-6). */
+export const intact: Predicate = sql`a.processing_status in ('ready', 'pending')`;
+
 /** Readable without an account: sensitivity public, or passed on by a public post (ASSET-2). */
 export const openToVisitors: Predicate = sql`(a.sensitivity = 'public' or (a.sensitivity = 'posts' and a.exposure = 'public'))`;
 
@@ -29,7 +32,10 @@ function administers(caller: Caller): boolean {
   return holds(caller, 'assets.admin');
 }
 
-/** ` or` the asset belongs to a team in which the caller holds the capability; empty, and free, for most callers. */
+/**
+ * Returns an ` or` condition for assets of teams in which the caller holds one of the capabilities. Empty for most
+ * callers, so that it costs nothing.
+ */
 function orInTeamsWith(caller: Caller, ...capabilities: Capability[]): RawBuilder<unknown> {
   const teams = capabilities.flatMap((capability) => teamsWith(caller, capability));
   return teams.length === 0 ? sql`` : sql` or a.team_id = any(${teams}::uuid[])`;
@@ -64,7 +70,7 @@ export function readableAssets(caller: Caller): Predicate {
   if (caller.kind === 'anonymous') return anonymouslyVisible;
   if (administers(caller)) return sql`(a.deleted_at is null)`;
   return sql`(a.deleted_at is null and (a.owner_user_ref = ${caller.ref}
-    or (a.status = 'active' and a.processing_status in ('ready', 'pending')
+    or (a.status = 'active' and ${intact}
       and (a.sensitivity <> 'posts' or ${readThroughPost(caller)} or ${ofOwnTeam(caller.ref)}))
     or ${sharedWith(caller.ref)}${orInTeamsWith(caller, 'assets.admin')}))`;
 }
@@ -80,7 +86,7 @@ function disclosedFields(caller: Caller): Predicate {
     or ${sharedWith(caller.ref)})`;
 }
 
-/** ` or` the caller holds `teams.write` in a team below the asset's (ASSET-4). */
+/** Returns an ` or` condition for team assets with a team below theirs in which the caller holds `teams.write` (ASSET-4). */
 function orBelowTeamsWritten(caller: Caller): RawBuilder<unknown> {
   const teams = teamsWith(caller, 'teams.write');
   return teams.length === 0
@@ -112,8 +118,7 @@ function plainlyShown(caller: Caller): Predicate {
 }
 
 /**
- * FEED-3: leaves out posts `p` with members of which none is shown, except the caller's own; posts without members stay.
- * Most posts have a member that every caller of a kind is shown; only for the others, the rule of each member is
+ * FEED-3: leaves out posts `p` that have members but none that is shown, except the caller's own. Most posts have a member that every caller of a kind is shown; only for the others, the rule of each member is
  * evaluated. Part of the statement, so that pages are never short. Scalar subqueries, which end with the first shown
  * member: PostgreSQL plans an `exists` here as a hash over all members, for a page of 24 posts.
  */
@@ -123,6 +128,16 @@ export function feedKeeps(caller: Caller): Predicate {
     sql`coalesce((select true from shown_members s where s.post_id = p.id and ${plainlyShown(caller)} limit 1),
       ${hasShownMember(caller)})`,
   );
+}
+
+/**
+ * Posts that are in the caller's feed without filters: listed ones, so no drafts (POST-7), and none of placeholders only, if
+ * the caller hides these (FEED-3).
+ */
+export function feedPosts(caller: Caller): Predicate {
+  return hidesRestricted(caller)
+    ? sql`(${listedPosts(caller)} and ${feedKeeps(caller)})`
+    : listedPosts(caller);
 }
 
 /**
@@ -184,7 +199,7 @@ export function readableAssetsAndTrash(caller: Caller): Predicate {
 /** Live assets the caller may change, delete or render again: the owner's, and any for `assets.admin` (ASSET-13). */
 export function editableAssets(caller: Caller): Predicate {
   if (caller.kind === 'anonymous') return sql`false`;
-  // What a peer shares is changed there.
+  // Mirrored content is changed only at its origin.
   if (administers(caller)) return sql`(a.deleted_at is null and a.origin_peer_id is null)`;
   return sql`(a.deleted_at is null and (a.owner_user_ref = ${caller.ref}${orInTeamsWith(caller, 'assets.admin')}))`;
 }

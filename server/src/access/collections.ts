@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
-import { feedKeeps, hidesRestricted } from './assets.ts';
+import { feedPosts } from './assets.ts';
 import { type Caller, holds } from './caller.ts';
-import { listedPosts, readablePosts } from './posts.ts';
+import { readablePosts } from './posts.ts';
 
 /**
  * Who opens which collection, and which of its posts they see. Predicates refer to `collections c` and, about its
@@ -34,14 +34,9 @@ export function editableCollections(caller: Caller): Predicate {
   return sql`(c.deleted_at is null and c.owner_user_ref = ${caller.ref})`;
 }
 
-/**
- * Posts that a collection shows, counts and takes its covers from: those in the caller's feed, so no drafts (POST-7)
- * and no posts of placeholders only, if the caller hides them (FEED-3).
- */
+/** Posts that a collection shows, counts and takes its covers from. */
 export function collectedPosts(caller: Caller): Predicate {
-  return hidesRestricted(caller)
-    ? sql`(${listedPosts(caller)} and ${feedKeeps(caller)})`
-    : sql`${listedPosts(caller)}`;
+  return feedPosts(caller);
 }
 
 /** Posts of a collection that its editor can name: readable ones, including the editor's drafts. */

@@ -1,4 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
+import { intact } from './assets.ts';
 import { passedOn, postsOfCollection } from './links.ts';
 import { live } from './live.ts';
 import { publishedPost } from './posts.ts';
@@ -31,10 +32,11 @@ function madeHere(alias: string): Predicate {
 }
 
 /**
- * Posts that may be shared with peers: published, created here, and readable at least by members of the
- * library.
+ * Posts that may be shared with peers: published, created here, and readable by others than their author. A new
+ * visibility is not shared until it is listed.
  */
-export const federablePost: Predicate = sql`(${publishedPost} and ${madeHere('p')} and p.visibility <> 'private')`;
+export const federablePost: Predicate = sql`(${publishedPost} and ${madeHere('p')}
+  and p.visibility in ('public', 'org-only', 'followers', 'explicit-share'))`;
 
 /**
  * Active shares of the post `p`: its own, and those of collections that belong to its author, or of any
@@ -52,7 +54,7 @@ export const sensitiveAsset: Predicate = sql`(a.mature or a.sensitivity = 'restr
 
 /** Sensitive members `a` of a post `p` that its author or team may pass on. */
 export const sensitiveMember: Predicate = sql`((a.deleted_at is null and a.status = 'active'
-  and a.processing_status in ('ready', 'pending') and ${sensitiveAsset} and a.sensitivity in ('posts', 'public', 'restricted')
+  and ${intact} and ${sensitiveAsset} and a.sensitivity in ('posts', 'public', 'restricted')
   and (a.owner_user_ref = p.author_user_ref or a.team_id = p.team_id)) is true)`;
 
 /** Active shares `s` with a person at a peer that can decrypt, for whom sensitive content was confirmed. */
@@ -85,7 +87,7 @@ export function membersGivenEncrypted(peer: PeerCaller): Predicate {
 
 /** Assets that go to the peer encrypted, by themselves or as members of a post, and their bytes. */
 export function assetsGivenEncrypted(peer: PeerCaller): Predicate {
-  return sql`(${madeHere('a')} and ${live('a')} and a.status = 'active' and ${sensitiveAsset} and (
+  return sql`(${madeHere('a')} and ${live('a')} and a.status = 'active' and ${intact} and ${sensitiveAsset} and (
     exists (select from (${confirmedShares(peer, 'asset', sql`a.id`)}) c where a.id = any(c.sensitive_assets))
     or exists (select from post_members m join posts p on p.id = m.post_id
       where m.asset_id = a.id and ${postsGivenTo(peer)} and ${membersGivenEncrypted(peer)})))`;
@@ -96,9 +98,14 @@ export function postsGivenTo({ peerId }: PeerCaller): Predicate {
   return sql`(${federablePost} and exists (select from (${sharesOfPost}) given where given.peer_id = ${peerId}))`;
 }
 
+/** Posts whose comments and likes by people here go to the peer: its own, and those that it is given. */
+export function postsDiscussedWith(peer: PeerCaller): Predicate {
+  return sql`(p.origin_peer_id = ${peer.peerId} or ${postsGivenTo(peer)})`;
+}
+
 /** Assets that the peer is given plainly by themselves. Mature and restricted ones never are. */
 function assetsGivenAlone({ peerId }: PeerCaller): Predicate {
-  return sql`(${live('a')} and ${madeHere('a')} and a.status = 'active' and exists (select from federation_shares s
+  return sql`(${live('a')} and ${madeHere('a')} and a.status = 'active' and ${intact} and exists (select from federation_shares s
     where s.kind = 'asset' and s.object_id = a.id and s.peer_id = ${peerId} and ${shareInForce}
       and not ${sensitiveAsset}))`;
 }

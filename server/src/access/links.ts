@@ -1,6 +1,6 @@
 import type { TargetKind } from '@vitrine/contract/links';
 import { type RawBuilder, sql } from 'kysely';
-import { editableAssets } from './assets.ts';
+import { editableAssets, intact } from './assets.ts';
 import type { Caller, SignedIn } from './caller.ts';
 import { editableCollections } from './collections.ts';
 import { checkScope } from './door.ts';
@@ -55,7 +55,7 @@ export function mayDownload({ allowDownload }: LinkVisitor): boolean {
  */
 export function liveTarget(kind: TargetKind, creator: SignedIn): Predicate {
   if (kind === 'post') return sql`(${publishedPost} and ${editablePosts(creator)})`;
-  if (kind === 'asset') return sql`(not a.mature and ${editableAssets(creator)})`;
+  if (kind === 'asset') return sql`(not a.mature and ${intact} and ${editableAssets(creator)})`;
   return sql`((c.expires_at is null or c.expires_at > now()) and ${editableCollections(creator)})`;
 }
 
@@ -76,12 +76,13 @@ export function linkedPosts({ kind, id }: LinkVisitor['target']): Predicate {
  * Mature ones and those with a narrower sensitivity (`org`, `team`, `restricted`) are left out.
  */
 export const passedOn: Predicate = sql`((a.deleted_at is null and a.status = 'active'
-  and a.processing_status in ('ready', 'pending') and a.sensitivity in ('posts', 'public') and not a.mature
+  and ${intact} and a.sensitivity in ('posts', 'public') and not a.mature
   and (a.owner_user_ref = p.author_user_ref or a.team_id = p.team_id)) is true)`;
 
 /** Assets whose columns and bytes the visitor gets. A link to an asset shows it regardless of sensitivity. */
 export function linkedAssets({ target }: LinkVisitor): Predicate {
-  if (target.kind === 'asset') return sql`(a.id = ${target.id} and ${live('a')} and not a.mature)`;
+  if (target.kind === 'asset')
+    return sql`(a.id = ${target.id} and ${live('a')} and ${intact} and not a.mature)`;
   return sql`exists (select from post_members m join posts p on p.id = m.post_id
     where m.asset_id = a.id and ${linkedPosts(target)} and ${passedOn})`;
 }

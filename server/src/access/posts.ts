@@ -20,7 +20,10 @@ function readsEverything(caller: Caller): boolean {
   return holds(caller, 'posts.admin');
 }
 
-/** ` or` the post belongs to a team in which the caller is `posts.admin`; empty, and free, for most callers. */
+/**
+ * Returns an ` or` condition for posts of teams in which the caller holds `posts.admin`. Empty for most callers, so that
+ * it costs nothing.
+ */
 function orAdministeredTeams(caller: Caller): RawBuilder<unknown> {
   const teams = teamsWith(caller, 'posts.admin');
   return teams.length === 0 ? sql`` : sql` or p.team_id = any(${teams}::uuid[])`;
@@ -62,7 +65,7 @@ export async function readersOf(
 /** Live posts the caller may change or delete: the author's, and any for `posts.admin` (POST-5). */
 export function editablePosts(caller: Caller): Predicate {
   if (caller.kind === 'anonymous') return sql`false`;
-  // What a peer shares is changed there.
+  // Mirrored content is changed only at its origin.
   if (readsEverything(caller)) return sql`(p.deleted_at is null and p.origin_peer_id is null)`;
   return sql`(p.deleted_at is null and (p.author_user_ref = ${caller.ref}${orAdministeredTeams(caller)}))`;
 }

@@ -68,7 +68,7 @@ export function incomingRequests(callerRef: number): Predicate {
         and c.deleted_at is not null and c.deleted_by_user_ref = ${callerRef}))`;
 }
 
-/** Callers who see the queue of all requests, so that a missing request is no secret from them. */
+/** Returns whether the caller may see all requests, and therefore gets 404, not 403, for a missing one (REQUEST-9). */
 export function seesEveryRequest(caller: Caller): boolean {
   return caller.kind !== 'anonymous' && (holds(caller, 'share.grant') || holds(caller, 'system.admin'));
 }

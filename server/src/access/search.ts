@@ -1,8 +1,8 @@
 import type { SearchKind } from '@vitrine/contract/search';
 import { type RawBuilder, sql } from 'kysely';
 import {
-  feedKeeps,
   feedKeepsBetween,
+  feedPosts,
   hidesRestricted,
   liveAsset,
   readableAssets,
@@ -25,13 +25,6 @@ import { isOnNewestPost, onShownAsset, possibleTags, taggedPosts } from './tags.
  */
 type Predicate = RawBuilder<boolean>;
 
-/** Posts as in the caller's feed, so no drafts (POST-7, FEED-2). */
-function searchablePosts(caller: Caller): Predicate {
-  return hidesRestricted(caller)
-    ? sql`(${listedPosts(caller)} and ${feedKeeps(caller)})`
-    : listedPosts(caller);
-}
-
 /** Tags of something that the caller may read. A tag without such a use is not found. */
 function searchableTags(caller: Caller): Predicate {
   return sql`(${possibleTags(caller)} and (${onShownAsset(caller)} or ${isOnNewestPost(caller)} or ${taggedPosts(caller, 1)} > 0))`;
@@ -41,7 +34,7 @@ function searchableTags(caller: Caller): Predicate {
 export function searchable(caller: Caller, kind: SearchKind): Predicate {
   switch (kind) {
     case 'post':
-      return searchablePosts(caller);
+      return feedPosts(caller);
     case 'asset':
       // Implied by the other rule; stated separately so that the index of the newest assets can be used.
       return sql`(${readableAssets(caller)} and ${shownAssets(caller)})`;
@@ -62,8 +55,8 @@ export function searchableBetween(caller: Caller, kind: SearchKind, range: TimeR
 }
 
 /**
- * A superset of what any caller may find of a kind, as the index of its times has it. It saves time and decides
- * nothing: the rule still applies to each row.
+ * A superset of what any caller may find of a kind: the condition of the index on its time. It saves time and decides
+ * nothing, because the rule still applies to each row.
  */
 export function searchableByAnyone(kind: 'post' | 'asset' | 'collection'): Predicate {
   switch (kind) {

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import { liveAsset, shownAssets } from './assets.ts';
+import { intact, liveAsset, shownAssets } from './assets.ts';
 import { type Caller, holds, teamsWith } from './caller.ts';
 import { live } from './live.ts';
 import { readablePosts } from './posts.ts';
@@ -35,4 +35,4 @@ export const choosableHero: Predicate = sql`(a.team_id = t.id and ${liveAsset} a
  * f` for a team `t`.
  */
 export const admissibleHero: Predicate = sql`(a.id = t.hero_asset_id and ${choosableHero}
-  and a.status = 'active' and a.processing_status in ('ready', 'pending') and f.renditions ? 'col')`;
+  and a.status = 'active' and ${intact} and f.renditions ? 'col')`;

@@ -12,9 +12,12 @@ import { originalKey } from '../platform/storage/object-key.ts';
 import { type ByteRange, DamagedObject, NoSuchObject } from '../platform/storage/storage.ts';
 import { streamKey } from './served.ts';
 
-/** Pictures, audio and video that a browser can show without executing content. */
+/**
+ * Whether a browser shows this type without executing content: pictures except SVG, audio and video. Peers name types too,
+ * so any spelling that differs from ours (capitals, parameters) counts as executable.
+ */
 export function isInert(mime: string): boolean {
-  return /^(image|audio|video)\//.test(mime) && mime !== 'image/svg+xml';
+  return /^(image|audio|video)\/[a-z0-9.+-]+$/.test(mime) && !mime.endsWith('xml');
 }
 
 /** RFC 6266: an ASCII name for old clients, and the real one. */

@@ -2,6 +2,7 @@ import { type AssetFields, type AssetUpdate, updateAsset } from '@vitrine/contra
 import { sql } from 'kysely';
 import { editableAssets, readableAssets } from '../access/assets.ts';
 import type { SignedIn } from '../access/caller.ts';
+import { recordEdit } from '../audit/record-edit.ts';
 import { handle } from '../handle.ts';
 import { notifyPeers, notifyPeersOfMember } from '../outbox/enqueue.ts';
 import type { Tx } from '../platform/database/pool.ts';
@@ -27,14 +28,17 @@ export async function checkFields(tx: Tx, caller: SignedIn, fields: AssetFields)
   }
 }
 
+/** An asset's row, read under its lock. */
+interface LockedAsset {
+  id: string;
+  updated_at: string;
+  owner: number | null;
+}
+
 /** Locks an asset the caller may change: 404 when they may not read it, 403 when they may only read it. */
-export async function lockEditable(
-  tx: Tx,
-  caller: SignedIn,
-  id: string,
-): Promise<{ id: string; updated_at: string }> {
-  const { rows } = await sql<{ id: string; updated_at: string; editable: boolean }>`
-    select a.id, a.updated_at, ${editableAssets(caller)} as editable
+export async function lockEditable(tx: Tx, caller: SignedIn, id: string): Promise<LockedAsset> {
+  const { rows } = await sql<LockedAsset & { editable: boolean }>`
+    select a.id, a.updated_at, a.owner_user_ref as owner, ${editableAssets(caller)} as editable
     from assets a where a.id = ${id} and ${readableAssets(caller)} for no key update of a`.execute(tx);
   const row = rows[0];
   if (row === undefined) throw notFound();
@@ -90,6 +94,7 @@ export const edit = handle(updateAsset, async ({ db, ladder }, { caller, params,
     if (body.tags != null) await replaceTags(tx, asset.id, body.tags);
     await notifyPeers(tx, { activity: 'update', kind: 'asset', objectId: asset.id, actorRef: caller.ref });
     if (body.sensitivity != null || body.mature != null) await notifyPeersOfMember(tx, asset.id, caller.ref);
+    await recordEdit(tx, caller, { kind: 'asset', id: asset.id, owner: asset.owner }, body);
   });
   const shown = await showAsset(db, caller, ladder, params.id);
   if (shown === null || shown.restricted) throw notFound();

@@ -81,7 +81,7 @@ function statementFor(db: Database, caller: Caller | null): Read {
 }
 
 /** A credential, with the rows read along with it for the expected caller. */
-interface Foreseen {
+interface PrefetchedCredential {
   credential: CredentialRow;
   /** Null: no caller was expected, and nothing was read. */
   expected: Caller | null;
@@ -120,9 +120,9 @@ export interface ServedAssets {
    * Reads the credential of a session and, in the same statement, the requested rendition. The statement starts after
    * this call; waiting requests of the same session share it.
    */
-  readWith(token: string | null, wanted: RequestedBytes): Promise<Foreseen>;
-  /** Keeps what was read with a credential for `find`, if it was read for this caller. */
-  confirm(token: string | null, caller: Caller, foreseen: Foreseen): void;
+  readWith(token: string | null, wanted: RequestedBytes): Promise<PrefetchedCredential>;
+  /** Keeps the row that was read with a credential for `find`, if it was read for this caller. */
+  confirm(token: string | null, caller: Caller, prefetched: PrefetchedCredential): void;
   /** Returns what the caller may get; needs no statement if it was read with the credential. */
   find(caller: Caller, wanted: RequestedBytes): Promise<ServedRow | null>;
 }
@@ -140,7 +140,7 @@ export function openServedAssets(db: Database): ServedAssets {
   const readSession = statementFor(db, null);
   const readAsVisitor = statementFor(db, visitor);
   const readAs = new WeakMap<Caller, Read>();
-  const prefetched = new WeakMap<Caller, Pick<Foreseen, 'wanted' | 'served'>>();
+  const prefetched = new WeakMap<Caller, Pick<PrefetchedCredential, 'wanted' | 'served'>>();
 
   const expect = (token: string | null) => (token === null ? visitor : (expectedCallers.get(token) ?? null));
 
@@ -153,7 +153,7 @@ export function openServedAssets(db: Database): ServedAssets {
   };
 
   const readTogether = gather(
-    async (token: string | null, wanted: readonly RequestedBytes[]): Promise<Foreseen[]> => {
+    async (token: string | null, wanted: readonly RequestedBytes[]): Promise<PrefetchedCredential[]> => {
       const expected = expect(token);
       const { rows } = await db.executeQuery(statementOf(expected)(token, wanted));
       const [row] = rows;

@@ -27,7 +27,7 @@ interface Row
 }
 
 /** Personal data in an event's metadata; shown with `users.pii.read` only. */
-const personal = ['address', 'user_agent', 'email', 'fullname'];
+const personal = ['address', 'user_agent', 'email', 'fullname', 'answer'];
 
 function conditions({ actor, subject, event }: Filters): RawBuilder<boolean>[] {
   const found: RawBuilder<boolean>[] = [];

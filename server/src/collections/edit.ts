@@ -2,6 +2,7 @@ import { type Collection, type CollectionUpdate, updateCollection } from '@vitri
 import { sql } from 'kysely';
 import type { SignedIn } from '../access/caller.ts';
 import { arrangedPosts } from '../access/collections.ts';
+import { recordEdit } from '../audit/record-edit.ts';
 import { handle } from '../handle.ts';
 import { returnCollection } from '../outbox/enqueue.ts';
 import type { Tx } from '../platform/database/pool.ts';
@@ -79,6 +80,7 @@ export const edit = handle(updateCollection, async ({ db }, { caller, params, bo
       .where('id', '=', locked.id)
       .execute();
     await returnCollection(tx, locked.id, 'update', caller.ref);
+    await recordEdit(tx, caller, { kind: 'collection', id: locked.id, owner: locked.owner }, body);
     const edited = await showCollection(tx, caller, locked.id);
     if (body.cover_focal_x == null || body.cover_focal_y == null) return edited;
     await setFocal(tx, edited, body.cover_focal_x, body.cover_focal_y);

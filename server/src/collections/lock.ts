@@ -9,6 +9,7 @@ export interface LockedCollection {
   id: string;
   cover_post_id: string | null;
   updated_at: string;
+  owner: number | null;
 }
 
 /**
@@ -17,7 +18,7 @@ export interface LockedCollection {
  */
 export async function lockCollection(tx: Tx, caller: SignedIn, id: string): Promise<LockedCollection> {
   const { rows } = await sql<LockedCollection & { editable: boolean }>`
-    select c.id, c.cover_post_id, c.updated_at, ${editableCollections(caller)} as editable
+    select c.id, c.cover_post_id, c.updated_at, c.owner_user_ref as owner, ${editableCollections(caller)} as editable
     from collections c where c.id = ${id} and ${readableCollections(caller)} for no key update of c`.execute(
     tx,
   );

@@ -12,12 +12,7 @@ import { lockCollection } from './lock.ts';
 export const STEP = 2 ** 32;
 
 /** Places a post last, under the collection's lock; a post that is already there stays. */
-export async function placeLast(
-  tx: Tx,
-  caller: SignedIn,
-  collectionId: string,
-  postId: string,
-): Promise<void> {
+async function placeLast(tx: Tx, caller: SignedIn, collectionId: string, postId: string): Promise<void> {
   const { rows } = await sql<{ size: number }>`
     with placed as (
       insert into collection_posts (collection_id, post_id, position, added_by)
@@ -32,21 +27,22 @@ export async function placeLast(
   }
 }
 
+/**
+ * Appends a post to a collection that the caller may change, and sends both to the peers of the collection. Throws 404
+ * unless its editor can name the post.
+ */
+export async function append(tx: Tx, caller: SignedIn, collectionId: string, postId: string): Promise<void> {
+  const { id } = await lockCollection(tx, caller, collectionId);
+  const { rows } = await sql`select from posts p
+    where p.id = ${postId} and ${arrangedPosts(caller)} for key share of p`.execute(tx);
+  if (rows.length === 0) throw notFound();
+  await placeLast(tx, caller, id, postId);
+  await notifyPeers(tx, { activity: 'update', kind: 'collection', objectId: id, actorRef: caller.ref });
+  await notifyPeers(tx, { activity: 'create', kind: 'post', objectId: postId, actorRef: caller.ref });
+}
+
 export const add = handle(addToCollection, async ({ db }, { caller, params }) => {
-  await db.transaction().execute(async (tx) => {
-    const { id } = await lockCollection(tx, caller, params.id);
-    const { rows } = await sql`select from posts p
-      where p.id = ${params.post_id} and ${arrangedPosts(caller)} for key share of p`.execute(tx);
-    if (rows.length === 0) throw notFound();
-    await placeLast(tx, caller, id, params.post_id);
-    await notifyPeers(tx, { activity: 'update', kind: 'collection', objectId: id, actorRef: caller.ref });
-    await notifyPeers(tx, {
-      activity: 'create',
-      kind: 'post',
-      objectId: params.post_id,
-      actorRef: caller.ref,
-    });
-  });
+  await db.transaction().execute((tx) => append(tx, caller, params.id, params.post_id));
   return { status: 204 };
 });
 

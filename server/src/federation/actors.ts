@@ -109,15 +109,17 @@ function keysIn(found: Static<typeof ActorDocument>, known: RemoteActor | null) 
   if (!same && follows !== true)
     throw new Rejection('unknown_key', 'the key of the person differs, and the former one does not state it');
   const [box] = found.publicKeys.toSorted((one, other) => other.version - one.version);
-  const boxKey = box === undefined ? null : Buffer.from(box.publicKey, 'base64url');
-  const isPinned =
-    known === null || known.box_key === null || boxKey === null || known.box_key.equals(boxKey);
-  if (!isPinned && box !== undefined) {
+  // A document without encryption keys does not remove the stored one: any other key could take its place then.
+  if (box === undefined)
+    return { signingKey, boxKey: known?.box_key ?? null, boxVersion: known?.box_version ?? null };
+  const boxKey = Buffer.from(box.publicKey, 'base64url');
+  const isPinned = known === null || known.box_key === null || known.box_key.equals(boxKey);
+  if (!isPinned) {
     const newer = box.version > (known.box_version ?? 0);
     if (!newer || !isSignedBoxKey(known.uri, box, signingKey))
       throw new Rejection('unknown_key', 'the encryption key of the person differs, and is not signed');
   }
-  return { signingKey, boxKey, boxVersion: box?.version ?? null };
+  return { signingKey, boxKey, boxVersion: box.version };
 }
 
 /** Returns the former signing keys of a person that are still accepted. */

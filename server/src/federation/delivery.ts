@@ -101,10 +101,9 @@ async function recordOutcome(
   status: 'sent' | 'failed' | 'skipped',
   error: string | null,
 ): Promise<void> {
-  // Deletes sent envelopes, because they would preserve withdrawn content.
+  // Deletes the envelopes, because they would preserve withdrawn content. A change that is tried again is rendered anew.
   await sql`update federation_outbox set status = ${status}, last_error = ${error}, attempts = attempts + 1, sent_at = now(),
-      envelope = case when ${status} = 'failed' then envelope end,
-      preludes = case when ${status} = 'failed' then preludes else '{}' end
+      envelope = null, preludes = '{}'
     where seq = ${row.seq} and status = 'queued'`.execute(db);
   // The definitions may not have arrived, so they are sent with the next change.
   if (status === 'failed' && row.preludes.length > 0)

@@ -6,6 +6,7 @@ import {
   collectionsGivenTo,
   membersGivenEncrypted,
   type PeerCaller,
+  postsDiscussedWith,
   postsGivenTo,
 } from '../access/federation.ts';
 import { passedOn } from '../access/links.ts';
@@ -285,8 +286,8 @@ async function takesRelayed(db: Database, { peerId }: PeerCaller): Promise<boole
 }
 
 /**
- * Returns the comment in the form for the peer; null if it is gone, or by another peer and this one does not accept
- * relayed comments.
+ * Returns the comment in the form for the peer; null if it is gone, on a post that the peer is not (or no longer) given
+ * (FED-1), or by another peer and this one does not accept relayed comments.
  */
 export async function commentObject(
   { db, install, peer, owner }: Writing,
@@ -307,9 +308,10 @@ export async function commentObject(
       pe.display_name as written_at,
       ${uriOf(install, peer, 'post', sql`c.post_id`, sql`c.post_id`)} as post_uri,
       case when c.parent_id is not null then ${uriOf(install, peer, 'comment', sql`c.parent_id`, sql`c.post_id`)} end as parent_uri
-    from comments c left join remote_actors ra on ra.ref = c.remote_actor_ref
+    from comments c join posts p on p.id = c.post_id left join remote_actors ra on ra.ref = c.remote_actor_ref
       left join federation_peers pe on pe.id = ra.peer_id
-    where c.id = ${id} and ${liveComment} and ra.peer_id is distinct from ${peer.peerId}::uuid`.execute(db);
+    where c.id = ${id} and ${liveComment} and ${postsDiscussedWith(peer)}
+      and ra.peer_id is distinct from ${peer.peerId}::uuid`.execute(db);
   const [comment] = rows;
   if (comment === undefined) return null;
   const { written_by, written_at } = comment;

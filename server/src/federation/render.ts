@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { type PeerCaller, shareInForce } from '../access/federation.ts';
+import { type PeerCaller, postsDiscussedWith, shareInForce } from '../access/federation.ts';
 import type { Deps } from '../deps.ts';
 import type { Database } from '../platform/database/pool.ts';
 import type { OutboxRow } from './delivery.ts';
@@ -87,6 +87,7 @@ async function bodyOf(
   install: Install,
   row: OutboxRow,
   signer: ActorKeys,
+  owner: string,
 ): Promise<{ body: Body | null; fieldIds: readonly string[] }> {
   const { db } = deps;
   const only = (body: Body | null) => ({ body, fieldIds: [] });
@@ -97,9 +98,9 @@ async function bodyOf(
     const { rows } = await sql<{ uri: string; liked: boolean }>`
       select ${uriOf(install, peer, 'post', sql`p.id`, sql`p.id`)} as uri, exists (select from post_likes l
         where l.post_id = p.id and l.user_ref = ${row.actor_ref}) as liked
-      from posts p where p.id = ${row.object_id}`.execute(db);
+      from posts p where p.id = ${row.object_id} and ${postsDiscussedWith(peer)}`.execute(db);
     const [post] = rows;
-    // The like was withdrawn or repeated, which a later change reports.
+    // The peer has lost the post, or the like was withdrawn or repeated, which a later change reports.
     if (post === undefined || post.liked !== (row.activity === 'like')) return only(null);
     return row.activity === 'like'
       ? only({ type: 'Like', object: post.uri })
@@ -114,7 +115,6 @@ async function bodyOf(
       from comments c where c.id = ${row.object_id}`.execute(db);
     return only(rows[0] === undefined ? null : { type: 'Delete', object: rows[0].uri });
   }
-  const owner = await ownerOf(deps, install, row, signer);
   const writing: Writing = { db, secretKey: deps.secretKey, install, peer, owner };
   const rendered =
     row.kind === 'post'
@@ -154,14 +154,50 @@ function bringsSecret(body: object): boolean {
   return [object, ...(Array.isArray(members) ? members : [])].some((one) => Object.hasOwn(one, 'contentKey'));
 }
 
+/** A body that is not encrypted yet. */
+interface PlainBody {
+  body: Body | null;
+  fieldIds: readonly string[];
+  /** The addresses of the persons to encrypt it for; null for everyone at the peer. */
+  recipients: string[] | null;
+}
+
+/**
+ * Reads the content of a change and its recipients in one snapshot: content would go out in plain text if the share that
+ * names its recipients ended in between.
+ */
+async function plainBodyOf(
+  deps: Deps,
+  install: Install,
+  row: OutboxRow,
+  signer: ActorKeys,
+): Promise<PlainBody> {
+  // May generate the owner's keys, which a snapshot cannot share with another process.
+  const owner = await ownerOf(deps, install, row, signer);
+  return deps.db
+    .transaction()
+    .setIsolationLevel('repeatable read')
+    .execute(async (tx) => {
+      const snapshot = { ...deps, db: tx };
+      const { body, fieldIds } = await bodyOf(snapshot, install, row, signer, owner);
+      // A Delete contains only an address.
+      const isPlain = body === null || body.type === 'Delete';
+      return { body, fieldIds, recipients: isPlain ? null : await recipientsOf(snapshot, row) };
+    });
+}
+
 /**
  * Returns the members of an envelope, its content encrypted if it is for named persons only (FED-52); null when none of
  * them can decrypt it.
  */
-async function sealedBody(deps: Deps, install: Install, row: OutboxRow, body: Body): Promise<Body | null> {
-  // A Delete contains only an address.
-  const recipients = body.type === 'Delete' ? null : await recipientsOf(deps, row);
-  // The content was read a moment earlier; a share that ended in between leaves nobody to encrypt for.
+async function sealedBody(
+  deps: Deps,
+  install: Install,
+  row: OutboxRow,
+  { body, recipients }: PlainBody,
+): Promise<Body | null> {
+  if (body === null) return null;
+  // Such content always has recipients; it must not leave without them.
   if (recipients === null) return bringsSecret(body) ? null : body;
   const { type, ...content } = body;
   const encrypted = await encryptForPersons(deps, install, row, recipients, content);
@@ -172,8 +208,8 @@ async function sealedBody(deps: Deps, install: Install, row: OutboxRow, body: Bo
 export async function renderChange(deps: Deps, install: Install, row: OutboxRow): Promise<RenderedChange> {
   const signer = await signerOf(deps, row);
   if (signer === null) return { preludes: [], envelope: null, sent: [] };
-  const { body: plain, fieldIds } = await bodyOf(deps, install, row, signer);
-  const body = plain === null ? null : await sealedBody(deps, install, row, plain);
+  const plain = await plainBodyOf(deps, install, row, signer);
+  const body = await sealedBody(deps, install, row, plain);
   const actor = actorUri(install.url, signer.username);
   const sign = (id: string, what: Body) => {
     const envelope = {
@@ -186,7 +222,7 @@ export async function renderChange(deps: Deps, install: Install, row: OutboxRow)
     return JSON.stringify(signEnvelope(envelope, `${actor}#main-key`, signer.signingPrivate));
   };
   const peer: PeerCaller = { kind: 'peer', peerId: row.peer_id };
-  const { objects, sent } = await missingDefinitions(deps.db, peer, actor, fieldIds);
+  const { objects, sent } = await missingDefinitions(deps.db, peer, actor, plain.fieldIds);
   return {
     preludes: objects.map((object) => sign(freshActivityUri(install.url), { type: 'Update', object })),
     envelope: body === null ? null : sign(`${install.url}/activities/${row.activity_id}`, body),

@@ -174,7 +174,7 @@ export async function serveFederation(server: FastifyInstance, deps: Deps, budge
     );
     scope.get<{ Params: { slug: string } }>('/federation/teams/:slug', (request, reply) =>
       answer(request, reply, async (signed) => {
-        await signingPeer(deps, signed);
+        await peerOf(signed);
         const found = await readTeamDocument(deps.db, await install(), request.params.slug);
         if (found === null) throw notFound();
         return found;

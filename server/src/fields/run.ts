@@ -63,7 +63,7 @@ export async function startMerge(
   }>`insert into field_runs (field_id, kind, source, target, actor_ref, total)
     values (${fieldId}, 'merge', ${source}, ${target}, ${actorRef}, ${total}) returning id`.execute(tx);
   const [row] = rows;
-  if (row === undefined) throw new Error('inserting answers one row');
+  if (row === undefined) throw new Error('insert returned no row');
   await wakeJob(tx);
   return { id: row.id, done: 0, total };
 }

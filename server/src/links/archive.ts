@@ -13,8 +13,11 @@ import { originalKey } from '../platform/storage/object-key.ts';
 import { extensionOf, keyOf, readShown, type ShownRow } from './shown.ts';
 import { visitLink } from './visit.ts';
 
-/** Rows read at a time; the link is checked again after as many files, so that a revoked link ends the download. */
+/** Rows read at a time. */
 const ROWS = 500;
+
+/** After how long the link is checked and its rows are read again, so that a change ends or limits the download. */
+const CURRENT_MS = 1000;
 
 /** Longest name inside the archive, in characters, without number and extension. */
 const LONGEST_NAME = 100;
@@ -73,16 +76,26 @@ function namesOf({ target }: LinkVisitor) {
   };
 }
 
+/** Returns the visitor of a link that allows downloads; throws 403 otherwise, and the errors of `visitLink`. */
+async function downloader(deps: Deps, token: string, http: HttpFacts): Promise<LinkVisitor> {
+  const { visitor } = await visitLink(deps, token, http);
+  if (!mayDownload(visitor)) throw refuse(403, 'this link does not allow downloads');
+  return visitor;
+}
+
 /**
- * Yields the archive's files one by one: each is opened when the previous one has been sent. Throws for missing bytes,
- * which breaks off the response instead of silently omitting a file.
+ * Yields the archive's files one by one: each is opened when the previous one has been sent. Throws for missing bytes
+ * and for a link that no longer allows downloads, which breaks off the response instead of silently omitting files.
  */
 async function* entriesOf(deps: Deps, token: string, http: HttpFacts, first: LinkVisitor) {
   const nameOf = namesOf(first);
   let from: NestedPlaceKey | null = null;
-  for (let visitor = first; ; { visitor } = await visitLink(deps, token, http)) {
+  for (let visitor = first; ; visitor = await downloader(deps, token, http)) {
+    const readAt = performance.now();
     const rows: ShownRow[] = await readShown(deps.db, visitor, from, ROWS);
+    let isCurrent = true;
     for (const row of rows) {
+      from = keyOf(row);
       const source = await sourceOf(deps, visitor, row);
       if (source === null) continue;
       yield {
@@ -91,11 +104,10 @@ async function* entriesOf(deps: Deps, token: string, http: HttpFacts, first: Lin
         lastModified: new Date(row.created_at),
         input: await deps.storage.get(source.object, source.bytes),
       };
-      from = keyOf(row);
+      isCurrent = performance.now() - readAt < CURRENT_MS;
+      if (!isCurrent) break;
     }
-    const last = rows.at(-1);
-    if (last === undefined || rows.length < ROWS) return;
-    from = keyOf(last);
+    if (isCurrent && rows.length < ROWS) return;
   }
 }
 
@@ -108,8 +120,7 @@ async function titleOf({ db }: Deps, { target }: LinkVisitor): Promise<string> {
 
 /** `GET /links/{token}/archive`: stored without compression, since pictures do not shrink; ZIP64 if needed. */
 export const archive = handle(getLinkArchive, async (deps, { params, http }) => {
-  const { visitor } = await visitLink(deps, params.token, http);
-  if (!mayDownload(visitor)) throw refuse(403, 'this link does not allow downloads');
+  const visitor = await downloader(deps, params.token, http);
   const name = safeName(await titleOf(deps, visitor)) || 'Files';
   const zip = makeZip(entriesOf(deps, params.token, http, visitor));
   return {

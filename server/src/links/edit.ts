@@ -57,7 +57,7 @@ export const edit = handle(updateLink, async (deps, { caller, params, body }) =>
         .set({ ...changes, updated_at: sql`now()` })
         .where('id', '=', link.id)
         .execute();
-      const { password_hash: password, ...told } = changes;
+      const { password_hash: password, ...auditedChanges } = changes;
       await recordEvent(tx, caller, {
         event: 'link.changed',
         target: { kind: 'link', id: link.id },
@@ -65,7 +65,10 @@ export const edit = handle(updateLink, async (deps, { caller, params, body }) =>
           label: link.label,
           target_kind: link.target_kind,
           target_id: link.target_id,
-          changes: { ...told, ...(password === undefined ? {} : { has_password: password !== null }) },
+          changes: {
+            ...auditedChanges,
+            ...(password === undefined ? {} : { has_password: password !== null }),
+          },
         },
       });
     }

@@ -24,12 +24,12 @@ export const media = handle(getLinkMedia, async (deps, { params, http }) => {
     where a.id = ${params.id} and ${linkedAssets(visitor)}`.execute(deps.db);
   const [row] = rows;
   if (row === undefined) throw notFound();
-  const told = { ...describeMedia(row), subtitles: row.subtitles ?? [] };
-  const tiles = maySeeTiles(visitor) ? told.tiles : null;
-  if (maySeeUnmarked(visitor)) return { status: 200, body: { ...told, tiles } };
+  const media = { ...describeMedia(row), subtitles: row.subtitles ?? [] };
+  const tiles = maySeeTiles(visitor) ? media.tiles : null;
+  if (maySeeUnmarked(visitor)) return { status: 200, body: { ...media, tiles } };
   const drawable = new Set(keysOf(deps.ladder));
-  const variants = told.variants.filter(({ key }) => drawable.has(key));
-  return { status: 200, body: { ...told, tiles, variants, subtitles: [], transcoding: null } };
+  const variants = media.variants.filter(({ key }) => drawable.has(key));
+  return { status: 200, body: { ...media, tiles, variants, subtitles: [], transcoding: null } };
 });
 
 /** A revoked link ends immediately, so browsers revalidate each time. */

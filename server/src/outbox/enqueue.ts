@@ -35,9 +35,9 @@ async function write(tx: Tx, change: Change, peers: RawBuilder<unknown>): Promis
   await record(
     tx,
     sql`insert into federation_outbox (peer_id, activity, kind, object_id, actor_ref, details)
-    select distinct told.peer_id, ${change.activity}, ${change.kind}, ${change.objectId}::uuid, ${change.actorRef}::bigint,
+    select distinct recipients.peer_id, ${change.activity}, ${change.kind}, ${change.objectId}::uuid, ${change.actorRef}::bigint,
       ${JSON.stringify(change.details ?? {})}::jsonb
-    from (${peers}) told join federation_peers pe on pe.id = told.peer_id and pe.state in ('connected', 'disabled')`,
+    from (${peers}) recipients join federation_peers pe on pe.id = recipients.peer_id and pe.state in ('connected', 'disabled')`,
   );
 }
 
@@ -64,9 +64,9 @@ export async function notifyPeersOfFile(tx: Tx, hash: string): Promise<void> {
   await record(
     tx,
     sql`insert into federation_outbox (peer_id, activity, kind, object_id, actor_ref)
-    select distinct told.peer_id, 'update', 'asset', a.id, a.owner_user_ref
-    from assets a, lateral (${peersToNotify('asset', sql`a.id`)}) told
-      join federation_peers pe on pe.id = told.peer_id and pe.state in ('connected', 'disabled')
+    select distinct recipients.peer_id, 'update', 'asset', a.id, a.owner_user_ref
+    from assets a, lateral (${peersToNotify('asset', sql`a.id`)}) recipients
+      join federation_peers pe on pe.id = recipients.peer_id and pe.state in ('connected', 'disabled')
     where a.file_hash = ${hash} and a.deleted_at is null and a.origin_peer_id is null`,
   );
 }
@@ -79,9 +79,9 @@ export async function notifyPeersOfMember(tx: Tx, assetId: string, actorRef: num
   await record(
     tx,
     sql`insert into federation_outbox (peer_id, activity, kind, object_id, actor_ref)
-    select distinct told.peer_id, 'update', 'post', m.post_id, ${actorRef}::bigint
-    from post_members m, lateral (${peersToNotify('post', sql`m.post_id`)}) told
-      join federation_peers pe on pe.id = told.peer_id and pe.state in ('connected', 'disabled')
+    select distinct recipients.peer_id, 'update', 'post', m.post_id, ${actorRef}::bigint
+    from post_members m, lateral (${peersToNotify('post', sql`m.post_id`)}) recipients
+      join federation_peers pe on pe.id = recipients.peer_id and pe.state in ('connected', 'disabled')
     where m.asset_id = ${assetId}`,
   );
 }
@@ -96,10 +96,10 @@ export async function notifyPeersOfActivity(
   change: Change & { kind: 'post' | 'comment' },
   exceptPeer: string | null = null,
 ): Promise<void> {
-  const peers = sql`select told.peer_id from (
+  const peers = sql`select recipients.peer_id from (
       select p.origin_peer_id as peer_id from posts p where p.id = ${postId} and p.origin_peer_id is not null
-      union ${peersToNotify('post', postId)}) told
-    where told.peer_id is distinct from ${exceptPeer}::uuid`;
+      union ${peersToNotify('post', postId)}) recipients
+    where recipients.peer_id is distinct from ${exceptPeer}::uuid`;
   await write(tx, change, peers);
 }
 
@@ -181,30 +181,32 @@ export async function notifyPeersOfValues(tx: Tx, fieldId: string, actorRef: num
   const { rows: known } =
     await sql`select from federation_sent_fields where field_id = ${fieldId} limit 1`.execute(tx);
   if (known.length === 0) return;
-  const told = (kind: 'asset' | 'collection') => sql`
-    select told.peer_id, ${kind} as kind, ${sql.ref(`v.${kind}_id`)} as object_id
+  const recipientsOf = (kind: 'asset' | 'collection') => sql`
+    select recipients.peer_id, ${kind} as kind, ${sql.ref(`v.${kind}_id`)} as object_id
     from ${sql.table(`${kind}_field_values`)} v,
-      lateral (${peersToNotify(kind, sql.ref(`v.${kind}_id`))}) told
+      lateral (${peersToNotify(kind, sql.ref(`v.${kind}_id`))}) recipients
     where v.field_id = ${fieldId}`;
   await record(
     tx,
     sql`insert into federation_outbox (peer_id, activity, kind, object_id, actor_ref)
     select distinct x.peer_id, 'update', x.kind, x.object_id, ${actorRef}::bigint
-    from (${told('asset')} union ${told('collection')}) x
+    from (${recipientsOf('asset')} union ${recipientsOf('collection')}) x
       join federation_sent_fields s on s.peer_id = x.peer_id and s.field_id = ${fieldId}`,
   );
 }
 
 /** Records every shared post and asset of a team as changed, because they name the team. */
 export async function notifyPeersOfTeam(tx: Tx, teamId: string, actorRef: number): Promise<void> {
-  const told = (kind: 'post' | 'asset') => sql`select told.peer_id, ${kind} as kind, x.id as object_id
-    from ${sql.table(`${kind}s`)} x, lateral (${peersToNotify(kind, sql.ref('x.id'))}) told
+  const recipientsOf = (
+    kind: 'post' | 'asset',
+  ) => sql`select recipients.peer_id, ${kind} as kind, x.id as object_id
+    from ${sql.table(`${kind}s`)} x, lateral (${peersToNotify(kind, sql.ref('x.id'))}) recipients
     where x.team_id = ${teamId} and x.origin_peer_id is null`;
   await record(
     tx,
     sql`insert into federation_outbox (peer_id, activity, kind, object_id, actor_ref)
     select distinct y.peer_id, 'update', y.kind, y.object_id, ${actorRef}::bigint
-    from (${told('post')} union ${told('asset')}) y
+    from (${recipientsOf('post')} union ${recipientsOf('asset')}) y
       join federation_peers pe on pe.id = y.peer_id and pe.state in ('connected', 'disabled')`,
   );
 }

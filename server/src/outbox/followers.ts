@@ -4,10 +4,10 @@ import type { Tx } from '../platform/database/pool.ts';
 
 /** Queues these posts, a query with the column `post_id`, if their author is followable or followers know them. */
 async function queue(tx: Tx, posts: RawBuilder<unknown>): Promise<void> {
-  const { rows } = await sql<{ post_id: string }>`select distinct told.post_id from (${posts}) told
-    where exists (select from activitypub_posts ap where ap.post_id = told.post_id and not ap.withdrawn)
+  const { rows } = await sql<{ post_id: string }>`select distinct changed.post_id from (${posts}) changed
+    where exists (select from activitypub_posts ap where ap.post_id = changed.post_id and not ap.withdrawn)
       or exists (select from posts p join activitypub_actors ap on ap.user_ref = p.author_user_ref
-        where p.id = told.post_id and ap.withdrawn_at is null)`.execute(tx);
+        where p.id = changed.post_id and ap.withdrawn_at is null)`.execute(tx);
   const jobs = rows.map(({ post_id }) => ({ payload: { post: post_id }, key: `tell-followers:${post_id}` }));
   await enqueueAll(tx, 'tell-followers', jobs);
 }

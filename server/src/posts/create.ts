@@ -3,8 +3,7 @@ import { sql } from 'kysely';
 import { shownAssets } from '../access/assets.ts';
 import type { SignedIn } from '../access/caller.ts';
 import { checkMayPublish } from '../access/posts.ts';
-import { lockCollection } from '../collections/lock.ts';
-import { placeLast } from '../collections/place.ts';
+import { append } from '../collections/place.ts';
 import { handle } from '../handle.ts';
 import { announce } from '../notifications/announce.ts';
 import { notifyFollowers } from '../outbox/followers.ts';
@@ -59,10 +58,7 @@ export const create = handle(createPost, async ({ db, ladder }, { caller, body }
     await checkAssets(tx, caller, named);
     if (body.team_id !== undefined) await checkAssignable(tx, caller, body.team_id);
     const id = await insertPost(tx, caller.ref, body);
-    if (body.collection_id !== undefined) {
-      const collection = await lockCollection(tx, caller, body.collection_id);
-      await placeLast(tx, caller, collection.id, id);
-    }
+    if (body.collection_id !== undefined) await append(tx, caller, body.collection_id, id);
     if (body.draft !== true) {
       await announce(tx, { what: 'post', post: id, actor: caller.ref });
       await notifyFollowers(tx, id);

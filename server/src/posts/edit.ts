@@ -3,6 +3,8 @@ import { sql } from 'kysely';
 import { liveAsset } from '../access/assets.ts';
 import type { SignedIn } from '../access/caller.ts';
 import { editablePosts, readablePosts } from '../access/posts.ts';
+import { recordEdit } from '../audit/record-edit.ts';
+import { append } from '../collections/place.ts';
 import { handle } from '../handle.ts';
 import { announce } from '../notifications/announce.ts';
 import { notifyPeers } from '../outbox/enqueue.ts';
@@ -25,13 +27,15 @@ export interface LockedPost {
   cover_focal_y: number | null;
   cover_focal_asset_id: string | null;
   team_id: string | null;
+  author: number | null;
 }
 
 /** Locks a post the caller may change: 404 when they may not read it, 403 when they may only read it. */
 export async function lockEditable(tx: Tx, caller: SignedIn, id: string): Promise<LockedPost> {
   const { rows } = await sql<LockedPost & { editable: boolean }>`
     select p.id, p.draft, p.updated_at, p.cover_asset_id, p.cover_thumbnail_asset_id, p.cover_focal_x,
-      p.cover_focal_y, p.cover_focal_asset_id, p.team_id, ${editablePosts(caller)} as editable
+      p.cover_focal_y, p.cover_focal_asset_id, p.team_id, p.author_user_ref as author,
+      ${editablePosts(caller)} as editable
     from posts p where p.id = ${id} and ${readablePosts(caller)} for no key update of p`.execute(tx);
   const row = rows[0];
   if (row === undefined) throw notFound();
@@ -202,16 +206,20 @@ async function change(tx: Tx, caller: SignedIn, body: PostUpdate, locked: Locked
 /** `PATCH /posts/{id}`: absent and null leave alone, `clear_*` removes (HTTP-17). */
 export const edit = handle(updatePost, async ({ db, ladder }, { caller, params, body }) => {
   checkShape(body);
+  // A place in a collection is not a property of the post.
+  const { collection_id: collectionId, ...changes } = body;
   const post = await db.transaction().execute(async (tx) => {
     const locked = await lockEditable(tx, caller, params.id);
     checkUnchanged(body.if_unchanged_since, locked.updated_at);
     if (body.draft != null && body.draft !== locked.draft) {
       throw refuse(400, 'draft is changed by publishing and unpublishing');
     }
-    if (asksForChange(body)) {
-      await change(tx, caller, body, locked);
+    if (asksForChange(changes)) {
+      await change(tx, caller, changes, locked);
       await notifyPeers(tx, { activity: 'update', kind: 'post', objectId: locked.id, actorRef: caller.ref });
+      await recordEdit(tx, caller, { kind: 'post', id: locked.id, owner: locked.author }, changes);
     }
+    if (collectionId != null) await append(tx, caller, collectionId, locked.id);
     // Refuses an edit that would make the post unreadable for its editor.
     const edited = await readPost(tx, caller, ladder, params.id);
     if (edited === null) throw notFound();

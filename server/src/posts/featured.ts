@@ -6,9 +6,9 @@ import {
   unfeaturePost,
 } from '@vitrine/contract/featured';
 import { sql } from 'kysely';
-import { feedKeeps, hidesRestricted } from '../access/assets.ts';
+import { feedPosts, hidesRestricted } from '../access/assets.ts';
 import type { Caller } from '../access/caller.ts';
-import { listedPosts, publishedPost, readablePosts } from '../access/posts.ts';
+import { publishedPost, readablePosts } from '../access/posts.ts';
 import { recordEvent } from '../audit/record.ts';
 import { handle } from '../handle.ts';
 import type { Database, Tx } from '../platform/database/pool.ts';
@@ -19,10 +19,9 @@ import { showPosts } from './show.ts';
  * Lists the featured posts as the caller's feed shows them: without posts that are deleted, unpublished or unreadable.
  */
 async function shownRail(db: Database, caller: Caller): Promise<string[]> {
-  const kept = hidesRestricted(caller) ? feedKeeps(caller) : sql<boolean>`true`;
   const { rows } = await sql<{ id: string }>`
     select p.id from featured_posts r join posts p on p.id = r.post_id
-    where ${listedPosts(caller)} and ${kept} order by r.position, p.id limit ${RAIL_LENGTH}`.execute(db);
+    where ${feedPosts(caller)} order by r.position, p.id limit ${RAIL_LENGTH}`.execute(db);
   return rows.map((row) => row.id);
 }
 

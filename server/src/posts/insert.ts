@@ -22,12 +22,12 @@ export interface Place {
  * others follow in the given order.
  */
 export function placed(members: PostCreate['members']): Place[] {
-  const wished = members.map((member, index) => ({
+  const requested = members.map((member, index) => ({
     asset_id: member.asset_id.toLowerCase(),
     sort_order: member.sort_order ?? index,
   }));
   let last = -1;
-  return wished
+  return requested
     .toSorted((a, b) => a.sort_order - b.sort_order)
     .map(({ asset_id, sort_order }) => {
       last = Math.max(sort_order, last + 1);

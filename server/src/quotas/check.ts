@@ -62,9 +62,9 @@ async function lockQuota(tx: Tx, whose: string): Promise<void> {
 
 /**
  * Throws a 413 when an account or the library exceeds its quota, including what this transaction has written. Counts
- * nothing without a quota.
+ * nothing without a quota. `whose` names the account's quota in the error.
  */
-export async function checkQuota(tx: Tx, userRef: number): Promise<void> {
+export async function checkQuota(tx: Tx, userRef: number, whose = 'your quota'): Promise<void> {
   const { rows } = await sql<{ person: number | null; install: number | null }>`
     select coalesce(u.quota_bytes, ${setting('quota_person_bytes')}) as person,
       ${setting('quota_install_bytes')} as install
@@ -73,7 +73,7 @@ export async function checkQuota(tx: Tx, userRef: number): Promise<void> {
   if (person !== null) {
     await lockQuota(tx, `person ${userRef}`);
     const used = (await readUserQuota(tx, userRef))?.used_bytes ?? 0;
-    if (used > person) throw refuse(413, `this is more than your quota of ${words(person)}`);
+    if (used > person) throw refuse(413, `this is more than ${whose} of ${words(person)}`);
   }
   if (install !== null) {
     await lockQuota(tx, 'install');

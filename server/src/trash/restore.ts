@@ -8,6 +8,7 @@ import { handle } from '../handle.ts';
 import { notifyPeers, returnCollection } from '../outbox/enqueue.ts';
 import type { Tx } from '../platform/database/pool.ts';
 import { notFound } from '../platform/http/refuse.ts';
+import { checkQuota } from '../quotas/check.ts';
 import { lockRestoreRequests, recordDecision } from './record-decision.ts';
 
 type Kind = 'post' | 'asset' | 'collection';
@@ -18,9 +19,17 @@ const tables = {
   collection: sql.table('collections'),
 };
 
+/** Throws a 413 if the owner exceeds a quota with this asset, which counts again (QUOTA-2). */
+async function checkQuotaOfOwner(tx: Tx, caller: SignedIn, assetId: string): Promise<void> {
+  const { rows } = await sql<{ owner: number | null }>`
+    select owner_user_ref as owner from assets where id = ${assetId}`.execute(tx);
+  const owner = rows[0]?.owner ?? null;
+  if (owner !== null) await checkQuota(tx, owner, owner === caller.ref ? 'your quota' : 'its owner’s quota');
+}
+
 /**
- * Restores a deleted thing (TRASH-2, TRASH-3): 404 when it is live or missing, 403 when someone else deleted it. Clears
- * `deleted_by_user_ref`: a live row has no deleter.
+ * Restores a deleted thing (TRASH-2, TRASH-3): 404 when it is live or missing, 403 when someone else deleted it, 413 when
+ * an asset exceeds a quota. Clears `deleted_by_user_ref`: a live row has no deleter.
  */
 export async function restoreThing(tx: Tx, caller: SignedIn, kind: Kind, id: string): Promise<void> {
   const { rows } = await sql<{ deleted_by_user_ref: number | null }>`
@@ -31,6 +40,7 @@ export async function restoreThing(tx: Tx, caller: SignedIn, kind: Kind, id: str
   checkMayRestore(caller, row.deleted_by_user_ref);
   await sql`update ${tables[kind]} set deleted_at = null, deleted_reason = null, deleted_by_user_ref = null
     where id = ${id}`.execute(tx);
+  if (kind === 'asset') await checkQuotaOfOwner(tx, caller, id);
   if (kind === 'collection') await returnCollection(tx, id, 'create', caller.ref);
   else await notifyPeers(tx, { activity: 'create', kind, objectId: id, actorRef: caller.ref });
   await recordEvent(tx, caller, { event: `admin.${kind}.restored`, target: { kind, id } });

@@ -10,6 +10,7 @@ import type { Database } from '../platform/database/pool.ts';
 import { notFound, refuse } from '../platform/http/refuse.ts';
 import { requireRoom } from '../platform/storage/room.ts';
 import type { Storage } from '../platform/storage/storage.ts';
+import { checkQuota } from '../quotas/check.ts';
 
 /** Bytes between two checkpoints, which is the most that a crash loses. */
 const CHECKPOINT_BYTES = 16 * 1024 * 1024;
@@ -144,6 +145,20 @@ export function openUploadBytes({ db, storage }: { db: Database; storage: Storag
     if (rows.length === 0) throw refuse(409, 'another request continues this upload');
   };
   /**
+   * Records how many bytes are durable; 409 if another request has taken over. An upload of unknown size counts with these
+   * bytes, so that it may now exceed the quota (QUOTA-2): 413.
+   */
+  const recordReceived = (id: string, writer: string, bytes: number): Promise<void> =>
+    db.transaction().execute(async (tx) => {
+      const { rows } = await sql<{ owner: number; size: number | null }>`
+        update uploads set received_bytes = ${bytes}
+        where id = ${id} and writer = ${writer} and finished_at is null
+        returning owner_user_ref as owner, size_bytes as size`.execute(tx);
+      const [row] = rows;
+      if (row === undefined) throw refuse(409, 'another request continues this upload');
+      if (row.size === null) await checkQuota(tx, row.owner);
+    });
+  /**
    * Continues an upload in a new file. Another process may still have the old one open, and what it writes must not
    * reach bytes that are stored under their hash (UPLOAD-14).
    */
@@ -202,9 +217,7 @@ export function openUploadBytes({ db, storage }: { db: Database; storage: Storag
         // The file is another if a request that claimed the upload earlier was slow to move it.
         const current = await stat(pathOf(id)).catch(() => null);
         if (current?.ino !== ino) throw refuse(409, 'another request continues this upload');
-        const { numAffectedRows } = await sql`update uploads set received_bytes = ${position}
-          where id = ${id} and writer = ${writer} and finished_at is null`.execute(db);
-        if (numAffectedRows !== 1n) throw refuse(409, 'another request continues this upload');
+        await recordReceived(id, writer, position);
         safe = position;
       };
       try {

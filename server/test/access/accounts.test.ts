@@ -508,7 +508,7 @@ describe('doors', () => {
   });
 
   // IMPERSONATION-9
-  test('an impersonator cannot change passwords, two-factor, capabilities or tokens', async () => {
+  test('an impersonator cannot create accounts or tokens, or change passwords, two-factor or capabilities', async () => {
     const visitor = await actAs(library, person('system.admin'), person('helpdesk'));
     const { ref } = person('viewer');
     for (const [method, path] of [
@@ -518,6 +518,7 @@ describe('doors', () => {
       ['POST', '/account/2fa/confirm'],
       ['POST', '/account/2fa/disable'],
       ['POST', '/account/2fa/recovery-codes'],
+      ['POST', '/admin/users'],
       ['POST', `/admin/users/${ref}/grants`],
       ['DELETE', `/admin/users/${ref}/grants`],
       ['POST', `/admin/users/${ref}/revokes`],

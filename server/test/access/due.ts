@@ -1,3 +1,4 @@
+import type { Visibility } from '@vitrine/contract/values';
 import { sortedKeys } from './looks.ts';
 import {
   assetAdministrators,
@@ -24,7 +25,6 @@ import {
   type statuses,
   type TeamName,
   undoAnyDelete,
-  type Visibility,
   withheldKeys,
 } from './matrix.ts';
 

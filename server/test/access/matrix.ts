@@ -1,3 +1,5 @@
+import { Visibility } from '@vitrine/contract/values';
+
 /**
  * The access matrix, as data, written from the rules in docs/rules,
  * not from the code. due.ts derives the outcome of one cell; matrix.test.ts and about.test.ts compare every operation.
@@ -7,8 +9,7 @@
 export const teams = ['none', 'above', 'team', 'below', 'elsewhere'] as const;
 export type TeamName = (typeof teams)[number];
 
-export const visibilities = ['public', 'private', 'org-only', 'followers', 'explicit-share'] as const;
-export type Visibility = (typeof visibilities)[number];
+export const visibilities = Visibility.enum;
 export const statuses = ['draft', 'active', 'archived'] as const;
 export const processings = ['pending', 'ready', 'failed'] as const;
 export const sensitivities = ['posts', 'public', 'org', 'team', 'restricted'] as const;

@@ -1,12 +1,15 @@
 import { generateKeyPairSync, randomUUID } from 'node:crypto';
 import type { Post } from '@vitrine/contract/posts';
+import { Visibility } from '@vitrine/contract/values';
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
+import type { OutboxRow } from '../../src/federation/delivery.ts';
 import type { Install as Sender } from '../../src/federation/identity.ts';
 import { OutboundError, postSigned } from '../../src/federation/outbound.ts';
 import { signHttp } from '../../src/federation/protocol/http-signature.ts';
 import { rawPublicKey } from '../../src/federation/protocol/signature.ts';
-import { noteOf, openInstall, signAs } from '../federation/installs.ts';
+import { renderChange } from '../../src/federation/render.ts';
+import { identityOf, noteOf, openInstall, signAs } from '../federation/installs.ts';
 import { publish, upload } from '../support/library.ts';
 import { plainFile } from '../support/pictures.ts';
 
@@ -72,7 +75,7 @@ async function makePosts(): Promise<void> {
     goes: boolean,
     fileGoes = goes,
   ) => posts.push({ name, post: post.id, hash: asset.file_hash ?? '', postGoes: goes, fileGoes });
-  for (const visibility of ['org-only', 'public', 'followers', 'explicit-share', 'private'] as const) {
+  for (const visibility of Visibility.enum) {
     const asset = await file(visibility);
     const post = await publish(alice, [asset], { visibility });
     add(`a post that is ${visibility}`, post, asset, visibility !== 'private');
@@ -296,11 +299,10 @@ test('not even an administrator can change or delete the copy of what a peer sha
     expect([method, path, await root.status(method, path, body)]).toEqual([method, path, 403]);
 });
 
-// FED-20
-test('a change is recorded only for peers that have the changed object', async () => {
+// FED-20, FED-35
+test('a change is recorded for the peers that have the object, and they get a Delete if the share ends first', async () => {
   const { db } = harbour.deps;
-  const changed = await upload(alice, plainFile('changed'), { sensitivity: 'posts' });
-  const other = await upload(alice, plainFile('other'), { sensitivity: 'posts' });
+  const { root } = harbour;
   const peers = await db
     .selectFrom('federation_peers')
     .select('id')
@@ -308,15 +310,45 @@ test('a change is recorded only for peers that have the changed object', async (
     .execute();
   const [one, two] = peers.map(({ id }) => id);
   if (one === undefined || two === undefined) throw new Error('two peers are connected');
-  for (const [asset, peer_id] of [
+  const bothOf = (name: string) =>
+    Promise.all([
+      upload(root, plainFile(name), { sensitivity: 'posts' }),
+      root.ok('createCollection', { body: { name } }),
+    ]);
+  const changed = await bothOf('changed');
+  for (const [[asset, collection], peer_id] of [
     [changed, one],
-    [other, two],
-  ] as const)
-    await harbour.root.ok('putAssetPeer', { params: { id: asset.id, peer_id }, body: {} });
+    [await bothOf('other'), two],
+  ] as const) {
+    await root.ok('putAssetPeer', { params: { id: asset.id, peer_id }, body: {} });
+    await root.ok('putCollectionPeer', { params: { id: collection.id, peer_id }, body: {} });
+  }
   await db.deleteFrom('federation_outbox').execute();
-  await alice.ok('updateAsset', { params: { id: changed.id }, body: { title: 'Changed' } });
-  const recorded = await db.selectFrom('federation_outbox').select(['peer_id', 'object_id']).execute();
-  expect(recorded).toEqual([{ peer_id: one, object_id: changed.id }]);
+  const [asset, { id }] = changed;
+  await root.ok('updateAsset', { params: { id: asset.id }, body: { title: 'Changed' } });
+  await root.ok('updateCollection', { params: { id }, body: { name: 'Changed' } });
+  const { rows } = await sql<OutboxRow>`select * from federation_outbox order by seq`.execute(db);
+  expect(rows.map(({ peer_id, object_id }) => [peer_id, object_id])).toEqual([
+    [one, asset.id],
+    [one, id],
+  ]);
+  const install = await identityOf(harbour);
+  const sent = () =>
+    Promise.all(
+      rows.map(async (row) => {
+        const { envelope } = await renderChange(harbour.deps, install, row);
+        const { type, object } = JSON.parse(envelope ?? '{}');
+        return { type, object };
+      }),
+    );
+  const update = { type: 'Update', object: { name: 'Changed' } };
+  expect(await sent()).toMatchObject([update, update]);
+  await root.ok('putAssetPeer', { params: { id: asset.id, peer_id: two }, body: {} });
+  await root.ok('putCollectionPeer', { params: { id, peer_id: two }, body: {} });
+  await root.ok('deleteAssetPeer', { params: { id: asset.id, peer_id: one } });
+  await root.ok('deleteCollectionPeer', { params: { id, peer_id: one } });
+  const addresses = [`${harbour.address}/assets/${asset.id}`, `${harbour.address}/collections/${id}`];
+  expect(await sent()).toEqual(addresses.map((object) => ({ type: 'Delete', object })));
 });
 
 // FED-3

@@ -4,8 +4,9 @@ import { describe, expect, test } from 'vitest';
 import { expire } from '../../src/sweep/expired.ts';
 import { auditEvents, auditEventsDuring } from '../support/audit.ts';
 import { type Visitor, visit } from '../support/client.ts';
-import { type Account, openLibrary, password } from '../support/library.ts';
+import { type Account, openLibrary, password, publish, upload } from '../support/library.ts';
 import { actAs, anotherSession, grant, revoke, sessionIdOf, totpCode } from '../support/people.ts';
+import { plainFile } from '../support/pictures.ts';
 
 const UNKNOWN_USER = 404_000;
 
@@ -286,6 +287,39 @@ const acts: Acts = {
       run: () => browser.ok('endImpersonation'),
     };
   },
+  'somebody’s post edited': async (account) => {
+    const { id } = await publish(account, [await upload(account, plainFile('of a post'))]);
+    return {
+      event: 'post.updated',
+      actor: root,
+      target: { kind: 'post', id },
+      metadata: { changed: ['title', 'tags'] },
+      run: async () => {
+        await root.ok('updatePost', { params: { id }, body: { title: 'Secret words', tags: ['quay'] } });
+        return ['Secret words'];
+      },
+    };
+  },
+  'somebody’s asset edited': async (account) => {
+    const { id } = await upload(account, plainFile('of an asset'));
+    return {
+      event: 'asset.updated',
+      actor: root,
+      target: { kind: 'asset', id },
+      metadata: { changed: ['sensitivity'] },
+      run: () => root.ok('updateAsset', { params: { id }, body: { sensitivity: 'restricted' } }),
+    };
+  },
+  'somebody’s collection edited': async (account) => {
+    const { id } = await account.ok('createCollection', { body: { name: 'Shelf' } });
+    return {
+      event: 'collection.updated',
+      actor: root,
+      target: { kind: 'collection', id },
+      metadata: { changed: ['visibility'] },
+      run: () => root.ok('updateCollection', { params: { id }, body: { visibility: 'public' } }),
+    };
+  },
   'public mode changed': () =>
     onLibrary('system.public_mode.changed', { enabled: false }, (body) => root.ok('setPublicMode', { body })),
   'the retention changed': () =>
@@ -321,6 +355,17 @@ describe('records exactly one event with actor and subject and without secrets:'
       expect(secret).toMatch(/./);
       expect(text).not.toContain(secret);
     }
+  });
+
+  // AUDIT-1
+  test('no edit of own content, and none that changes nothing', async () => {
+    const account = await library.join('author of all');
+    const { id } = await publish(account, [await upload(account, plainFile('own'))]);
+    const events = await auditEventsDuring(library, async () => {
+      await account.ok('updatePost', { params: { id }, body: { title: 'Mine' } });
+      await root.ok('updatePost', { params: { id }, body: { title: null } });
+    });
+    expect(events).toEqual([]);
   });
 
   // AUDIT-7

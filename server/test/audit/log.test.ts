@@ -203,8 +203,8 @@ describe('GET /admin/audit/export', () => {
     return rows.length;
   }
 
-  test('stops reading the log when the client leaves, which is no fault', async () => {
-    // Of its own, because events are never deleted.
+  test('stops reading the log when the client disconnects, without an error', async () => {
+    // A separate library, because events are never deleted.
     const large = await openLibrary();
     const chief = await large.join('chief', 'admin');
     await sql`insert into audit_events (event, metadata)

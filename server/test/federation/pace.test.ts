@@ -25,11 +25,16 @@ const gate = await openGate(mill, async (step) => {
 afterAll(() => gate?.close());
 
 /** The faults of requests made one after the other; null for those that were answered. */
-async function askOften(from: Install, to: Install, times: number): Promise<(OutboundError | null)[]> {
+async function askOften(
+  from: Install,
+  to: Install,
+  times: number,
+  path = 'users/root',
+): Promise<(OutboundError | null)[]> {
   const sender = await identityOf(from);
   const outcomes: (OutboundError | null)[] = [];
   for (let i = 0; i < times; i += 1) {
-    const error = await getJson(from.deps, `${to.address}/users/root`, sender).then(
+    const error = await getJson(from.deps, `${to.address}/${path}`, sender).then(
       () => null,
       (thrown: unknown) => thrown,
     );
@@ -46,6 +51,7 @@ test('a peer that makes too many requests gets Retry-After and honours it; other
   const outcomes = await askOften(studio, harbour, 2 * LIMIT);
   expect(outcomes.filter((error) => error === null).length).toBeLessThan(LIMIT * 1.2);
   expect(outcomes.at(-1)).toMatchObject({ status: 429 });
+  expect(await askOften(studio, harbour, 1, 'federation/teams/crew')).toMatchObject([{ status: 429 }]);
   const retryAfterMs = outcomes.at(-1)?.retryAfterMs ?? 0;
   const told = Date.now() + retryAfterMs;
   expect(retryAfterMs).toBeGreaterThanOrEqual(1000);

@@ -16,6 +16,7 @@ import {
   postOf,
   reasonOf,
   rejectionsAt,
+  rowsOf,
   send,
   settle,
   sharePost,
@@ -25,6 +26,9 @@ import {
 
 const { harbour, studio, peerOfOne, peerOfOther } = await openPair();
 const [alice, bob] = [await harbour.join('alice'), await studio.join('bob')];
+
+/** The envelopes that the harbour keeps. */
+const keptEnvelopes = sql`select activity from federation_outbox where envelope is not null or preludes <> '{}'`;
 
 const peerAtHarbour = () => harbour.root.ok('getPeer', { params: { id: peerOfOne } });
 
@@ -92,7 +96,7 @@ test('the document of a person is served to everyone once the person has taken p
 });
 
 describe('changes', () => {
-  // FED-12, FED-21
+  // FED-12, FED-20, FED-21, FED-72
   test('wait for a peer that refuses them, arrive in order, and are given up after three days', async () => {
     const { root } = harbour;
     const disable = () => studio.root.ok('disablePeer', { params: { id: peerOfOther } });
@@ -116,10 +120,14 @@ describe('changes', () => {
 
     await disable();
     await root.ok('updatePost', { params: { id: post.id }, body: { title: 'Third' } });
+    await settle(harbour);
+    expect(await rowsOf(harbour, keptEnvelopes)).toEqual([{ activity: 'update' }]);
+    await skipPauses(harbour);
     await sql`update federation_outbox set created_at = created_at - interval '4 days'
       where status = 'queued'`.execute(harbour.database.db);
     await settle(harbour, studio);
     expect(await peerAtHarbour()).toMatchObject({ queued_count: 0, failed_count: 1 });
+    expect(await rowsOf(harbour, keptEnvelopes)).toEqual([]);
     await accept();
     await root.ok('retryPeerQueue', { params: { id: peerOfOne } });
     await settle(harbour, studio);
@@ -142,6 +150,44 @@ describe('changes', () => {
     await sql`update federation_grants set expires_at = now() - interval '1 second'`.execute(db);
     await keepFederation(studio);
     expect(await titlesOf(bob)).toEqual([]);
+  });
+
+  // FED-33, FED-31
+  test('shared with two people remain for one when the share of the other expires', async () => {
+    const title = 'For two';
+    const ana = await studio.join('ana');
+    const { id } = await sharePost(alice, peerOfOne, title, { person: 'bob' });
+    const params = { id, peer_id: peerOfOne };
+    await alice.ok('putPostPeer', { params, body: { person: 'ana' } });
+    await settle(harbour, studio);
+    expect([await titlesOf(bob), await titlesOf(ana)]).toEqual([[title], [title]]);
+    await sql`update federation_grants set expires_at = now() - interval '1 second'
+      where target_user_ref = ${bob.ref}`.execute(studio.database.db);
+    await keepFederation(studio);
+    expect([await titlesOf(bob), await titlesOf(ana)]).toEqual([[], [title]]);
+    await alice.ok('deletePostPeer', { params });
+    await settle(harbour, studio);
+  });
+
+  // FED-31
+  test('that are public are shown to visitors while the library accepts that', async () => {
+    const title = 'For the public';
+    const { id } = await sharePost(alice, peerOfOne, title);
+    await alice.ok('updatePost', { params: { id }, body: { visibility: 'public' } });
+    await settle(harbour, studio);
+    await studio.setPublicMode(true);
+    const accept = (accept_public: boolean) =>
+      studio.root.ok('updatePeer', { params: { id: peerOfOther }, body: { accept_public } });
+    const seen = [await titlesOf(studio.anonymous())];
+    for (const accepted of [true, false]) {
+      await accept(accepted);
+      seen.push(await titlesOf(studio.anonymous()));
+    }
+    expect(seen).toEqual([[], [title], []]);
+    expect(await titlesOf(bob)).toContain(title);
+    await studio.setPublicMode(false);
+    await alice.ok('deletePostPeer', { params: { id, peer_id: peerOfOne } });
+    await settle(harbour, studio);
   });
 
   // FED-35
@@ -184,7 +230,7 @@ test('an envelope is accepted once, a replay changes nothing, and a changed one 
   expect((await rejectionsAt(harbour))[0]).toBe('sig_invalid');
 });
 
-// FED-14
+// FED-14, FED-72
 test('unpairing purges what was received on both sides and keeps comments on own posts', async () => {
   const { id } = await sharePost(alice, peerOfOne, 'From the harbour', { scope: 'comment' });
   await sharePost(bob, peerOfOther, 'From the studio');
@@ -193,6 +239,10 @@ test('unpairing purges what was received on both sides and keeps comments on own
   await bob.ok('createComment', { params: { id: mirror.id }, body: { body: 'Stays' } });
   await settle(studio, harbour);
   expect(await titlesOf(harbour.root)).toContain('From the studio');
+  await studio.root.ok('disablePeer', { params: { id: peerOfOther } });
+  await alice.ok('updatePost', { params: { id }, body: { description: 'Too late' } });
+  await settle(harbour);
+  expect(await rowsOf(harbour, keptEnvelopes)).toHaveLength(1);
 
   await studio.root.ok('removePeer', { params: { id: peerOfOther } });
   expect(await titlesOf(studio.root)).toEqual(['From the studio']);
@@ -201,4 +251,5 @@ test('unpairing purges what was received on both sides and keeps comments on own
   const { items } = await alice.ok('listComments', { params: { id } });
   expect(items).toMatchObject([{ body: 'Stays', remote_display_name: 'bob' }]);
   expect(await peerAtHarbour()).toMatchObject({ state: 'disabled', accepted_there: false });
+  expect(await rowsOf(harbour, keptEnvelopes)).toEqual([]);
 });

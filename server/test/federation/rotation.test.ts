@@ -116,6 +116,19 @@ describe('the keys of a person', () => {
     expect(await rowsOf(harbour, known)).toEqual([{ box_version: 2 }]);
   });
 
+  test('for encryption stay pinned while the document of the person names none', async () => {
+    const known = sql`select box_key, box_version from remote_actors where username = 'bob'`;
+    const pinned = await rowsOf(harbour, known);
+    expect(pinned).toEqual([{ box_key: expect.any(Buffer), box_version: 2 }]);
+    const hide = (hidden: boolean) =>
+      sql`update federation_box_keys set retained_until = ${hidden ? sql`now() - interval '1 day'` : null}
+        where user_ref = ${bob.ref}`.execute(studio.database.db);
+    await hide(true);
+    await alice.ok('putAssetPeer', await secretFor('Kept plan'));
+    await hide(false);
+    expect(await rowsOf(harbour, known)).toEqual(pinned);
+  });
+
   // FED-51
   test('for encryption are rejected without a signature', async () => {
     const { privateKey } = generateKeyPairSync('x25519');

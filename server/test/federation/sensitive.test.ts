@@ -54,12 +54,17 @@ async function eventsOf(event: string) {
 }
 
 /** Returns the envelope of the pending delivery at the harbour with this activity. */
-async function written(activity: OutboxRow['activity'], kind: OutboxRow['kind'], id: string) {
+async function written(
+  activity: OutboxRow['activity'],
+  kind: OutboxRow['kind'],
+  id: string,
+  deps = harbour.deps,
+) {
   const pending = sql<OutboxRow>`select * from federation_outbox
     where activity = ${activity} and kind = ${kind} and object_id = ${id} order by seq desc limit 1`;
   const [row] = await rowsOf(harbour, pending);
   if (row === undefined) throw new Error('nothing waits');
-  const { envelope: text } = await renderChange(harbour.deps, await identityOf(harbour), row);
+  const { envelope: text } = await renderChange(deps, await identityOf(harbour), row);
   if (text === null) throw new Error('nothing to send');
   return text;
 }
@@ -295,6 +300,27 @@ describe('content that is encrypted for a person', () => {
     expect((await rejectionsAt(studio))[0]).toBe('encryption_required');
     const refused = (await harbour.root.ok('listFederationRejections')).items.map(({ type }) => type);
     expect(refused).not.toContain('POST /federation/inbox');
+  });
+
+  // FED-52
+  test('is not commented on in plain text if the share ends at that moment', async () => {
+    const { id } = await publish(alice, [await file('Chart', restricted)], { title: 'Chart' });
+    const params = { id, peer_id };
+    await alice.ok('putPostPeer', { params, body: { ...forBob, scope: 'comment' } });
+    const body = 'Mind the reef';
+    const comment = await alice.ok('createComment', { params: { id }, body: { body } });
+    const db = harbour.deps.db.withPlugin({
+      transformQuery: ({ node }) => node,
+      transformResult: async ({ result }) => {
+        if (result.rows.some((row) => row.body === body)) await alice.ok('deletePostPeer', { params });
+        return result;
+      },
+    });
+    const text = await written('create', 'comment', comment.id, { ...harbour.deps, db });
+    expect((await alice.ok('listPostPeers', { params: { id } })).items).toEqual([]);
+    expect(text).toContain('nacl-box');
+    expect(text).not.toContain(body);
+    await settle(harbour, studio);
   });
 
   // FED-50, FED-52, FED-55

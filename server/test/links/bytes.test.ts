@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { rm, writeFile } from 'node:fs/promises';
 import { sql } from 'kysely';
 import sharp from 'sharp';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { safeName } from '../../src/links/archive.ts';
 import { originalKey, renditionsPrefix } from '../../src/platform/storage/object-key.ts';
 import { releaseBytes } from '../../src/trash/jobs/purge.ts';
@@ -71,6 +71,17 @@ describe('bytes of what a link shows', () => {
     await owner.ok('revokeLink', { params: { link: id } });
     expect((await again()).status).toBe(404);
   });
+});
+
+// MEDIA-6
+test('a link to a file whose processing failed gives it to nobody', async () => {
+  const asset = await newAsset();
+  const { token } = await makeLink(owner, 'assets', asset.id, { allow_download: true });
+  const file = `/links/${token}/assets/${asset.id}/file`;
+  expect((await visit(library, file)).status).toBe(200);
+  const { db } = library.database;
+  await sql`update assets set processing_status = 'failed' where id = ${asset.id}`.execute(db);
+  expect((await visit(library, file)).status).toBe(404);
 });
 
 // LINK-10
@@ -174,8 +185,8 @@ describe('GET /links/{token}/archive', () => {
     await expect(bytesOf(`/links/${token}/archive`)).rejects.toThrow();
   });
 
-  // LINK-11
-  test('of 120 MB in 600 files streams in bounded memory', async () => {
+  /** Creates a link to 120 MB in 600 files. */
+  async function makeLarge() {
     const asset = await upload(owner, new Uint8Array(200_000).fill(7), { sensitivity: 'posts' });
     const post = await publish(owner, [asset]);
     const shelf = await owner.ok('createCollection', { body: { name: 'Large' } });
@@ -193,10 +204,20 @@ describe('GET /links/{token}/archive', () => {
       where p.title = 'many' and a.file_name = 'many.jpg'`.execute(db);
     await sql`insert into collection_posts (collection_id, post_id, position, added_by)
       select ${shelf.id}, id, row_number() over (), ${owner.ref} from posts where title = 'many'`.execute(db);
-    const { token } = await makeLink(owner, 'collections', shelf.id, { allow_download: true });
+    return { asset, link: await makeLink(owner, 'collections', shelf.id, { allow_download: true }) };
+  }
+  let made: ReturnType<typeof makeLarge> | undefined;
+  const large = () => {
+    made ??= makeLarge();
+    return made;
+  };
+
+  // LINK-11
+  test('of 120 MB in 600 files streams in bounded memory', async () => {
+    const { asset, link } = await large();
     // Measured before the request: a service that collects the archive first has done so when it responds.
     const before = process.memoryUsage.rss();
-    const response = await fetch(`${library.address}/api/v1/links/${token}/archive`);
+    const response = await fetch(`${library.address}/api/v1/links/${link.token}/archive`);
     let [entries, bytes, most] = [0, 0, 0];
     let tail = Buffer.alloc(0);
     const header = Buffer.from('PK\u0003\u0004', 'latin1');
@@ -211,6 +232,22 @@ describe('GET /links/{token}/archive', () => {
     expect(bytes).toBeGreaterThan(600 * (asset.file_size_bytes ?? 0));
     expect(most).toBeLessThan(150 * 1024 * 1024);
   }, 120_000);
+
+  // LINK-9, FILE-9
+  test('breaks off within a second after downloads were forbidden', async () => {
+    const { link } = await large();
+    const response = await fetch(`${library.address}/api/v1/links/${link.token}/archive`);
+    const reader = response.body?.getReader();
+    await reader?.read();
+    await owner.ok('updateLink', { params: { link: link.id }, body: { allow_download: false } });
+    const now = performance.now.bind(performance);
+    const clock = vi.spyOn(performance, 'now').mockImplementation(() => now() + 1000);
+    const rest = async () => {
+      while ((await reader?.read())?.done === false);
+    };
+    await expect(rest()).rejects.toThrow();
+    clock.mockRestore();
+  });
 
   // LINK-11
   test('names entries without separators, control characters and dots at the end', () => {

@@ -51,7 +51,7 @@ describe('a quota per person', () => {
   });
 
   // QUOTA-2
-  test('refuses an upload, a form and a file of before with 413, and stores nothing', async () => {
+  test('refuses a resumable upload and a form above the quota with 413, and stores nothing', async () => {
     const kept = await upload(mara, bytesOf(6 * KB));
     await root.ok('setQuotas', { body: { person_bytes: 10 * KB, install_bytes: null } });
     const refused = await begin(mara, 5 * KB);
@@ -85,6 +85,36 @@ describe('a quota per person', () => {
     });
     expect(declared.status).toBe(413);
     expect(await usedBy(mara)).toBe(0);
+  });
+
+  // QUOTA-2
+  test('holds for the bytes of an upload that never names its length', async () => {
+    await root.ok('setUserQuota', { params: { ref: mara.ref }, body: { own_bytes: 3 * KB } });
+    const headers = { 'tus-resumable': '1.0.0', cookie: `user=${mara.cookie()}` };
+    const deferred = { method: 'POST', headers: { ...headers, 'upload-defer-length': '1' } };
+    const created = await requestAs(mara, library, '/uploads', deferred);
+    const address = new URL(created.headers.get('location') ?? '', library.address);
+    const append = async (offset: number) => {
+      const type = { 'content-type': 'application/offset+octet-stream' };
+      const at = { ...headers, ...type, 'upload-offset': String(offset) };
+      return (await fetch(address, { method: 'PATCH', headers: at, body: bytesOf(2 * KB) })).status;
+    };
+    expect([await append(0), await append(2 * KB)]).toEqual([204, 413]);
+    expect(await usedBy(mara)).toBe(2 * KB);
+  });
+
+  // QUOTA-2
+  test('refuses to restore an asset that would exceed it, also by an administrator', async () => {
+    await root.ok('setUserQuota', { params: { ref: mara.ref }, body: { own_bytes: 10 * KB } });
+    const first = await upload(mara, bytesOf(6 * KB));
+    await mara.ok('deleteAsset', { params: { id: first.id }, body: undefined });
+    const second = await upload(mara, bytesOf(6 * KB));
+    const restore = (as: Account) => as.refused('restoreAsset', { params: { id: first.id } });
+    expect(await restore(mara)).toEqual({ status: 413, error: 'this is more than your quota of 10.2 kB' });
+    expect(await restore(root)).toMatchObject({ error: 'this is more than its owner’s quota of 10.2 kB' });
+    await mara.ok('deleteAsset', { params: { id: second.id }, body: undefined });
+    await mara.ok('restoreAsset', { params: { id: first.id } });
+    expect(await usedBy(mara)).toBe(6 * KB);
   });
 
   // QUOTA-3

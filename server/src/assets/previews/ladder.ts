@@ -23,7 +23,7 @@ const usual: Ladder = { version: 1, rungs: defaultLadder };
 /** The current ladder. */
 export async function readLadder(db: Database): Promise<Ladder> {
   const value = await readSetting(db, 'previews');
-  // Asked first, because the check loads the schema compiler, which slows the start.
+  // The comparison comes first, because the check loads the schema compiler, which slows the start.
   if (value === null || !stored().Check(value)) return usual;
   const rungs = value.variants.map(({ max_dim, ...rung }) => ({ ...rung, maxDim: max_dim }));
   return { version: value.version, rungs };

@@ -153,7 +153,7 @@ export function rerenderJob({ db, storage }: Pick<Deps, 'db' | 'storage'>): JobH
     await db.transaction().execute(async (tx) => {
       await writeFindings(tx, version, { renamed, complete, mirrored });
       await enqueueBackfill(tx, begun);
-      // Skips files that lack nothing at once; leaves time for the others.
+      // Continues immediately after a batch that needs no work; otherwise waits, so that other jobs run first.
       const wait = works.length + underWay === 0 ? 0 : NEXT_BATCH_MS;
       await enqueueRerender(tx, new Date(Date.now() + wait).toISOString());
     });

@@ -1,4 +1,5 @@
 import {
+  DEFAULT_QUALITY,
   getPreviewSettings,
   getPreviews,
   type PreviewSettings,
@@ -54,7 +55,11 @@ export const change = handle(setPreviewSettings, async ({ db }, { caller, body }
   await db.transaction().execute(async (tx) => {
     await writeLadder(
       tx,
-      body.variants.map(({ max_dim, ...rung }) => ({ ...rung, maxDim: max_dim })),
+      body.variants.map(({ max_dim, quality = DEFAULT_QUALITY, ...rung }) => ({
+        ...rung,
+        quality,
+        maxDim: max_dim,
+      })),
     );
     await enqueueRerender(tx);
     await recordEvent(tx, caller, { event: 'system.previews.changed', metadata: { keys: keys.join(', ') } });

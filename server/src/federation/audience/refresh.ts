@@ -36,6 +36,14 @@ export async function refreshAudience(tx: Tx, peerId: string, postIds: readonly 
     where p.id = x.post_id and pe.id = p.origin_peer_id`.execute(tx);
 }
 
+/** Shows the public posts of a peer to visitors, or to accounts only, after `accept_public` was changed (FED-31). */
+export async function refreshPublic(tx: Tx, peerId: string): Promise<void> {
+  await sql`update posts p set visibility = case when pe.accept_public then 'public' else 'org-only' end
+    from federation_peers pe
+    where pe.id = ${peerId} and p.origin_peer_id = pe.id and p.remote_visibility = 'public'
+      and p.visibility in ('public', 'org-only')`.execute(tx);
+}
+
 /** Sets the audience of an individually shared asset from its grants: everyone here, or the persons they name. */
 export async function refreshAssetAudience(tx: Tx, peerId: string, uri: string): Promise<void> {
   await sql`with given as (

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { liveComment } from '../../access/comments.ts';
-import { mayComment } from '../../access/federation.ts';
+import { mayComment, postsGivenTo } from '../../access/federation.ts';
 import { announce } from '../../notifications/announce.ts';
 import { notifyPeersOfActivity } from '../../outbox/enqueue.ts';
 import type { Tx } from '../../platform/database/pool.ts';
@@ -55,11 +55,20 @@ async function relay(tx: Tx, { sender }: Receipt, { activity, comment }: Relayed
   }
 }
 
-/** Changes the text of a mirrored comment if the actor is its author. */
+/** Throws Rejection unless the actor may comment on the post of this comment, or the post belongs to another library. */
+async function checkMayEdit(tx: Tx, { sender, actor }: Receipt, comment: string): Promise<void> {
+  const { rows } = await sql<{ allowed: boolean }>`
+    select p.origin_peer_id is not null or (${postsGivenTo(sender)} and ${mayComment(sender, actor.uri)}) as allowed
+    from comments c join posts p on p.id = c.post_id where c.id = ${comment}`.execute(tx);
+  if (rows[0]?.allowed === false) throw new Rejection('unshared_object', 'the share does not allow comments');
+}
+
+/** Changes the text of a mirrored comment if the actor is its author and may still comment on the post (FED-32). */
 async function editComment(tx: Tx, receipt: Receipt, known: Mirrored, note: AaNote): Promise<void> {
   const { sender, actor } = receipt;
   if (known.version > note.updated) return;
   const comment = known.local_id;
+  await checkMayEdit(tx, receipt, comment);
   // The account that relays comments may change.
   const author = sql`case when c.relayed_for is null then c.remote_actor_ref = ${actor.ref}
     else c.relayed_for = ${note.onBehalfOf?.id ?? null} end`;

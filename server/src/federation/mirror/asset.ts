@@ -108,7 +108,7 @@ export async function mirrorAsset(
             file_hash, file_name, state_id, processing_status, origin_peer_id, created_at)
           values (${ownerRef}, ${asset.name}, ${asset.content}, ${type}, ${secret ? 'restricted' : 'posts'}, ${asset.mature},
             ${key}, ${asset.fileName}, (select id from workflow_states where domain = 'asset' and code = 'wip'),
-            ${status}, ${peerId}, ${asset.published}) returning id`.execute(tx)
+            ${status}, ${peerId}, least(${asset.published}::timestamptz, now())) returning id`.execute(tx)
       : await sql<{ id: string }>`update assets set title = ${asset.name}, description = ${asset.content},
             sensitivity = case when ${secret} then 'restricted' when sensitivity = 'restricted' then 'posts' else sensitivity end,
             asset_type = ${type}, mature = ${asset.mature}, file_hash = ${key}, file_name = ${asset.fileName},

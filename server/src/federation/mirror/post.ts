@@ -36,7 +36,8 @@ export async function mirrorPost(
             cover_asset_id, posted_at, published_at, origin_peer_id, remote_visibility, remote_comments, comments_enabled)
           values (${authorRef}, ${post.name}, ${post.content}, 'explicit-share',
             (select id from workflow_states where domain = 'post' and code = 'published'), ${post.tags}::text[],
-            ${cover}, ${post.published}, ${post.published}, ${peerId}, ${post.visibility}, ${post.commentsEnabled}, false)
+            ${cover}, least(${post.published}::timestamptz, now()), least(${post.published}::timestamptz, now()),
+            ${peerId}, ${post.visibility}, ${post.commentsEnabled}, false)
           returning id`.execute(tx)
       : await sql<{ id: string }>`update posts set title = ${post.name}, description = ${post.content},
             tags = ${post.tags}::text[], cover_asset_id = ${cover}, remote_visibility = ${post.visibility},

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { enqueueAll } from '../../job-table.ts';
 import type { Tx } from '../../platform/database/pool.ts';
+import { refreshGranted } from '../audience/refresh.ts';
 import { dropRecipients } from './recipients.ts';
 import { removeUnnamedTeams } from './team.ts';
 
@@ -68,7 +69,10 @@ const granted = sql`exists (select from federation_grants g where g.peer_id = o.
  * posts also by that of a collection, assets also as members of a remaining post.
  */
 export async function purgeUngranted(tx: Tx, peerId: string): Promise<void> {
-  await sql`delete from federation_grants where peer_id = ${peerId} and expires_at <= now()`.execute(tx);
+  const { rows: expired } = await sql<{ kind: 'post' | 'asset' | 'collection'; uri: string }>`
+    delete from federation_grants where peer_id = ${peerId} and expires_at <= now() returning kind, uri`.execute(
+    tx,
+  );
   await removeCollections(
     tx,
     await idsOf(
@@ -97,6 +101,8 @@ export async function purgeUngranted(tx: Tx, peerId: string): Promise<void> {
           where m.asset_id = o.local_id and p.origin_peer_id = o.peer_id)`,
     ),
   );
+  // An object that another grant still covers stays for the people of that grant.
+  for (const { kind, uri } of expired) await refreshGranted(tx, peerId, kind, uri);
   await dropRecipients(tx, peerId);
   await removeUnnamedTeams(tx, peerId);
 }
@@ -106,9 +112,8 @@ export async function purgeUngranted(tx: Tx, peerId: string): Promise<void> {
  * and cancels pending changes and revokes shares to the peer (FED-14).
  */
 export async function leavePeer(tx: Tx, peerId: string): Promise<void> {
-  await sql`update federation_outbox set status = 'cancelled' where peer_id = ${peerId} and status = 'queued'`.execute(
-    tx,
-  );
+  await sql`update federation_outbox set status = 'cancelled', envelope = null, preludes = '{}'
+    where peer_id = ${peerId} and status = 'queued'`.execute(tx);
   await sql`update federation_shares set revoked_at = now() where peer_id = ${peerId} and revoked_at is null`.execute(
     tx,
   );

@@ -9,6 +9,7 @@ import { enqueue } from '../../job-table.ts';
 import { wakeDelivery } from '../../outbox/enqueue.ts';
 import type { Tx } from '../../platform/database/pool.ts';
 import { notFound, refuse } from '../../platform/http/refuse.ts';
+import { refreshPublic } from '../audience/refresh.ts';
 import { type Install, instanceDocument, requireInstall } from '../identity.ts';
 import { leavePeer } from '../mirror/purge.ts';
 import { OutboundError, postSigned } from '../outbound.ts';
@@ -152,13 +153,17 @@ export const disable = handle(disablePeer, async ({ db }, { caller, params }) =>
   return { status: 200, body: await readPeer(db, params.id) };
 });
 
+/** Changes whether posts that are public at the peer are public here, also those that arrived before. */
 export const update = handle(updatePeer, async ({ db }, { caller, params, body }) => {
   const { accept_public: acceptPublic } = body;
   if (acceptPublic != null) {
     await db.transaction().execute(async (tx) => {
       const peer = await lockPeer(tx, params.id);
-      await sql`update federation_peers set accept_public = ${acceptPublic}, updated_at = now()
+      const { numAffectedRows } = await sql`
+        update federation_peers set accept_public = ${acceptPublic}, updated_at = now()
         where id = ${peer.id} and accept_public <> ${acceptPublic}`.execute(tx);
+      if (numAffectedRows === 0n) return;
+      await refreshPublic(tx, peer.id);
       await recordEvent(tx, caller, {
         event: 'federation.peer.changed',
         metadata: { instance_url: peer.instance_url, accept_public: acceptPublic },

@@ -116,14 +116,14 @@ async function checkOf(
   values: readonly DefaultValue[],
 ): Promise<(value: DefaultValue) => DefaultValue> {
   const named = values.flatMap((value) => termsNamedBy(field.type, value));
-  const standing = {
+  const definitionState = {
     type: field.type,
     constraints: constraintsOf(field.type, field.options),
     terms: await statusOfTerms(tx, field.id, named),
     branches: field.type === 'tree' ? await branchesAmong(tx, field.id, named) : new Set<string>(),
   };
   return (value) => {
-    const checked = checkDefault(standing, value);
+    const checked = checkDefault(definitionState, value);
     // A default that no value may have, such as one that is too long, would make every creation fail.
     if (checked.kind !== 'literal') return checked;
     const given = readGiven({ code: 'default_value', type: field.type }, checked);

@@ -248,9 +248,9 @@ export async function changeDefinition(
     field.default_value = await checkGivenDefault(tx, caller, field, body.default_value);
   if (body.options != null) await checkDefaultsRemainValid(tx, field);
   await writeColumns(tx, field);
-  const areWordsOther = body.options != null || field.searchable !== before.searchable;
+  const wordsDiffer = body.options != null || field.searchable !== before.searchable;
   if (gates.some((name) => field[name] !== before[name])) await readersChanged(tx, field.id);
-  else if (areWordsOther) await wordsChanged(tx, field.id, caller.ref);
+  else if (wordsDiffer) await wordsChanged(tx, field.id, caller.ref);
   else await definitionChanged(tx);
   await notifyPeersOfField(tx, field.id, caller.ref);
   // FED-60: peers have no values that not everyone may read.

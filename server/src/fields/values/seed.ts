@@ -174,14 +174,14 @@ async function defaultSeeds(
     subject.kind === 'asset'
       ? sql`(select o.default_value from field_default_overrides o where o.field_id = d.id and o.team_id = a.team_id)`
       : sql`null::jsonb`;
-  const standing = sql`coalesce(${override}, d.default_value)`;
+  const effectiveDefault = sql`coalesce(${override}, d.default_value)`;
   // Locks the definitions until the values are written, so that a merge cannot leave its source in a value.
   const { rows } = await sql<DefaultRow>`
-    select ${definitionColumns(subject)}, ${standing} as default_value
+    select ${definitionColumns(subject)}, ${effectiveDefault} as default_value
     from ${definitionsFor(subject)}
     where d.status = 'active' and d.subject_kind = ${subject.kind} and d.mirrors_column is null
       and ${appliesTo(subject.kind)} and d.id <> all(${given.map(({ field }) => field.id)}::uuid[])
-      and ${standing} is not null order by d.id for key share of d`.execute(tx);
+      and ${effectiveDefault} is not null order by d.id for key share of d`.execute(tx);
   if (rows.length === 0) return [];
   const asksWho = rows.some(
     ({ default_value: value }) => asDefault().Check(value) && value.kind === 'context',

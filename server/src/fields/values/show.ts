@@ -121,8 +121,8 @@ async function isShown(db: Database, caller: Caller, subject: Subject, fieldId: 
 }
 
 /**
- * Returns a page of a value's changes, newest first, under the rules for reading the value. Omits changes that name
- * an asset the caller may not see.
+ * Returns a page of a value's changes, newest first, under the rules for reading the value (VALUE-12). Omits changes that
+ * name an asset the caller may not see.
  */
 export async function readHistory(
   db: Database,
@@ -133,9 +133,11 @@ export async function readHistory(
 ): Promise<{ items: ValueChange[]; next_cursor: string | null }> {
   const page = newestFirst(query, 'h.at', 'h.id');
   if (!(await isShown(db, caller, subject, fieldId))) return { items: [], next_cursor: null };
+  const asset = sql`join assets a on a.id = h.subject_id and ${shownAssets(caller)}`;
   const { rows } = await sql<ValueChange>`
-    select h.id, h.before, h.after, h.set_by, h.actor_user_ref as set_by_user_ref, h.at from field_value_history h
-    where h.subject_kind = ${subject.kind} and h.subject_id = ${subject.id} and h.field_id = ${fieldId}
+    select h.id, h.before, h.after, h.set_by, h.actor_user_ref as set_by_user_ref, h.at
+    from field_value_history h join fields d on d.id = h.field_id ${subject.kind === 'asset' ? asset : sql``}
+    where ${readableFields(caller, subject.kind)} and ${appliesTo(subject.kind)} and h.subject_kind = ${subject.kind} and h.subject_id = ${subject.id} and h.field_id = ${fieldId}
       and ${disclosedReference(caller, sql`(h.before ->> 'value_ref')::uuid`)}
       and ${disclosedReference(caller, sql`(h.after ->> 'value_ref')::uuid`)}
       and ${page.after} ${page.order}`.execute(db);

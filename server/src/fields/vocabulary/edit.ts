@@ -62,8 +62,8 @@ async function readAdded(tx: Tx, field: LockedField, terms: readonly Added[]): P
 /** Throws a 400 unless each successor of a new term exists or is itself new, and none leads back to a new term. */
 async function checkSuccessors(tx: Tx, fieldId: string, entries: readonly Entry[]): Promise<void> {
   const named = entries.flatMap(({ replacedBy }) => replacedBy ?? []);
-  const standing = await statusOfTerms(tx, fieldId, named);
-  const successors = new Map<string, string | null>([...standing.keys()].map((value) => [value, null]));
+  const statuses = await statusOfTerms(tx, fieldId, named);
+  const successors = new Map<string, string | null>([...statuses.keys()].map((value) => [value, null]));
   for (const { value, replacedBy } of entries) successors.set(value, replacedBy);
   checkReplacements(successors);
 }

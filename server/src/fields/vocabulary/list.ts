@@ -72,7 +72,7 @@ async function offerMatching(
     with hits as (
       select u.value, u.label, min(u.rank) as rank from (
         select n.value, n.label, least(${rankOf(sql`n.label`)}, ${rankOf(sql`n.value`)}) as rank from (
-          -- Lower case is dear in a collation of people's; "offset 0" keeps it from being worked out again and again.
+          -- "lower" is expensive in a linguistic collation; "offset 0" makes PostgreSQL compute it once per row.
           select t.value, lower(t.label) as label from field_terms t
           where t.field_id = ${fieldId} and (lower(t.label) like ${pattern} or t.value like ${pattern}) and ${status}
           offset 0) n

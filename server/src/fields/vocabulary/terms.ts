@@ -124,11 +124,11 @@ export async function createTerms(
     select value from field_terms where field_id = ${fieldId}
       and (value = any(${slugs}::text[]) or value like any(${numbered}::text[]))
     union all
-    -- A slug names before a label does: a term that is made keeps off the names of others.
+    -- Slugs take precedence over labels, so a new term must not use another term's label as its slug.
     select lower(label) from field_terms where field_id = ${fieldId}
       and (lower(label) = any(${slugs}::text[]) or lower(label) like any(${numbered}::text[]))
     union all
-    -- TERM-8: an alias collides with no slug, so a term that is made keeps off them.
+    -- TERM-8: the slug of a new term must not equal an alias.
     select alias from field_term_aliases where field_id = ${fieldId}
       and (alias = any(${slugs}::text[]) or alias like any(${numbered}::text[]))`.execute(tx);
   const { rows: sizes } = await sql<{ size: number; last: number }>`

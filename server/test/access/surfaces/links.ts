@@ -38,9 +38,9 @@ function ofPost(matrix: Matrix, post: PostCell): Cell {
   return { column: 'post_id', id: post.id, label: labelOfPost(post), due };
 }
 
-/** A link to an asset is explicit: it shows any sensitivity, but no mature content. */
+/** A link to an asset is explicit: it shows any sensitivity, but no mature content and no failed file (LINK-8). */
 function ofAsset(asset: AssetCell): Cell {
-  const due = asset.deleted || asset.mature ? null : [asset.id];
+  const due = asset.deleted || asset.mature || asset.processing === 'failed' ? null : [asset.id];
   return { column: 'asset_id', id: asset.id, label: labelOfAsset(asset), due };
 }
 

@@ -3,7 +3,7 @@ import { accountDoor, labelOfAsset, readDoor, refusalOf } from '../asking.ts';
 import {
   type AssetCell,
   duePost,
-  isShared,
+  isInFeed,
   type PostCell,
   readsPost,
   readsUsage,
@@ -54,7 +54,7 @@ export async function lookByAsset(matrix: Matrix, caller: Caller, cell: AssetCel
   matrix.ledger.hold(`${label}: status`, status, refusal ?? 200);
   if (status !== 200) return;
   const seen: SeenPost[] = JSON.parse(text);
-  const due = newestFirst(matrix.world.posts.filter((post) => hasAsset(cell)(post) && isShared(who, post)));
+  const due = newestFirst(matrix.world.posts.filter((post) => hasAsset(cell)(post) && isInFeed(who, post)));
   const looks = due.map((post) => duePost(who, post, switches, true));
   matrix.ledger.hold(label, seen.map(lookOfPost).join('\n\n'), looks.join('\n\n'));
 }

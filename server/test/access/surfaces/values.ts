@@ -67,7 +67,7 @@ export async function lookAtAssetHistory(about: About) {
   const histories = (['plain', 'global', 'team', 'archived', 'elsewhere'] as const).map((name) => ({
     field: fields[name],
     reads: assetFields[name].reads,
-    /** A field of other asset types has a history here, but no value. */
+    /** A field of other asset types is known here, but has no value and shows no history. */
     isKnown: name === 'elsewhere',
   }));
   await together(callers, async (caller) => {
@@ -86,7 +86,7 @@ export async function lookAtAssetHistory(about: About) {
         ledger.hold(label, items.length, answer === 'shown' ? changes : 0);
       };
       for (const { field, reads, isKnown } of histories)
-        await look(field.id, isKnown || reads(who, asset), 1);
+        await look(field.id, isKnown || reads(who, asset), isKnown ? 0 : 1);
       await look(fields.reference.id, true, isToldReference(about, who, asset) ? 2 : 0);
     }
   });
