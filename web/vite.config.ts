@@ -21,12 +21,12 @@ function contractRoutes(): Plugin {
 const pages = process.env.VITRINE_WEB_OUT ?? 'build';
 const workFolder = process.env.VITRINE_WEB_WORK ?? '.svelte-kit';
 
-/** What the bundler can be asked of a module. */
+/** The part of the bundler's API that is used. */
 interface Graph {
   getModuleInfo(id: string): { readonly importedIds: readonly string[] } | null;
 }
 
-/** One file for all that these parts of the pages need as they begin. */
+/** Puts these routes and everything they import statically into one chunk. */
 function groupOf(name: string, priority: number, parts: readonly string[]) {
   let reached: Set<string> | undefined;
   const isPart = (id: string, graph: Graph) => {
@@ -40,7 +40,7 @@ function groupOf(name: string, priority: number, parts: readonly string[]) {
   return { name: (id: string, graph: Graph) => (isPart(id, graph) ? name : null), priority };
 }
 
-/** Where everybody begins: what these pages are made of, the others need as well. */
+/** The routes that every visit starts with; all other routes need their modules too. */
 const front = ['+layout.svelte', '+error.svelte', '(front)/+layout.svelte', '(front)/sign-in/+page.svelte'];
 
 export default defineConfig({
@@ -61,11 +61,11 @@ export default defineConfig({
       build: {
         rolldownOptions: {
           output: {
-            // Left alone, every icon and small component that two pages share is a file of its own: a hundred requests
-            // for a page. What all pages of a kind need is one file, and the rest comes in pieces worth a request.
+            // By default, every icon and component that two pages share becomes a chunk: a hundred requests per page.
+            // Each group of routes gets one chunk, and small chunks are merged.
             codeSplitting: {
               groups: [
-                // The framework is told its version before it is loaded: what tells it cannot be in one file with it.
+                // The version must be set before the framework loads, so it is in a separate chunk.
                 {
                   name: 'start',
                   test: /vite\/preload-helper|kit\/src\/runtime\/client\/payload/,

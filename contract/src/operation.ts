@@ -89,7 +89,7 @@ export interface Operation {
    * only form.
    */
   readonly form?: true | 'only';
-  /** The body is raw bytes of any content type, limited to this number. */
+  /** The body is raw bytes of any content type but JSON and forms, limited to this number. */
   readonly raw?: { readonly maxBytes: number };
   /** Speaks tus 1.0.0: requests and responses carry its headers, and the body is a streamed part of a file. */
   readonly tus?: true;

@@ -116,6 +116,8 @@ export const PostUpdate = closed({
   comments_enabled: Type.Optional(nullable(Type.Boolean())),
   tags: Type.Optional(nullable(Tags)),
   team_id: Type.Optional(nullable(Uuid)),
+  /** A collection to which the post is appended, unless it is there already. */
+  collection_id: Type.Optional(nullable(Uuid)),
   clear_cover: Removal,
   clear_cover_focal: Removal,
   clear_cover_thumbnail: Removal,

@@ -14,6 +14,14 @@ export const PreviewRung = closed({
 });
 export type PreviewRung = Static<typeof PreviewRung>;
 
+/** The quality of a size that names none. */
+export const DEFAULT_QUALITY = 80;
+
+const PreviewRungUpdate = closed({
+  ...PreviewRung.properties,
+  quality: Type.Optional(PreviewRung.properties.quality),
+});
+
 /**
  * The configured ladder, and the progress of the background job that renders what stored files lack: previews of this
  * ladder and renditions that an earlier version did not make.
@@ -50,7 +58,7 @@ export const setPreviewSettings = operation({
   tag: 'System',
   summary: 'Configure the preview ladder',
   description:
-    '`col` and `preview` are required. Stored files are rendered again in the background and keep their earlier renditions until then.',
+    '`col` and `preview` are required. Without `quality` it is 80. Stored files are rendered again in the background and keep their earlier renditions until then.',
   door: { holds: 'system.config.write' },
   scope: 'admin',
   example: {
@@ -59,7 +67,7 @@ export const setPreviewSettings = operation({
       { key: 'preview', fit: 'contain', max_dim: 1024, format: 'webp', quality: 82 },
     ],
   },
-  body: closed({ variants: Type.Array(PreviewRung, { minItems: 1, maxItems: 12 }) }),
+  body: closed({ variants: Type.Array(PreviewRungUpdate, { minItems: 1, maxItems: 12 }) }),
   responses: { 200: PreviewSettings },
   errors: [],
 });

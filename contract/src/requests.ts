@@ -112,5 +112,5 @@ export const decideRequest = operation({
     expires_at: Type.Optional(nullable(Timestamp)),
   }),
   responses: { 200: ResourceRequest },
-  errors: [404, 409],
+  errors: [404, 409, 413],
 });

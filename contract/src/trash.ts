@@ -59,12 +59,12 @@ export const restoreAsset = operation({
   tag: 'Trash',
   summary: 'Restore an asset',
   description:
-    'For the account that deleted the asset and `system.admin`; others get 403. Returns 404 for an asset that is not deleted.',
+    'For the account that deleted the asset and `system.admin`; others get 403. Returns 404 for an asset that is not deleted, and 413 if its owner would exceed a quota.',
   door: 'signedIn',
   scope: 'assets.write',
   params: idParams,
   responses: { 204: noContent },
-  errors: [404],
+  errors: [404, 413],
 });
 
 export const restoreCollection = operation({

@@ -238,6 +238,7 @@ export const createUser = operation({
     'Creates an account with the role `member` unless another is named. Returns 409 if the username is taken, ignoring case, and 403 if the role has capabilities that the caller lacks. Without a password the account cannot sign in until it gets one.',
   door: { holds: 'users.write' },
   scope: 'admin',
+  whileImpersonating: 'refused',
   body: closed({
     username: Username,
     password: Type.Optional(nullable(NewPassword)),

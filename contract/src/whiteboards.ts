@@ -11,7 +11,7 @@ export const Stroke = closed({
   color: Type.Optional(Type.String({ pattern: '^#[0-9a-fA-F]{6}$' })),
   width: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
 });
-const Strokes = Type.Array(Stroke, { minItems: 1, maxItems: 1000 });
+const Strokes = Type.Array(Stroke, { maxItems: 1000 });
 const Title = Type.String({ maxLength: 500 });
 
 export const Whiteboard = closed({

@@ -11,6 +11,7 @@ const usage = `vitrine <command>
   start            serve the library, with a worker inside
   worker           work on jobs alone
   import DIR       make assets of every file below DIR   [--user NAME] [--post]
+                   [--sensitivity posts|org|public|restricted]
   import-users     take the accounts of an earlier system: FILE.csv or --mysql URL [--table NAME]
                    [--role GROUP=ROLE]... [--dry-run]
   doctor           say what is wrong with the library and how to mend it; exit code 1 when there is a problem

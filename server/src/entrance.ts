@@ -62,9 +62,9 @@ export function openEntrance(deps: Deps, budgets: Budgets, hasReplica: boolean):
     cookieToken: string | null,
     inspect: (row: CredentialRow) => void,
   ) => {
-    const foreseen = await served.readWith(cookieToken, wanted);
-    const found = await callerBehind(auth, foreseen.credential, inspect);
-    served.confirm(cookieToken, found.caller, foreseen);
+    const prefetched = await served.readWith(cookieToken, wanted);
+    const found = await callerBehind(auth, prefetched.credential, inspect);
+    served.confirm(cookieToken, found.caller, prefetched);
     return found;
   };
   /** Reads the credential and checks the origin; null if an open door needs no credential. */

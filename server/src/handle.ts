@@ -124,13 +124,10 @@ type Input<O extends Operation> = Pick<RequestOf<O>, 'params' | 'query' | 'body'
 /** Returns the validated parts of the request. */
 function checked<O extends Operation>(operation: O, checks: InputChecks, request: FastifyRequest): Input<O> {
   const isForm = request.isMultipart();
-  const isRaw = Buffer.isBuffer(request.body);
   const isUrlencoded = request.body instanceof URLSearchParams;
   if (isUrlencoded && operation.unreadForm !== true) throw refuse(415, 'unsupported content type');
   const takesForm = operation.form !== undefined || operation.unreadForm === true;
-  if ((isForm && !takesForm) || (isRaw && operation.raw === undefined)) {
-    throw refuse(415, 'unsupported content type');
-  }
+  if (isForm && !takesForm) throw refuse(415, 'unsupported content type');
   if (isFilePart(request.raw) && operation.tus !== true) throw refuse(415, 'unsupported content type');
   if (operation.form === 'only' && !isForm) throw refuse(415, 'send a multipart form');
   // The checks are made from the schemas of this operation, from which its types are derived.

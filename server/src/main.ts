@@ -186,8 +186,8 @@ export function whyNotListening(
   if (code === 'EADDRINUSE') return new ConfigError(`port ${port} is in use; set ${setting} to another`);
   if (code === 'EACCES') return new ConfigError(`port ${port} may not be used; set ${setting} to another`);
   if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND' || code === 'EAI_AGAIN') {
-    const said = JSON.stringify(host);
-    return new ConfigError(`${said} is no address of this machine; set VITRINE_HOST to one`);
+    const quotedHost = JSON.stringify(host);
+    return new ConfigError(`${quotedHost} is not an address of this machine; set VITRINE_HOST to one`);
   }
   return error;
 }

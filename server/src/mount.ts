@@ -96,7 +96,7 @@ function mount(server: FastifyInstance, { operation, run }: BoundOperation, moun
         mounting.uploads.begin(reply.raw, clientAddress(request), ref);
       }
       const type = request.headers['content-type'] ?? '';
-      if (operation.raw !== undefined && /^application\/json/i.test(type))
+      if (operation.raw !== undefined && /^(application\/json|multipart\/)/i.test(type))
         throw refuse(415, 'unsupported content type');
     },
     handler: async (request, reply) => {
@@ -135,13 +135,24 @@ function mount(server: FastifyInstance, { operation, run }: BoundOperation, moun
   });
 }
 
+/** Mounts operations that take raw bytes of any other content type, or of none, and validate the content themselves. */
+function mountRaw(server: FastifyInstance, bound: readonly BoundOperation[], mounting: Mounting): void {
+  server.register(async (scope) => {
+    scope.removeAllContentTypeParsers();
+    scope.addContentTypeParser('*', { parseAs: 'buffer' }, (_, body, done) => done(null, body));
+    for (const one of bound) mount(scope, one, mounting);
+  });
+}
+
 /** Mounts every operation under the base path. */
 export function mountOperations(
   server: FastifyInstance,
   bound: readonly BoundOperation[],
   mounting: Mounting,
 ): void {
-  for (const one of bound) mount(server, one, mounting);
+  const isRaw = ({ operation }: BoundOperation) => operation.raw !== undefined;
+  for (const one of bound) if (!isRaw(one)) mount(server, one, mounting);
+  mountRaw(server, bound.filter(isRaw), mounting);
   const all: readonly Operation[] = Object.values(operations);
   const paths = Map.groupBy(all, (operation) => operation.path);
   refuseOtherMethods(

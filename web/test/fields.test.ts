@@ -13,7 +13,7 @@ import { isShortVocabulary, termsIn } from '#lib/fields/terms.ts';
 import { plainText, valueInWords } from '#lib/fields/value-words.ts';
 import { fieldOf, userOf } from './samples.ts';
 
-/** As the form has it: with its name in words. */
+/** Returns a field with its label, as the form shows it. */
 function labelled(code: string, given: Partial<FieldDefinition> = {}): FieldDefinition {
   return fieldOf(code, { label: headingOf(code), ...given });
 }

@@ -41,7 +41,7 @@ describe('a notification', () => {
     [{ kind: 'like', post }, 'Otto Brandt likes your post Quay', '/posts/p'],
     [{ kind: 'like', post, actor_count: 2 }, 'Otto Brandt and one other like your post Quay', '/posts/p'],
     [{ kind: 'like', post, actor_count: 5 }, 'Otto Brandt and 4 others like your post Quay', '/posts/p'],
-    [{ kind: 'follow' }, 'Otto Brandt follows you now', '/users/otto%20b'],
+    [{ kind: 'follow' }, 'Otto Brandt started following you', '/users/otto%20b'],
     [{ kind: 'request_received', request }, 'Otto Brandt asks to see an asset', '/requests'],
     [
       { kind: 'request_received', request: { ...pier, requested_capability: 'content.restore.request' } },

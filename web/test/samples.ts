@@ -6,7 +6,7 @@ import type { Post } from '@vitrine/contract/posts';
 
 const moment = '2026-01-02T03:04:05.000Z';
 
-/** A ready picture, 600 by 400, but for what is given. */
+/** Returns a ready picture of 600 by 400 pixels, with these properties overridden. */
 export function assetOf(id: string, given: Partial<ShownAsset> = {}): ShownAsset {
   return {
     id,
@@ -40,7 +40,7 @@ export function assetOf(id: string, given: Partial<ShownAsset> = {}): ShownAsset
   };
 }
 
-/** A published post of these assets by Ana, but for what is given. */
+/** Returns a post of these assets, published by Ana, with these properties overridden. */
 export function postOf(assets: readonly ShownAsset[], given: Partial<Post> = {}): Post {
   return {
     id: 'p',
@@ -68,7 +68,7 @@ export function postOf(assets: readonly ShownAsset[], given: Partial<Post> = {})
   };
 }
 
-/** A comment whose body is its id, but for what is given. */
+/** Returns a comment whose body is its id, with these properties overridden. */
 export function commentOf(id: string, given: Partial<Comment> = {}): Comment {
   return {
     id,
@@ -84,7 +84,7 @@ export function commentOf(id: string, given: Partial<Comment> = {}): Comment {
   };
 }
 
-/** Ana in a session of her own, but for what is given. */
+/** Returns the user of Ana's session, with these properties overridden. */
 export function userOf(given: Partial<SessionUser> = {}): SessionUser {
   return {
     ref: 1,
@@ -103,7 +103,7 @@ export function userOf(given: Partial<SessionUser> = {}): SessionUser {
   };
 }
 
-/** A text field of assets in the group that every field begins in, but for what is given; its code is its id. */
+/** Returns a text field of assets in the default group, with these properties overridden. Its code is its id. */
 export function fieldOf(code: string, given: Partial<FieldDefinition> = {}): FieldDefinition {
   return {
     id: code,

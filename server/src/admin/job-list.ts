@@ -62,12 +62,12 @@ export async function readJobs(db: Database, which: RawBuilder<boolean>, limit: 
         where finished_at is null order by number limit 1) end as rewritten,
       case when f.hash is not null then json_build_object('mime', f.mime, 'size_bytes', f.size_bytes) end as file
     from graphile_worker.jobs j
-      left join graphile_worker._private_jobs told on told.id = j.id
-      left join files f on f.hash = told.payload ->> 'hash'
+      left join graphile_worker._private_jobs details on details.id = j.id
+      left join files f on f.hash = details.payload ->> 'hash'
       left join transcodes t on t.file_hash = f.hash and j.task_identifier = 'transcode'
       -- A record of an earlier attempt, whose process was killed, does not count.
       left join job_progress p on p.job_id = j.id and p.updated_at >= j.locked_at
-      left join extraction_runs r on r.id::text = told.payload ->> 'run' and j.task_identifier = 'extract-stored'
+      left join extraction_runs r on r.id::text = details.payload ->> 'run' and j.task_identifier = 'extract-stored'
     where ${which} order by j.id desc limit ${limit}`.execute(db);
   const rerendered = rows.some(({ name }) => name === 'render-again') ? await countRerendered(db) : null;
   return rows.map((row) => {

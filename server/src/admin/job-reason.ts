@@ -4,22 +4,19 @@ const reasons: readonly [error: RegExp, reason: string][] = [
   [/EDQUOT|disk quota exceeded/i, 'The disk quota of the service is used up.'],
   [/EROFS|read-only file system/i, 'The disk cannot be written to.'],
   [/EACCES|EPERM|permission denied/i, 'The service may not read or write one of its files.'],
-  [/ENOENT|no such file or directory/i, 'A file of the library is missing. The doctor says which.'],
+  [/ENOENT|no such file or directory/i, 'A file of the library is missing. The doctor names it.'],
   [/EIO|input\/output error/i, 'The disk reported an error while a file was read or written.'],
   [/EMFILE|ENFILE|too many open files/i, 'The service has too many files open.'],
   [/the database is not available|Connection terminated|ECONNRESET/, 'The database did not answer.'],
   [/statement timeout|canceling statement/i, 'The database took too long for a statement.'],
-  [/deadlock detected|could not serialize/i, 'Two changes to the same rows met; trying again helps.'],
-  [/ECONNREFUSED/, 'A server that is needed refused the connection.'],
-  [
-    /ETIMEDOUT|Greeting never received|Connection timeout/i,
-    'A server that is needed did not answer in time.',
-  ],
-  [/ENOTFOUND|EAI_AGAIN/, 'The name of a server that is needed is not known.'],
+  [/deadlock detected|could not serialize/i, 'Concurrent changes conflicted; try the job again.'],
+  [/ECONNREFUSED/, 'A required server refused the connection.'],
+  [/ETIMEDOUT|Greeting never received|Connection timeout/i, 'A required server did not answer in time.'],
+  [/ENOTFOUND|EAI_AGAIN/, 'The name of a required server could not be resolved.'],
   [/EAUTH|Invalid login|authentication failed/i, 'The mail server refused the name or the password.'],
   [
     /decoder process ended with SIGKILL/,
-    'The process that reads files was killed, perhaps for want of memory.',
+    'The process that reads files was killed, possibly because memory ran out.',
   ],
   [/decoder process ended|decoders are closed/, 'The process that reads files ended while it worked.'],
 ];
@@ -37,7 +34,7 @@ export function reasonOf(error: string | null): string | null {
     .join('')
     .replace(/^(?:[A-Z]\w*)?Error:\s*/, '')
     .trim();
-  if (line === '') return 'It failed without saying why.';
+  if (line === '') return 'The job failed without an error message.';
   const cut = line.length <= LONGEST_REASON ? line : `${line.slice(0, LONGEST_REASON - 1).toWellFormed()}…`;
   return `${cut.slice(0, 1).toUpperCase()}${cut.slice(1)}`.replace(/(?<![.!?…])$/, '.');
 }

@@ -30,7 +30,7 @@ function parse(args: string[], allowed: readonly OptionName[]) {
   try {
     const { values, positionals } = parseArgs({ args, allowPositionals: true, options });
     const wrong = Object.keys(values).find((name) => !allowed.some((one) => one === name));
-    if (wrong !== undefined) throw new ConfigError(`--${wrong} does not go with this command`);
+    if (wrong !== undefined) throw new ConfigError(`--${wrong} cannot be used with this command`);
     return { values, positionals };
   } catch (error) {
     throw new ConfigError(error instanceof Error ? error.message.split('\n')[0] : String(error));
@@ -67,10 +67,10 @@ function size(bytes: number): string {
 
 /** Prints the progress every two seconds. */
 function reporting(verb: string, total: number | null): (done: CopyProgress) => void {
-  let said = Date.now();
+  let lastPrintedAt = Date.now();
   return ({ files, bytes }) => {
-    if (Date.now() - said < PROGRESS_EVERY_MS) return;
-    said = Date.now();
+    if (Date.now() - lastPrintedAt < PROGRESS_EVERY_MS) return;
+    lastPrintedAt = Date.now();
     console.error(`${verb} ${files}${total === null ? '' : ` of ${total}`} files, ${size(bytes)}`);
   };
 }
@@ -159,7 +159,7 @@ async function verifyOne(config: Config, args: string[], print: Print): Promise<
     );
     return 1;
   }
-  print(`backup ${id} is whole: ${files.count} files of ${size(files.bytes)}`);
+  print(`backup ${id} is complete: ${files.count} files of ${size(files.bytes)}`);
   printRemarks(manifest, print);
   return 0;
 }

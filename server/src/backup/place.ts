@@ -12,7 +12,7 @@ export async function openPlace(config: Config, name: string, create: boolean): 
   const [, bucket, , prefix = ''] =
     /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(\/((?:\w[\w.-]*\/)*\w[\w.-]*)?\/?)?$/.exec(name) ?? [];
   if (bucket === undefined)
-    throw new ConfigError(`${name} is no place in a bucket, such as s3://backups/vitrine`);
+    throw new ConfigError(`${name} is not an address in a bucket, such as s3://backups/vitrine`);
   const service = config.backupS3 ?? config.s3;
   if (service === null)
     throw new ConfigError(

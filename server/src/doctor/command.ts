@@ -76,10 +76,10 @@ async function runBytes(
   const onSignal = () => stop.abort();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, onSignal);
   const all = await countFiles(db, after);
-  let said = Date.now();
+  let lastPrintedAt = Date.now();
   const progress = ({ files, bytes }: { files: number; bytes: number }) => {
-    if (Date.now() - said < PROGRESS_EVERY_MS) return;
-    said = Date.now();
+    if (Date.now() - lastPrintedAt < PROGRESS_EVERY_MS) return;
+    lastPrintedAt = Date.now();
     const percent = Math.floor((100 * bytes) / Math.max(1, all.bytes));
     console.error(`${percent} %, ${files} of ${several(all.files, 'file')}`);
   };
@@ -91,7 +91,7 @@ async function runBytes(
         (repairing > 0 ? `, being rendered again: ${repairing}` : ''),
     );
     if (lost > 0)
-      print('Upload or import the lost files again, or put them back below library/ from a backup.');
+      print('Upload or import the lost files again, or restore them below library/ from a backup.');
     if (stoppedAfter !== null) {
       print(`stopped; go on with --bytes${stoppedAfter === '' ? '' : ` --after ${stoppedAfter}`}`);
       return 2;
@@ -122,7 +122,9 @@ export async function doctorCommand(
     await sql`select 1`.execute(database.db);
   } catch (error) {
     await database.close();
-    print(`PROBLEM  Database: it cannot be reached: ${error instanceof Error ? error.message : error}`);
+    print(
+      `PROBLEM  Database: the database cannot be reached: ${error instanceof Error ? error.message : error}`,
+    );
     return 1;
   }
   try {

@@ -35,13 +35,13 @@ export function judgeDurability(settings: Readonly<Record<string, string>>): Fin
   const off = Object.keys(settings).filter((name) => settings[name] === 'off');
   if (off.includes('fsync') || off.includes('full_page_writes')) {
     return problem(
-      `${off.join(', ')} off: a power cut may spoil the whole database`,
+      `${off.join(', ')} off: a power failure can corrupt the database`,
       `Set ${off.map((name) => `${name} = on`).join(', ')} in postgresql.conf and restart PostgreSQL.`,
     );
   }
   if (off.length > 0) {
     return warning(
-      `${off.join(', ')} off: a power cut loses the last changes`,
+      `${off.join(', ')} off: a power failure can lose the latest changes`,
       'Set synchronous_commit = on in postgresql.conf.',
     );
   }
@@ -109,12 +109,12 @@ const migrations: Examination = {
     if (newer.length > 0) {
       return problem(
         `the database was changed by a newer Vitrine (${newer.join(', ')})`,
-        'Start that version, or restore a backup of before.',
+        'Start that version, or restore an earlier backup.',
       );
     }
     if (missing.length > 0) {
       return problem(
-        `the database is of an older Vitrine (${missing.join(', ')} missing)`,
+        `the database was last used by an older Vitrine (${missing.join(', ')} missing)`,
         'Restart Vitrine: it brings the database up to its version when it starts.',
       );
     }
@@ -126,9 +126,9 @@ const migrations: Examination = {
 export function judgeClock(ahead: number): Finding {
   const seconds = Math.abs(ahead) / 1000;
   const detail = `the clocks of Vitrine and its database are ${seconds.toFixed(1)} s apart`;
-  const remedy = 'Let both machines take their time from the network (NTP).';
+  const remedy = 'Synchronise the clocks of both machines over the network (NTP).';
   if (seconds > 60) return problem(detail, remedy);
-  return seconds > 5 ? warning(detail, remedy) : passed('Vitrine and its database tell the same time');
+  return seconds > 5 ? warning(detail, remedy) : passed('the clocks of Vitrine and its database agree');
 }
 
 const clock: Examination = {

@@ -22,7 +22,7 @@ const examinations: readonly Examination[] = [
 function afterAWhile(): { finding: Promise<Finding>; cancel(): void } {
   const { promise, resolve } = Promise.withResolvers<Finding>();
   const timer = setTimeout(
-    () => resolve(problem('it took too long to look', 'See the log, and look again.')),
+    () => resolve(problem('the check timed out', 'See the log, and run the check again.')),
     PATIENCE_MS,
   );
   return { finding: promise, cancel: () => clearTimeout(timer) };
@@ -35,7 +35,7 @@ async function lookAt(examination: Examination, deps: DoctorDeps): Promise<Findi
     return await Promise.race([examination.look(deps), patience.finding]);
   } catch (error) {
     const why = error instanceof Error && error.message !== '' ? error.message : String(error);
-    return problem(`it could not be looked at: ${why}`, 'See the log.');
+    return problem(`the check failed: ${why}`, 'See the log.');
   } finally {
     patience.cancel();
   }

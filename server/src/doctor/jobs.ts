@@ -16,8 +16,8 @@ const failedJobs: Examination = {
     if (rows.length === 0) return passed('no job has failed');
     const named = rows.map(({ name, n }) => `${n} ${name}`).join(', ');
     return warning(
-      `jobs that were given up: ${named}`,
-      'See what they say under Jobs; try them again when the cause is gone, or take them away.',
+      `permanently failed jobs: ${named}`,
+      'See the reasons under Jobs. Try them again once the cause is fixed, or remove them.',
     );
   },
 };
@@ -27,7 +27,7 @@ export function judgeWaiting(minutes: number): Finding {
   if (minutes < 10) return passed('no due job has waited for long');
   const detail = `a job that is due has waited for ${several(Math.round(minutes), 'minute')}`;
   const remedy =
-    'Long work (an import, say) takes its time. Otherwise see that a worker runs, and its log; `vitrine worker` adds one.';
+    'Long work, such as an import, takes time. Otherwise check that a worker runs, and see its log; `vitrine worker` adds one.';
   return minutes < 60 ? warning(detail, remedy) : problem(detail, remedy);
 }
 
@@ -47,9 +47,9 @@ const workers: Examination = {
   title: 'Workers',
   async look({ db }) {
     const live = await countLiveWorkers(db);
-    if (live > 0) return passed(`${several(live, 'process', 'processes')} at work`);
+    if (live > 0) return passed(`${several(live, 'process', 'processes')} running jobs`);
     return problem(
-      'no process works on jobs: uploads get no previews, and nothing is tidied up',
+      'no process runs jobs: uploads get no previews, and cleanup does not run',
       'Start Vitrine (`vitrine start` has a worker inside) or `vitrine worker`.',
     );
   },

@@ -1,5 +1,8 @@
+import { execFile } from 'node:child_process';
 import { access, constants } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
+import { promisify } from 'node:util';
+import { findProgram } from '../media/ffmpeg/program.ts';
 import { type Examination, type Finding, passed, problem, warning } from './check.ts';
 
 const OLDEST_NODE = 24;
@@ -32,24 +35,47 @@ async function find(program: string, searchPath: string): Promise<string | null>
   return null;
 }
 
-function program(code: string, title: string, name: string, without: string): Examination {
-  return {
-    code,
-    title,
-    async look({ searchPath }) {
-      const path = await find(name, searchPath);
-      return path === null ? warning(without, `Install ${name} (\`apt install ${name}\`).`) : passed(path);
-    },
-  };
+const perl: Examination = {
+  code: 'perl',
+  title: 'Perl',
+  async look({ searchPath }) {
+    const path = await find('perl', searchPath);
+    return path === null
+      ? warning(
+          'not found: metadata is read by a simpler reader, without ExifTool',
+          'Install perl (`apt install perl`).',
+        )
+      : passed(path);
+  },
+};
+
+/** Returns whether the FFmpeg of npm loads, which needs a package for this platform. Loads it in another process. */
+async function packagedFfmpegLoads(): Promise<boolean> {
+  const args = ['--input-type=module', '--eval', "await import('node-av')"];
+  return promisify(execFile)(process.execPath, args, { cwd: import.meta.dirname, timeout: 30_000 }).then(
+    () => true,
+    () => false,
+  );
 }
 
-const perl = program(
-  'perl',
-  'Perl',
-  'perl',
-  'not found: metadata is read by a simpler reader, without ExifTool',
-);
-const ffmpeg = program('ffmpeg', 'FFmpeg', 'ffmpeg', 'not found: video and sound get no previews');
+/** Judges the FFmpeg that makes previews: the system's program, otherwise npm's package. */
+export function judgeFfmpeg(program: string | null, hasPackage: boolean): Finding {
+  if (program !== null) return passed(program);
+  if (hasPackage) return passed('the one of npm (node-av)');
+  return warning(
+    'not found: video and sound get no previews',
+    'Install ffmpeg (`apt install ffmpeg`), or run `npm ci`, which brings another one.',
+  );
+}
+
+const ffmpeg: Examination = {
+  code: 'ffmpeg',
+  title: 'FFmpeg',
+  async look({ config, searchPath }) {
+    const program = await findProgram(config.ffmpeg ?? undefined, searchPath);
+    return judgeFfmpeg(program?.ffmpeg ?? null, program === null && (await packagedFfmpegLoads()));
+  },
+};
 
 /** Returns whether an installed package reads HEIC, which sharp's own libvips may not read. */
 function hasHeicReader(): boolean {

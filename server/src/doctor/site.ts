@@ -15,14 +15,14 @@ function isThisMachine(hostname: string): boolean {
 export function judgeAddress(address: string | null, publicMode: boolean): Finding {
   if (address === null) {
     return warning(
-      'the public address is not set: links in messages cannot be made, and the session cookie is not Secure',
+      'the public address is not set: links in messages cannot be created, and the session cookie is not Secure',
       'Set VITRINE_BASE_URL, or the public address under Site.',
     );
   }
   const { protocol, hostname } = new URL(address);
   if (protocol === 'https:' || isThisMachine(hostname)) return passed(address);
-  const detail = `${address} is not https: anybody on the way can read passwords and take over sessions`;
-  const remedy = 'Put a server with a certificate in front, and make the public address an https one.';
+  const detail = `${address} is not https: anyone on the network path can read passwords and take over sessions`;
+  const remedy = 'Put a reverse proxy with a TLS certificate in front, and use an https address.';
   return publicMode ? problem(detail, remedy) : warning(detail, remedy);
 }
 
@@ -55,16 +55,16 @@ const keys: Examination = {
   code: 'scramble_key',
   title: 'Keys',
   async look({ db, config }) {
-    const kept = typeof (await readSetting(db, 'scramble_key')) === 'string';
-    const sealing = typeof (await readSetting(db, 'secret_key')) === 'string';
+    const hasStoredKey = typeof (await readSetting(db, 'scramble_key')) === 'string';
+    const hasSecretKey = typeof (await readSetting(db, 'secret_key')) === 'string';
     const remedy =
-      'Restore the settings table from a backup, or set VITRINE_SCRAMBLE_KEY to the key of before.';
-    if (config.scrambleKey === null && !kept)
-      return problem('the scramble key is gone: no password can be checked', remedy);
-    if (!sealing) return problem('the secret key is gone: second factors cannot be checked', remedy);
+      'Restore the settings table from a backup, or set VITRINE_SCRAMBLE_KEY to the previous key.';
+    if (config.scrambleKey === null && !hasStoredKey)
+      return problem('the scramble key is missing: passwords cannot be verified', remedy);
+    if (!hasSecretKey) return problem('the secret key is missing: second factors cannot be verified', remedy);
     return passed(
       config.scrambleKey === null
-        ? 'kept in the database, and so in its backups'
+        ? 'stored in the database and included in its backups'
         : 'the scramble key is VITRINE_SCRAMBLE_KEY; keep it with your backups',
     );
   },
@@ -84,8 +84,8 @@ const secondFactors: Examination = {
     const names = rows.map(({ username }) => username).join(', ');
     const more = first.n > rows.length ? ` and ${first.n - rows.length} more` : '';
     return warning(
-      `administrators with nothing but a password: ${names}${more}`,
-      'Let them turn on a second factor under Settings, Security.',
+      `administrators without a second factor: ${names}${more}`,
+      'Ask them to turn on a second factor under Settings, Security.',
     );
   },
 };
@@ -96,7 +96,7 @@ const rateLimits: Examination = {
   look: async ({ config }) =>
     config.rateLimits
       ? passed('on')
-      : warning('off: passwords can be tried without end', 'Remove VITRINE_RATE_LIMITS=off.'),
+      : warning('off: sign-in attempts are unlimited', 'Remove VITRINE_RATE_LIMITS=off.'),
 };
 
 /** Whether messages leave the library; only a test message shows whether they arrive. */
@@ -105,7 +105,7 @@ function judgeMail(isSetUp: boolean): Finding {
     ? passed('set up')
     : warning(
         'not set up: nothing is sent by e-mail',
-        'Name a mail server under Mail, or in the environment, and send a test message.',
+        'Configure a mail server under Mail or in the environment, and send a test message.',
       );
 }
 

@@ -52,13 +52,13 @@ const dataDirectory: Examination = {
     } catch (error) {
       return problem(
         `${storage.incomingDir} cannot be written to: ${error instanceof Error ? error.message : error}`,
-        'Give the directory to the user Vitrine runs as.',
+        'Make the user that Vitrine runs as the owner of the directory.',
       );
     }
     const { mode } = await stat(library);
     if ((mode & 0o077) !== 0) {
       return warning(
-        `other users of this machine can look into ${library}, past every rule of the library`,
+        `other users of this machine can read ${library} directly, bypassing all access rules`,
         `chmod 700 ${library}`,
       );
     }
@@ -115,22 +115,22 @@ const filesOnDisk: Examination = {
     const limit = pLimit(AT_ONCE);
     const losses = await Promise.all(files.map((file) => limit(() => lossOf({ storage }, file))));
     const lost = losses.filter(({ original }) => original);
-    const looked = `of ${several(files.length, 'file')} looked for`;
+    const checked = `${several(files.length, 'file')} checked`;
     if (lost.length > 0) {
       const named = lost.slice(0, 3).map(({ hash }) => originalKey(hash));
       return problem(
-        `missing or cut short: ${lost.length} ${looked}, among them ${named.join(', ')}`,
-        'Put them back from a backup: their names are below library/ in the data directory. `vitrine doctor --bytes` names every lost file and its assets.',
+        `missing or truncated: ${lost.length} of ${checked}, among them ${named.join(', ')}`,
+        'Restore them from a backup: they are below library/ in the data directory. `vitrine doctor --bytes` names every lost file and its assets.',
       );
     }
     const renditions = losses.reduce((sum, one) => sum + one.renditions, 0);
     if (renditions > 0) {
       return warning(
-        `previews are missing or damaged: ${renditions} ${looked}`,
+        `${several(renditions, 'preview')} missing or damaged (${checked})`,
         'Run `vitrine doctor --bytes --repair`, which renders them again.',
       );
     }
-    return passed(files.length === 0 ? 'there are none yet' : `all ${looked} are there`);
+    return passed(files.length === 0 ? 'there are no files yet' : `${checked}, all complete`);
   },
 };
 

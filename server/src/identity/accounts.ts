@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { isAdministrator } from '../access/accounts.ts';
 import { addStarterFields } from '../fields/definitions/starter.ts';
 import type { Database, Tx } from '../platform/database/pool.ts';
 import type { Passwords } from './password.ts';
@@ -37,11 +38,10 @@ export async function createAccount(
   return row?.ref ?? null;
 }
 
-/** Returns whether no role grants `system.admin` to any account: the library needs set-up. */
+/** Returns whether no account is an administrator: the library needs set-up (SETUP-1). */
 export async function needsSetup(db: Database): Promise<boolean> {
   const { rows } = await sql<{ found: boolean }>`
-    select exists (select from users u join role_capabilities c on c.role_id = u.role_id
-      where c.capability = 'system.admin') as found`.execute(db);
+    select exists (select from users u where ${isAdministrator}) as found`.execute(db);
   return rows[0]?.found !== true;
 }
 

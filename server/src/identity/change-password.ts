@@ -7,6 +7,7 @@ import type { SignedIn } from '../access/caller.ts';
 import { recordEvent } from '../audit/record.ts';
 import type { Deps } from '../deps.ts';
 import { handle } from '../handle.ts';
+import type { Database } from '../platform/database/pool.ts';
 import { notFound, refuse } from '../platform/http/refuse.ts';
 import { checkCurrentPassword } from './current-password.ts';
 import { forgetFailures } from './lock-out.ts';
@@ -20,6 +21,17 @@ interface Change {
   keptSession: string | null;
 }
 
+/** SIGNIN-15: throws 409 for an account of a directory. */
+async function checkManagedHere(db: Database, userRef: number): Promise<void> {
+  const account = await db
+    .selectFrom('users')
+    .select('ref')
+    .where('ref', '=', userRef)
+    .where('provider', '=', 'password')
+    .executeTakeFirst();
+  if (account === undefined) throw refuse(409, 'a directory manages the password of this account');
+}
+
 /**
  * Sets a password and ends all of the account's sessions except `keptSession`, in one transaction; 409 for a
  * directory account.
@@ -27,13 +39,12 @@ interface Change {
 async function setPassword(deps: Deps, actor: SignedIn, change: Change): Promise<void> {
   const hash = await deps.passwords.hash(change.username, change.password);
   await deps.db.transaction().execute(async (tx) => {
-    const { numUpdatedRows } = await tx
+    await checkManagedHere(tx, change.userRef);
+    await tx
       .updateTable('users')
       .set({ password_hash: hash, updated_at: sql`now()` })
       .where('ref', '=', change.userRef)
-      .where('provider', '=', 'password')
-      .executeTakeFirst();
-    if (numUpdatedRows === 0n) throw refuse(409, 'a directory manages the password of this account');
+      .execute();
     await endSessionsOf(tx, change.userRef, change.keptSession);
     await forgetFailures(tx, change.username);
     await recordEvent(tx, actor, { event: change.event, subjectUserRef: change.userRef });
@@ -41,6 +52,7 @@ async function setPassword(deps: Deps, actor: SignedIn, change: Change): Promise
 }
 
 export const changeOwnPassword = handle(changePassword, async (deps, { caller, body, http }) => {
+  await checkManagedHere(deps.db, caller.ref);
   await checkCurrentPassword(deps, caller, body.current_password, http);
   await setPassword(deps, caller, {
     userRef: caller.ref,

@@ -14,7 +14,11 @@ async function matches(deps: Deps, caller: SignedIn, password: string): Promise<
   if (account === undefined) return false;
   const provider = deps.providers.get(account.provider);
   if (provider !== undefined && provider !== 'not implemented') {
-    const identity = await provider.verify(account.username, password);
+    const identity = await provider.verify(account.username, password).catch((error: unknown) => {
+      deps.log.error({ err: error, provider: account.provider }, 'the identity provider could not be asked');
+      // Not the user's failure, so an outage locks no one out.
+      throw refuse(503, 'the directory that checks this password does not respond');
+    });
     return identity?.subject === account.provider_subject;
   }
   return (await deps.passwords.verify(account.username, password, account.password_hash)).matches;

@@ -67,7 +67,7 @@ export function openHashing(cost = COST, longestQueue = LONGEST_QUEUE): Hashing 
     cost,
     async hash(digest) {
       const answer = await inLine({ kind: 'hash', digest, cost });
-      if (answer.kind !== 'hashed') throw new Error('a hash was answered with something else');
+      if (answer.kind !== 'hashed') throw new Error('unexpected response to a hash task');
       return answer.hash;
     },
     async verify(digest, hash) {

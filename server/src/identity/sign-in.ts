@@ -36,8 +36,14 @@ interface Attempt {
   password: string;
 }
 
-/** Returns the account of these credentials by the built-in passwords; replaces an outdated hash. */
-async function byPassword(deps: Deps, { username, password }: Attempt): Promise<Account | null> {
+/** An account whose password or directory entry was verified. */
+interface Verified extends Account {
+  /** Whether its password hash is of an earlier form or cost. */
+  outdated: boolean;
+}
+
+/** Returns the account of these credentials by the built-in passwords. */
+async function byPassword(deps: Deps, { username, password }: Attempt): Promise<Verified | null> {
   const { db, passwords } = deps;
   const account = await findAccount(
     db,
@@ -45,23 +51,25 @@ async function byPassword(deps: Deps, { username, password }: Attempt): Promise<
   );
   const stored = account?.password_hash ?? null;
   const { matches, outdated } = await passwords.verify(account?.username ?? username, password, stored);
-  if (account === undefined || !matches) return null;
-  if (outdated) {
-    await db
-      .updateTable('users')
-      .set({ password_hash: await passwords.hash(account.username, password) })
-      .where('ref', '=', account.ref)
-      .where('password_hash', '=', stored)
-      .execute();
-  }
-  return account;
+  return account === undefined || !matches ? null : { ...account, outdated };
+}
+
+/** SIGNIN-7: replaces the hash of this password, unless the password has changed meanwhile. */
+async function renewHash({ db, passwords }: Deps, account: Account, password: string): Promise<void> {
+  const password_hash = await passwords.hash(account.username, password);
+  await db
+    .updateTable('users')
+    .set({ password_hash })
+    .where('ref', '=', account.ref)
+    .where('password_hash', '=', account.password_hash)
+    .execute();
 }
 
 /**
  * Returns the account that a directory authenticated, created on the first sign-in; 501 for a provider that this build
  * lacks. Every name costs a hash, so that timing does not reveal the registered providers (SIGNIN-3).
  */
-async function byProvider(deps: Deps, name: string, attempt: Attempt): Promise<Account | null> {
+async function byProvider(deps: Deps, name: string, attempt: Attempt): Promise<Verified | null> {
   const { db, passwords, providers, log } = deps;
   const provider = providers.get(name);
   if (provider === 'not implemented') throw refuse(501, 'this identity provider is not implemented yet');
@@ -75,7 +83,8 @@ async function byProvider(deps: Deps, name: string, attempt: Attempt): Promise<A
   if (identity === undefined || identity === null) return null;
   if (await isLocked(db, attempt.username)) throw badCredentials();
   const ref = await accountOf(deps, name, identity);
-  return ref === null ? null : ((await findAccount(db, sql`u.ref = ${ref}`)) ?? null);
+  const account = ref === null ? undefined : await findAccount(db, sql`u.ref = ${ref}`);
+  return account === undefined ? null : { ...account, outdated: false };
 }
 
 /** TWOFACTOR-4: requires a confirmed second factor after the password was right; a wrong code is a failure. */
@@ -104,6 +113,8 @@ export const signIn = handle(login, async (deps, { body, caller, http }) => {
   // A directory may accept several spellings of a name; codes are counted by the account's own name.
   const name = account.username;
   if ((await isLocked(db, username)) || (await isLocked(db, name))) throw badCredentials();
+  // After the lock: hashing takes long, so that the response would reveal the right password of a locked name.
+  if (account.outdated) await renewHash(deps, account, password);
   await checkSecondFactor(deps, account, totp_code.trim(), http);
   await forgetFailures(db, name);
   if (caller.kind === 'user' && caller.sessionId !== null) await endSession(db, caller.sessionId);

@@ -203,7 +203,7 @@ function printSummary(summary: Summary): void {
   const posts = summary.posts === 0 ? '' : `, ${summary.posts} posts made`;
   const subtitles = summary.subtitles === 0 ? '' : `, ${summary.subtitles} attached as subtitles`;
   console.log(
-    `${summary.stored} imported, ${summary.skipped} there already${subtitles}${posts}, ${summary.failures.length} failed`,
+    `${summary.stored} imported, ${summary.skipped} already present${subtitles}${posts}, ${summary.failures.length} failed`,
   );
   for (const { path, reason } of summary.failures) console.log(`  ${path}: ${reason}`);
   if (summary.stopped) console.log('stopped; run it again to go on where it was');

@@ -33,7 +33,7 @@ export const testMail = handle(sendTestMail, async (deps, { caller, body }) => {
   await deps.db.transaction().execute((tx) =>
     recordEvent(tx, caller, {
       event: 'system.mail.tested',
-      metadata: { to: body.to, accepted: !refused, answer: words },
+      metadata: { email: body.to, accepted: !refused, answer: words },
     }),
   );
   if (refused) throw refuse(409, `the mail server refused the message: ${words}`);

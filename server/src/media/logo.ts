@@ -28,7 +28,7 @@ export async function readLogo(bytes: Buffer): Promise<LogoPicture | string> {
     const { width, height } = autoOrient;
     const contentType = types[format];
     if (contentType === undefined) return 'a logo is a PNG, JPEG, GIF or WebP picture';
-    if (pages > 1 || (format === 'png' && isAnimatedPng(bytes))) return 'a logo does not move';
+    if (pages > 1 || (format === 'png' && isAnimatedPng(bytes))) return 'a logo must not be animated';
     if (Math.min(width, height) < LEAST_EDGE || Math.max(width, height) > MOST_EDGE) {
       return `each edge of a logo has ${LEAST_EDGE} to ${MOST_EDGE} pixels, not ${width} x ${height}`;
     }

@@ -44,7 +44,7 @@ export async function openLibraryGauges(deps: Deps): Promise<{ registry: Registr
   const shared = { registers: [registry] };
   const jobs = new Gauge({
     name: 'vitrine_jobs',
-    help: 'Jobs by kind that wait, run, or failed for good',
+    help: 'Waiting, running and permanently failed jobs by kind',
     labelNames: ['kind', 'state'],
     ...shared,
   });

@@ -33,8 +33,8 @@ export async function postLetter(
     items,
     closing: [
       { text: mail.siteName, link: baseUrl },
-      { text: 'What you are told of', link: settings },
-      ...(off === null ? [] : [{ text: 'No more mail', link: off }]),
+      { text: 'Notification settings', link: settings },
+      ...(off === null ? [] : [{ text: 'Unsubscribe', link: off }]),
     ],
   };
   const headers: Record<string, string> =
@@ -53,7 +53,7 @@ export async function postLetter(
     return true;
   } catch (error) {
     if (!(error instanceof MailRefused) || !error.permanent) throw error;
-    log.warn({ user: recipient.ref, answer: error.message }, 'the mail server will not take this mail');
+    log.warn({ user: recipient.ref, answer: error.message }, 'the mail server permanently refused a mail');
     return false;
   }
 }

@@ -7,13 +7,13 @@ function whatIsAsked(code: string | undefined, asked: string): string {
   if (code === RESTORE_MARKER) return `asks to have ${asked} restored`;
   return code === undefined || code === ACCESS_MARKER
     ? `asks for access to ${asked}`
-    : `asks for the capability ${code}, by way of ${asked}`;
+    : `asks for the capability ${code}, naming ${asked}`;
 }
 
 /** Returns a notification as a sentence, from what its recipient may see. */
 export function sentenceOf(notification: Notification): string {
   const { kind, actor, actor_count, post, request } = notification;
-  const who = actor?.display_name ?? 'Somebody';
+  const who = actor?.display_name ?? 'Someone';
   const title = post?.title.trim() ? `“${post.title.trim()}”` : 'a post';
   const kindOfThing = { asset: 'an asset', post: 'a post', collection: 'a collection' }[
     request?.target_kind ?? 'asset'
@@ -33,7 +33,7 @@ export function sentenceOf(notification: Notification): string {
     case 'mention':
       return `${who} mentioned you in ${title}`;
     case 'follow':
-      return `${who} follows you now`;
+      return `${who} started following you`;
     case 'like': {
       const others = actor_count - 1;
       const all = others < 1 ? who : `${who} and ${others} other${others === 1 ? '' : 's'}`;

@@ -32,7 +32,7 @@ export async function createRequest(
     returning id, xmax = 0 as created`.execute(tx);
   const created = rows.some((row) => 'created' in row && row.created === true);
   const [request] = await showRequests(tx, caller, same);
-  if (request === undefined) throw new Error('the request just written is not there');
+  if (request === undefined) throw new Error('the created request does not exist');
   if (created) {
     await announce(tx, { what: 'request', request: request.id, actor: caller.ref });
     await recordEvent(tx, caller, {

@@ -74,7 +74,7 @@ export const decide = handle(decideRequest, async ({ db }, { caller, params, bod
     if (body.decision === 'granted') await carryOut(tx, caller, request, expiresAt);
     await recordDecision(tx, caller, request, body.decision, body.reason ?? null);
     const [shown] = await showRequests(tx, caller, sql`q.id = ${params.id}`);
-    if (shown === undefined) throw new Error('the request just decided is not there');
+    if (shown === undefined) throw new Error('the decided request no longer exists');
     return shown;
   });
   return { status: 200, body: decided };

@@ -115,7 +115,7 @@ async function put(db: Database, kind: Kind, asked: SignedIn, userRef: number, c
       returning id, capability, team_id, note, ${kind.by} as by_user_ref, created_at, expires_at,
         xmax = 0 as created`.execute(tx);
     const row = rows[0];
-    if (row === undefined) throw new Error('the row just written is not there');
+    if (row === undefined) throw new Error('the created row does not exist');
     await recordEvent(tx, caller, {
       event: `capability.${kind.event}.added`,
       subjectUserRef: ref,

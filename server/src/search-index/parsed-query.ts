@@ -86,7 +86,7 @@ export async function parseQuery(
     db,
   );
   const [row] = rows;
-  if (row === undefined) throw new Error('a function answers its row');
+  if (row === undefined) throw new Error('function returned no row');
   const { parts, ...queries } = row;
   const literal = parts.filter((part) => part.literal).map(({ query }) => query);
   return { terms, words, ...queries, each: parts.map(({ query }) => query), literal: conjunction(literal) };

@@ -263,7 +263,7 @@ async function readPage(
         then coalesce((select json_agg(${hitJson}) from hits), '[]') end as few,
       coalesce((select json_agg(${hitJson} order by ${way}) from page), '[]') as page`.execute(tx);
   const [row] = rows;
-  if (row === undefined) throw new Error('an aggregate answers its row');
+  if (row === undefined) throw new Error('aggregate returned no row');
   return { ...row, page: row.page.map(hitOf), few: row.few?.map(hitOf) ?? null };
 }
 

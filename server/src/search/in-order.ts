@@ -142,7 +142,7 @@ export function inOrder(name: string, search: KindSearch): InOrder {
     way === 'newest' ? [sql`desc`, sql`asc`, sql`<`] : [sql`asc`, sql`desc`, sql`>`];
   const dKey = sql.ref(`d.${key}`);
   const begins = after === null ? sql`true` : after(sql`d.at`, dKey);
-  /** Conditions for what follows the place at which a step ended; parameters of an index condition. */
+  /** The condition for rows after the last row of a step; its subqueries are parameters of an index condition. */
   const isBeyond = (step: string, time: RawBuilder<unknown>, row: RawBuilder<unknown>) =>
     sql`(${time}, ${row}) ${behind} ((select at from ${sql.table(step)}), (select key from ${sql.table(step)}))`;
   const lastOf = (step: string) => sql`(select w.at, w.key from ${sql.table(step)} w

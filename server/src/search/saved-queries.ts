@@ -78,7 +78,7 @@ function written(query: object): string {
 
 function only<Row, T extends Saved>(kind: SavedQueries<Row, T>, rows: readonly Row[]): T {
   const [row] = rows;
-  if (row === undefined) throw new Error('a write answers its row');
+  if (row === undefined) throw new Error('write returned no row');
   return kind.show(row);
 }
 

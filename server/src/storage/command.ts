@@ -60,10 +60,10 @@ function readArguments(args: string[]): Arguments {
 
 /** Returns a function that prints at most one line every two seconds. */
 function seldom(print: Print): Print {
-  let said = Date.now();
+  let lastPrintedAt = Date.now();
   return (line) => {
-    if (Date.now() - said < PROGRESS_EVERY_MS) return;
-    said = Date.now();
+    if (Date.now() - lastPrintedAt < PROGRESS_EVERY_MS) return;
+    lastPrintedAt = Date.now();
     print(line);
   };
 }

@@ -37,6 +37,6 @@ export async function sweep(deps: SweepDeps, now: number, afterMs = SWEEP_AFTER_
 export function sweepJob(deps: SweepDeps): JobHandler<'sweep'> {
   return async (_, { log }) => {
     const removed = await sweep(deps, Date.now());
-    if (removed > 0) log.info({ removed }, 'swept away what nothing refers to');
+    if (removed > 0) log.info({ removed }, 'removed unreferenced files');
   };
 }

@@ -33,7 +33,7 @@ export async function wouldRewrite(tx: Tx, source: string): Promise<Rows> {
     (select count(*) from feed_views where query -> 'tag' ? ${source}) as views,
     (select count(*) from saved_searches where query -> 'tag' ? ${source}) as searches`.execute(tx);
   const [row] = rows;
-  if (row === undefined) throw new Error('counting answers one row');
+  if (row === undefined) throw new Error('count returned no row');
   return row;
 }
 
@@ -122,7 +122,7 @@ async function register(tx: Tx, source: string, target: string): Promise<void> {
   );
 }
 
-/** What accounts keep: their rails, follows, views and searches. */
+/** Rewrites the settings of accounts: their rails, follows, views and searches. */
 async function rewriteAccounts(
   tx: Tx,
   source: string,
@@ -169,8 +169,8 @@ export async function rewriteStep(
 }
 
 /**
- * Changes at once what a run does not: the register, and what accounts keep. Counts the posts and assets, which the run
- * rewrites.
+ * Immediately changes what the run does not: the register and the settings of accounts. Returns the counts of changed
+ * rows, with those of the posts and assets that the run rewrites.
  */
 export async function rewriteKeptTag(tx: Tx, source: string, target: string, counts: Rows): Promise<Rows> {
   await register(tx, source, target);

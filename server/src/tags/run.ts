@@ -21,7 +21,7 @@ export async function startRun(tx: Tx, { source, target, total }: Change): Promi
   const { rows } = await sql<{ id: string }>`insert into tag_runs (source, target, total)
     values (${source}, ${target}, ${total}) returning id`.execute(tx);
   const [row] = rows;
-  if (row === undefined) throw new Error('inserting answers one row');
+  if (row === undefined) throw new Error('insert returned no row');
   await enqueue(tx, 'rewrite-tags', {}, { key: 'rewrite-tags' });
   return { id: row.id, done: 0, total };
 }

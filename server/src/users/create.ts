@@ -30,7 +30,7 @@ export const create = handle(createUser, async ({ db, passwords }, { caller, bod
       metadata: { username: body.username, role: role.code },
     });
     const [shown] = await showAdminUsers(tx, caller, sql`u.ref = ${ref}`);
-    if (shown === undefined) throw new Error('the account just made is not there');
+    if (shown === undefined) throw new Error('the created account does not exist');
     return shown;
   });
   return { status: 201, body: user };

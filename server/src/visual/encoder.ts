@@ -8,7 +8,7 @@ interface EncoderInfo {
 }
 
 /** The encoder cannot be reached now; a retry may succeed. */
-export class EncoderAway extends Error {}
+export class EncoderUnavailable extends Error {}
 
 /** The encoder refused this picture. */
 export class PictureRefused extends Error {}
@@ -17,7 +17,7 @@ export class PictureRefused extends Error {}
 export interface Encoder {
   /** What it last reported, or null while it cannot be reached (SEARCH-17). */
   readonly info: EncoderInfo | null;
-  /** Returns the picture's vector, of length one. Rejects with EncoderAway or PictureRefused. */
+  /** Returns the picture's vector, of length one. Rejects with EncoderUnavailable or PictureRefused. */
   encode(picture: Buffer): Promise<{ model: string; vector: number[] }>;
   /** Checks now whether it can be reached. */
   look(): Promise<void>;
@@ -39,28 +39,29 @@ async function jsonOf(response: Response): Promise<unknown> {
   let size = 0;
   for await (const chunk of response.body) {
     size += chunk.length;
-    if (size > MOST_ANSWER_BYTES) throw new EncoderAway('the encoder answers too much');
+    if (size > MOST_ANSWER_BYTES) throw new EncoderUnavailable("the encoder's response is too large");
     chunks.push(chunk);
   }
   return JSON.parse(Buffer.concat(chunks).toString('utf8'));
 }
 
 function readInfo(answer: unknown): EncoderInfo {
-  if (typeof answer !== 'object' || answer === null) throw new EncoderAway('GET /info is no object');
+  if (typeof answer !== 'object' || answer === null)
+    throw new EncoderUnavailable('GET /info returned no object');
   const model = 'model' in answer ? answer.model : undefined;
   const version = 'version' in answer ? answer.version : undefined;
   const dimensions = 'dimensions' in answer ? answer.dimensions : undefined;
   if (typeof model !== 'string' || !/^[\w.:/-]{1,100}$/.test(model))
-    throw new EncoderAway('GET /info has no model');
+    throw new EncoderUnavailable('GET /info returned no valid model');
   if (typeof version !== 'string' || !/^[\w.:/-]{1,100}$/.test(version))
-    throw new EncoderAway('GET /info has no version');
+    throw new EncoderUnavailable('GET /info returned no valid version');
   if (
     typeof dimensions !== 'number' ||
     !Number.isInteger(dimensions) ||
     dimensions < LEAST_DIMENSIONS ||
     dimensions > MOST_DIMENSIONS
   ) {
-    throw new EncoderAway(`dimensions must be ${LEAST_DIMENSIONS} to ${MOST_DIMENSIONS}`);
+    throw new EncoderUnavailable(`dimensions must be ${LEAST_DIMENSIONS} to ${MOST_DIMENSIONS}`);
   }
   return { model: `${model}@${version}`, dimensions };
 }
@@ -70,25 +71,25 @@ function readVector(answer: unknown, dimensions: number): number[] {
   const given: unknown =
     typeof answer === 'object' && answer !== null && 'vector' in answer ? answer.vector : undefined;
   if (!Array.isArray(given) || given.length !== dimensions) {
-    throw new EncoderAway(`the encoder answers no vector of ${dimensions} numbers`);
+    throw new EncoderUnavailable(`the encoder returned no vector of ${dimensions} numbers`);
   }
   const numbers = given.filter(
     (value): value is number => typeof value === 'number' && Number.isFinite(value),
   );
   const length = Math.sqrt(numbers.reduce((sum, value) => sum + value * value, 0));
   if (numbers.length !== dimensions || !Number.isFinite(length) || length < 1e-12) {
-    throw new EncoderAway('the encoder answers a vector without a direction');
+    throw new EncoderUnavailable('the encoder returned a zero vector');
   }
   return numbers.map((value) => value / length);
 }
 
-/** Any error on the way counts as the encoder being away. */
+/** Turns every other error into EncoderUnavailable. */
 async function reach<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    if (error instanceof EncoderAway || error instanceof PictureRefused) throw error;
-    throw new EncoderAway(error instanceof Error ? error.message : String(error));
+    if (error instanceof EncoderUnavailable || error instanceof PictureRefused) throw error;
+    throw new EncoderUnavailable(error instanceof Error ? error.message : String(error));
   }
 }
 
@@ -102,7 +103,7 @@ export async function openEncoder(address: string, log: FastifyBaseLogger): Prom
     try {
       const found = await reach(async () => {
         const response = await fetch(`${address}/info`, { signal: AbortSignal.timeout(LOOK_TIMEOUT_MS) });
-        if (!response.ok) throw new EncoderAway(`GET /info answers ${response.status}`);
+        if (!response.ok) throw new EncoderUnavailable(`GET /info returned ${response.status}`);
         return readInfo(await jsonOf(response));
       });
       if (info?.model !== found.model) log.info({ encoder: found.model }, 'visual encoder found');
@@ -122,7 +123,7 @@ export async function openEncoder(address: string, log: FastifyBaseLogger): Prom
     look,
     async encode(picture) {
       const asked = info;
-      if (asked === null) throw new EncoderAway('the encoder is out of reach');
+      if (asked === null) throw new EncoderUnavailable('the encoder is unreachable');
       const vector = await reach(async () => {
         const response = await fetch(`${address}/encode`, {
           method: 'POST',
@@ -131,7 +132,7 @@ export async function openEncoder(address: string, log: FastifyBaseLogger): Prom
           signal: AbortSignal.timeout(ENCODE_TIMEOUT_MS),
         });
         if (response.status === 422) throw new PictureRefused('the encoder cannot read the picture');
-        if (!response.ok) throw new EncoderAway(`POST /encode answers ${response.status}`);
+        if (!response.ok) throw new EncoderUnavailable(`POST /encode returned ${response.status}`);
         return readVector(await jsonOf(response), asked.dimensions);
       });
       return { model: asked.model, vector };

@@ -60,3 +60,8 @@ export async function readPictureForm(
     throw error;
   }
 }
+
+/** Reads the form to its end and stores nothing. */
+export async function skipPictureForm(parts: AsyncIterable<FormPart>): Promise<void> {
+  for await (const part of parts) if (part.kind === 'file') part.file.file.resume();
+}

@@ -12,8 +12,8 @@ import { DecodingStopped } from '../media/decoding/process.ts';
 import type { Database } from '../platform/database/pool.ts';
 import { notFound, refuse } from '../platform/http/refuse.ts';
 import { CODE_BITS, codeOf } from './code.ts';
-import { type Encoder, EncoderAway, PictureRefused } from './encoder.ts';
-import { type PictureQuery, readPictureForm } from './query.ts';
+import { type Encoder, EncoderUnavailable, PictureRefused } from './encoder.ts';
+import { type PictureQuery, readPictureForm, skipPictureForm } from './query.ts';
 
 const DEFAULT_LIMIT = 24;
 /**
@@ -35,6 +35,13 @@ function notInstalled() {
   return refuse(501, 'sidecar_not_installed');
 }
 
+/** Returns the encoder and its model, or throws 501. */
+function installed({ encoder }: Pick<Deps, 'encoder'>): { encoder: Encoder; model: string } {
+  const model = encoder?.info?.model;
+  if (encoder === null || model === undefined) throw notInstalled();
+  return { encoder, model };
+}
+
 /** Returns the vector of an uploaded file; a 400 when it is not a readable picture. */
 async function encode(
   { encoder, decoders }: { encoder: Encoder; decoders: Decoders },
@@ -51,7 +58,7 @@ async function encode(
   } catch (error) {
     if (error instanceof DecodingStopped) throw refuse(400, `decoding the picture ${error.message}`);
     if (error instanceof PictureRefused) throw unreadable();
-    if (error instanceof EncoderAway) throw notInstalled();
+    if (error instanceof EncoderUnavailable) throw notInstalled();
     throw error;
   } finally {
     await discard(to);
@@ -124,11 +131,10 @@ async function showMatches(
 
 /** Finds pictures similar to an uploaded file or to an asset of the library. */
 async function search(deps: Deps, caller: Caller, { fields, received }: PictureQuery): Promise<ImageMatch[]> {
-  const { db, encoder } = deps;
+  const { db } = deps;
+  const { encoder, model } = installed(deps);
   const assetId = fields.asset_id ?? null;
   if ((received === null) === (assetId === null)) throw refuse(400, 'give either a file or an asset_id');
-  const model = encoder?.info?.model;
-  if (encoder === null || model === undefined) throw notInstalled();
   const asked =
     received === null
       ? await vectorOf(db, caller, model, assetId ?? '')
@@ -141,7 +147,12 @@ async function search(deps: Deps, caller: Caller, { fields, received }: PictureQ
 export const byImage = handleForm(
   searchByImage,
   {
-    read: ({ storage }, parts) => readPictureForm(parts, storage),
+    // Without an encoder, a caller who may still search once the body is complete (HTTP-29) gets a 501 (SEARCH-17).
+    async read({ storage, encoder }, parts) {
+      if (encoder?.info) return readPictureForm(parts, storage);
+      await skipPictureForm(parts);
+      return { fields: {}, received: null };
+    },
     async discard({ received }) {
       if (received !== null) await discard(received.path);
     },

@@ -63,7 +63,7 @@ export const create = handle(createWhiteboard, async ({ db }, { caller, params, 
       .returning('id')
       .executeTakeFirstOrThrow();
     const [made] = await readWhiteboards(tx, caller, sql`w.id = ${id}`, sql``);
-    if (made === undefined) throw new Error('the whiteboard just written is not there');
+    if (made === undefined) throw new Error('the created whiteboard does not exist');
     return show(made);
   });
   return { status: 201, body: board };

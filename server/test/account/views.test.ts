@@ -30,8 +30,8 @@ const everything: FeedViewQuery = {
   layout: 'masonry',
 };
 
-describe('views of the feed an account keeps', () => {
-  test('are kept as they were asked for, after the others, and listed in order', async () => {
+describe('saved views of the feed', () => {
+  test('are stored unchanged except for spaces around the name, and listed in order', async () => {
     const ann = await someone();
     const first = await keep(ann, '  Harbour at dusk ', everything);
     expect(first).toMatchObject({ name: 'Harbour at dusk', query: everything, position: 0 });

@@ -113,7 +113,7 @@ describe('lockout protection', () => {
     for (const body of [{ base_url: 'https://typo.example' }, { clear_base_url: true }]) {
       const answer = await change(body, proxied);
       expect([answer.status, await shown()]).toEqual([400, 'https://pictures.example']);
-      expect(answer.error).toContain('changes from https://pictures.example, where you are now');
+      expect(answer.error).toContain('requests from your current address https://pictures.example');
       expect(answer.error).toContain('force');
     }
   });
@@ -130,7 +130,7 @@ describe('lockout protection', () => {
     const inside = { host: 'nas.lan:8420', origin: 'http://nas.lan:8420' };
     const answer = await change({ base_url: 'https://pictures.example' }, inside);
     expect([answer.status, await shown()]).toEqual([400, null]);
-    expect(answer.error).toContain('nobody could sign in at http://nas.lan:8420');
+    expect(answer.error).toContain('nobody could sign in at your current address http://nas.lan:8420');
     // Browsers keep secure cookies of their own machine.
     const own = { host: 'localhost:8420', origin: 'http://localhost:8420' };
     expect((await change({ base_url: 'https://pictures.example' }, own)).status).toBe(200);

@@ -143,8 +143,12 @@ describe('POST /admin/system/appearance/logo', () => {
     ['a page', async () => plainText('<!doctype html><script>alert(1)</script>'), unreadable],
     ['a picture cut short', truncatedJpeg, unreadable],
     ['the head of a picture alone', async () => (await png(64, 48)).slice(0, 33), unreadable],
-    ['a GIF that moves', () => animatedGif(), 'a logo does not move'],
-    ['a bomb of 20,000 frames of 65,535 x 65,535 pixels', async () => gifBomb(), 'a logo does not move'],
+    ['an animated GIF', () => animatedGif(), 'a logo must not be animated'],
+    [
+      'a bomb of 20,000 frames of 65,535 x 65,535 pixels',
+      async () => gifBomb(),
+      'a logo must not be animated',
+    ],
     ['a bomb of one such frame', async () => gifBomb(1), edges('65535 x 65535')],
     ['15 pixels of width', () => png(15, 64), edges('15 x 64')],
     ['1025 pixels of height', () => png(64, 1025), edges('64 x 1025')],
@@ -170,11 +174,17 @@ describe('POST /admin/system/appearance/logo', () => {
     expect([refused.status, refused.text]).toEqual([413, '{"error":"body too large"}']);
   });
 
-  test('a picture under a type of other content is 415', async () => {
+  // APPEARANCE-4, HTTP-15
+  test('decoding decides, not the content type; only a form and JSON are 415', async () => {
     const { bytes } = await newLogo();
-    const types = ['multipart/form-data; boundary=x', 'text/html', 'application/json', 'video/mp4', null];
-    for (const type of types) expect([type, (await sendBytes(bytes, type)).status]).toEqual([type, 415]);
+    for (const type of ['multipart/form-data; boundary=x', 'application/json'])
+      expect([type, (await sendBytes(bytes, type)).status]).toEqual([type, 415]);
     expect((await root.ok('getAdminAppearance')).logo_history).toEqual([]);
+    const svg = new TextEncoder().encode('<svg xmlns="http://www.w3.org/2000/svg" width="64" height="64"/>');
+    for (const type of ['text/html', 'application/x-www-form-urlencoded', 'video/mp4', null]) {
+      expect([type, (await sendBytes(bytes, type)).status]).toEqual([type, 200]);
+      expect([type, (await sendBytes(svg, type)).status]).toEqual([type, 400]);
+    }
   });
 
   test('keeps the previous logo when storing fails, and can be retried', async () => {

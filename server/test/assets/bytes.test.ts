@@ -90,6 +90,20 @@ describe('GET /assets/{id}/file', () => {
       expect([path, headers.get('content-disposition')?.split(';')[0]]).toEqual([path, due]);
       expect(headers.get('content-security-policy')).toContain('sandbox');
     }
+    // A peer may have spelled the type of a mirrored file.
+    const { db } = library.database;
+    for (const mime of ['image/SVG+xml', 'image/svg+xml;charset=utf-8', 'image/svg+xml ', 'IMAGE/svg+xml']) {
+      await db
+        .updateTable('files')
+        .set({ mime })
+        .where('hash', '=', drawing.file_hash ?? '')
+        .execute();
+      const { headers } = await mara.send(`/assets/${drawing.id}/file`);
+      expect([mime, headers.get('content-disposition')]).toEqual([
+        mime,
+        expect.stringMatching(/^attachment;/),
+      ]);
+    }
   });
 });
 

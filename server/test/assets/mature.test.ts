@@ -23,7 +23,7 @@ const picture = await upload(owner, await jpeg(90, 60), { mature: 'true' });
 await library.runJobs();
 
 // ASSET-6, ASSET-8, FILE-3
-test('a mature picture shows its columns and blur to all, and its bytes by no way to those who did not ask', async () => {
+test('shows columns and blur of a mature picture to all readers, and serves its bytes only to those who opted in', async () => {
   const post = await publish(owner, [picture], { visibility: 'public' });
   const none = await plain.send(`/assets/${crypto.randomUUID()}/file`);
   for (const [visitor, served] of [

@@ -199,6 +199,17 @@ describe('PUT /admin/system/previews', () => {
     await expect.poll(async () => (await mara.ok('getPreviews')).variants).toHaveLength(defaults.length);
   });
 
+  test('accepts sizes as `GET /previews` lists them, with a quality of 80', async () => {
+    const { variants } = await mara.ok('getPreviews');
+    const { status, text } = await admin.send('/admin/system/previews', {
+      method: 'PUT',
+      body: { variants },
+    });
+    expect(status).toBe(200);
+    const written: PreviewRung[] = JSON.parse(text).variants;
+    expect(written).toEqual(variants.map((rung) => ({ ...rung, quality: 80 })));
+  });
+
   // MEDIA-23, MEDIA-28
   test('renders new uploads in the configured sizes and formats, in every process', async () => {
     const second = await openSecond(library);

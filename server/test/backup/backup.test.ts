@@ -377,7 +377,9 @@ describe('a backup in a bucket', () => {
     await expect(backupCommand({ ...config, backupS3: null }, [place], print)).rejects.toThrow(
       'needs VITRINE_BACKUP_S3_ACCESS_KEY_ID',
     );
-    await expect(backupCommand(config, ['s3://No/Bucket'], print)).rejects.toThrow('is no place in a bucket');
+    await expect(backupCommand(config, ['s3://No/Bucket'], print)).rejects.toThrow(
+      'is not an address in a bucket',
+    );
   });
 
   test('that loses the bucket fails and leaves earlier backups whole', async () => {

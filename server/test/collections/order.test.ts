@@ -203,13 +203,25 @@ describe('pages of a collection', () => {
 });
 
 // COLLECTION-14
-describe('collection_id of POST /posts', () => {
+describe('collection_id of POST and PATCH /posts', () => {
   test('appends the new post to a collection of the caller; a draft is shown once it is published', async () => {
     const draft = await publish(mara, [asset], { collection_id: id, draft: true });
     const post = await publish(mara, [asset], { collection_id: id });
     expect(await idsIn(ann, id)).toEqual([...posts, post.id]);
     await mara.ok('publishPost', { params: { id: draft.id } });
     expect(await idsIn(ann, id)).toEqual([...posts, draft.id, post.id]);
+  });
+
+  test('appends an existing post once, which is not a change of the post', async () => {
+    const post = await publish(mara, [asset]);
+    const params = { id: post.id };
+    for (const collection_id of [id, id, null])
+      expect(await mara.ok('updatePost', { params, body: { collection_id } })).toEqual(post);
+    expect((await idsIn(ann, id)).filter((one) => one === post.id)).toHaveLength(1);
+    const foreign = await collect(ann, 'of ann');
+    const body = { collection_id: foreign.id, title: 'Not written' };
+    expect((await mara.refused('updatePost', { params, body })).status).toBe(403);
+    expect(await mara.ok('getPost', { params })).toEqual(post);
   });
 
   // COLLECTION-14

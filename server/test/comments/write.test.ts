@@ -384,7 +384,7 @@ describe('likes of comments', () => {
   });
 
   // LIKE-2, LIKE-4
-  test('are counted for all and marked per account, for roots and replies each for itself', async () => {
+  test('are counted for all and marked per account, separately for roots and replies', async () => {
     expect(await like(mara)).toEqual({ liked: true, like_count: 1 });
     expect(await like(viewer)).toEqual({ liked: true, like_count: 2 });
     expect(await like(ines, reply)).toEqual({ liked: true, like_count: 1 });

@@ -16,8 +16,8 @@ const shownHere = corpus.filter(({ name }) => !elsewhere.test(name));
 // video.test.ts damages films, and `npm run mutate` sends thousands of files of every kind to a service.
 const damagedHere = shownHere.filter(({ name }) => !/^(?:film|song)\./.test(name));
 
-describe('every kind of file', () => {
-  test('is one of at least 40', () => {
+describe('every file of the corpus', () => {
+  test('has its own name, and there are at least 40', () => {
     expect(corpus.length).toBeGreaterThanOrEqual(40);
     expect(new Set(corpus.map(({ name }) => name)).size).toBe(corpus.length);
   });

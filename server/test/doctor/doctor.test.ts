@@ -16,7 +16,7 @@ import {
 } from '../../src/doctor/database.ts';
 import { examineAll } from '../../src/doctor/examine.ts';
 import { judgeWaiting } from '../../src/doctor/jobs.ts';
-import { judgeNode } from '../../src/doctor/programs.ts';
+import { judgeFfmpeg, judgeNode } from '../../src/doctor/programs.ts';
 import { judgeAddress } from '../../src/doctor/site.ts';
 import { judgeDisk } from '../../src/doctor/storage.ts';
 import { claimLiveness } from '../../src/platform/jobs/liveness.ts';
@@ -60,7 +60,7 @@ test('every check has a title and a detail, and a remedy only if it found a prob
   for (const { code, title, detail, status, remedy } of checks) {
     expect([code, title, detail].every((text) => /\S/.test(text))).toBe(true);
     expect([code, remedy === null]).toEqual([code, status === 'ok']);
-    expect([code, detail]).not.toEqual([code, expect.stringContaining('could not be looked at')]);
+    expect([code, detail]).not.toEqual([code, expect.stringContaining('the check failed')]);
   }
 });
 
@@ -71,7 +71,7 @@ test('a check that failed is a problem, and the others continue', async () => {
   const checks = await examineAll({ db: db, storage: broken, config: library.config, searchPath: '' });
   expect(found(checks, 'files_on_disk')).toMatchObject({
     status: 'problem',
-    detail: 'it could not be looked at: the disk is on fire',
+    detail: 'the check failed: the disk is on fire',
   });
   expect(found(checks, 'scramble_key').status).toBe('ok');
 });
@@ -158,7 +158,7 @@ describe('a library with problems', () => {
       database_version: expect.stringMatching(/^PostgreSQL \d/),
       database_connections: expect.stringMatching(/^\d+ of \d+ connections/),
       disk_space: expect.stringMatching(/GiB of .* GiB are free/),
-      files_on_disk: 'there are none yet',
+      files_on_disk: 'there are no files yet',
       heic: expect.stringMatching(/\S/),
       public_mode: expect.stringMatching(/^off/),
       traces: expect.stringMatching(/^off/),
@@ -201,9 +201,9 @@ describe('a library with problems', () => {
     expect(detail).toMatchObject({
       migrations: expect.stringContaining('9999_future'),
       files_on_disk: expect.stringContaining(key),
-      jobs_failed: 'jobs that were given up: 2 render, 1 sweep',
+      jobs_failed: 'permanently failed jobs: 2 render, 1 sweep',
       public_mode: 'on: anyone can see 1 post',
-      scramble_key: expect.stringContaining('is gone'),
+      scramble_key: expect.stringContaining('is missing'),
     });
     expect((await askWith('data_directory', {})).remedy).toBe(`chmod 700 ${directory}`);
     expect((await askWith('scramble_key', { scrambleKey: 'from the environment' })).status).toBe('ok');
@@ -303,16 +303,43 @@ test('names administrators without two-factor sign-in', async () => {
   await db.deleteFrom('two_factor').execute();
 });
 
-test.each(['perl', 'ffmpeg'])('%s is found where its PATH says, and missed elsewhere', async (name) => {
-  expect(await askWith(name, {}, programs)).toMatchObject({
-    status: 'warning',
-    remedy: expect.stringContaining(`apt install ${name}`),
-  });
+/** Writes a program that prints this. */
+async function writeProgram(name: string, prints = ''): Promise<string> {
   const path = join(programs, name);
-  await writeFile(path, '');
-  expect((await askWith(name, {}, programs)).status).toBe('warning');
+  await writeFile(path, `#!/bin/sh\ncat <<'END'\n${prints}\nEND\n`);
   await chmod(path, 0o755);
-  expect(await askWith(name, {}, `/nowhere::${programs}`)).toMatchObject({ status: 'ok', detail: path });
+  return path;
+}
+
+test('perl is found where its PATH says, and missed elsewhere', async () => {
+  expect(await askWith('perl', {}, programs)).toMatchObject({
+    status: 'warning',
+    remedy: expect.stringContaining('apt install perl'),
+  });
+  const path = await writeProgram('perl');
+  await chmod(path, 0o644);
+  expect((await askWith('perl', {}, programs)).status).toBe('warning');
+  await chmod(path, 0o755);
+  expect(await askWith('perl', {}, `/nowhere::${programs}`)).toMatchObject({ status: 'ok', detail: path });
+});
+
+test('names the FFmpeg that is used: the one with the needed encoders, otherwise that of npm', async () => {
+  const detail = async (config: Partial<Config> = {}) => {
+    const { status, detail } = await askWith('ffmpeg', { ffmpeg: null, ...config }, programs);
+    return [status, detail];
+  };
+  const ofNpm = ['ok', expect.stringContaining('npm')];
+  expect(await detail()).toEqual(ofNpm);
+  const path = await writeProgram('ffmpeg', ' V....D mpeg4 ');
+  await writeProgram('ffprobe');
+  expect(await detail()).toEqual(ofNpm);
+  await writeProgram('ffmpeg', ' V....D libx264 \n A....D aac ');
+  expect(await detail()).toEqual(['ok', path]);
+  expect(await detail({ ffmpeg: 'off' })).toEqual(ofNpm);
+  expect(judgeFfmpeg(null, false)).toMatchObject({
+    status: 'warning',
+    remedy: expect.stringContaining('apt install ffmpeg'),
+  });
 });
 
 /** Runs the command in this process; returns its exit code and what it prints. */
@@ -333,7 +360,7 @@ describe('vitrine doctor', () => {
       VITRINE_RATE_LIMITS: 'off',
     });
     expect(code).toBe(1);
-    expect(out).toMatch(/^PROBLEM {2}Workers: no process works on jobs/m);
+    expect(out).toMatch(/^PROBLEM {2}Workers: no process runs jobs/m);
     expect(out).toMatch(/^ {9}Start Vitrine/m);
     expect(out).toMatch(/^ok {7}Node: Node \d+/m);
     const { checks } = await root.ok('getDoctor');

@@ -131,8 +131,8 @@ describe('a job', () => {
     await mara.ok('clearAssetFieldValue', { params, body: undefined });
     const bare = (await upload(mara, await tagged({}))).id;
     await library.runJobs();
-    const standing = async (asset: string) => (await shownValue(mara, { id: asset }, id))?.value_text;
-    expect(await Promise.all([byHand, byScript, removed, untouched, bare].map(standing))).toEqual([
+    const storedValue = async (asset: string) => (await shownValue(mara, { id: asset }, id))?.value_text;
+    expect(await Promise.all([byHand, byScript, removed, untouched, bare].map(storedValue))).toEqual([
       'by hand',
       'by script',
       undefined,
@@ -146,7 +146,7 @@ describe('a job', () => {
     await store(library, imported, id, { value_text: 'before' });
     for (let time = 0; time < 2; time += 1) {
       await library.runJobs();
-      expect(await standing(imported)).toBe('before; Ridge');
+      expect(await storedValue(imported)).toBe('before; Ridge');
       await admin.ok('startBackfill', { body: { field_id: id } });
     }
     await library.runJobs();

@@ -54,7 +54,7 @@ function callersOf(): Caller[] {
 }
 
 // HTTP-1, HTTP-2
-test('no sequence of requests meets a fault, an undeclared answer or an endless wait', async () => {
+test('no sequence of requests causes a 500, an undeclared response or a timeout', async () => {
   const random = randomFrom(SEED);
   const own = new Set([admin, member, viewer].map(({ ref }) => ref));
   const found: Found = { ids: [], refs: [other.ref], texts: [] };

@@ -191,10 +191,11 @@ describe('while impersonating', () => {
   });
 
   // IMPERSONATION-9, USER-13
-  test('no tokens can be created, and no password, second factor or capabilities be changed', async () => {
+  test('no accounts or tokens can be created, and no password, second factor or capabilities be changed', async () => {
     const all: readonly Operation[] = Object.values(operations);
     const refused = all.filter(({ whileImpersonating }) => whileImpersonating === 'refused');
-    const intended = `addTeamMember addTeamParent changePassword confirmTwoFactor createToken decideRequest
+    const intended = `addTeamMember addTeamParent changePassword confirmTwoFactor createToken createUser
+      decideRequest
       deleteUser disableTwoFactor enrollTwoFactor grantCapability removeGrant removeRevoke removeTeamParent
       removeUserTwoFactor renewRecoveryCodes resetPassword revokeCapability rotateOwnKeys setUserRole
       updateFollowableAccount`;

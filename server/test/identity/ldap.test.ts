@@ -551,11 +551,19 @@ describe('POST /auth/login with a directory', () => {
     expect(status).toBe(501);
   });
 
-  // SIGNIN-6
-  test('returns 401 while the directory is down; local accounts still sign in', async () => {
+  // SIGNIN-6, SIGNIN-15
+  test('counts no failure while the directory is down; local accounts still sign in', async () => {
     await library.join('here');
+    const mara = library.anonymous();
+    await mara.ok('login', { body: { username: 'mara', password: 'maras password', provider: 'ldap' } });
     await directory.close();
     expect(comparable(await bySubject('mara', 'maras password'))).toEqual(reference);
+    const current = { current_password: 'maras password' };
+    expect((await mara.refused('disableTwoFactor', { body: current })).status).toBe(503);
+    const changed = { body: { ...current, new_password: 'another password' } };
+    expect((await mara.refused('changePassword', changed)).status).toBe(409);
+    const failures = library.deps.db.selectFrom('sign_in_failures').select('name');
+    expect(await failures.where('name', '=', 'mara').execute()).toEqual([]);
     refOf(await signIn({ username: 'here', password: localPassword }));
   });
 });

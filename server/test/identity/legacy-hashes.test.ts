@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { type Hashing, openHashing } from '../../src/identity/hashing.ts';
 import { type Library, openLibrary } from '../support/library.ts';
 import { addAccount, signIn, storedHashOf } from '../support/people.ts';
+import { addFailures } from './failures.ts';
 import { firstOfForm, legacyUsers, scrambleKey } from './legacy-users.ts';
 
 /** Opens a library with the accounts of the former system. */
@@ -48,5 +49,16 @@ test('renews each form of hash at the first sign-in, at the usual cost', async (
     expect(Number(/^\$2[aby]\$(\d\d)\$/.exec(renewed ?? '')?.[1])).toBeGreaterThan(10);
     expect((await signIn(library, username, password)).status).toBe(200);
     expect(await storedHashOf(library, username)).toBe(renewed);
+  }
+});
+
+// SIGNIN-10
+test('does not renew the hash of a locked name, which would tell the right password', async () => {
+  const library = await openLegacyLibrary(openHashing());
+  for (const { username, password, hash } of firstOfForm.values()) {
+    await addFailures(library, username, 4);
+    await signIn(library, username, 'wrong');
+    expect((await signIn(library, username, password)).status).toBe(401);
+    expect(await storedHashOf(library, username)).toBe(hash);
   }
 });

@@ -1,9 +1,10 @@
+import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import type { Config } from '../../src/config.ts';
 import { openHashing } from '../../src/identity/hashing.ts';
 import { openDeps } from '../../src/service.ts';
 import { type Library, openLibrary, password } from '../support/library.ts';
-import { signIn, storedHashOf } from '../support/people.ts';
+import { grant, setStatus, signIn, storedHashOf } from '../support/people.ts';
 
 async function administrators(library: Library): Promise<string[]> {
   const rows = await library.deps.db
@@ -74,6 +75,30 @@ describe('set-up of an empty library', () => {
     expect((await library.anonymous().ok('getAppearance')).site_name).toBe('Glass house');
   });
 });
+
+// SETUP-1
+test.each(['a grant', 'a role with an administering parent', 'a role, disabled'])(
+  'set-up is refused when the only administrator is one by %s',
+  async (means) => {
+    const other = await openLibrary();
+    const root = await other.join('root', 'admin');
+    if (means === 'a role, disabled') await setStatus(other, root, 'disabled');
+    else {
+      const vice = await other.join('vice');
+      const { db } = other.deps;
+      if (means === 'a grant') await grant(other, vice, 'system.admin');
+      else
+        await sql`with child as (insert into roles (id, code, label, parent_id)
+            select gen_random_uuid(), 'child', 'Child', id from roles where code = 'admin' returning id)
+          update users set role_id = child.id from child where ref = ${vice.ref}`.execute(db);
+      await db.deleteFrom('users').where('ref', '=', root.ref).execute();
+    }
+    const visitor = other.anonymous();
+    expect(await visitor.ok('getSetupStatus')).toEqual({ needs_setup: false });
+    const body = { username: 'intruder', password };
+    expect((await visitor.refused('completeSetup', { body })).status).toBe(409);
+  },
+);
 
 const configured = await openLibrary(
   { VITRINE_ADMIN_USERNAME: 'Boss', VITRINE_ADMIN_PASSWORD: password },

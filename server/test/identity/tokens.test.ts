@@ -327,6 +327,12 @@ describe('scopes at every operation', () => {
     expect(await databaseText(library)).toBe(before);
   });
 
+  test('names the missing scope before a missing capability', async () => {
+    const member = await bearer(library, await library.join('member'), ['read']);
+    const answer = await member.send('/fields', { method: 'POST', body: {} });
+    expect([answer.status, JSON.parse(answer.text).error]).toEqual([403, 'missing scope fields.admin']);
+  });
+
   test('requires the same scope for HEAD as for GET', async () => {
     const statusWith = async (scope: TokenScope) => (await callerWith([scope])).status('HEAD', '/auth/me');
     expect([await statusWith('posts.write'), await statusWith('read')]).toEqual([403, 200]);

@@ -89,7 +89,7 @@ async function ask<T>(query: ReturnType<typeof sql<T>>): Promise<T[]> {
 
 /** Returns the numbers of imported, existing and failed files in the summary. */
 function countsOf(lines: string[]): [number, number, number] {
-  const found = /^(\d+) imported, (\d+) there already.*, (\d+) failed$/.exec(lines[0] ?? '');
+  const found = /^(\d+) imported, (\d+) already present.*, (\d+) failed$/.exec(lines[0] ?? '');
   return [Number(found?.[1]), Number(found?.[2]), Number(found?.[3])];
 }
 
@@ -98,7 +98,7 @@ describe('vitrine import DIR', () => {
   // ADMIN-9
   test('joins a running service, imports a tree of folders, reports failures and exits with 2', async () => {
     const { code, lines } = await vitrine('import', pictures);
-    expect(lines[0]).toBe('8 imported, 0 there already, 1 failed');
+    expect(lines[0]).toBe('8 imported, 0 already present, 1 failed');
     expect(lines).toHaveLength(2);
     expect(lines[1]).toMatch(
       new RegExp(`^  ${join(pictures, 'alps', 'broken.jpg')}: stored, not rendered: \\S+`),
@@ -135,7 +135,9 @@ describe('vitrine import DIR', () => {
   test('applies --sensitivity to new files', async () => {
     const late = join(base, 'late');
     await place(join(late, 'fresh.jpg'), await jpeg(320, 200, { seed: 77 }));
-    expect(await importHere(late, '--sensitivity', 'org')).toEqual(['1 imported, 0 there already, 0 failed']);
+    expect(await importHere(late, '--sensitivity', 'org')).toEqual([
+      '1 imported, 0 already present, 0 failed',
+    ]);
     const assets = await ask(sql<{ id: string; sensitivity: string }>`select id, sensitivity from assets
       where file_name in ('fresh.jpg', 'first.jpg') order by file_name desc`);
     expect(assets.map(({ sensitivity }) => sensitivity)).toEqual(['org', 'posts']);
@@ -161,10 +163,10 @@ describe('vitrine import DIR', () => {
 
   test('creates one post per folder with --post, and another for new files in it', async () => {
     const first = await importHere(pictures, '--post');
-    expect(first).toEqual(['0 imported, 8 there already, 4 posts made, 0 failed']);
+    expect(first).toEqual(['0 imported, 8 already present, 4 posts made, 0 failed']);
     await place(join(pictures, 'sea', 'tide.jpg'), await jpeg(90, 60, { seed: 88 }));
     const again = await importHere(pictures, '--post');
-    expect(again).toEqual(['1 imported, 8 there already, 1 posts made, 0 failed']);
+    expect(again).toEqual(['1 imported, 8 already present, 1 posts made, 0 failed']);
     const { items } = await (await signInAt(service.address)).ok('listPosts');
     const made = items.map((post) => [
       post.title,
@@ -190,7 +192,7 @@ describe('vitrine import DIR', () => {
     const owned = await ask(sql<{ title: string }>`select title from assets
       where owner_user_ref = ${mara?.ref ?? 0}`);
     expect(owned).toHaveLength(1);
-    expect(lines).toEqual(['1 imported, 5 there already, 0 failed']);
+    expect(lines).toEqual(['1 imported, 5 already present, 0 failed']);
   });
 
   // SUBTITLE-6
@@ -201,14 +203,14 @@ describe('vitrine import DIR', () => {
     await place(join(films, 'surf.de.srt'), srt);
     await place(join(films, 'elsewhere', 'surf.en.srt'), srt);
     const lines = await importHere(films);
-    expect(lines).toEqual(['2 imported, 0 there already, 1 attached as subtitles, 0 failed']);
+    expect(lines).toEqual(['2 imported, 0 already present, 1 attached as subtitles, 0 failed']);
     const tracks = () =>
       ask(sql<{ file_name: string; lang: string }>`select a.file_name, s.lang from subtitles s
         join assets a on a.id = s.asset_id`);
     expect(await tracks()).toEqual([{ file_name: 'Surf.mp4', lang: 'de' }]);
     await place(join(films, 'surf.fr.srt'), srt);
     const again = await importHere(films);
-    expect(again).toEqual(['0 imported, 2 there already, 2 attached as subtitles, 0 failed']);
+    expect(again).toEqual(['0 imported, 2 already present, 2 attached as subtitles, 0 failed']);
     expect(await tracks()).toHaveLength(2);
   });
 
@@ -226,6 +228,6 @@ describe('vitrine import DIR', () => {
   test('runs without the service too', async () => {
     service.child.kill('SIGTERM');
     await service.exited;
-    expect(await importHere(join(base, 'late'))).toEqual(['0 imported, 1 there already, 0 failed']);
+    expect(await importHere(join(base, 'late'))).toEqual(['0 imported, 1 already present, 0 failed']);
   });
 });

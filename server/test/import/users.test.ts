@@ -184,7 +184,7 @@ describe('a CSV file', () => {
     const path = await file(csv(rows));
     const first = await importUsers([path]);
     expect(first.code).toBe(0);
-    expect(first.out).toContain('line 3: "EARLIER" is there already and kept as it is\n');
+    expect(first.out).toContain('line 3: "EARLIER" already exists and was not changed\n');
     expect(first.out).toContain('2 imported, 1 kept, 0 refused');
     const users = await countUsers();
     const again = await importUsers([path]);
@@ -335,7 +335,7 @@ describe('a CSV file', () => {
       '  group 1 as viewer: 1',
       '  group 2 as member: 1',
       '  group 3 as admin: 2',
-      '  nobody of group 9 to be admin',
+      '  no user has group 9 (role admin)',
     ]);
     const roles = await Promise.all(rows.map(({ username }) => accountOf(username)));
     expect(roles.map((account) => account?.role)).toEqual(['viewer', 'member', 'admin', 'admin', 'member']);
@@ -358,7 +358,7 @@ describe('a CSV file', () => {
     );
     expect(sizes.sort((a, b) => a - b)).toEqual([200, 500]);
     const again = await importUsers([path]);
-    expect(again.out).toContain('and 680 more are there already');
+    expect(again.out).toContain('and 680 more already exist');
     expect((await events()).length).toBe(before + 2);
   });
 });
@@ -367,9 +367,9 @@ test('invalid arguments and files print one line and exit with 1', async () => {
   const path = join(directory, 'a-directory');
   await mkdir(path);
   for (const [args, reason] of [
-    [[], 'say from where'],
-    [['a.csv', 'b.csv'], 'say from where'],
-    [['a.csv', '--mysql', 'mysql://u@h/d'], 'say from where'],
+    [[], 'name a source'],
+    [['a.csv', 'b.csv'], 'name a source'],
+    [['a.csv', '--mysql', 'mysql://u@h/d'], 'name a source'],
     [['/nowhere.csv'], '/nowhere.csv cannot be read'],
     [[path], `${path} is a directory`],
     [['a.csv', '--table', 'user'], '--table requires --mysql'],
@@ -394,7 +394,7 @@ test('prints a warning if the key of the hashes is not set, or is not that of th
   expect([keyless.code, keyless.out]).toEqual([0, expect.stringContaining('1 imported')]);
   const other = await openLibrary();
   const rekeyed = await importUsers([path], { DATABASE_URL: other.databaseUrl });
-  expect(rekeyed.err).toMatch(/^this library made passwords under a key of its own .*\n$/);
+  expect(rekeyed.err).toMatch(/^this library hashed passwords under its own key .*\n$/);
   expect(rekeyed.code).toBe(0);
 });
 

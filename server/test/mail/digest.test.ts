@@ -66,7 +66,7 @@ describe('a digest', () => {
     expect(await tick('2026-11-18T08:00:01Z')).toBe(1);
     expect(await tick('2026-11-18T08:00:02Z')).toBe(0);
     const [mail] = mailbox.mails;
-    expect(mail?.subject).toBe('Vitrine: 2 things happened');
+    expect(mail?.subject).toBe('Vitrine: 2 new notifications');
     expect(mail?.text).toContain('> tall');
     expect(mail?.text).toContain(`https://pictures.example.org/posts/${post.id}`);
     const due = Date.parse('2026-11-18T08:00:00Z');
@@ -155,7 +155,7 @@ describe('a digest', () => {
     await happenedAt('2026-11-17T10:00:00Z');
     await other.ok('updatePost', { params: { id: closed.id }, body: { visibility: 'private' } });
     expect(await tick('2026-11-18T08:00:00Z')).toBe(1);
-    expect(mailbox.mails[0]?.subject).toBe('Vitrine: one thing happened');
+    expect(mailbox.mails[0]?.subject).toBe('Vitrine: 1 new notification');
     expect(mailbox.raw[0]).not.toContain('Closed');
   });
 
@@ -186,7 +186,7 @@ describe('a digest', () => {
   test('lists fifty of several hundred notifications, and is not sent again for the rest', async () => {
     await addNotifications(300);
     expect(await tick('2026-11-18T08:00:00Z')).toBe(1);
-    expect(mailbox.mails[0]?.subject).toBe('Vitrine: more than 50 things happened');
+    expect(mailbox.mails[0]?.subject).toBe('Vitrine: more than 50 new notifications');
     expect(await tick('2026-11-19T08:00:00Z')).toBe(0);
   });
 
@@ -196,7 +196,7 @@ describe('a digest', () => {
       kinds: { comment: { in_app: true, mail: 'off' }, mention: { in_app: true, mail: 'digest' } },
     });
     expect(await tick('2026-11-18T08:00:00Z')).toBe(1);
-    expect(mailbox.mails[0]?.subject).toBe('Vitrine: one thing happened');
+    expect(mailbox.mails[0]?.subject).toBe('Vitrine: 1 new notification');
     expect(mailbox.mails[0]?.text).toContain('mentioned you');
   });
 

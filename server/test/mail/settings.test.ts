@@ -3,6 +3,7 @@ import { readConfig } from '../../src/config.ts';
 import { auditEvents } from '../support/audit.ts';
 import { databaseText } from '../support/database-text.ts';
 import { openLibrary } from '../support/library.ts';
+import { grant } from '../support/people.ts';
 import { mailboxHere, openMailbox, smtpError } from './mailbox.ts';
 
 const path = '/admin/system/mail';
@@ -145,7 +146,12 @@ describe('a test message', () => {
       },
     ]);
     const events = await auditEvents(library, { event: 'system.mail.tested' });
-    expect(events).toMatchObject([{ metadata: { to: 'someone@example.org', accepted: true } }]);
+    expect(events).toMatchObject([{ metadata: { email: 'someone@example.org', accepted: true } }]);
+    // USER-8: the address and the reply, which may contain it, are personal data.
+    const auditor = await library.join('auditor');
+    await grant(library, auditor, 'system.audit.read');
+    const seen = await auditor.ok('listAudit', { query: { event: 'system.mail.tested' } });
+    expect(seen.items.map(({ metadata }) => metadata)).toEqual([{ accepted: true }]);
   });
 
   // NOTICE-15

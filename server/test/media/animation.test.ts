@@ -18,7 +18,7 @@ describe('an animated picture', () => {
     expect(await studio.decode(bytes)).toMatchObject({ mime, ladder: rendered, facts: { animated: true } });
   });
 
-  test('is none with a single frame', async () => {
+  test('is not reported for a single frame', async () => {
     expect((await studio.decode(manyFrames(1))).facts).toEqual({});
   });
 });

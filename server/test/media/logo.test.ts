@@ -170,9 +170,9 @@ describe('a logo', () => {
 
   const notOne = /^(a logo is a PNG, JPEG, GIF or WebP picture|the bytes cannot be read)/;
   test.each<[string, string | RegExp, () => Uint8Array | Promise<Uint8Array>]>([
-    ['an animated GIF', 'a logo does not move', animatedGif],
-    ['an animated WebP', 'a logo does not move', webpOfGif],
-    ['an animated PNG', 'a logo does not move', animatedPng],
+    ['an animated GIF', 'a logo must not be animated', animatedGif],
+    ['an animated WebP', 'a logo must not be animated', webpOfGif],
+    ['an animated PNG', 'a logo must not be animated', animatedPng],
     ['an SVG', notOne, () => svg(64, 48)],
     ['text', notOne, () => plainText()],
     ['a mebibyte of NUL', notOne, () => Buffer.alloc(1024 * 1024)],

@@ -168,7 +168,7 @@ describe('conflicting standards', () => {
   });
 
   test.each(['OLYMPUS DIGITAL CAMERA', 'Digital StillCamera', 'My beautiful picture'])(
-    'what a camera writes into a description by itself is none: %s',
+    'ignores the default description of a camera: %s',
     async (own) => {
       const { description } = await ofTagged({ 'EXIF:ImageDescription': own, 'EXIF:UserComment': 'mine' });
       expect(description).toEqual(exif('mine'));
@@ -310,8 +310,8 @@ describe('other files', () => {
   });
 });
 
-describe('without a perl', () => {
-  test('the fallback reader is in use and gives the reason', async () => {
+describe('without ExifTool', () => {
+  test('the fallback reader is in use without a perl, and gives the reason', async () => {
     expect(await fallback.inUse()).toEqual({
       name: 'fallback',
       version: '1',
@@ -321,7 +321,7 @@ describe('without a perl', () => {
     expect(await fallback.name()).not.toBe(await exiftool.name());
   });
 
-  test.each(['/bin/echo', '/nowhere/perl'])('or with %s for one', async (perl) => {
+  test.each(['/bin/echo', '/nowhere/perl'])('the fallback reader is in use with %s as perl', async (perl) => {
     const broken = openMetadataReader({ decoders, perl });
     expect(await broken.inUse()).toMatchObject({
       name: 'fallback',

@@ -159,7 +159,7 @@ describe('a drawing', () => {
   });
 
   // MEDIA-17
-  test('shows nothing of the files beside it, and asks nothing of the network', async () => {
+  test('reads no other files and makes no network requests', async () => {
     let asked = 0;
     const { address, stop } = await startUnruly((_, response) => {
       asked += 1;
@@ -214,7 +214,7 @@ describe('a picture that cannot be rendered', () => {
     expect((await attempt(await png(100, 100), 'image/png', 10_000)).outcome.outcome).toBe('rendered');
   });
 
-  test('is unsupported when it is no kind of picture that is drawn yet', async () => {
+  test('is unsupported if its format is not rendered', async () => {
     for (const mime of ['application/wasm', 'image/flif', 'image/vnd.dwg', 'text/plain']) {
       expect([mime, (await attempt(plainText(), mime)).outcome.outcome]).toEqual([mime, 'unsupported']);
       expect(isRenderable(mime)).toBe(mime === 'text/plain');
@@ -222,9 +222,9 @@ describe('a picture that cannot be rendered', () => {
   });
 
   test.each([
-    ['nobody knows', 34_712],
-    ['our decoder was not built for', 50_000],
-  ])('is unsupported when it is compressed in a way %s', async (_, compression) => {
+    ['unknown', 34_712],
+    ['missing from our decoder', 50_000],
+  ])('is unsupported if its compression is %s', async (_, compression) => {
     const bytes = Buffer.from(await tiff(64, 64));
     const directory = bytes.readUInt32LE(4);
     const entries = bytes.readUInt16LE(directory);
@@ -235,7 +235,7 @@ describe('a picture that cannot be rendered', () => {
   });
 
   test.each([...formats, ['JPEG', 'image/jpeg', noise] as const])(
-    'is broken when the rest of it never arrived: %s',
+    'is broken if it is truncated: %s',
     async (_, mime, make) => {
       const whole = await make(150, 100);
       for (const share of [0.5, 0.9]) {

@@ -40,7 +40,7 @@ describe('a file’s type is determined by its bytes', () => {
     ['a FLAC', Buffer.from('fLaC\0\0\0\x22', 'latin1'), 'audio/flac', 'audio'],
     ['UTF-16 text of Windows', utf16('Grüße\r\n'), 'text/plain', 'other'],
     ['UTF-16 text of the other byte order', utf16('Grüße\n').swap16(), 'text/plain', 'other'],
-    ['UTF-16 text with half a character', utf16('abc\ud800d'), 'application/octet-stream', 'other'],
+    ['UTF-16 text with an unpaired surrogate', utf16('abc\ud800d'), 'application/octet-stream', 'other'],
     ['EPS', eps(), 'application/eps', 'document'],
     ['PostScript', postscript(), 'application/postscript', 'document'],
   ])('%s', async (_, bytes, mime, kind) => {
@@ -92,7 +92,7 @@ describe('a file larger than its head', () => {
     expect(await typeOf(bytes)).toEqual({ mime: 'image/tiff', extension: 'tif', kind: 'image' });
   });
 
-  test('is text though a character is cut in two where the head ends', async () => {
+  test('is text even if the head ends inside a character', async () => {
     const text = Buffer.from(`x${'ů'.repeat(200_000)}`);
     expect(await typeOf(text)).toMatchObject({ mime: 'text/plain', kind: 'other' });
   });
@@ -147,7 +147,7 @@ describe('a raw file of a camera that begins like a TIFF', () => {
     }
   });
 
-  test('is no picture with smaller copies of itself hanging below it', async () => {
+  test('is a TIFF if it contains smaller copies of itself', async () => {
     const pyramid = tiffOf({ 254: 0, 256: 6000, 262: 2, 330: 4000 });
     expect(await typeOf(pyramid)).toMatchObject({ mime: 'image/tiff' });
   });

@@ -1,13 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
-import { openLibrary } from '../support/library.ts';
-import { actAs, anotherSession } from '../support/people.ts';
+import { type Account, openLibrary } from '../support/library.ts';
+import { actAs, anotherSession, grant } from '../support/people.ts';
 import { openSecond } from '../support/second.ts';
 import { type Listening, listen } from './streams.ts';
 import { comment, publisher, settle } from './telling.ts';
 
+/** The id of the built-in role `member`. */
+const member = '00000000-0000-4000-8000-000000000102';
+
 const open: Listening[] = [];
+let numbered = 0;
 
 const library = await openLibrary();
 const second = await openSecond(library);
@@ -141,6 +145,28 @@ describe('a stream ends', () => {
     await mask.ok('endImpersonation');
     expect(await ends(masked)).toBe(true);
     expect(await Promise.race([own.ended.then(() => true), sleep(200, false)])).toBe(false);
+  });
+
+  // IMPERSONATION-7
+  test.each<[string, (admin: Account, target: Account) => Promise<unknown>]>([
+    [
+      'the administrator is disabled',
+      ({ ref }) => root.ok('setUserStatus', { params: { ref }, body: { status: 'disabled' } }),
+    ],
+    [
+      'the administrator loses the right to it',
+      ({ ref }) => root.ok('setUserRole', { params: { ref }, body: { role_id: member } }),
+    ],
+    ['the target becomes an administrator', (_, target) => grant(library, target, 'system.admin')],
+  ])('when %s during an impersonation', async (_, change) => {
+    numbered += 1;
+    const admin = await library.join(`chief-${numbered}`, 'admin');
+    const target = await library.join(`target-${numbered}`);
+    const mask = await actAs(library, admin, target);
+    const masked = await listening(elsewhere, { cookie: mask });
+    await masked.next();
+    await change(admin, target);
+    expect(await ends(masked)).toBe(true);
   });
 
   test('when the server stops, within three seconds', async () => {

@@ -30,7 +30,7 @@ test('shows deciders what is requested: access, a restore, or a capability by it
     told('request_received', { requested_capability: 'content.restore.request', target_kind: 'post' }),
   ).toBe('Ada asks to have a post restored');
   expect(told('request_received', { requested_capability: 'system.admin', title: 'Dunes' })).toBe(
-    'Ada asks for the capability system.admin, by way of “Dunes”',
+    'Ada asks for the capability system.admin, naming “Dunes”',
   );
 });
 

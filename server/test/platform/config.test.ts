@@ -477,7 +477,7 @@ describe('identity providers', () => {
   });
 
   // SETTING-2
-  test('what contradicts itself stops the start', () => {
+  test('contradictory settings stop the start', () => {
     const secure = { ...directory, VITRINE_LDAP_URL: 'ldaps://d' };
     expect(refusalOf({ ...secure, VITRINE_LDAP_STARTTLS: 'on' })).toContain('VITRINE_LDAP_STARTTLS');
     expect(refusalOf({ VITRINE_LDAP_URL: 'ldap://d' })).toContain('VITRINE_LDAP_URL');
@@ -522,7 +522,7 @@ describe('vitrine.env', () => {
     expect(read({ VITRINE_ADMIN_PASSWORD: admin.password }, furnished).admin).toEqual(admin);
   });
 
-  test('with a line that says nothing stops the start', async () => {
+  test('stops the start with a line that has no value', async () => {
     const other = '# fine\r\nVITRINE_PORT: 8080\r\n';
     for (const line of ['VITRINE_PORT', 'export VITRINE_PORT 8080', other, 'DATABASE_URL']) {
       await keep(line);

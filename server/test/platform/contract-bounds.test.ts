@@ -48,7 +48,7 @@ function outsideOf(schema: JsonObject): Outside[] {
       return [
         ['wrong type', NO_TEXT],
         ['NUL', 'a\0b'],
-        ['half a character', 'a\ud800b'],
+        ['an unpaired surrogate', 'a\ud800b'],
         ...(schema.format === undefined ? [] : [['malformed', uuidAt(1).slice(1)] satisfies Outside]),
         ...beyond(schema.minLength, 'too short', (length) => 'x'.repeat(length - 1)),
         ...beyond(schema.maxLength, 'too long', (length) => 'x'.repeat(length + 1)),

@@ -39,7 +39,7 @@ const isRoot = process.getuid?.() === 0;
 /** A path that is longer than the path of a socket may be. */
 const LONG = `${'a long name '.repeat(12)}ü`;
 
-/** Another one, from the second test that makes one. */
+/** Another data directory, set by the test that creates it. */
 let otherDir: string;
 
 /** A library that tests may use, but not damage or leave running. */

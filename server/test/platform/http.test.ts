@@ -7,7 +7,7 @@ import { renderErrors } from '../../src/platform/http/render-error.ts';
 import { openLibrary, upload } from '../support/library.ts';
 import { nowhere as missing } from '../support/people.ts';
 import { plainFile } from '../support/pictures.ts';
-import { errorOf, raw } from './wire.ts';
+import { errorOf, headOf, openWire, raw, sessionOf } from './wire.ts';
 
 const library = await openLibrary();
 const root = await library.join('root', 'admin');
@@ -23,7 +23,7 @@ const allAre = (status: number, paths: readonly string[]) => paths.map((path) =>
 
 describe('the address', () => {
   // HTTP-3, HTTP-38
-  test('is 400 with anything but a UUID in place of one', async () => {
+  test('is 400 if an id is not a UUID', async () => {
     const ids = [
       'x',
       '5',
@@ -43,7 +43,7 @@ describe('the address', () => {
   });
 
   // HTTP-4
-  test('is 400 with anything but one int64 in place of one', async () => {
+  test('is 400 if a ref is not a single int64', async () => {
     const texts = ['abc', '%20', '1.5', '+1', '1e3', '0x10', 'null', 'NaN', '1%202'];
     const large = ['9223372036854775808', '-9223372036854775809', '9'.repeat(30)];
     const paths = [...texts, ...large].flatMap((text) => [`/posts?author_ref=${text}`, `/users/${text}`]);
@@ -56,7 +56,7 @@ describe('the address', () => {
 
   // HTTP-4
   test.each(['0', '-1', '9007199254740993', '9223372036854775807', '-9223372036854775808'])(
-    'with the int64 %s is well-formed, and nobody is there: 404, or an empty list',
+    'is 404, or an empty list, for the unused ref %s',
     async (text) => {
       const answer = await root.send(`/users/${text}`);
       expect([answer.status, errorOf(answer)]).toEqual([404, 'not found']);
@@ -87,6 +87,56 @@ describe('the address', () => {
   });
 });
 
+// HTTP-36, HTTP-41
+test('an absolute address is answered like its path', async () => {
+  const answerTo = async (method: string, address: string, headers: Record<string, string>) => {
+    const wire = await openWire(library);
+    await wire.send(headOf(method, address, 0, { connection: 'close', ...sessionOf(root), ...headers }));
+    const { status, headers: received } = await wire.ended;
+    const named = ['content-type', 'allow', 'x-robots-tag', 'referrer-policy', 'location'];
+    return { status, headers: named.map((name) => received.get(name)?.replace(/[0-9a-f-]{36}/, 'id')) };
+  };
+  const tus = { 'tus-resumable': '1.0.0', 'upload-length': '5', 'content-length': '0' };
+  const requests: [status: number, method: string, path: string, headers?: Record<string, string>][] = [
+    [200, 'GET', `${basePath}/posts?limit=1`],
+    [200, 'HEAD', `${basePath}/build-info`],
+    [404, 'GET', `${basePath}/posts/${missing}`],
+    [400, 'GET', `${basePath}/posts/%zz`],
+    [404, 'GET', `${basePath}/unknown`],
+    [405, 'PROPFIND', `${basePath}/posts`],
+    [201, 'POST', `${basePath}/uploads`, tus],
+    [204, 'OPTIONS', `${basePath}/uploads`],
+    [200, 'GET', `${basePath}/openapi.json`],
+    [301, 'GET', `${basePath}/docs`],
+    [200, 'GET', `${basePath}/docs/`],
+    [200, 'GET', '/healthz'],
+    [404, 'GET', '/metrics'],
+    [200, 'GET', ''],
+    [200, 'GET', '?q=a'],
+    [200, 'GET', `/posts/${missing}`],
+    [200, 'GET', `/s/${'a'.repeat(32)}`],
+    [200, 'GET', '/favicon.svg'],
+    [404, 'GET', '/unknown.js'],
+    [200, 'GET', '/robots.txt'],
+    [401, 'GET', '/sitemap.xml'],
+    [401, 'GET', '/oembed?url=a'],
+    [401, 'GET', '/feeds/library.atom'],
+    [404, 'GET', '/users/root', { accept: 'application/json' }],
+    [404, 'GET', '/federation/instance'],
+    [404, 'POST', '/federation/inbox', { 'content-type': 'application/json' }],
+    [404, 'GET', `/assets/${'a'.repeat(64)}/bytes`],
+    [404, 'GET', '/.well-known/webfinger'],
+  ];
+  for (const [status, method, path, headers = {}] of requests) {
+    const answer = await answerTo(method, path.replace(/^(?!\/)/, '/'), headers);
+    expect([path, answer.status]).toEqual([path, status]);
+    for (const host of ['http://other.example', 'HTTPS://user@[::1]:8080'])
+      expect([path, await answerTo(method, host + path, headers)]).toEqual([path, answer]);
+  }
+  for (const address of ['ftp://other.example/', 'http:///posts', 'http://?', '*'])
+    expect((await answerTo('GET', address, {})).status, address).toBeLessThan(500);
+});
+
 // HTTP-38
 test('an oversized address or header is 431', async () => {
   const long = 'x'.repeat(20_000);
@@ -102,7 +152,7 @@ test('an oversized address or header is 431', async () => {
 });
 
 // HTTP-20
-test('a response for one caller is kept by no shared cache, refusals included', async () => {
+test('responses for one caller are not stored by shared caches, including errors', async () => {
   for (const path of ['/posts', `/posts/${missing}`, '/auth/me', '/posts?limit=0'])
     for (const visitor of [root, library.anonymous()])
       expect((await visitor.send(path)).headers.get('cache-control'), path).toBe('private, no-cache');

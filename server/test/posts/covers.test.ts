@@ -64,7 +64,7 @@ describe('cover_asset_id', () => {
     }
   });
 
-  test('stays a placeholder the reader is shown in GET /posts/{id}', async () => {
+  test('is kept in GET /posts/{id} even if it is a placeholder, and replaced in the feed', async () => {
     const withheld = await another({ sensitivity: 'restricted' });
     const post = await publish(mara, [one, withheld], { cover_asset_id: withheld.id, ...focal });
     expect(cover(await read(post.id, reader))).toEqual([withheld.id, 0.25, 0.75]);

@@ -46,8 +46,8 @@ await grant(library, editor, 'posts.admin');
 const hash = (await upload(mara, plainFile())).file_hash ?? '';
 
 // POST-29
-describe('ai_provenance of a post is right after every change', () => {
-  test('of its members, and at its creation', async () => {
+describe('ai_provenance of a post', () => {
+  test('is computed at creation and when members change', async () => {
     const post = await publish(mara, [await declared('none')]);
     const steps: [Declared[], Declared][] = [
       [['none', 'none'], 'none'],
@@ -67,7 +67,7 @@ describe('ai_provenance of a post is right after every change', () => {
     }
   });
 
-  test('of its covers: a thumbnail contributes, and a chosen member contributes no more than before', async () => {
+  test('includes the cover thumbnail, and does not count a member twice that is the cover', async () => {
     const [none, generated] = [await declared('none'), await declared('generated')];
     const silent = await declared(null);
     const post = await publish(mara, [none]);
@@ -87,7 +87,7 @@ describe('ai_provenance of a post is right after every change', () => {
   });
 
   // ASSET-21
-  test('of a declaration, also of a thumbnail’s', async () => {
+  test('changes with the declaration of a member or the thumbnail', async () => {
     const [member, thumbnail] = [await declared('none'), await declared('none')];
     const post = await publish(mara, [member], { cover_thumbnail_asset_id: thumbnail.id });
     const steps: [ShownAsset, Declared, Declared][] = [
@@ -105,7 +105,7 @@ describe('ai_provenance of a post is right after every change', () => {
     }
   });
 
-  test('of deletion and restore: only live contributors count, and without any it is undeclared', async () => {
+  test('ignores deleted members and thumbnails, and is undeclared without any live one', async () => {
     const [none, made] = [await declared('none'), await declared('generated')];
     const thumbnail = await declared('assisted');
     const post = await publish(mara, [none, made], { cover_thumbnail_asset_id: thumbnail.id });
@@ -128,7 +128,7 @@ describe('ai_provenance of a post is right after every change', () => {
     }
   });
 
-  test('and is unaffected by changes that do not concern its contributors', async () => {
+  test('does not change with other properties of the post or its members', async () => {
     const [none, generated] = [await declared('none'), await declared('generated')];
     const post = await publish(mara, [none]);
     await publish(mara, [generated]);
@@ -144,7 +144,7 @@ describe('ai_provenance of a post is right after every change', () => {
   });
 
   // POST-29
-  test('and counts withheld members on every surface, for every reader', async () => {
+  test('includes withheld members on every surface, for every reader', async () => {
     const [none, hidden] = [await declared('none'), await declared('generated', 'restricted')];
     const post = await publish(mara, [none, hidden], { visibility: 'public' });
     await library.setPublicMode(true);

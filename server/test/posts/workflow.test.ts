@@ -155,7 +155,7 @@ describe('GET /posts?draft=true', () => {
 });
 
 // POST-10
-test('the member assets of a draft are read, listed and served as without the post', async () => {
+test('a draft does not restrict access to its member assets', async () => {
   const mine = await upload(mara, plainFile());
   await publish(mara, [mine], { draft: true, visibility: 'private' });
   expect(await stranger.ok('getAsset', { params: { id: mine.id } })).toMatchObject({ restricted: false });

@@ -56,8 +56,8 @@ const fill = (ids: readonly string[]) =>
   );
 
 // FIELD-41
-describe('who writes documents anew', () => {
-  test('does not wait for a file that fills several fields, and which waits for the change', async () => {
+describe('a change of a definition that rewrites search documents', () => {
+  test('does not deadlock with an extraction job that fills several fields', async () => {
     const ids = [await define(library, 'text'), await define(library, 'text')].sort();
     await other.query('select from fields where id = $1 for update', [ids[1]]);
     const filled = fill(ids);
@@ -67,7 +67,7 @@ describe('who writes documents anew', () => {
     expect(await filled).toEqual({ assets: 1, values: 2 });
   });
 
-  test('does not wait for a file that waits for its asset', async () => {
+  test('does not wait for an extraction job that waits for its asset', async () => {
     const id = await define(library, 'text');
     await other.query('select from assets where id = $1 for update', [asset]);
     const filled = fill([id]);
@@ -77,7 +77,7 @@ describe('who writes documents anew', () => {
     expect(await filled).toEqual({ assets: 1, values: 1 });
   });
 
-  test('waits for other changes of definitions before it writes the first', async () => {
+  test('waits for other changes of definitions before it writes the first document', async () => {
     const field = await define(library, 'select', { terms: [{ value: 'old' }, { value: 'new' }] });
     await put(field, { value_text: 'old' });
     await other.query('update fields_epoch set epoch = epoch + 1');
@@ -90,7 +90,7 @@ describe('who writes documents anew', () => {
   });
 });
 
-test('something new does not keep a default whose term is merged concurrently', async () => {
+test('a new asset does not keep a default whose term is merged concurrently', async () => {
   const field = await define(library, 'select', {
     terms: [{ value: 'old' }, { value: 'new' }],
     default_value: { kind: 'literal', value_text: 'old' },

@@ -127,7 +127,7 @@ describe('who decides', () => {
 });
 
 // REQUEST-10
-test('an end that is not in the future, or that a restore would have, is refused; the request stays pending', async () => {
+test('refuses an expiry in the past, and any expiry for a restore; the request stays pending', async () => {
   const request = await askAccess();
   const past = '2020-01-01T00:00:00Z';
   const ends = [past, new Date().toISOString(), '2099-01-01', 'infinity', '2016-12-31T23:59:60Z'];

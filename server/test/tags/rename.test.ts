@@ -216,7 +216,7 @@ test('concurrent merges of two tags into each other leave one of them', async ()
 });
 
 test.each(['post', 'asset'] as const)(
-  'a rename and an edit that gives one %s the new name at the same instant both get done',
+  'a rename and an edit that gives one %s the new name at the same time both complete',
   async (kind) => {
     const [a, b] = pair();
     const { id } = kind === 'post' ? await post([a]) : await upload(author, plainFile(), { tags: a });

@@ -112,7 +112,7 @@ describe('the retention of deleted items', () => {
     [undefined, 30],
     [400, 400],
   ])(
-    'set to %s, what is a minute younger than %d days stays and what is a minute older goes',
+    'with a retention of %s, keeps what is a minute younger than %d days and purges what is a minute older',
     async (set, days) => {
       if (set !== undefined) await keepFor(set);
       const asset = await upload(mara, bytesOf());
@@ -248,7 +248,7 @@ describe('purging', () => {
     expect(await file(asset.id)).toMatch(/^text/);
   });
 
-  test.each(['post', 'asset'] as const)('is no %s that is being restored at that moment', async (kind) => {
+  test.each(['post', 'asset'] as const)('skips a %s that is being restored', async (kind) => {
     const asset = await upload(mara, bytesOf());
     const id = kind === 'asset' ? asset.id : (await publish(mara, [asset])).id;
     await bury(kind, id, 31 * DAY);
@@ -279,7 +279,7 @@ describe('purging', () => {
 
 describe('bytes', () => {
   // FILE-7
-  test('that another asset has, also of another account or in the trash, are released with the last of them', async () => {
+  test('are kept while another asset has them, even of another account or in the trash', async () => {
     const bytes = await jpeg(80, 60, { seed: ++seed });
     const first = await upload(mara, bytes);
     await library.runJobs();

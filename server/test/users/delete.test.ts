@@ -99,7 +99,7 @@ describe('DELETE /admin/users/{ref}', () => {
   });
 
   // USER-13
-  test('refuses unknown accounts, accounts that may do more, the own one and the last administrator', async () => {
+  test('refuses unknown accounts, accounts with more rights, one’s own account and the last administrator', async () => {
     const [manager, chief, brief] = [await newcomer(), await newcomer('admin'), await newcomer()];
     await grant(library, manager, 'users.write');
     expect([await remove(manager, chief.ref), await remove(manager, 999_999)]).toEqual([403, 404]);

@@ -63,7 +63,7 @@ describe('a profile', () => {
   });
 
   // USER-2
-  test('has no full name for anonymous callers, and is a missing one if it hides from them', async () => {
+  test('has no full name for anonymous callers, and is 404 for them if the account hides from visitors', async () => {
     await setColumns(mara, { hide_from_anonymous: true });
     await library.setPublicMode(true);
     const nobody = library.anonymous();

@@ -35,6 +35,9 @@ describe('without an encoder', () => {
       status: 501,
       error: 'sidecar_not_installed',
     });
+    // Before the query is checked.
+    for (const body of ['{}', new FormData()])
+      expect(await mara.status('POST', '/search/by-image', body)).toBe(501);
     expect(await enabled(library)).toBe(false);
     await upload(mara, await scene(1, 64, 48));
     await library.runJobs();

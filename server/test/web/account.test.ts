@@ -149,7 +149,7 @@ test('shows impersonation on every page, stops it, and explains its expiry on th
   await actAs();
   const elsewhere = await studio.openPage({ storageState: mara });
   await call(elsewhere, 'DELETE', `/admin/users/${ref}/sessions`);
-  // The page learns of it by this press or, sooner, by its event stream: then the link goes from under the pointer.
+  // The page learns of it by this press or, sooner, by its event stream; then the link disappears before the click.
   const link = page.getByRole('link', { name: 'Sessions' });
   const pressed = link.click({ timeout: 5_000 }).catch(() => undefined);
   await page.getByText('Your time acting as tomas has ended').waitFor();

@@ -11,7 +11,7 @@ const studio = await openStudio();
 const mara = await studio.enter('mara');
 const stranger = await studio.openPage();
 
-/** Returns the paths of the pages that are loaded whole from now on. */
+/** Returns the paths of full page loads from now on. */
 const documentsOf = (page: Page) => pathsAsked(page, (request) => request.resourceType() === 'document');
 
 test('a missing page shows one message', async () => {
@@ -38,7 +38,7 @@ test('keeps the page when the connection is lost and continues when it is back',
 
 test('reloads a page opened before an upgrade when its files are gone', async () => {
   const documents = documentsOf(mara);
-  // The server has other files now, and says that it is another version, until the page is loaded anew.
+  // Until the page is reloaded, the server reports another version and lacks the old files.
   const gone = '**/_app/immutable/**';
   const version = '**/_app/version.json';
   await mara.route(gone, (route) => route.fulfill({ status: 404, body: 'not found' }));

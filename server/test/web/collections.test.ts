@@ -207,9 +207,9 @@ test('chooses a cover, and keeps the changes of two concurrent editors', async (
   await dialog.getByRole('button', { name: 'Gull' }).click();
   await dialog.getByRole('button', { name: 'Save' }).click();
   await dialog.waitFor({ state: 'hidden' });
-  const standing = await read(ana, id);
-  expect(standing.cover_post_id).toBe(postId('Gull'));
-  expect(standing.covers[0]?.asset_id).toBe(assets.get('Gull'));
+  const saved = await read(ana, id);
+  expect(saved.cover_post_id).toBe(postId('Gull'));
+  expect(saved.covers[0]?.asset_id).toBe(assets.get('Gull'));
   const large = ana.locator(`#main img[src*="${assets.get('Gull')}/variants/preview"]`).first();
   await expect.poll(() => naturalWidth(large)).toBeGreaterThan(0);
 

@@ -264,7 +264,7 @@ test('a new post asks for upload fields, writes them to every file and stops at 
   const files = pictures.map((bytes, at) => fileOf(`${at}.jpg`, bytes));
   await ana.locator('input[type=file]').first().setInputFiles(files);
   const form = ana.getByRole('region', { name: 'Fields' });
-  await form.getByText('What you say here is said of all 2 files.').waitFor();
+  await form.getByText('These values apply to all 2 files.').waitFor();
   for (const hidden of ['Story', 'State', 'Clearance'])
     await expect.poll(() => form.getByText(hidden, { exact: true }).count()).toBe(0);
   await form.getByLabel('Kind', { exact: true }).selectOption('landscape');

@@ -2,7 +2,7 @@ import type { Locator, Page, Request } from 'playwright-core';
 import { expect } from 'vitest';
 import { password } from '../support/library.ts';
 
-/** What people do with any page. */
+/** Actions of users that work on any page. */
 
 /** The screen of a phone. */
 export const phone = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
@@ -29,17 +29,17 @@ export async function visit(page: Page, path: string): Promise<void> {
   await page.waitForURL((url) => url.href !== before);
 }
 
-/** The button that only signed-in users see. */
+/** Returns the button that only signed-in users see. */
 export function accountButton(page: Page): Locator {
   return page.getByRole('button', { name: 'Account', exact: true });
 }
 
-/** The button that only the page for signing in has. */
+/** Returns the button that only the sign-in page has. */
 export function signInButton(page: Page): Locator {
   return page.getByRole('button', { name: 'Sign in', exact: true });
 }
 
-/** Fills in the form for signing in, as far as the password goes, and sends it. */
+/** Submits the sign-in form with a name and a password. */
 export async function offerPassword(page: Page, username: string, secret = password): Promise<void> {
   await signInButton(page).waitFor();
   await page.getByLabel('Username').fill(username);
@@ -47,21 +47,21 @@ export async function offerPassword(page: Page, username: string, secret = passw
   await signInButton(page).click();
 }
 
-/** Signs in by the form, and is in when it returns. */
+/** Signs in with the form and waits until the session is active. */
 export async function signIn(page: Page, username: string, secret = password): Promise<void> {
   await page.goto('/sign-in');
   await offerPassword(page, username, secret);
   await accountButton(page).waitFor();
 }
 
-/** Signs out by the menu, and is out when it returns. */
+/** Signs out with the menu and waits for the sign-in page. */
 export async function signOut(page: Page): Promise<void> {
   await accountButton(page).click();
   await page.getByRole('menuitem', { name: 'Sign out' }).click();
   await signInButton(page).waitFor();
 }
 
-/** Whether it has the focus. */
+/** Returns whether the element has the focus. */
 export function isFocused(locator: Locator): Promise<boolean> {
   return locator.evaluate((element) => element === document.activeElement);
 }
@@ -85,7 +85,7 @@ export interface Place {
  */
 export async function placeIn(locator: Locator, across = 0.5, down = 0.5): Promise<Place> {
   await locator.scrollIntoViewIfNeeded();
-  // What was moved glides to its new place, and a list that was just read may still grow.
+  // Moved elements are animated, and a list that was just loaded may still grow.
   await locator.evaluate(async (element) => {
     const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
     const place = () => JSON.stringify(element.getBoundingClientRect());
@@ -104,7 +104,7 @@ export async function placeIn(locator: Locator, across = 0.5, down = 0.5): Promi
   return { x: box.x + box.width * across, y: box.y + box.height * down };
 }
 
-/** Presses the mouse on one place and lets it go on another, as a hand does. */
+/** Drags with the mouse from one place to another, in small steps. */
 export async function drag(page: Page, from: Place, to: Place): Promise<void> {
   await page.mouse.move(from.x, from.y);
   await page.mouse.down();
@@ -113,25 +113,25 @@ export async function drag(page: Page, from: Place, to: Place): Promise<void> {
   await page.mouse.up();
 }
 
-/** How much wider than its window a page is. */
+/** Returns by how many pixels a page is wider than its window. */
 export function overhang(page: Page): Promise<number> {
   return page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
 }
 
-/** The width of a picture once it is there; 0 before. */
+/** Returns the natural width of a loaded picture, 0 before. */
 export async function naturalWidth(image: Locator): Promise<number> {
   if ((await image.count()) === 0) return 0;
   return image.evaluate((one) => (one instanceof HTMLImageElement ? one.naturalWidth : 0));
 }
 
-/** Once the page has dealt with what it was given and drawn it. */
+/** Resolves after the page has processed its input and rendered. */
 export async function drawn(page: Page): Promise<void> {
   for (let frames = 0; frames < 3; frames += 1) {
     await page.evaluate(() => new Promise<void>((resolve) => requestIdleCallback(() => resolve())));
   }
 }
 
-/** Keeps the requests of a page for an address on their way until `letGo`, which lets later ones pass, too. */
+/** Delays the requests of a page for an address until `letGo` is called; later ones pass immediately. */
 export async function holdBack(page: Page, address: string | RegExp): Promise<{ letGo(): void }> {
   const { promise, resolve } = Promise.withResolvers<void>();
   await page.route(address, async (route) => {

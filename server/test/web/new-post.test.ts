@@ -29,7 +29,7 @@ function paste(text?: string): Promise<boolean> {
     clipboard.items.add(new File([await canvas.convertToBlob()], 'image.png', { type: 'image/png' }));
     const target = document.activeElement ?? document.body;
     const event = new ClipboardEvent('paste', { clipboardData: clipboard, bubbles: true, cancelable: true });
-    // True when the browser is left to do what it does with a paste.
+    // True if the default paste action was not prevented.
     return target.dispatchEvent(event);
   }, text);
 }
@@ -49,7 +49,7 @@ test('uploads at most two files concurrently, previews them, and refuses more th
   await page.goto('/new');
   const plain = (at: number) => fileOf(`${at}.bin`, plainFile(`${at}`), 'application/octet-stream');
   const picture = fileOf('p.jpg', await jpeg(90, 60));
-  // Each is held back until it is let go, so that those sent together are seen together.
+  // Delays each upload, so that concurrent ones can be counted.
   const held: (() => void)[] = [];
   let [under, sent] = [0, 0];
   await page.route('**/api/v1/assets', async (route) => {

@@ -6,10 +6,10 @@ import { call, publish, upload } from './call.ts';
 import { isFocused, offerPassword, visit } from './hands.ts';
 import { openStudio } from './studio.ts';
 
-// Not what an address can hold as it is.
+// Needs percent-encoding in an address.
 const mailPassword = 's3cr#t @:/%';
 
-/** The bell, by what it says. */
+/** Returns the bell with this label. */
 const bell = (page: Page, name: string) =>
   page.getByRole('banner').getByLabel(name, { exact: true }).filter({ visible: true });
 
@@ -58,7 +58,7 @@ test('delivers a comment live, links to it and marks it read in every window', a
   await row.getByText('The light on the water!').waitFor();
   await expect.poll(() => elsewhere.title()).toBe('(1) Notifications · Studio North');
 
-  // Opened from the panel: at the comment, which has the focus and stands out.
+  // Opened from the panel, the page scrolls to the comment, which has the focus and is highlighted.
   await bell(mara, 'Notifications, 1 unread').click();
   const panel = mara.getByRole('dialog', { name: 'Notifications' });
   await panel.getByRole('link', { name: /Unread: Otto Brandt commented/ }).click();
@@ -70,7 +70,7 @@ test('delivers a comment live, links to it and marks it read in every window', a
   await bell(mara, 'Notifications').waitFor();
   await expect.poll(() => mara.title()).toBe('Quay at dusk · Studio North');
 
-  // Read there is read everywhere, at once.
+  // A notification that was read in one window is immediately read in all.
   await bell(elsewhere, 'Notifications').waitFor();
   await expect.poll(() => elsewhere.getByRole('link', { name: /^Unread:/ }).count()).toBe(0);
   await row.waitFor();
@@ -109,7 +109,7 @@ test('reconnects when a stopping service says so, and polls each minute when the
   await cut.route('**/api/v1/events', async (route) => {
     asked += 1;
     if (asked > 1) return route.abort();
-    // By itself the browser would come again after ten minutes.
+    // Without the event, the browser would reconnect after ten minutes.
     const body = 'retry: 600000\nevent: closing\ndata: {"reconnect_after_ms":50}\n\n';
     await route.fulfill({ contentType: 'text/event-stream', body });
   });
@@ -145,7 +145,7 @@ test('configures and tests a mail server and keeps its password', async () => {
   await setUp('wrong');
   await mara.getByText(`127.0.0.1, port ${port}`).waitFor();
 
-  // What the server says to it, word for word.
+  // The page shows the server's reply verbatim.
   await mara.getByLabel('To').fill('someone@example.org');
   await mara.getByRole('button', { name: 'Send test message' }).click();
   await mara.getByRole('alert').filter({ hasText: 'this is not your password' }).waitFor();
@@ -195,7 +195,7 @@ test('saves notification choices; a mail links to the comment and to unsubscribi
   const link = /\S+#comment-\S+/.exec(text)?.[0] ?? '';
   expect(link).toBe(`${studio.address}/posts/${postId}#comment-${id}`);
 
-  // Who is not signed in signs in on the way.
+  // A signed-out user signs in first and then reaches the comment.
   const other = await studio.openPage();
   await other.goto(link);
   await other.waitForURL(/\/sign-in/);
@@ -204,7 +204,7 @@ test('saves notification choices; a mail links to the comment and to unsubscribi
   const entry = comments.filter({ hasText: 'The ferry is back' });
   await expect.poll(() => isFocused(entry)).toBe(true);
 
-  // A comment that is gone is said to be.
+  // The page says that the comment no longer exists.
   await call(mara, 'DELETE', `/comments/${id}`);
   await other.reload();
   await other.getByText('The comment no longer exists.').waitFor();

@@ -62,7 +62,7 @@ test('shows the progress of running jobs and pauses work on stored files', async
   await pool.query(`update graphile_worker._private_jobs set locked_at = now() - interval '5 minutes', locked_by = 'elsewhere',
     attempts = 2, last_error = 'ENOSPC: no space left on device, write' where payload ->> 'hash' = encode(sha256('1'), 'hex')`);
   await pool.query(`select graphile_worker.add_job('render-again', run_at => now() + interval '1 hour')`);
-  // Loads the page: the app keeps what the test before has read.
+  // Loads the page, because the app still has the data of the previous test.
   await mara.goto('/admin/jobs');
   const film = mara.getByRole('listitem').filter({ hasText: 'Convert a video or sound for streaming' });
   await film.getByText('62 %, encoding').waitFor();
@@ -86,12 +86,16 @@ test('the doctor reports a problem until it is fixed', async () => {
   await mara.goto('/admin/doctor');
   const problems = mara.getByRole('list', { name: 'Problems' });
   const files = problems.getByRole('listitem').filter({ hasText: 'Files' });
-  await files.getByText('Put them back from a backup').waitFor();
+  await files.getByText('Restore them from a backup').waitFor();
   await rename(`${path}.away`, path);
   await mara.getByRole('button', { name: 'Check again' }).click();
   await files.waitFor({ state: 'detached' });
   const fine = mara.getByRole('list', { name: 'Fine' });
-  await fine.getByRole('listitem').filter({ hasText: 'Workers' }).getByText('1 process at work').waitFor();
+  await fine
+    .getByRole('listitem')
+    .filter({ hasText: 'Workers' })
+    .getByText('1 process running jobs')
+    .waitFor();
 });
 
 test('previews, applies, removes and reapplies a logo; fonts appear on the page', async () => {
@@ -182,7 +186,7 @@ test('one page sets the site’s name, address, public mode, mature content, ret
 });
 
 test('asks for confirmation of an address that would lock out this page', async () => {
-  // As behind a proxy that gives itself as the host: the page's own address is known by the stored one alone.
+  // Simulates a proxy that replaces Host: only the stored public address matches the page's origin.
   await mara.route('**/admin/system/site', async (route) => {
     const headers = { ...route.request().headers(), origin: 'http://photos.example.org' };
     await route.fulfill({ response: await route.fetch({ headers }) });
@@ -190,7 +194,7 @@ test('asks for confirmation of an address that would lock out this page', async 
   await visit(mara, '/admin/site');
   await mara.getByLabel('Public address').fill('http://typo.example.org');
   await mara.getByRole('region', { name: 'Name and address' }).getByRole('button', { name: 'Save' }).click();
-  await mara.getByRole('alert').filter({ hasText: 'where you are now, would be refused' }).waitFor();
+  await mara.getByRole('alert').filter({ hasText: 'your current address' }).waitFor();
   await mara.getByRole('button', { name: 'Set it anyway' }).click();
   await mara.getByRole('button', { name: 'Set it anyway' }).waitFor({ state: 'detached' });
   await mara.unrouteAll({ behavior: 'wait' });

@@ -243,7 +243,7 @@ test('a stale read does not revert a like, and a failed like is reverted', async
   const pressed = () => button.getAttribute('aria-pressed');
   const json = await readPost(ben, id);
 
-  // Opened from the feed, the post is shown at once and read meanwhile; the answer is of before the press.
+  // Opened from the feed, the post is shown from the cache while it is reloaded; the response predates the press.
   await ben.goto('/');
   await link.waitFor();
   const late = Promise.withResolvers<void>();
@@ -264,7 +264,7 @@ test('a stale read does not revert a like, and a failed like is reverted', async
   await first.promise;
   await button.press('Enter');
   await expect.poll(pressed).toBe('true');
-  // Pressed again while the first wish is on its way: each turns what is wished, and is not sent by itself.
+  // Further presses during the first request only toggle the pending like and send nothing.
   await button.press('Enter');
   await expect.poll(pressed).toBe('false');
   const answered = ben.waitForResponse(`**/api/v1/posts/${id}`);

@@ -75,7 +75,7 @@ test('groups results by kind with counts, highlights matches and sorts as chosen
   const assets = mara.getByRole('region', { name: 'Assets' });
   await assets.getByRole('link', { name: 'Harbour at night' }).waitFor();
   await expect.poll(() => assets.locator('mark').allInnerTexts()).toEqual(['Harbour', 'Harbour']);
-  // A post that does not have the word in its title says where it is.
+  // A hit outside the title shows the matching text.
   const card = mara.getByRole('region', { name: 'Posts' }).locator('[data-match="comment"]');
   await expect.poll(() => card.innerText()).toContain('Comment: What a quiet harbour');
   await expect.poll(() => card.locator('mark').innerText()).toBe('harbour');
@@ -90,7 +90,7 @@ test('groups results by kind with counts, highlights matches and sorts as chosen
   await expect.poll(() => asked(mara, 'sort')).toEqual(['oldest']);
   await expect.poll(names).toEqual([expect.stringMatching(/dawn/), expect.stringMatching(/night/)]);
 
-  // A facet narrows, its chip takes that back.
+  // A facet adds a filter; its chip removes it.
   await mara.getByRole('region', { name: 'Narrow by tags' }).getByRole('link', { name: /sea/ }).click();
   await mara.getByRole('status').filter({ hasText: '1 result' }).waitFor();
   expect(asked(mara, 'tag')).toEqual(['sea']);
@@ -119,7 +119,7 @@ test('the advanced form shows every field type and writes its conditions to the 
   await visit(mara, '/search');
   await mara.getByRole('button', { name: 'Advanced' }).click();
   const form = mara.getByRole('dialog');
-  // FIELD-13: drawn or not is all that flag decides.
+  // FIELD-13: the flag only decides whether the control is shown.
   await form.locator('[data-field="mood"]').waitFor();
   expect(await form.locator('[data-field="shelf_mark"]').count()).toBe(0);
   await form.getByRole('textbox', { name: 'Words' }).fill('harbour');
@@ -140,7 +140,7 @@ test('the advanced form shows every field type and writes its conditions to the 
   await chips.getByText('Year at least 1990').waitFor();
   await chips.getByText('Mood is Calm').waitFor();
 
-  // It opens again with what is asked, and what is emptied is asked no more.
+  // It reopens with the current search, and cleared conditions are removed from it.
   await mara.getByRole('button', { name: /Advanced/ }).click();
   await expect.poll(() => year.getByLabel('Year, and').inputValue()).toBe('1999');
   await year.getByLabel('Year', { exact: true }).fill('');

@@ -39,7 +39,7 @@ test('finds and follows tags, filters the feed by them, reorders and hides them'
   await follow.click();
   await expect.poll(() => follow.getAttribute('aria-pressed')).toBe('true');
 
-  // Chips narrow the feed, together, and are put off again.
+  // Chips filter the feed together, and their filters can be removed.
   await visit(mara, '/');
   const chips = mara.getByRole('navigation', { name: 'Tags' });
   await chips.getByRole('link', { name: 'dusk' }).click();
@@ -51,7 +51,7 @@ test('finds and follows tags, filters the feed by them, reorders and hides them'
   await mara.waitForURL(/\?tag=harbour$/);
   await expect.poll(() => titles(mara)).toEqual(['Early pier', 'Late pier']);
 
-  // Put in order and hidden, which is not unfollowed.
+  // Reordering and hiding chips does not unfollow them.
   await visit(mara, '/');
   const names = () => chips.getByRole('link').allInnerTexts();
   await expect.poll(names).toEqual(['dusk', 'harbour', 'All tags']);
@@ -125,7 +125,7 @@ test('features a post, reorders the featured list, and hides the tools from othe
   await visitor.goto('/');
   await expect.poll(() => order(visitor)).toEqual([early]);
   expect(await visitor.getByRole('button', { name: /Arrange|Views/ }).count()).toBe(0);
-  // Narrowed, the feed is all there is.
+  // A filtered feed shows no featured posts.
   await visit(visitor, '/?tag=harbour');
   await expect.poll(() => titles(visitor)).toEqual(['Early pier', 'Late pier']);
   expect(await order(visitor)).toEqual([]);
@@ -185,7 +185,7 @@ test('previews and saves the operator’s texts and shows them to visitors', asy
   await visit(visitor, '/');
   await visitor.getByRole('heading', { name: 'Pictures of the north' }).waitFor();
 
-  // Emptied, it is the page's own again.
+  // A cleared text reverts to the default.
   await mara.getByLabel('Sign-in, title').fill('');
   await mara.getByRole('button', { name: 'Save' }).click();
   const texts = async () => (await call(mara, 'GET', '/admin/system/texts')).texts;

@@ -118,7 +118,7 @@ test('opens a post in full screen, zooms by keyboard, loads tiles, and returns t
   await expect.poll(() => percent(mara)).toBe(100);
   await mara.keyboard.press('End');
   await titleOf(mara).getByText('Comic').waitFor();
-  const page = viewer(mara).getByRole('region', { name: 'Comic, to scroll through' });
+  const page = viewer(mara).getByRole('region', { name: 'Comic, scrollable' });
   await expect.poll(() => naturalWidth(page.getByRole('img'))).toBe(700);
   await mara.keyboard.press('ArrowDown');
   await expect.poll(() => page.evaluate((one) => one.scrollTop)).toBeGreaterThan(50);
@@ -126,7 +126,7 @@ test('opens a post in full screen, zooms by keyboard, loads tiles, and returns t
   // Escape closes one layer at a time.
   await mara.keyboard.press('?');
   const shortcuts = viewer(mara).getByRole('region', { name: 'Keyboard shortcuts' });
-  await shortcuts.getByText('One pixel for one pixel').waitFor();
+  await shortcuts.getByText('Actual size').waitFor();
   await mara.keyboard.press('Escape');
   await shortcuts.waitFor({ state: 'detached' });
   await viewer(mara).waitFor();

@@ -93,6 +93,7 @@ describe('POST /posts/{id}/whiteboards', () => {
   // BOARD-3
   test('takes boards at their bounds; refuses other points, colours and more than 10,000 points', async () => {
     const taken: Record<string, unknown> = {
+      'no strokes': { strokes: [] },
       '10,000 points': { strokes: [line(5000), line(5000)] },
       '1,000 strokes': { strokes: Array.from({ length: 1000 }, () => line(1)) },
       'a title of 500 characters': { title: '\u{1d11e}'.repeat(500), strokes: [line(1)] },

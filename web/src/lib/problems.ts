@@ -12,7 +12,7 @@ const plainly: Readonly<Record<string, string>> = {
   invalid_2fa_code: 'That code is wrong or was already used. Codes change every 30 seconds.',
   '2fa_required': 'Enter a code from your authenticator app as well.',
   'server error': 'Something went wrong on the server. Try again in a moment.',
-  'too many requests': 'That was a lot in a short time. Wait a moment, then try again.',
+  'too many requests': 'Too many requests. Wait a moment, then try again.',
 };
 
 /** Returns the text of an error for users: the server's message unless there is a better one. */

@@ -9,7 +9,7 @@ import { readMysql } from './mysql.ts';
 import { readMysqlAddress } from './mysql-address.ts';
 import type { SourceRow } from './source.ts';
 
-const usage = 'say from where: vitrine import-users FILE.csv, or --mysql mysql://user:password@host/database';
+const usage = 'name a source: vitrine import-users FILE.csv, or --mysql mysql://user:password@host/database';
 
 /** Where the command prints its report and its warnings. */
 export type Output = Pick<Console, 'log' | 'error'>;
@@ -95,7 +95,7 @@ async function warnAboutKey(db: Database, config: Config, output: Output): Promi
   const kept = await readSetting(db, 'scramble_key');
   if (kept !== null && kept !== config.scrambleKey) {
     output.error(
-      'this library made passwords under a key of its own before VITRINE_SCRAMBLE_KEY was set: those must be reset',
+      'this library hashed passwords under its own key before VITRINE_SCRAMBLE_KEY was set; those must be reset',
     );
   }
 }
@@ -113,7 +113,7 @@ function printCounts(counts: ImportCounts, orders: Orders, output: Output): void
     if (users > 0) output.log(`  ${group === '' ? 'no group' : `group ${group}`} as ${role}: ${users}`);
   }
   for (const [group, role] of orders.roleOfGroup) {
-    if (!groups.has(group)) output.log(`  nobody of group ${group} to be ${role}`);
+    if (!groups.has(group)) output.log(`  no user has group ${group} (role ${role})`);
   }
   if (orders.dryRun) output.log('nothing was written');
 }

@@ -66,7 +66,7 @@ export async function importUsers(
         refuse(place, `${name} is the same name as in ${fate.sameAs}`);
       } else if (fate?.kind === 'kept') {
         counts.kept += 1;
-        if (counts.kept <= KEPT_SHOWN) say(`${place}: ${name} is there already and kept as it is`);
+        if (counts.kept <= KEPT_SHOWN) say(`${place}: ${name} already exists and was not changed`);
       } else {
         counts.imported += 1;
         if (user.passwordHash === null) counts.withoutPassword += 1;
@@ -94,6 +94,6 @@ export async function importUsers(
     }
   }
   if (batch.length > 0) await store(batch);
-  if (counts.kept > KEPT_SHOWN) say(`and ${counts.kept - KEPT_SHOWN} more are there already`);
+  if (counts.kept > KEPT_SHOWN) say(`and ${counts.kept - KEPT_SHOWN} more already exist`);
   return counts;
 }

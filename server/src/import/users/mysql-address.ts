@@ -33,7 +33,8 @@ export function readMysqlAddress(text: string): MysqlAddress {
   const database = decode(pathname.slice(1));
   if (hostname === '' || database === '') throw new ConfigError(`--mysql must look like ${form}`);
   for (const name of searchParams.keys()) {
-    if (name !== 'socket' && name !== 'ssl') throw new ConfigError(`--mysql knows no parameter ${name}`);
+    if (name !== 'socket' && name !== 'ssl')
+      throw new ConfigError(`--mysql has an unknown parameter ${name}`);
   }
   const ssl = searchParams.get('ssl') ?? 'off';
   if (ssl !== 'on' && ssl !== 'off') throw new ConfigError('the parameter ssl of --mysql is on or off');

@@ -3,8 +3,8 @@
 import type { Answer, Order } from './process.ts';
 import { performTask } from './tasks.ts';
 
+/** How often a task reports its progress at most. The first report of a task is sent immediately. */
 const REPORT_EVERY_MS = 500;
-let reportedAt = 0;
 
 function send(answer: Answer): void {
   process.send?.(answer);
@@ -19,6 +19,7 @@ function describeError(error: unknown): Answer {
 }
 
 process.on('message', async ({ task, input }: Order) => {
+  let reportedAt = Number.NEGATIVE_INFINITY;
   try {
     const report = (part: number) => {
       if (performance.now() - reportedAt < REPORT_EVERY_MS) return;

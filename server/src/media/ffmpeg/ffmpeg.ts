@@ -91,12 +91,12 @@ export interface Ffmpeg {
   /** Returns the end of the last packet of any stream, in seconds. Reads the whole file without decoding it. */
   findDuration(source: Source): Promise<number>;
   /** Returns the pixels of a frame as RGB with 8 bits per channel; null if there is none at or after that moment. */
-  frame(source: Source, stream: VideoStream, wish: FrameRequest): Promise<Buffer | null>;
+  frame(source: Source, stream: VideoStream, request: FrameRequest): Promise<Buffer | null>;
   /**
    * Yields the pixels of up to `count` frames, as `frame` does, in one pass over the file. Inexact frames are keyframes,
    * which are the only ones decoded. Ends when the signal is aborted.
    */
-  frames(source: Source, stream: VideoStream, wish: FramesRequest): AsyncIterable<Buffer>;
+  frames(source: Source, stream: VideoStream, request: FramesRequest): AsyncIterable<Buffer>;
   /** Returns the bytes of the attached picture in this stream, in its own format; null if there is none. */
   cover(source: Source, index: number): Promise<Buffer | null>;
   /** Returns the audio as signed 16-bit mono samples at `SAMPLE_RATE`. */

@@ -305,7 +305,7 @@ export async function packagedFfmpeg(): Promise<Ffmpeg> {
           decoder.close();
         }
       }),
-    frames: (source, { index }, wish) => framesAtIntervals(source, index, wish),
+    frames: (source, { index }, request) => framesAtIntervals(source, index, request),
     cover: (source, index) =>
       withFile(av, source, async (opened) => {
         // Avoids `stream.attachedPic`, which frees the picture twice in this library.

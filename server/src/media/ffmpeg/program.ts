@@ -23,12 +23,15 @@ export function isExecutable(path: string): boolean {
 }
 
 /**
- * Returns the programs for a setting: the path of ffmpeg, unset or empty for the one on PATH, or `off`.
+ * Returns the programs for a setting: the path of ffmpeg, unset or empty for the one in `searchPath`, or `off`.
  * Returns null if there are none.
  */
-export function locateProgram(named: string | undefined): Program | null {
+export function locateProgram(
+  named: string | undefined,
+  searchPath = process.env.PATH ?? '',
+): Program | null {
   if (named === 'off') return null;
-  const folders = (process.env.PATH ?? '').split(delimiter).filter((folder) => folder !== '');
+  const folders = searchPath.split(delimiter).filter((folder) => folder !== '');
   const candidates =
     named === undefined || named === '' ? folders.map((folder) => join(folder, 'ffmpeg')) : [named];
   for (const ffmpeg of candidates) {
@@ -39,8 +42,8 @@ export function locateProgram(named: string | undefined): Program | null {
 }
 
 /** Returns the system's FFmpeg if it has the encoders that are needed, otherwise null. */
-export async function findProgram(named: string | undefined): Promise<Program | null> {
-  const program = locateProgram(named);
+export async function findProgram(named: string | undefined, searchPath?: string): Promise<Program | null> {
+  const program = locateProgram(named, searchPath);
   if (program === null) return null;
   try {
     const { stdout } = await promisify(execFile)(program.ffmpeg, ['-v', 'error', '-encoders']);

@@ -34,8 +34,10 @@ function reasonOf(messages: string): string {
     .split('\n')
     .map((line) => line.replace(/^\[[^\]]*\]\s*/, '').replace(/^file:\S*:\s*/, ''))
     .filter((line) => line.trim() !== '');
-  const told = lines.find((line) => !/^(?:Last message|Error|Conversion)/.test(line)) ?? lines[0];
-  return told === undefined ? 'it cannot be decoded' : told.replace(/file:\S+/g, 'the file').slice(0, 200);
+  const message = lines.find((line) => !/^(?:Last message|Error|Conversion)/.test(line)) ?? lines[0];
+  return message === undefined
+    ? 'it cannot be decoded'
+    : message.replace(/file:\S+/g, 'the file').slice(0, 200);
 }
 
 /** Converts the failure of a program to an error. */

@@ -74,7 +74,7 @@ export async function exifToolVersion(perl: string): Promise<string> {
     killSignal: 'SIGKILL',
   });
   const version = stdout.trim();
-  if (!/^\d+\.\d+$/.test(version)) throw new Error('it does not tell its version');
+  if (!/^\d+\.\d+$/.test(version)) throw new Error('ExifTool reported no valid version');
   return version;
 }
 

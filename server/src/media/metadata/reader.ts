@@ -118,9 +118,9 @@ function faultOf(entries: Entries, sources: ExtractedValues): string | null {
 
 /** Converts what was read to the form that is stored. */
 function metadataIn(entries: Entries, reader: string): Metadata {
-  const told = entries.filter(([key]) => key.includes(':') && !key.startsWith('ExifTool:'));
-  const sources = readSources(indexTags(told));
-  return { outcome: 'read', reader, sources, raw: boundedRaw(told), fault: faultOf(entries, sources) };
+  const tags = entries.filter(([key]) => key.includes(':') && !key.startsWith('ExifTool:'));
+  const sources = readSources(indexTags(tags));
+  return { outcome: 'read', reader, sources, raw: boundedRaw(tags), fault: faultOf(entries, sources) };
 }
 
 /** Returns why a program failed on a file, without messages of intermediate libraries. */

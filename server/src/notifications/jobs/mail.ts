@@ -116,14 +116,11 @@ async function mailDigest(deps: MailDeps, mail: Mail, userRef: number, before: s
   if (wanted.length === 0) return;
   const shown = wanted.slice(0, DIGEST_ITEMS);
   const more = wanted.length > shown.length;
-  const things = more
-    ? `More than ${DIGEST_ITEMS} things`
-    : shown.length === 1
-      ? 'One thing'
-      : `${shown.length} things`;
+  const count = more ? `more than ${DIGEST_ITEMS}` : String(shown.length);
+  const summary = `${count} new notification${shown.length === 1 ? '' : 's'}`;
   await postLetter(deps, mail, recipient, {
-    subject: `${mail.siteName}: ${things.toLowerCase()} happened`,
-    greeting: `Hello ${recipient.account.fullname ?? recipient.username}, ${things.toLowerCase()} happened:`,
+    subject: `${mail.siteName}: ${summary}`,
+    greeting: `Hello ${recipient.account.fullname ?? recipient.username}, you have ${summary}:`,
     items: shown.map((notification) => itemOf(notification, mail.baseUrl)),
     id: `digest.${userRef}.${Date.parse(before)}`,
   });

@@ -29,10 +29,10 @@ interface Notice {
 
 /** The end of every notifying statement: updates open pages, and enqueues mail that is due now. */
 const deliver = sql`called as materialized (
-    select call_out_accounts(array_agg(user_ref)) from told where in_app),
+    select call_out_accounts(array_agg(user_ref)) from notified where in_app),
   mailed as materialized (
     select graphile_worker.add_job('mail-notification', json_build_object('id', id),
-      job_key => 'mail:' || id, max_attempts => ${MAIL_ATTEMPTS}) from told where mail = 'now' and fresh)
+      job_key => 'mail:' || id, max_attempts => ${MAIL_ATTEMPTS}) from notified where mail = 'now' and fresh)
   select (select count(*) from called) as called, (select count(*) from mailed) as mailed,
     (select count(*) from recipients) as seen, (select max(user_ref) from recipients) as last`;
 
@@ -55,7 +55,7 @@ async function notify(db: Database, act: string, notice: Notice): Promise<Progre
   const { kind, actor, post = null, comment = null, request = null, at = null, recipients } = notice;
   const { rows } = await sql<Progress>`
     with recipients as materialized (${recipients}),
-    told as (
+    notified as (
       insert into notifications (user_ref, kind, act, actor_user_ref, post_id, comment_id, request_id, happened_at,
         in_app, mail)
       select w.user_ref, ${kind}, ${act}, ${actor}, ${post}::uuid, ${comment}::uuid, ${request}::uuid,
@@ -149,7 +149,7 @@ async function notifyOfLike(db: Database, post: string, actor: number): Promise<
         join post_likes k on k.post_id = p.id and k.user_ref = ${actor}
       where p.id = ${post} and ${livePost} and not exists (
         select from notified_likes nl where nl.post_id = p.id and nl.actor_user_ref = ${actor})),
-    told as (
+    notified as (
       insert into notifications (user_ref, kind, actor_user_ref, post_id, in_app, mail)
       select w.user_ref, 'like', ${actor}, ${post}::uuid, w.in_app, w.mail from (${recipientsOfKind('like', actor)}) w
       on conflict (user_ref, post_id) where kind = 'like' and read_at is null
@@ -157,7 +157,7 @@ async function notifyOfLike(db: Database, post: string, actor: number): Promise<
       returning id, user_ref, in_app, mail, xmax = 0 as fresh),
     noted as (
       insert into notified_likes (post_id, actor_user_ref, notification_id)
-      select ${post}::uuid, ${actor}, id from told on conflict do nothing),
+      select ${post}::uuid, ${actor}, id from notified on conflict do nothing),
     ${deliver}`.execute(db);
 }
 

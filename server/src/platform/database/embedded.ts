@@ -183,7 +183,7 @@ async function ask(server: EmbeddedConnection, database = server.database): Prom
     if (error.code === '28P01') return 'wrong password';
     const isMissing = error.code === '3D000' && database === server.database;
     if (isMissing) return ask(server, 'postgres');
-    throw new Error(`PostgreSQL refuses us: ${error.message}`, { cause: error });
+    throw new Error(`PostgreSQL refused the connection: ${error.message}`, { cause: error });
   } finally {
     await client.end().catch(() => {});
   }
@@ -233,7 +233,9 @@ function launch({ binDir, cluster, connection, settings, user, logFile, log }: P
   const access = { hba_file: join(cluster, 'pg_hba.conf'), ...settings };
   const given = Object.entries(access).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   const place = ['-D', cluster, '-p', String(PORT), '-k', quoteDirectory(connection.host)];
-  const watcher = guard((error) => log(`PostgreSQL would outlive a kill of this process: ${error.message}`));
+  const watcher = guard((error) =>
+    log(`PostgreSQL would keep running if this process were killed: ${error.message}`),
+  );
   const child = spawn(join(binDir, 'postgres'), [...place, ...given], {
     ...runAs(user),
     // A session of its own: Ctrl-C is meant for us, and we stop it in order.
@@ -266,15 +268,15 @@ async function end({ child, exited }: Server, signal: NodeJS.Signals): Promise<v
 
 /** Waits until the server accepts connections (true) or has ended (false). Crash recovery may take any time. */
 async function untilReady(server: Server, { connection, cluster }: Plan): Promise<boolean> {
-  let heard = Date.now();
+  let lastAnswerAt = Date.now();
   while (server.exit === null) {
     const answer = await ask(connection);
     // Until the pid file is ours, a predecessor may answer on the socket.
     const isOurs = (await readPid(join(cluster, 'postmaster.pid'))) === server.child.pid;
     if (answer === 'ready' && isOurs) return true;
-    if (answer === 'wrong password' && isOurs) throw new PasswordRefused('PostgreSQL refuses our password');
-    if (answer !== 'silent') heard = Date.now();
-    if (Date.now() - heard > SILENT_AT_MOST_MS) throw new Error('PostgreSQL runs but does not answer');
+    if (answer === 'wrong password' && isOurs) throw new PasswordRefused('PostgreSQL rejected the password');
+    if (answer !== 'silent') lastAnswerAt = Date.now();
+    if (Date.now() - lastAnswerAt > SILENT_AT_MOST_MS) throw new Error('PostgreSQL runs but does not answer');
     await sleep(20);
   }
   return false;
@@ -301,16 +303,16 @@ async function startServer(plan: Plan): Promise<Server> {
       await end(server, 'SIGINT');
       throw error;
     }
-    const said = await lastLines(logFile, logged);
-    const reason = whyNotRun(join(binDir, 'postgres'), server.failure, said);
+    const logTail = await lastLines(logFile, logged);
+    const reason = whyNotRun(join(binDir, 'postgres'), server.failure, logTail);
     if (reason !== null) throw new Error(reason);
-    const other = /initialized by PostgreSQL version (\d+)/.exec(said)?.[1];
+    const other = /initialized by PostgreSQL version (\d+)/.exec(logTail)?.[1];
     if (other !== undefined) {
       throw new Error(`the database was made by PostgreSQL ${other}; run vitrine upgrade`);
     }
-    const inTheWay = /lock file .* already exists|another postmaster|still in use/.test(said);
+    const inTheWay = /lock file .* already exists|another postmaster|still in use/.test(logTail);
     if (waited > (inTheWay ? PREDECESSOR_GOES_WITHIN_MS : OTHERS_RETRIED_FOR_MS)) {
-      throw new Error(`PostgreSQL does not start: ${said}`);
+      throw new Error(`PostgreSQL does not start: ${logTail}`);
     }
     await sleep(300);
   }

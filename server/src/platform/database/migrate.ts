@@ -114,7 +114,7 @@ export async function migrate(pool: pg.Pool): Promise<void> {
         throw error;
       }
     }
-    // Asked first, because loading graphile-worker takes longer than anything else in a start without migrations.
+    // Checked first, because loading graphile-worker takes longer than anything else in a start without migrations.
     if (!(await hasCurrentQueue(client))) await createJobQueue(pool);
   } finally {
     await client.query('select pg_advisory_unlock($1)', [MIGRATION_LOCK]).catch(() => {});

@@ -9,6 +9,6 @@ export function unusable(setting: string, error: unknown): unknown {
   if (isOurs) return error;
   // When several addresses all refuse, the error has no message of its own.
   const code = 'code' in error ? String(error.code) : error.name;
-  const told = error.message.trim().replaceAll(/\s*\n\s*/g, '; ');
-  return new DatabaseUnusable(`${setting}: ${told === '' ? code : told}`, { cause: error });
+  const message = error.message.trim().replaceAll(/\s*\n\s*/g, '; ');
+  return new DatabaseUnusable(`${setting}: ${message === '' ? code : message}`, { cause: error });
 }

@@ -44,10 +44,10 @@ export function whyLockedOut(
 ): string | null {
   if (origin === undefined || !URL.canParse(origin)) return null;
   const { protocol, hostname } = new URL(origin);
-  if (!isOwn(origin, host, baseUrl)) return `changes from ${origin}, where you are now, would be refused`;
+  if (!isOwn(origin, host, baseUrl)) return `requests from your current address ${origin} would be refused`;
   const secure = baseUrl?.startsWith('https:') === true;
   if (secure && protocol === 'http:' && !isThisMachine(hostname)) {
-    return `nobody could sign in at ${origin}, where you are now, because browsers keep no secure cookie there`;
+    return `nobody could sign in at your current address ${origin}, because browsers do not keep a secure cookie there`;
   }
   return null;
 }

@@ -22,11 +22,11 @@ const valueFaults = new Set(['22003', '22007', '22008', '22009', '22021', '22P02
  */
 const collisions = new Map([
   // `lock_not_available`: another change holds the lock for long.
-  ['55P03', { told: 'a long change to this is under way; try again later', after: '30' }],
+  ['55P03', { message: 'another change of this object is in progress; try again later', after: '30' }],
   // `deadlock_detected`: two changes waited for each other.
-  ['40P01', { told: 'this and another change were in each other’s way; try again', after: '1' }],
+  ['40P01', { message: 'the change conflicted with a concurrent one; try again', after: '1' }],
   // `foreign_key_violation`: a referenced row, perhaps the caller's own account, was deleted concurrently.
-  ['23503', { told: 'something this refers to was deleted meanwhile; try again', after: '1' }],
+  ['23503', { message: 'something this refers to was deleted meanwhile; try again', after: '1' }],
 ]);
 
 /** A restarting database is usually back by then. */
@@ -67,10 +67,10 @@ function renderFault(error: unknown, isRead: boolean): Rendered {
     };
   }
   if (error instanceof StorageUnavailable) {
-    const told = isRead ? '' : '; nothing was stored';
+    const suffix = isRead ? '' : '; nothing was stored';
     return {
       status: 503,
-      body: { error: `the file storage is not available${told}; try again` },
+      body: { error: `the file storage is not available${suffix}; try again` },
       headers: { 'retry-after': STORAGE_RETRY_SECONDS },
     };
   }
@@ -84,7 +84,7 @@ function renderFault(error: unknown, isRead: boolean): Rendered {
     if (valueFaults.has(code)) return { status: 400, body: { error: 'a value is out of range' } };
     const collision = collisions.get(code);
     if (collision !== undefined) {
-      return { status: 503, body: { error: collision.told }, headers: { 'retry-after': collision.after } };
+      return { status: 503, body: { error: collision.message }, headers: { 'retry-after': collision.after } };
     }
   }
   if (error instanceof Error) {
@@ -148,8 +148,8 @@ export function brokenRequestAnswer(headers: Readonly<Record<string, string>>, l
       return;
     }
     const known = brokenRequests[error.code ?? ''];
-    const { status, error: told } = known ?? { status: '400 Bad Request', error: 'malformed request' };
-    const body = JSON.stringify({ error: told });
+    const { status, error: message } = known ?? { status: '400 Bad Request', error: 'malformed request' };
+    const body = JSON.stringify({ error: message });
     const sent = {
       ...headers,
       'content-type': 'application/json; charset=utf-8',

@@ -37,6 +37,16 @@ function withoutSecrets(url: string): string {
   return (url.split('?')[0] ?? '').replace(/(?<=\/)[A-Za-z0-9]{32}(?=\/|$)/g, '***');
 }
 
+/**
+ * Returns the path and query of a request's target. A target may also be an absolute address (RFC 9112, 3.2.2), whose
+ * host is ignored (HTTP-41).
+ */
+function withoutHost(target: string): string {
+  const rest = /^https?:\/\/[^/?#]+(.*)$/i.exec(target)?.[1];
+  if (rest === undefined) return target;
+  return rest.startsWith('/') ? rest : `/${rest}`;
+}
+
 /** HTTP-15: JSON bodies. */
 const JSON_BYTES = 1024 * 1024;
 
@@ -86,6 +96,8 @@ export async function openServer(options: HttpOptions): Promise<FastifyInstance>
     trustProxy: options.trustedProxies.length > 0 && [...options.trustedProxies],
     bodyLimit: JSON_BYTES,
     genReqId: () => crypto.randomUUID(),
+    // The router accepts absolute targets, but whatever reads the address of a request expects a path.
+    rewriteUrl: ({ url }) => withoutHost(url ?? ''),
     exposeHeadRoutes: true,
     forceCloseConnections: 'idle',
     routerOptions: { maxParamLength: 16_384, ignoreTrailingSlash: true },
@@ -122,14 +134,6 @@ export async function openServer(options: HttpOptions): Promise<FastifyInstance>
     'application/x-www-form-urlencoded',
     { parseAs: 'string', bodyLimit: 10_000 },
     (_, body, done) => done(null, new URLSearchParams(String(body))),
-  );
-  // Raw bytes, for the few operations that take them and validate the content themselves.
-  server.addContentTypeParser(
-    /^(image\/|application\/octet-stream)/,
-    { parseAs: 'buffer' },
-    (_, body, done) => {
-      done(null, body);
-    },
   );
   // Upload chunks are not read here: their operations stream them (UPLOAD-9).
   server.addContentTypeParser('application/offset+octet-stream', (_request, _body, done) => {

@@ -39,7 +39,7 @@ function checkContent(value: unknown, whole: string, depth = 0): void {
     throw refuse(400, `${whole} contains a NUL character`);
   // An unpaired surrogate cannot be stored as sent.
   if (typeof value === 'string' && !value.isWellFormed())
-    throw refuse(400, `${whole} contains half a character`);
+    throw refuse(400, `${whole} contains an unpaired surrogate`);
   if (typeof value === 'number' && !Number.isFinite(value))
     throw refuse(400, `${whole} contains a number that is too large`);
   if (typeof value !== 'object' || value === null) return;

@@ -28,7 +28,7 @@ export function limitFlags(rule: FlagRule, events: WorkerEvents): () => Promise<
     }
   };
   // The emitter's type lists one signature per event; these five agree in what is used here.
-  const on = (event: string, listener: (told: { job: Job; worker: Worker }) => void) =>
+  const on = (event: string, listener: (payload: { job: Job; worker: Worker }) => void) =>
     (events as EventEmitter).on(event, listener);
   on('job:start', ({ job }) => {
     count(job, 1);

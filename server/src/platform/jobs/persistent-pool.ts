@@ -26,9 +26,9 @@ export function persistentPool(pool: pg.Pool, stopping: AbortSignal, log: Fastif
       try {
         return await Reflect.apply(pool.query, pool, given);
       } catch (error) {
-        const told = asUnavailable(error);
-        if (!(told instanceof DatabaseUnavailable) || stopping.aborted) throw told;
-        log.warn({ reason: told.message }, 'a finished job could not be written off; trying again');
+        const failure = asUnavailable(error);
+        if (!(failure instanceof DatabaseUnavailable) || stopping.aborted) throw failure;
+        log.warn({ reason: failure.message }, 'the outcome of a job could not be stored; trying again');
         await sleep(AGAIN_AFTER_MS, undefined, { signal: stopping }).catch(() => {});
       }
     }

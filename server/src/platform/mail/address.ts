@@ -25,8 +25,7 @@ export function readMailServer(text: string): MailServer | string {
   if (url === null || (url.protocol !== 'smtp:' && url.protocol !== 'smtps:') || url.hostname === '') {
     return 'must be an address smtp://host or smtps://host';
   }
-  if ((url.pathname !== '' && url.pathname !== '/') || url.hash !== '')
-    return 'has a path, which mail servers have not';
+  if ((url.pathname !== '' && url.pathname !== '/') || url.hash !== '') return 'must not have a path';
   const unknown = [...url.searchParams.keys()].find((name) => name !== 'tls');
   if (unknown !== undefined) return `has an unknown option ${unknown}`;
   const given = url.searchParams.get('tls');
@@ -34,9 +33,9 @@ export function readMailServer(text: string): MailServer | string {
   if (given !== null && mode === undefined) return `tls must be one of ${modes.join(', ')}`;
   const secure = url.protocol === 'smtps:';
   const parts = decoded([url.username, url.password]);
-  if (parts === null) return 'has a name or password that is not encoded as addresses are';
+  if (parts === null) return 'has a user name or password that is not percent-encoded';
   const [user = '', password = ''] = parts;
-  if (user === '' && password !== '') return 'has a password and no name';
+  if (user === '' && password !== '') return 'has a password but no user name';
   return {
     host: url.hostname.replace(/^\[(.*)\]$/, '$1'),
     port: url.port === '' ? (secure ? 465 : 587) : Number(url.port),

@@ -242,7 +242,7 @@ export function openBucket(settings: S3Settings, { sendingMs = SENDING_MS } = {}
           throw unavailable(`store ${key}`, error);
       }
     }
-    throw new StorageUnavailable(`store ${key}: it changes all the time`);
+    throw new StorageUnavailable(`store ${key}: the object keeps changing`);
   };
 
   return {

@@ -125,7 +125,7 @@ describe('the modes, each done twice', () => {
 
   // EXTRACT-3
   test('skip_if_set, which is also the empty mode, and replace', async () => {
-    for (const [mode, outcome, standing] of [
+    for (const [mode, outcome, storedText] of [
       ['', 'kept', 'a'],
       ['skip_if_set', 'kept', 'a'],
       ['replace', 'written', 'b'],
@@ -133,7 +133,7 @@ describe('the modes, each done twice', () => {
       const field = await define(library, 'text');
       expect(await twice(field, 'a', mode)).toBe('written');
       expect([mode, await write(field, 'b', mode)]).toEqual([mode, outcome]);
-      expect(await stands(field)).toEqual([standing, 'exif']);
+      expect(await stands(field)).toEqual([storedText, 'exif']);
     }
   });
 

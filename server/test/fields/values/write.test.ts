@@ -263,7 +263,7 @@ describe('a reference', () => {
   });
 
   // VALUE-11
-  test('to what the reader is not shown leaves no trace, in lists and in the history', async () => {
+  test('to an asset that the reader is not shown is omitted everywhere, including the history', async () => {
     const field = await define(library, 'reference');
     const [secret, plain] = [await add('Secret'), await add('Plain')];
     await put(field, { value_ref: plain.id });
@@ -359,6 +359,18 @@ test('the history has every change, newest first, in pages, until the asset is p
   await purge(db);
   const left = db.selectFrom('field_value_history').select('id').where('subject_id', '=', id);
   expect(await left.execute()).toEqual([]);
+});
+
+// VALUE-12
+test('the history is empty while the field does not apply to the asset, as the value is', async () => {
+  const field = await define(library, 'text');
+  await put(field, { value_text: 'a' });
+  const limitTo = (applies_to: number[]) =>
+    db.updateTable('fields').set({ applies_to }).where('id', '=', field).execute();
+  await limitTo([3]);
+  expect([await valueIn(field), await history(field)]).toEqual([undefined, []]);
+  await limitTo([]);
+  expect(await history(field)).toHaveLength(1);
 });
 
 // FIELD-22, FIELD-23

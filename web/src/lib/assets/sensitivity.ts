@@ -20,7 +20,10 @@ export function sensitivityChoices(asset: ShownAsset): readonly Sensitivity[] {
     : ['posts', 'org', 'public', 'restricted'];
 }
 
-/** ASSET-12: the sensitivity is present only for its owner and administrators. What a peer shares is changed there. */
+/**
+ * ASSET-12: the sensitivity is present only for its owner and administrators. Mirrored content is changed only at its
+ * origin.
+ */
 export function mayChange(asset: ShownAsset): boolean {
   return asset.sensitivity !== undefined && asset.origin === undefined;
 }

@@ -113,14 +113,8 @@ export function isWiderThan(sensitivity: Sensitivity, visibility: Visibility): b
   return sensitivity === 'org' && isNarrow(visibility);
 }
 
-/** The audiences for a new post or collection, from the default to the narrowest. */
-export const visibilities: readonly Visibility[] = [
-  'org-only',
-  'public',
-  'followers',
-  'explicit-share',
-  'private',
-];
+/** The audiences for a new post or collection, from the default to the narrowest: the keys of `wordsOf`. */
+export const visibilities = Object.keys(postWords) as Visibility[];
 
 /** Returns whether a card shows the audience of the post: only if it is narrower than everyone here. */
 export function isNarrow(visibility: Visibility): boolean {

@@ -62,7 +62,7 @@ export function fieldStateOf({ state, field }: PeerField): { label: string; text
 
 /** Describes how many objects have a value of the field, and how many of these values are not used here. */
 export function countLine({ value_count: values, unused_count: unused }: PeerField): string {
-  if (values === 0) return 'Nothing that they share now has a value.';
+  if (values === 0) return 'Nothing they currently share has a value.';
   const all = values === 1 ? '1 value' : `${values} values`;
   return unused === 0 ? `${all}.` : `${all}, ${unused} of them not used.`;
 }

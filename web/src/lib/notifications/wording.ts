@@ -57,7 +57,7 @@ export function sentenceOf(notification: Notification): Piece[] {
     case 'mention':
       return [who, plain(' mentioned you in '), title];
     case 'follow':
-      return [who, plain(' follows you now')];
+      return [who, plain(' started following you')];
     case 'like': {
       const others = actor_count - 1;
       const more = others < 1 ? [] : [plain(` and ${others === 1 ? 'one other' : `${others} others`}`)];

@@ -11,7 +11,7 @@ type Whose = Pick<Post, 'author_user_ref' | 'team_id' | 'origin'>;
 export function mayEdit(post: Whose, user: SessionUser | null, held?: TeamCapabilities): boolean {
   return (
     user !== null &&
-    // What a peer shares is changed there.
+    // Mirrored content is changed only at its origin.
     post.origin === undefined &&
     (post.author_user_ref === user.ref || holdsIn(user, held, 'posts.admin', post.team_id))
   );

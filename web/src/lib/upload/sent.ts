@@ -48,6 +48,6 @@ export function assetIn(answer: unknown): SentAsset | undefined {
 
 /** Returns the error text of a response. */
 export function errorIn(status: number, answer: unknown, otherwise: string): CallError {
-  const said = memberOf(answer, 'error');
-  return new CallError(status, typeof said === 'string' ? said : otherwise);
+  const message = memberOf(answer, 'error');
+  return new CallError(status, typeof message === 'string' ? message : otherwise);
 }

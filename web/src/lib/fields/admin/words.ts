@@ -42,7 +42,7 @@ export const termStatusWords: Readonly<Record<TermStatus, InWords>> = {
   active: { label: 'In use', explanation: 'Offered for new values.' },
   deprecated: {
     label: 'Deprecated',
-    explanation: 'Not offered any more; still shown where it was chosen.',
+    explanation: 'No longer offered; still shown where it was chosen.',
   },
   archived: {
     label: 'Archived',

@@ -133,8 +133,8 @@ const words: readonly (readonly [keyof PostEdit, string])[] = [
 /** Describes the differences between two states of a post; empty if the form shows none. */
 export function changedInWords(before: Post, after: Post): string[] {
   const [was, is] = [editOf(before), editOf(after)];
-  const changed = words.flatMap(([key, said]) =>
-    JSON.stringify(was[key]) === JSON.stringify(is[key]) ? [] : [said],
+  const changed = words.flatMap(([key, label]) =>
+    JSON.stringify(was[key]) === JSON.stringify(is[key]) ? [] : [label],
   );
   if (before.draft !== after.draft) changed.push(after.draft ? 'it is a draft again' : 'it was published');
   return changed;
