@@ -2,7 +2,7 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
-import { expect } from 'vitest';
+import { beforeEach, expect } from 'vitest';
 import { createAccount, createFirstAdministrator } from '../../src/identity/accounts.ts';
 import { writeSetting } from '../../src/settings.ts';
 import { startWorkerFor } from '../../src/worker.ts';
@@ -45,6 +45,16 @@ async function furnish({ address, directory, stop }: Service): Promise<Studio> {
   const browser = await sharedBrowser();
   const faults: string[] = [];
   const contexts: BrowserContext[] = [];
+
+  // A failed wait says only what is missing. Prints what was there instead.
+  beforeEach(({ onTestFailed }) =>
+    onTestFailed(async () => {
+      for (const page of contexts.flatMap((context) => context.pages())) {
+        const shown = await page.locator('body').ariaSnapshot({ timeout: 2000 }).catch(String);
+        console.error(`When the test failed, ${page.url()} showed:\n${shown}`);
+      }
+    }),
+  );
 
   async function openPage(given: BrowserContextOptions = {}): Promise<Page> {
     const context = await browser.newContext({
