@@ -85,6 +85,14 @@ export function listedPostsAndTrash(caller: Caller): Predicate {
   return holds(caller, 'system.admin') ? sql`(p.deleted_at is not null or not p.draft)` : listedPosts(caller);
 }
 
+/**
+ * Posts that some response shows this caller: readable ones and, for `system.admin`, the trash. Statements that read
+ * posts by their ids repeat this rule, because it may have changed since the ids were selected (decision 371).
+ */
+export function showablePosts(caller: Caller): Predicate {
+  return holds(caller, 'system.admin') ? sql`true` : readablePosts(caller);
+}
+
 /** `draft=true`: the caller's own drafts, and every draft for `posts.admin` (POST-9). */
 export function listedDrafts(caller: Caller): Predicate {
   if (caller.kind === 'anonymous') return sql`false`;

@@ -54,7 +54,7 @@ export const create = handle(createPost, async ({ db, ladder }, { caller, body }
     ...body.members.map((member) => member.asset_id),
     ...(thumbnail === null ? [] : [thumbnail]),
   ];
-  const id = await db.transaction().execute(async (tx) => {
+  const post = await db.transaction().execute(async (tx) => {
     await checkAssets(tx, caller, named);
     if (body.team_id !== undefined) await checkAssignable(tx, caller, body.team_id);
     const id = await insertPost(tx, caller.ref, body);
@@ -63,9 +63,8 @@ export const create = handle(createPost, async ({ db, ladder }, { caller, body }
       await announce(tx, { what: 'post', post: id, actor: caller.ref });
       await notifyFollowers(tx, id);
     }
-    return id;
+    return readPost(tx, caller, ladder, id);
   });
-  const post = await readPost(db, caller, ladder, id);
-  if (post === null) throw new Error(`post ${id} is not readable by its author`);
+  if (post === null) throw new Error('the created post is not readable by its author');
   return { status: 201, body: post };
 });

@@ -30,6 +30,8 @@ export const ofAsset = handle(listAssetPosts, async (deps, { caller, params }) =
   const row = rows[0];
   if (row === undefined) throw notFound();
   const items = await writePosts(deps, caller, row.ids, true);
-  const text = `{"items":[${items.join(',')}],"withheld_count":${row.withheld}}`;
+  // Posts that were withdrawn between the statements are withheld now.
+  const withheld = row.withheld + row.ids.length - items.length;
+  const text = `{"items":[${items.join(',')}],"withheld_count":${withheld}}`;
   return { status: 200, body: new JsonText<AnswerOf<typeof listAssetPosts>>(text) };
 });

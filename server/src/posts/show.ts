@@ -7,6 +7,7 @@ import { liveAsset } from '../access/assets.ts';
 import type { Caller } from '../access/caller.ts';
 import { liveComment } from '../access/comments.ts';
 import { identityJson, originJson } from '../access/identities.ts';
+import { showablePosts } from '../access/posts.ts';
 import { type AssetRow, assetColumns, assetJoins, shownAsset } from '../assets/show.ts';
 import type { Rung } from '../media/ladder.ts';
 import type { Columns, Database } from '../platform/database/pool.ts';
@@ -104,7 +105,7 @@ export const anyOf = (ids: readonly string[]) => sql`any(array(select unnest(${i
 async function readPosts(db: Database, caller: Caller, ids: readonly string[]): Promise<PostRow[]> {
   const { rows } = await sql<PostRow>`select ${postColumns(caller)}
     from posts p left join users u on u.ref = p.author_user_ref
-    where p.id = ${anyOf(ids)}`.execute(db);
+    where p.id = ${anyOf(ids)} and ${showablePosts(caller)}`.execute(db);
   return rows;
 }
 
@@ -226,8 +227,8 @@ export interface ShowOptions {
 }
 
 /**
- * Returns the posts with these ids, in this order, as the caller sees them, in two statements. The ids must come from a
- * statement under the read rule; only withheld members are left out here.
+ * Returns the posts with these ids, in this order, as the caller sees them, in two statements. Leaves out posts that the
+ * caller may not read (any more), and withheld members.
  */
 export async function showPosts(
   db: Database,

@@ -40,7 +40,7 @@ async function move(
   postId: string,
   { from, to, event, refusal }: Move,
 ) {
-  await db.transaction().execute(async (tx) => {
+  const moved = await db.transaction().execute(async (tx) => {
     const post = await lockEditable(tx, caller, postId);
     const { rows } = await sql`
       update posts set updated_at = ${nextUpdatedAt},
@@ -54,10 +54,11 @@ async function move(
     await notifyPeers(tx, { activity: 'update', kind: 'post', objectId: post.id, actorRef: caller.ref });
     await recordEvent(tx, caller, { event, target: { kind: 'post', id: post.id } });
     if (to === 'published') await announce(tx, { what: 'post', post: post.id, actor: caller.ref });
+    return readPost(tx, caller, ladder, postId);
   });
-  const post = await readPost(db, caller, ladder, postId);
-  if (post === null) throw notFound();
-  return { status: 200 as const, body: post };
+  // The caller's rights ended meanwhile.
+  if (moved === null) throw notFound();
+  return { status: 200 as const, body: moved };
 }
 
 export const publish = handle(publishPost, (deps, { caller, params }) =>

@@ -4,6 +4,7 @@ import { liveAsset, shownAssets } from '../access/assets.ts';
 import type { Caller } from '../access/caller.ts';
 import { liveComment } from '../access/comments.ts';
 import { ownerName } from '../access/identities.ts';
+import { showablePosts } from '../access/posts.ts';
 import {
   assetJoins,
   type FullRow,
@@ -86,7 +87,7 @@ async function readPostVersions(
     select p.id, ${postVersion} as version, p.cover_asset_id, ${liveThumbnail} as cover_thumbnail_asset_id, p.cover_focal_x,
       p.cover_focal_y, p.cover_focal_asset_id, ${coverProvenance} as cover_provenance, ${likedBy(caller)} as liked
     from posts p left join users u on u.ref = p.author_user_ref
-    where p.id = ${anyOf(ids)}`.execute(db);
+    where p.id = ${anyOf(ids)} and ${showablePosts(caller)}`.execute(db);
   return rows;
 }
 
@@ -121,7 +122,7 @@ async function textsOfPosts(
   if (missing.length === 0) return found;
   const { rows } = await sql<PostRow & { version: string | null }>`
     select ${postColumns(caller)}, ${postVersion} as version from posts p left join users u on u.ref = p.author_user_ref
-    where p.id = ${anyOf(missing)}`.execute(db);
+    where p.id = ${anyOf(missing)} and ${showablePosts(caller)}`.execute(db);
   for (const row of rows) {
     const text = JSON.stringify(commonPost(row)).slice(0, -1);
     if (row.version !== null) postTexts.set(`${caller.kind} ${row.id}`, { version: row.version, text });
@@ -179,7 +180,7 @@ export async function writtenPosts(
   const written = new Map<string, string>();
   for (const post of posts) {
     const text = texts.get(post.id);
-    // The post was deleted between the two statements.
+    // The post was deleted or withdrawn between the two statements.
     if (text === undefined) continue;
     const own = membersOf.get(post.id) ?? [];
     const given = own.filter(({ asset_id }) => {

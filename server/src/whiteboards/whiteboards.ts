@@ -10,7 +10,7 @@ import type { Caller } from '../access/caller.ts';
 import { deletableWhiteboards } from '../access/comments.ts';
 import { identityJson } from '../access/identities.ts';
 import { readablePosts } from '../access/posts.ts';
-import { checkReadable } from '../access/readable-posts.ts';
+import { checkReadable, isReadable } from '../access/readable-posts.ts';
 import { handle } from '../handle.ts';
 import type { Database } from '../platform/database/pool.ts';
 import { newestFirst } from '../platform/http/page.ts';
@@ -72,7 +72,8 @@ export const create = handle(createWhiteboard, async ({ db }, { caller, params, 
 export const list = handle(listWhiteboards, async ({ db }, { caller, params, query }) => {
   await checkReadable(db, caller, params.id);
   const page = newestFirst(query, 'w.created_at', 'w.id');
-  const rows = await readWhiteboards(db, caller, sql`w.post_id = ${params.id} and ${page.after}`, page.order);
+  const which = sql<boolean>`w.post_id = ${params.id} and ${isReadable(caller, params.id)} and ${page.after}`;
+  const rows = await readWhiteboards(db, caller, which, page.order);
   const cut = page.cut(rows, (row) => ({ at: row.created_at, id: row.id }));
   return { status: 200, body: { items: cut.rows.map(show), next_cursor: cut.next } };
 });
