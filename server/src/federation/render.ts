@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { administers } from '../access/accounts.ts';
 import { type PeerCaller, postsDiscussedWith, shareInForce } from '../access/federation.ts';
 import type { Deps } from '../deps.ts';
 import type { Database } from '../platform/database/pool.ts';
@@ -21,8 +22,8 @@ import {
 } from './render-objects.ts';
 
 /**
- * The account that signs: the one that acted, else the one that shared the object with the peer. Likes and comments are
- * signed only by their author; null if that account is gone.
+ * The account that signs: the one that acted, else the one that shared the object with the peer, else an administrator.
+ * Likes and comments are signed only by their author; null if that account is gone.
  */
 async function signerOf(deps: Deps, row: OutboxRow): Promise<ActorKeys | null> {
   const acted = row.actor_ref === null ? null : await readActorKeys(deps, row.actor_ref);
@@ -31,12 +32,11 @@ async function signerOf(deps: Deps, row: OutboxRow): Promise<ActorKeys | null> {
     row.activity === 'unlike' ||
     (row.kind === 'comment' && row.activity !== 'delete');
   if (acted !== null || isPersonal) return acted;
-  const { rows } = await sql<{
-    ref: number;
-  }>`select u.ref from federation_shares s join users u on u.ref = s.granted_by_user_ref
-    where s.peer_id = ${row.peer_id} order by s.object_id = ${row.object_id} desc, s.granted_at desc limit 1`.execute(
-    deps.db,
-  );
+  const { rows } = await sql<{ ref: number }>`
+    (select u.ref from federation_shares s join users u on u.ref = s.granted_by_user_ref
+      where s.peer_id = ${row.peer_id} order by s.object_id = ${row.object_id} desc, s.granted_at desc limit 1)
+    union all (select u.ref from users u where ${administers} order by u.ref limit 1)
+    limit 1`.execute(deps.db);
   return rows[0] === undefined ? null : readActorKeys(deps, rows[0].ref);
 }
 

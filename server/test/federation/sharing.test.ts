@@ -44,6 +44,21 @@ describe('a post shared with a peer', () => {
     }
   });
 
+  // FED-20, FED-33
+  test('leaves nothing there when its author’s account is deleted right after ending the share', async () => {
+    const leaver = await harbour.join('leaver');
+    const title = 'Last light';
+    const post = await publish(leaver, [await upload(leaver, plainFile())], { title });
+    const params = target(post.id);
+    await leaver.ok('putPostPeer', { params, body: { scope: 'view' } });
+    await settle(harbour, studio);
+    expect(await titlesOf(studio.root)).toContain(title);
+    await leaver.ok('deletePostPeer', { params });
+    await harbour.root.ok('deleteUser', { params: { ref: leaver.ref } });
+    await settle(harbour, studio);
+    expect(await titlesOf(studio.root)).not.toContain(title);
+  });
+
   // FED-20, FED-30, FED-31, FED-32, FED-33, FED-34, FED-40, FED-41, FED-42
   test('appears there with its pictures, takes comments and likes from both sides, and leaves nothing when it is revoked', async () => {
     const title = 'Morning at the quay';
