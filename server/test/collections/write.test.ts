@@ -61,7 +61,7 @@ describe('POST /collections', () => {
   });
 
   // COLLECTION-4
-  test('and a change are 400 with control characters in a name or an impossible expiry', async () => {
+  test('refuses control characters in a name and an impossible expiry with 400, as a change does', async () => {
     const kept = await collect(mara, 'kept');
     const before = (await everyCollection(mara, { mine: true, limit: 200 })).length;
     for (const [name, body] of Object.entries(bad)) {

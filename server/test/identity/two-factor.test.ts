@@ -273,7 +273,7 @@ describe('the code of the app is accepted', () => {
     expect(await accept(lotte, codeNow(lotte.secret, 1))).toBe('totp');
   });
 
-  test('neither before the enrolment is confirmed, nor when it confirmed it', async () => {
+  test('only after the enrolment is confirmed, and not if it confirmed it', async () => {
     const account = await library.join('mina');
     const { secret_base32: secret } = await account.ok('enrollTwoFactor');
     const mina = { account };
@@ -295,7 +295,7 @@ describe('the code of the app is accepted', () => {
     }
   });
 
-  test('not at another account', async () => {
+  test('only at its own account', async () => {
     const [orla, pia] = [await turnOn('orla'), await turnOn('pia')];
     expect(await accept(orla, codeNow(pia.secret))).toBeNull();
     expect(await accept(orla, pia.codes[0])).toBeNull();
@@ -378,7 +378,7 @@ describe('disabling', () => {
     for (const code of [codeNow(secret, 1), codes[0]]) expect(await accept(yara, code)).toBeNull();
   });
 
-  test('and renewing recovery codes count wrong passwords, and lock the name', async () => {
+  test('counts wrong passwords and locks the name, as renewing recovery codes does', async () => {
     const { account, codes } = await turnOn('zita');
     const refusals = async (current_password: string) => {
       for (const operation of ['disableTwoFactor', 'renewRecoveryCodes'] as const)

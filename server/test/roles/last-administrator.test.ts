@@ -95,7 +95,7 @@ describe('the last `system.admin` cannot be lost', () => {
     }
   });
 
-  test('but to another administrator, also by a role that inherits it', async () => {
+  test('unless another administrator remains, also by a role that inherits it', async () => {
     const { db } = library.deps;
     const id = '00000000-0000-4000-8000-00000000cccc';
     await db.insertInto('roles').values({ id, code: 'owner', label: 'Owner', parent_id: admin }).execute();
