@@ -80,10 +80,14 @@ export function assetColumns(
     (select json_agg(${trackJson} order by s.lang) from subtitles s where s.asset_id = a.id) as subtitle_tracks,
     a.metadata, a.state_id as asset_state_id, a.team_id as asset_team_id, ${originJson('a')} as origin, a.processing_status,
     f.renditions ? 'col' as has_col, f.renditions ?& ${keys}::text[] as has_ladder,
-    f.renditions ? 'sprites.vtt' as has_cues, f.thumbhash, f.pixel_width, f.pixel_height, ${cardColumn(caller)} as card_fields,
+    f.renditions ? 'sprites.vtt' as has_cues, ${thumbhashColumn},
+    f.pixel_width, f.pixel_height, ${cardColumn(caller)} as card_fields,
     a.created_at as asset_created_at, a.updated_at as asset_updated_at,
     a.deleted_at as asset_deleted_at, a.deleted_reason as asset_deleted_reason`;
 }
+
+/** MEDIA-11: only pictures have a thumbhash, although other files with previews have one in the database. */
+export const thumbhashColumn = sql`case when f.mime like 'image/%' then f.thumbhash end as thumbhash`;
 
 export const assetJoins = sql`join files f on f.hash = a.file_hash left join users o on o.ref = a.owner_user_ref`;
 

@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import { type LinkVisitor, linkedAssets, linkedPosts, passedOn } from '../access/links.ts';
+import { thumbhashColumn } from '../assets/show.ts';
 import type { Columns, Database } from '../platform/database/pool.ts';
 import { type NestedPlaceKey, nestedCursorAfter } from '../platform/http/cursor.ts';
 
@@ -26,7 +27,7 @@ export interface ShownRow
 }
 
 const columns = sql`a.id, a.title, a.description, f.mime, f.extension, a.file_name, a.file_hash, f.size_bytes,
-  f.pixel_width, f.pixel_height, f.thumbhash, a.processing_status, f.renditions, a.created_at`;
+  f.pixel_width, f.pixel_height, ${thumbhashColumn}, a.processing_status, f.renditions, a.created_at`;
 
 /** Rows after a key, which begins with the position of the post in a collection. */
 function after(from: NestedPlaceKey | null, outer: RawBuilder<unknown>): RawBuilder<boolean> {

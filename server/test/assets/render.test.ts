@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { originalKey } from '../../src/platform/storage/object-key.ts';
 import { requestAs } from '../support/client.ts';
 import { objectPath, openLibrary, upload } from '../support/library.ts';
-import { animatedGif, cmykJpeg, jpeg, png, svg } from '../support/pictures.ts';
+import { animatedGif, cmykJpeg, jpeg, plainText, png, svg } from '../support/pictures.ts';
 
 const library = await openLibrary();
 const mara = await library.join('mara');
@@ -49,6 +49,12 @@ describe('the preview ladder', () => {
       [small, 'hires', [90, 60]],
     ] as const)
       expect([key, (await variant(of, key)).shape]).toEqual([key, shape]);
+  });
+
+  // MEDIA-11
+  test('is rendered for a text, which has no thumbhash', async () => {
+    const asset = await shown(await rendered(plainText()));
+    expect(asset).toMatchObject({ preview_available: true, thumbhash: null });
   });
 
   // ASSET-32
