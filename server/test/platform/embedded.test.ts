@@ -23,6 +23,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { reachableByDatabaseUser } from '../../src/platform/database/database-user.ts';
 import { embeddedConnection, LibraryInUse, socketDirectory } from '../../src/platform/database/embedded.ts';
 import { findBinaries, installedDirectory } from '../../src/platform/database/embedded-binaries.ts';
+import { readPid } from '../../src/platform/database/embedded-orphan.ts';
 import { isAlive, postmasterOf } from '../support/process.ts';
 import {
   ask,
@@ -200,10 +201,8 @@ describe('killed with -9', () => {
     const child = spawn(process.execPath, args, { cwd: serverDir, stdio: 'ignore' });
     children.push(child);
     const pidFile = join(dataDir, 'postgres', 'postmaster.pid');
-    let postmaster = Number.NaN;
-    while (!(postmaster > 1)) {
-      postmaster = Number((await readFile(pidFile, 'utf8').catch(() => '')).split('\n')[0]);
-    }
+    let postmaster: number | null = null;
+    while (postmaster === null) postmaster = await readPid(pidFile);
     child.kill('SIGKILL');
     expect(await untilGone(postmaster)).toBe(true);
   });
@@ -287,6 +286,13 @@ describe('reports in one line why it cannot start:', () => {
     await mkdir(binDir, { mode: 0o755 });
     await writeFile(join(binDir, 'initdb'), '#!/lib/no-such-loader\n', { mode: 0o755 });
     expect(await refusal(fresh, { binDir })).toMatch(/glibc.*DATABASE_URL/);
+    // With a library that another installation created.
+    const server = join(binDir, 'postgres');
+    expect(await refusal(dataDir, { binDir })).toBe(`there is no ${server}`);
+    await writeFile(server, '#!/lib/no-such-loader\n', { mode: 0o755 });
+    expect(await refusal(dataDir, { binDir })).toMatch(/glibc.*DATABASE_URL/);
+    await chmod(server, 0o644);
+    expect(await refusal(dataDir, { binDir })).toBe(`PostgreSQL's user may not run ${server}`);
   });
 
   test('another file in place of the cluster', async () => {

@@ -79,6 +79,18 @@ export async function closeLibraries(): Promise<void> {
 /** The size of a library's pool: small, because every connection reads the catalogs and plans statements itself. */
 export const CONNECTIONS = 4;
 
+/**
+ * Waits until the service listens to notifications. It reads its previews' sizes then, which would otherwise count among
+ * the statements of a test.
+ */
+async function untilListening({ db, listener }: Pick<DatabasePool, 'db' | 'listener'>): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const end = listener.hear('tests', () => resolve());
+  await promise;
+  end();
+  await sql`select`.execute(db);
+}
+
 /** Opens a library that closes after the file's tests. `env` are settings over the tests' own. */
 export async function openLibrary(
   env: Record<string, string> = {},
@@ -121,6 +133,7 @@ export async function openLibrary(
       ...(webDir === undefined ? {} : { webDir }),
     });
     const at = await service.server.listen({ host: '127.0.0.1', port: 0 });
+    await untilListening(database);
     return { ...service, database, replica, at };
   };
   const first = await openOne();

@@ -1,19 +1,19 @@
 import { spawn } from 'node:child_process';
 import { readFile, readlink, realpath, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** Asks a server to stop when this process exits. */
 export interface Guard {
-  /** Makes this process the one that is asked to stop. */
-  watch(pid: number): void;
+  /** Takes the id of the process that is asked to stop. */
+  pipe: Writable;
   dismiss(): void;
 }
 
 /**
  * Asks PostgreSQL to stop when this process exits for any reason: a shell reads a pipe that only our exit closes. The
- * shell starts before the server, so that a kill can leave the server running only within a short moment. `cannot` is
- * called when there is no shell.
+ * server must be started with `reporting`. `cannot` is called when there is no shell.
  */
 export function guard(cannot: (error: Error) => void): Guard {
   const script = `read -r pid || exit 0
@@ -32,10 +32,22 @@ export function guard(cannot: (error: Error) => void): Guard {
   // Without the shell nothing reads the pipe; `cannot` has been called.
   child.stdin.on('error', () => {});
   child.unref();
-  return {
-    watch: (pid) => child.stdin.write(`${pid}\n`),
-    dismiss: () => child.kill('SIGKILL'),
-  };
+  return { pipe: child.stdin, dismiss: () => child.kill('SIGKILL') };
+}
+
+/**
+ * Returns the arguments of a shell that reports its process id to a guard, whose pipe is its file descriptor 3, and then
+ * becomes this program. It reports itself, because a kill of this process between starting it and reporting it would
+ * leave it running.
+ */
+export function reporting(program: string, args: readonly string[]): string[] {
+  return ['-c', `trap '' PIPE; echo $$ >&3; exec "$0" "$@" 3>&-`, program, ...args];
+}
+
+/** Returns why the shell could not become the program, by its exit code as POSIX defines it; null if it could. */
+export function execFailure(exitCode: number | null): Error | null {
+  const code = exitCode === 127 ? 'ENOENT' : exitCode === 126 ? 'EACCES' : null;
+  return code === null ? null : Object.assign(new Error(code), { code });
 }
 
 /** Returns the process that a PostgreSQL lock file names; null when there is none. */

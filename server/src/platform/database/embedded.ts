@@ -16,7 +16,7 @@ import {
 } from './database-user.ts';
 import { findBinaries, whyNotRun } from './embedded-binaries.ts';
 import { prepareCluster, runAs } from './embedded-cluster.ts';
-import { clearOrphan, guard, readPid } from './embedded-orphan.ts';
+import { clearOrphan, execFailure, guard, readPid, reporting } from './embedded-orphan.ts';
 import { keepRunning, type ServerExit } from './embedded-restart.ts';
 import { keepSecret, readSecret, replaceFile, verifierOf } from './embedded-secret.ts';
 import { type InstanceLock, LibraryInUse, lockInstance } from './instance-lock.ts';
@@ -236,13 +236,12 @@ function launch({ binDir, cluster, connection, settings, user, logFile, log }: P
   const watcher = guard((error) =>
     log(`PostgreSQL would keep running if this process were killed: ${error.message}`),
   );
-  const child = spawn(join(binDir, 'postgres'), [...place, ...given], {
+  const child = spawn('/bin/sh', reporting(join(binDir, 'postgres'), [...place, ...given]), {
     ...runAs(user),
     // A session of its own: Ctrl-C is meant for us, and we stop it in order.
     detached: true,
-    stdio: ['ignore', logFd, logFd],
+    stdio: ['ignore', logFd, logFd, watcher.pipe],
   });
-  if (child.pid !== undefined) watcher.watch(child.pid);
   closeSync(logFd);
   const { promise, resolve } = Promise.withResolvers<ServerExit>();
   const server: Server = { child, exited: promise, exit: null, failure: null };
@@ -255,7 +254,10 @@ function launch({ binDir, cluster, connection, settings, user, logFile, log }: P
     server.failure = error;
     if (child.pid === undefined) recordExit({ code: null, signal: null });
   });
-  child.once('exit', (code, signal) => recordExit({ code, signal }));
+  child.once('exit', (code, signal) => {
+    server.failure = execFailure(code);
+    recordExit({ code, signal });
+  });
   return server;
 }
 
