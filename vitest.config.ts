@@ -4,8 +4,8 @@ export default defineConfig({
   test: {
     include: ['contract/test/**/*.test.ts', 'server/test/**/*.test.ts', 'web/test/**/*.test.ts'],
     pool: 'threads',
-    // One more than the cores of a small machine: tests also wait for browsers, decoders and processes.
-    maxWorkers: 3,
+    // Two more than the cores of a small machine: tests also wait for browsers, decoders and processes.
+    maxWorkers: 4,
     // Files share nothing but code: loading it once for all of them saves a third of the time.
     isolate: false,
     globalSetup: ['server/test/support/template.ts'],
