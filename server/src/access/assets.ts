@@ -118,8 +118,8 @@ function plainlyShown(caller: Caller): Predicate {
 }
 
 /**
- * FEED-3: leaves out posts `p` that have members but none that is shown, except the caller's own. Most posts have a member that every caller of a kind is shown; only for the others, the rule of each member is
- * evaluated. Part of the statement, so that pages are never short. Scalar subqueries, which end with the first shown
+ * FEED-3: leaves out posts `p` that have members but none that is shown, except the caller's own. Most posts have a
+ * member that every caller of a kind is shown; only for the others, the rule of each member is evaluated. Part of the statement, so that pages are never short. Scalar subqueries, which end with the first shown
  * member: PostgreSQL plans an `exists` here as a hash over all members, for a page of 24 posts.
  */
 export function feedKeeps(caller: Caller): Predicate {
@@ -131,8 +131,8 @@ export function feedKeeps(caller: Caller): Predicate {
 }
 
 /**
- * Posts that are in the caller's feed without filters: listed ones, so no drafts (POST-7), and none of placeholders only, if
- * the caller hides these (FEED-3).
+ * Posts of the caller's feed without filters, which collections and searches show, too: listed ones, so no drafts
+ * (POST-7), and none of placeholders only, if the caller hides these (FEED-3).
  */
 export function feedPosts(caller: Caller): Predicate {
   return hidesRestricted(caller)

@@ -34,11 +34,6 @@ export function editableCollections(caller: Caller): Predicate {
   return sql`(c.deleted_at is null and c.owner_user_ref = ${caller.ref})`;
 }
 
-/** Posts that a collection shows, counts and takes its covers from. */
-export function collectedPosts(caller: Caller): Predicate {
-  return feedPosts(caller);
-}
-
 /** Posts of a collection that its editor can name: readable ones, including the editor's drafts. */
 export function arrangedPosts(caller: Caller): Predicate {
   return readablePosts(caller);
@@ -51,7 +46,7 @@ export function collectionsShowing(caller: Caller, postId: string): Predicate {
       ? sql``
       : sql` or (c.owner_user_ref = ${caller.ref} and ${arrangedPosts(caller)})`;
   return sql`exists (select from collection_posts cp join posts p on p.id = cp.post_id
-    where cp.collection_id = c.id and cp.post_id = ${postId} and (${collectedPosts(caller)}${own}))`;
+    where cp.collection_id = c.id and cp.post_id = ${postId} and (${feedPosts(caller)}${own}))`;
 }
 
 /** Posts of one collection, none if the caller may not open it; for post lists with a rule of their own. */

@@ -3,9 +3,9 @@ import type { Origin } from '@vitrine/contract/federation';
 import type { PostAuthor } from '@vitrine/contract/identity';
 import { countedPosts } from '@vitrine/contract/limits';
 import { type RawBuilder, sql } from 'kysely';
-import { servedAssets, shownAssets } from '../access/assets.ts';
+import { feedPosts, servedAssets, shownAssets } from '../access/assets.ts';
 import type { Caller } from '../access/caller.ts';
-import { collectedPosts, readableCollections } from '../access/collections.ts';
+import { readableCollections } from '../access/collections.ts';
 import { identityJson, originJson } from '../access/identities.ts';
 import type { Columns, Database } from '../platform/database/pool.ts';
 import { notFound } from '../platform/http/refuse.ts';
@@ -57,7 +57,7 @@ function pictureOfPost(caller: Caller): RawBuilder<unknown> {
 function coversJson(caller: Caller): RawBuilder<unknown> {
   const pictured = sql`from collection_posts cp join posts p on p.id = cp.post_id
     cross join lateral ${pictureOfPost(caller)} picture
-    where cp.collection_id = c.id and ${collectedPosts(caller)}`;
+    where cp.collection_id = c.id and ${feedPosts(caller)}`;
   const columns = sql`cp.position, cp.post_id, picture.asset_id, picture.preview_available`;
   return sql`(select json_agg(json_build_object('asset_id', one.asset_id,
       'preview_available', one.preview_available) order by one.turn, one.position, one.post_id)
@@ -74,13 +74,13 @@ function coversJson(caller: Caller): RawBuilder<unknown> {
 function itemCount(caller: Caller, most: number): RawBuilder<number> {
   return sql`(select count(*) from (
     select from collection_posts cp join posts p on p.id = cp.post_id
-    where cp.collection_id = c.id and ${collectedPosts(caller)} limit ${most}) counted)`;
+    where cp.collection_id = c.id and ${feedPosts(caller)} limit ${most}) counted)`;
 }
 
 /** The chosen cover, if the caller sees that post in this collection. */
 function chosenCover(caller: Caller): RawBuilder<string | null> {
   return sql`(select p.id from collection_posts cp join posts p on p.id = cp.post_id
-    where cp.collection_id = c.id and cp.post_id = c.cover_post_id and ${collectedPosts(caller)})`;
+    where cp.collection_id = c.id and cp.post_id = c.cover_post_id and ${feedPosts(caller)})`;
 }
 
 /** A focal point belongs to the picture for which it was set, and is returned while that one comes first. */

@@ -73,9 +73,8 @@ export const thread = handle(listComments, async ({ db }, { caller, params, quer
 });
 
 export const replies = handle(listReplies, async ({ db }, { caller, params, query }) => {
-  const { rows: roots } = await sql<{
-    post_id: string;
-  }>`select c.post_id from comments c join posts p on p.id = c.post_id
+  const { rows: roots } = await sql<{ post_id: string }>`
+    select c.post_id from comments c join posts p on p.id = c.post_id
     where c.id = ${params.id} and ${liveComment} and ${readablePosts(caller)}`.execute(db);
   const [root] = roots;
   if (root === undefined) throw notFound();

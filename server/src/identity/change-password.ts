@@ -21,7 +21,9 @@ interface Change {
   keptSession: string | null;
 }
 
-/** SIGNIN-15: throws 409 for an account of a directory. */
+const managedByDirectory = () => refuse(409, 'a directory manages the password of this account');
+
+/** SIGNIN-15: throws 409 for an account of a directory, before its password is checked there. */
 async function checkManagedHere(db: Database, userRef: number): Promise<void> {
   const account = await db
     .selectFrom('users')
@@ -29,7 +31,7 @@ async function checkManagedHere(db: Database, userRef: number): Promise<void> {
     .where('ref', '=', userRef)
     .where('provider', '=', 'password')
     .executeTakeFirst();
-  if (account === undefined) throw refuse(409, 'a directory manages the password of this account');
+  if (account === undefined) throw managedByDirectory();
 }
 
 /**
@@ -39,12 +41,13 @@ async function checkManagedHere(db: Database, userRef: number): Promise<void> {
 async function setPassword(deps: Deps, actor: SignedIn, change: Change): Promise<void> {
   const hash = await deps.passwords.hash(change.username, change.password);
   await deps.db.transaction().execute(async (tx) => {
-    await checkManagedHere(tx, change.userRef);
-    await tx
+    const { numUpdatedRows } = await tx
       .updateTable('users')
       .set({ password_hash: hash, updated_at: sql`now()` })
       .where('ref', '=', change.userRef)
-      .execute();
+      .where('provider', '=', 'password')
+      .executeTakeFirst();
+    if (numUpdatedRows === 0n) throw managedByDirectory();
     await endSessionsOf(tx, change.userRef, change.keptSession);
     await forgetFailures(tx, change.username);
     await recordEvent(tx, actor, { event: change.event, subjectUserRef: change.userRef });

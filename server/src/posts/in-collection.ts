@@ -1,7 +1,7 @@
 import { listCollectionPosts } from '@vitrine/contract/collections';
 import { sql } from 'kysely';
-import { hidesRestricted } from '../access/assets.ts';
-import { collectedPosts, readableCollections } from '../access/collections.ts';
+import { feedPosts, hidesRestricted } from '../access/assets.ts';
+import { readableCollections } from '../access/collections.ts';
 import { checkOpen } from '../collections/lock.ts';
 import { handle } from '../handle.ts';
 import { placeCursorAfter, readPlaceCursor } from '../platform/http/cursor.ts';
@@ -24,7 +24,7 @@ export const posts = handle(listCollectionPosts, async ({ db, ladder }, { caller
   const { rows } = await sql<Row>`
     select cp.post_id as id, cp.position::text as place
     from collections c join collection_posts cp on cp.collection_id = c.id join posts p on p.id = cp.post_id
-    where c.id = ${params.id} and ${readableCollections(caller)} and ${after} and ${collectedPosts(caller)}
+    where c.id = ${params.id} and ${readableCollections(caller)} and ${after} and ${feedPosts(caller)}
     order by cp.position, cp.post_id limit ${limit + 1}`.execute(db);
   const page = cutPage(rows, limit, placeCursorAfter);
   const ids = page.items.map((row) => row.id);

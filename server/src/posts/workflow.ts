@@ -56,7 +56,7 @@ async function move(
     if (to === 'published') await announce(tx, { what: 'post', post: post.id, actor: caller.ref });
     return readPost(tx, caller, ladder, postId);
   });
-  // The caller's rights ended meanwhile.
+  // The caller lost the right to read it during the transaction.
   if (moved === null) throw notFound();
   return { status: 200 as const, body: moved };
 }

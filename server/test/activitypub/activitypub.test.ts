@@ -509,7 +509,7 @@ describe('a deleted account', () => {
   });
 
   // AP-5, AP-12
-  test('leaves nobody behind who begins to follow it meanwhile, and no actor that it begins to have', async () => {
+  test('ends also for followers and actors that are added concurrently', async () => {
     const { db } = library.database;
     const dora = await followed('dora');
     const emil = await library.join('emil');

@@ -201,7 +201,7 @@ const acts: Acts = {
       run: () => account.ok('endSession', { params: { id } }),
     };
   },
-  'somebody’s session ended': async (account) => {
+  'another account’s session ended': async (account) => {
     const id = await sessionIdOf(account);
     return {
       event: 'auth.session.ended',
@@ -218,7 +218,7 @@ const acts: Acts = {
       run: () => account.ok('endOtherSessions'),
     };
   },
-  'somebody’s sessions ended': async (account) => {
+  'another account’s sessions ended': async (account) => {
     await anotherSession(library, account);
     return {
       event: 'auth.sessions.ended',
@@ -239,7 +239,7 @@ const acts: Acts = {
       },
     };
   },
-  'somebody’s profile changed': ({ ref }) => ({
+  'another account’s profile changed': ({ ref }) => ({
     event: 'user.updated',
     actor: root,
     metadata: { changed: ['email', 'fullname'] },
@@ -287,7 +287,7 @@ const acts: Acts = {
       run: () => browser.ok('endImpersonation'),
     };
   },
-  'somebody’s post edited': async (account) => {
+  'another account’s post edited': async (account) => {
     const { id } = await publish(account, [await upload(account, plainFile('of a post'))]);
     return {
       event: 'post.updated',
@@ -300,7 +300,7 @@ const acts: Acts = {
       },
     };
   },
-  'somebody’s asset edited': async (account) => {
+  'another account’s asset edited': async (account) => {
     const { id } = await upload(account, plainFile('of an asset'));
     return {
       event: 'asset.updated',
@@ -310,7 +310,7 @@ const acts: Acts = {
       run: () => root.ok('updateAsset', { params: { id }, body: { sensitivity: 'restricted' } }),
     };
   },
-  'somebody’s collection edited': async (account) => {
+  'another account’s collection edited': async (account) => {
     const { id } = await account.ok('createCollection', { body: { name: 'Shelf' } });
     return {
       event: 'collection.updated',

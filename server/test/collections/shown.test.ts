@@ -233,7 +233,7 @@ describe('the focal point of the first cover', () => {
     expect((await get(mara, empty.id)).name).toBe('empty');
   });
 
-  test('is 400 beside its clear flag, like every other value', async () => {
+  test('is 400 together with its clear flag, like every other value', async () => {
     const focal = { cover_focal_x: 0.5, cover_focal_y: 0.5 };
     const values = { cover_post_id: first.id, ...focal, expires_at: '2099-01-01T00:00:00Z' };
     for (const flag of ['clear_cover', 'clear_cover_focal', 'clear_expires_at']) {

@@ -53,7 +53,7 @@ test('renews each form of hash at the first sign-in, at the usual cost', async (
 });
 
 // SIGNIN-10
-test('does not renew the hash of a locked name, which would tell the right password', async () => {
+test('does not renew the hash of a locked name, which would reveal the right password', async () => {
   const library = await openLegacyLibrary(openHashing());
   for (const { username, password, hash } of firstOfForm.values()) {
     await addFailures(library, username, 4);

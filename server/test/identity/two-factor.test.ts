@@ -273,7 +273,7 @@ describe('the code of the app is accepted', () => {
     expect(await accept(lotte, codeNow(lotte.secret, 1))).toBe('totp');
   });
 
-  test('only after the enrolment is confirmed, and not if it confirmed it', async () => {
+  test('only after the enrolment is confirmed, and not if the same code confirmed it', async () => {
     const account = await library.join('mina');
     const { secret_base32: secret } = await account.ok('enrollTwoFactor');
     const mina = { account };

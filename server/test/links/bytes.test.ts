@@ -74,14 +74,14 @@ describe('bytes of what a link shows', () => {
 });
 
 // MEDIA-6
-test('a link to a file whose processing failed gives it to nobody', async () => {
+test('a link to a file whose processing failed is 404', async () => {
   const asset = await newAsset();
   const { token } = await makeLink(owner, 'assets', asset.id, { allow_download: true });
   const file = `/links/${token}/assets/${asset.id}/file`;
   expect((await visit(library, file)).status).toBe(200);
   const { db } = library.database;
   await sql`update assets set processing_status = 'failed' where id = ${asset.id}`.execute(db);
-  expect((await visit(library, file)).status).toBe(404);
+  for (const path of [file, `/links/${token}`]) expect((await visit(library, path)).status).toBe(404);
 });
 
 // LINK-10

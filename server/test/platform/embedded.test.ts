@@ -232,7 +232,7 @@ describe('killed with -9', () => {
     await (await start(dataDir)).stop();
   });
 
-  test('starts although its process id now belongs to another process of its user, or to the server of another library', async () => {
+  test('starts although its process id now belongs to an unrelated process or the server of another library', async () => {
     const first = await start(dataDir);
     const paths = [
       join(dataDir, 'postgres/postmaster.pid'),

@@ -34,7 +34,7 @@ function readWhileHidden(post: string, table: string, address: string) {
 const newPost = async () => (await publish(mara, [picture], { visibility: 'org-only' })).id;
 
 // POST-2
-test('a post that becomes private after its id was selected is in no response that was begun before', async () => {
+test('a post that becomes private between two statements of a request is left out of the response', async () => {
   for (const address of ['/posts', `/posts/by-asset/${picture.id}`, '/search?kind=post&q=quay']) {
     const post = (await publish(mara, [picture], { visibility: 'org-only', title: 'Quay' })).id;
     expect((await ines.send(address)).text).toContain(post);
@@ -46,7 +46,7 @@ test('a post that becomes private after its id was selected is in no response th
 });
 
 // COLLECTION-1
-test('a collection that becomes private shows no posts', async () => {
+test('a collection that becomes private between two statements of a request shows no posts', async () => {
   const post = await newPost();
   const { id } = await mara.ok('createCollection', { body: { name: 'Quays', visibility: 'org-only' } });
   await mara.ok('addToCollection', { params: { id, post_id: post } });
@@ -61,7 +61,7 @@ test('a collection that becomes private shows no posts', async () => {
 });
 
 // COMMENT-1
-test('comments and whiteboards are not shown after their post became private', async () => {
+test('comments and whiteboards of a post that becomes private during a request are left out', async () => {
   const post = await newPost();
   const params = { id: post };
   const root = await mara.ok('createComment', { params, body: { body: 'a root' } });

@@ -70,9 +70,9 @@ const granted = sql`exists (select from federation_grants g where g.peer_id = o.
  */
 export async function purgeUngranted(tx: Tx, peerId: string): Promise<void> {
   const { rows: expired } = await sql<{ kind: 'post' | 'asset' | 'collection'; uri: string }>`
-    delete from federation_grants where peer_id = ${peerId} and expires_at <= now() returning kind, uri`.execute(
-    tx,
-  );
+    with expired as (
+      delete from federation_grants where peer_id = ${peerId} and expires_at <= now() returning kind, uri)
+    select distinct kind, uri from expired`.execute(tx);
   await removeCollections(
     tx,
     await idsOf(
@@ -101,7 +101,7 @@ export async function purgeUngranted(tx: Tx, peerId: string): Promise<void> {
           where m.asset_id = o.local_id and p.origin_peer_id = o.peer_id)`,
     ),
   );
-  // An object that another grant still covers stays for the people of that grant.
+  // What another grant still covers stays, for the people of that grant. Few grants expire between two passes.
   for (const { kind, uri } of expired) await refreshGranted(tx, peerId, kind, uri);
   await dropRecipients(tx, peerId);
   await removeUnnamedTeams(tx, peerId);

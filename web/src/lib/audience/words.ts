@@ -113,7 +113,10 @@ export function isWiderThan(sensitivity: Sensitivity, visibility: Visibility): b
   return sensitivity === 'org' && isNarrow(visibility);
 }
 
-/** The audiences for a new post or collection, from the default to the narrowest: the keys of `wordsOf`. */
+/**
+ * The audiences for a new post or collection, from the default to the narrowest. The cast restores the type that
+ * `Object.keys` loses.
+ */
 export const visibilities = Object.keys(postWords) as Visibility[];
 
 /** Returns whether a card shows the audience of the post: only if it is narrower than everyone here. */
