@@ -1,4 +1,5 @@
-// Builds the web app when web/build is missing or was made from other files. npm runs it before the server starts.
+// Builds the web app when web/build is missing or was made from other files. npm runs it at the end of `npm ci`, with
+// --if-possible, and before the server starts, for installations that skip scripts or leave out packages.
 // Each run builds in a folder of its own and then swaps it in, so two runs at once cannot mix their files.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -68,7 +69,7 @@ function swapIn(pages, work, wanted) {
 }
 
 function build(wanted) {
-  console.log('building the web app');
+  console.log('building the web app: this takes about half a minute, and is repeated only after a change');
   const work = join(web, '.svelte-kit', `build-${process.pid}`);
   const pages = join(work, 'pages');
   mkdirSync(work, { recursive: true });
@@ -98,5 +99,17 @@ function build(wanted) {
   }
 }
 
-const wanted = hashInputs();
-if (!isBuiltFrom(wanted) && !build(wanted)) process.exit(1);
+/** Whether this is the pinned runtime and the bundler is installed, as it is not after `npm ci --workspace server`. */
+function canBuild() {
+  if (Number(process.versions.node.split('.')[0]) < 24) return false;
+  try {
+    createRequire(import.meta.url).resolve('vite/package.json');
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const ifPossible = process.argv.includes('--if-possible');
+const wanted = ifPossible && !canBuild() ? null : hashInputs();
+if (wanted !== null && !isBuiltFrom(wanted) && !build(wanted) && !ifPossible) process.exit(1);

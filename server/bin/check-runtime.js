@@ -3,8 +3,8 @@
 const major = Number(process.versions.node.split('.')[0]);
 if (major < 24) {
   console.error(
-    `Vitrine needs Node 24, and this is ${process.versions.node}: the pinned runtime is missing because npm's ` +
-      'install scripts were switched off; run `npm ci --ignore-scripts=false` (or use Node 24).',
+    `Vitrine needs Node 24, and this is ${process.versions.node}: the runtime that it brings is missing, because npm did ` +
+      'not run the install script of the package `node`. Run `npm rebuild node --ignore-scripts=false`, or use Node 24.',
   );
   process.exit(1);
 }

