@@ -3,6 +3,7 @@ import { isCameraRaw } from './camera-raw.ts';
 import { readHead } from './head.ts';
 import { oleDocument } from './office/ole.ts';
 import { bitmapHeaders } from './stills/bitmap.ts';
+import { isTga } from './stills/tga.ts';
 import { encodingOf } from './text-encoding.ts';
 import { textFormat } from './text-formats.ts';
 
@@ -89,7 +90,13 @@ function isAvif(head: Buffer): boolean {
 }
 
 /** Corrects types that file-type derives from too few bytes. */
-function corrected(found: FileTypeResult | undefined, head: Buffer): FileTypeResult | undefined {
+function corrected(
+  found: FileTypeResult | undefined,
+  head: Buffer,
+  fileSize: number,
+): FileTypeResult | undefined {
+  // A Targa picture and a cursor may start with the same bytes.
+  if (found?.mime === 'image/x-icon' && isTga(head, fileSize)) return { mime: 'image/x-tga', ext: 'tga' };
   if (found?.mime === 'image/bmp') return isBitmap(head) ? found : undefined;
   if (/^image\/hei[cf]/.test(found?.mime ?? '') && isAvif(head)) return { mime: 'image/avif', ext: 'avif' };
   return found;
@@ -118,13 +125,14 @@ export async function sniff(path: string): Promise<Sniffed> {
   const signature = signatures.find(([begins]) => start.startsWith(begins));
   if (signature !== undefined) return sniffed(signature[1], signature[2]);
   const { fileTypeFromFile } = await import('file-type');
-  const found = corrected(await fileTypeFromFile(path).catch(() => undefined), head);
+  const found = corrected(await fileTypeFromFile(path).catch(() => undefined), head, fileSize);
   if (found?.mime === 'image/tiff' && (await isCameraRaw(path))) return sniffed('image/x-dcraw', null);
   if (found?.mime === 'application/x-cfb') {
     const document = await oleDocument(path);
     if (document !== null) return sniffed(document.mime, document.extension);
   }
   if (found !== undefined && found.mime !== 'application/xml') return sniffed(found.mime, found.ext);
+  if (isTga(head, fileSize)) return sniffed('image/x-tga', 'tga');
   const known = model(head);
   if (known !== null) return known;
   const text = asText(head);
