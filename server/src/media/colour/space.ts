@@ -1,7 +1,7 @@
 import { hlgLight, pqLight, screenLight } from './high-range.ts';
 
 /** Three rows that convert linear light to linear light under other primaries. */
-export type Matrix = readonly [Row, Row, Row];
+type Matrix = readonly [Row, Row, Row];
 type Row = readonly [number, number, number];
 
 /** Chromaticities (x, y) of the white point and of red, green and blue. */
@@ -139,7 +139,7 @@ function between(from: Primaries, to: Primaries): Matrix {
 }
 
 /** The matrix from BT.2020 to sRGB. */
-export const bt2020ToSrgb: Matrix = between(bt2020, bt709);
+const bt2020ToSrgb: Matrix = between(bt2020, bt709);
 
 /**
  * Returns the colour space of code points (ISO/IEC 23091-2), or null if it is sRGB, unspecified or unknown, which
