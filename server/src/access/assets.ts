@@ -12,7 +12,7 @@ export type Predicate = RawBuilder<boolean>;
 
 export const liveAsset: Predicate = live('a');
 
-/** The file was processed or will be. A failed one is given only to its owner and administrators (MEDIA-6). */
+/** The file is not damaged, or was not processed yet (MEDIA-6). */
 export const intact: Predicate = sql`a.processing_status in ('ready', 'pending')`;
 
 /** Readable without an account: sensitivity public, or passed on by a public post (ASSET-2). */

@@ -32,7 +32,7 @@ async function countFrames(path: string): Promise<number> {
  * Returns a picture unchanged and whether it is animated; browsers play the original of an animated one. FFmpeg draws
  * the first frame of an AVIF sequence. Throws BrokenFile if the sequence is damaged.
  */
-export async function stillOfPicture(file: SourceFile, outDir: string): Promise<Still> {
+export async function stillOfFrames(file: SourceFile, outDir: string): Promise<Still> {
   const { path, mime } = file;
   const animated = { picture: file, facts: { animated: true } };
   if (mime === 'image/apng') return animated;

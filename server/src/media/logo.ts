@@ -1,4 +1,4 @@
-import { sharp } from './tuned-sharp.ts';
+import { sharp, strictnessOf } from './tuned-sharp.ts';
 
 /** APPEARANCE-4: the limits of a logo. */
 const MOST_BYTES = 2 * 1024 * 1024;
@@ -32,7 +32,7 @@ export async function readLogo(bytes: Buffer): Promise<LogoPicture | string> {
     if (Math.min(width, height) < LEAST_EDGE || Math.max(width, height) > MOST_EDGE) {
       return `each edge of a logo has ${LEAST_EDGE} to ${MOST_EDGE} pixels, not ${width} x ${height}`;
     }
-    await sharp(bytes, { failOn: 'error' }).raw().toBuffer();
+    await sharp(bytes, strictnessOf(contentType)).raw().toBuffer();
     return { contentType, width, height };
   } catch {
     return 'the bytes cannot be read as a picture';

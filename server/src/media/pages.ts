@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { contain, type Shape } from './ladder.ts';
 import { mostPixels, refusalOf, webp } from './raster.ts';
 import type { MadeFile } from './stills/still.ts';
-import { sharp } from './tuned-sharp.ts';
+import { sharp, strictnessOf } from './tuned-sharp.ts';
 
 /** Longest edge of a page for reading, in pixels; the same as for pages of a PDF. */
 const PAGE_EDGE = 1600;
@@ -30,8 +30,13 @@ export async function renderPages(
   const extras: MadeFile[] = [];
   const until = performance.now() + PAGES_MS;
   const open = (page: number) =>
-    sharp(path, { page, failOn: 'warning', limitInputPixels: limit, sequentialRead: true });
-  const { pages = 1, autoOrient: first } = await open(0).metadata();
+    sharp(path, { page, ...strictnessOf('image/tiff'), limitInputPixels: limit, sequentialRead: true });
+  // libvips does not open the directories of every TIFF that is drawn.
+  const header = await open(0)
+    .metadata()
+    .catch((error: unknown) => void refusalOf(error));
+  if (header === undefined) return { extras: [], pageCount: 1 };
+  const { pages = 1, autoOrient: first } = header;
   for (let page = 0; page < Math.min(pages, MOST_PAGES) && performance.now() < until; page += 1) {
     try {
       const { autoOrient } = await open(page).metadata();

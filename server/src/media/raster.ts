@@ -6,7 +6,7 @@ import { contain, type Rung, type Shape, type Step, stepsOf } from './ladder.ts'
 import { isPicture } from './renderable.ts';
 import type { MadeFile } from './stills/still.ts';
 import { thumbhashOf } from './thumbhash.ts';
-import { sharp } from './tuned-sharp.ts';
+import { sharp, strictnessOf } from './tuned-sharp.ts';
 
 /** Pixel limit against decompression bombs; libvips' own limit (16,383 squared). */
 const MAX_PIXELS = 268_402_689;
@@ -47,17 +47,22 @@ export type RenderOutcome =
 interface Source {
   bytes: string | Buffer;
   maxPixels: number;
+  failOn: 'truncated' | 'error';
 }
 
 /** Passes SVG as bytes, because librsvg would draw neighbouring files into the picture if it knew the path. */
 async function sourceOf(path: string, mime: string, maxPixels: number): Promise<Source> {
-  if (mime !== 'image/svg+xml') return { bytes: path, maxPixels };
-  return { bytes: await readFile(path), maxPixels };
+  const { failOn } = strictnessOf(mime);
+  return { bytes: mime === 'image/svg+xml' ? await readFile(path) : path, maxPixels, failOn };
 }
 
 /** Decodes the first frame upright, in sRGB, without metadata, shrunk on load. */
-function decodeTo({ bytes, maxPixels }: Source, { width, height }: Shape, fit: 'fill' | 'cover'): Sharp {
-  return sharp(bytes, { failOn: 'warning', limitInputPixels: maxPixels, sequentialRead: true })
+function decodeTo(
+  { bytes, maxPixels, failOn }: Source,
+  { width, height }: Shape,
+  fit: 'fill' | 'cover',
+): Sharp {
+  return sharp(bytes, { failOn, limitInputPixels: maxPixels, sequentialRead: true })
     .autoOrient()
     .resize(width, height, { fit })
     .toColourspace('srgb');
@@ -171,7 +176,7 @@ export async function renderLadder(
   try {
     const source = await sourceOf(path, mime, maxPixels);
     // Reads only the header, so that a decompression bomb is refused before any row is decoded.
-    const header = await sharp(source.bytes, { limitInputPixels: false, failOn: 'warning' }).metadata();
+    const header = await sharp(source.bytes, { failOn: source.failOn, limitInputPixels: false }).metadata();
     const { width, height } = header.autoOrient;
     if (width * height > maxPixels) {
       return { outcome: 'unsupported', reason: `${width} x ${height} pixels are more than are rendered` };

@@ -1,11 +1,11 @@
-import { stillOfPicture } from './animation.ts';
 import type { Rendering } from './decoding/tasks.ts';
 import { readExif } from './exif.ts';
 import { requireRoomIn } from './faults.ts';
 import type { Rung } from './ladder.ts';
 import { renderPages } from './pages.ts';
-import { renderLadder } from './raster.ts';
-import { stillMaker } from './renderable.ts';
+import { type RenderOutcome, renderLadder } from './raster.ts';
+import { openStill } from './renderable.ts';
+import { mend } from './stills/mend.ts';
 import { BrokenFile, NotDrawable, type SourceFile, type Still } from './stills/still.ts';
 
 /** The fraction of the progress that the still accounts for. Slow stills take much longer than the ladder. */
@@ -18,6 +18,24 @@ function detailOf({ cause }: BrokenFile): { detail?: string } {
   return cause instanceof Error ? { detail: (cause.stack ?? cause.message).slice(0, 1000) } : {};
 }
 
+/** Draws the ladder of a picture, or of a mended copy if decoders refuse it. */
+async function drawLadder(
+  picture: { path: string; mime: string },
+  rungs: readonly Rung[],
+  outDir: string,
+): Promise<RenderOutcome> {
+  const ladder = await renderLadder(picture, rungs, { outDir });
+  if (ladder.outcome === 'rendered') return ladder;
+  if (ladder.outcome === 'unsupported' && picture.mime !== 'image/tiff') return ladder;
+  try {
+    const whole = await mend(picture, outDir);
+    return whole === null ? ladder : await renderLadder(whole, rungs, { outDir });
+  } catch (error) {
+    if (error instanceof NotDrawable) return { outcome: 'unsupported', reason: error.message };
+    throw error;
+  }
+}
+
 /**
  * Makes every rendition of a file in `outDir`: a still, unless the file is a picture, and the ladder of it. Rejects
  * only on faults of the machine, which are retryable. Passes progress from 0 to 1 to `report`.
@@ -28,10 +46,9 @@ export async function renderFile(
   outDir: string,
   report: (part: number) => void = () => {},
 ): Promise<Rendering> {
-  const make = await stillMaker(file.mime);
   let still: Still;
   try {
-    still = await (make ?? stillOfPicture)(file, outDir, (part) => report(part * STILL_PART));
+    still = await openStill(file, outDir, (part) => report(part * STILL_PART));
   } catch (error) {
     if (error instanceof NotDrawable)
       return { ...nothing, ladder: { outcome: 'unsupported', reason: error.message } };
@@ -43,7 +60,7 @@ export async function renderFile(
   const made = { extras, facts, text };
   if (picture === null) return { ...made, ladder: { outcome: 'unsupported', reason }, exif: {} };
   report(STILL_PART);
-  const ladder = await renderLadder(picture, rungs, { outDir });
+  const ladder = await drawLadder(picture, rungs, outDir);
   if (ladder.outcome !== 'rendered') return { ...made, ladder, exif: {} };
   if (file.mime === 'image/tiff') {
     const pages = await renderPages(file.path, outDir);

@@ -76,6 +76,7 @@ const renderings: ReadonlyMap<string, Rendering> = new Map<string, Rendering>([
   ],
   ['image/bmp', { decoder: 'picture', maker: async () => (await import('./stills/bmp.ts')).bmp }],
   ['image/x-icon', { decoder: 'picture', maker: async () => (await import('./stills/bmp.ts')).ico }],
+  ['image/x-tga', { decoder: 'picture', maker: async () => (await import('./stills/tga.ts')).tga }],
   ['image/x-exr', { decoder: 'picture', maker: async () => (await import('./stills/exr.ts')).exr }],
   [
     'image/vnd.radiance',
@@ -122,7 +123,7 @@ const renderings: ReadonlyMap<string, Rendering> = new Map<string, Rendering>([
  * Increase this when makers support new types or make more of a file, so that stored files are checked again
  * (`assets/previews/lacking.ts`).
  */
-export const MAKERS_VERSION = 1;
+export const MAKERS_VERSION = 2;
 
 /** Returns whether renditions can be made of files of this media type. */
 export function isRenderable(mime: string): boolean {
@@ -145,7 +146,10 @@ export function isTiled(mime: string): boolean {
   return mime.startsWith('image/') && previewKind(mime) === 'picture' && isRenderable(mime);
 }
 
-/** Returns the maker that turns a file of this type into a picture, or null if it is one. */
-export async function stillMaker(mime: string): Promise<StillMaker | null> {
-  return (await renderings.get(mime)?.maker?.()) ?? null;
-}
+/** Makes a picture of a file that libvips opens, as described in StillMaker. */
+export const openStill: StillMaker = async (file, outDir, report) => {
+  const make = await renderings.get(file.mime)?.maker?.();
+  if (make !== undefined) return make(file, outDir, report);
+  const { pictureStill } = await import('./stills/picture.ts');
+  return pictureStill(file, outDir, report);
+};

@@ -3,6 +3,7 @@ import { isCameraRaw } from './camera-raw.ts';
 import { readHead } from './head.ts';
 import { oleDocument } from './office/ole.ts';
 import { bitmapHeaders } from './stills/bitmap.ts';
+import { isTga } from './stills/tga.ts';
 import { encodingOf } from './text-encoding.ts';
 import { textFormat } from './text-formats.ts';
 
@@ -67,7 +68,9 @@ function asText(head: Buffer): string | null {
 
 /** Binary STL has no signature, but its length follows from the number of triangles: 84 bytes plus 50 for each. */
 function isBinaryStl(head: Buffer, fileSize: number): boolean {
-  return head.length >= 134 && fileSize === 84 + 50 * head.readUInt32LE(80);
+  if (head.length < 134) return false;
+  const end = 84 + 50 * head.readUInt32LE(80);
+  return fileSize === end || (fileSize > end && end > 84 && head.toString('latin1', 0, 6) === 'solid ');
 }
 
 /** Signatures of formats that file-type does not know. */
@@ -89,18 +92,30 @@ function isAvif(head: Buffer): boolean {
 }
 
 /** Corrects types that file-type derives from too few bytes. */
-function corrected(found: FileTypeResult | undefined, head: Buffer): FileTypeResult | undefined {
+function corrected(
+  found: FileTypeResult | undefined,
+  head: Buffer,
+  fileSize: number,
+): FileTypeResult | undefined {
+  // A Targa picture and a cursor may start with the same bytes.
+  if (found?.mime === 'image/x-icon' && isTga(head, fileSize)) return { mime: 'image/x-tga', ext: 'tga' };
+  // Any text may start with its first word.
+  if (found?.mime === 'model/stl') return undefined;
   if (found?.mime === 'image/bmp') return isBitmap(head) ? found : undefined;
   if (/^image\/hei[cf]/.test(found?.mime ?? '') && isAvif(head)) return { mime: 'image/avif', ext: 'avif' };
   return found;
 }
 
-/** A PLY header names one of three encodings; the data after it may be text or binary. */
-const plyHead = /^ply\r?\n(?:comment[^\n]*\n)*format (?:ascii|binary_little_endian|binary_big_endian) /;
+/** A PLY header names one of three encodings, after any comments; the data after it may be text or binary. */
+const plyHead =
+  /^ply[ \t]*[\r\n]+(?:[ \t]*(?:comment|obj_info)\b[^\r\n]*[\r\n]+)*[ \t]*format[ \t]+(?:ascii|binary_little_endian|binary_big_endian)[ \t]/;
+
+/** More than the comments of any header of a model. */
+const HEADER_BYTES = 64 * 1024;
 
 /** 3D models that file-type does not know. */
 function model(head: Buffer): Sniffed | null {
-  const start = head.toString('latin1', 0, 1000);
+  const start = head.toString('latin1', 0, HEADER_BYTES);
   if (start.startsWith('Kaydara FBX Binary')) return sniffed('model/vnd.fbx', 'fbx');
   return plyHead.test(start) ? sniffed('model/ply', 'ply') : null;
 }
@@ -118,13 +133,14 @@ export async function sniff(path: string): Promise<Sniffed> {
   const signature = signatures.find(([begins]) => start.startsWith(begins));
   if (signature !== undefined) return sniffed(signature[1], signature[2]);
   const { fileTypeFromFile } = await import('file-type');
-  const found = corrected(await fileTypeFromFile(path).catch(() => undefined), head);
+  const found = corrected(await fileTypeFromFile(path).catch(() => undefined), head, fileSize);
   if (found?.mime === 'image/tiff' && (await isCameraRaw(path))) return sniffed('image/x-dcraw', null);
   if (found?.mime === 'application/x-cfb') {
     const document = await oleDocument(path);
     if (document !== null) return sniffed(document.mime, document.extension);
   }
   if (found !== undefined && found.mime !== 'application/xml') return sniffed(found.mime, found.ext);
+  if (isTga(head, fileSize)) return sniffed('image/x-tga', 'tga');
   const known = model(head);
   if (known !== null) return known;
   const text = asText(head);

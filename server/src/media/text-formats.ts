@@ -30,15 +30,22 @@ function isGltf(text: string): boolean {
   return /"asset"\s*:\s*\{[^{}]*"version"\s*:\s*"\d+\.\d+"/.test(text);
 }
 
-const objStatement = /^(?:v|vn|vt|vp|f|o|g|s|l|p|mtllib|usemtl)\s/;
+const objStatement =
+  /^(?:v|vn|vt|vp|f|fo|o|g|s|l|p|mg|lod|mtllib|usemtl|usemap|maplib|bevel|c_interp|d_interp|shadow_obj|trace_obj)(?:\s|$)/;
+
+/** Characters of an OBJ that are inspected: a file may start with long comments. */
+const OBJ_START = 64 * 1024;
 
 /**
  * Wavefront OBJ has no signature; recognised if the first statements are all OBJ statements, with vertices among
  * them.
  */
 function isObj(text: string): boolean {
-  const lines = text.slice(0, 4096).split('\n');
-  if (text.length > 4096) lines.pop();
+  const lines = text
+    .slice(0, OBJ_START)
+    .replace(/\\[ \t]*(?:\r\n|\n|\r)/g, ' ')
+    .split(/\r\n|\n|\r/);
+  if (text.length > OBJ_START) lines.pop();
   const statements = lines.map((line) => line.trim()).filter((line) => line !== '' && !line.startsWith('#'));
   return (
     statements.some((line) => /^v(?:\s+[-+.\deE]+){3,}$/.test(line)) &&
@@ -55,7 +62,8 @@ export function textFormat(text: string, whole: boolean): TextFormat {
     if (json && start.startsWith('{') && isGltf(text)) return { mime: 'model/gltf+json', extension: 'gltf' };
     if (whole && json) return { mime: 'application/json', extension: 'json' };
   }
-  if (/^solid\b[^\n]*\n\s*facet\s+normal\s/.test(start)) return { mime: 'model/stl', extension: 'stl' };
+  if (/^solid\b[^\r\n]*[\r\n]\s*(?:color\b[^\r\n]*[\r\n]\s*)?facet\s+normal\s/i.test(start))
+    return { mime: 'model/stl', extension: 'stl' };
   if (isObj(text)) return { mime: 'model/obj', extension: 'obj' };
   return { mime: 'text/plain', extension: 'txt' };
 }

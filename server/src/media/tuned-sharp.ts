@@ -7,3 +7,12 @@ sharp.concurrency(1);
 
 /** The only import of sharp. It is large, so the service imports it lazily with the first picture. */
 export { sharp };
+
+/**
+ * Returns how strictly libvips reads a file: a picture whose pixels are missing is damaged. Other remarks of its decoders,
+ * such as a wrong checksum or an unknown tag, are about intact pictures (MEDIA-33). Errors of the TIFF decoder count,
+ * because it shows parts that it cannot read as black.
+ */
+export function strictnessOf(mime: string): { failOn: 'truncated' | 'error' } {
+  return { failOn: mime === 'image/tiff' ? 'error' : 'truncated' };
+}

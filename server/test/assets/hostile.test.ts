@@ -26,16 +26,18 @@ async function errorOf(id: string): Promise<string | null | undefined> {
 
 describe('a file that exceeds the limits of its decoder', () => {
   // MEDIA-6
-  test('fails immediately with a reason, and can be processed again', async () => {
-    const { id } = await upload(mara, slowSvg(), {}, 'slow.svg');
+  test('is ready without previews at once, with a reason, and can be processed again', async () => {
+    const { id } = await upload(mara, slowSvg(), { sensitivity: 'public' }, 'slow.svg');
     await library.runJobs();
-    expect([await statusOf(mara, id), await errorOf(id)]).toEqual(['failed', 'took longer than 1 s']);
+    expect([await statusOf(mara, id), await errorOf(id)]).toEqual(['ready', 'took longer than 1 s']);
     const jobs = sql`select from graphile_worker.jobs where task_identifier = 'render'`;
     expect((await jobs.execute(db)).rows).toEqual([]);
+    const open = { processing_status: 'ready', preview_available: false, anonymously_visible: true };
+    expect(await ivo.ok('getAsset', { params: { id } })).toMatchObject(open);
+    expect(await ivo.status('GET', `/assets/${id}/file`)).toBe(200);
     await mara.ok('reprocessAsset', { params: { id } });
-    expect([await statusOf(mara, id), await errorOf(id)]).toEqual(['pending', null]);
     await library.runJobs();
-    expect(await statusOf(mara, id)).toBe('failed');
+    expect([await statusOf(mara, id), await errorOf(id)]).toEqual(['ready', 'took longer than 1 s']);
     expect(await readdir(storage.incomingDir)).toEqual([]);
   });
 

@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import sharp from 'sharp';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { resumeRerender, staleFiles } from '../../src/assets/previews/rerender.ts';
+import { MAKERS_VERSION } from '../../src/media/renderable.ts';
 import { clip } from '../media/clips.ts';
 import { pdf } from '../media/documents.ts';
 import { requestAs, visit } from '../support/client.ts';
@@ -164,7 +165,7 @@ describe('the background job', () => {
     const { id } = await upload(mara, plainText('A text.\n'), {}, 'notes.txt');
     await library.runJobs();
     await leaveAsBefore();
-    await addRows(4, 1);
+    await addRows(4, MAKERS_VERSION);
     await pause(true);
     await resumeRerender(db);
     const { items } = await admin.ok('listJobs', { query: { name: 'render-again' } });
@@ -178,7 +179,7 @@ describe('the background job', () => {
   });
 
   test('finds its files with an index', async () => {
-    await addRows(20_000, 1);
+    await addRows(20_000, MAKERS_VERSION);
     await sql`update files set makers_version = 0 where hash like '00%'`.execute(db);
     await sql`analyze files`.execute(db);
     const { rows } = await sql<{ 'QUERY PLAN': string }>`explain ${staleFiles(1)}`.execute(db);

@@ -108,6 +108,16 @@ describe('a file that cannot be rendered', () => {
     expect(text).toMatchObject({ asset_type: 7, file_extension: 'txt' });
   });
 
+  // MEDIA-6, MEDIA-33
+  test('is ready and readable by others if decoders only remark on it', async () => {
+    const bytes = await jpeg(40, 30);
+    const { id } = await upload(mara, bytes.slice(0, -2), { sensitivity: 'public' });
+    await library.runJobs();
+    const shown = { processing_status: 'ready', preview_available: true, anonymously_visible: true };
+    expect(await other.ok('getAsset', { params: { id } })).toMatchObject(shown);
+    expect(await other.status('GET', `/assets/${id}/file`)).toBe(200);
+  });
+
   // MEDIA-6
   test('fails if it is damaged, is visible only to its owner, and can be processed again', async () => {
     const { id } = await upload(mara, await truncatedJpeg());

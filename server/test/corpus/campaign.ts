@@ -137,7 +137,8 @@ async function outcomesOf(target: Target, stored: readonly Stored[], reasons: Ma
       }
     }
     if (status === 'pending') target.fault(`${names.get(id)} is still pending`);
-    if (status === 'failed') return limits.test(error ?? '') ? 'stopped' : 'damaged';
+    if (limits.test(error ?? '')) return 'stopped';
+    if (status === 'failed') return 'damaged';
     return drawn ? 'drawn' : 'not drawn';
   });
 }

@@ -1,6 +1,10 @@
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import sharp, { type Sharp } from 'sharp';
 import { describe, expect, test } from 'vitest';
+import { makeTiles } from '../../src/media/tiles/make.ts';
+import { uint32 } from './binary.ts';
+import { stored } from './picture-files.ts';
+import { type Chunk, withChunks } from './png-chunks.ts';
 import { colourAt, expectColour, openStudio, pictureOf } from './still-kit.ts';
 
 const studio = openStudio();
@@ -96,6 +100,108 @@ describe('colours of a preview', () => {
     const { space, depth } = await sharp(bytes).metadata();
     expect(tolerance === 5 ? depth : space).toBe(tolerance === 5 ? 'ushort' : 'cmyk');
     expectColour(await shown(bytes), [180, 60, 50], tolerance);
+  });
+});
+
+/** A PNG of one colour with these chunks. */
+async function described(colour: readonly number[], ...chunks: Chunk[]): Promise<Uint8Array> {
+  return withChunks(await plain(colour).png().toBuffer(), ...chunks);
+}
+
+/** An AVIF of one colour with these code points. */
+async function named(colour: readonly number[], primaries: number, transfer: number): Promise<Uint8Array> {
+  const bytes = await plain(colour).avif({ lossless: true, chromaSubsampling: '4:4:4' }).toBuffer();
+  const at = bytes.indexOf('nclx') + 4;
+  bytes.writeUInt16BE(primaries, at);
+  bytes.writeUInt16BE(transfer, at + 2);
+  return bytes;
+}
+
+const points = (primaries: number, transfer: number): Chunk => [
+  'cICP',
+  Uint8Array.of(primaries, transfer, 0, 1),
+];
+const p3 = uint32(31_270, 32_900, 68_000, 32_000, 26_500, 69_000, 15_000, 6000);
+const green = [60, 200, 90];
+
+// MEDIA-34. The colours due are those of Chromium 153.
+describe('colours that are described otherwise than by a profile', () => {
+  test.each<[string, readonly number[], Chunk[]]>([
+    ['Display P3', [0, 203, 73], [points(12, 13)]],
+    ['BT.2020', [0, 210, 67], [points(9, 13)]],
+    ['BT.2020 with its own curve', [0, 208, 53], [points(9, 14)]],
+    ['DCI P3', [0, 204, 52], [points(11, 17)]],
+    ['BT.601', [68, 194, 80], [points(6, 6)]],
+    ['linear light', [133, 229, 160], [points(1, 8)]],
+    ['PQ', [11, 255, 33], [points(1, 16)]],
+    ['HLG', [0, 208, 44], [points(9, 18)]],
+    ['unknown code points', green, [points(3, 13)]],
+    ['code points before a gamma', green, [points(1, 13), ['gAMA', uint32(100_000)]]],
+    ['a gamma', [133, 229, 160], [['gAMA', uint32(100_000)]]],
+    ['a gamma of 1.8', [77, 210, 109], [['gAMA', uint32(55_556)]]],
+    ['the gamma of most PNGs', green, [['gAMA', uint32(45_455)]]],
+    [
+      'a gamma and chromaticities',
+      [0, 205, 72],
+      [
+        ['cHRM', p3],
+        ['gAMA', uint32(45_455)],
+      ],
+    ],
+    ['chromaticities alone', green, [['cHRM', p3]]],
+    [
+      'sRGB before a gamma',
+      green,
+      [
+        ['sRGB', Uint8Array.of(0)],
+        ['gAMA', uint32(100_000)],
+      ],
+    ],
+  ])('of a PNG are those that a browser shows: %s', async (_, due, chunks) => {
+    expectColour(await shown(await described(green, ...chunks)), due, 3);
+  });
+
+  test('of a PNG keep its transparency and its depth', async () => {
+    const deep = await plain(green).ensureAlpha(0.5).toColourspace('rgb16').png().toBuffer();
+    expect((await sharp(deep).metadata()).depth).toBe('ushort');
+    expectColour(await shown(withChunks(deep, points(12, 13))), [0, 203, 73, 128], 3);
+    const grey = await plain([100, 100, 100]).toColourspace('b-w').png().toBuffer();
+    expectColour(await shown(withChunks(grey, ['gAMA', uint32(100_000)])), [168, 168, 168], 3);
+  });
+
+  test.each<[string, readonly number[], number, number]>([
+    ['Display P3', [0, 203, 74], 12, 13],
+    ['Display P3 with the curve of films', [0, 203, 74], 12, 1],
+    ['BT.2020', [0, 210, 68], 9, 14],
+    ['PQ', [0, 255, 0], 9, 16],
+    ['HLG', [0, 208, 44], 9, 18],
+    ['unspecified', green, 2, 2],
+  ])('of an AVIF are those that a browser shows: %s', async (_, due, primaries, transfer) => {
+    expectColour(await shown(await named(green, primaries, transfer)), due, 4);
+  });
+
+  test('of high dynamic range keep diffuse white at half of the light, and all highlights below white', async () => {
+    const grey = async (level: number) =>
+      (await shown(await described([level, level, level], points(9, 16))))[0] ?? 0;
+    const levels = [await grey(64), await grey(128), await grey(160), await grey(176), await grey(230)];
+    expectColour(levels, [30, 132, 213, 237, 255], 3);
+  });
+
+  test('of a HEIC are converted', async () => {
+    const { path } = pictureOf(await studio.render(await stored('code-points-p3.heic')));
+    expectColour(await colourAt(path), [0, 203, 74], 4);
+    expectColour(await colourAt(path, 0.1, 0.1), [219, 41, 23], 4);
+  });
+
+  test('are those of the tiles, too', async () => {
+    const { path, outDir } = await studio.place(await described(green, points(12, 13)));
+    const tiles = await makeTiles({ path, mime: 'image/png' }, outDir);
+    if (typeof tiles === 'string') throw new Error(tiles);
+    const pack = await readFile(tiles.path);
+    expectColour(
+      await colourAt(pack.subarray(pack.lastIndexOf(Buffer.from([0xff, 0xd8, 0xff])))),
+      [0, 203, 73],
+    );
   });
 });
 

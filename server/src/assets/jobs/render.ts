@@ -15,7 +15,7 @@ import { DatabaseUnavailable } from '../../platform/database/unavailable.ts';
 import { nextUpdatedAt } from '../../platform/http/unchanged.ts';
 import { originalKey } from '../../platform/storage/object-key.ts';
 import { hasRoom, isStorageOutage } from '../../platform/storage/room.ts';
-import type { Storage } from '../../platform/storage/storage.ts';
+import { DamagedObject, NoSuchObject, type Storage } from '../../platform/storage/storage.ts';
 import { enqueueRender, enqueueTiles, enqueueTranscode, NO_OWNER } from '../decoding-jobs.ts';
 import { lockFile } from '../insert.ts';
 import { keepFiles, releaseIfPurged, stageFiles } from '../keep-renditions.ts';
@@ -140,6 +140,12 @@ async function isRendered(
   return rows[0]?.complete === true;
 }
 
+/** Returns whether the original is missing or cut short, which rendering cannot change. */
+function isLost(error: unknown): boolean {
+  if (error instanceof NoSuchObject || error instanceof DamagedObject) return true;
+  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
+}
+
 /** Retries in a minute, without a limit: a full disk is not an error of the file, which must not count as failed. */
 async function postpone(
   db: Database,
@@ -169,16 +175,16 @@ async function tileWhatIsLarge(
 
 /**
  * Renders the ladder of some bytes. Idempotent, and may be killed at any time: renditions count only once their row
- * names them, and existing ones are not made again. A file that exceeds a limit of its decoder fails at once; its owner
- * may process it again. Records its progress every `everyMs`.
+ * names them, and existing ones are not made again. A file that exceeds a limit of its decoder is ready without previews
+ * at once (MEDIA-6); its owner may process it again. Records its progress every `everyMs`.
  */
 export function renderJob(deps: RenderDeps, everyMs?: number): JobHandler<'render'> {
   const { db, storage, decoders } = deps;
   /** Skips files that were already tried with this ladder and these makers. */
-  const giveUp = async (hash: string, version: number, reason: string) => {
+  const giveUp = async (hash: string, version: number, status: 'ready' | 'failed', reason: string) => {
     await sql`update files set ladder_version = ${version}, makers_version = ${MAKERS_VERSION}
       where hash = ${hash}`.execute(db);
-    await recordResult(db, hash, 'failed', reason);
+    await recordResult(db, hash, status, reason);
   };
   return async ({ hash, owner, again }, { jobId, lastAttempt, log }) => {
     const file = await db
@@ -235,11 +241,11 @@ export function renderJob(deps: RenderDeps, everyMs?: number): JobHandler<'rende
       if (error instanceof DecodingStopped) {
         // Retrying would exceed the limit again.
         log.warn({ hash, reason: error.message }, 'a file was too much for its decoder');
-        return await giveUp(hash, version, error.message);
+        return await giveUp(hash, version, 'ready', error.message);
       }
       if (isStorageOutage(error)) return await postpone(db, waiting, owner);
       if (lastAttempt && !(error instanceof DatabaseUnavailable))
-        await giveUp(hash, version, 'rendering failed; see the log');
+        await giveUp(hash, version, isLost(error) ? 'failed' : 'ready', 'rendering failed; see the log');
       throw error;
     } finally {
       await progress.close();

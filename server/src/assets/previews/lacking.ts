@@ -8,6 +8,8 @@ import { isTranscoded } from '../../media/transcode.ts';
 export interface StoredFile {
   hash: string;
   mime: string;
+  /** The version of the makers that last processed it. */
+  makers_version: number;
   width: number | null;
   height: number | null;
   media: MediaFacts;
@@ -21,6 +23,18 @@ export interface StoredFile {
 /** Picture types with possibly several frames or pages, which earlier versions did not count. */
 const manyFrames = ['image/gif', 'image/webp', 'image/apng', 'image/avif', 'image/tiff'];
 
+/** Types whose colours, samples or pages were drawn otherwise before version 2. */
+const drawnAnew = [
+  'image/png',
+  'image/apng',
+  'image/avif',
+  'image/heic',
+  'image/heif',
+  'image/tiff',
+  'model/obj',
+  'model/ply',
+];
+
 /**
  * Returns the job that creates the missing renditions of a stored file, the most thorough job if there are
  * several; null if none is missing.
@@ -30,6 +44,7 @@ export function lackingOf(file: StoredFile, rungs: readonly Rung[]): 'render' | 
   if (!isRenderable(mime)) return null;
   if (!file.has_ladder) return 'render';
   const decoder = previewKind(mime);
+  if (file.makers_version < 2 && (decoder === 'video' || drawnAnew.includes(mime))) return 'render';
   if (decoder === 'document' && !file.has_text) return 'render';
   const isUncounted = Object.keys(media).length === 0;
   if (isUncounted && (decoder === 'video' || manyFrames.includes(mime))) return 'render';

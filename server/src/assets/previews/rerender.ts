@@ -74,7 +74,7 @@ export function staleFiles(ladderVersion: number): RawBuilder<Candidate> {
       (select f.hash from files f where ${isOfEarlierLadder(ladderVersion)} order by f.ladder_version, f.hash limit ${BATCH})
       union
       (select f.hash from files f where ${isOfEarlierMakers} order by f.makers_version, f.hash limit ${LOOKED_AT}))
-    select f.hash, f.mime, f.pixel_width as width, f.pixel_height as height, f.media, f.text <> '' as has_text,
+    select f.hash, f.mime, f.makers_version, f.pixel_width as width, f.pixel_height as height, f.media, f.text <> '' as has_text,
       f.renditions ? 'col' as has_ladder, f.renditions ? ${TILES}::text as has_tiles, t.file_hash is not null as has_transcode,
       ${isOfEarlierLadder(ladderVersion)} as is_of_earlier_ladder, ${isOfEarlierMakers} as is_of_earlier_makers,
       f.origin_peer_id is not null as is_mirrored,
@@ -85,8 +85,8 @@ export function staleFiles(ladderVersion: number): RawBuilder<Candidate> {
 }
 
 /** Returns the media type of stored bytes by today's detection; the recorded one when the file cannot be read. */
-async function mimeNow(storage: Storage, { hash, mime }: StoredFile): Promise<string> {
-  if (isRenderable(mime)) return mime;
+async function mimeNow(storage: Storage, { hash, mime, has_ladder }: StoredFile): Promise<string> {
+  if (isRenderable(mime) && has_ladder) return mime;
   try {
     return (await storage.withLocalFile(originalKey(hash), sniff)).mime;
   } catch (error) {

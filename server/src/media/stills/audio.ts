@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { drawWaveform, measure, type Waveform } from '../audio/waveform.ts';
 import type { Ffmpeg, Probe, Source } from '../ffmpeg/ffmpeg.ts';
 import { sniff } from '../sniff.ts';
-import { sharp } from '../tuned-sharp.ts';
+import { sharp, strictnessOf } from '../tuned-sharp.ts';
+import { mend } from './mend.ts';
 import { BrokenFile, type MadeFile, nullIfBroken, type Still } from './still.ts';
 
 /** Pixel limit of an album cover. */
@@ -25,12 +26,17 @@ async function findCover(
   await writeFile(path, bytes);
   const { mime } = await sniff(path);
   if (!coverTypes.includes(mime)) return null;
-  try {
-    await sharp(bytes, { failOn: 'warning', limitInputPixels: MOST_COVER_PIXELS }).resize(32, 32).toBuffer();
-    return { path, mime };
-  } catch {
-    return null;
-  }
+  const isDrawn = (picture: string) =>
+    sharp(picture, { ...strictnessOf(mime), limitInputPixels: MOST_COVER_PIXELS })
+      .resize(32, 32)
+      .toBuffer()
+      .then(
+        () => true,
+        () => false,
+      );
+  if (await isDrawn(path)) return { path, mime };
+  const whole = await mend({ path, mime }, outDir);
+  return whole !== null && (await isDrawn(whole.path)) ? whole : null;
 }
 
 async function writeWaveform(waveform: Waveform, outDir: string): Promise<MadeFile[]> {

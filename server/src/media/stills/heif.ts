@@ -1,5 +1,7 @@
 import { join } from 'node:path';
+import { rowConverter, spaceOfCodePoints } from '../colour/space.ts';
 import { loadLibrary } from '../faults.ts';
+import { heifColourOf } from './heif-properties.ts';
 import { hasTransparency, rowsOfRgba } from './rgba.ts';
 import { checkShape, readAll, type Source, withSource } from './source.ts';
 import { BrokenFile, NotDrawable, type StillMaker } from './still.ts';
@@ -22,46 +24,6 @@ interface HeifImage {
 interface LibHeif {
   ready: Promise<unknown>;
   HeifDecoder: new () => { decode(bytes: Uint8Array): HeifImage[] };
-}
-
-/** Display P3 in the colour primaries of ISO/IEC 23091-2. */
-const DISPLAY_P3 = 12;
-
-/** Boxes that contain image properties, with the number of bytes before their first child. */
-const containers = new Map([
-  ['meta', 4],
-  ['iprp', 0],
-  ['ipco', 0],
-]);
-
-/** Returns the payloads of the boxes of this type among the image properties. */
-function propertiesOf(bytes: Buffer, type: string, from = 0, to = bytes.length): Buffer[] {
-  const found: Buffer[] = [];
-  for (let at = from; at + 8 <= to; ) {
-    const size = bytes.readUInt32BE(at);
-    const name = bytes.toString('latin1', at + 4, at + 8);
-    const end = size === 0 ? to : at + size;
-    if (size === 1 || end < at + 8 || end > to) break;
-    const skipped = containers.get(name);
-    if (skipped !== undefined) found.push(...propertiesOf(bytes, type, at + 8 + skipped, end));
-    else if (name === type) found.push(bytes.subarray(at + 8, end));
-    at = end;
-  }
-  return found;
-}
-
-/** Returns the ICC profile of the picture, or that of Display P3 if the file only names these primaries. */
-async function profileOf(bytes: Buffer): Promise<Buffer | null> {
-  const colours = propertiesOf(bytes, 'colr');
-  const kindOf = (colour: Buffer) => colour.toString('latin1', 0, 4);
-  const profile = colours.find((colour) => kindOf(colour) === 'prof' || kindOf(colour) === 'rICC');
-  if (profile !== undefined) return profile.subarray(4);
-  const named = colours.find((colour) => kindOf(colour) === 'nclx' && colour.length >= 6);
-  if (named?.readUInt16BE(4) !== DISPLAY_P3) return null;
-  const { sharp } = await import('../tuned-sharp.ts');
-  const pixel = { create: { width: 1, height: 1, channels: 3, background: 'white' } } as const;
-  const { icc } = await sharp(await sharp(pixel).withIccProfile('p3').png().toBuffer()).metadata();
-  return icc ?? null;
 }
 
 async function decode(bytes: Buffer): Promise<{ width: number; height: number; pixels: Uint8ClampedArray }> {
@@ -91,7 +53,7 @@ function checkBrand(source: Source): void {
 
 /**
  * Makes a picture of the primary image of a HEIC or HEIF file, rotated and cropped as the file specifies, with its
- * profile.
+ * profile, or converted to sRGB if it has none.
  */
 export const heif: StillMaker = ({ path }, outDir) =>
   withSource(path, async (source) => {
@@ -99,12 +61,13 @@ export const heif: StillMaker = ({ path }, outDir) =>
     const bytes = readAll(source, MOST_BYTES);
     const { width, height, pixels } = await decode(bytes);
     const alpha = hasTransparency(pixels);
-    const profile = await profileOf(bytes);
+    const { profile, points } = heifColourOf(bytes);
+    const space = profile === null && points !== null ? spaceOfCodePoints(points) : null;
+    const convert = space === null ? null : rowConverter(space, 255);
+    const rows = function* () {
+      for (const row of rowsOfRgba(pixels, width, height, alpha)) yield convert?.(row, alpha ? 4 : 3) ?? row;
+    };
     const picture = { path: join(outDir, 'still.tiff'), mime: 'image/tiff' };
-    writeTiff(
-      picture.path,
-      { width, height, model: 'rgb', alpha, profile },
-      rowsOfRgba(pixels, width, height, alpha),
-    );
+    writeTiff(picture.path, { width, height, model: 'rgb', alpha, profile }, rows());
     return { picture };
   });

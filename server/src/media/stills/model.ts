@@ -4,6 +4,7 @@ import type { Document } from '@gltf-transform/core';
 import { toGlb } from '../models/convert.ts';
 import { openGlb, openGltf, surfacesOf, unpack, writeGlb } from '../models/gltf.ts';
 import { drawSurfaces } from '../models/rasteriser.ts';
+import { respelled } from '../models/spelling.ts';
 import type { Surface } from '../models/surface.ts';
 import { sharp } from '../tuned-sharp.ts';
 import { asFileFault, type MadeFile, NotDrawable, type Still, type StillMaker } from './still.ts';
@@ -80,7 +81,7 @@ async function openModel(bytes: Buffer, mime: string): Promise<Opened> {
   }
   const format = [...converted].find(([type]) => type === mime)?.[1];
   if (format === undefined) throw new NotDrawable(`${mime} is not drawn`);
-  const glb = await toGlb(bytes, format.extension);
+  const glb = await toGlb(respelled(bytes, format.extension), format.extension);
   return { document: await openGlb(glb), glb, isZUp: format.isZUp };
 }
 

@@ -7,6 +7,8 @@ export interface TiffLayout {
   model: 'grey' | 'rgb' | 'cmyk';
   alpha?: boolean;
   bits?: 8 | 16;
+  /** As in EXIF, 1 to 8. */
+  orientation?: number;
   /** An ICC profile for the samples; without one they are sRGB or default CMYK. */
   profile?: Buffer | null;
 }
@@ -77,7 +79,7 @@ function headOf(entries: readonly Entry[]): Buffer {
 const STRIP_BYTES = 256 * 1024;
 
 function entriesOf(layout: TiffLayout, dataAt: number): Entry[] {
-  const { width, height, model, alpha = false, bits = 8, profile = null } = layout;
+  const { width, height, model, alpha = false, bits = 8, orientation = 1, profile = null } = layout;
   const { photometric, samples: colours } = models[model];
   const samples = colours + (alpha ? 1 : 0);
   const rowBytes = width * samples * (bits / 8);
@@ -91,6 +93,7 @@ function entriesOf(layout: TiffLayout, dataAt: number): Entry[] {
     { tag: 259, type: SHORT, values: [1] },
     { tag: 262, type: SHORT, values: [photometric] },
     { tag: 273, type: LONG8, values: strips.map((strip) => dataAt + strip * rows * rowBytes) },
+    ...(orientation > 1 && orientation <= 8 ? [{ tag: 274, type: SHORT, values: [orientation] }] : []),
     { tag: 277, type: SHORT, values: [samples] },
     { tag: 278, type: LONG, values: [rows] },
     { tag: 279, type: LONG8, values: lengths },

@@ -4,7 +4,7 @@
 const KNEE = 0.8;
 
 /** Resolution of the lookup table of the sRGB curve. */
-const STEPS = 4096;
+const STEPS = 16_384;
 
 const curve = Uint8Array.from({ length: STEPS + 1 }, (_, step) => {
   // Squared steps give a finer resolution where the curve is steep.

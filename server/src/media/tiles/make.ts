@@ -2,9 +2,10 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { requireRoomIn } from '../faults.ts';
 import { mostPixels, refusalOf } from '../raster.ts';
-import { stillMaker } from '../renderable.ts';
+import { openStill } from '../renderable.ts';
+import { mend } from '../stills/mend.ts';
 import { BrokenFile, NotDrawable } from '../stills/still.ts';
-import { sharp } from '../tuned-sharp.ts';
+import { sharp, strictnessOf } from '../tuned-sharp.ts';
 import { watchEntries } from './archive-progress.ts';
 import { countTiles, OVERLAP, TILE_SIZE } from './geometry.ts';
 import { packTiles } from './packing.ts';
@@ -32,7 +33,7 @@ async function tile(
   const { width, height } = autoOrient;
   if (width * height > limit) return `${width} x ${height} pixels are more than are rendered`;
   const archive = join(outDir, 'tiles.zip');
-  const options = { failOn: 'warning', limitInputPixels: limit, sequentialRead: true } as const;
+  const options = { ...strictnessOf(picture.mime), limitInputPixels: limit, sequentialRead: true };
   const upright = sharp(picture.path, options).autoOrient().toColourspace('srgb');
   // Uses WebP only for pictures with transparency, because it takes four times as long.
   const encoded = hasAlpha ? upright.webp({ quality: 80, effort: 0 }) : upright.jpeg({ quality: 82 });
@@ -62,9 +63,13 @@ export async function makeTiles(
   report: (part: number) => void = () => {},
 ): Promise<MadeTiles | string> {
   try {
-    const make = await stillMaker(file.mime);
-    const { picture } = make === null ? { picture: file } : await make(file, outDir);
-    return picture === null ? 'nothing to draw' : await tile(picture, outDir, report);
+    const { picture } = await openStill(file, outDir);
+    if (picture === null) return 'nothing to draw';
+    return await tile(picture, outDir, report).catch(async (error: unknown) => {
+      const whole = await mend(picture, outDir);
+      if (whole === null) throw error;
+      return tile(whole, outDir, report);
+    });
   } catch (error) {
     const reason =
       error instanceof NotDrawable || error instanceof BrokenFile ? error.message : refusalOf(error);
