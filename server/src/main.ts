@@ -50,9 +50,14 @@ function openDatabaseOf(config: Config, join: boolean): Promise<OpenDatabase> {
   });
 }
 
-/** The library's files, below its data directory or in its bucket. */
-export function openLibraryStorage(config: Config) {
-  return openStorage(join(config.dataDir, 'library'), config.reserveBytes, config.s3);
+/** The library's files, below its data directory or in its bucket. Throws a ConfigError if the directory cannot be used. */
+export async function openLibraryStorage(config: Config) {
+  try {
+    return await openStorage(join(config.dataDir, 'library'), config.reserveBytes, config.s3);
+  } catch (error) {
+    if (!(error instanceof Error && 'syscall' in error)) throw error;
+    throw new ConfigError(`VITRINE_DATA: ${error.message}`);
+  }
 }
 
 async function prepareWorkerOf(

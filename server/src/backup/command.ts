@@ -1,9 +1,9 @@
-import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { readVersion } from '../admin/build-info.ts';
 import { type Config, ConfigError } from '../config.ts';
+import { enterLibrary } from '../library-place.ts';
 import { openLibraryStorage } from '../main.ts';
 import { type OpenDatabase, openDatabase } from '../platform/database/open.ts';
 import type { CopyProgress } from './copy-files.ts';
@@ -87,10 +87,7 @@ async function backUp(config: Config, args: string[], print: Print): Promise<num
   const directory = onlyDirectory(positionals, 'vitrine backup DIR');
   const keep = readKeep(values.keep);
   const passphrase = await readPassphrase(config, values['key-file']);
-  // A backup must not create a library.
-  if (config.databaseUrl === null && !existsSync(join(config.dataDir, 'postgres'))) {
-    throw new ConfigError(`there is no library in ${config.dataDir}; set VITRINE_DATA to where it is`);
-  }
+  enterLibrary(config);
   const target = await openPlace(config, directory, true);
   const database = await openDatabase(config, { join: true, migrate: false, log: () => {} });
   try {

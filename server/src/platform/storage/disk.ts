@@ -1,7 +1,8 @@
-import { access, type FileHandle, mkdir, open, rename, rm, stat, statfs } from 'node:fs/promises';
+import { access, type FileHandle, open, rename, rm, stat, statfs } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
 import { Readable } from 'node:stream';
 import { filesBelow, isMissing, syncDirectory } from './directory-tree.ts';
+import { makeDirectory } from './make-directory.ts';
 import { DamagedObject, NoSuchObject, type Storage, type StoredObject } from './storage.ts';
 
 async function headOf(root: string, key: string): Promise<StoredObject | null> {
@@ -63,9 +64,9 @@ export async function openDiskStorage(root: string, reserveBytes: number): Promi
   const incomingDir = join(root, 'incoming');
   const uploadsDir = join(root, 'uploads');
   // Other users of this machine must not bypass the library's rules.
-  await mkdir(root, { recursive: true, mode: 0o700 });
-  await mkdir(incomingDir, { recursive: true });
-  await mkdir(uploadsDir, { recursive: true });
+  await makeDirectory(root, 0o700);
+  await makeDirectory(incomingDir);
+  await makeDirectory(uploadsDir);
   return {
     incomingDir,
     uploadsDir,
@@ -80,7 +81,7 @@ export async function openDiskStorage(root: string, reserveBytes: number): Promi
       } finally {
         await file.close();
       }
-      await mkdir(dirname(target), { recursive: true });
+      await makeDirectory(dirname(target));
       await rename(path, target);
       await syncDirectory(dirname(target));
     },
