@@ -11,7 +11,6 @@ import { BackupError, type BackupTarget } from './target.ts';
 
 /** Describes why a directory of backups cannot be used, in one line. */
 function asRefusal(path: string, error: unknown): unknown {
-  if (isMissing(error)) return new BackupError(`${path} is not a directory`);
   const isDenied =
     error instanceof Error && 'code' in error && /^E(ACCES|PERM|ROFS)$/.test(String(error.code));
   if (!isDenied) return error;
@@ -30,7 +29,7 @@ export async function openDirectory(path: string, create: boolean): Promise<Back
     if (!(await stat(root)).isDirectory()) throw new BackupError(`${root} is not a directory`);
     await access(root, create ? constants.W_OK | constants.X_OK : constants.R_OK | constants.X_OK);
   } catch (error) {
-    throw asRefusal(root, error);
+    throw isMissing(error) ? new BackupError(`${root} is not a directory`) : asRefusal(root, error);
   }
   /** Directories with names that are not synced yet. */
   const touched = new Set<string>();

@@ -1,22 +1,30 @@
 import { mkdir, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
+/** Creates a directory unless it exists; returns whether it did. */
+async function makeOne(path: string, mode: number): Promise<boolean> {
+  try {
+    await mkdir(path, { mode });
+    return true;
+  } catch (error) {
+    const found = await stat(path).catch(() => null);
+    if (found?.isDirectory() === true) return false;
+    throw error;
+  }
+}
+
 /**
  * Creates a directory and its missing parents; returns the topmost one that was created, or undefined if it exists.
  * Node's own recursive mkdir never returns where the file system itself reports ENOENT, such as below /proc.
  */
 export async function makeDirectory(path: string, mode = 0o777): Promise<string | undefined> {
   try {
-    await mkdir(path, { mode });
-    return path;
+    return (await makeOne(path, mode)) ? path : undefined;
   } catch (error) {
-    const found = await stat(path).catch(() => null);
-    if (found?.isDirectory() === true) return undefined;
     const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
-    const first = isMissing && dirname(path) !== path ? await makeDirectory(dirname(path), mode) : undefined;
-    // Its parent exists, so another attempt would fail in the same way.
-    if (first === undefined) throw error;
-    await makeDirectory(path, mode);
-    return first;
+    if (!isMissing || dirname(path) === path) throw error;
+    const first = await makeDirectory(dirname(path), mode);
+    const isMade = await makeOne(path, mode);
+    return first ?? (isMade ? path : undefined);
   }
 }
