@@ -44,10 +44,21 @@ async function start(config: Config): Promise<void> {
     config.processes === 1
       ? await (await import('./main.ts')).startServing(config)
       : await (await import('./processes.ts')).startProcesses(config);
+  const { config: own, db } = running.deps;
   const { pendingSetupCode } = await import('./identity/first-run.ts');
+  const { needsSetup } = await import('./identity/accounts.ts');
   const code = await pendingSetupCode(running.deps);
+  console.log(`the library is in ${own.dataDir}`);
   if (code !== null) console.log(`to set up this library, open it in a browser and enter the code ${code}`);
+  else if (await needsSetup(db))
+    console.log('this library is empty; open the address in a browser to set it up');
   console.log(`listening on ${running.url}`);
+  const { reportAtStart } = await import('./doctor/at-start.ts');
+  const { log } = running.deps;
+  // A stop may close the database meanwhile.
+  reportAtStart(running.deps).catch((error: unknown) =>
+    log.debug({ err: error }, 'checks of the start failed'),
+  );
   await untilStopped(running);
 }
 

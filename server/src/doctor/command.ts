@@ -5,6 +5,7 @@ import { type Config, ConfigError } from '../config.ts';
 import { enterLibrary } from '../library-place.ts';
 import { openLibraryStorage } from '../main.ts';
 import { type OpenDatabase, openDatabase, requireTables } from '../platform/database/open.ts';
+import { connectionFault } from '../platform/database/unusable.ts';
 import { checkBytes, countFiles } from './bytes.ts';
 import { several } from './check.ts';
 import { examineAll } from './examine.ts';
@@ -118,9 +119,7 @@ export async function doctorCommand(
     await sql`select 1`.execute(database.db);
   } catch (error) {
     await database.close();
-    print(
-      `PROBLEM  Database: the database cannot be reached: ${error instanceof Error ? error.message : error}`,
-    );
+    print(`PROBLEM  Database: the database cannot be reached: ${connectionFault(error)}`);
     return 1;
   }
   try {

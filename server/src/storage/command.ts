@@ -8,6 +8,7 @@ import type { Database } from '../platform/database/pool.ts';
 import { openDiskAndBucket } from '../platform/storage/open.ts';
 import { isStorageOutage } from '../platform/storage/room.ts';
 import { findOrphans, removeOrphans } from '../sweep/orphans.ts';
+import { forgetBucket } from './buckets.ts';
 import { checkStorage } from './check.ts';
 import { moveStorage } from './move.ts';
 
@@ -103,6 +104,7 @@ async function runMove({ db, config, signal, print, progress }: Run): Promise<nu
     progress: (report) => progress(`${report.moved} objects, ${report.bytes} bytes`),
   });
   print(`moved: ${moved} objects, ${bytes} bytes; left because they are damaged: ${left}`);
+  if (!signal.aborted && left === 0 && !config.s3.writes) await forgetBucket(db, config.s3);
   if (!signal.aborted) return left > 0 ? 1 : 0;
   print('stopped; run it again to go on');
   return 2;

@@ -5,6 +5,7 @@ import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { backupCommand, restoreCommand } from '../../src/backup/command.ts';
 import { fileName } from '../../src/backup/manifest.ts';
+import type { Config } from '../../src/config.ts';
 import { openDiskStorage } from '../../src/platform/storage/disk.ts';
 import { originalKey, renditionKey } from '../../src/platform/storage/object-key.ts';
 import { urlOf } from '../support/clone.ts';
@@ -19,7 +20,7 @@ const picture = await upload(root, await jpeg(400, 300));
 await library.runJobs();
 const config = { ...library.config, databaseUrl: library.databaseUrl };
 
-async function run(command: typeof backupCommand, args: string[], own = config) {
+async function run(command: typeof backupCommand, args: string[], own: Config = config) {
   const lines: string[] = [];
   const code = await command(own, args, (line) => lines.push(line));
   return { code, out: lines.join('\n') };
@@ -84,7 +85,7 @@ test('a restore into a library that is not empty is refused before the backup is
   );
   expect(lines).toEqual([]);
   // A damaged backup leaves no database behind in an empty directory.
-  const embedded = { ...config, databaseUrl: null, dataDir: await scratchDirectory() };
+  const embedded: Config = { ...config, databaseUrl: null, dataDir: await scratchDirectory() };
   expect((await run(restoreCommand, [directory], embedded)).code).toBe(1);
   expect(existsSync(join(embedded.dataDir, 'postgres'))).toBe(false);
 });

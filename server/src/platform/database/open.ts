@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import type pg from 'pg';
 import { type EmbeddedConnection, embeddedConnection, LibraryInUse, startEmbedded } from './embedded.ts';
 import { isRestoring, migrate } from './migrate.ts';
-import { type DatabasePool, openPool, openPoolerPool } from './pool.ts';
+import { type DatabasePool, openPool, openPoolerPool, type PoolerPool } from './pool.ts';
 import { refusePooler, refuseWrongDirect } from './pooler.ts';
 import { openReplica, type Replica } from './replica.ts';
 import { DatabaseUnusable, unusable } from './unusable.ts';
@@ -51,12 +51,42 @@ async function openOwn(connectionString: string, options: OpenOptions): Promise<
   const opened = openPool({ connectionString }, connections(), options.log);
   if (options.migrate === false) return { ...opened, lost: never };
   try {
-    await refusePooler(opened.pool);
+    await requireDirect(opened);
   } catch (error) {
     await opened.close();
-    throw unusable('DATABASE_URL', error);
+    throw error;
   }
   return { ...opened, lost: never };
+}
+
+/** Throws DatabaseUnusable unless DATABASE_URL leads to PostgreSQL itself. */
+async function requireDirect({ pool }: DatabasePool): Promise<void> {
+  await refusePooler(pool).catch((error: unknown) => {
+    throw unusable('DATABASE_URL', error);
+  });
+}
+
+/** Throws DatabaseUnusable unless both addresses lead to the same database, and the direct one to PostgreSQL itself. */
+async function requirePair({ pool, shared }: PoolerPool): Promise<void> {
+  let asked = 'DATABASE_URL';
+  try {
+    await shared.query('select 1');
+    asked = 'VITRINE_DATABASE_DIRECT_URL';
+    await refuseWrongDirect(pool, shared);
+  } catch (error) {
+    throw unusable(asked, error);
+  }
+}
+
+/** Checks the addresses as a start does, for the doctor; throws DatabaseUnusable (RUN-36). */
+export async function examineAddresses(databaseUrl: string, directUrl: string | null): Promise<void> {
+  const own = { connectionString: databaseUrl };
+  if (directUrl === null) {
+    const opened = openPool(own, 1);
+    return requireDirect(opened).finally(() => opened.close());
+  }
+  const opened = openPoolerPool(own, { connectionString: directUrl }, { pooler: 1, direct: 1 });
+  return requirePair(opened).finally(() => opened.close());
 }
 
 /** Opens a database behind a transaction pooler. Only jobs and LISTEN need sessions. */
@@ -72,14 +102,11 @@ async function openBehindPooler(
     options.log,
   );
   if (options.migrate === false) return { ...opened, lost: never };
-  let asked = 'DATABASE_URL';
   try {
-    await opened.shared.query('select 1');
-    asked = 'VITRINE_DATABASE_DIRECT_URL';
-    await refuseWrongDirect(opened.pool, opened.shared);
+    await requirePair(opened);
   } catch (error) {
     await opened.close();
-    throw unusable(asked, error);
+    throw error;
   }
   return { ...opened, lost: never };
 }
