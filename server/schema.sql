@@ -1835,6 +1835,7 @@ CREATE INDEX job_progress_updated ON public.job_progress USING btree (updated_at
 create table job_workers (
   worker_id text not null,
   process integer not null,
+  kinds text[],
   constraint job_workers_pkey PRIMARY KEY (worker_id)
 );
 

@@ -17,13 +17,25 @@ export const statusMeaning = {
   422: 'Unprocessable.',
   429: 'Rate-limited: try again after `Retry-After` seconds.',
   431: 'Request head too large.',
-  500: 'Server error.',
+  500: 'Server error. `Vitrine-Error` is set if a stored file is the cause.',
   501: 'Feature not installed.',
   503: 'Not ready, or given up because of a concurrent change: try again after `Retry-After` seconds.',
   507: 'Out of storage: nothing was written.',
 } as const;
 
 export type ErrorStatus = keyof typeof statusMeaning;
+
+/** The response header that names the cause of some errors for programs: a token of RFC 9651. */
+export const errorHeader = 'Vitrine-Error';
+
+/** FILE-12: what each token of `Vitrine-Error` means, and the text of its `error`. */
+export const errorCodes = {
+  'file-missing': 'the stored file is missing',
+  'file-damaged': 'the stored file is damaged',
+  'bucket-not-configured': 'the stored file is in a bucket that is no longer configured',
+} as const;
+
+export type ErrorCode = keyof typeof errorCodes;
 
 /** HTTP-1, HTTP-19: every error is `{error}`; a failed `if_unchanged_since` also returns `updated_at`. */
 export const ErrorBody = Type.Object(

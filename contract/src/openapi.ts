@@ -1,4 +1,4 @@
-import { ErrorBody, type ErrorStatus, statusMeaning } from './errors.ts';
+import { ErrorBody, type ErrorStatus, errorCodes, errorHeader, statusMeaning } from './errors.ts';
 import { accessOf, contact, description, license, tags } from './openapi/about.ts';
 import { errorExample, exampleOf, exampleRequest } from './openapi/examples.ts';
 import { isObject, type Json, type JsonObject, plainJson } from './openapi/json.ts';
@@ -193,6 +193,7 @@ const errorNames: Readonly<Record<ErrorStatus, string>> = {
 const headersOf: { readonly [status: number]: JsonObject } = {
   405: { Allow: { $ref: '#/components/headers/Allow' } },
   429: { 'Retry-After': { $ref: '#/components/headers/RetryAfter' } },
+  500: { [errorHeader]: { $ref: '#/components/headers/VitrineError' } },
   503: { 'Retry-After': { $ref: '#/components/headers/RetryAfter' } },
 };
 
@@ -262,6 +263,10 @@ export function openApiDocument(version: string): JsonObject {
       ),
       headers: {
         Allow: { description: 'The methods of this path.', schema: { type: 'string' } },
+        VitrineError: {
+          description: 'The cause of the error, if a program may need to know it.',
+          schema: { type: 'string', enum: Object.keys(errorCodes) },
+        },
         RetryAfter: { description: 'When to try again, in seconds.', schema: { type: 'integer' } },
       },
       responses: { ...successes.components(), ...errors },

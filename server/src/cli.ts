@@ -1,33 +1,10 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { BackupError } from './backup/target.ts';
 import { type Config, ConfigError, readConfig } from './config.ts';
+import { enterLibrary, enterToStart } from './library-place.ts';
 import { LibraryInUse } from './platform/database/instance-lock.ts';
 import { DatabaseUnusable } from './platform/database/unusable.ts';
 import { StorageUnavailable } from './platform/storage/storage.ts';
-
-const usage = `vitrine <command>
-
-  start            serve the library, with a worker inside
-  worker           work on jobs alone
-  import DIR       make assets of every file below DIR   [--user NAME] [--post]
-                   [--sensitivity posts|org|public|restricted]
-  import-users     take the accounts of an earlier system: FILE.csv or --mysql URL [--table NAME]
-                   [--role GROUP=ROLE]... [--dry-run]
-  doctor           say what is wrong with the library and how to mend it; exit code 1 when there is a problem
-                   [--bytes]: read every stored file and name what is lost
-                   [--bytes --repair]: render missing and damaged previews again  [--after HASH]: go on from there
-  backup DIR       add a backup to DIR, or to a bucket (s3://BUCKET/PREFIX); the library may be running
-                   [--keep N] [--key-file FILE]
-  backup list DIR, backup verify DIR
-                   list the backups in DIR; read every byte of one   [--at ID] [--key-file FILE]
-  restore DIR      restore a backup into an empty library            [--data NEW] [--at ID] [--key-file FILE]
-  storage check    compare rows with stored files; exit code 1 when some are missing or wrong   [--content]
-  storage move     move files to where new ones go: the bucket, or the disk with VITRINE_S3_WRITES=off
-  storage gc       remove files that no row refers to    [--grace HOURS] [--dry-run]
-  upgrade          move the embedded database to this PostgreSQL     --from BIN, later --discard-old
-  demo             serve a sample library on its own data directory
-  schema           write server/schema.sql and the table types from the migrations`;
+import { helpFor } from './usage.ts';
 
 /** npm forwards the Ctrl-C that the terminal has already sent to this process: both are one request to stop. */
 const SAME_SIGNAL_MS = 300;
@@ -62,18 +39,31 @@ async function untilStopped(running: {
 }
 
 async function start(config: Config): Promise<void> {
+  enterToStart(config);
   const running =
     config.processes === 1
       ? await (await import('./main.ts')).startServing(config)
       : await (await import('./processes.ts')).startProcesses(config);
+  const { config: own, db } = running.deps;
   const { pendingSetupCode } = await import('./identity/first-run.ts');
+  const { needsSetup } = await import('./identity/accounts.ts');
   const code = await pendingSetupCode(running.deps);
+  console.log(`the library is in ${own.dataDir}`);
   if (code !== null) console.log(`to set up this library, open it in a browser and enter the code ${code}`);
+  else if (await needsSetup(db))
+    console.log('this library is empty; open the address in a browser to set it up');
   console.log(`listening on ${running.url}`);
+  const { reportAtStart } = await import('./doctor/at-start.ts');
+  const { log } = running.deps;
+  // A stop may close the database meanwhile.
+  reportAtStart(running.deps).catch((error: unknown) =>
+    log.debug({ err: error }, 'checks of the start failed'),
+  );
   await untilStopped(running);
 }
 
 async function work(config: Config): Promise<void> {
+  enterLibrary(config);
   const { startWorking } = await import('./main.ts');
   const running = await startWorking(config, { join: true, port: config.workerPort });
   console.log(
@@ -82,19 +72,18 @@ async function work(config: Config): Promise<void> {
   await untilStopped(running);
 }
 
-async function writeSchema(config: Config): Promise<void> {
-  const { openDatabase } = await import('./platform/database/open.ts');
-  const { describeSchema } = await import('./platform/database/describe.ts');
-  const database = await openDatabase(config, { join: true, log: () => {} });
-  const { sql, module } = await describeSchema(database.pool);
-  writeFileSync(join(import.meta.dirname, '../schema.sql'), sql);
-  writeFileSync(join(import.meta.dirname, 'platform/database/tables.ts'), module);
-  await database.close();
+/** Throws a ConfigError if a command that takes no arguments has some, such as a misspelled option. */
+function refuseArguments(command: string, [first]: readonly string[]): void {
+  if (first !== undefined)
+    throw new ConfigError(`vitrine ${command} takes no arguments, not ${JSON.stringify(first)}`);
 }
 
 async function run(args: string[]): Promise<void> {
-  const [command, ...rest] = args;
+  const help = helpFor(args);
+  if (help !== null) return console.log(help);
+  const [command = '', ...rest] = args;
   const config = () => readConfig(process.env, process.cwd());
+  if (['start', 'worker', 'demo', 'schema'].includes(command)) refuseArguments(command, rest);
   switch (command) {
     case 'start':
       return start(config());
@@ -142,11 +131,12 @@ async function run(args: string[]): Promise<void> {
       const { demoCommand } = await import('./demo/command.ts');
       return demoCommand(config(), untilStopped);
     }
-    case 'schema':
-      return writeSchema(config());
+    case 'schema': {
+      const { schemaCommand } = await import('./schema-command.ts');
+      return schemaCommand(config());
+    }
     default:
-      console.log(usage);
-      process.exitCode = command === undefined || command === 'help' ? 0 : 1;
+      throw new ConfigError(`there is no command ${JSON.stringify(command)}; vitrine --help lists them`);
   }
 }
 

@@ -177,12 +177,19 @@ type Name = (typeof names)[number];
 /** RATE-4: budgets for bytes of files are ten times as high. */
 const BYTES_FACTOR = 10;
 const MOST_REQUESTS = 1_000_000;
+/** The least number of characters of a passphrase that encrypts backups. */
+export const LEAST_PASSPHRASE = 12;
 const MOST_BYTES_REQUESTS = MOST_REQUESTS * BYTES_FACTOR;
 
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
 function isName(text: string): text is Name {
   return names.some((name) => name === text);
+}
+
+/** Returns whether a directory is the data directory of a library. */
+function isDataDirectory(directory: string): boolean {
+  return existsSync(join(directory, 'library', 'incoming'));
 }
 
 /** Reads `vitrine.env` in the working directory; the environment takes precedence. */
@@ -256,6 +263,12 @@ function secretText(name: Name, text: string | null): string | null {
   throw new ConfigError(`${name} must have 16 to 200 letters, digits and signs without blanks`);
 }
 
+/** Returns the passphrase of backups; its length is checked at the start, not at the first backup. */
+function passphrase(name: Name, text: string | null): string | null {
+  if (text === null || text.length >= LEAST_PASSPHRASE) return text;
+  throw new ConfigError(`${name} must have at least ${LEAST_PASSPHRASE} characters`);
+}
+
 /** Returns the kinds of jobs in a list; null for `all`. Which kinds exist is checked when the jobs start. */
 function kindsOfJobs(text: string): string[] | null {
   if (text === 'all') return null;
@@ -318,9 +331,10 @@ function mailPart<T extends object>(
 }
 
 /**
- * The default data directory: `./data`, or as root `/var/lib/vitrine` when others cannot reach the working directory.
+ * The default data directory: the working directory if it is one, else `./data`, or as root `/var/lib/vitrine` when others cannot reach the working directory.
  */
 function defaultDataDir(directory: string, reachable: (dir: string) => boolean): string {
+  if (isDataDirectory(directory)) return directory;
   const isRoot = process.getuid?.() === 0;
   return isRoot && !reachable(directory) ? '/var/lib/vitrine' : join(directory, 'data');
 }
@@ -446,7 +460,7 @@ export function readConfig(
       server: mailPart('VITRINE_SMTP_URL', value('VITRINE_SMTP_URL'), readMailServer),
       from: mailPart('VITRINE_MAIL_FROM', value('VITRINE_MAIL_FROM'), readSender),
     },
-    backupPassphrase: value('VITRINE_BACKUP_PASSPHRASE'),
+    backupPassphrase: passphrase('VITRINE_BACKUP_PASSPHRASE', value('VITRINE_BACKUP_PASSPHRASE')),
     identityProviders: readProviderSettings({
       value,
       directory,

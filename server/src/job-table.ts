@@ -77,6 +77,45 @@ export interface Jobs {
 }
 export type JobName = keyof Jobs;
 
+/** Complete by its type. */
+const everyKind: Readonly<Record<JobName, true>> = {
+  render: true,
+  tiles: true,
+  'render-again': true,
+  transcode: true,
+  sweep: true,
+  purge: true,
+  'release-bytes': true,
+  'release-logo': true,
+  expire: true,
+  encode: true,
+  'fill-vectors': true,
+  'retain-audit': true,
+  announce: true,
+  'mail-notification': true,
+  'mail-digests': true,
+  'mail-digest': true,
+  'forget-notifications': true,
+  'count-storage': true,
+  extract: true,
+  'extract-stored': true,
+  deliver: true,
+  unpair: true,
+  'catch-up': true,
+  'fetch-renditions': true,
+  'fetch-subtitles': true,
+  'use-field-values': true,
+  'keep-federation': true,
+  'tell-followers': true,
+  'deliver-activities': true,
+  'keep-activitypub': true,
+  'rewrite-documents': true,
+  'rewrite-tags': true,
+  'rewrite-fields': true,
+};
+/** All kinds of jobs. */
+export const jobKinds: readonly string[] = Object.keys(everyKind);
+
 export type JobHandler<N extends JobName> = Task<Jobs[N]>;
 export type JobHandlers = { readonly [N in JobName]: JobHandler<N> };
 

@@ -38,11 +38,17 @@ const never = new Promise<never>(() => {});
  */
 const loadService = () => import('./service.ts');
 
+/** Logs lines about the database in the form of all others (RUN-35). */
+function logOf(config: Config): (message: string) => void {
+  const log = pino({ level: config.logLevel });
+  return (message) => log.warn({ part: 'database' }, message);
+}
+
 /** Opens the database, and loads the modules meanwhile. */
 function openDatabaseOf(config: Config, join: boolean): Promise<OpenDatabase> {
   return openDatabase(config, {
     join,
-    log: (message) => console.error(message),
+    log: logOf(config),
     onLaunch() {
       // A module that cannot be loaded is reported when it is awaited.
       loadService().catch(() => {});
@@ -50,9 +56,14 @@ function openDatabaseOf(config: Config, join: boolean): Promise<OpenDatabase> {
   });
 }
 
-/** The library's files, below its data directory or in its bucket. */
-export function openLibraryStorage(config: Config) {
-  return openStorage(join(config.dataDir, 'library'), config.reserveBytes, config.s3);
+/** The library's files, below its data directory or in its bucket. Throws a ConfigError if the directory cannot be used. */
+export async function openLibraryStorage(config: Config) {
+  try {
+    return await openStorage(join(config.dataDir, 'library'), config.reserveBytes, config.s3);
+  } catch (error) {
+    if (!(error instanceof Error && 'syscall' in error)) throw error;
+    throw new ConfigError(`VITRINE_DATA: ${error.message}`);
+  }
 }
 
 async function prepareWorkerOf(
@@ -84,7 +95,7 @@ export async function startServing(
 ): Promise<Running> {
   const tracing = await openTracing(config.tracing);
   const database = await openDatabaseOf(config, join);
-  const replica = openReplicaOf(config, (message) => console.error(message));
+  const replica = openReplicaOf(config, logOf(config));
   let server: OpenService['server'] | null = null;
   try {
     const storage = await openLibraryStorage(config);

@@ -44,6 +44,7 @@ import { openPostTexts } from './posts/write-page.ts';
 import { publicHeads, servePublicFiles } from './public/serve.ts';
 import { openReplicaReads } from './replica-reads.ts';
 import { readSetting } from './settings.ts';
+import { rememberBucket, withFormerBuckets } from './storage/buckets.ts';
 import { openUploadBytes } from './uploads/bytes.ts';
 import { serveUploadOptions } from './uploads/tus.ts';
 import { openEncoder } from './visual/encoder.ts';
@@ -89,7 +90,7 @@ async function createConfiguredAdministrator(
 /** Creates the dependencies of use cases, over an open database and storage. */
 export async function openDeps(
   db: Database,
-  storage: Storage,
+  stored: Storage,
   config: Config,
   log: FastifyBaseLogger,
   {
@@ -99,6 +100,8 @@ export async function openDeps(
     listener = null,
   }: Pick<ServiceOptions, 'hashing' | 'decoding' | 'media'> & { listener?: Listener | null } = {},
 ): Promise<Deps> {
+  await rememberBucket(db, config.s3);
+  const storage = await withFormerBuckets(db, stored, config.s3);
   const passwords = await openInstallPasswords(db, hashing, config.scrambleKey);
   await createConfiguredAdministrator(db, config, passwords);
   const { ffmpeg, libreoffice, ghostscript } = config;

@@ -30,6 +30,8 @@ type SettingKey =
   | 'quota_person_bytes'
   | 'quota_install_bytes'
   | 'storage_count'
+  | 'last_backup'
+  | 'buckets'
   | 'previews'
   | 'previews_paused'
   | 'federation_key'

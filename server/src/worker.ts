@@ -30,6 +30,7 @@ export function prepareWorker(
       pool: database.pool,
       onSilence: database.onSilence,
       ...assigned,
+      kinds,
       concurrency: availableParallelism() + decodingJobs,
       forbidFlags: forbiddenTurns,
       ...telemetry,

@@ -9,7 +9,7 @@ import { readRange } from '../platform/http/range.ts';
 import { notFound, refuse } from '../platform/http/refuse.ts';
 import { sandboxPolicy } from '../platform/http/security-headers.ts';
 import { originalKey } from '../platform/storage/object-key.ts';
-import { type ByteRange, DamagedObject, NoSuchObject } from '../platform/storage/storage.ts';
+import { type ByteRange, NoSuchObject } from '../platform/storage/storage.ts';
 import { streamKey } from './served.ts';
 
 /**
@@ -105,14 +105,13 @@ export async function sendOriginal(
   return { status: 302, headers: { location, 'cache-control': 'private, no-store' } } as const;
 }
 
-/** Reports 404 when the asset was removed while its bytes were being opened; otherwise they are damaged. */
+/** Reports 404 when the asset was removed while its bytes were being opened; otherwise they are missing (FILE-5). */
 export async function notFoundIfRemoved<T>(sent: Promise<T>, find: () => Promise<unknown>): Promise<T> {
   try {
     return await sent;
   } catch (error) {
-    if (!(error instanceof NoSuchObject)) throw error;
-    if ((await find()) === null) throw notFound();
-    throw new DamagedObject(error.key, 'it is missing');
+    if (error instanceof NoSuchObject && (await find()) === null) throw notFound();
+    throw error;
   }
 }
 

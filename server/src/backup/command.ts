@@ -4,15 +4,16 @@ import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { readVersion } from '../admin/build-info.ts';
 import { type Config, ConfigError } from '../config.ts';
+import { enterEmptyPlace, enterLibrary } from '../library-place.ts';
 import { openLibraryStorage } from '../main.ts';
 import { type OpenDatabase, openDatabase } from '../platform/database/open.ts';
-import type { CopyProgress } from './copy-files.ts';
+import type { CopyProgress, Recheck } from './copy-files.ts';
 import { createBackup } from './create.ts';
 import { listBackups, type Manifest, readManifest } from './manifest.ts';
 import { openPlace } from './place.ts';
 import { openRepository, type Repository } from './repository.ts';
-import { requireKnownVersion, restoreBackup } from './restore.ts';
-import { findBackup, verify } from './verify.ts';
+import { requireEmpty, requireKnownVersion, restoreBackup } from './restore.ts';
+import { type Damage, findBackup, verify } from './verify.ts';
 
 const PROGRESS_EVERY_MS = 2000;
 
@@ -23,6 +24,7 @@ const options = {
   'key-file': { type: 'string' },
   at: { type: 'string' },
   data: { type: 'string' },
+  'skip-damaged': { type: 'boolean' },
 } as const;
 type OptionName = keyof typeof options;
 
@@ -82,19 +84,24 @@ function printRemarks({ lost, hasOwnScrambleKey }: Manifest, print: Print): void
     print('Passwords need the VITRINE_SCRAMBLE_KEY of this library; keep it with the backup.');
 }
 
+/** Prints which older files were read again; damaged ones have been copied again, unless they are among the lost. */
+function printRecheck({ files, bytes, damaged }: Recheck, print: Print): void {
+  if (files === 0) return;
+  for (const { key, reason } of damaged)
+    print(`DAMAGED  ${key}: ${reason}; copied again if the library has it`);
+  print(`verified again: ${files} older files of ${size(bytes)}, ${damaged.length} damaged`);
+}
+
 async function backUp(config: Config, args: string[], print: Print): Promise<number> {
   const { values, positionals } = parse(args, ['keep', 'key-file']);
   const directory = onlyDirectory(positionals, 'vitrine backup DIR');
   const keep = readKeep(values.keep);
   const passphrase = await readPassphrase(config, values['key-file']);
-  // A backup must not create a library.
-  if (config.databaseUrl === null && !existsSync(join(config.dataDir, 'postgres'))) {
-    throw new ConfigError(`there is no library in ${config.dataDir}; set VITRINE_DATA to where it is`);
-  }
+  enterLibrary(config);
   const target = await openPlace(config, directory, true);
   const database = await openDatabase(config, { join: true, migrate: false, log: () => {} });
   try {
-    const { manifest, added, removed } = await createBackup(
+    const { manifest, added, removed, rechecked, isRecorded } = await createBackup(
       database.pool,
       await openLibraryStorage(config),
       target,
@@ -106,7 +113,10 @@ async function backUp(config: Config, args: string[], print: Print): Promise<num
       `backup ${id}: ${rows} rows, ${files.count} files of ${size(files.bytes)}; new: ${added.files} files of ${size(added.bytes)}`,
     );
     if (removed.length > 0) print(`removed: ${removed.join(', ')}`);
+    printRecheck(rechecked, print);
     printRemarks(manifest, print);
+    if (!isRecorded)
+      print('The database could not store the time of this backup, which metrics and doctor show.');
     if (lost.count > 0)
       print(`${lost.count} files could not be copied; vitrine doctor --bytes says whose they are`);
     return lost.count > 0 ? 2 : 0;
@@ -136,14 +146,14 @@ async function list(config: Config, args: string[], print: Print): Promise<numbe
   return 0;
 }
 
-/** Prints each fault of a backup and returns their number. */
-async function printDamage(repository: Repository, manifest: Manifest, print: Print): Promise<number> {
-  let count = 0;
+/** Prints and returns each fault of a backup. */
+async function printDamage(repository: Repository, manifest: Manifest, print: Print): Promise<Damage[]> {
+  const found: Damage[] = [];
   for await (const damage of verify(repository, manifest)) {
-    print(`DAMAGED  ${damage}`);
-    count += 1;
+    print(`DAMAGED  ${damage.reason}`);
+    found.push(damage);
   }
-  return count;
+  return found;
 }
 
 async function verifyOne(config: Config, args: string[], print: Print): Promise<number> {
@@ -151,7 +161,7 @@ async function verifyOne(config: Config, args: string[], print: Print): Promise<
   const directory = onlyDirectory(positionals, 'vitrine backup verify DIR');
   const repository = await openExisting(config, directory, values['key-file']);
   const manifest = await findBackup(repository, values.at ?? null);
-  const damaged = await printDamage(repository, manifest, print);
+  const { length: damaged } = await printDamage(repository, manifest, print);
   const { id, files } = manifest;
   if (damaged > 0) {
     print(
@@ -175,29 +185,68 @@ export async function backupCommand(config: Config, args: string[], print: Print
   return backUp(config, args, print);
 }
 
+/** Throws unless a library can be restored there. Does not create the embedded database (RUN-15). */
+async function requireEmptyTarget(config: Config): Promise<void> {
+  const storage = await openLibraryStorage(config);
+  if (config.databaseUrl === null && !existsSync(join(config.dataDir, 'postgres'))) {
+    return requireEmpty(null, storage);
+  }
+  const database = await openDatabase(config, { join: false, migrate: false, log: () => {} });
+  try {
+    await requireEmpty(database.pool, storage);
+  } finally {
+    await database.close();
+  }
+}
+
+/** Returns the keys of damaged files to leave out, or null if nothing can be restored, which is printed. */
+async function chooseSkipped(
+  repository: Repository,
+  manifest: Manifest,
+  skipDamaged: boolean,
+  print: Print,
+): Promise<ReadonlySet<string> | null> {
+  print(`verifying backup ${manifest.id}`);
+  const damages = await printDamage(repository, manifest, print);
+  const keys = damages.flatMap(({ key }) => key ?? []);
+  if (damages.length === 0 || (skipDamaged && keys.length === damages.length)) return new Set(keys);
+  const hint =
+    keys.length === damages.length
+      ? '--skip-damaged restores everything else'
+      : 'its rows or its list of files are damaged: restore another backup with --at';
+  print(`backup ${manifest.id} is damaged; nothing was restored; ${hint}`);
+  return null;
+}
+
 /**
- * `vitrine restore DIR [--data NEW] [--at ID] [--key-file FILE]`. Returns the exit code: 1 when the backup is damaged.
+ * `vitrine restore DIR [--data NEW] [--at ID] [--skip-damaged] [--key-file FILE]`. Returns the exit code: 1 when the
+ * backup is damaged, 2 when damaged files were left out.
  */
 export async function restoreCommand(config: Config, args: string[], print: Print): Promise<number> {
-  const { values, positionals } = parse(args, ['key-file', 'at', 'data']);
+  const { values, positionals } = parse(args, ['key-file', 'at', 'data', 'skip-damaged']);
   const directory = onlyDirectory(positionals, 'vitrine restore DIR');
-  const repository = await openExisting(config, directory, values['key-file']);
+  const own = values.data === undefined ? config : { ...config, dataDir: resolve(values.data) };
+  const passphrase = await readPassphrase(config, values['key-file']);
+  enterEmptyPlace(own);
+  const repository = await openRepository(await openPlace(config, directory, false), passphrase);
   const manifest = await findBackup(repository, values.at ?? null);
   requireKnownVersion(manifest);
-  print(`verifying backup ${manifest.id}`);
-  if ((await printDamage(repository, manifest, print)) > 0) {
-    print(`backup ${manifest.id} is damaged; nothing was restored`);
-    return 1;
-  }
-  const own = values.data === undefined ? config : { ...config, dataDir: resolve(values.data) };
+  await requireEmptyTarget(own);
+  const skipped = await chooseSkipped(repository, manifest, values['skip-damaged'] === true, print);
+  if (skipped === null) return 1;
   const database: OpenDatabase = await openDatabase(own, { join: false, migrate: false, log: () => {} });
   try {
     const storage = await openLibraryStorage(own);
     const progress = reporting('restored', manifest.files.count);
-    await restoreBackup(database.pool, storage, repository, manifest, progress);
+    await restoreBackup(database.pool, storage, repository, manifest, { skipped, progress });
     print(`restored backup ${manifest.id} of ${manifest.takenAt} to ${own.dataDir}; everyone signs in again`);
     printRemarks(manifest, print);
-    return 0;
+    for (const key of skipped) print(`MISSING  ${key}: damaged in the backup`);
+    if (skipped.size === 0) return 0;
+    print(
+      `${skipped.size} files are missing; vitrine doctor --bytes --repair names whose and renders previews again`,
+    );
+    return 2;
   } finally {
     await database.close();
   }

@@ -11,7 +11,7 @@ import {
   readFiles,
   writeCompressed,
 } from './manifest.ts';
-import type { Content, Repository } from './repository.ts';
+import { type Content, drain, type Repository, whyDamaged } from './repository.ts';
 import { BackupError } from './target.ts';
 
 /** Files in progress at the same time. */
@@ -24,7 +24,13 @@ export interface CopyProgress {
   bytes: number;
 }
 
+/** Which older files of a place were read again, and which of them were damaged. */
+export interface Recheck extends CopyProgress {
+  damaged: { key: string; reason: string }[];
+}
+
 type Copied = Pick<Manifest, 'files' | 'lost' | 'resized'> & {
+  rechecked: Recheck;
   /** Files that this backup added to the target. */
   added: CopyProgress;
 };
@@ -105,6 +111,35 @@ async function* checked(content: AsyncIterable<Uint8Array>, sha256: string) {
   if (hash.digest('hex') !== sha256) throw new WrongContent();
 }
 
+/** A backup reads about this many older files again, at random, and begins no more after this many bytes. */
+const RECHECKED_FILES = 200;
+const RECHECKED_BYTES = 2 * 1024 ** 3;
+
+/** Returns whether a place holds intact content, for a file of the library with this key. */
+type Holds = (key: string, content: Content) => Promise<boolean>;
+
+/**
+ * Returns a check of what the place holds, which reads a random sample again: damage would otherwise remain unnoticed
+ * until a restore, as later backups do not copy the file (RUN-33).
+ */
+function openRecheck(repository: Repository, previous: Manifest | null): { holds: Holds; found: Recheck } {
+  const found: Recheck = { files: 0, bytes: 0, damaged: [] };
+  const share = previous === null ? 0 : RECHECKED_FILES / Math.max(1, previous.files.count);
+  return {
+    found,
+    async holds(key, content) {
+      const name = fileName(content.sha256);
+      if (!(await repository.has(name, content.bytes))) return false;
+      if (Math.random() >= share || found.bytes >= RECHECKED_BYTES) return true;
+      found.files += 1;
+      found.bytes += content.bytes;
+      const reason = await whyDamaged(drain(repository.read(name, content)));
+      if (reason !== null) found.damaged.push({ key, reason });
+      return reason === null;
+    },
+  };
+}
+
 type Outcome = { file: BackupFile; isNew: boolean } | { lost: string };
 
 /**
@@ -115,9 +150,10 @@ async function copyOne(
   repository: Repository,
   storage: Storage,
   { key, bytes, before }: FileToCopy & { before: BackupFile | null },
+  holds: Holds,
 ): Promise<Outcome> {
   const known = hashInKey(key);
-  if (known !== null && (await repository.has(fileName(known), bytes))) {
+  if (known !== null && (await holds(key, { bytes, sha256: known }))) {
     return { file: { key, bytes, modifiedAt: 0, sha256: known }, isNew: false };
   }
   try {
@@ -127,12 +163,14 @@ async function copyOne(
     const size = known === null ? head.sizeBytes : bytes;
     const modifiedAt = known === null ? Math.trunc(head.modifiedAt) : 0;
     const isUnchanged = before !== null && before.bytes === size && before.modifiedAt === modifiedAt;
-    if (known === null && isUnchanged && (await repository.has(fileName(before.sha256), size))) {
-      return { file: { ...before, key }, isNew: false };
+    if (known === null && isUnchanged) {
+      if (await holds(key, before)) return { file: { ...before, key }, isNew: false };
     }
     const sha256 = known ?? (await hashOf(storage, key, size));
     const file = { key, bytes: size, modifiedAt, sha256 };
-    if (known === null && (await repository.has(fileName(sha256), size))) return { file, isNew: false };
+    // Content that was just found damaged is written again.
+    const isOther = known === null && !(isUnchanged && before.sha256 === sha256);
+    if (isOther && (await holds(key, file))) return { file, isNew: false };
     const content = checked(await storage.get(key, size), sha256);
     await repository.write(fileName(sha256), content, size);
     return { file, isNew: true };
@@ -153,17 +191,18 @@ export async function copyFiles(
   { id, listPath, previous }: { id: string; listPath: string; previous: Manifest | null },
   progress: (done: CopyProgress) => void,
 ): Promise<Copied> {
-  const copied: Omit<Copied, 'files'> = {
+  const copied: Omit<Copied, 'files' | 'rechecked'> = {
     lost: { count: 0, first: [] },
     resized: [],
     added: { files: 0, bytes: 0 },
   };
   const done: CopyProgress = { files: 0, bytes: 0 };
+  const { holds, found: rechecked } = openRecheck(repository, previous);
   const before = previous === null ? none() : readFiles(repository, previous);
   const lines = async function* () {
     const results = inOrder(withPrevious(readFilesToCopy(listPath), before), async (wanted) => ({
       wanted,
-      outcome: await copyOne(repository, storage, wanted),
+      outcome: await copyOne(repository, storage, wanted, holds),
     }));
     for await (const { wanted, outcome } of results) {
       if ('lost' in outcome) {
@@ -186,7 +225,7 @@ export async function copyFiles(
     }
   };
   const content: Content = await writeCompressed(repository, partName(id, 'files'), lines());
-  return { ...copied, files: { count: done.files, bytes: done.bytes, content } };
+  return { ...copied, rechecked, files: { count: done.files, bytes: done.bytes, content } };
 }
 
 async function* none(): AsyncIterable<never> {}

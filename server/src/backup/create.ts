@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type pg from 'pg';
 import { allowRemoval, forbidRemoval } from '../platform/storage/removal.ts';
 import type { Storage } from '../platform/storage/storage.ts';
-import { type CopyProgress, copyFiles } from './copy-files.ts';
+import { type CopyProgress, copyFiles, type Recheck } from './copy-files.ts';
 import { dump, readLibraryId, requireLibrary } from './dump.ts';
 import { listBackups, type Manifest, readManifest, writeManifest } from './manifest.ts';
 import { prune } from './prune.ts';
@@ -26,8 +26,12 @@ export interface BackupReport {
   manifest: Manifest;
   /** Files that were not in the place before. */
   added: CopyProgress;
+  /** Older files that were read again. */
+  rechecked: Recheck;
   /** Ids of the backups that `keep` removed. */
   removed: string[];
+  /** Whether the library knows the time of this backup, for metrics and the doctor. */
+  isRecorded: boolean;
 }
 
 /** Returns a name for a backup made now, which sorts after all others. */
@@ -37,6 +41,21 @@ function nextId(now: Date, known: readonly string[]): string {
   let at = now.getTime();
   while (idOf(at) <= last) at += 1000;
   return idOf(at);
+}
+
+/** Stores the time of a complete backup; false if the database cannot be written to, such as a replica. */
+async function recordBackup(client: pg.ClientBase, { takenAt, lost }: Manifest): Promise<boolean> {
+  const value = JSON.stringify({ at: takenAt, lost: lost.count });
+  return client
+    .query(
+      `insert into settings (key, value) values ('last_backup', $1)
+       on conflict (key) do update set value = excluded.value, updated_at = now()`,
+      [value],
+    )
+    .then(
+      () => true,
+      () => false,
+    );
 }
 
 async function backUp(
@@ -55,7 +74,12 @@ async function backUp(
   const listPath = join(storage.incomingDir, `backup-${randomUUID()}`);
   try {
     const rows = await dump(client, repository, id, listPath, 'kept');
-    const { added, ...files } = await copyFiles(repository, storage, { id, listPath, previous }, progress);
+    const { added, rechecked, ...files } = await copyFiles(
+      repository,
+      storage,
+      { id, listPath, previous },
+      progress,
+    );
     // Its connection holds the lock that kept these files; fails if it was lost meanwhile.
     await client.query('select 1');
     await repository.target.sync();
@@ -64,7 +88,7 @@ async function backUp(
     await repository.target.sync();
     const surplus = keep === null ? [] : [...complete, id].slice(0, -keep);
     await prune(repository, surplus, incomplete.length > 0);
-    return { manifest, added, removed: surplus };
+    return { manifest, added, rechecked, removed: surplus, isRecorded: await recordBackup(client, manifest) };
   } finally {
     await rm(listPath, { force: true });
   }

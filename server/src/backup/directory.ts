@@ -1,25 +1,41 @@
 import { randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { mkdir, open, rename, rm, rmdir, stat } from 'node:fs/promises';
+import { access, constants, mkdir, open, rename, rm, rmdir, stat } from 'node:fs/promises';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import type { Readable } from 'node:stream';
 import { LibraryInUse, lockInstance } from '../platform/database/instance-lock.ts';
 import { filesBelow, isMissing, syncDirectory } from '../platform/storage/directory-tree.ts';
+import { makeDirectory } from '../platform/storage/make-directory.ts';
 import { isOutOfRoom } from '../platform/storage/room.ts';
 import { BackupError, type BackupTarget } from './target.ts';
+
+/** Describes why a directory of backups cannot be used, in one line. */
+function asRefusal(path: string, error: unknown): unknown {
+  const isDenied =
+    error instanceof Error && 'code' in error && /^E(ACCES|PERM|ROFS)$/.test(String(error.code));
+  if (!isDenied) return error;
+  const user = process.getuid?.() ?? 'unknown';
+  return new BackupError(`${path} cannot be used by this user (uid ${user}): ${error.message}`, {
+    cause: error,
+  });
+}
 
 /** Opens a directory as a place for backups. `create` makes it when it does not exist; otherwise it must. */
 export async function openDirectory(path: string, create: boolean): Promise<BackupTarget> {
   const root = resolve(path);
   const incoming = join(root, 'incoming');
-  if (create) await mkdir(root, { recursive: true, mode: 0o700 });
-  const found = await stat(root).catch(() => null);
-  if (found?.isDirectory() !== true) throw new BackupError(`${root} is not a directory`);
+  try {
+    if (create) await makeDirectory(root, 0o700);
+    if (!(await stat(root)).isDirectory()) throw new BackupError(`${root} is not a directory`);
+    await access(root, create ? constants.W_OK | constants.X_OK : constants.R_OK | constants.X_OK);
+  } catch (error) {
+    throw isMissing(error) ? new BackupError(`${root} is not a directory`) : asRefusal(root, error);
+  }
   /** Directories with names that are not synced yet. */
   const touched = new Set<string>();
 
-  const makeDirectory = async (directory: string): Promise<void> => {
-    const first = await mkdir(directory, { recursive: true });
+  const makeAndTouch = async (directory: string): Promise<void> => {
+    const first = await makeDirectory(directory);
     if (first === undefined) return;
     for (let made = directory; made.length >= first.length; made = dirname(made)) touched.add(dirname(made));
   };
@@ -37,12 +53,12 @@ export async function openDirectory(path: string, create: boolean): Promise<Back
         } finally {
           await file.close();
         }
-        await makeDirectory(dirname(target));
+        await makeAndTouch(dirname(target));
         await rename(temporary, target);
         touched.add(dirname(target));
       } catch (error) {
         await rm(temporary, { force: true });
-        if (!isOutOfRoom(error)) throw error;
+        if (!isOutOfRoom(error)) throw asRefusal(target, error);
         throw new BackupError(`the disk of ${root} is full; earlier backups are complete, this one is not`, {
           cause: error,
         });
@@ -50,7 +66,9 @@ export async function openDirectory(path: string, create: boolean): Promise<Back
     },
     async read(key): Promise<Readable> {
       const file = await open(join(root, key), 'r').catch((error: unknown) => {
-        throw isMissing(error) ? new BackupError(`${join(root, key)} is missing`) : error;
+        throw isMissing(error)
+          ? new BackupError(`${join(root, key)} is missing`)
+          : asRefusal(join(root, key), error);
       });
       return createReadStream('', { fd: file, highWaterMark: 256 * 1024 });
     },
@@ -83,7 +101,8 @@ export async function openDirectory(path: string, create: boolean): Promise<Back
         await mkdir(incoming, { mode: 0o700 });
         return lock;
       } catch (error) {
-        if (!(error instanceof LibraryInUse)) throw error;
+        if (!(error instanceof LibraryInUse))
+          throw error instanceof Error ? new BackupError(error.message, { cause: error }) : error;
         throw new BackupError(`another backup is writing to ${root}`);
       }
     },

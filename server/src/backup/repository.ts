@@ -47,6 +47,22 @@ export interface Repository {
   keyOf(name: string): string;
 }
 
+/** Reads content to its end. */
+export async function drain(content: AsyncIterable<unknown>): Promise<void> {
+  for await (const _ of content);
+}
+
+/** Returns why reading stored content failed, or null; errors of the service are thrown. */
+export async function whyDamaged(work: Promise<unknown>): Promise<string | null> {
+  try {
+    await work;
+    return null;
+  } catch (error) {
+    if (error instanceof BackupError) return error.message;
+    throw error;
+  }
+}
+
 async function readAll(content: AsyncIterable<Uint8Array>): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   for await (const chunk of content) chunks.push(chunk);

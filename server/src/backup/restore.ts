@@ -27,17 +27,28 @@ export function requireKnownVersion({ migrations, version }: Manifest): void {
   throw new BackupError(`the backup was made by a newer Vitrine (${version}); restore it with that version`);
 }
 
-/** Throws BackupError unless database and storage are empty or contain only an unfinished restore. */
-async function requireEmpty(client: pg.ClientBase, storage: Storage): Promise<void> {
-  if (await isRestoring(client)) return;
+async function requireEmptyDatabase(client: Pick<pg.ClientBase, 'query'>): Promise<void> {
   const { rows } = await client.query<{ used: boolean }>(`select exists (
     select from pg_class c where c.relkind in ('r', 'v', 'p')
       and (c.relnamespace = 'public'::regnamespace or c.relnamespace = to_regnamespace('graphile_worker'))
       and not exists (select from pg_depend d where d.objid = c.oid and d.deptype = 'e')) as used`);
-  if (rows[0]?.used === true) {
-    throw new BackupError(
-      'this library is not empty; restore into a new data directory (--data) or an empty database',
-    );
+  if (rows[0]?.used !== true) return;
+  throw new BackupError(
+    'this library is not empty; restore into a new data directory (--data) or an empty database',
+  );
+}
+
+/**
+ * Throws BackupError unless database and storage are empty or contain only an unfinished restore. Null: there is no
+ * database yet.
+ */
+export async function requireEmpty(
+  client: Pick<pg.ClientBase, 'query'> | null,
+  storage: Storage,
+): Promise<void> {
+  if (client !== null) {
+    if (await isRestoring(client)) return;
+    await requireEmptyDatabase(client);
   }
   for (const prefix of ['originals', 'renditions', 'subtitles', 'logos']) {
     for await (const { key } of storage.list(prefix)) {
@@ -58,14 +69,21 @@ async function restoreFile(repository: Repository, storage: Storage, file: Backu
   }
 }
 
+export interface RestoreOptions {
+  /** Keys of damaged files, which are left out. */
+  skipped: ReadonlySet<string>;
+  progress(done: CopyProgress): void;
+}
+
 async function restoreFiles(
   repository: Repository,
   storage: Storage,
   manifest: Manifest,
-  progress: (done: CopyProgress) => void,
+  { skipped, progress }: RestoreOptions,
 ): Promise<void> {
   const done: CopyProgress = { files: 0, bytes: 0 };
   const restored = inOrder(readFiles(repository, manifest), async (file) => {
+    if (skipped.has(file.key)) return null;
     // Skips originals, which are stored completely or not at all. Previews of another backup may differ under the
     // same key.
     const head = file.key.startsWith('originals/') ? await storage.head(file.key) : null;
@@ -73,6 +91,7 @@ async function restoreFiles(
     return file.bytes;
   });
   for await (const bytes of restored) {
+    if (bytes === null) continue;
     done.files += 1;
     done.bytes += bytes;
     progress(done);
@@ -80,10 +99,12 @@ async function restoreFiles(
 }
 
 /**
- * Removes sessions, which may have been ended after the backup, and mails that were pending then (RUN-16).
+ * Removes sessions, which may have been ended after the backup, and mails that were pending then (RUN-16). The files are
+ * where the new settings say, and the library has no backup that it knows of.
  */
 async function endPast(client: pg.ClientBase): Promise<void> {
   await client.query('delete from sessions');
+  await client.query("delete from settings where key in ('buckets', 'last_backup')");
   await client.query(`delete from graphile_worker._private_jobs j using graphile_worker._private_tasks t
     where t.id = j.task_id and t.identifier in ('mail-notification', 'mail-digest')`);
 }
@@ -111,14 +132,14 @@ export async function restoreBackup(
   storage: Storage,
   repository: Repository,
   manifest: Manifest,
-  progress: (done: CopyProgress) => void,
+  options: RestoreOptions,
 ): Promise<void> {
   requireKnownVersion(manifest);
   const client = await pool.connect();
   try {
     await requireEmpty(client, storage);
     await beginRestoring(client);
-    await restoreFiles(repository, storage, manifest, progress);
+    await restoreFiles(repository, storage, manifest, options);
     await createJobQueue(pool);
     await restoreRows(client, repository, manifest);
   } catch (error) {

@@ -8,13 +8,13 @@ import {
   scrypt,
 } from 'node:crypto';
 import { promisify } from 'node:util';
+import { LEAST_PASSPHRASE } from '../config.ts';
 import { decryptStream, type Encryption, encryptStream } from '../platform/storage/encrypted-stream.ts';
 import { BackupError } from './target.ts';
 
 const ALGORITHM = 'aes-256-gcm';
 const SALT_BYTES = 16;
 const TAG_BYTES = 16;
-const LEAST_PASSPHRASE = 12;
 
 /** The cost of scrypt: 128 MiB of memory and about half a second for each guess of a passphrase. */
 const COST = { N: 2 ** 17, r: 8, p: 1 };

@@ -6,6 +6,7 @@ import { parseArgs, promisify } from 'node:util';
 import type pg from 'pg';
 import { readVersion } from '../admin/build-info.ts';
 import { type Config, ConfigError } from '../config.ts';
+import { enterLibrary } from '../library-place.ts';
 import { startEmbedded } from '../platform/database/embedded.ts';
 import { findBinaries } from '../platform/database/embedded-binaries.ts';
 import { FORMER_CLUSTER } from '../platform/database/embedded-cluster.ts';
@@ -178,6 +179,7 @@ export async function upgradeCommand(
   if (config.databaseUrl !== null) {
     throw new ConfigError('DATABASE_URL is set: upgrade that PostgreSQL with its own tools');
   }
+  enterLibrary(config);
   if (discard) return discardOld(dataDir, print);
   const place = existsSync(join(dataDir, 'postgres')) ? 'postgres' : FORMER_CLUSTER;
   const version = await readFile(join(dataDir, place, 'PG_VERSION'), 'utf8').catch(() => null);

@@ -1,21 +1,7 @@
 import { inOrder, readFileOf } from './copy-files.ts';
 import { listBackups, type Manifest, partName, readFiles, readManifest } from './manifest.ts';
-import type { Repository } from './repository.ts';
+import { drain, type Repository, whyDamaged } from './repository.ts';
 import { BackupError } from './target.ts';
-
-async function drain(content: AsyncIterable<unknown>): Promise<void> {
-  for await (const _ of content);
-}
-
-async function whyDamaged(work: Promise<unknown>): Promise<string | null> {
-  try {
-    await work;
-    return null;
-  } catch (error) {
-    if (error instanceof BackupError) return error.message;
-    throw error;
-  }
-}
 
 /** Returns the manifest of backup `id`, or of the latest. Throws BackupError if it does not exist. */
 export async function findBackup(repository: Repository, id: string | null): Promise<Manifest> {
@@ -28,11 +14,17 @@ export async function findBackup(repository: Repository, id: string | null): Pro
   return readManifest(repository, found);
 }
 
+/** A fault of a backup: its one line, and the key of the library's file; null for rows and lists. */
+export interface Damage {
+  key: string | null;
+  reason: string;
+}
+
 /**
- * Reads every byte of a backup and yields a line for each problem. Yields nothing if it can be restored;
- * files that the library had lost when it was backed up are not damage.
+ * Reads every byte of a backup and yields each problem. Yields nothing if it can be restored; files that the library had
+ * lost when it was backed up are not damage.
  */
-export async function* verify(repository: Repository, manifest: Manifest): AsyncIterable<string> {
+export async function* verify(repository: Repository, manifest: Manifest): AsyncIterable<Damage> {
   const { id, tables, jobs, files } = manifest;
   const parts = [
     ...tables.map(({ name, content }) => ({ name: `tables/${name}`, content })),
@@ -40,14 +32,15 @@ export async function* verify(repository: Repository, manifest: Manifest): Async
     { name: 'files', content: files.content },
   ];
   for (const { name, content } of parts) {
-    const damage = await whyDamaged(drain(repository.read(partName(id, name), content)));
-    if (damage === null) continue;
-    yield damage;
+    const reason = await whyDamaged(drain(repository.read(partName(id, name), content)));
+    if (reason === null) continue;
+    yield { key: null, reason };
     // The other files are known only from this list.
     if (name === 'files') return;
   }
-  const damages = inOrder(readFiles(repository, manifest), (file) =>
-    whyDamaged(drain(readFileOf(repository, file))),
-  );
-  for await (const damage of damages) if (damage !== null) yield damage;
+  const checked = inOrder(readFiles(repository, manifest), async (file) => ({
+    key: file.key,
+    reason: await whyDamaged(drain(readFileOf(repository, file))),
+  }));
+  for await (const { key, reason } of checked) if (reason !== null) yield { key, reason };
 }

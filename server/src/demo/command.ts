@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { Config } from '../config.ts';
+import { enterToStart } from '../library-place.ts';
 import { type Running, startServing } from '../main.ts';
 import { demoAdministrator, fillDemo } from './fill.ts';
 
@@ -8,15 +9,18 @@ export async function demoCommand(
   config: Config,
   untilStopped: (running: Running) => Promise<void>,
 ): Promise<void> {
-  const running = await startServing({
+  const own = {
     ...config,
     dataDir: join(config.dataDir, 'demo'),
     databaseUrl: null,
     databaseDirectUrl: null,
     databaseReplicaUrl: null,
+    s3: null,
     admin: demoAdministrator,
     demo: true,
-  });
+  };
+  enterToStart(own);
+  const running = await startServing(own);
   console.log(`listening on ${running.url}`);
   console.log(`sign in as ${demoAdministrator.username} with the password ${demoAdministrator.password}`);
   const began = Date.now();

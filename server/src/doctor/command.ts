@@ -1,11 +1,11 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Check } from '@vitrine/contract/doctor';
 import { sql } from 'kysely';
 import { type Config, ConfigError } from '../config.ts';
+import { enterLibrary } from '../library-place.ts';
 import { openLibraryStorage } from '../main.ts';
-import { type OpenDatabase, openDatabase } from '../platform/database/open.ts';
+import { type OpenDatabase, openDatabase, requireTables } from '../platform/database/open.ts';
+import { connectionFault } from '../platform/database/unusable.ts';
 import { checkBytes, countFiles } from './bytes.ts';
 import { several } from './check.ts';
 import { examineAll } from './examine.ts';
@@ -113,21 +113,17 @@ export async function doctorCommand(
   print: (line: string) => void,
 ): Promise<number> {
   const chosen = readArguments(args);
-  // A check must not create a library.
-  if (config.databaseUrl === null && !existsSync(join(config.dataDir, 'postgres'))) {
-    throw new ConfigError(`there is no library in ${config.dataDir}; set VITRINE_DATA to where it is`);
-  }
+  enterLibrary(config);
   const database = await openDatabase(config, { join: true, migrate: false, log: () => {} });
   try {
     await sql`select 1`.execute(database.db);
   } catch (error) {
     await database.close();
-    print(
-      `PROBLEM  Database: the database cannot be reached: ${error instanceof Error ? error.message : error}`,
-    );
+    print(`PROBLEM  Database: the database cannot be reached: ${connectionFault(error)}`);
     return 1;
   }
   try {
+    await requireTables(database.pool, config);
     return await (chosen.bytes
       ? runBytes(database, config, chosen, print)
       : runChecks(database, config, print));

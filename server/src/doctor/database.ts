@@ -3,7 +3,9 @@ import { join } from 'node:path';
 import { sql } from 'kysely';
 import { isAccount, otherProcessesOf } from '../platform/database/database-user.ts';
 import { knownMigrations } from '../platform/database/migrate.ts';
+import { examineAddresses } from '../platform/database/open.ts';
 import { examineReplica } from '../platform/database/replica.ts';
+import { connectionFault } from '../platform/database/unusable.ts';
 import { type Examination, type Finding, passed, problem, warning } from './check.ts';
 
 const OLDEST_POSTGRES = 15;
@@ -76,6 +78,25 @@ const connections: Examination = {
   },
 };
 
+const addresses: Examination = {
+  code: 'database_address',
+  title: 'Address of the database',
+  async look({ config: { databaseUrl, databaseDirectUrl } }) {
+    if (databaseUrl === null) return passed('the database is the embedded PostgreSQL');
+    try {
+      await examineAddresses(databaseUrl, databaseDirectUrl);
+    } catch (error) {
+      return problem(
+        `a start would refuse ${connectionFault(error)}`,
+        'Correct the setting; see PgBouncer in docs/operations.md.',
+      );
+    }
+    return passed(
+      databaseDirectUrl === null ? 'leads to PostgreSQL itself' : 'both lead to the same database',
+    );
+  },
+};
+
 const replica: Examination = {
   code: 'database_replica',
   title: 'Replica of the database',
@@ -92,8 +113,7 @@ const replica: Examination = {
         ? passed('the replica follows the primary')
         : warning(`the replica was ${behindBytes} bytes of log behind after a second`, remedy);
     } catch (error) {
-      const why = error instanceof Error && error.message !== '' ? error.message : String(error);
-      return warning(`the replica serves no reads: ${why}`, remedy);
+      return warning(`the replica serves no reads: ${connectionFault(error)}`, remedy);
     }
   },
 };
@@ -160,7 +180,10 @@ const databaseUser: Examination = {
     const cluster = await stat(join(config.dataDir, 'postgres')).catch(() => null);
     if (config.databaseUrl !== null || cluster === null) return passed('PostgreSQL is an external server');
     const { uid } = cluster;
-    if (uid === process.getuid?.()) return passed('PostgreSQL runs as the user of Vitrine');
+    // The doctor may run as root beside the service of another user, who owns the secret.
+    const owner = await stat(join(config.dataDir, 'postgres.secret')).catch(() => null);
+    if (uid === process.getuid?.() || uid === owner?.uid)
+      return passed('PostgreSQL runs as the user of Vitrine');
     return judgeDatabaseUser(uid, isAccount(uid), await otherProcessesOf(uid));
   },
 };
@@ -170,6 +193,7 @@ export const databaseExaminations = [
   migrations,
   durability,
   connections,
+  addresses,
   replica,
   databaseUser,
   clock,

@@ -1,6 +1,8 @@
 import type { Check } from '@vitrine/contract/doctor';
+import { backupExaminations } from './backup.ts';
 import { type DoctorDeps, type Examination, type Finding, problem } from './check.ts';
 import { databaseExaminations } from './database.ts';
+import { directoryExaminations } from './directories.ts';
 import { jobExaminations } from './jobs.ts';
 import { programExaminations } from './programs.ts';
 import { siteExaminations } from './site.ts';
@@ -13,8 +15,10 @@ const PATIENCE_MS = 10_000;
 const examinations: readonly Examination[] = [
   ...databaseExaminations,
   ...storageExaminations,
+  ...backupExaminations,
   ...jobExaminations,
   ...siteExaminations,
+  ...directoryExaminations,
   ...programExaminations,
   ...telemetryExaminations,
 ];
@@ -41,10 +45,13 @@ async function lookAt(examination: Examination, deps: DoctorDeps): Promise<Findi
   }
 }
 
-/** Runs all checks one by one, so that a busy library keeps connections for its users. */
-export async function examineAll(deps: DoctorDeps): Promise<Check[]> {
+/** Runs checks one by one, by default all, so that a busy library keeps connections for its users. */
+export async function examineAll(
+  deps: DoctorDeps,
+  chosen: readonly Examination[] = examinations,
+): Promise<Check[]> {
   const checks: Check[] = [];
-  for (const examination of examinations) {
+  for (const examination of chosen) {
     const { code, title } = examination;
     checks.push({ code, title, ...(await lookAt(examination, deps)) });
   }

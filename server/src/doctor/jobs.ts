@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { jobInState } from '../admin/job-list.ts';
-import { countLiveWorkers } from '../platform/jobs/liveness.ts';
+import { jobKinds } from '../job-table.ts';
+import { countLiveWorkers, kindsWithoutWorker } from '../platform/jobs/liveness.ts';
 import { type Examination, type Finding, passed, problem, several, warning } from './check.ts';
 
 const MOST_COUNTED = 10_000;
@@ -47,6 +48,13 @@ const workers: Examination = {
   title: 'Workers',
   async look({ db }) {
     const live = await countLiveWorkers(db);
+    const missing = live === 0 ? [] : await kindsWithoutWorker(db, jobKinds);
+    if (missing.length > 0) {
+      return problem(
+        `no process takes these kinds of jobs, which wait: ${missing.sort().join(', ')}`,
+        'Name them in VITRINE_JOBS of a process, or start `vitrine worker` without VITRINE_JOBS.',
+      );
+    }
     if (live > 0) return passed(`${several(live, 'process', 'processes')} running jobs`);
     return problem(
       'no process runs jobs: uploads get no previews, and cleanup does not run',

@@ -6,6 +6,7 @@ import pLimit from 'p-limit';
 import { readDisk } from '../admin/storage.ts';
 import { damagedRenditions, hasOriginal, type KnownFile } from '../assets/repair.ts';
 import { originalKey } from '../platform/storage/object-key.ts';
+import { formerBuckets } from '../storage/buckets.ts';
 import {
   type DoctorDeps,
   type Examination,
@@ -110,12 +111,19 @@ async function lossOf({ storage }: Pick<DoctorDeps, 'storage'>, file: KnownFile)
 const filesOnDisk: Examination = {
   code: 'files_on_disk',
   title: 'Files',
-  async look({ db, storage }) {
+  async look({ db, storage, config }) {
     const files = await sample({ db });
     const limit = pLimit(AT_ONCE);
     const losses = await Promise.all(files.map((file) => limit(() => lossOf({ storage }, file))));
     const lost = losses.filter(({ original }) => original);
     const checked = `${several(files.length, 'file')} checked`;
+    const former = lost.length === 0 ? [] : await formerBuckets(db, config.s3);
+    if (former.length > 0) {
+      return problem(
+        `${lost.length} of ${checked} are not here: they may be in the bucket ${former.join(', ')}, which is no longer configured`,
+        'Set VITRINE_S3_* to that bucket again. To leave it, run `vitrine storage move` with VITRINE_S3_WRITES=off first.',
+      );
+    }
     if (lost.length > 0) {
       const named = lost.slice(0, 3).map(({ hash }) => originalKey(hash));
       return problem(
@@ -133,5 +141,8 @@ const filesOnDisk: Examination = {
     return passed(files.length === 0 ? 'there are no files yet' : `${checked}, all complete`);
   },
 };
+
+/** What a start examines: whether the files are where the settings say. */
+export const startExaminations = [bucket, filesOnDisk];
 
 export const storageExaminations = [diskSpace, dataDirectory, bucket, filesOnDisk];

@@ -12,6 +12,7 @@ import { pino } from 'pino';
 import { Compile } from 'typebox/compile';
 import { type Config, ConfigError } from '../config.ts';
 import type { Deps } from '../deps.ts';
+import { enterLibrary } from '../library-place.ts';
 import { openLibraryStorage } from '../main.ts';
 import { openDatabase } from '../platform/database/open.ts';
 import type { Database } from '../platform/database/pool.ts';
@@ -242,6 +243,7 @@ export async function importCommand(config: Config, args: string[]): Promise<voi
   const [directory, more] = positionals;
   if (directory === undefined || more !== undefined)
     throw new ConfigError('name a directory: vitrine import DIR');
+  enterLibrary(config);
   const root = resolve(directory);
   const found = await stat(root).catch(() => null);
   if (found?.isDirectory() !== true) throw new ConfigError(`${root} is not a directory`);

@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import { getLinkArchive } from '@vitrine/contract/link-visits';
 import { makeZip } from 'client-zip';
 import { sql } from 'kysely';
+import pLimit from 'p-limit';
 import { type LinkVisitor, mayDownload } from '../access/links.ts';
 import { disposition } from '../assets/bytes.ts';
 import type { Deps } from '../deps.ts';
@@ -12,6 +13,9 @@ import { refuse } from '../platform/http/refuse.ts';
 import { originalKey } from '../platform/storage/object-key.ts';
 import { extensionOf, keyOf, readShown, type ShownRow } from './shown.ts';
 import { visitLink } from './visit.ts';
+
+/** Files that are looked up at the same time. */
+const FILES_AT_ONCE = 8;
 
 /** Rows read at a time. */
 const ROWS = 500;
@@ -47,17 +51,22 @@ interface Source {
 }
 
 /**
- * Returns the file of an asset for the archive: its original or, on a link with a watermark, its largest watermarked
- * rendition.
+ * Returns the stored file of an asset for the archive: its original or, on a link with a watermark, its largest
+ * rendition, with its key.
  */
-async function sourceOf(deps: Deps, { watermark }: LinkVisitor, row: ShownRow): Promise<Source | null> {
-  if (watermark === null) {
-    return { object: originalKey(row.file_hash), bytes: row.size_bytes, extension: extensionOf(row) };
-  }
-  const key = keysOf(deps.ladder).findLast((one) => row.renditions[one] !== undefined);
+function storedSource(ladder: Deps['ladder'], { watermark }: LinkVisitor, row: ShownRow) {
+  if (watermark === null) return { object: originalKey(row.file_hash), bytes: row.size_bytes, key: null };
+  const key = keysOf(ladder).findLast((one) => row.renditions[one] !== undefined);
   const rendition = key === undefined ? undefined : row.renditions[key];
-  if (key === undefined || rendition === undefined) return null;
-  const marked = await deps.watermarks.find({ hash: row.file_hash, key, ...rendition }, watermark);
+  return key === undefined || rendition === undefined ? null : { ...rendition, key };
+}
+
+/** Returns the file of an asset for the archive; on a link with a watermark, the watermarked rendition. */
+async function sourceOf(deps: Deps, visitor: LinkVisitor, row: ShownRow): Promise<Source | null> {
+  const stored = storedSource(deps.ladder, visitor, row);
+  if (stored === null) return null;
+  if (stored.key === null || visitor.watermark === null) return { ...stored, extension: extensionOf(row) };
+  const marked = await deps.watermarks.find({ hash: row.file_hash, ...stored }, visitor.watermark);
   return { ...marked, extension: 'webp' };
 }
 
@@ -118,9 +127,27 @@ async function titleOf({ db }: Deps, { target }: LinkVisitor): Promise<string> {
   return rows[0]?.title ?? '';
 }
 
+/**
+ * Throws if a file among the first of the archive is missing or damaged: once the response has begun, it can only be
+ * broken off (FILE-5).
+ */
+async function requireFiles({ db, storage, ladder }: Deps, visitor: LinkVisitor): Promise<void> {
+  const limit = pLimit(FILES_AT_ONCE);
+  const rows: ShownRow[] = await readShown(db, visitor, null, ROWS);
+  const check = async (row: ShownRow) => {
+    const source = storedSource(ladder, visitor, row);
+    if (source === null) return;
+    const head = await storage.head(source.object);
+    // Opening it throws the error that tells why it is not there.
+    if (head?.sizeBytes !== source.bytes) (await storage.get(source.object, source.bytes)).destroy();
+  };
+  await Promise.all(rows.map((row) => limit(() => check(row))));
+}
+
 /** `GET /links/{token}/archive`: stored without compression, since pictures do not shrink; ZIP64 if needed. */
 export const archive = handle(getLinkArchive, async (deps, { params, http }) => {
   const visitor = await downloader(deps, params.token, http);
+  await requireFiles(deps, visitor);
   const name = safeName(await titleOf(deps, visitor)) || 'Files';
   const zip = makeZip(entriesOf(deps, params.token, http, visitor));
   return {

@@ -45,11 +45,13 @@ export function openWatermarks({
   };
 
   const draw = async (
-    { hash, object: plain }: Drawable,
+    { hash, object: plain, bytes }: Drawable,
     text: string,
     object: string,
   ): Promise<Rendition> => {
     const path = join(storage.incomingDir, `watermark-${randomUUID()}`);
+    // Throws if the rendition is missing or damaged; a decoder could not tell.
+    (await storage.get(plain, bytes)).destroy();
     try {
       // One at a time per text, so that a large archive does not block visitors of other links.
       await storage.withLocalFile(plain, (from) =>

@@ -4,6 +4,7 @@ import { sql } from 'kysely';
 import type { Registry } from 'prom-client';
 import { readStorageCount } from '../admin/storage.ts';
 import type { Deps } from '../deps.ts';
+import { readLastBackup } from './last-backup.ts';
 
 /** A scrape gives up on the database after this time and reports the other figures. */
 const STATEMENT_TIMEOUT_MS = 2000;
@@ -15,9 +16,11 @@ interface Figures {
   peerQueueAge: number;
   /** Null before the first count. */
   stored: StorageCount | null;
+  /** When the last backup was made, in milliseconds since 1970; null: never. */
+  backedUpAt: number | null;
 }
 
-/** Reads the figures from the database in three statements with a timeout. */
+/** Reads the figures from the database in four statements with a timeout. */
 async function readFigures({ db }: Pick<Deps, 'db'>): Promise<Figures> {
   return db.transaction().execute(async (tx) => {
     await sql`select set_config('statement_timeout', ${String(STATEMENT_TIMEOUT_MS)}, true)`.execute(tx);
@@ -27,13 +30,14 @@ async function readFigures({ db }: Pick<Deps, 'db'>): Promise<Figures> {
         count(*) filter (where locked_at is not null) as running,
         count(*) filter (where locked_at is null and attempts >= max_attempts) as failed
       from graphile_worker.jobs group by task_identifier`.execute(tx);
-    const { rows } = await sql<Omit<Figures, 'jobs' | 'stored'>>`
+    const { rows } = await sql<Omit<Figures, 'jobs' | 'stored' | 'backedUpAt'>>`
       select (select count(*) from uploads where used_at is null) as uploads,
         count(*) as "peerQueue",
         coalesce(extract(epoch from now() - min(created_at)), 0)::float8 as "peerQueueAge"
       from federation_outbox where status = 'queued'`.execute(tx);
     const stored = await readStorageCount(tx);
-    return { jobs, stored, ...(rows[0] ?? { uploads: 0, peerQueue: 0, peerQueueAge: 0 }) };
+    const backedUpAt = await readLastBackup(tx);
+    return { jobs, stored, backedUpAt, ...(rows[0] ?? { uploads: 0, peerQueue: 0, peerQueueAge: 0 }) };
   });
 }
 
@@ -57,6 +61,11 @@ export async function openLibraryGauges(deps: Deps): Promise<{ registry: Registr
   const age = new Gauge({
     name: 'vitrine_peer_queue_age_seconds',
     help: 'Age of the oldest change that waits for a peer',
+    ...shared,
+  });
+  const backup = new Gauge({
+    name: 'vitrine_backup_age_seconds',
+    help: 'Age of the last backup made with vitrine backup; infinite before the first one',
     ...shared,
   });
   const used = new Gauge({
@@ -107,6 +116,8 @@ export async function openLibraryGauges(deps: Deps): Promise<{ registry: Registr
       used.set({ kind: 'renditions' }, renditions.bytes);
       used.set({ kind: 'subtitles' }, subtitles?.bytes ?? 0);
     }
+    const { backedUpAt } = figures;
+    backup.set(backedUpAt === null ? Number.POSITIVE_INFINITY : Math.max(0, Date.now() - backedUpAt) / 1000);
     uploads.set(figures.uploads);
     queue.set(figures.peerQueue);
     age.set(figures.peerQueueAge);

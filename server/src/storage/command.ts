@@ -1,13 +1,14 @@
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type Config, ConfigError } from '../config.ts';
+import { enterLibrary } from '../library-place.ts';
 import { openLibraryStorage } from '../main.ts';
-import { openDatabase } from '../platform/database/open.ts';
+import { openDatabase, requireTables } from '../platform/database/open.ts';
 import type { Database } from '../platform/database/pool.ts';
 import { openDiskAndBucket } from '../platform/storage/open.ts';
 import { isStorageOutage } from '../platform/storage/room.ts';
 import { findOrphans, removeOrphans } from '../sweep/orphans.ts';
+import { forgetBucket } from './buckets.ts';
 import { checkStorage } from './check.ts';
 import { moveStorage } from './move.ts';
 
@@ -103,6 +104,7 @@ async function runMove({ db, config, signal, print, progress }: Run): Promise<nu
     progress: (report) => progress(`${report.moved} objects, ${report.bytes} bytes`),
   });
   print(`moved: ${moved} objects, ${bytes} bytes; left because they are damaged: ${left}`);
+  if (!signal.aborted && left === 0 && !config.s3.writes) await forgetBucket(db, config.s3);
   if (!signal.aborted) return left > 0 ? 1 : 0;
   print('stopped; run it again to go on');
   return 2;
@@ -136,8 +138,7 @@ async function runGc(
  */
 export async function storageCommand(config: Config, args: string[], print: Print): Promise<number> {
   const chosen = readArguments(args);
-  if (config.databaseUrl === null && !existsSync(join(config.dataDir, 'postgres')))
-    throw new ConfigError(`there is no library in ${config.dataDir}; set VITRINE_DATA to where it is`);
+  enterLibrary(config);
   const database = await openDatabase(config, { join: true, migrate: false, log: () => {} });
   const stop = new AbortController();
   const onSignal = () => stop.abort();
@@ -145,6 +146,7 @@ export async function storageCommand(config: Config, args: string[], print: Prin
   const progress = seldom((line) => console.error(line));
   const run = { db: database.db, config, signal: stop.signal, print, progress };
   try {
+    await requireTables(database.pool, config);
     if (chosen.action === 'check') return await runCheck(run, chosen);
     return await (chosen.action === 'move' ? runMove(run) : runGc(run, chosen));
   } catch (error) {

@@ -43,16 +43,27 @@ async function picture(): Promise<Bytes> {
   return jpeg(70, 50, { seed });
 }
 
-const damages: [string, (path: string) => Promise<void>][] = [
-  ['was cut short', (path) => truncate(path, 100)],
-  ['is empty', (path) => truncate(path, 0)],
-  ['is too long', (path) => writeFile(path, 'more', { flag: 'a' })],
-  ['is missing', (path) => rm(path)],
+const damages: [string, 'file-missing' | 'file-damaged', (path: string) => Promise<void>][] = [
+  ['was cut short', 'file-damaged', (path) => truncate(path, 100)],
+  ['is empty', 'file-damaged', (path) => truncate(path, 0)],
+  ['is too long', 'file-damaged', (path) => writeFile(path, 'more', { flag: 'a' })],
+  ['is missing', 'file-missing', (path) => rm(path)],
 ];
 
+/** Returns the status of a response and what it says of the file. */
+async function lossIn(answer: Response) {
+  const { error }: { error?: string } = await answer.json();
+  return { status: answer.status, code: answer.headers.get('vitrine-error'), error };
+}
+
+const losses = {
+  'file-missing': { status: 500, code: 'file-missing', error: 'the stored file is missing' },
+  'file-damaged': { status: 500, code: 'file-damaged', error: 'the stored file is damaged' },
+};
+
 // FILE-5, FILE-6
-describe.each(damages)('an original that %s', (_, damage) => {
-  // FILE-5, FILE-6
+describe.each(damages)('an original that %s', (_, code, damage) => {
+  // FILE-5, FILE-6, FILE-12
   test('returns a 500 that names the damage, and is replaced by an upload, not referred to by its hash', async () => {
     for (const uploader of [mara, other]) {
       const bytes = await picture();
@@ -60,12 +71,12 @@ describe.each(damages)('an original that %s', (_, damage) => {
       await damage(originalOf(bytes));
       for (const range of [undefined, 'bytes=0-9', 'bytes=-20']) {
         const answer = await get(`/assets/${id}/file`, range === undefined ? {} : { headers: { range } });
-        expect([range, answer.status]).toEqual([range, 500]);
-        expect(await answer.json()).toEqual({ error: 'the stored file is damaged' });
+        expect([range, await lossIn(answer)]).toEqual([range, losses[code]]);
         expect(answer.headers.get('etag')).toBeNull();
         expect(answer.headers.get('cache-control')).toBe('no-store');
       }
-      expect((await get(`/assets/${id}/file`, { method: 'HEAD' })).status).toBe(500);
+      const head = await get(`/assets/${id}/file`, { method: 'HEAD' });
+      expect([head.status, head.headers.get('vitrine-error')]).toEqual([500, code]);
       expect(await mara.refused('createAsset', { body: { file_hash: sha256(bytes) } })).toEqual({
         status: 409,
         error: 'the stored file is damaged; upload the file itself to repair it',
@@ -132,7 +143,7 @@ test.each<[string, (path: string) => Promise<void>, (bytes: Bytes, id: string) =
     await library.runJobs();
     await damage(objectPath(library, renditionKey(sha256(bytes), 'preview.webp')));
     const answer = await get(`/assets/${id}/variants/preview`);
-    expect([answer.status, await answer.json()]).toEqual([500, { error: 'the stored file is damaged' }]);
+    expect(Object.values(losses)).toContainEqual(await lossIn(answer));
     await repair(bytes, id);
     expect(await shown(id)).toMatchObject({ processing_status: 'ready', ladder_available: false });
     expect((await get(`/assets/${id}/variants/preview`)).status).toBe(404);

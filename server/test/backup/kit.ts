@@ -77,7 +77,8 @@ export async function openBackups(
 
 /** Returns the damages of the latest backup. */
 export async function damagesOf(repository: Repository): Promise<string[]> {
-  return Array.fromAsync(verify(repository, await findBackup(repository, null)));
+  const damages = await Array.fromAsync(verify(repository, await findBackup(repository, null)));
+  return damages.map(({ reason }) => reason);
 }
 
 export async function restoreLatest(
@@ -85,7 +86,10 @@ export async function restoreLatest(
   machine: { pool: pg.Pool; storage: Storage },
 ): Promise<void> {
   const manifest = await findBackup(repository, null);
-  await restoreBackup(machine.pool, machine.storage, repository, manifest, () => {});
+  await restoreBackup(machine.pool, machine.storage, repository, manifest, {
+    skipped: new Set(),
+    progress: () => {},
+  });
 }
 
 /** Tables and columns that are not restored by design (RUN-14, RUN-16). */
@@ -96,6 +100,7 @@ const left: Readonly<Record<string, string>> = {
   rate_budgets: 'false',
   last_writes: 'false',
   uploads: 'used_at is not null',
+  settings: "key not in ('buckets', 'last_backup')",
 };
 
 const momentary = ['job_workers', 'job_progress', 'rate_budgets', 'last_writes'];

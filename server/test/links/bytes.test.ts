@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { rm, writeFile } from 'node:fs/promises';
+import { rename, rm, writeFile } from 'node:fs/promises';
 import { sql } from 'kysely';
 import sharp from 'sharp';
 import { describe, expect, test, vi } from 'vitest';
@@ -171,18 +171,22 @@ describe('GET /links/{token}/archive', () => {
     expect(entries.map((entry) => sha256(entry.bytes)).sort()).toEqual(hashes.sort());
   });
 
-  // LINK-11
-  test('breaks off when a file is missing, instead of leaving it out', async () => {
+  // LINK-11, FILE-12
+  test('is refused when a file is missing or damaged, instead of leaving it out', async () => {
     const kept = await newAsset();
     const lost = await newAsset();
     await library.runJobs();
     const post = await publish(owner, [kept, lost]);
     const { token } = await makeLink(owner, 'posts', post.id, { allow_download: true });
     const path = objectPath(library, originalKey(lost.file_hash ?? ''));
+    const lossOf = async () => {
+      const { status, headers } = await bytesOf(`/links/${token}/archive`);
+      return [status, headers.get('vitrine-error')];
+    };
     await rm(path);
-    await expect(bytesOf(`/links/${token}/archive`)).rejects.toThrow();
+    expect(await lossOf()).toEqual([500, 'file-missing']);
     await writeFile(path, 'short');
-    await expect(bytesOf(`/links/${token}/archive`)).rejects.toThrow();
+    expect(await lossOf()).toEqual([500, 'file-damaged']);
   });
 
   /** Creates a link to 120 MB in 600 files. */
@@ -211,6 +215,21 @@ describe('GET /links/{token}/archive', () => {
     made ??= makeLarge();
     return made;
   };
+
+  // LINK-11
+  test('breaks off when a file is lost while it is sent', async () => {
+    const { asset, link } = await large();
+    const path = objectPath(library, originalKey(asset.file_hash ?? ''));
+    const response = await fetch(`${library.address}/api/v1/links/${link.token}/archive`);
+    const reader = response.body?.getReader();
+    expect((await reader?.read())?.done).toBe(false);
+    await rename(path, `${path}.away`);
+    const readAll = async () => {
+      for (let done = false; !done; ) done = (await reader?.read())?.done ?? true;
+    };
+    await expect(readAll()).rejects.toThrow();
+    await rename(`${path}.away`, path);
+  });
 
   // LINK-11
   test('of 120 MB in 600 files streams in bounded memory', async () => {

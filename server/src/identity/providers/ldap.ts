@@ -120,6 +120,18 @@ async function accepts(client: Client, dn: string, password: string): Promise<bo
 }
 
 /**
+ * Does what precedes every sign-in: connects, binds as the reader and searches for a name that nobody has. Throws what
+ * fails.
+ */
+export async function examineDirectory(settings: LdapSettings): Promise<void> {
+  const { bind, searchBase } = settings;
+  await overConnection(settings, async (client) => {
+    if (bind !== null) await during(`binding as ${bind.dn}`, client.bind(bind.dn, bind.password));
+    await during(`searching ${searchBase}`, findEntry(client, settings, randomUUID()));
+  });
+}
+
+/**
  * Finds the person by search and binds as that entry with their password. Sends the same operations in the same order
  * in every case, so that timing does not reveal whether the name exists.
  */

@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { type Config, ConfigError } from '../../config.ts';
+import { enterLibrary } from '../../library-place.ts';
 import { openDatabase } from '../../platform/database/open.ts';
 import type { Database } from '../../platform/database/pool.ts';
 import { readSetting } from '../../settings.ts';
@@ -147,6 +148,7 @@ export async function importUsersCommand(
   const orders = readArguments(args, mysqlPassword);
   const rows = await begin(orders.rows);
   try {
+    enterLibrary(config);
     const database = await openDatabase(config, { join: true, log: (message) => output.error(message) });
     try {
       const { refused } = await importInto({ db: database.db, config, output }, { ...orders, rows });

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
-import { chmod, chown, mkdir, mkdtemp, readdir, readlink, rmdir, stat } from 'node:fs/promises';
+import { chmod, chown, mkdtemp, readdir, readlink, rmdir, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
+import { makeDirectory } from '../storage/make-directory.ts';
 
 export interface SystemUser {
   uid: number;
@@ -41,7 +42,8 @@ function letsPass(directory: string, user: SystemUser): boolean {
   return (mode & bit) !== 0;
 }
 
-function reachableBy(directory: string, user: SystemUser): boolean {
+/** Returns whether a user can enter `directory`, or its nearest existing parent. */
+export function reachableBy(directory: string, user: SystemUser): boolean {
   let at = resolve(directory);
   while (!existsSync(at)) at = dirname(at);
   for (at = realpathSync(at); ; at = dirname(at)) {
@@ -63,7 +65,7 @@ export function reachableByDatabaseUser(directory: string): boolean {
  * Creates a directory and its parents. As root, makes the new ones accessible to PostgreSQL's user whatever the umask.
  */
 export async function makeReachable(directory: string): Promise<void> {
-  const first = await mkdir(directory, { recursive: true, mode: 0o755 });
+  const first = await makeDirectory(directory, 0o755);
   if (first === undefined || process.getuid?.() !== 0) return;
   for (let at = directory; at.length >= first.length; at = dirname(at)) {
     const { mode } = await stat(at);
@@ -84,8 +86,19 @@ export async function otherProcessesOf(uid: number): Promise<number[]> {
   return pids.filter((_, at) => found[at]);
 }
 
+/** Returns the account of a uid with its primary group, or null. */
+export function accountOf(uid: number): (SystemUser & { name: string }) | null {
+  const [name, , , gid] = accounts().find(([, , number]) => number === String(uid)) ?? [];
+  return name === undefined || gid === undefined ? null : { name, uid, gid: Number(gid) };
+}
+
 export function isAccount(uid: number): boolean {
-  return accounts().some(([, , number]) => number === String(uid));
+  return accountOf(uid) !== null;
+}
+
+/** Returns whether root gives its cluster to this uid: the configured one, or that of `nobody`. */
+export function isDatabaseUser(uid: number, configured: number): boolean {
+  return uid === configured || uid === findNobody()?.uid;
 }
 
 /** Returns whether the uid lies inside the user namespace; files cannot belong to one outside it. */

@@ -20,6 +20,7 @@ import { clearOrphan, execFailure, guard, readPid, reporting } from './embedded-
 import { keepRunning, type ServerExit } from './embedded-restart.ts';
 import { keepSecret, readSecret, replaceFile, verifierOf } from './embedded-secret.ts';
 import { type InstanceLock, LibraryInUse, lockInstance } from './instance-lock.ts';
+import { named } from './name.ts';
 
 export { LibraryInUse };
 
@@ -169,7 +170,9 @@ class PasswordRefused extends Error {}
  * would not help.
  */
 async function ask(server: EmbeddedConnection, database = server.database): Promise<Answer> {
-  const client = new pg.Client({ ...server, database, ssl: false, connectionTimeoutMillis: 2000 });
+  const client = new pg.Client(
+    named({ ...server, database, ssl: false, connectionTimeoutMillis: 2000 }, 'start'),
+  );
   client.on('error', () => {});
   try {
     await client.connect();
@@ -333,7 +336,7 @@ async function setPassword(plan: Plan): Promise<void> {
     ...plan,
     settings: { ...settings, hba_file: join(cluster, name) },
   });
-  const client = new pg.Client({ ...connection, database: 'postgres', ssl: false });
+  const client = new pg.Client(named({ ...connection, database: 'postgres', ssl: false }, 'start'));
   client.on('error', () => {});
   try {
     await client.connect();

@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { named } from './name.ts';
 
 /** One connection of this process for LISTEN and NOTIFY. */
 export interface Listener {
@@ -45,7 +46,7 @@ export function openListener(settings: pg.ClientConfig): Listener {
 
   const connect = async (): Promise<pg.Client> => {
     const client = new pg.Client({
-      ...settings,
+      ...named(settings, 'listen'),
       keepAlive: true,
       connectionTimeoutMillis: CONNECT_WITHIN_MS,
     });

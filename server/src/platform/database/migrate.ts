@@ -25,7 +25,7 @@ export async function endRestoring(client: pg.ClientBase): Promise<void> {
 }
 
 /** Returns whether a restore into this database began and has not finished. */
-export async function isRestoring(client: pg.ClientBase): Promise<boolean> {
+export async function isRestoring(client: Pick<pg.ClientBase, 'query'>): Promise<boolean> {
   const { rows } = await client.query<{ found: boolean }>('select to_regclass($1) is not null as found', [
     RESTORING,
   ]);
@@ -98,7 +98,7 @@ export async function migrate(pool: pg.Pool): Promise<void> {
     const known = migrations();
     const unknown = [...applied].filter((name) => !known.some((migration) => migration.name === name));
     if (unknown.length > 0) {
-      throw new Error(
+      throw new DatabaseUnusable(
         `the database was migrated by a newer Vitrine (${unknown.join(', ')}); start that version`,
       );
     }

@@ -1,10 +1,11 @@
 import { availableParallelism } from 'node:os';
+import type pg from 'pg';
 import { type EmbeddedConnection, embeddedConnection, LibraryInUse, startEmbedded } from './embedded.ts';
-import { migrate } from './migrate.ts';
-import { type DatabasePool, openPool, openPoolerPool } from './pool.ts';
+import { isRestoring, migrate } from './migrate.ts';
+import { type DatabasePool, openPool, openPoolerPool, type PoolerPool } from './pool.ts';
 import { refusePooler, refuseWrongDirect } from './pooler.ts';
 import { openReplica, type Replica } from './replica.ts';
-import { unusable } from './unusable.ts';
+import { DatabaseUnusable, unusable } from './unusable.ts';
 
 export interface OpenDatabase extends DatabasePool {
   /** Resolves when the embedded server ends unexpectedly; never for an external server. */
@@ -26,7 +27,10 @@ export interface DatabaseConfig {
 }
 
 export interface OpenOptions {
-  /** Connects to the embedded server of another Vitrine process on this library instead of failing. */
+  /**
+   * Uses an existing library only, and connects to the embedded server of another Vitrine process on it instead of
+   * failing.
+   */
   join: boolean;
   /** False skips migrations, for read-only tools. */
   migrate?: boolean;
@@ -47,12 +51,42 @@ async function openOwn(connectionString: string, options: OpenOptions): Promise<
   const opened = openPool({ connectionString }, connections(), options.log);
   if (options.migrate === false) return { ...opened, lost: never };
   try {
-    await refusePooler(opened.pool);
+    await requireDirect(opened);
   } catch (error) {
     await opened.close();
-    throw unusable('DATABASE_URL', error);
+    throw error;
   }
   return { ...opened, lost: never };
+}
+
+/** Throws DatabaseUnusable unless DATABASE_URL leads to PostgreSQL itself. */
+async function requireDirect({ pool }: DatabasePool): Promise<void> {
+  await refusePooler(pool).catch((error: unknown) => {
+    throw unusable('DATABASE_URL', error);
+  });
+}
+
+/** Throws DatabaseUnusable unless both addresses lead to the same database, and the direct one to PostgreSQL itself. */
+async function requirePair({ pool, shared }: PoolerPool): Promise<void> {
+  let asked = 'DATABASE_URL';
+  try {
+    await shared.query('select 1');
+    asked = 'VITRINE_DATABASE_DIRECT_URL';
+    await refuseWrongDirect(pool, shared);
+  } catch (error) {
+    throw unusable(asked, error);
+  }
+}
+
+/** Checks the addresses as a start does, for the doctor; throws DatabaseUnusable (RUN-36). */
+export async function examineAddresses(databaseUrl: string, directUrl: string | null): Promise<void> {
+  const own = { connectionString: databaseUrl };
+  if (directUrl === null) {
+    const opened = openPool(own, 1);
+    return requireDirect(opened).finally(() => opened.close());
+  }
+  const opened = openPoolerPool(own, { connectionString: directUrl }, { pooler: 1, direct: 1 });
+  return requirePair(opened).finally(() => opened.close());
 }
 
 /** Opens a database behind a transaction pooler. Only jobs and LISTEN need sessions. */
@@ -68,14 +102,11 @@ async function openBehindPooler(
     options.log,
   );
   if (options.migrate === false) return { ...opened, lost: never };
-  let asked = 'DATABASE_URL';
   try {
-    await opened.shared.query('select 1');
-    asked = 'VITRINE_DATABASE_DIRECT_URL';
-    await refuseWrongDirect(opened.pool, opened.shared);
+    await requirePair(opened);
   } catch (error) {
     await opened.close();
-    throw unusable(asked, error);
+    throw error;
   }
   return { ...opened, lost: never };
 }
@@ -144,6 +175,19 @@ export function openReplicaOf(
   });
 }
 
+/** Throws DatabaseUnusable when the database has no library yet, which only a start or a restore creates (RUN-31). */
+export async function requireTables(
+  pool: Pick<pg.ClientBase, 'query'>,
+  { databaseUrl, dataDir }: Pick<DatabaseConfig, 'databaseUrl' | 'dataDir'>,
+): Promise<void> {
+  const { rows } = await pool.query<{ empty: boolean }>(
+    `select to_regclass('public.migrations') is null as empty`,
+  );
+  if (rows[0]?.empty !== true || (await isRestoring(pool))) return;
+  const place = databaseUrl === null ? dataDir : 'the database of DATABASE_URL';
+  throw new DatabaseUnusable(`there is no library in ${place}; vitrine start creates one`);
+}
+
 /** Opens the library's database, embedded or at DATABASE_URL, and migrates it to this version unless told otherwise. */
 export async function openDatabase(config: DatabaseConfig, options: OpenOptions): Promise<OpenDatabase> {
   const opened =
@@ -151,7 +195,9 @@ export async function openDatabase(config: DatabaseConfig, options: OpenOptions)
       ? await openEmbedded(config, options)
       : await openGiven(config.databaseUrl, config, options);
   try {
-    if (options.migrate !== false) await migrate(opened.pool);
+    if (options.migrate === false) return opened;
+    if (options.join) await requireTables(opened.pool, config);
+    await migrate(opened.pool);
   } catch (error) {
     await opened.close();
     throw error;

@@ -2,6 +2,7 @@ import { Kysely, type SelectType, type Transaction } from 'kysely';
 import pg from 'pg';
 import { activityOf, type PoolActivity } from './activity.ts';
 import { type Listener, openListener } from './listen.ts';
+import { named } from './name.ts';
 import { preparedPostgres, sharedPostgres } from './prepared.ts';
 import type { Tables } from './tables.ts';
 import { type OnSilence, watchPool } from './watch.ts';
@@ -67,7 +68,7 @@ const CONNECT_WITHIN_MS = 10_000;
 
 function createPool(settings: pg.PoolConfig, connections: number): pg.Pool {
   const pool = new pg.Pool({
-    ...settings,
+    ...named(settings),
     max: connections,
     types: { getTypeParser: typeParser },
     keepAlive: true,

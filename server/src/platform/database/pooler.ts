@@ -11,30 +11,40 @@ async function askServer(client: pg.PoolClient): Promise<{ pid: number; announce
   return { pid, announced: 'processID' in client && client.processID === pid };
 }
 
+/** Connects to PostgreSQL itself; throws an error of one line, `refusal`, when a pooler answers. */
+async function connectDirectly(
+  pool: pg.Pool,
+  refusal: string,
+): Promise<{ client: pg.PoolClient; pid: number }> {
+  const client = await pool.connect().catch((error: unknown) => {
+    // PgBouncer's default response to session settings sent on connecting.
+    const refused = error instanceof Error && /unsupported startup parameter/.test(error.message);
+    throw refused ? new Error(refusal, { cause: error }) : error;
+  });
+  try {
+    const { pid, announced } = await askServer(client);
+    if (!announced) throw new Error(refusal);
+    return { client, pid };
+  } catch (error) {
+    client.release();
+    throw error;
+  }
+}
+
 /**
  * Throws an error of one line when the pool connects to a pooler instead of PostgreSQL: prepared statements and
  * settings would silently end up in other sessions.
  */
 export async function refusePooler(pool: pg.Pool): Promise<void> {
-  const client = await pool.connect().catch((error: unknown) => {
-    // PgBouncer's default response to session settings sent on connecting.
-    const refused = error instanceof Error && /unsupported startup parameter/.test(error.message);
-    throw refused ? new Error(behindPooler, { cause: error }) : error;
-  });
-  try {
-    const { announced } = await askServer(client);
-    if (!announced) throw new Error(behindPooler);
-  } finally {
-    client.release();
-  }
+  const { client } = await connectDirectly(pool, behindPooler);
+  client.release();
 }
 
 /** Throws an error of one line when `direct` leads to a pooler, or to another database than `pooler`. */
 export async function refuseWrongDirect(direct: pg.Pool, pooler: pg.Pool): Promise<void> {
-  const client = await direct.connect();
+  const refusal = 'a connection pooler answers there; it must lead to PostgreSQL itself';
+  const { client, pid } = await connectDirectly(direct, refusal);
   try {
-    const { pid, announced } = await askServer(client);
-    if (!announced) throw new Error('a connection pooler answers there; it must lead to PostgreSQL itself');
     const seen = await pooler.query(
       'select from pg_stat_activity where pid = $1 and datname = current_database()',
       [pid],

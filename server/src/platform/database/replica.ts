@@ -1,6 +1,8 @@
 import { sql } from 'kysely';
 import pg from 'pg';
+import { named } from './name.ts';
 import { type Database, openPool } from './pool.ts';
+import { connectionFault } from './unusable.ts';
 
 /** A streaming replica that may serve reads. */
 export interface Replica {
@@ -66,7 +68,7 @@ interface Connection {
 /** Connects and returns which server and database answer. */
 async function connect(settings: pg.ClientConfig, lost: () => void): Promise<Connection> {
   const client = new pg.Client({
-    ...settings,
+    ...named(settings, 'replica'),
     keepAlive: true,
     connectionTimeoutMillis: CONNECT_WITHIN_MS,
     query_timeout: ANSWER_WITHIN_MS,
@@ -217,7 +219,7 @@ export function openReplica({ primary, replica, connections, log }: ReplicaOptio
       reason = isFresh() ? null : 'it lags by more than a second';
     } catch (error) {
       disconnect();
-      reason = error instanceof Error && error.message !== '' ? error.message : 'it cannot be reached';
+      reason = connectionFault(error);
     }
     if (closed) {
       disconnect();

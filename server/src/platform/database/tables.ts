@@ -605,6 +605,7 @@ interface JobProgressTable {
 interface JobWorkersTable {
   worker_id: string;
   process: number;
+  kinds: string[] | null;
 }
 
 interface LastWritesTable {

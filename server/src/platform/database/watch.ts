@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { named } from './name.ts';
 import { DatabaseUnavailable } from './unavailable.ts';
 
 /** A pool whose callers never wait for a database that has stopped responding. */
@@ -73,7 +74,7 @@ export function watchPool(
   };
 
   async function answers(): Promise<boolean> {
-    const client = own ?? new pg.Client(settings);
+    const client = own ?? new pg.Client(named(settings, 'watch'));
     const isNew = own === null;
     own = client;
     if (isNew) client.on('error', () => {});

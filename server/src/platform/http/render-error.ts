@@ -1,10 +1,10 @@
 import type { Socket } from 'node:net';
-import type { ErrorBody } from '@vitrine/contract/errors';
+import { type ErrorBody, errorCodes, errorHeader } from '@vitrine/contract/errors';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import pg from 'pg';
 import { DatabaseUnavailable } from '../database/unavailable.ts';
 import { isOutOfRoom, NoRoom } from '../storage/room.ts';
-import { DamagedObject, StorageUnavailable } from '../storage/storage.ts';
+import { DamagedObject, NoSuchObject, StorageUnavailable } from '../storage/storage.ts';
 import { Refusal } from './refuse.ts';
 import { closeGently } from './slow-requests.ts';
 
@@ -57,7 +57,10 @@ function codeOf(error: Error): string | null {
 function renderFault(error: unknown, isRead: boolean): Rendered {
   if (error instanceof Refusal) return { status: error.status, body: error.body, headers: error.headers };
   // Not a 503: retrying cannot succeed until an operator restores the file.
-  if (error instanceof DamagedObject) return { status: 500, body: { error: 'the stored file is damaged' } };
+  if (error instanceof DamagedObject || error instanceof NoSuchObject) {
+    const { code } = error;
+    return { status: 500, body: { error: errorCodes[code] }, headers: { [errorHeader]: code } };
+  }
   // The outcome of a write is unknown, because a commit may have been in progress.
   if (error instanceof DatabaseUnavailable) {
     return {

@@ -33,14 +33,28 @@ const SUSPECT_FOR_MS = 60_000;
 /** Number of started jobs kept in memory before finished ones are dropped. */
 const MOST_BEGUN = 500;
 
+/** Joins the locks of the processes of `job_workers w`. */
+const holdingTheirLock = sql`join pg_locks l on l.locktype = 'advisory' and l.objsubid = 2 and l.granted
+  and l.classid::bigint = ${WORKER_CLASS} and l.objid::bigint = w.process
+  and l.database = (select oid from pg_database where datname = current_database())`;
+
 /** Returns how many processes currently work on jobs, that is, hold their lock. */
 export async function countLiveWorkers(db: Database): Promise<number> {
   const { rows } = await sql<{ live: number }>`
-    select count(distinct w.process) as live from job_workers w
-    join pg_locks l on l.locktype = 'advisory' and l.objsubid = 2 and l.granted
-      and l.classid::bigint = ${WORKER_CLASS} and l.objid::bigint = w.process
-      and l.database = (select oid from pg_database where datname = current_database())`.execute(db);
+    select count(distinct w.process) as live from job_workers w ${holdingTheirLock}`.execute(db);
   return rows[0]?.live ?? 0;
+}
+
+/**
+ * Returns which of these kinds of jobs no live process takes. Processes of earlier versions, which do not say what they
+ * take, count as taking all.
+ */
+export async function kindsWithoutWorker(db: Database, kinds: readonly string[]): Promise<string[]> {
+  const { rows } = await sql<{ kinds: string[] | null }>`
+    select distinct w.kinds from job_workers w ${holdingTheirLock}`.execute(db);
+  if (rows.some((row) => row.kinds === null)) return [];
+  const taken = new Set(rows.flatMap((row) => row.kinds ?? []));
+  return kinds.filter((kind) => !taken.has(kind));
 }
 
 /** Removes a process and unlocks its workers' jobs in one statement. Call it while holding the process's lock. */
@@ -138,6 +152,7 @@ async function connectBeside({ options }: pg.Pool): Promise<pg.Client> {
     ...options,
     ...(options.password === undefined ? {} : { password: options.password }),
     query_timeout: ANSWER_WITHIN_MS,
+    fallback_application_name: 'vitrine jobs lock',
   });
   client.on('error', () => {});
   await client.connect();
@@ -146,9 +161,13 @@ async function connectBeside({ options }: pg.Pool): Promise<pg.Client> {
 
 /**
  * Claims this process's lock and keeps looking for abandoned jobs until released. Reconnects and claims the lock again
- * when the connection breaks.
+ * when the connection breaks. `kinds` are those of the jobs that the process takes; null: all.
  */
-export async function claimLiveness(pool: pg.Pool, log: FastifyBaseLogger): Promise<Liveness> {
+export async function claimLiveness(
+  pool: pg.Pool,
+  log: FastifyBaseLogger,
+  kinds: readonly string[] | null = null,
+): Promise<Liveness> {
   const workerIds = new Set<string>();
   const first = await connectBeside(pool);
   const named = await first.query<{ process: number }>(
@@ -194,8 +213,8 @@ export async function claimLiveness(pool: pg.Pool, log: FastifyBaseLogger): Prom
 
   async function writeNames(to: pg.Client, names: string[]): Promise<void> {
     await to.query(
-      'insert into job_workers (worker_id, process) select unnest($1::text[]), $2 on conflict do nothing',
-      [names, process],
+      'insert into job_workers (worker_id, process, kinds) select unnest($1::text[]), $2, $3 on conflict do nothing',
+      [names, process, kinds],
     );
   }
 

@@ -18,6 +18,7 @@ export function openQueuePool({ options }: pg.Pool, concurrency: number, onSilen
     ...options,
     // The pool's password property is not enumerable, so a copy would lack it.
     ...(options.password === undefined ? {} : { password: options.password }),
+    fallback_application_name: 'vitrine jobs',
     max: concurrency + 1,
     idleTimeoutMillis: IDLE_MS,
   });

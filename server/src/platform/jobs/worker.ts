@@ -31,6 +31,8 @@ export interface WorkerOptions {
   onSilence: OnSilence;
   /** The handler of each kind of job. Its type is the contract between handlers and what enqueues their jobs. */
   handlers: Readonly<Record<string, Task<never>>>;
+  /** The kinds of jobs that this process takes; null or undefined: all. */
+  kinds?: readonly string[] | null;
   /** Number of jobs that this process runs concurrently. */
   concurrency: number;
   log: FastifyBaseLogger;
@@ -148,7 +150,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const { pool, concurrency, log } = options;
   const stopping = new AbortController();
   const { signal } = stopping;
-  const liveness = await claimLiveness(pool, log);
+  const liveness = await claimLiveness(pool, log, options.kinds ?? null);
   const queuePool = openQueuePool(pool, concurrency, options.onSilence);
   const events: WorkerEvents = new EventEmitter();
   let poolId = '';

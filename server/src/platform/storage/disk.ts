@@ -1,8 +1,16 @@
-import { access, type FileHandle, mkdir, open, rename, rm, stat, statfs } from 'node:fs/promises';
+import { access, type FileHandle, open, rename, rm, stat, statfs } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
 import { Readable } from 'node:stream';
 import { filesBelow, isMissing, syncDirectory } from './directory-tree.ts';
+import { makeDirectory } from './make-directory.ts';
 import { DamagedObject, NoSuchObject, type Storage, type StoredObject } from './storage.ts';
+
+/** Returns whether this file cannot be read; a process that lacks descriptors or memory can try again. */
+function isUnreadable(error: unknown): boolean {
+  return (
+    error instanceof Error && 'code' in error && !/^E(MFILE|NFILE|NOMEM|AGAIN)$/.test(String(error.code))
+  );
+}
 
 async function headOf(root: string, key: string): Promise<StoredObject | null> {
   try {
@@ -63,9 +71,9 @@ export async function openDiskStorage(root: string, reserveBytes: number): Promi
   const incomingDir = join(root, 'incoming');
   const uploadsDir = join(root, 'uploads');
   // Other users of this machine must not bypass the library's rules.
-  await mkdir(root, { recursive: true, mode: 0o700 });
-  await mkdir(incomingDir, { recursive: true });
-  await mkdir(uploadsDir, { recursive: true });
+  await makeDirectory(root, 0o700);
+  await makeDirectory(incomingDir);
+  await makeDirectory(uploadsDir);
   return {
     incomingDir,
     uploadsDir,
@@ -80,13 +88,14 @@ export async function openDiskStorage(root: string, reserveBytes: number): Promi
       } finally {
         await file.close();
       }
-      await mkdir(dirname(target), { recursive: true });
+      await makeDirectory(dirname(target));
       await rename(path, target);
       await syncDirectory(dirname(target));
     },
     async get(key, sizeBytes, range) {
       const file = await open(join(root, key), 'r').catch((error: unknown) => {
-        throw isMissing(error) ? new NoSuchObject(key) : error;
+        if (isMissing(error)) throw new NoSuchObject(key);
+        throw isUnreadable(error) ? new DamagedObject(key, 'it cannot be opened', { cause: error }) : error;
       });
       try {
         // Checks the open file, which stays the same when the object is replaced meanwhile.
@@ -100,7 +109,14 @@ export async function openDiskStorage(root: string, reserveBytes: number): Promi
       return readExactly(file, key, start, end - start + 1);
     },
     head: (key) => headOf(root, key),
-    withLocalFile: (key, use) => use(join(root, key)),
+    async withLocalFile(key, use) {
+      try {
+        return await use(join(root, key));
+      } catch (error) {
+        // Programs report a missing file in many ways.
+        throw (await headOf(root, key)) === null ? new NoSuchObject(key) : error;
+      }
+    },
     checkReady: () => access(incomingDir),
     async room() {
       const { bavail, bsize } = await statfs(root);

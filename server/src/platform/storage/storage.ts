@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import type { ErrorCode } from '@vitrine/contract/errors';
 
 /** A byte range of an object, both ends inclusive. */
 export interface ByteRange {
@@ -66,11 +67,14 @@ export interface Storage {
   removeUnfinished(olderThan: number): Promise<number>;
 }
 
+/** The object does not exist, or is in a bucket that is no longer configured. */
 export class NoSuchObject extends Error {
   readonly key: string;
-  constructor(key: string) {
+  readonly code: ErrorCode;
+  constructor(key: string, code: 'file-missing' | 'bucket-not-configured' = 'file-missing') {
     super(`no object ${key}`);
     this.key = key;
+    this.code = code;
   }
 }
 
@@ -79,6 +83,7 @@ export class StorageUnavailable extends Error {}
 
 /** The object exists, but not all of its bytes can be read. */
 export class DamagedObject extends Error {
+  readonly code: ErrorCode = 'file-damaged';
   constructor(key: string, reason: string, options?: ErrorOptions) {
     super(`object ${key} is damaged: ${reason}`, options);
   }
