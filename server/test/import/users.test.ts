@@ -25,6 +25,7 @@ const library = await openLibrary({ VITRINE_SCRAMBLE_KEY: scrambleKey });
 const { db } = library.deps;
 
 const envOf = (env: Record<string, string>) => ({
+  VITRINE_DATA: library.config.dataDir,
   DATABASE_URL: library.databaseUrl,
   VITRINE_SCRAMBLE_KEY: scrambleKey,
   ...env,

@@ -219,7 +219,12 @@ describe('settings', () => {
         from: { address: 'library@example.org', name: 'The Library' },
       },
     ],
-    ['backupPassphrase', null, { VITRINE_BACKUP_PASSPHRASE: 'grey heron' }, 'grey heron'],
+    [
+      'backupPassphrase',
+      null,
+      { VITRINE_BACKUP_PASSPHRASE: 'grey heron over the weir' },
+      'grey heron over the weir',
+    ],
     [
       'tracing',
       null,
