@@ -6,7 +6,7 @@ const HOUR_MS = 3600 * 1000;
 const OLD_HOURS = 48;
 
 /** How long ago the last backup was made, in milliseconds; null: never. */
-export function judgeBackup(ageMs: number | null): Finding {
+function judgeBackup(ageMs: number | null): Finding {
   const remedy = 'Run `vitrine backup` every night; see docs/operations.md.';
   if (ageMs === null) return warning('no backup was made with `vitrine backup` yet', remedy);
   const hours = Math.floor(ageMs / HOUR_MS);
