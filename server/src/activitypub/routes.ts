@@ -11,6 +11,7 @@ import { notFound, refuse } from '../platform/http/refuse.ts';
 import { profilePath } from '../public/page.ts';
 import { findActor } from './actors.ts';
 import { parseActor, parseNote } from './addresses.ts';
+import { keepSufficientSignatures } from './coverage.ts';
 import type { Processing } from './inbox.ts';
 import { type ActivityPubSite, readActivityPub } from './site.ts';
 
@@ -37,8 +38,16 @@ function toRequest({ url }: ActivityPubSite, request: FastifyRequest): Request {
     if (value !== undefined) headers.set(name, [value].flat().join(', '));
   }
   const { method } = request;
+  const address = new URL(`${url}${request.url}`);
+  // Signatures are made for the public address, whatever a proxy turns it into.
+  headers.set('host', address.host);
   const body = Buffer.isBuffer(request.body) ? new Uint8Array(request.body) : null;
-  return new Request(`${url}${request.url}`, { method, headers, ...(method === 'POST' && { body }) });
+  if (
+    method === 'POST' &&
+    !keepSufficientSignatures(headers, { method, url: address, body, now: Date.now() })
+  )
+    throw refuse(401, 'a signature must cover the method, the address and the digest of the body');
+  return new Request(address, { method, headers, ...(method === 'POST' && { body }) });
 }
 
 async function sendResponse(reply: FastifyReply, response: Response): Promise<FastifyReply> {

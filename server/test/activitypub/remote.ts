@@ -42,6 +42,8 @@ export interface RemotePerson {
   /** Replaces how the document is served. */
   serve: ((response: import('node:http').ServerResponse, path: string) => void) | null;
   send(inbox: string, activity: Json, options?: SendOptions): Promise<Response>;
+  /** Signs a text with the key of the person, in base64. */
+  sign(text: string): Promise<string>;
   close(): Promise<void>;
 }
 
@@ -108,6 +110,10 @@ export async function startPerson(name = 'mallory'): Promise<RemotePerson> {
       // Node sets it from the address.
       headers.delete('host');
       return fetch(inbox, { method: 'POST', headers, body: tamper === undefined ? body : tamper(body) });
+    },
+    async sign(text) {
+      const signature = await crypto.subtle.sign(rsa.name, keys.privateKey, Buffer.from(text));
+      return Buffer.from(signature).toString('base64');
     },
     async close() {
       server.closeAllConnections();

@@ -112,9 +112,10 @@ export function digestOf(body: Uint8Array): string {
 
 const mustCover = ['(request-target)', 'host', 'date'];
 
-/** Returns the parts that a request of this method must sign. Requests without a body have no digest. */
-function requiredOf(method: string): string[] {
-  return method === 'GET' || method === 'HEAD' ? mustCover : [...mustCover, 'digest'];
+/** Returns the parts that a request must sign. Requests without a body have no digest. */
+function requiredOf({ method, body }: RequestParts): string[] {
+  const isBodyless = (method === 'GET' || method === 'HEAD') && body.length === 0;
+  return isBodyless ? mustCover : [...mustCover, 'digest'];
 }
 
 function checkDate(parts: RequestParts, { created, expires }: HttpSignature): void {
@@ -143,7 +144,7 @@ export function checkHttpSignature(
     throw new Rejection('unsupported_algorithm', 'the request is not signed with hs2019 and Ed25519');
   if (signature.signature.length !== SIGNATURE_BYTES)
     throw new Rejection('sig_malformed', 'the signature of the request does not have 64 bytes');
-  const missing = requiredOf(parts.method).find((name) => !signature.covered.includes(name));
+  const missing = requiredOf(parts).find((name) => !signature.covered.includes(name));
   if (missing !== undefined) throw new Rejection('unsigned', `the signature does not cover ${missing}`);
   const text = Buffer.from(signingString(parts, signature));
   if (!rawKeys.some((raw) => verify(null, text, publicKeyOf(raw), signature.signature)))
