@@ -204,6 +204,27 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.keep_user_names()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if tg_op = 'UPDATE' then
+    if new.username <> old.username and new.username_key is not distinct from old.username_key then
+      new.username_key := null;
+    end if;
+    -- A new hash contains the name of now.
+    if new.password_hash is distinct from old.password_hash and new.hashed_as is not distinct from old.hashed_as then
+      new.hashed_as := null;
+    end if;
+  end if;
+  if new.username_key is null and octet_length(new.username) = length(new.username) then
+    new.username_key := lower(new.username collate "C");
+  end if;
+  return new;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION public.know_tags(names text[], in_public boolean)
  RETURNS void
  LANGUAGE plpgsql
@@ -2496,6 +2517,8 @@ create table users (
   provider_subject text,
   last_seen_at timestamp(3) with time zone,
   quota_bytes bigint,
+  username_key text,
+  hashed_as text,
   constraint users_pkey PRIMARY KEY (ref),
   constraint users_role_id_fkey FOREIGN KEY (role_id) REFERENCES roles(id),
   constraint users_check CHECK (((provider = 'password'::text) = (provider_subject IS NULL))),
@@ -2506,10 +2529,12 @@ CREATE INDEX users_avatar ON public.users USING btree (avatar_asset_id) WHERE (a
 CREATE INDEX users_newest ON public.users USING btree (created_at DESC, ref DESC);
 CREATE UNIQUE INDEX users_provider ON public.users USING btree (provider, provider_subject) WHERE (provider_subject IS NOT NULL);
 CREATE INDEX users_role ON public.users USING btree (role_id);
-CREATE UNIQUE INDEX users_username ON public.users USING btree (lower(username));
+CREATE UNIQUE INDEX users_username_key ON public.users USING btree (username_key);
+CREATE INDEX users_without_key ON public.users USING btree (ref) WHERE (username_key IS NULL);
 CREATE TRIGGER users_called_out AFTER UPDATE OF status ON public.users FOR EACH ROW WHEN ((new.status <> old.status)) EXECUTE FUNCTION call_out_user();
 CREATE TRIGGER users_document AFTER INSERT ON public.users REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION write_new_user_documents();
 CREATE TRIGGER users_document_anew AFTER UPDATE OF username, display_name, fullname ON public.users FOR EACH ROW WHEN ((((new.username IS DISTINCT FROM old.username) OR (new.display_name IS DISTINCT FROM old.display_name)) OR (new.fullname IS DISTINCT FROM old.fullname))) EXECUTE FUNCTION write_user_document();
+CREATE TRIGGER users_names_kept BEFORE INSERT OR UPDATE OF username, username_key, password_hash ON public.users FOR EACH ROW EXECUTE FUNCTION keep_user_names();
 CREATE TRIGGER users_role_epoch AFTER UPDATE OF role_id ON public.users FOR EACH STATEMENT EXECUTE FUNCTION advance_access_epoch();
 
 create table whiteboards (

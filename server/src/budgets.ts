@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { foldName } from '@vitrine/contract/names';
 import type { Operation } from '@vitrine/contract/operation';
 import type { Config } from './config.ts';
 import type { Budget, RateBudgets } from './platform/http/rate-limit.ts';
@@ -27,7 +28,9 @@ export interface Budgets {
 
 /** Names are hashed: the text may be a password typed into the wrong field, and may contain any character. */
 function hashOf(username: string): string {
-  return createHash('sha256').update(username.toLowerCase()).digest('base64url');
+  return createHash('sha256')
+    .update(foldName(username.slice(0, 1000)))
+    .digest('base64url');
 }
 
 /** Creates the budgets of this install, counted in `rates`. */

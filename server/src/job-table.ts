@@ -24,6 +24,8 @@ export interface Jobs {
   'release-bytes': { hash: string };
   /** Removes the bytes of a logo that left the history. */
   'release-logo': { hash: string };
+  /** Gives accounts of earlier versions the key by which they are found. */
+  'key-names': Record<string, never>;
   /** Removes expired sessions, grants and revokes. */
   expire: Record<string, never>;
   /** Computes the visual vector of these bytes' preview. */
@@ -87,6 +89,7 @@ const everyKind: Readonly<Record<JobName, true>> = {
   purge: true,
   'release-bytes': true,
   'release-logo': true,
+  'key-names': true,
   expire: true,
   encode: true,
   'fill-vectors': true,

@@ -20,6 +20,7 @@ import { fetchSubtitlesJob } from './federation/files/subtitles.ts';
 import { keepFederationJob } from './federation/keep.ts';
 import { unpairJob } from './federation/peers/unpair.ts';
 import { rewriteFieldsJob } from './fields/jobs/rewrite.ts';
+import { keyNamesJob } from './identity/username-keys.ts';
 import type { JobHandlers } from './job-table.ts';
 import { forgetNotificationsJob } from './notifications/jobs/forget.ts';
 import { mailDigestJob, mailDigestsJob, mailNotificationJob } from './notifications/jobs/mail.ts';
@@ -42,6 +43,7 @@ export function jobHandlers(deps: Deps): JobHandlers {
     purge: purgeJob(deps),
     'release-bytes': releaseBytesJob(deps),
     'release-logo': releaseLogoJob(deps),
+    'key-names': keyNamesJob(deps),
     expire: expireJob(deps),
     'retain-audit': retainAuditJob(deps),
     extract: extractJob(deps),
@@ -74,6 +76,7 @@ export function jobHandlers(deps: Deps): JobHandlers {
 const crontab = [
   '7 3 * * * purge',
   '17 3 * * * sweep',
+  '* * * * * key-names',
   '*/5 * * * * expire',
   '*/5 * * * * keep-federation',
   '*/5 * * * * keep-activitypub',

@@ -18,6 +18,7 @@ import { createAccount, createFirstAdministrator } from './identity/accounts.ts'
 import { type Hashing, openHashing } from './identity/hashing.ts';
 import { openPasswords, type Passwords } from './identity/password.ts';
 import { openIdentityProviders } from './identity/providers/open.ts';
+import { keepUsernameKeys } from './identity/username-keys.ts';
 import { openWatermarks } from './links/watermarks.ts';
 import { type DecoderOptions, openDecoders } from './media/decoding/decoders.ts';
 import { openMetadataReader } from './media/metadata/reader.ts';
@@ -100,6 +101,7 @@ export async function openDeps(
     listener = null,
   }: Pick<ServiceOptions, 'hashing' | 'decoding' | 'media'> & { listener?: Listener | null } = {},
 ): Promise<Deps> {
+  await keepUsernameKeys({ db, log });
   await rememberBucket(db, config.s3);
   const storage = await withFormerBuckets(db, stored, config.s3);
   const passwords = await openInstallPasswords(db, hashing, config.scrambleKey);

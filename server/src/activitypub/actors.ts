@@ -1,5 +1,6 @@
 import { createPrivateKey, createPublicKey, generateKeyPair } from 'node:crypto';
 import { promisify } from 'node:util';
+import { foldName } from '@vitrine/contract/names';
 import { type RawBuilder, sql } from 'kysely';
 import { followableActor } from '../access/activitypub.ts';
 import { displayName } from '../access/identities.ts';
@@ -43,9 +44,9 @@ export function findActor(db: Database, id: string): Promise<ActorRow | null> {
   return find(db, sql`ap.id = ${id}`);
 }
 
-/** Returns a followable account by its username, in any case. */
+/** Returns a followable account by its username, in any spelling (NAME-1). */
 export function findActorNamed(db: Database, username: string): Promise<ActorRow | null> {
-  return find(db, sql`lower(u.username) = lower(${username})`);
+  return find(db, sql`u.username_key = ${foldName(username)}`);
 }
 
 /** Returns whether this actor has been withdrawn, which is reported as 410 (AP-5). */

@@ -4,6 +4,7 @@ import { type DoctorDeps, type Examination, type Finding, problem } from './chec
 import { databaseExaminations } from './database.ts';
 import { directoryExaminations } from './directories.ts';
 import { jobExaminations } from './jobs.ts';
+import { nameExaminations } from './names.ts';
 import { programExaminations } from './programs.ts';
 import { siteExaminations } from './site.ts';
 import { storageExaminations } from './storage.ts';
@@ -18,6 +19,7 @@ const examinations: readonly Examination[] = [
   ...backupExaminations,
   ...jobExaminations,
   ...siteExaminations,
+  ...nameExaminations,
   ...directoryExaminations,
   ...programExaminations,
   ...telemetryExaminations,

@@ -64,23 +64,23 @@ export interface Decrypter {
   keys: KeyObject[];
 }
 
-/** Returns the active accounts of these usernames with their private keys. */
+/** Returns the active accounts of these folded usernames (NAME-1) with their private keys. */
 export async function decryptersNamed(
   { db, secretKey }: Pick<Deps, 'db' | 'secretKey'>,
-  usernames: readonly string[],
+  keys: readonly string[],
 ): Promise<Map<string, Decrypter>> {
-  const { rows } = await sql<{ username: string; ref: number; sealed: Buffer }>`
-    select lower(u.username) as username, u.ref, k.sealed
+  const { rows } = await sql<{ username_key: string; ref: number; sealed: Buffer }>`
+    select u.username_key, u.ref, k.sealed
     from users u join federation_box_keys k on k.user_ref = u.ref and ${usable}
-    where lower(u.username) = any(${usernames.map((name) => name.toLowerCase())}::text[]) and u.status = 'active'
+    where u.username_key = any(${keys}::text[]) and u.status = 'active'
     order by k.version desc`.execute(db);
-  const byName = Map.groupBy(rows, ({ username }) => username);
+  const byKey = Map.groupBy(rows, ({ username_key }) => username_key);
   return new Map(
-    [...byName].flatMap(([name, of]) => {
+    [...byKey].flatMap(([key, of]) => {
       const [first] = of;
       if (first === undefined) return [];
-      const keys = of.map(({ sealed }) => createPrivateKey(unseal(secretKey, PURPOSE, sealed)));
-      return [[name, { ref: first.ref, keys }] as const];
+      const privateKeys = of.map(({ sealed }) => createPrivateKey(unseal(secretKey, PURPOSE, sealed)));
+      return [[key, { ref: first.ref, keys: privateKeys }] as const];
     }),
   );
 }

@@ -1,4 +1,5 @@
 import { createPrivateKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { foldName } from '@vitrine/contract/names';
 import { sql } from 'kysely';
 import { seal, unseal } from '../identity/seal.ts';
 import type { Database } from '../platform/database/pool.ts';
@@ -64,7 +65,7 @@ export async function actorDocument(
   username: string,
   { forPeer }: { forPeer: boolean },
 ) {
-  const named = sql`lower(u.username) = lower(${username}) and u.status = 'active'`;
+  const named = sql`u.username_key = ${foldName(username)} and u.status = 'active'`;
   if (forPeer) {
     const { rows } = await sql<{ ref: number }>`select u.ref from users u where ${named}`.execute(deps.db);
     if (rows[0] !== undefined) {

@@ -1,3 +1,4 @@
+import { foldName } from '@vitrine/contract/names';
 import { sql } from 'kysely';
 import { isAdministrator } from '../access/accounts.ts';
 import { addStarterFields } from '../fields/definitions/starter.ts';
@@ -14,7 +15,7 @@ export interface NewAccount {
   displayName?: string;
 }
 
-/** Creates an account and returns its ref, or null when the name is taken (names are case-insensitive). */
+/** Creates an account and returns its ref, or null when the name is taken in any spelling (NAME-1). */
 export async function createAccount(
   db: Database,
   passwords: Passwords,
@@ -26,6 +27,7 @@ export async function createAccount(
     .insertInto('users')
     .values((eb) => ({
       username,
+      username_key: foldName(username),
       password_hash: passwordHash,
       role_id: eb.selectFrom('roles').select('id').where('code', '=', account.role).$asScalar(),
       email: account.email ?? null,

@@ -8,7 +8,7 @@ import { isLocked, recordFailure } from './lock-out.ts';
 async function matches(deps: Deps, caller: SignedIn, password: string): Promise<boolean> {
   const account = await deps.db
     .selectFrom('users')
-    .select(['username', 'password_hash', 'provider', 'provider_subject'])
+    .select(['username', 'password_hash', 'hashed_as', 'provider', 'provider_subject'])
     .where('ref', '=', caller.ref)
     .executeTakeFirst();
   if (account === undefined) return false;
@@ -21,7 +21,8 @@ async function matches(deps: Deps, caller: SignedIn, password: string): Promise<
     });
     return identity?.subject === account.provider_subject;
   }
-  return (await deps.passwords.verify(account.username, password, account.password_hash)).matches;
+  return (await deps.passwords.verify(account.hashed_as ?? account.username, password, account.password_hash))
+    .matches;
 }
 
 /**

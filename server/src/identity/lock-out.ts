@@ -1,3 +1,4 @@
+import { foldName } from '@vitrine/contract/names';
 import { sql } from 'kysely';
 import { recordEvent } from '../audit/record.ts';
 import type { Database } from '../platform/database/pool.ts';
@@ -6,9 +7,9 @@ import type { Database } from '../platform/database/pool.ts';
 const FAILURES = 5;
 const LOCKED_FOR = sql`interval '15 minutes'`;
 
-/** Applies to names without an account too, so that a lock reveals nothing. */
+/** SIGNIN-2: as accounts are found. Applies to names without an account too, so that a lock reveals nothing. */
 function keyOf(username: string): string {
-  return username.toLowerCase().slice(0, 500);
+  return foldName(username.slice(0, 1000)).slice(0, 500);
 }
 
 /**
@@ -44,7 +45,7 @@ export async function recordFailure(db: Database, username: string, address: str
     const account = await tx
       .selectFrom('users')
       .select('ref')
-      .where(sql<boolean>`lower(username) = lower(${username})`)
+      .where('username_key', '=', foldName(username))
       .executeTakeFirst();
     await recordEvent(tx, null, {
       event: 'auth.locked',

@@ -38,11 +38,11 @@ interface Verification {
 }
 
 export interface Passwords {
-  /** Hashes a new or changed password in the current form. */
+  /** Hashes a new or changed password in the current form, from its composed spelling (NFC). */
   hash(username: string, password: string): Promise<string>;
   /**
    * Verifies a password against `stored`; null (no such user, or no password) takes equally long and never matches.
-   * Text that is not a hash, such as a plain password, never matches.
+   * Tries it as typed, then composed (SIGNIN-16). Text that is not a hash, such as a plain password, never matches.
    */
   verify(username: string, password: string, stored: string | null): Promise<Verification>;
 }
@@ -67,23 +67,35 @@ export function openPasswords(
   const passTime = async (username: string, password: string, cost: number) => {
     for (let rest = cost; rest < hashing.cost; rest += 1) await keyOf(username, password, nobodysHash(rest));
   };
+  /** Verifies exactly this text. */
+  const verifyAs = async (
+    username: string,
+    password: string,
+    stored: string | null,
+  ): Promise<Verification> => {
+    if (stored !== null && /^\$2[aby]\$\d\d\$[./A-Za-z0-9]{53}$/.test(stored)) {
+      // PHP writes `$2y$` for what others call `$2b$`.
+      const key = await keyOf(username, password, stored.replace(/^\$2y\$/, '$2b$'));
+      const cost = Number(stored.slice(4, 6));
+      if (key === null) await passTime(username, password, cost);
+      return { matches: key !== null, outdated: key !== scrambleKey || cost < hashing.cost };
+    }
+    await keyOf(username, password, nobodysHash(hashing.cost));
+    const old = stored?.toLowerCase() ?? '';
+    if (/^[0-9a-f]{64}$/.test(old))
+      return { matches: same(sha256(md5(plain(username, password))), old), outdated: true };
+    if (/^[0-9a-f]{32}$/.test(old))
+      return { matches: same(md5(plain(username, password)), old), outdated: true };
+    return { matches: false, outdated: false };
+  };
   return {
-    hash: (username, password) => hashing.hash(keyed(scrambleKey, username, password)),
+    hash: (username, password) => hashing.hash(keyed(scrambleKey, username, password.normalize('NFC'))),
     async verify(username, password, stored) {
-      if (stored !== null && /^\$2[aby]\$\d\d\$[./A-Za-z0-9]{53}$/.test(stored)) {
-        // PHP writes `$2y$` for what others call `$2b$`.
-        const key = await keyOf(username, password, stored.replace(/^\$2y\$/, '$2b$'));
-        const cost = Number(stored.slice(4, 6));
-        if (key === null) await passTime(username, password, cost);
-        return { matches: key !== null, outdated: key !== scrambleKey || cost < hashing.cost };
-      }
-      await keyOf(username, password, nobodysHash(hashing.cost));
-      const old = stored?.toLowerCase() ?? '';
-      if (/^[0-9a-f]{64}$/.test(old))
-        return { matches: same(sha256(md5(plain(username, password))), old), outdated: true };
-      if (/^[0-9a-f]{32}$/.test(old))
-        return { matches: same(md5(plain(username, password)), old), outdated: true };
-      return { matches: false, outdated: false };
+      const composed = password.normalize('NFC');
+      const typed = await verifyAs(username, password, stored);
+      if (composed === password) return typed;
+      // A hash of another spelling than the one that new hashes have is replaced.
+      return typed.matches ? { ...typed, outdated: true } : verifyAs(username, composed, stored);
     },
   };
 }

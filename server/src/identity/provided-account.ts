@@ -1,4 +1,5 @@
 import { Username } from '@vitrine/contract/identity';
+import { foldName } from '@vitrine/contract/names';
 import { sql } from 'kysely';
 import { recordEvent } from '../audit/record.ts';
 import type { Deps } from '../deps.ts';
@@ -39,8 +40,8 @@ export async function accountOf(
   }
   return db.transaction().execute(async (tx) => {
     const { rows } = await sql<{ ref: number }>`
-      insert into users (username, provider, provider_subject, fullname, email, role_id)
-      select ${identity.username}, ${provider}, ${identity.subject}, ${fullname}, ${email}, id
+      insert into users (username, username_key, provider, provider_subject, fullname, email, role_id)
+      select ${identity.username}, ${foldName(identity.username)}, ${provider}, ${identity.subject}, ${fullname}, ${email}, id
       from roles where code = 'member'
       on conflict do nothing returning ref`.execute(tx);
     const made = rows[0]?.ref;

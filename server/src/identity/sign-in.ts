@@ -1,4 +1,5 @@
 import { login } from '@vitrine/contract/identity';
+import { foldName } from '@vitrine/contract/names';
 import { sql } from 'kysely';
 import { recordEvent } from '../audit/record.ts';
 import type { Deps } from '../deps.ts';
@@ -20,12 +21,13 @@ interface Account {
   ref: number;
   username: string;
   password_hash: string | null;
+  hashed_as: string;
   two_factor: boolean;
 }
 
 async function findAccount(db: Database, condition: ReturnType<typeof sql<boolean>>) {
   const { rows } = await sql<Account>`
-    select u.ref, u.username, u.password_hash, f.confirmed_at is not null as two_factor
+    select u.ref, u.username, u.password_hash, coalesce(u.hashed_as, u.username) as hashed_as, f.confirmed_at is not null as two_factor
     from users u left join two_factor f on f.user_ref = u.ref
     where u.status = 'active' and ${condition}`.execute(db);
   return rows[0];
@@ -47,10 +49,10 @@ async function byPassword(deps: Deps, { username, password }: Attempt): Promise<
   const { db, passwords } = deps;
   const account = await findAccount(
     db,
-    sql`lower(u.username) = lower(${username}) and u.provider = 'password'`,
+    sql`u.username_key = ${foldName(username)} and u.provider = 'password'`,
   );
   const stored = account?.password_hash ?? null;
-  const { matches, outdated } = await passwords.verify(account?.username ?? username, password, stored);
+  const { matches, outdated } = await passwords.verify(account?.hashed_as ?? username, password, stored);
   return account === undefined || !matches ? null : { ...account, outdated };
 }
 

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { DefaultSensitivity } from '@vitrine/contract/appearance';
 import type { AssetFields } from '@vitrine/contract/assets';
+import { foldName } from '@vitrine/contract/names';
 import { isSubtitleName, sidecarMatches, stemOf } from '@vitrine/contract/sidecars';
 import cliProgress from 'cli-progress';
 import { sql } from 'kysely';
@@ -48,7 +49,7 @@ async function findOwner(db: Database, username: string | undefined): Promise<nu
           where r.code = 'admin' order by u.ref limit 1`.execute(db)
       : await sql<{
           ref: number;
-        }>`select ref from users where lower(username) = lower(${username})`.execute(db);
+        }>`select ref from users where username_key = ${foldName(username)}`.execute(db);
   const ref = rows[0]?.ref;
   if (ref !== undefined) return ref;
   throw new ConfigError(

@@ -1,3 +1,4 @@
+import { foldName } from '@vitrine/contract/names';
 import { sql } from 'kysely';
 import { callersOf } from '../access/caller-of.ts';
 import { readersOf } from '../access/posts.ts';
@@ -10,14 +11,14 @@ const MOST_NAMES = 30;
 const pattern = /(?<![\p{L}\p{N}_.@])@(?:"([^"\n]{1,100})"|([^\s@"]{1,100}))/gu;
 
 /**
- * Returns the names that a text mentions, in lower case; `@anna.` yields both `anna.` and `anna`, since both may be
+ * Returns the folded names (NAME-1) that a text mentions; `@anna.` yields both `anna.` and `anna`, since both may be
  * names.
  */
 function mentionedNames(text: string): string[] {
   const names = new Set<string>();
   for (const [, quoted, bare] of text.matchAll(pattern)) {
     if (names.size >= MOST_NAMES) break;
-    const name = (quoted ?? bare ?? '').toLowerCase();
+    const name = foldName(quoted ?? bare ?? '');
     names.add(name);
     names.add(name.replace(/[^\p{L}\p{N}_]+$/u, ''));
     names.add(name.replace(/[^\p{L}\p{N}_.-].*$/su, ''));
@@ -30,5 +31,5 @@ function mentionedNames(text: string): string[] {
 export async function mentionedReaders(db: Database, text: string, postId: string): Promise<number[]> {
   const names = mentionedNames(text);
   if (names.length === 0) return [];
-  return readersOf(db, await callersOf(db, sql`lower(u.username) = any(${names})`, MOST_NAMES), postId);
+  return readersOf(db, await callersOf(db, sql`u.username_key = any(${names})`, MOST_NAMES), postId);
 }

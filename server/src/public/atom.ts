@@ -1,3 +1,4 @@
+import { foldName } from '@vitrine/contract/names';
 import { type RawBuilder, sql } from 'kysely';
 import { displayName } from '../access/identities.ts';
 import { peopleForVisitors, postsForVisitors, visitor } from '../access/visitors.ts';
@@ -42,7 +43,7 @@ interface Feed {
 async function feedOfPerson(db: Database, username: string): Promise<Feed | null> {
   const { rows } = await sql<{ ref: number; username: string; name: string }>`
     select u.ref, u.username, ${displayName(visitor, 'u')} as name from users u
-    where lower(u.username) = lower(${username}) and ${peopleForVisitors}`.execute(db);
+    where u.username_key = ${foldName(username)} and ${peopleForVisitors}`.execute(db);
   const person = rows[0];
   if (person === undefined) return null;
   const entries = await newestPosts(db, sql`p.author_user_ref = ${person.ref}`);

@@ -1,3 +1,4 @@
+import { foldName } from '@vitrine/contract/names';
 import { type RawBuilder, sql } from 'kysely';
 import { displayName } from '../access/identities.ts';
 import {
@@ -79,7 +80,7 @@ function readPerson(db: Database, username: string): Promise<Row | null> {
         a.id as asset_id, f.renditions -> ${PICTURE} as rendition
       from users u left join (assets a join files f on f.hash = a.file_hash and f.renditions ? ${PICTURE})
         on a.id = u.avatar_asset_id and ${picturesForVisitors}
-      where lower(u.username) = lower(${username}) and ${peopleForVisitors}`,
+      where u.username_key = ${foldName(username)} and ${peopleForVisitors}`,
   );
 }
 

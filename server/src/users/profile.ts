@@ -1,3 +1,4 @@
+import { foldName } from '@vitrine/contract/names';
 import { getUser, getUserByUsername, type UserProfile } from '@vitrine/contract/users';
 import { type RawBuilder, sql } from 'kysely';
 import type { Caller } from '../access/caller.ts';
@@ -31,5 +32,5 @@ export const get = handle(getUser, async ({ db }, { caller, params }) => ({
 
 export const getByUsername = handle(getUserByUsername, async ({ db }, { caller, params }) => ({
   status: 200,
-  body: await showProfile(db, caller, sql`lower(u.username) = lower(${params.username})`),
+  body: await showProfile(db, caller, sql`u.username_key = ${foldName(params.username)}`),
 }));

@@ -65,19 +65,19 @@ describe('five failures lock a name for 15 minutes', () => {
   test.each([
     ['accents', 'Zoë Ångström', ['Zoë Ångström', 'zoë ångström', 'ZOË ÅNGSTRÖM', 'zOË åNGSTRÖM']],
     ['Greek sigma, at the end and within', 'ΟΔΥΣΣΕΥΣ', ['οδυσσευς', 'οδυσσευσ', 'ΟΔΥΣΣΕΥΣ', 'Οδυσσευς']],
-    ['the dotted capital I', 'İlker', ['İlker', 'i̇lker', 'İLKER', 'ilker', 'ıLKER']],
+    ['the dotted capital I', 'İlker', ['İlker', 'i̇lker', 'İLKER', 'I\u0307LKER']],
+    ['composed and decomposed accents', 'José', ['Jos\u00e9', 'jose\u0301', 'JOSE\u0301']],
+    ['sharp s', 'Groß', ['groß', 'GROSS', 'gross', 'GROẞ']],
+    ['full-width letters and ligatures', 'Fiona', ['fiona', 'Ｆｉｏｎａ', 'ﬁona']],
     ['the sign of Kelvin', 'Kelvin', ['\u212aelvin', 'kelvin', 'KELVIN']],
     ['letters outside the first plane', '𐐔𐐯𐑅𐐨', ['𐐔𐐯𐑅𐐨', '𐐼𐐯𐑅𐐨', '𐐔𐐇𐐝𐐀']],
   ])('counts all spellings of %s together, regardless of case', async (_, username, spellings) => {
     const { db } = library.deps;
-    const { ref } = await library.join(username);
-    const { rows } = await sql<{ spelling: string }>`
-      select spelling from unnest(${spellings}::text[]) spelling, users u
-      where u.ref = ${ref} and lower(u.username) = lower(spelling)`.execute(db);
-    expect(rows.length).toBeGreaterThan(1);
-    for (const { spelling } of rows) await failTimes(spelling, 1);
+    await library.join(username);
+    for (const spelling of spellings) expect(await statusOf(spelling)).toBe(200);
+    for (const spelling of spellings) await failTimes(spelling, 1);
     const counted = await db.selectFrom('sign_in_failures').select('failures').execute();
-    expect(counted).toEqual([{ failures: rows.length }]);
+    expect(counted).toEqual([{ failures: spellings.length }]);
   });
 
   // SIGNIN-10
@@ -206,7 +206,7 @@ describe('unusual names', () => {
       ' xenia ',
       '👩‍👩‍👧‍👦🏳️‍🌈',
       'x'.repeat(500),
-      '𝔵'.repeat(250),
+      '𓀀'.repeat(250),
       '__proto__',
     ];
     for (const name of names) await addFailures(library, name, 4);

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { foldName } from '@vitrine/contract/names';
 import { sql } from 'kysely';
 import mysql from 'mysql2';
 import { Type } from 'typebox';
@@ -93,7 +94,7 @@ async function accountOf(username: string) {
     preferences: unknown;
     created_at: string;
   }>`select u.username, u.password_hash, u.status, r.code as role, u.fullname, u.email, u.preferences, u.created_at
-    from users u join roles r on r.id = u.role_id where lower(u.username) = lower(${username})`.execute(db);
+    from users u join roles r on r.id = u.role_id where u.username_key = ${foldName(username)}`.execute(db);
   return rows[0];
 }
 

@@ -1,4 +1,5 @@
 import type { Capability, TokenScope } from '@vitrine/contract/capabilities';
+import { foldName } from '@vitrine/contract/names';
 import { Secret, TOTP } from 'otpauth';
 import { newAccessToken } from '../../src/identity/access-tokens.ts';
 import { hashToken, startSession } from '../../src/identity/sessions.ts';
@@ -55,6 +56,7 @@ export async function addAccount(
     .insertInto('users')
     .values((eb) => ({
       username,
+      username_key: foldName(username),
       password_hash,
       role_id: eb.selectFrom('roles').select('id').where('code', '=', 'member').$asScalar(),
     }))

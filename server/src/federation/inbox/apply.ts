@@ -1,3 +1,4 @@
+import { foldName } from '@vitrine/contract/names';
 import { sql } from 'kysely';
 import type { PeerCaller } from '../../access/federation.ts';
 import { ownTeam } from '../../access/teams.ts';
@@ -73,7 +74,7 @@ async function targetOf(tx: Tx, { install }: Receipt, share: Share | Unshare): P
     throw new Rejection('unknown_actor', 'the person belongs to another install');
   const { rows } = await sql<{
     ref: number;
-  }>`select ref from users where lower(username) = lower(${person.username})`.execute(tx);
+  }>`select ref from users where username_key = ${foldName(person.username)}`.execute(tx);
   if (rows[0] === undefined) throw new Rejection('unknown_actor', 'there is no such person here');
   return { userRef: rows[0].ref, teamId: null };
 }

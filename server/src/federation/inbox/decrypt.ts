@@ -1,3 +1,4 @@
+import { foldName } from '@vitrine/contract/names';
 import type { Deps } from '../../deps.ts';
 import { decryptersNamed } from '../box-keys.ts';
 import type { Install } from '../identity.ts';
@@ -23,16 +24,16 @@ export interface Opened {
 async function decrypt(deps: Deps, install: Install, envelope: EncryptedEnvelope): Promise<Opened> {
   const here = envelope.encrypted.recipients.flatMap(({ actor }) => {
     const person = parseActorUri(actor);
-    return person?.base === install.url ? [{ actor, username: person.username.toLowerCase() }] : [];
+    return person?.base === install.url ? [{ actor, key: foldName(person.username) }] : [];
   });
   const accounts = await decryptersNamed(
     deps,
-    here.map(({ username }) => username),
+    here.map(({ key }) => key),
   );
   let content: unknown;
   const recipients: number[] = [];
-  for (const { actor, username } of here) {
-    const account = accounts.get(username);
+  for (const { actor, key } of here) {
+    const account = accounts.get(key);
     if (account === undefined || recipients.includes(account.ref)) continue;
     // All recipients get the same content, so decrypting it for one of them is enough.
     content ??= decryptFor(actor, account.keys, envelope.encrypted);

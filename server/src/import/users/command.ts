@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { type Config, ConfigError } from '../../config.ts';
+import { fillUsernameKeys } from '../../identity/username-keys.ts';
 import { enterLibrary } from '../../library-place.ts';
 import { openDatabase } from '../../platform/database/open.ts';
 import type { Database } from '../../platform/database/pool.ts';
@@ -151,6 +152,9 @@ export async function importUsersCommand(
     enterLibrary(config);
     const database = await openDatabase(config, { join: true, log: (message) => output.error(message) });
     try {
+      for (const { from, to } of await fillUsernameKeys(database.db)) {
+        output.error(`renamed ${from} to ${to}, because an older account has this name in another spelling`);
+      }
       const { refused } = await importInto({ db: database.db, config, output }, { ...orders, rows });
       return refused > 0 ? 2 : 0;
     } finally {

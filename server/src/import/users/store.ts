@@ -1,3 +1,4 @@
+import { foldName } from '@vitrine/contract/names';
 import { sql } from 'kysely';
 import { recordEvent } from '../../audit/record.ts';
 import type { Database, Tx } from '../../platform/database/pool.ts';
@@ -15,23 +16,21 @@ export type ImportOutcome = { kind: 'imported' } | { kind: 'kept' } | { kind: 'r
 /** Serialises the batches of concurrent imports, which could otherwise deadlock. */
 const IMPORT_LOCK = 7_431_020;
 
-/** Case-folded names with the place of their first row; one map for the whole import. */
+/** Folded names (NAME-1) with the place of their first row; one map for the whole import. */
 export type SeenNames = Map<string, string>;
 
-/** Returns each name case-folded and whether an account has it, in the given order. */
-async function findNames(tx: Tx, names: readonly string[]): Promise<{ folded: string; taken: boolean }[]> {
-  const { rows } = await sql<{ folded: string; taken: boolean }>`
-    select lower(n.name) as folded, u.ref is not null as taken
-    from unnest(${names}::text[]) with ordinality as n (name, place)
-    left join users u on lower(u.username) = lower(n.name)
-    order by n.place`.execute(tx);
-  return rows;
+/** Returns those of the folded names that accounts have. */
+async function findTaken(tx: Tx, keys: readonly string[]): Promise<Set<string>> {
+  const { rows } = await sql<{ username_key: string }>`
+    select username_key from users where username_key = any(${keys}::text[])`.execute(tx);
+  return new Set(rows.map(({ username_key }) => username_key));
 }
 
-/** Inserts accounts and returns their case-folded names. Does not change accounts that exist already. */
+/** Inserts accounts and returns their folded names. Does not change accounts that exist already. */
 async function insertUsers(tx: Tx, candidates: readonly Candidate[]): Promise<Set<string>> {
   const rows = candidates.map(({ user, roleId }) => ({
     username: user.username,
+    username_key: foldName(user.username),
     password_hash: user.passwordHash,
     role_id: roleId,
     status: user.status,
@@ -40,14 +39,14 @@ async function insertUsers(tx: Tx, candidates: readonly Candidate[]): Promise<Se
     preferences: user.language === null ? {} : { language: user.language },
     created_at: user.createdAt,
   }));
-  const inserted = await sql<{ folded: string }>`
-    insert into users (username, password_hash, role_id, status, fullname, email, preferences, created_at)
-    select username, password_hash, role_id, status, fullname, email, preferences, coalesce(created_at, now())
-    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as r (username text, password_hash text, role_id uuid,
+  const inserted = await sql<{ username_key: string }>`
+    insert into users (username, username_key, password_hash, role_id, status, fullname, email, preferences, created_at)
+    select username, username_key, password_hash, role_id, status, fullname, email, preferences, coalesce(created_at, now())
+    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as r (username text, username_key text, password_hash text, role_id uuid,
       status text, fullname text, email text, preferences jsonb, created_at timestamptz)
     on conflict do nothing
-    returning lower(username) as folded`.execute(tx);
-  return new Set(inserted.rows.map(({ folded }) => folded));
+    returning username_key`.execute(tx);
+  return new Set(inserted.rows.map(({ username_key }) => username_key));
 }
 
 /**
@@ -62,17 +61,15 @@ export async function storeBatch(
   const { seen, source, dryRun } = options;
   return db.transaction().execute(async (tx) => {
     await sql`select pg_advisory_xact_lock(${IMPORT_LOCK})`.execute(tx);
-    const names = await findNames(
-      tx,
-      candidates.map(({ user }) => user.username),
-    );
+    const keys = candidates.map(({ user }) => foldName(user.username));
+    const taken = await findTaken(tx, keys);
     const fresh: Candidate[] = [];
     const outcomes = candidates.map((candidate, at): ImportOutcome & { folded: string } => {
-      const { folded, taken } = names[at] ?? { folded: candidate.user.username, taken: true };
+      const folded = keys[at] ?? foldName(candidate.user.username);
       const sameAs = seen.get(folded);
       if (sameAs !== undefined) return { kind: 'repeated', sameAs, folded };
       seen.set(folded, candidate.place);
-      if (taken) return { kind: 'kept', folded };
+      if (taken.has(folded)) return { kind: 'kept', folded };
       fresh.push(candidate);
       return { kind: 'imported', folded };
     });

@@ -1026,6 +1026,8 @@ interface UsersTable {
   provider_subject: string | null;
   last_seen_at: string | null;
   quota_bytes: number | null;
+  username_key: string | null;
+  hashed_as: string | null;
 }
 
 interface WhiteboardsTable {

@@ -38,6 +38,8 @@ const sentences: Readonly<Record<string, string | readonly [own: string, other: 
   'auth.session.ended': ['{actor} ended one of their sessions', '{actor} ended a session of {subject}'],
   'auth.sessions.ended': ['{actor} ended their sessions', '{actor} ended the sessions of {subject}'],
   'user.created': '{actor} created the account {subject}',
+  'user.renamed':
+    'The account “{from}” was renamed to {subject}, because an older one has its name in another spelling',
   'user.updated': ['{actor} changed their profile', '{actor} changed the profile of {subject}'],
   'user.password.reset': '{actor} reset the password of {subject}',
   'user.status.changed': '{actor} set the status of {subject} to “{status}”',

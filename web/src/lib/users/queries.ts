@@ -1,11 +1,12 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/svelte-query';
+import { foldName } from '@vitrine/contract/names';
 import { byCursor, pageParams } from '#lib/paging.ts';
 import type { Service } from '#lib/service.ts';
 
 /** Reads a profile by username. */
 export function userQuery({ client }: Service, username: string) {
   return queryOptions({
-    queryKey: ['user', username.toLowerCase()],
+    queryKey: ['user', foldName(username)],
     queryFn: ({ signal }) => client.call('getUserByUsername', { params: { username }, signal }),
   });
 }
