@@ -1624,6 +1624,7 @@ create table federation_shares (
   target_team text,
   target_team_name text not null default ''::text,
   withdrawn_at timestamp(3) with time zone,
+  sensitive_confirmed_by bigint,
   constraint federation_shares_pkey PRIMARY KEY (id),
   constraint federation_shares_peer_id_fkey FOREIGN KEY (peer_id) REFERENCES federation_peers(id) ON DELETE CASCADE,
   constraint federation_shares_check CHECK (((target_team IS NULL) OR (target_actor IS NULL))),

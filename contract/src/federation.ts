@@ -353,14 +353,27 @@ export const SensitiveAsset = closed({
   title: Type.String(),
   restricted: Type.Boolean(),
   mature: Type.Boolean(),
+  /** Whether the caller may confirm that it is sent: they manage its shares. */
+  confirmable: Type.Boolean(),
 });
 export type SensitiveAsset = Static<typeof SensitiveAsset>;
+
+/** One that is withheld from the caller, who therefore cannot confirm it: exactly these properties. */
+export const WithheldSensitiveAsset = closed({
+  asset_id: Uuid,
+  restricted: Type.Literal(true),
+  owner_display_name: Type.Optional(Type.String({ minLength: 1 })),
+});
+export type WithheldSensitiveAsset = Static<typeof WithheldSensitiveAsset>;
+
+export const SensitiveMember = Type.Union([SensitiveAsset, WithheldSensitiveAsset]);
+export type SensitiveMember = Static<typeof SensitiveMember>;
 
 export const PeerShareList = closed({
   items: Type.Array(PeerShares),
   sensitive_content: SensitiveContent,
   /** Empty for collections, which include no such content. */
-  sensitive: Type.Array(SensitiveAsset),
+  sensitive: Type.Array(SensitiveMember),
 });
 export type PeerShareList = Static<typeof PeerShareList>;
 
@@ -371,7 +384,10 @@ export const PeerShareCreate = closed({
   team: Type.Optional(nullable(Type.String({ minLength: 1, maxLength: 80 }))),
   scope: Type.Optional(nullable(PeerScope)),
   expires_at: Type.Optional(nullable(Timestamp)),
-  /** Whether to include restricted and mature content, encrypted for the person. False omits it. */
+  /**
+   * Whether to include restricted and mature content of which the caller manages the shares, encrypted for the person.
+   * False omits it.
+   */
   confirm_sensitive: Type.Optional(nullable(Type.Boolean())),
 });
 export type PeerShareCreate = Static<typeof PeerShareCreate>;
@@ -426,7 +442,7 @@ function putOf<const K extends keyof typeof kinds>(kind: K) {
     tag,
     summary: `Share a ${noun} with a peer`,
     description:
-      'Shares with everyone there, one person or the members of one team. Repeating it replaces scope and expiry. Returns 409 for drafts and private posts. Restricted and mature content is only sent to one person, encrypted for them; returns 409 unless the library allows it, the peer can decrypt it, and `confirm_sensitive` is true.',
+      'Shares with everyone there, one person or the members of one team. Repeating it replaces scope and expiry. Returns 409 for drafts and private posts. Restricted and mature content is only sent to one person, encrypted for them; returns 409 unless the library allows it, the peer can decrypt it, and `confirm_sensitive` is true. Only its owner and administrators of assets confirm it; for others it is left out, and 403 if nothing else remains or it is confirmed.',
     door: 'signedIn',
     scope,
     params: shareParams,

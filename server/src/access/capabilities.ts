@@ -1,5 +1,5 @@
 import type { Capability } from '@vitrine/contract/capabilities';
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../platform/database/pool.ts';
 
 /** An account's capabilities. */
@@ -115,6 +115,32 @@ export async function holdersOf(db: Database, capability: Capability): Promise<n
     select distinct u.ref from held join users u on u.ref = held.ref and u.status = 'active'
     order by u.ref limit ${MOST_HOLDERS}`.execute(db);
   return rows.map(({ ref }) => ref);
+}
+
+/**
+ * Whether an active account holds a capability now: everywhere, through `system.admin`, or in this team. The computation
+ * of `load` for one code, for statements about what accounts other than the caller once decided.
+ */
+export function accountHolds(
+  userRef: RawBuilder<unknown>,
+  capability: Capability,
+  teamId: RawBuilder<unknown>,
+): RawBuilder<boolean> {
+  const lasts = (alias: string) =>
+    sql`(${sql.ref(`${alias}.expires_at`)} is null or ${sql.ref(`${alias}.expires_at`)} > now())`;
+  return sql`exists (select from users h cross join unnest(${[capability, 'system.admin']}::text[]) as code (name)
+    where h.ref = ${userRef} and h.status = 'active'
+      and not exists (select from user_capability_revokes r
+        where r.user_ref = h.ref and r.capability = code.name and r.team_id is null and ${lasts('r')})
+      and (h.role_id in (with recursive carrying (role_id) as (
+            select role_id from role_capabilities where capability = code.name
+            union select r.id from roles r join carrying y on r.parent_id = y.role_id) select role_id from carrying)
+        or exists (select from user_capability_grants g where g.user_ref = h.ref and g.capability = code.name
+          and ${lasts('g')} and (g.team_id is null or (code.name = ${capability}
+            and g.team_id in (select ancestor_id from team_closure where descendant_id = ${teamId})
+            and not exists (select from user_capability_revokes r where r.user_ref = h.ref
+              and r.capability = code.name and ${lasts('r')}
+              and r.team_id in (select ancestor_id from team_closure where descendant_id = ${teamId})))))))`;
 }
 
 function capabilitiesOf(row: Omit<ResolvedRow, 'user_ref'>): Capabilities {

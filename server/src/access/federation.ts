@@ -1,5 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
-import { intact } from './assets.ts';
+import { editableAssets, intact } from './assets.ts';
+import type { SignedIn } from './caller.ts';
+import { accountHolds } from './capabilities.ts';
 import { passedOn, postsOfCollection } from './links.ts';
 import { live } from './live.ts';
 import { publishedPost } from './posts.ts';
@@ -57,8 +59,31 @@ export const sensitiveMember: Predicate = sql`((a.deleted_at is null and a.statu
   and ${intact} and ${sensitiveAsset} and a.sensitivity in ('posts', 'public', 'restricted')
   and (a.owner_user_ref = p.author_user_ref or a.team_id = p.team_id)) is true)`;
 
+/**
+ * Sensitive assets `a` whose sending the caller may confirm: those whose shares they manage (ASSET-10, FED-58). Editing a
+ * post that contains them is not enough.
+ */
+export function confirmableAssets(caller: SignedIn): Predicate {
+  return editableAssets(caller);
+}
+
+/** The account with this reference may still confirm the sending of the asset `a`: the rule above, for any account. */
+function mayStillConfirm(userRef: RawBuilder<unknown>): Predicate {
+  return sql`((a.owner_user_ref = ${userRef} or ${accountHolds(userRef, 'assets.admin', sql`a.team_id`)}) is true)`;
+}
+
+/** The asset `a` was confirmed with a share, by an account that may still do so (FED-58). */
+export function confirmedWith(share: 's' | 'c'): Predicate {
+  const row = (column: string) => sql.ref(`${share}.${column}`);
+  return sql`(a.id = any(${row('sensitive_assets')}) and ${mayStillConfirm(row('sensitive_confirmed_by'))})`;
+}
+
+/** Shares `s` that include sensitive content: some of what was confirmed is still covered. */
+export const includesEncrypted: Predicate = sql`(cardinality(s.sensitive_assets) > 0
+  and exists (select from assets a where ${confirmedWith('s')}))`;
+
 /** Active shares `s` with a person at a peer that can decrypt, for whom sensitive content was confirmed. */
-const confirmedShare: Predicate = sql`(${shareInForce} and s.target_actor is not null and cardinality(s.sensitive_assets) > 0
+const confirmedShare: Predicate = sql`(${shareInForce} and s.target_actor is not null and ${includesEncrypted}
   and exists (select from federation_peers pe where pe.id = s.peer_id
     and pe.capabilities @> array['encryption-nacl-box-v1', 'encrypted-bytes-v1']))`;
 
@@ -82,13 +107,13 @@ export function confirmedShares(
 export function membersGivenEncrypted(peer: PeerCaller): Predicate {
   const confirmed = confirmedShares(peer, 'post', sql`p.id`);
   return sql`(${sensitiveMember} and exists (select from (${confirmed}) c)
-    and not exists (select from (${confirmed}) c where not a.id = any(c.sensitive_assets)))`;
+    and not exists (select from (${confirmed}) c where not ${confirmedWith('c')}))`;
 }
 
 /** Assets that go to the peer encrypted, by themselves or as members of a post, and their bytes. */
 export function assetsGivenEncrypted(peer: PeerCaller): Predicate {
   return sql`(${madeHere('a')} and ${live('a')} and a.status = 'active' and ${intact} and ${sensitiveAsset} and (
-    exists (select from (${confirmedShares(peer, 'asset', sql`a.id`)}) c where a.id = any(c.sensitive_assets))
+    exists (select from (${confirmedShares(peer, 'asset', sql`a.id`)}) c where ${confirmedWith('c')})
     or exists (select from post_members m join posts p on p.id = m.post_id
       where m.asset_id = a.id and ${postsGivenTo(peer)} and ${membersGivenEncrypted(peer)})))`;
 }

@@ -128,17 +128,23 @@ async function postpone(
   return wait;
 }
 
+/** Whether an envelope carries content that is encrypted for persons. */
+function isEncrypted(envelope: string | null): boolean {
+  return envelope !== null && 'encrypted' in JSON.parse(envelope);
+}
+
 /**
  * Returns the envelopes of a change: every attempt sends the same bytes, so that the peer recognises what it has
- * already.
+ * already. Encrypted content is rendered anew under the same id, since the right to send it may have ended (FED-58).
  */
 async function keptEnvelopes(
   deps: Deps,
   install: Install,
   row: OutboxRow,
 ): Promise<{ preludes: string[]; envelope: string | null }> {
-  if (row.envelope !== null || row.preludes.length > 0) return row;
-  const { sent, ...rendered } = await renderChange(deps, install, row);
+  if (!isEncrypted(row.envelope) && (row.envelope !== null || row.preludes.length > 0)) return row;
+  const { sent, ...fresh } = await renderChange(deps, install, row);
+  const rendered = { ...fresh, preludes: [...row.preludes, ...fresh.preludes] };
   await deps.db.transaction().execute(async (tx) => {
     await sql`update federation_outbox set envelope = ${rendered.envelope}, preludes = ${rendered.preludes}::text[]
       where seq = ${row.seq}`.execute(tx);

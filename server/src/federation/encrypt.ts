@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import {
   assetsGivenEncrypted,
   confirmedShares,
+  confirmedWith,
   membersGivenEncrypted,
   type PeerCaller,
   postsGivenTo,
@@ -32,7 +33,7 @@ export async function recipientsOf(deps: Deps, row: OutboxRow): Promise<string[]
   const query = {
     post: sql`${ofPost} and p.id = ${row.object_id}`,
     asset: sql`select c.target_actor as uri from assets a, lateral (${confirmedShares(peer, 'asset', sql`a.id`)}) c
-      where a.id = ${row.object_id} and a.id = any(c.sensitive_assets) and ${assetsGivenEncrypted(peer)}
+      where a.id = ${row.object_id} and ${confirmedWith('c')} and ${assetsGivenEncrypted(peer)}
       union
       select c.target_actor from assets a join post_members m on m.asset_id = a.id join posts p on p.id = m.post_id,
         lateral (${confirmedShares(peer, 'post', sql`p.id`)}) c

@@ -23,6 +23,7 @@ import {
   send,
   settle,
   sharePost,
+  skipPauses,
   titlesOf,
 } from './installs.ts';
 
@@ -99,8 +100,8 @@ describe('restricted and mature content', () => {
       items: [],
       sensitive_content: 'encrypted',
       sensitive: [
-        { asset_id: plan.id, title: 'Plan', restricted: true, mature: false },
-        { asset_id: nude.id, title: 'Nude', restricted: false, mature: true },
+        { asset_id: plan.id, title: 'Plan', restricted: true, mature: false, confirmable: true },
+        { asset_id: nude.id, title: 'Nude', restricted: false, mature: true, confirmable: true },
       ],
     });
     const shared = await alice.ok('putPostPeer', { params, body: { ...forBob, scope: 'comment' } });
@@ -357,5 +358,128 @@ describe('content that is encrypted for a person', () => {
     await settle(harbour, studio);
     expect(await membersOf(bob, title)).toEqual(['Quay again']);
     expect(await rowsOf(studio, sql`select from assets where sensitivity = 'restricted'`)).toEqual([]);
+  });
+});
+
+// FED-58
+describe('restricted content in a post of someone else', () => {
+  const titles = ['Quay of dora', 'Vault'];
+  const refusal = {
+    status: 403,
+    error:
+      'only the owner of restricted and mature content and administrators of assets can confirm that it is sent',
+  };
+  const setting = async (name: string) => {
+    await allow('encrypted');
+    const [dora, carol] = [await harbour.join(`dora-${name}`), await harbour.join(`carol-${name}`)];
+    const params = { ref: carol.ref };
+    await harbour.root.ok('grantCapability', { params, body: { capability: 'posts.admin' } });
+    const quay = await upload(dora, plainFile(`quay-${name}`), { title: 'Quay of dora', ...ordinary });
+    const vault = await upload(dora, plainFile(`vault-${name}`), { title: 'Vault', ...restricted });
+    const title = `Two of dora, ${name}`;
+    const post = await publish(dora, [quay, vault], { title });
+    return { dora, carol, quay, vault, title, post, of: { id: post.id, peer_id } };
+  };
+  type Setting = Awaited<ReturnType<typeof setting>>;
+
+  /** Sends a change of the post, and returns what the person receives of it. */
+  async function received({ dora, title, post }: Setting): Promise<string[]> {
+    await dora.ok('updatePost', { params: { id: post.id }, body: { description: `${Math.random()}` } });
+    await settle(harbour, studio);
+    return membersOf(bob, title);
+  }
+
+  test('cannot be confirmed by an editor of the post, who shares the rest', async () => {
+    const at = await setting('editor');
+    const { carol, of } = at;
+    expect(await carol.refused('putPostPeer', { params: of, body: forBob })).toEqual(refusal);
+    expect(await carol.ok('putPostPeer', { params: of, body: { person: 'bob' } })).toMatchObject({
+      encrypted: false,
+    });
+    expect(await received(at)).toEqual(titles.slice(0, 1));
+    const [event] = await eventsOf('federation.sensitive.refused');
+    expect(event?.metadata).toMatchObject({ why: 'not_theirs', assets: [] });
+  });
+
+  test('cannot be confirmed by an account it is shared with', async () => {
+    const at = await setting('sharee');
+    const { dora, carol, vault, of } = at;
+    await dora.ok('putAssetShare', { params: { id: vault.id, user_ref: carol.ref }, body: {} });
+    expect(await carol.refused('putPostPeer', { params: of, body: forBob })).toEqual(refusal);
+    const { sensitive } = await carol.ok('listPostPeers', { params: { id: of.id } });
+    expect(sensitive).toMatchObject([{ title: 'Vault', confirmable: false }]);
+  });
+
+  test('is refused without its title if nothing else remains', async () => {
+    const { dora, carol, vault } = await setting('alone');
+    const { id } = await publish(dora, [vault], { title: 'Only a vault' });
+    for (const body of [{}, { person: 'bob' }, forBob, { person: 'bob', confirm_sensitive: false }])
+      expect(await carol.refused('putPostPeer', { params: { id, peer_id }, body })).toEqual(refusal);
+  });
+
+  test('is a placeholder in the list of shares, with the name of its owner and no property of its own', async () => {
+    const { dora, carol, vault, of } = await setting('placeholder');
+    const { sensitive } = await carol.ok('listPostPeers', { params: { id: of.id } });
+    expect(sensitive).toEqual([{ asset_id: vault.id, restricted: true, owner_display_name: dora.username }]);
+  });
+
+  test('leaves out members of other owners and names only those that the caller can confirm', async () => {
+    const at = await setting('team');
+    const { dora, carol } = at;
+    const team = await harbour.root.ok('createTeam', { body: { slug: 'vaults', name: 'Vaults' } });
+    for (const { ref } of [dora, carol])
+      await harbour.root.ok('addTeamMember', { params: { id: team.id, user_ref: ref } });
+    const terms = { ...restricted, team_id: team.id };
+    const hers = await upload(dora, plainFile('of dora'), { title: 'Of dora', ...terms });
+    const own = await upload(carol, plainFile('of carol'), { title: 'Of carol', ...terms });
+    const title = 'Of the team';
+    await carol.ok('putAssetShare', { params: { id: own.id, user_ref: dora.ref }, body: {} });
+    const { id } = await publish(dora, [hers, own], { title, team_id: team.id });
+    const params = { id, peer_id };
+    expect((await carol.refused('putPostPeer', { params, body: { person: 'bob' } })).error).toBe(
+      'sharing restricted and mature content needs a second confirmation (confirm_sensitive): “Of carol” (restricted)',
+    );
+    await carol.ok('putPostPeer', { params, body: forBob });
+    await settle(harbour, studio);
+    expect(await membersOf(bob, title)).toEqual(['Of carol']);
+  });
+
+  test('is sent while the account that confirmed it may still do so', async () => {
+    const at = await setting('right');
+    const { root } = harbour;
+    const params = { ref: at.carol.ref };
+    const admin = { params, body: { capability: 'assets.admin' } } as const;
+    await root.ok('grantCapability', admin);
+    await at.carol.ok('putPostPeer', { params: at.of, body: forBob });
+    expect(await received(at)).toEqual(titles);
+    const path = `/assets/${at.vault.file_hash}/bytes?encrypted=1`;
+    const read = async () => getBytes(studio.deps, await identityOf(studio), harbour.address + path);
+    await (await read()).toArray();
+    await root.ok('removeGrant', admin);
+    expect(await reasonOf(read())).toBe('unshared_object');
+    expect(await received(at)).toEqual(titles.slice(0, 1));
+    await root.ok('grantCapability', admin);
+    expect(await received(at)).toEqual(titles);
+    await root.ok('revokeCapability', admin);
+    expect(await received(at)).toEqual(titles.slice(0, 1));
+  });
+
+  test('is left out of a change that is repeated after the right to send it has ended', async () => {
+    const at = await setting('retry');
+    const { carol, of, post } = at;
+    const admin = { params: { ref: carol.ref }, body: { capability: 'assets.admin' } } as const;
+    await harbour.root.ok('grantCapability', admin);
+    await carol.ok('putPostPeer', { params: of, body: forBob });
+    const { db } = studio.database;
+    await sql`update federation_peers set state = 'disabled'`.execute(db);
+    await harbour.runJobs();
+    const waiting = sql<{ envelope: string | null }>`select envelope from federation_outbox
+      where object_id = ${post.id} and activity = 'create' and status = 'queued'`;
+    expect((await rowsOf(harbour, waiting))[0]?.envelope).toContain('nacl-box');
+    await harbour.root.ok('removeGrant', admin);
+    await sql`update federation_peers set state = 'connected'`.execute(db);
+    await skipPauses(harbour);
+    await settle(harbour, studio);
+    expect(await membersOf(bob, at.title)).toEqual(titles.slice(0, 1));
   });
 });

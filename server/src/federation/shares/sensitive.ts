@@ -1,8 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
-import { updateFederation as contract, type SensitiveAsset } from '@vitrine/contract/federation';
+import {
+  updateFederation as contract,
+  type SensitiveAsset,
+  type SensitiveMember,
+} from '@vitrine/contract/federation';
 import { type RawBuilder, sql } from 'kysely';
+import { readableAssets, shownAssets } from '../../access/assets.ts';
 import type { SignedIn } from '../../access/caller.ts';
-import { sensitiveAsset, sensitiveMember } from '../../access/federation.ts';
+import { confirmableAssets, sensitiveAsset, sensitiveMember } from '../../access/federation.ts';
+import { ownerName } from '../../access/identities.ts';
 import { passedOn } from '../../access/links.ts';
 import { recordEvent } from '../../audit/record.ts';
 import type { Deps } from '../../deps.ts';
@@ -19,28 +25,65 @@ import { encryptionCapabilities, readKeyGraceDays, readSensitiveContent } from '
 
 type Kind = 'post' | 'asset' | 'collection';
 
-/** The sensitive content that a share would include. */
+/** The sensitive content that a share could include. */
 interface Contents {
-  sensitive: SensitiveAsset[];
+  /** As the caller sees it, without what they are not given at all. */
+  sensitive: SensitiveMember[];
   /** Whether anything remains without the sensitive assets. */
   hasOther: boolean;
+  /** Whether some sensitive content cannot be confirmed by the caller. */
+  hasUnconfirmable: boolean;
+}
+
+interface ContentRow {
+  sensitive: boolean;
+  given: boolean;
+  shown: boolean;
+  owner_name: string | null;
+  asset_id: string;
+  title: string;
+  restricted: boolean;
+  mature: boolean;
+  confirmable: boolean;
+}
+
+function memberOf({ shown, owner_name, ...row }: ContentRow): SensitiveMember {
+  const { asset_id, title, restricted, mature, confirmable } = row;
+  if (shown) return { asset_id, title, restricted, mature, confirmable };
+  return { asset_id, restricted: true, ...(owner_name === null ? {} : { owner_display_name: owner_name }) };
 }
 
 /** Returns the restricted and mature assets that a share could include; collections include none. */
-export async function readContents(db: Database, kind: Kind, id: string): Promise<Contents> {
-  if (kind === 'collection') return { sensitive: [], hasOther: true };
-  const columns = sql`a.id as asset_id, a.title, a.sensitivity = 'restricted' as restricted, a.mature`;
-  const query: RawBuilder<SensitiveAsset & { sensitive: boolean }> =
+export async function readContents(
+  db: Database,
+  caller: SignedIn,
+  kind: Kind,
+  id: string,
+): Promise<Contents> {
+  if (kind === 'collection') return { sensitive: [], hasOther: true, hasUnconfirmable: false };
+  const columns = sql`a.id as asset_id, a.title, a.sensitivity = 'restricted' as restricted, a.mature,
+    ${confirmableAssets(caller)} is true as confirmable, ${readableAssets(caller)} is true as given,
+    ${shownAssets(caller)} as shown, ${ownerName(caller, 'o')} as owner_name`;
+  const query: RawBuilder<ContentRow> =
     kind === 'asset'
-      ? sql`select ${columns}, ${sensitiveAsset} as sensitive from assets a where a.id = ${id}`
+      ? sql`select ${columns}, ${sensitiveAsset} as sensitive
+          from assets a left join users o on o.ref = a.owner_user_ref where a.id = ${id}`
       : sql`select ${columns}, ${sensitiveMember} as sensitive
           from posts p join post_members m on m.post_id = p.id join assets a on a.id = m.asset_id
+            left join users o on o.ref = a.owner_user_ref
           where p.id = ${id} and (${sensitiveMember} or ${passedOn}) order by m.sort_order, a.id`;
   const { rows } = await query.execute(db);
+  const found = rows.filter(({ sensitive }) => sensitive);
   return {
-    sensitive: rows.filter(({ sensitive }) => sensitive).map(({ sensitive: _, ...asset }) => asset),
-    hasOther: rows.some(({ sensitive }) => !sensitive),
+    sensitive: found.filter(({ given }) => given).map(memberOf),
+    hasOther: found.length < rows.length,
+    hasUnconfirmable: found.some(({ confirmable }) => !confirmable),
   };
+}
+
+/** Returns the members that the caller may confirm. */
+function confirmableOf(members: readonly SensitiveMember[]): SensitiveAsset[] {
+  return members.filter((member) => 'confirmable' in member).filter(({ confirmable }) => confirmable);
 }
 
 /** Names assets with what is sensitive about them: “Quay” (restricted, mature). */
@@ -62,6 +105,12 @@ export interface ShareRequest {
   person: string | null;
   confirm: boolean | null;
 }
+
+/** The obstacle for callers who may confirm none of the content. The text names no asset: some may be withheld. */
+const notTheirs = {
+  why: 'not_theirs',
+  text: 'only the owner of restricted and mature content and administrators of assets can confirm that it is sent',
+};
 
 /**
  * Returns whether the peer supports encryption; reads its instance document again if not, since it may have been
@@ -115,9 +164,10 @@ async function obstacle(
 }
 
 /**
- * Returns the restricted and mature assets that a share includes, encrypted for the person: none unless the library
- * allows it, the peer supports encryption and the caller confirmed it (FED-50). Throws 409 if they were requested and
- * cannot be included, or if nothing would remain without them; every decision is audited.
+ * Returns the assets that a share includes, encrypted for the person: none unless the library allows it, the peer
+ * supports encryption and the caller, who manages their shares, confirmed it (FED-50, FED-58). Throws 409 if they were
+ * requested and cannot be included, or if nothing would remain without them, and 403 if the caller may confirm none of
+ * them; every decision is audited.
  */
 export async function confirmSensitive(
   deps: Deps,
@@ -126,13 +176,15 @@ export async function confirmSensitive(
   wanted: ShareRequest,
 ): Promise<string[]> {
   const { kind, id, peer, person, confirm } = wanted;
-  const { sensitive, hasOther } = await deps.db.transaction().execute(async (tx) => {
+  const { sensitive, hasOther, hasUnconfirmable } = await deps.db.transaction().execute(async (tx) => {
     await lockTarget[kind](tx, caller, id);
-    return readContents(tx, kind, id);
+    return readContents(tx, caller, kind, id);
   });
-  if (sensitive.length === 0 || (confirm === false && hasOther)) return [];
-  const found = await obstacle(deps, install, wanted, sensitive);
-  const assets = sensitive.map(({ asset_id }) => asset_id);
+  const confirmable = confirmableOf(sensitive);
+  if (confirmable.length === 0 && !hasUnconfirmable) return [];
+  if (hasOther && (confirm === false || (confirm !== true && confirmable.length === 0))) return [];
+  const found = confirmable.length === 0 ? notTheirs : await obstacle(deps, install, wanted, confirmable);
+  const assets = confirmable.map(({ asset_id }) => asset_id);
   // A library that never sends sensitive content omits it.
   if (found?.why === 'never' && hasOther && confirm !== true) return [];
   await deps.db.transaction().execute((tx) =>
@@ -147,7 +199,7 @@ export async function confirmSensitive(
       },
     }),
   );
-  if (found !== null) throw refuse(409, found.text);
+  if (found !== null) throw refuse(found === notTheirs ? 403 : 409, found.text);
   return assets;
 }
 

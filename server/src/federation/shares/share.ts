@@ -2,7 +2,7 @@ import type { PeerShare, PeerShareCreate } from '@vitrine/contract/federation';
 import * as contract from '@vitrine/contract/federation';
 import { type RawBuilder, sql } from 'kysely';
 import type { SignedIn } from '../../access/caller.ts';
-import { federablePost, shareInForce } from '../../access/federation.ts';
+import { federablePost, includesEncrypted, shareInForce } from '../../access/federation.ts';
 import { recordEvent } from '../../audit/record.ts';
 import type { Deps } from '../../deps.ts';
 import { handle } from '../../handle.ts';
@@ -43,7 +43,7 @@ async function connectedPeer(db: Database, id: string): Promise<SharingPeer> {
 
 const shareColumns = sql`s.id, s.target_actor as person,
   case when s.target_team is not null then json_build_object('address', s.target_team, 'name', s.target_team_name) end as team, s.scope, s.expires_at, s.granted_by_user_ref,
-  s.granted_at, cardinality(s.sensitive_assets) > 0 as encrypted, not exists (select from federation_outbox o where o.peer_id = s.peer_id and o.object_id = s.object_id
+  s.granted_at, ${includesEncrypted} as encrypted, not exists (select from federation_outbox o where o.peer_id = s.peer_id and o.object_id = s.object_id
     and o.status in ('queued', 'failed')) as delivered`;
 
 /** Returns the active shares of an object by peer, for its editors. */
@@ -128,12 +128,12 @@ async function putShare(deps: Deps, caller: SignedIn, { kind, id, peerId, body }
     const scope = body.scope ?? 'view';
     const { rows } = await sql<{ id: string; created: boolean }>`
       insert into federation_shares (kind, object_id, peer_id, target_actor, target_team, target_team_name, scope, granted_by_user_ref, expires_at,
-        sensitive_assets)
+        sensitive_assets, sensitive_confirmed_by)
       values (${kind}, ${id}, ${peer.id}, ${person}, ${team?.uri ?? null}, ${team?.name ?? ''}, ${scope}, ${caller.ref}, ${body.expires_at ?? null},
-        ${sensitive}::uuid[])
+        ${sensitive}::uuid[], ${sensitive.length === 0 ? null : caller.ref}::bigint)
       on conflict (kind, object_id, peer_id, target_actor, target_team) where revoked_at is null
         do update set scope = excluded.scope, target_team_name = excluded.target_team_name, expires_at = excluded.expires_at,
-          sensitive_assets = excluded.sensitive_assets
+          sensitive_assets = excluded.sensitive_assets, sensitive_confirmed_by = excluded.sensitive_confirmed_by
       returning id, xmax = 0 as created`.execute(tx);
     const share = rows[0];
     if (share === undefined) throw new Error('a share was not stored');
@@ -229,7 +229,7 @@ async function removeShares(
 async function listShares(deps: Deps, caller: SignedIn, kind: Kind, id: string) {
   return deps.db.transaction().execute(async (tx) => {
     await lockTarget[kind](tx, caller, id);
-    const { sensitive } = await readContents(tx, kind, id);
+    const { sensitive } = await readContents(tx, caller, kind, id);
     const items = await readShares(tx, kind, id);
     return {
       status: 200 as const,

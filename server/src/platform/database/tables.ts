@@ -448,6 +448,7 @@ interface FederationSharesTable {
   target_team: string | null;
   target_team_name: Generated<string>;
   withdrawn_at: string | null;
+  sensitive_confirmed_by: number | null;
 }
 
 interface FeedViewsTable {

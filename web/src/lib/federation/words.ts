@@ -1,4 +1,4 @@
-import type { Origin, Peer, PeerShare, SensitiveAsset } from '@vitrine/contract/federation';
+import type { Origin, Peer, PeerShare, SensitiveMember } from '@vitrine/contract/federation';
 import { shortDayOf } from '#lib/time/moments.ts';
 
 /** Formats the author at a peer and the library: "Alice, Harbour". */
@@ -42,7 +42,25 @@ export function shareLine({ person, team, scope, expires_at, encrypted, delivere
   return `${who} ${may}${until}${sealed}${delivered ? '' : ' (being sent)'}`;
 }
 
-/** Describes why an asset is sensitive: "restricted", "mature" or both. */
-export function whySensitive({ restricted, mature }: SensitiveAsset): string {
-  return restricted && mature ? 'restricted, mature' : restricted ? 'restricted' : 'mature';
+/** Describes an asset that is restricted or mature by its title; one that is withheld by its owner. */
+export function sensitiveTitle(member: SensitiveMember): string {
+  if ('title' in member) return member.title;
+  return member.owner_display_name === undefined ? 'A file' : `A file by ${member.owner_display_name}`;
+}
+
+/**
+ * Describes why an asset is sensitive, "restricted", "mature" or both, and whether somebody else has to decide about it.
+ */
+export function whySensitive(member: SensitiveMember): string {
+  const reasons =
+    'title' in member
+      ? [member.restricted ? 'restricted' : '', member.mature ? 'mature' : '']
+      : ['withheld from you'];
+  const left = isConfirmable(member) ? '' : 'left out: only its owner can share it';
+  return [...reasons, left].filter((reason) => reason !== '').join(', ');
+}
+
+/** Returns whether the user may confirm that an asset is sent. */
+export function isConfirmable(member: SensitiveMember): boolean {
+  return 'confirmable' in member && member.confirmable;
 }
