@@ -1,3 +1,5 @@
+import { withoutPaths } from '../media/faults.ts';
+
 /** Plain explanations of common errors, by their message; the first match is used. */
 const reasons: readonly [error: RegExp, reason: string][] = [
   [/ENOSPC|no space left on device/i, 'The disk is full.'],
@@ -29,11 +31,8 @@ export function reasonOf(error: string | null): string | null {
   if (error === null) return null;
   const known = reasons.find(([pattern]) => pattern.test(error));
   if (known !== undefined) return known[1];
-  const line = error
-    .split('\n', 1)
-    .join('')
-    .replace(/^(?:[A-Z]\w*)?Error:\s*/, '')
-    .trim();
+  const [first = ''] = error.split('\n', 1);
+  const line = withoutPaths(first.replace(/^(?:[A-Z]\w*)?Error:\s*/, '')).trim();
   if (line === '') return 'The job failed without an error message.';
   const cut = line.length <= LONGEST_REASON ? line : `${line.slice(0, LONGEST_REASON - 1).toWellFormed()}…`;
   return `${cut.slice(0, 1).toUpperCase()}${cut.slice(1)}`.replace(/(?<![.!?…])$/, '.');

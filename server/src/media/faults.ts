@@ -10,6 +10,9 @@ export class InstallationFault extends Error {
 const moduleCodes =
   /^(?:INSTALLATION_FAULT|MODULE_NOT_FOUND|ERR_(?:MODULE_NOT_FOUND|DLOPEN_FAILED|REQUIRE_ESM|UNSUPPORTED_DIR_IMPORT|UNKNOWN_BUILTIN_MODULE|(?:INVALID|PACKAGE)_[A-Z_]*(?:PACKAGE|MODULE|IMPORT|PATH)[A-Z_]*))$/;
 
+/** Error codes of the system for offsets and lengths that a damaged file declares, and that no disk has. */
+const impossible: ReadonlySet<string> = new Set(['EINVAL', 'EFBIG', 'EOVERFLOW', 'ERR_OUT_OF_RANGE']);
+
 /** Messages of libraries when an allocation fails. */
 const outOfMemory = /out of memory|unable to allocate/i;
 
@@ -19,8 +22,20 @@ const outOfMemory = /out of memory|unable to allocate/i;
  */
 export function isFaultOfTheMachine(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  if ('syscall' in error || outOfMemory.test(error.message)) return true;
-  return 'code' in error && typeof error.code === 'string' && moduleCodes.test(error.code);
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
+  const isWriting = 'syscall' in error && error.syscall === 'write';
+  if (impossible.has(code) && !isWriting) return false;
+  // A Blob reports errors of the disk by this name.
+  if ('syscall' in error || error.name === 'NotReadableError') return true;
+  return outOfMemory.test(error.message) || moduleCodes.test(code);
+}
+
+/** Matches absolute paths and file addresses, also quoted ones. */
+const serverPaths = /(?:file:\/\/|(?<![\w./:<])\/(?=[\w.@-]+\/))[^\s'"`:,;)\]]*/g;
+
+/** Returns a message without paths of the server, which must not be disclosed. */
+export function withoutPaths(message: string): string {
+  return message.replaceAll(serverPaths, 'the file');
 }
 
 /**

@@ -1,7 +1,7 @@
 import { access, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Sharp, WebpOptions } from 'sharp';
-import { isFaultOfTheMachine } from './faults.ts';
+import { isFaultOfTheMachine, withoutPaths } from './faults.ts';
 import { contain, type Rung, type Shape, type Step, stepsOf } from './ladder.ts';
 import { isPicture } from './renderable.ts';
 import type { MadeFile } from './stills/still.ts';
@@ -120,7 +120,7 @@ function messageOf(error: unknown): string {
   const lines = (error instanceof Error ? error.message : String(error))
     .split('\n')
     .map((line) => line.replace(badSeek, '').trim());
-  return lines.find((line) => line !== '' && !line.endsWith(':')) ?? 'cannot be decoded';
+  return withoutPaths(lines.find((line) => line !== '' && !line.endsWith(':')) ?? 'cannot be decoded');
 }
 
 /** Matches messages of libvips and its loaders about features that the build lacks, as opposed to broken files. */

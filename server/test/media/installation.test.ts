@@ -24,8 +24,12 @@ const needs: [library: string, mime: string, make: () => Uint8Array | Promise<Ui
   ['parse-exr', 'image/x-exr', () => exr(4, 4, { halves: [RED, BLUE] })],
   ['@cornerstonejs/codec-openjpeg', 'image/j2c', () => j2k(16, 16)],
   ['libheif-js', 'image/heic', () => stored('halves.heic')],
-  ['yauzl', 'application/zip', () => zip({ 'a.txt': 'a' })],
-  ['yauzl', 'application/vnd.openxmlformats-officedocument.wordprocessingml.document', () => docx(['One'])],
+  ['@zip.js/zip.js', 'application/zip', () => zip({ 'a.txt': 'a' })],
+  [
+    '@zip.js/zip.js',
+    'application/vnd.openxmlformats-officedocument.wordprocessingml.document',
+    () => docx(['One']),
+  ],
 ];
 
 // MEDIA-30

@@ -17,8 +17,8 @@ export interface Order {
 export type Answer =
   | { kind: 'ready' }
   | { kind: 'progress'; part: number }
-  | { kind: 'done'; output: unknown }
-  | { kind: 'failed'; message: string; code?: string; syscall?: string };
+  | { kind: 'done'; output: unknown; isLast?: true }
+  | { kind: 'failed'; message: string; code?: string; syscall?: string; isLast?: true };
 
 /**
  * The file exceeded a limit or crashed the process, and a retry would too. The message is one clause about the file,
@@ -260,6 +260,10 @@ export async function startDecoder(
         child.send({ task, input }, () => {});
         measure();
         const answer = await answered;
+        if (answer !== null && 'isLast' in answer) {
+          killGroup();
+          await exited;
+        }
         if (answer?.kind === 'done') {
           // The process runs our own code, and `tasks.ts` types the output of each task.
           return answer.output as DecoderTasks[typeof task]['output'];
@@ -280,6 +284,8 @@ export async function startDecoder(
         if (signal !== null && crashes.has(signal)) {
           throw new DecodingStopped('crash', `crashed its decoder (${signal})`);
         }
+        // Only a library ends its own process with a code; the system and operators use signals.
+        if (ended?.code != null) throw new DecodingStopped('crash', `ended its decoder (code ${ended.code})`);
         throw lost();
       } finally {
         clearInterval(meter);

@@ -1,6 +1,6 @@
 import type { Decoders } from '../decoding/decoders.ts';
 import { DecoderLost, DecodingStopped } from '../decoding/process.ts';
-import { isFaultOfTheMachine } from '../faults.ts';
+import { isFaultOfTheMachine, withoutPaths } from '../faults.ts';
 import { isWebFont } from './font-names.ts';
 import { MAPPING_VERSION, readSources } from './mapping.ts';
 import type { ExtractedValues } from './source.ts';
@@ -102,7 +102,7 @@ function nameOf({ name, version }: ReaderInUse): string {
 function remark(entries: Entries, kind: 'Error' | 'Warning'): string {
   const found = entries.find(([key]) => key === `ExifTool:${kind}`);
   const text: unknown = Array.isArray(found?.[1]) ? found[1][0] : found?.[1];
-  return typeof text === 'string' ? text.replace(/\s+-\s+\/.*$/, '').slice(0, 300) : '';
+  return typeof text === 'string' ? withoutPaths(text.replace(/\s+-\s+\/.*$/, '')).slice(0, 300) : '';
 }
 
 /**
@@ -128,7 +128,7 @@ function reasonOf(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
   if (error instanceof DecodingStopped) return `the file ${text}`;
   if (/timeout|timed out|took too long/i.test(text)) return 'the file took too long to read';
-  return `the reader ended over the file: ${text.split('\n')[0]?.slice(0, 200) ?? ''}`;
+  return `the reader ended over the file: ${withoutPaths(text.split('\n')[0] ?? '').slice(0, 200)}`;
 }
 
 /**

@@ -1,6 +1,7 @@
-import { openPromise } from 'yauzl';
+import type { FileEntry } from '@zip.js/zip.js';
+import { zipEntries } from '../archives/zip-entries.ts';
 import { isFaultOfTheMachine } from '../faults.ts';
-import { BrokenFile } from '../stills/still.ts';
+import { BrokenFile, NotDrawable } from '../stills/still.ts';
 
 /** Maximum number of package entries read; a document of a thousand slides has fewer. */
 const MOST_ENTRIES = 20_000;
@@ -8,9 +9,28 @@ const MOST_ENTRIES = 20_000;
 const MOST_PART = 32 * 1024 ** 2;
 const MOST_TOGETHER = 64 * 1024 ** 2;
 
+/** Unpacks a part; returns null if it has more bytes than `most`, whatever size it declares. */
+async function unpack(entry: FileEntry, most: number): Promise<Buffer | null> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  const tooLarge = new Error('the part is too large');
+  const write = (chunk: Uint8Array) => {
+    size += chunk.length;
+    if (size > most) throw tooLarge;
+    chunks.push(chunk);
+  };
+  try {
+    await entry.getData(new WritableStream({ write }));
+    return Buffer.concat(chunks);
+  } catch (error) {
+    if (size > most) return null;
+    throw error;
+  }
+}
+
 /**
  * Returns the requested parts of a ZIP package, unpacked. Leaves out parts beyond the size limits, regardless of the
- * sizes that the directory declares. Throws BrokenFile for a damaged package.
+ * sizes that the directory declares. Throws BrokenFile for a damaged package, and NotDrawable for an encrypted one.
  */
 export async function readParts(
   path: string,
@@ -19,25 +39,18 @@ export async function readParts(
   const parts = new Map<string, Buffer>();
   let [entries, together] = [0, 0];
   try {
-    const zip = await openPromise(path, { lazyEntries: true, autoClose: false });
-    try {
-      for await (const entry of zip.eachEntry()) {
-        entries += 1;
-        if (entries > MOST_ENTRIES) break;
-        if (!isWanted(entry.fileName) || entry.uncompressedSize > MOST_PART) continue;
-        if (together + entry.uncompressedSize > MOST_TOGETHER) continue;
-        const chunks: Buffer[] = [];
-        // The library refuses an entry that is longer than declared while it is read.
-        for await (const chunk of await zip.openReadStreamPromise(entry)) chunks.push(chunk);
-        const part = Buffer.concat(chunks);
-        together += part.length;
-        parts.set(entry.fileName, part);
-      }
-    } finally {
-      zip.close();
+    for await (const entry of zipEntries(path)) {
+      entries += 1;
+      if (entries > MOST_ENTRIES) break;
+      if (entry.directory || !isWanted(entry.filename)) continue;
+      if (entry.encrypted) throw new NotDrawable('the document is encrypted');
+      const part = await unpack(entry, Math.min(MOST_PART, MOST_TOGETHER - together));
+      if (part === null) continue;
+      together += part.length;
+      parts.set(entry.filename, part);
     }
   } catch (error) {
-    if (isFaultOfTheMachine(error)) throw error;
+    if (error instanceof NotDrawable || isFaultOfTheMachine(error)) throw error;
     throw new BrokenFile('the document is damaged', { cause: error });
   }
   return parts;

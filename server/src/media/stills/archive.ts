@@ -5,7 +5,6 @@ import { Transform, type TransformCallback } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { extract, type Header } from 'tar-stream';
-import { getFileNameLowLevel } from 'yauzl';
 import { zipEntries } from '../archives/zip-entries.ts';
 import { isFaultOfTheMachine } from '../faults.ts';
 import { BrokenFile, type MadeFile, NotDrawable, type StillMaker } from './still.ts';
@@ -47,18 +46,12 @@ function isFolder(path: string): boolean {
 async function readZip(path: string): Promise<Contents> {
   const entries: ArchiveEntry[] = [];
   for await (const entry of zipEntries(path)) {
-    const name = getFileNameLowLevel(
-      entry.generalPurposeBitFlag,
-      entry.fileNameRaw,
-      entry.extraFields,
-      false,
-    );
-    if (isFolder(name)) continue;
+    if (entry.directory || isFolder(entry.filename)) continue;
     if (entries.length === MOST_ENTRIES) return { entries, truncated: true };
     entries.push({
-      path: pathOf(name),
+      path: pathOf(entry.filename),
       size_bytes: entry.uncompressedSize,
-      ...timeOf(entry.getLastModDate({ timezone: 'UTC' })),
+      ...timeOf(entry.lastModDate),
     });
   }
   return { entries, truncated: false };

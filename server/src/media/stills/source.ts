@@ -1,5 +1,5 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
-import { isFaultOfTheMachine } from '../faults.ts';
+import { isFaultOfTheMachine, withoutPaths } from '../faults.ts';
 import { BrokenFile, NotDrawable } from './still.ts';
 
 /** Maximum number of pixels that a maker decodes; libvips' own limit (16,383 squared). */
@@ -75,8 +75,7 @@ export async function fromLibrary<T>(decode: () => T | Promise<T>): Promise<T> {
       // The parent process reports this message as the memory limit.
       throw new Error('out of memory', { cause: error });
     }
-    throw new BrokenFile((message.split('\n')[0] ?? '').slice(0, 200) || 'it cannot be decoded', {
-      cause: error,
-    });
+    const reason = withoutPaths(message.split('\n')[0] ?? '').slice(0, 200);
+    throw new BrokenFile(reason || 'it cannot be decoded', { cause: error });
   }
 }

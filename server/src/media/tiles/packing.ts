@@ -16,14 +16,13 @@ async function readArchive(path: string, file: FileHandle, shape: Shape): Promis
   const tiles: Stored[] = [];
   const header = Buffer.alloc(30);
   for await (const entry of zipEntries(path)) {
-    const [, level, column, row] =
-      /_files\/(\d+)\/(\d+)_(\d+)\.\w+$/.exec(entry.fileNameRaw.toString('latin1')) ?? [];
+    const [, level, column, row] = /_files\/(\d+)\/(\d+)_(\d+)\.\w+$/.exec(entry.filename) ?? [];
     if (level === undefined) continue;
     const index = tileIndex(shape, Number(level), Number(column), Number(row));
     if (index === null || entry.compressionMethod !== 0)
       throw new Error(`unexpected tile ${level}/${column}_${row}`);
-    await file.read(header, 0, header.length, entry.relativeOffsetOfLocalHeader);
-    const dataAt = entry.relativeOffsetOfLocalHeader + 30 + header.readUInt16LE(26) + header.readUInt16LE(28);
+    await file.read(header, 0, header.length, entry.offset);
+    const dataAt = entry.offset + 30 + header.readUInt16LE(26) + header.readUInt16LE(28);
     tiles[index] = { at: dataAt, length: entry.uncompressedSize };
   }
   return tiles;
