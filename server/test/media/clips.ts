@@ -1,17 +1,32 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Encoder, FilterAPI, Muxer } from 'node-av';
+import type { Encoder, FilterAPI, FormatContext, Muxer } from 'node-av';
 import { locateProgram } from '../../src/media/ffmpeg/program.ts';
 import { seeded } from '../corpus/mutations.ts';
 import { type Bytes, box, fileOf, uint32 } from './binary.ts';
+
+interface ClipTrack {
+  source?: string;
+  encoder: string;
+  /** The pixel format of a video. */
+  pixels?: string;
+  /** Further filters. */
+  filter?: string;
+  options?: Record<string, string>;
+  /** Whether players choose this track. */
+  isDefault?: boolean;
+  seconds?: number;
+}
 
 /** The properties of a clip. Sources are FFmpeg's `lavfi` filters. */
 export interface Clip {
   /** FFmpeg's name of the container. */
   format: string;
-  video?: { source?: string; encoder: string; pixels?: string; options?: Record<string, string> };
-  audio?: { source?: string; encoder: string; options?: Record<string, string> };
+  video?: ClipTrack;
+  audio?: ClipTrack;
+  /** Tracks in this order, instead of `video` and `audio`. */
+  tracks?: readonly ClipTrack[];
   seconds?: number;
   muxing?: Record<string, string>;
 }
@@ -21,6 +36,7 @@ interface Track {
   filter: FilterAPI;
   encoder: Encoder;
   position: number;
+  seconds: number;
 }
 
 const sound = 'sine=f=440:r=48000';
@@ -36,26 +52,51 @@ export async function clip(of: Clip): Promise<Bytes> {
   return Uint8Array.from(await bytes);
 }
 
-async function encodeClip({ format, video, audio, seconds = 2, muxing = {} }: Clip): Promise<Bytes> {
+async function encodeClip({ format, video, audio, tracks, seconds = 2, muxing = {} }: Clip): Promise<Bytes> {
+  const wanted = tracks ?? [video, audio].filter((track) => track !== undefined);
+  const isChosen = wanted.some(({ isDefault }) => isDefault !== undefined);
   const av = await import('node-av');
   av.Log.setLevel(av.AV_LOG_QUIET);
   const directory = await mkdtemp(join(tmpdir(), 'vitrine-clip-'));
   const path = join(directory, 'clip');
   try {
-    const muxer = await av.Muxer.open(path, { format, options: muxing });
+    const configure = ({ streams }: FormatContext) => {
+      for (const [index, { isDefault }] of wanted.entries()) {
+        const stream = streams[index];
+        stream?.clearDisposition(av.AV_DISPOSITION_DEFAULT);
+        if (isDefault === true) stream?.setDisposition(av.AV_DISPOSITION_DEFAULT);
+      }
+    };
+    const options = {
+      ...(isChosen && format === 'matroska' ? { default_mode: 'passthrough' } : {}),
+      ...muxing,
+    };
+    const muxer = await av.Muxer.open(path, { format, options, ...(isChosen ? { configure } : {}) });
     const opened: Track[] = [];
-    for (const track of [video, audio]) {
-      if (track === undefined) continue;
-      const { encoder: name, source = track === video ? picture : sound, options = {} } = track;
-      const description = track === video ? `format=${video.pixels ?? 'yuv420p'}` : 'aresample';
+    for (const track of wanted) {
+      const { encoder: name, options = {}, pixels = 'yuv420p' } = track;
       const codec = av.Codec.findEncoderByName(name as Parameters<typeof av.Codec.findEncoderByName>[0]);
       if (codec === null) throw new Error(`no encoder ${name}`);
       const isVideo = codec.type === av.AVMEDIA_TYPE_VIDEO;
-      const filter = av.FilterAPI.create(description, isVideo ? { framerate: { num: 25, den: 1 } } : {});
+      const source = track.source ?? (isVideo ? picture : sound);
+      const description = [
+        ...(track.filter === undefined ? [] : [track.filter]),
+        isVideo ? `format=${pixels}` : 'aresample',
+      ];
+      const filter = av.FilterAPI.create(
+        description.join(','),
+        isVideo ? { framerate: { num: 25, den: 1 } } : {},
+      );
       const encoder = await av.Encoder.create(codec, { filter, options, autoResample: true });
-      opened.push({ source, filter, encoder, position: muxer.addStream(encoder) });
+      opened.push({
+        source,
+        filter,
+        encoder,
+        position: muxer.addStream(encoder),
+        seconds: track.seconds ?? seconds,
+      });
     }
-    for (const track of opened) await encode(av, muxer, track, seconds);
+    for (const track of opened) await encode(av, muxer, track, track.seconds);
     await muxer.close();
     for (const { filter, encoder } of opened) {
       filter.close();

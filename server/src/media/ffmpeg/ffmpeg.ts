@@ -1,3 +1,4 @@
+import type { CodePoints } from '../video/colour.ts';
 import { findProgram } from './program.ts';
 
 /** A file to read. The demuxer follows from the media type, so that the file cannot choose its parser. */
@@ -12,10 +13,14 @@ export interface VideoStream {
   /** Size as displayed: upright, with square pixels. */
   width: number;
   height: number;
-  /** Frames per second as a fraction, at most 1,000; null if unknown. */
+  /** Average frames per second as a fraction, at most 1,000; null if unknown. */
   frameRate: { num: number; den: number } | null;
-  /** The transfer function of a high dynamic range video, which must be tone-mapped for ordinary screens. */
-  hdr: 'pq' | 'hlg' | null;
+  /** The rate that shows every frame, if their lengths differ; otherwise that of `frameRate`. */
+  fullRate: { num: number; den: number } | null;
+  /** Colours as described by the file. */
+  colour: CodePoints;
+  /** Size as encoded. */
+  codedSize: { width: number; height: number };
   interlaced: boolean;
 }
 
@@ -28,8 +33,9 @@ export interface AudioStream {
 export interface Probe {
   /** Null if unknown. */
   durationSeconds: number | null;
-  /** The first video stream. */
+  /** The film: the video that players show. */
   video: VideoStream | null;
+  /** The sound that players play. */
   audio: AudioStream | null;
   /** The first attached picture, such as an album cover. */
   cover: { index: number } | null;

@@ -7,11 +7,10 @@ import {
   intervalFilter,
   type Output,
   type Probe,
-  plausibleFrameRate,
   SAMPLE_RATE,
   type Source,
-  shownSize,
 } from './ffmpeg.ts';
+import { isUnclear, MOST_COUNTED_SECONDS, readStreams, type StreamFacts } from './streams.ts';
 
 type Av = typeof import('node-av');
 
@@ -146,44 +145,76 @@ export async function packagedFfmpeg(): Promise<Ffmpeg> {
       throw faultOf(av, error);
     });
 
-  function probeOf(opened: Opened): Probe {
-    const { demuxer } = opened;
-    const isPicture = (stream: Stream) => stream.hasDisposition(av.AV_DISPOSITION_ATTACHED_PIC);
-    const isKnown = ({ codecpar }: Stream) => codecpar.codecId !== av.AV_CODEC_ID_NONE;
-    const ofType = (type: number) =>
-      demuxer.streams.filter((stream) => stream.codecpar.codecType === type && isKnown(stream));
-    const moving = ofType(av.AVMEDIA_TYPE_VIDEO).find((stream) => !isPicture(stream));
-    const sound = ofType(av.AVMEDIA_TYPE_AUDIO)[0];
-    const still = ofType(av.AVMEDIA_TYPE_VIDEO).find(isPicture);
-    const codec = ({ codecpar }: Stream) => av.avGetCodecName(codecpar.codecId) ?? '';
-    const interlaced: readonly number[] = [av.AV_FIELD_TT, av.AV_FIELD_BB, av.AV_FIELD_TB, av.AV_FIELD_BT];
-    const hdr = new Map<number, 'pq' | 'hlg'>([
-      [av.AVCOL_TRC_SMPTE2084, 'pq'],
-      [av.AVCOL_TRC_ARIB_STD_B67, 'hlg'],
-    ]);
-    const aspect = moving?.sampleAspectRatio;
+  const kinds = new Map<number, StreamFacts['kind']>([
+    [av.AVMEDIA_TYPE_VIDEO, 'video'],
+    [av.AVMEDIA_TYPE_AUDIO, 'audio'],
+    [av.AVMEDIA_TYPE_SUBTITLE, 'subtitle'],
+  ]);
+  const interlaced: readonly number[] = [av.AV_FIELD_TT, av.AV_FIELD_BB, av.AV_FIELD_TB, av.AV_FIELD_BT];
+  const pictures = [
+    av.AV_DISPOSITION_ATTACHED_PIC,
+    av.AV_DISPOSITION_TIMED_THUMBNAILS,
+    av.AV_DISPOSITION_STILL_IMAGE,
+  ];
+  const secondary = [
+    av.AV_DISPOSITION_COMMENT,
+    av.AV_DISPOSITION_HEARING_IMPAIRED,
+    av.AV_DISPOSITION_VISUAL_IMPAIRED,
+    av.AV_DISPOSITION_CLEAN_EFFECTS,
+    av.AV_DISPOSITION_KARAOKE,
+  ];
+
+  function factsOf({ turnOf }: Opened, stream: Stream): StreamFacts {
+    const { codecpar, index } = stream;
+    const isKnown = codecpar.codecId !== av.AV_CODEC_ID_NONE;
+    const known = Number(stream.nbFrames);
+    const ofStream = stream.sampleAspectRatio;
     return {
-      durationSeconds: demuxer.duration > 0 ? demuxer.duration : null,
-      video:
-        moving === undefined
-          ? null
-          : {
-              index: moving.index,
-              codec: codec(moving),
-              ...shownSize(
-                moving.codecpar,
-                aspect === undefined || aspect.num === 0 ? 1 : aspect.num / aspect.den,
-                opened.turnOf(moving).rotation,
-              ),
-              frameRate:
-                plausibleFrameRate(moving.avgFrameRate.num, moving.avgFrameRate.den) ??
-                plausibleFrameRate(moving.rFrameRate.num, moving.rFrameRate.den),
-              hdr: hdr.get(moving.codecpar.colorTrc) ?? null,
-              interlaced: interlaced.includes(Number(moving.codecpar.toJSON().fieldOrder ?? 0)),
-            },
-      audio: sound === undefined ? null : { index: sound.index, codec: codec(sound) },
-      cover: still === undefined ? null : { index: still.index },
+      index,
+      kind: kinds.get(codecpar.codecType) ?? 'other',
+      codec: isKnown ? (av.avGetCodecName(codecpar.codecId) ?? '') : null,
+      frames: known > 0 ? known : null,
+      disposition: {
+        default: stream.hasDisposition(av.AV_DISPOSITION_DEFAULT),
+        picture: pictures.some((flag) => stream.hasDisposition(flag)),
+        secondary: secondary.some((flag) => stream.hasDisposition(flag)),
+      },
+      width: codecpar.width,
+      height: codecpar.height,
+      pixelAspect: ofStream.num > 0 ? ofStream : codecpar.sampleAspectRatio,
+      rotation: turnOf(stream).rotation,
+      averageRate: stream.avgFrameRate,
+      baseRate: stream.rFrameRate,
+      fieldOrder: interlaced.includes(Number(codecpar.toJSON().fieldOrder ?? 0))
+        ? 'interlaced'
+        : 'progressive',
+      colour: {
+        primaries: codecpar.colorPrimaries,
+        transfer: codecpar.colorTrc,
+        matrix: codecpar.colorSpace,
+      },
     };
+  }
+
+  function probeOf(opened: Opened, counts?: ReadonlyMap<number, number>): Probe {
+    const { demuxer } = opened;
+    const facts = demuxer.streams.map((stream) => factsOf(opened, stream));
+    const counted = facts.map((one) => ({ ...one, frames: counts?.get(one.index) ?? one.frames }));
+    return readStreams(counted, demuxer.duration > 0 ? demuxer.duration : null);
+  }
+
+  /** Returns the number of packets of each stream at the beginning of a file, if it decides what the film is. */
+  async function countPackets(opened: Opened): Promise<Map<number, number> | undefined> {
+    const { demuxer } = opened;
+    if (!isUnclear(demuxer.streams.map((stream) => factsOf(opened, stream)))) return;
+    const counts = new Map(demuxer.streams.map(({ index }) => [index, 0]));
+    const end = Math.max(0, demuxer.startTime) + MOST_COUNTED_SECONDS;
+    for await (const packet of packetsOf(opened)) {
+      counts.set(packet.streamIndex, (counts.get(packet.streamIndex) ?? 0) + 1);
+      const { num, den } = opened.stream(packet.streamIndex).timeBase;
+      if (Number(packet.pts) * (num / den) > end) break;
+    }
+    return counts;
   }
 
   /** Returns a filter for upright frames of a stream. */
@@ -262,7 +293,7 @@ export async function packagedFfmpeg(): Promise<Ffmpeg> {
 
   return {
     hasFilter: async (name) => av.Filter.getByName(name) !== null,
-    probe: (source) => withFile(av, source, async (opened) => probeOf(opened)),
+    probe: (source) => withFile(av, source, async (opened) => probeOf(opened, await countPackets(opened))),
     findDuration: (source) =>
       withFile(av, source, async (opened) => {
         let last = 0;

@@ -2,18 +2,11 @@ import { spawn } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 import { basename } from 'node:path';
 import { BrokenFile } from '../stills/still.ts';
+import { codePointsOf } from '../video/colour.ts';
 import { demuxerOf } from './demuxers.ts';
-import {
-  type Ffmpeg,
-  intervalFilter,
-  type Output,
-  type Probe,
-  plausibleFrameRate,
-  SAMPLE_RATE,
-  type Source,
-  shownSize,
-} from './ffmpeg.ts';
+import { type Ffmpeg, intervalFilter, type Output, type Probe, SAMPLE_RATE, type Source } from './ffmpeg.ts';
 import type { Program } from './program.ts';
+import { isUnclear, MOST_COUNTED_SECONDS, readStreams, type StreamFacts } from './streams.ts';
 
 /** Number of characters of the programs' output kept to explain a fault. */
 const MOST_MESSAGES = 4000;
@@ -104,16 +97,20 @@ interface ProbedStream {
   sample_aspect_ratio?: string;
   avg_frame_rate?: string;
   r_frame_rate?: string;
+  color_primaries?: string;
   color_transfer?: string;
+  color_space?: string;
   field_order?: string;
   duration?: string;
-  disposition?: { attached_pic?: number };
+  nb_frames?: string;
+  nb_read_packets?: string;
+  disposition?: Record<string, number>;
   side_data_list?: { rotation?: number }[];
 }
 
-function fraction(text: string | undefined): [number, number] {
+function fraction(text: string | undefined): { num: number; den: number } {
   const [num, den] = (text ?? '').split(/[:/]/).map(Number);
-  return [num ?? Number.NaN, den ?? Number.NaN];
+  return { num: num ?? Number.NaN, den: den ?? Number.NaN };
 }
 
 function seconds(text: string | undefined): number | null {
@@ -121,41 +118,49 @@ function seconds(text: string | undefined): number | null {
   return Number.isFinite(number) && number > 0 ? number : null;
 }
 
-const hdrOf = new Map<string, 'pq' | 'hlg'>([
-  ['smpte2084', 'pq'],
-  ['arib-std-b67', 'hlg'],
+const kinds = new Map<string | undefined, StreamFacts['kind']>([
+  ['video', 'video'],
+  ['audio', 'audio'],
+  ['subtitle', 'subtitle'],
 ]);
 
-function readProbe(described: { format?: { duration?: string }; streams?: ProbedStream[] }): Probe {
-  const streams = described.streams ?? [];
-  const isPicture = (stream: ProbedStream) => stream.disposition?.attached_pic === 1;
-  const moving = streams.find(
-    (stream) => stream.codec_type === 'video' && !isPicture(stream) && stream.codec_name !== undefined,
-  );
-  const sound = streams.find((stream) => stream.codec_type === 'audio' && stream.codec_name !== undefined);
-  const still = streams.find((stream) => stream.codec_type === 'video' && isPicture(stream));
-  const [aspect, over] = fraction(moving?.sample_aspect_ratio);
-  const rotation = moving?.side_data_list?.find((data) => data.rotation !== undefined)?.rotation ?? 0;
-  const lengths = streams.flatMap((stream) => seconds(stream.duration) ?? []);
+function factsOf(stream: ProbedStream): StreamFacts {
+  const { disposition = {} } = stream;
+  const frames = Number(stream.nb_read_packets ?? stream.nb_frames ?? Number.NaN);
+  const isOne = (flags: readonly string[]) => flags.some((flag) => disposition[flag] === 1);
   return {
-    durationSeconds:
-      seconds(described.format?.duration) ?? (lengths.length > 0 ? Math.max(...lengths) : null),
-    video:
-      moving === undefined
-        ? null
-        : {
-            index: moving.index,
-            codec: moving.codec_name ?? '',
-            ...shownSize({ width: moving.width ?? 0, height: moving.height ?? 0 }, aspect / over, rotation),
-            frameRate:
-              plausibleFrameRate(...fraction(moving.avg_frame_rate)) ??
-              plausibleFrameRate(...fraction(moving.r_frame_rate)),
-            hdr: hdrOf.get(moving.color_transfer ?? '') ?? null,
-            interlaced: ['tt', 'bb', 'tb', 'bt'].includes(moving.field_order ?? ''),
-          },
-    audio: sound === undefined ? null : { index: sound.index, codec: sound.codec_name ?? '' },
-    cover: still === undefined ? null : { index: still.index },
+    index: stream.index,
+    kind: kinds.get(stream.codec_type) ?? 'other',
+    codec: stream.codec_name ?? null,
+    frames: Number.isFinite(frames) ? frames : null,
+    disposition: {
+      default: isOne(['default']),
+      picture: isOne(['attached_pic', 'timed_thumbnails', 'still_image']),
+      secondary: isOne(['comment', 'hearing_impaired', 'visual_impaired', 'clean_effects', 'karaoke']),
+    },
+    width: stream.width ?? 0,
+    height: stream.height ?? 0,
+    pixelAspect: fraction(stream.sample_aspect_ratio),
+    rotation: stream.side_data_list?.find((data) => data.rotation !== undefined)?.rotation ?? 0,
+    averageRate: fraction(stream.avg_frame_rate),
+    baseRate: fraction(stream.r_frame_rate),
+    fieldOrder: ['tt', 'bb', 'tb', 'bt'].includes(stream.field_order ?? '') ? 'interlaced' : 'progressive',
+    colour: codePointsOf({
+      primaries: stream.color_primaries,
+      transfer: stream.color_transfer,
+      matrix: stream.color_space,
+    }),
   };
+}
+
+interface Described {
+  format?: { duration?: string };
+  streams?: ProbedStream[];
+}
+
+function durationOf({ format, streams = [] }: Described): number | null {
+  const lengths = streams.flatMap((stream) => seconds(stream.duration) ?? []);
+  return seconds(format?.duration) ?? (lengths.length > 0 ? Math.max(...lengths) : null);
 }
 
 const quiet = ['-hide_banner', '-nostdin', '-v', 'error', '-threads', THREADS];
@@ -204,13 +209,16 @@ export function systemFfmpeg({ ffmpeg, ffprobe }: Program): Ffmpeg {
       return filters.includes(` ${name} `);
     },
     async probe(source) {
-      const wanted = ['-show_format', '-show_streams', '-of', 'json'];
-      const described = await whole(
-        ffprobe,
-        ['-hide_banner', '-v', 'error', ...wanted, ...opening(source)],
-        MOST_DESCRIPTION,
-      );
-      return readProbe(JSON.parse(described.toString()));
+      const describe = async (...options: string[]): Promise<Described> => {
+        const wanted = ['-show_format', '-show_streams', '-of', 'json', ...options];
+        const args = ['-hide_banner', '-v', 'error', ...wanted, ...opening(source)];
+        return JSON.parse((await whole(ffprobe, args, MOST_DESCRIPTION)).toString());
+      };
+      let described = await describe();
+      if (isUnclear((described.streams ?? []).map(factsOf))) {
+        described = await describe('-count_packets', '-read_intervals', `%+${MOST_COUNTED_SECONDS}`);
+      }
+      return readStreams((described.streams ?? []).map(factsOf), durationOf(described));
     },
     async findDuration(source) {
       let last = 0;

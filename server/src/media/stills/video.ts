@@ -1,4 +1,5 @@
 import { ffmpeg, isDecodableSize } from '../ffmpeg/ffmpeg.ts';
+import { highRangeOf } from '../video/colour.ts';
 import { chooseMoment, makePoster } from '../video/poster.ts';
 import { takeTiles, writeSprites } from '../video/sprites.ts';
 import { stillOfSound } from './audio.ts';
@@ -32,7 +33,7 @@ export async function makeVideo(
       has_sound: audio !== null,
       video_codec: video.codec,
       ...(audio === null ? {} : { audio_codec: audio.codec }),
-      hdr: video.hdr !== null,
+      hdr: highRangeOf(video.colour) !== null,
       poster_seconds: atSeconds,
     },
   };

@@ -4,6 +4,7 @@ import type { Ffmpeg, Output, Probe, Source, VideoStream } from '../ffmpeg/ffmpe
 import { readHead } from '../head.ts';
 import type { Shape } from '../ladder.ts';
 import { BrokenFile, type MadeFile } from '../stills/still.ts';
+import { madeColours } from './colour.ts';
 import { pictureFilters } from './filters.ts';
 
 /** One quality of a video: the shorter edge in pixels, and the maximum bits per second of video and audio. */
@@ -42,9 +43,9 @@ export function rungsOf(size: Shape): readonly Rung[] {
 }
 
 /** Returns the constant frame rate of the encoded video. */
-function frameRateOf({ frameRate }: VideoStream): { num: number; den: number } {
-  if (frameRate === null) return { num: 25, den: 1 };
-  return frameRate.num / frameRate.den > MOST_FRAME_RATE ? { num: MOST_FRAME_RATE, den: 1 } : frameRate;
+function frameRateOf({ fullRate }: VideoStream): { num: number; den: number } {
+  if (fullRate === null) return { num: 25, den: 1 };
+  return fullRate.num / fullRate.den > MOST_FRAME_RATE ? { num: MOST_FRAME_RATE, den: 1 } : fullRate;
 }
 
 async function outputOf(
@@ -81,6 +82,7 @@ async function outputOf(
         g: distance,
         keyint_min: distance,
         sc_threshold: '0',
+        ...madeColours,
       },
     },
     audio: hasSound ? { bitRate: rung.soundBitRate } : null,
