@@ -1,4 +1,5 @@
 import type { FileTypeResult } from 'file-type';
+import { soundType } from './audio/frames.ts';
 import { isCameraRaw } from './camera-raw.ts';
 import { readHead } from './head.ts';
 import { oleDocument } from './office/ole.ts';
@@ -149,5 +150,7 @@ export async function sniff(path: string): Promise<Sniffed> {
     return sniffed(mime, extension);
   }
   if (isBinaryStl(head, fileSize)) return sniffed('model/stl', 'stl');
+  const sound = await soundType(path);
+  if (sound !== null) return sniffed(sound, sound === 'audio/aac' ? 'aac' : 'mp3');
   return sniffed('application/octet-stream', null);
 }

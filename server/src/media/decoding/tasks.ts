@@ -39,6 +39,8 @@ export interface DecoderTasks {
   logo: { input: { path: string }; output: LogoPicture | string };
   /** Reads metadata without ExifTool. */
   entries: { input: { path: string }; output: Entry[] };
+  /** Returns the seconds of a sound that consists of frames only; null for other files. */
+  secondsOfFrames: { input: { path: string }; output: number | null };
   /** Reads the names of a font. */
   fontNames: { input: { path: string }; output: Entry[] };
   /** Writes text subtitles as WebVTT to `to`. */
@@ -85,6 +87,10 @@ const perform: Perform = {
   async entries({ path }) {
     const { readEntries } = await import('../metadata/fallback-entries.ts');
     return readEntries(path);
+  },
+  async secondsOfFrames({ path }) {
+    const { secondsOfFrames } = await import('../audio/frames.ts');
+    return secondsOfFrames(path);
   },
   async fontNames({ path }) {
     const { fontNames } = await import('../metadata/font-names.ts');

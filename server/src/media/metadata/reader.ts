@@ -1,6 +1,7 @@
 import type { Decoders } from '../decoding/decoders.ts';
 import { DecoderLost, DecodingStopped } from '../decoding/process.ts';
 import { isFaultOfTheMachine, withoutPaths } from '../faults.ts';
+import { sniff } from '../sniff.ts';
 import { isWebFont } from './font-names.ts';
 import { MAPPING_VERSION, readSources } from './mapping.ts';
 import type { ExtractedValues } from './source.ts';
@@ -116,6 +117,17 @@ function faultOf(entries: Entries, sources: ExtractedValues): string | null {
   return warning === '' || warning.startsWith('[minor]') ? null : warning;
 }
 
+/** Sounds that are a row of frames, of which ExifTool estimates the duration or reads none. */
+const framed: readonly string[] = ['audio/mpeg', 'audio/aac'];
+
+/** Replaces the duration of such a sound by that of its frames. */
+async function withDuration(entries: Entries, path: string, decoders: Decoders): Promise<Entries> {
+  if (!framed.includes((await sniff(path)).mime)) return entries;
+  const seconds = await decoders.run('metadata', TURN, 'secondsOfFrames', { path }).catch(() => null);
+  if (seconds === null) return entries;
+  return [...entries.filter(([key]) => !/:Duration$/.test(key)), ['Media:Duration', seconds]];
+}
+
 /** Converts what was read to the form that is stored. */
 function metadataIn(entries: Entries, reader: string): Metadata {
   const tags = entries.filter(([key]) => key.includes(':') && !key.startsWith('ExifTool:'));
@@ -149,7 +161,7 @@ export function openMetadataReader(options: ReaderOptions): MetadataReader {
       const reader = nameOf(inUse);
       let entries: Entries;
       try {
-        entries = await read(path);
+        entries = await withDuration(await read(path), path, options.decoders);
       } catch (error) {
         // The error does not depend on the file; a retry may succeed.
         if (error instanceof DecoderLost || isFaultOfTheMachine(error)) throw error;
