@@ -1114,6 +1114,7 @@ create table assets (
   deleted_by_user_ref bigint,
   exposure text not null default 'none'::text,
   origin_peer_id uuid,
+  visible_until timestamp(3) with time zone,
   constraint assets_pkey PRIMARY KEY (id),
   constraint assets_asset_type_fkey FOREIGN KEY (asset_type) REFERENCES asset_types(ref),
   constraint assets_file_hash_fkey FOREIGN KEY (file_hash) REFERENCES files(hash),
@@ -1239,6 +1240,7 @@ create table collection_shares (
   collection_id uuid not null,
   user_ref bigint not null,
   created_at timestamp(3) with time zone not null default now(),
+  expires_at timestamp(3) with time zone,
   constraint collection_shares_pkey PRIMARY KEY (collection_id, user_ref),
   constraint collection_shares_collection_id_fkey FOREIGN KEY (collection_id) REFERENCES collections(id) ON DELETE CASCADE,
   constraint collection_shares_user_ref_fkey FOREIGN KEY (user_ref) REFERENCES users(ref) ON DELETE CASCADE
@@ -1262,6 +1264,7 @@ create table collections (
   deleted_reason text,
   deleted_by_user_ref bigint,
   origin_peer_id uuid,
+  visible_until timestamp(3) with time zone,
   constraint collections_pkey PRIMARY KEY (id),
   constraint collections_origin_peer_id_fkey FOREIGN KEY (origin_peer_id) REFERENCES federation_peers(id),
   constraint collections_check CHECK (((cover_focal_x IS NULL) = (cover_focal_y IS NULL))),
@@ -1914,13 +1917,16 @@ create table notifications (
   created_at timestamp(3) with time zone not null default now(),
   happened_at timestamp(3) with time zone not null default now(),
   read_at timestamp(3) with time zone,
+  team_id uuid,
+  member_user_ref bigint,
   constraint notifications_pkey PRIMARY KEY (id),
   constraint notifications_comment_id_fkey FOREIGN KEY (comment_id) REFERENCES comments(id) ON DELETE CASCADE,
   constraint notifications_post_id_fkey FOREIGN KEY (post_id) REFERENCES posts(id) ON DELETE CASCADE,
   constraint notifications_request_id_fkey FOREIGN KEY (request_id) REFERENCES resource_requests(id) ON DELETE CASCADE,
+  constraint notifications_team_id_fkey FOREIGN KEY (team_id) REFERENCES teams(id) ON DELETE CASCADE,
   constraint notifications_user_ref_fkey FOREIGN KEY (user_ref) REFERENCES users(ref) ON DELETE CASCADE,
   constraint notifications_check CHECK (((kind = 'like'::text) = (act IS NULL))),
-  constraint notifications_kind_check CHECK ((kind = ANY (ARRAY['request_received'::text, 'request_decided'::text, 'comment'::text, 'reply'::text, 'watched_comment'::text, 'like'::text, 'follow'::text, 'mention'::text]))),
+  constraint notifications_kind_check CHECK ((kind = ANY (ARRAY['request_received'::text, 'request_decided'::text, 'comment'::text, 'reply'::text, 'watched_comment'::text, 'like'::text, 'follow'::text, 'mention'::text, 'team_member_added'::text]))),
   constraint notifications_mail_check CHECK ((mail = ANY (ARRAY['off'::text, 'now'::text, 'digest'::text])))
 );
 CREATE INDEX notifications_age ON public.notifications USING btree (happened_at);
@@ -1931,6 +1937,7 @@ CREATE INDEX notifications_list ON public.notifications USING btree (user_ref, h
 CREATE UNIQUE INDEX notifications_once ON public.notifications USING btree (user_ref, act) WHERE (act IS NOT NULL);
 CREATE INDEX notifications_post ON public.notifications USING btree (post_id) WHERE (post_id IS NOT NULL);
 CREATE INDEX notifications_request ON public.notifications USING btree (request_id) WHERE (request_id IS NOT NULL);
+CREATE INDEX notifications_team ON public.notifications USING btree (team_id) WHERE (team_id IS NOT NULL);
 CREATE INDEX notifications_unread ON public.notifications USING btree (user_ref, happened_at DESC, id DESC) WHERE (in_app AND (read_at IS NULL));
 
 create table notified_likes (
@@ -2007,6 +2014,7 @@ create table post_shares (
   post_id uuid not null,
   user_ref bigint not null,
   created_at timestamp(3) with time zone not null default now(),
+  expires_at timestamp(3) with time zone,
   constraint post_shares_pkey PRIMARY KEY (post_id, user_ref),
   constraint post_shares_post_id_fkey FOREIGN KEY (post_id) REFERENCES posts(id) ON DELETE CASCADE,
   constraint post_shares_user_ref_fkey FOREIGN KEY (user_ref) REFERENCES users(ref) ON DELETE CASCADE
@@ -2053,6 +2061,7 @@ create table posts (
   origin_peer_id uuid,
   remote_visibility text,
   remote_comments boolean,
+  visible_until timestamp(3) with time zone,
   constraint posts_pkey PRIMARY KEY (id),
   constraint posts_cover_thumbnail_asset_id_fkey FOREIGN KEY (cover_thumbnail_asset_id) REFERENCES assets(id) ON DELETE SET NULL,
   constraint posts_origin_peer_id_fkey FOREIGN KEY (origin_peer_id) REFERENCES federation_peers(id),

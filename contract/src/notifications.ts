@@ -13,6 +13,7 @@ export const notificationKinds = [
   'like',
   'follow',
   'mention',
+  'team_member_added',
 ] as const;
 export type NotificationKind = (typeof notificationKinds)[number];
 
@@ -26,6 +27,9 @@ export const Notification = closed({
   actor: Type.Optional(PostAuthor),
   actor_count: Count,
   post: Type.Optional(Titled),
+  /** The team, and the account that was added to it. */
+  team: Type.Optional(closed({ id: Uuid, name: Type.String() })),
+  member: Type.Optional(PostAuthor),
   comment: Type.Optional(closed({ id: Uuid, parent_id: nullable(Uuid), excerpt: Type.String() })),
   request: Type.Optional(
     closed({
@@ -156,6 +160,7 @@ const kindMembers = {
   like: NotificationChoice,
   follow: NotificationChoice,
   mention: NotificationChoice,
+  team_member_added: NotificationChoice,
 };
 
 /** The notification preferences of an account, with defaults for everything it has not set. */

@@ -148,7 +148,7 @@ export const addTeamMember = operation({
   tag: 'Teams',
   summary: 'Add a member to a team',
   description:
-    'Idempotent. Needs `teams.write` globally, for this team or for an ancestor. Returns 403 to callers who add themselves.',
+    'Idempotent. Needs `teams.write` globally, for this team or for an ancestor. Returns 403 to callers who add themselves. The members are notified.',
   door: 'signedIn',
   scope: 'admin',
   whileImpersonating: 'refused',
@@ -208,7 +208,8 @@ export const addTeamParent = operation({
   path: '/teams/{id}/parents/{parent_id}',
   tag: 'Teams',
   summary: 'Put a team below another',
-  description: 'Idempotent. Returns 400 for a cycle and for a graph of more than 20 levels.',
+  description:
+    'Idempotent. Returns 400 for a cycle and for a graph of more than 20 levels, and 403 if it would open files of the teams above that the caller may not read, or give capabilities in the team that the caller lacks.',
   door: { holds: 'teams.write' },
   scope: 'admin',
   whileImpersonating: 'refused',
@@ -223,7 +224,8 @@ export const removeTeamParent = operation({
   path: '/teams/{id}/parents/{parent_id}',
   tag: 'Teams',
   summary: 'Remove a parent of a team',
-  description: 'Idempotent. Grants for the parent no longer reach the team.',
+  description:
+    'Idempotent. Grants and revokes for the parent no longer reach the team. Returns 403 if that gives capabilities that the caller lacks.',
   door: { holds: 'teams.write' },
   scope: 'admin',
   whileImpersonating: 'refused',

@@ -6,17 +6,20 @@ import { liveComment } from './comments.ts';
 import { disclosedIdentity } from './identities.ts';
 import { readablePosts } from './posts.ts';
 import { decidableRequests } from './requests.ts';
+import { ownTeam } from './teams.ts';
 
 /**
  * Which notifications an account sees. Each read checks the targets of a notification against the recipient's current
  * rights, so that lists, counts and mail agree with the pages. Refers to `notifications n` with `posts p`, `comments
- * c`, `resource_requests q` and the actor `users au`, each looked up per row, because with plain joins PostgreSQL
+ * c`, `resource_requests q`, `teams t`, its new member `users mu` and the actor `users au`, each looked up per row, because with plain joins PostgreSQL
  * hashed every post and comment to count the notifications of one account.
  */
 export const notificationTargets: RawBuilder<unknown> = sql`
   left join lateral (select * from posts p where p.id = n.post_id offset 0) p on true
   left join lateral (select * from comments c where c.id = n.comment_id offset 0) c on true
   left join lateral (select * from resource_requests q where q.id = n.request_id offset 0) q on true
+  left join lateral (select * from teams t where t.id = n.team_id offset 0) t on true
+  left join lateral (select * from users mu where mu.ref = n.member_user_ref offset 0) mu on true
   left join lateral (select * from users au where au.ref = n.actor_user_ref offset 0) au on true`;
 
 /** Likes in a notification that still exist: `notified_likes nl`, `post_likes k`. */
@@ -31,6 +34,8 @@ export function visibleNotifications(caller: SignedIn): RawBuilder<boolean> {
     when 'request_decided' then q.requester_user_ref = ${caller.ref}
     when 'follow' then ${disclosedIdentity(caller, 'au')} and exists (select from user_follows f
       where f.follower_user_ref = n.actor_user_ref and f.followed_user_ref = n.user_ref)
+    when 'team_member_added' then ${ownTeam} and ${disclosedIdentity(caller, 'mu')} and exists (
+      select from team_members tm where tm.team_id = n.team_id and tm.user_ref = n.user_ref)
     when 'like' then ${readablePosts(caller)} and exists (select from ${existingLikes})
     else ${readablePosts(caller)} and (n.comment_id is null or ${liveComment}) end) is true)`;
 }

@@ -15,6 +15,7 @@ export const defaultKinds: Readonly<Record<NotificationKind, NotificationChoice>
   like: { in_app: true, mail: 'off' },
   follow: { in_app: true, mail: 'off' },
   mention: { in_app: true, mail: 'now' },
+  team_member_added: { in_app: true, mail: 'digest' },
 };
 
 export const defaultDigest: NotificationPreferences['digest'] = {

@@ -6,5 +6,7 @@ export type DomainEvent =
   | { what: 'post'; post: string; actor: number }
   | { what: 'like'; post: string; actor: number }
   | { what: 'follow'; actor: number; followed: number }
+  /** `at`: when the member joined, since they may leave and join again. */
+  | { what: 'member'; team: string; member: number; actor: number; at: string }
   | { what: 'request'; request: string; actor: number }
   | { what: 'decision'; request: string; actor: number };

@@ -28,6 +28,9 @@ interface Row {
   parent_id: string | null;
   excerpt: string | null;
   request_id: string | null;
+  team_id: string | null;
+  team_name: string | null;
+  member: PostAuthor | null;
   target_kind: 'asset' | 'post' | 'collection' | null;
   target_id: string | null;
   requested_capability: string | null;
@@ -55,6 +58,8 @@ function show(row: Row): Notification {
     ...(row.comment_id === null
       ? {}
       : { comment: { id: row.comment_id, parent_id: row.parent_id, excerpt: row.excerpt ?? '' } }),
+    ...(row.team_id === null ? {} : { team: { id: row.team_id, name: row.team_name ?? '' } }),
+    ...(row.team_id === null || row.member === null ? {} : { member: row.member }),
     ...requestOf(row),
     read: row.read,
     happened_at: row.happened_at,
@@ -78,6 +83,7 @@ export async function showNotifications(
         select count(*) from (select from ${existingLikes} limit ${MOST_ACTORS}) x) else 1 end as actor_count,
       n.post_id, p.title as post_title, n.comment_id, c.parent_id, left(c.body, ${EXCERPT}) as excerpt,
       n.request_id, q.target_kind, q.target_id, q.requested_capability, q.state,
+      n.team_id, t.name as team_name, ${identityJson(caller, 'mu')} as member,
       ${requestTitle(caller)} as request_title, n.read_at is not null as read, n.happened_at
     from notifications n ${notificationTargets}
     where ${visibleNotifications(caller)} and ${which} ${rest}`.execute(db);

@@ -12,7 +12,7 @@ function whatIsAsked(code: string | undefined, asked: string): string {
 
 /** Returns a notification as a sentence, from what its recipient may see. */
 export function sentenceOf(notification: Notification): string {
-  const { kind, actor, actor_count, post, request } = notification;
+  const { kind, actor, actor_count, post, request, team, member } = notification;
   const who = actor?.display_name ?? 'Someone';
   const title = post?.title.trim() ? `“${post.title.trim()}”` : 'a post';
   const kindOfThing = { asset: 'an asset', post: 'a post', collection: 'a collection' }[
@@ -34,6 +34,8 @@ export function sentenceOf(notification: Notification): string {
       return `${who} mentioned you in ${title}`;
     case 'follow':
       return `${who} started following you`;
+    case 'team_member_added':
+      return `${who} added ${member?.display_name ?? 'someone'} to the team ${team?.name ?? ''}`.trimEnd();
     case 'like': {
       const others = actor_count - 1;
       const all = others < 1 ? who : `${who} and ${others} other${others === 1 ? '' : 's'}`;
@@ -44,11 +46,12 @@ export function sentenceOf(notification: Notification): string {
 
 /** Returns the path of its target, below the library's public address; null without one. */
 function linkOf(notification: Notification, baseUrl: string | null): string | null {
-  const { post, comment, request, actor, kind } = notification;
+  const { post, comment, request, actor, team, kind } = notification;
   if (baseUrl === null) return null;
   if (post !== undefined)
     return `${baseUrl}/posts/${post.id}${comment === undefined ? '' : `#comment-${comment.id}`}`;
   if (request !== undefined) return `${baseUrl}/requests`;
+  if (team !== undefined) return `${baseUrl}/teams/${team.id}`;
   return kind === 'follow' && actor !== undefined
     ? `${baseUrl}/users/${encodeURIComponent(actor.username)}`
     : `${baseUrl}/notifications`;

@@ -13,7 +13,7 @@ import { checkMayGive } from '../access/accounts.ts';
 import { administered } from '../access/administered.ts';
 import type { SignedIn } from '../access/caller.ts';
 import { loadCapabilities } from '../access/capabilities.ts';
-import { ownTeam } from '../access/teams.ts';
+import { checkReadsUpTo, ownTeam } from '../access/teams.ts';
 import { recordEvent } from '../audit/record.ts';
 import { handle } from '../handle.ts';
 import type { Database, Tx } from '../platform/database/pool.ts';
@@ -107,6 +107,9 @@ async function put(db: Database, kind: Kind, asked: SignedIn, userRef: number, c
     const { ref } = await administered(tx, caller, userRef);
     checkMayGive(caller, [change.capability]);
     await checkTeam(tx, teamId);
+    // ASSET-4: limited to a team, it opens files that it does not open everywhere.
+    if (kind === grants && teamId !== null && change.capability === 'teams.write' && ref === caller.ref)
+      await checkReadsUpTo(tx, caller, teamId);
     const { rows } = await sql<CapabilityRecord & { created: boolean }>`
       insert into ${kind.table} as r (user_ref, capability, team_id, note, ${kind.by}, expires_at)
       values (${ref}, ${change.capability}, ${teamId}, ${change.note ?? null}, ${caller.ref}, ${expiresAt})

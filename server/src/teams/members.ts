@@ -3,10 +3,11 @@ import { addTeamMember, listTeamMembers, removeTeamMember } from '@vitrine/contr
 import { sql } from 'kysely';
 import { identityJson } from '../access/identities.ts';
 import { checkUser } from '../access/known-accounts.ts';
-import { shownTeams } from '../access/teams.ts';
+import { checkMayAddMember, shownTeams } from '../access/teams.ts';
 import { recordEvent } from '../audit/record.ts';
 import { refreshTeamAudience } from '../federation/audience/refresh.ts';
 import { handle } from '../handle.ts';
+import { enqueue } from '../job-table.ts';
 import { readRefCursor, refCursorAfter } from '../platform/http/cursor.ts';
 import { cutPage, DEFAULT_LIMIT } from '../platform/http/page.ts';
 import { notFound } from '../platform/http/refuse.ts';
@@ -34,24 +35,32 @@ export const list = handle(listTeamMembers, async ({ db }, { caller, params, que
   return { status: 200, body: cutPage(shown, limit, (last) => refCursorAfter(last.user_ref)) };
 });
 
-/** Idempotent. */
+/** Idempotent. The members are notified, since the new one reads what they share with the team (TEAM-9). */
 export const add = handle(addTeamMember, async ({ db }, { caller, params }) => {
   await db.transaction().execute(async (tx) => {
     await lockTeam(tx, caller, params.id);
+    checkMayAddMember(caller, params.user_ref);
     await checkUser(tx, params.user_ref);
     const inserted = await tx
       .insertInto('team_members')
       .values({ team_id: params.id, user_ref: params.user_ref })
       .onConflict((conflict) => conflict.doNothing())
-      .returning('user_ref')
-      .execute();
-    if (inserted.length === 0) return;
+      .returning('created_at')
+      .executeTakeFirst();
+    if (inserted === undefined) return;
     await refreshTeamAudience(tx, params.id);
     await recordEvent(tx, caller, {
       event: 'team.member.added',
       subjectUserRef: params.user_ref,
       target: { kind: 'team', id: params.id },
     });
+    const joined = { team: params.id, member: params.user_ref, at: inserted.created_at };
+    await enqueue(
+      tx,
+      'announce',
+      { what: 'member', actor: caller.ref, ...joined },
+      { key: `announce:member:${Object.values(joined).join(':')}` },
+    );
   });
   return { status: 204 };
 });

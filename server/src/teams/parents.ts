@@ -1,7 +1,7 @@
 import { addTeamParent, removeTeamParent } from '@vitrine/contract/teams';
 import { sql } from 'kysely';
 import pg from 'pg';
-import { ownTeam } from '../access/teams.ts';
+import { checkMayPutBelow, checkMayTakeOut, ownTeam, teamsUpTo } from '../access/teams.ts';
 import { recordEvent } from '../audit/record.ts';
 import { handle } from '../handle.ts';
 import type { Tx } from '../platform/database/pool.ts';
@@ -42,6 +42,7 @@ export const add = handle(addTeamParent, async ({ db }, { caller, params }) => {
     await db.transaction().execute(async (tx) => {
       await sql`select pg_advisory_xact_lock(${CLOSURE_LOCK})`.execute(tx);
       await checkTeams(tx, [params.id, params.parent_id]);
+      const before = await teamsUpTo(tx, params.id);
       const inserted = await tx
         .insertInto('team_parents')
         .values({ team_id: params.id, parent_id: params.parent_id })
@@ -51,6 +52,7 @@ export const add = handle(addTeamParent, async ({ db }, { caller, params }) => {
       if (inserted.length === 0) return;
       if ((await depthThrough(tx, params.id)) > DEEPEST)
         throw refuse(400, `teams are at most ${DEEPEST} deep`);
+      await checkMayPutBelow(tx, caller, { team: params.id, parent: params.parent_id, before });
       await recordEvent(tx, caller, {
         event: 'team.parent.added',
         target: { kind: 'team', id: params.id },
@@ -67,12 +69,15 @@ export const add = handle(addTeamParent, async ({ db }, { caller, params }) => {
 
 export const remove = handle(removeTeamParent, async ({ db }, { caller, params }) => {
   await db.transaction().execute(async (tx) => {
+    await sql`select pg_advisory_xact_lock(${CLOSURE_LOCK})`.execute(tx);
+    const before = await teamsUpTo(tx, params.id);
     const { numDeletedRows } = await tx
       .deleteFrom('team_parents')
       .where('team_id', '=', params.id)
       .where('parent_id', '=', params.parent_id)
       .executeTakeFirst();
     if (numDeletedRows === 0n) throw notFound();
+    await checkMayTakeOut(tx, caller, { team: params.id, before });
     await recordEvent(tx, caller, {
       event: 'team.parent.removed',
       target: { kind: 'team', id: params.id },

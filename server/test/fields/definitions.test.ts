@@ -11,7 +11,7 @@ import { change, define, notChanged, notDefined } from './define.ts';
 
 const library = await openLibrary();
 const editor = await library.join('editor');
-await grant(library, editor, 'fields.admin');
+await grant(library, editor, ['fields.admin', 'users.read']);
 const stranger = await library.join('stranger');
 /** The fields that mirror a column of assets. */
 const mirrors = (await stranger.ok('listFields')).items;

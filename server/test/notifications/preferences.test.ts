@@ -19,6 +19,7 @@ describe('notification preferences', () => {
         like: { in_app: true, mail: 'off' },
         follow: { in_app: true, mail: 'off' },
         mention: { in_app: true, mail: 'now' },
+        team_member_added: { in_app: true, mail: 'digest' },
       },
       digest: { every: 'day', hour: 8, weekday: 1, time_zone: 'UTC' },
     });

@@ -91,7 +91,7 @@ describe('PUT /teams/{id}/hero', () => {
     const draft = await picture();
     await owner.ok('updateAsset', { params: { id: draft }, body: { status: 'draft' } });
     const below = await addTeam(library, 'posters', [owner]);
-    await writer.ok('addTeamParent', { params: { id: below, parent_id: team } });
+    await library.deps.db.insertInto('team_parents').values({ team_id: below, parent_id: team }).execute();
     for (const asset_id of [draft, await picture(below), nowhere])
       expect(await refusal(asset_id)).toEqual({ status: 404, error: 'no public asset of this team' });
     await expectTold(hero);

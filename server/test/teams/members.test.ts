@@ -13,7 +13,7 @@ let made = 0;
 const library = await openLibrary();
 const root = await library.join('root', 'admin');
 const writer = await library.join('writer');
-await grant(library, writer, 'teams.write');
+await grant(library, writer, ['teams.write', 'content.read.all']);
 const [ann, ben] = await library.joinAll('ann', 'ben');
 
 const newTeam = async (members: readonly Account[] = []) => {
@@ -61,6 +61,33 @@ describe('PUT /teams/{id}/members/{user_ref}', () => {
     });
     expect(await refsOf(id)).toEqual([ben.ref]);
   });
+});
+
+// TEAM-9, NOTICE-18
+test('the members of a team are notified of a new one, and so is the new one', async () => {
+  const [cleo, dana] = await library.joinAll('cleo', 'dana');
+  const id = await newTeam([cleo]);
+  const news = async (who: Visitor) => {
+    await library.runJobs();
+    return (await who.ok('listNotifications')).items;
+  };
+  await writer.ok('addTeamMember', { params: { id, user_ref: dana.ref } });
+  const { name } = await ann.ok('getTeam', { params: { id } });
+  for (const who of [cleo, dana])
+    expect(await news(who)).toMatchObject([
+      {
+        kind: 'team_member_added',
+        actor: { username: 'writer' },
+        member: { username: 'dana' },
+        team: { id, name },
+      },
+    ]);
+  expect(await news(writer)).toEqual([]);
+  // Somebody who leaves and comes back is announced again; those who left are told nothing any more.
+  await dana.status('DELETE', `/teams/${id}/members/${dana.ref}`);
+  expect(await news(dana)).toEqual([]);
+  await writer.ok('addTeamMember', { params: { id, user_ref: dana.ref } });
+  expect(await news(cleo)).toHaveLength(2);
 });
 
 // TEAM-9

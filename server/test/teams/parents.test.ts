@@ -11,7 +11,7 @@ const library = await openLibrary();
 const { db } = library.deps;
 const root = await library.join('root', 'admin');
 const writer = await library.join('writer');
-await grant(library, writer, 'teams.write');
+await grant(library, writer, ['teams.write', 'content.read.all']);
 const reader = await library.join('reader', 'viewer');
 
 const newTeam = (name = 'team') => {

@@ -9,6 +9,7 @@ import {
   updateField,
 } from '@vitrine/contract/fields';
 import { sql } from 'kysely';
+import { checkMayGive } from '../../access/accounts.ts';
 import type { SignedIn } from '../../access/caller.ts';
 import { recordEvent } from '../../audit/record.ts';
 import type { Deps } from '../../deps.ts';
@@ -203,6 +204,14 @@ function after(body: FieldUpdate, before: LockedField): LockedField {
   };
 }
 
+/** Throws 403 when a capability that the caller lacks would no longer protect the field's values (FIELD-10). */
+function checkMayOpen(caller: SignedIn, before: LockedField, field: LockedField): void {
+  for (const property of ['read_capability', 'write_capability'] as const) {
+    const code = before[property];
+    if (code !== null && code !== field[property]) checkMayGive(caller, [code]);
+  }
+}
+
 /** The properties that decide whose searches find the field's words. */
 const gates = ['read_capability', 'status', 'applies_to'] as const;
 
@@ -236,6 +245,7 @@ export async function changeDefinition(
   const options = body.options == null ? null : readOptions(field.type, body.options);
   if (options !== null) field.options = options.rest;
   checkFlags(field);
+  checkMayOpen(caller, before, field);
   if (body.applies_to != null) await checkTypes(tx, field);
   if (body.deprecated_replacement_id != null) await checkReplacement(tx, field);
   if (body.display_condition != null) await checkGivenCondition(tx, field);

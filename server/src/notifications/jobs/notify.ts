@@ -21,6 +21,8 @@ interface Notice {
   post?: string;
   comment?: string;
   request?: string;
+  team?: string;
+  member?: number;
   /** When it happened, if earlier than now. */
   at?: string;
   /** Rows of `user_ref`, few enough for one statement. */
@@ -53,13 +55,14 @@ interface Progress {
  */
 async function notify(db: Database, act: string, notice: Notice): Promise<Progress> {
   const { kind, actor, post = null, comment = null, request = null, at = null, recipients } = notice;
+  const { team = null, member = null } = notice;
   const { rows } = await sql<Progress>`
     with recipients as materialized (${recipients}),
     notified as (
-      insert into notifications (user_ref, kind, act, actor_user_ref, post_id, comment_id, request_id, happened_at,
-        in_app, mail)
-      select w.user_ref, ${kind}, ${act}, ${actor}, ${post}::uuid, ${comment}::uuid, ${request}::uuid,
-        coalesce(${at}::timestamptz, now()), w.in_app, w.mail
+      insert into notifications (user_ref, kind, act, actor_user_ref, post_id, comment_id, request_id, team_id,
+        member_user_ref, happened_at, in_app, mail)
+      select w.user_ref, ${kind}, ${act}, ${actor}, ${post}::uuid, ${comment}::uuid, ${request}::uuid, ${team}::uuid,
+        ${member}::bigint, coalesce(${at}::timestamptz, now()), w.in_app, w.mail
       from (${recipientsOfKind(kind, actor)}) w
       on conflict (user_ref, act) where act is not null do nothing
       returning id, user_ref, in_app, mail, true as fresh),
@@ -141,6 +144,26 @@ async function notifyOfPost(db: Database, id: string, actor: number): Promise<vo
   await notify(db, `post:${id}`, { kind: 'mention', actor, post: id, recipients });
 }
 
+/** Notifies the members of a team, the new one among them, of a member that was added (TEAM-9). */
+async function notifyOfMember(
+  db: Database,
+  { team, member, actor, at }: Extract<DomainEvent, { what: 'member' }>,
+): Promise<void> {
+  for (let after: number | null = 0; after !== null; ) {
+    const recipients = sql`select tm.user_ref from team_members tm
+      where tm.team_id = ${team} and tm.user_ref > ${after} order by tm.user_ref limit ${CHUNK}`;
+    const { seen, last }: Progress = await notify(db, `member:${team}:${member}:${at}`, {
+      kind: 'team_member_added',
+      actor,
+      team,
+      member,
+      at,
+      recipients,
+    });
+    after = seen === CHUNK ? last : null;
+  }
+}
+
 /** Adds a like to the unread notification of its post, or creates one; the same like notifies only once. */
 async function notifyOfLike(db: Database, post: string, actor: number): Promise<void> {
   await sql`
@@ -177,6 +200,8 @@ export async function notifyOf(db: Database, event: DomainEvent): Promise<void> 
       await notify(db, `follow:${actor}`, { kind: 'follow', actor, recipients: accounts([followed]) });
       return;
     }
+    case 'member':
+      return notifyOfMember(db, event);
     case 'request': {
       const { request, actor } = event;
       const recipients = accounts(await decidersOf(db, request));

@@ -152,6 +152,7 @@ interface AssetsTable {
   deleted_by_user_ref: number | null;
   exposure: Generated<'none' | 'narrow' | 'org-only' | 'public'>;
   origin_peer_id: string | null;
+  visible_until: string | null;
 }
 
 interface AuditEventsTable {
@@ -205,6 +206,7 @@ interface CollectionSharesTable {
   collection_id: string;
   user_ref: number;
   created_at: Generated<string>;
+  expires_at: string | null;
 }
 
 interface CollectionsTable {
@@ -224,6 +226,7 @@ interface CollectionsTable {
   deleted_reason: string | null;
   deleted_by_user_ref: number | null;
   origin_peer_id: string | null;
+  visible_until: string | null;
 }
 
 interface CommentLikesTable {
@@ -649,7 +652,8 @@ interface NotificationsTable {
     | 'watched_comment'
     | 'like'
     | 'follow'
-    | 'mention';
+    | 'mention'
+    | 'team_member_added';
   act: string | null;
   actor_user_ref: number | null;
   post_id: string | null;
@@ -661,6 +665,8 @@ interface NotificationsTable {
   created_at: Generated<string>;
   happened_at: Generated<string>;
   read_at: string | null;
+  team_id: string | null;
+  member_user_ref: number | null;
 }
 
 interface NotifiedLikesTable {
@@ -706,6 +712,7 @@ interface PostSharesTable {
   post_id: string;
   user_ref: number;
   created_at: Generated<string>;
+  expires_at: string | null;
 }
 
 interface PostWatchesTable {
@@ -744,6 +751,7 @@ interface PostsTable {
   origin_peer_id: string | null;
   remote_visibility: string | null;
   remote_comments: boolean | null;
+  visible_until: string | null;
 }
 
 interface RateBudgetsTable {

@@ -24,6 +24,11 @@ export const kindWords: readonly {
     label: 'Comments on posts you watch',
     hint: 'You watch a post after commenting on it or pressing Watch.',
   },
+  {
+    kind: 'team_member_added',
+    label: 'New members of your teams',
+    hint: 'Someone adds a person, or you, to a team you belong to.',
+  },
   { kind: 'follow', label: 'Followers', hint: 'Someone starts following you.' },
   { kind: 'like', label: 'Likes', hint: 'Someone likes your post. Several likes are combined.' },
 ];

@@ -31,7 +31,7 @@ const decided: Readonly<Record<string, string>> = {
 
 /** Describes a notification in a sentence, using only what its recipient may see. */
 export function sentenceOf(notification: Notification): Piece[] {
-  const { kind, actor, actor_count, post, request } = notification;
+  const { kind, actor, actor_count, post, request, team, member } = notification;
   const who = actor === undefined ? plain('Someone') : strong(actor.display_name);
   const title = titleOf(post?.title, 'a post');
   const own = titleOf(post?.title, 'without a title');
@@ -58,6 +58,14 @@ export function sentenceOf(notification: Notification): Piece[] {
       return [who, plain(' mentioned you in '), title];
     case 'follow':
       return [who, plain(' started following you')];
+    case 'team_member_added':
+      return [
+        who,
+        plain(' added '),
+        member === undefined ? plain('someone') : strong(member.display_name),
+        plain(' to the team '),
+        strong(team?.name ?? ''),
+      ];
     case 'like': {
       const others = actor_count - 1;
       const more = others < 1 ? [] : [plain(` and ${others === 1 ? 'one other' : `${others} others`}`)];
@@ -68,11 +76,12 @@ export function sentenceOf(notification: Notification): Piece[] {
 
 /** Returns the address of a notification. `decidesAll`: whether the reader has a queue with everyone's requests. */
 export function placeOf(notification: Notification, decidesAll = false): string {
-  const { kind, post, comment, request, actor } = notification;
+  const { kind, post, comment, request, actor, team } = notification;
   if (post !== undefined) return `/posts/${post.id}${comment === undefined ? '' : `#comment-${comment.id}`}`;
   if (request !== undefined || kind === 'request_received' || kind === 'request_decided') {
     return queueAddress(kind === 'request_decided' ? 'mine' : decidesAll ? 'all' : 'incoming', '');
   }
+  if (team !== undefined) return `/teams/${team.id}`;
   return actor === undefined ? '/notifications' : userPage(actor);
 }
 
