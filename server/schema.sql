@@ -2282,6 +2282,7 @@ create table subtitles (
   source_format text not null,
   confidence double precision not null,
   created_at timestamp(3) with time zone not null default now(),
+  embedded boolean not null default false,
   constraint subtitles_pkey PRIMARY KEY (asset_id, lang),
   constraint subtitles_asset_id_fkey FOREIGN KEY (asset_id) REFERENCES assets(id) ON DELETE CASCADE,
   constraint subtitles_confidence_check CHECK (((confidence >= (0)::double precision) AND (confidence <= (1)::double precision))),

@@ -64,6 +64,22 @@ export async function storeFile(tx: Tx, storage: Storage, received: Received): P
     .execute();
 }
 
+/** Gives a new asset the subtitles inside its bytes, which another asset of the same bytes has (SUBTITLE-9). */
+async function copyEmbedded(tx: Tx, id: string, hash: string): Promise<void> {
+  const embedded = sql`from subtitles s join assets a on a.id = s.asset_id
+    where a.file_hash = ${hash} and a.id <> ${id} and s.embedded`;
+  const { rows } = await sql<{
+    file_hash: string;
+  }>`select distinct s.file_hash ${embedded} order by 1`.execute(tx);
+  // Keeps the bytes from being released at the same time.
+  for (const row of rows) await lockFile(tx, row.file_hash);
+  if (rows.length === 0) return;
+  await sql`
+    insert into subtitles (asset_id, lang, label, file_hash, size_bytes, source_format, confidence, embedded)
+    select distinct on (s.lang) ${id}::uuid, s.lang, s.label, s.file_hash, s.size_bytes, s.source_format,
+      s.confidence, true ${embedded} order by s.lang, s.created_at`.execute(tx);
+}
+
 export interface NewAsset {
   ownerRef: number;
   /** The ladder's keys: bytes that were rendered for another asset are not rendered again. */
@@ -136,6 +152,7 @@ export async function insertAsset(tx: Tx, asset: NewAsset): Promise<string> {
   }
   await seedValues(tx, { kind: 'asset', id: row.id }, asset.ownerRef, asset.given ?? null);
   if (waits) await enqueueRender(tx, asset);
+  else await copyEmbedded(tx, row.id, asset.hash);
   await enqueueExtract(tx, { hash: asset.hash, asset: row.id, ownerRef: asset.ownerRef });
   return row.id;
 }

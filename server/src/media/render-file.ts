@@ -56,8 +56,16 @@ export async function renderFile(
     await requireRoomIn(outDir);
     return { ...nothing, ladder: { outcome: 'broken', reason: error.message, ...detailOf(error) } };
   }
-  const { picture, reason = 'nothing to draw', shape = {}, extras = [], facts = {}, text = null } = still;
-  const made = { extras, facts, text };
+  const {
+    picture,
+    reason = 'nothing to draw',
+    shape = {},
+    extras = [],
+    facts = {},
+    text = null,
+    subtitles = [],
+  } = still;
+  const made = { extras, facts, text, ...(subtitles.length > 0 ? { subtitles } : {}) };
   if (picture === null) return { ...made, ladder: { outcome: 'unsupported', reason }, exif: {} };
   report(STILL_PART);
   const ladder = await drawLadder(picture, rungs, outDir);

@@ -93,7 +93,7 @@ export async function storeSubtitles(
     insert into subtitles as s (asset_id, lang, label, file_hash, size_bytes, source_format, confidence)
     values (${assetId}, ${lang}, ${label}, ${hash}, ${sizeBytes}, ${format}, ${confidence})
     on conflict (asset_id, lang) do update set label = excluded.label, file_hash = excluded.file_hash,
-      size_bytes = excluded.size_bytes, source_format = excluded.source_format, confidence = excluded.confidence
+      size_bytes = excluded.size_bytes, source_format = excluded.source_format, confidence = excluded.confidence, embedded = false
     returning ${trackJson} as shown`.execute(tx);
   const shown = rows[0]?.shown;
   if (shown === undefined) throw new Error('the subtitles were not written');

@@ -1,4 +1,4 @@
-import { truncate } from 'node:fs/promises';
+import { readFile, truncate } from 'node:fs/promises';
 import type { SubtitleTrack } from '@vitrine/contract/assets';
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
@@ -234,4 +234,30 @@ test('an uploaded sidecar becomes a track of the owner’s video of the same nam
   // The others are ordinary files.
   expect(files.map(({ restricted }) => restricted)).toEqual([false, false, false, false, false]);
   expect([await tracksOf(foreign), await tracksOf(old)]).toEqual([[], []]);
+});
+
+// SUBTITLE-9
+test('subtitles inside a film are tracks of every asset of the same bytes, until they are replaced', async () => {
+  const bytes = Uint8Array.from(await readFile(new URL('../media/files/subtitles.mkv', import.meta.url)));
+  const film = await upload(mara, bytes, {}, 'film.mkv');
+  await put(mara, film, 'de', form(srt('Känguru')));
+  await library.runJobs();
+  expect((await tracksOf(film)).map(({ lang, source_format }) => [lang, source_format])).toEqual([
+    ['de', 'srt'],
+    ['en', 'srt'],
+  ]);
+  expect((await read(mara, film, 'en')).text).toContain('Embedded wallaby');
+
+  await put(mara, film, 'en', form(srt('My wallaby')));
+  const copy = await upload(mara, bytes, {}, 'copy.mkv');
+  expect((await tracksOf(copy)).map(({ lang }) => lang)).toEqual([]);
+  const { id } = film;
+  await mara.ok('deleteSubtitles', { params: { id, lang: 'en' } });
+  await sql`update files set renditions = '{}' where hash = ${film.file_hash}`.execute(db);
+  await mara.ok('reprocessAsset', { params: { id } });
+  await library.runJobs();
+  expect((await tracksOf(copy)).map(({ lang }) => lang)).toEqual(['en']);
+  const third = await upload(mara, bytes, {}, 'third.mkv');
+  expect((await tracksOf(third)).map(({ lang }) => lang)).toEqual(['en']);
+  expect((await read(mara, third, 'en')).text).toContain('Embedded wallaby');
 });

@@ -17,6 +17,7 @@ import { originalKey } from '../../platform/storage/object-key.ts';
 import { hasRoom, isStorageOutage } from '../../platform/storage/room.ts';
 import { DamagedObject, NoSuchObject, type Storage } from '../../platform/storage/storage.ts';
 import { enqueueRender, enqueueTiles, enqueueTranscode, NO_OWNER } from '../decoding-jobs.ts';
+import { keepEmbedded, stageEmbedded } from '../embedded-subtitles.ts';
 import { lockFile } from '../insert.ts';
 import { keepFiles, releaseIfPurged, stageFiles } from '../keep-renditions.ts';
 import { readLadder } from '../previews/ladder.ts';
@@ -222,11 +223,13 @@ export function renderJob(deps: RenderDeps, everyMs?: number): JobHandler<'rende
         ),
       );
       await stageRendering(storage, { hash, version, moment }, rendering);
+      const subtitles = await stageEmbedded(storage, rendering.subtitles ?? []);
       const outcome = rendering.ladder;
       await db.transaction().execute(async (tx) => {
         await lockFile(tx, hash);
         if (await releaseIfPurged(tx, hash)) return;
         await keepRendering(tx, deps, { hash, version, moment }, rendering);
+        await keepEmbedded(tx, storage, hash, subtitles);
         if (isTranscoded(file.mime, rendering.facts) && !(await hasTranscoded(tx, hash)))
           await enqueueTranscode(tx, { hash, owner: owner ?? NO_OWNER });
         if (outcome.outcome === 'rendered' && deps.encoder !== null)

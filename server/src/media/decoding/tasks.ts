@@ -6,6 +6,7 @@ import type { Entry } from '../metadata/fallback-entries.ts';
 import type { RenderOutcome } from '../raster.ts';
 import type { MadeFile, SourceFile } from '../stills/still.ts';
 import type { Conversion } from '../subtitles/convert.ts';
+import type { EmbeddedSubtitles } from '../subtitles/embedded.ts';
 import type { MadeTiles } from '../tiles/make.ts';
 import type { Transcoded } from '../transcode.ts';
 
@@ -18,6 +19,8 @@ export interface Rendering {
   /** Plain text of the file for search; null if it has none. */
   text: string | null;
   exif: ExifSummary;
+  /** Subtitles inside a film. */
+  subtitles?: readonly EmbeddedSubtitles[];
 }
 
 /** The tasks of decoder processes with their inputs and outputs, which are sent as JSON. Paths are absolute. */

@@ -29,6 +29,29 @@ export interface AudioStream {
   codec: string;
 }
 
+export interface SubtitleStream {
+  index: number;
+  codec: string;
+  /** As written in the file; '' if it does not say. */
+  language: string;
+  title: string;
+  /** Forced subtitles translate only what is foreign in the film; SDH is made for people who do not hear it. */
+  kind: 'full' | 'forced' | 'sdh';
+}
+
+/** A packet of a subtitle stream. */
+export interface TimedText {
+  index: number;
+  /** Since the beginning of the film. */
+  startSeconds: number;
+  /** 0 if unknown. */
+  durationSeconds: number;
+  data: Buffer;
+}
+
+/** Limit of all subtitles of a file, in bytes. */
+export const MOST_TEXT_BYTES = 10 * 1024 * 1024;
+
 /** The streams of a file. */
 export interface Probe {
   /** Null if unknown. */
@@ -39,6 +62,7 @@ export interface Probe {
   audio: AudioStream | null;
   /** The first attached picture, such as an album cover. */
   cover: { index: number } | null;
+  subtitles: readonly SubtitleStream[];
 }
 
 /** Selects a frame. */
@@ -105,6 +129,8 @@ export interface Ffmpeg {
   frames(source: Source, stream: VideoStream, request: FramesRequest): AsyncIterable<Buffer>;
   /** Returns the bytes of the attached picture in this stream, in its own format; null if there is none. */
   cover(source: Source, index: number): Promise<Buffer | null>;
+  /** Returns the packets of these subtitle streams. Reads the whole file without decoding it. */
+  texts(source: Source, indices: readonly number[]): Promise<TimedText[]>;
   /** Returns the audio as signed 16-bit mono samples at `SAMPLE_RATE`. */
   samples(source: Source, stream: AudioStream): AsyncIterable<Buffer>;
   /** Encodes a file to several outputs, decoding it once. Passes the number of encoded seconds to `onTime`. */

@@ -5,10 +5,12 @@ import {
   type Ffmpeg,
   type FramesRequest,
   intervalFilter,
+  MOST_TEXT_BYTES,
   type Output,
   type Probe,
   SAMPLE_RATE,
   type Source,
+  type TimedText,
 } from './ffmpeg.ts';
 import { isUnclear, MOST_COUNTED_SECONDS, readStreams, type StreamFacts } from './streams.ts';
 
@@ -169,6 +171,7 @@ export async function packagedFfmpeg(): Promise<Ffmpeg> {
     const isKnown = codecpar.codecId !== av.AV_CODEC_ID_NONE;
     const known = Number(stream.nbFrames);
     const ofStream = stream.sampleAspectRatio;
+    const tags: Record<string, string> = stream.metadata?.getAll() ?? {};
     return {
       index,
       kind: kinds.get(codecpar.codecType) ?? 'other',
@@ -177,6 +180,10 @@ export async function packagedFfmpeg(): Promise<Ffmpeg> {
       disposition: {
         default: stream.hasDisposition(av.AV_DISPOSITION_DEFAULT),
         picture: pictures.some((flag) => stream.hasDisposition(flag)),
+        forced: stream.hasDisposition(av.AV_DISPOSITION_FORCED),
+        hearingImpaired:
+          stream.hasDisposition(av.AV_DISPOSITION_HEARING_IMPAIRED) ||
+          stream.hasDisposition(av.AV_DISPOSITION_CAPTIONS),
         secondary: secondary.some((flag) => stream.hasDisposition(flag)),
       },
       width: codecpar.width,
@@ -193,6 +200,8 @@ export async function packagedFfmpeg(): Promise<Ffmpeg> {
         transfer: codecpar.colorTrc,
         matrix: codecpar.colorSpace,
       },
+      language: tags.language ?? tags.LANGUAGE ?? '',
+      title: tags.title ?? tags.TITLE ?? '',
     };
   }
 
@@ -344,6 +353,28 @@ export async function packagedFfmpeg(): Promise<Ffmpeg> {
           if (packet.data !== null) return Buffer.from(packet.data);
         }
         return null;
+      }),
+    texts: (source, indices) =>
+      withFile(av, source, async (opened) => {
+        const start = Math.max(0, opened.demuxer.startTime);
+        const texts: TimedText[] = [];
+        let length = 0;
+        for (const stream of opened.demuxer.streams) {
+          if (!indices.includes(stream.index)) stream.discard = av.AVDISCARD_ALL;
+        }
+        for await (const packet of packetsOf(opened)) {
+          if (!indices.includes(packet.streamIndex) || packet.data === null || packet.pts < 0n) continue;
+          const { num, den } = opened.stream(packet.streamIndex).timeBase;
+          length += packet.data.length;
+          if (length > MOST_TEXT_BYTES) throw new BrokenFile('its subtitles are too long');
+          texts.push({
+            index: packet.streamIndex,
+            startSeconds: Number(packet.pts) * (num / den) - start,
+            durationSeconds: Number(packet.duration) * (num / den),
+            data: Buffer.from(packet.data),
+          });
+        }
+        return texts;
       }),
     samples: (source, { index }) => monoSamples(source, index),
     encode: (source, probe, outputs, onTime) =>

@@ -1,5 +1,12 @@
 import type { CodePoints } from '../video/colour.ts';
-import { type AudioStream, type Probe, plausibleFrameRate, shownSize, type VideoStream } from './ffmpeg.ts';
+import {
+  type AudioStream,
+  type Probe,
+  plausibleFrameRate,
+  type SubtitleStream,
+  shownSize,
+  type VideoStream,
+} from './ffmpeg.ts';
 
 /** A fraction of FFmpeg; 0/0 or 0/1 if unknown. */
 interface Fraction {
@@ -26,6 +33,8 @@ export interface StreamFacts {
   baseRate: Fraction;
   fieldOrder: 'progressive' | 'interlaced';
   colour: CodePoints;
+  language: string;
+  title: string;
 }
 
 interface Disposition {
@@ -34,6 +43,8 @@ interface Disposition {
   picture: boolean;
   /** Commentaries, and sound made for people who hear or see less. */
   secondary: boolean;
+  forced: boolean;
+  hearingImpaired: boolean;
 }
 
 /** Codecs of pictures. A film may use them, too: many cameras record Motion JPEG. */
@@ -130,6 +141,19 @@ function soundStreamOf({ index, codec }: StreamFacts): AudioStream {
   return { index, codec: codec ?? '' };
 }
 
+function subtitleStreamOf({
+  index,
+  kind,
+  codec,
+  language,
+  title,
+  disposition,
+}: StreamFacts): SubtitleStream[] {
+  if (kind !== 'subtitle' || codec === null) return [];
+  const made = disposition.forced ? 'forced' : disposition.hearingImpaired ? 'sdh' : 'full';
+  return [{ index, codec, language, title, kind: made }];
+}
+
 /** Returns what of a file is shown and played. */
 export function readStreams(streams: readonly StreamFacts[], durationSeconds: number | null): Probe {
   const film = chooseFilm(streams);
@@ -140,5 +164,6 @@ export function readStreams(streams: readonly StreamFacts[], durationSeconds: nu
     video: film === null ? null : videoStreamOf(film),
     audio: sound === null ? null : soundStreamOf(sound),
     cover: cover === undefined ? null : { index: cover.index },
+    subtitles: streams.flatMap(subtitleStreamOf),
   };
 }

@@ -4,7 +4,16 @@ import { basename } from 'node:path';
 import { BrokenFile } from '../stills/still.ts';
 import { codePointsOf } from '../video/colour.ts';
 import { demuxerOf } from './demuxers.ts';
-import { type Ffmpeg, intervalFilter, type Output, type Probe, SAMPLE_RATE, type Source } from './ffmpeg.ts';
+import {
+  type Ffmpeg,
+  intervalFilter,
+  MOST_TEXT_BYTES,
+  type Output,
+  type Probe,
+  SAMPLE_RATE,
+  type Source,
+  type TimedText,
+} from './ffmpeg.ts';
 import type { Program } from './program.ts';
 import { isUnclear, MOST_COUNTED_SECONDS, readStreams, type StreamFacts } from './streams.ts';
 
@@ -106,6 +115,7 @@ interface ProbedStream {
   nb_read_packets?: string;
   disposition?: Record<string, number>;
   side_data_list?: { rotation?: number }[];
+  tags?: Record<string, string>;
 }
 
 function fraction(text: string | undefined): { num: number; den: number } {
@@ -125,7 +135,7 @@ const kinds = new Map<string | undefined, StreamFacts['kind']>([
 ]);
 
 function factsOf(stream: ProbedStream): StreamFacts {
-  const { disposition = {} } = stream;
+  const { disposition = {}, tags = {} } = stream;
   const frames = Number(stream.nb_read_packets ?? stream.nb_frames ?? Number.NaN);
   const isOne = (flags: readonly string[]) => flags.some((flag) => disposition[flag] === 1);
   return {
@@ -136,6 +146,8 @@ function factsOf(stream: ProbedStream): StreamFacts {
     disposition: {
       default: isOne(['default']),
       picture: isOne(['attached_pic', 'timed_thumbnails', 'still_image']),
+      forced: isOne(['forced']),
+      hearingImpaired: isOne(['hearing_impaired', 'captions']),
       secondary: isOne(['comment', 'hearing_impaired', 'visual_impaired', 'clean_effects', 'karaoke']),
     },
     width: stream.width ?? 0,
@@ -150,6 +162,8 @@ function factsOf(stream: ProbedStream): StreamFacts {
       transfer: stream.color_transfer,
       matrix: stream.color_space,
     }),
+    language: tags.language ?? tags.LANGUAGE ?? '',
+    title: tags.title ?? tags.TITLE ?? '',
   };
 }
 
@@ -161,6 +175,28 @@ interface Described {
 function durationOf({ format, streams = [] }: Described): number | null {
   const lengths = streams.flatMap((stream) => seconds(stream.duration) ?? []);
   return seconds(format?.duration) ?? (lengths.length > 0 ? Math.max(...lengths) : null);
+}
+
+/** Hexadecimal dumps are about five times as long as their bytes. */
+const MOST_DUMP = 6 * MOST_TEXT_BYTES;
+
+interface DumpedPackets {
+  format?: { start_time?: string };
+  packets?: { stream_index: number; pts_time?: string; duration_time?: string; data?: string }[];
+}
+
+function textsIn({ format, packets = [] }: DumpedPackets): TimedText[] {
+  const start = Math.max(0, Number(format?.start_time ?? 0)) || 0;
+  return packets.flatMap(({ stream_index: index, pts_time, duration_time, data = '' }) => {
+    const startSeconds = Number(pts_time ?? Number.NaN) - start;
+    if (!Number.isFinite(startSeconds)) return [];
+    // Eight groups of four digits, then the characters.
+    const hexadecimal = data
+      .split('\n')
+      .map((line) => line.slice(line.indexOf(':') + 1, line.indexOf(':') + 42).replaceAll(' ', ''));
+    const bytes = Buffer.from(hexadecimal.join(''), 'hex');
+    return [{ index, startSeconds, durationSeconds: Number(duration_time ?? 0) || 0, data: bytes }];
+  });
 }
 
 const quiet = ['-hide_banner', '-nostdin', '-v', 'error', '-threads', THREADS];
@@ -253,6 +289,24 @@ export function systemFfmpeg({ ffmpeg, ffprobe }: Program): Ffmpeg {
         rest = Buffer.concat([rest, chunk]);
         for (; rest.length >= size; rest = rest.subarray(size)) yield rest.subarray(0, size);
       }
+    },
+    async texts(source, indices) {
+      const texts: TimedText[] = [];
+      for (const index of indices) {
+        const entries = 'packet=stream_index,pts_time,duration_time,data:format=start_time';
+        const options = [
+          '-select_streams',
+          String(index),
+          '-show_data',
+          '-show_entries',
+          entries,
+          '-of',
+          'json',
+        ];
+        const args = ['-hide_banner', '-v', 'error', ...options, ...opening(source)];
+        texts.push(...textsIn(JSON.parse((await whole(ffprobe, args, MOST_DUMP)).toString())));
+      }
+      return texts;
     },
     async cover(source, index) {
       const copied = ['-map', `0:${index}`, '-c', 'copy', '-frames:v', '1', '-f', 'image2pipe', 'pipe:1'];

@@ -1,6 +1,7 @@
 import type { MediaFacts } from '@vitrine/contract/media';
 import { isFaultOfTheMachine } from '../faults.ts';
 import type { Shape } from '../ladder.ts';
+import type { EmbeddedSubtitles } from '../subtitles/embedded.ts';
 
 /** A rendition written by a maker. */
 export interface MadeFile {
@@ -34,6 +35,8 @@ export interface Still {
   facts?: MediaFacts;
   /** Plain text of the file, for search. */
   text?: string;
+  /** Subtitles inside a film. */
+  subtitles?: readonly EmbeddedSubtitles[];
 }
 
 /**

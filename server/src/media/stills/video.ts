@@ -1,9 +1,14 @@
+import { stat } from 'node:fs/promises';
 import { ffmpeg, isDecodableSize } from '../ffmpeg/ffmpeg.ts';
+import { readEmbedded } from '../subtitles/embedded.ts';
 import { highRangeOf } from '../video/colour.ts';
 import { chooseMoment, makePoster } from '../video/poster.ts';
 import { takeTiles, writeSprites } from '../video/sprites.ts';
 import { stillOfSound } from './audio.ts';
 import { NotDrawable, type SourceFile, type Still } from './still.ts';
+
+/** Size of the largest film that is read from beginning to end for its subtitles. */
+const MOST_READ_BYTES = 4 * 1024 ** 3;
 
 /** Makes the poster, scrub previews and facts of a video. Treats a container with only audio as audio. */
 export async function makeVideo(
@@ -21,11 +26,15 @@ export async function makeVideo(
   const tiles = await takeTiles(player, source, video, duration, { report });
   const atSeconds = source.posterSeconds ?? (await chooseMoment(tiles, duration));
   const { picture, poster } = await makePoster(player, { source, video, atSeconds }, outDir);
+  const { size } = await stat(source.path);
+  const isRead = size <= MOST_READ_BYTES;
+  const subtitles = isRead ? await readEmbedded(player, source, probe.subtitles, outDir) : [];
   const rate = video.frameRate;
   return {
     picture,
     shape: { width: video.width, height: video.height },
     extras: [poster, ...(tiles === null ? [] : await writeSprites(tiles, outDir))],
+    subtitles,
     facts: {
       duration_seconds: duration,
       ...(rate === null ? {} : { frame_rate: Math.round((rate.num / rate.den) * 1000) / 1000 }),

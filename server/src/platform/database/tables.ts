@@ -879,6 +879,7 @@ interface SubtitlesTable {
   source_format: 'srt' | 'vtt' | 'ass' | 'ssa' | 'sbv' | 'pgs' | 'vobsub';
   confidence: number;
   created_at: Generated<string>;
+  embedded: Generated<boolean>;
 }
 
 interface TagDocumentsTable {
