@@ -20,6 +20,8 @@ export interface Budgets {
   spendUnverified(address: string): Promise<void>;
   /** Counts a request of this peer, from all its addresses together (FED-75). */
   spendPeer(peerId: string): Promise<void>;
+  /** Counts a file of the web app or of the API reference, which need no credential (RATE-4). */
+  spendFile(address: string): Promise<void>;
   /** Counts a sign-in of this address and name. */
   spendSignIn(address: string, username: string): Promise<void>;
   /** Counts an attempt at the password of a share link, whether or not the link exists. */
@@ -49,6 +51,7 @@ export function openBudgets(rates: RateBudgets, limits: Config['limits']): Budge
     requests: requests('address', limits.anonymous),
     bytes: requests('address-bytes', limits.anonymousBytes),
   };
+  const files = requests('files', limits.anonymousBytes);
   const byPeer = requests('peer', limits.peer);
   // Each sign-in costs a hash, whatever the name.
   const signInsFrom: Budget = requests('sign-ins-from', limits.caller);
@@ -72,6 +75,7 @@ export function openBudgets(rates: RateBudgets, limits: Config['limits']): Budge
       if (budget === 'ask' || budget === 'testMail') await rates.spend(inside[budget], String(userRef));
     },
     spendUnverified: (address) => rates.spend(byAddress.bytes, address),
+    spendFile: (address) => rates.spend(files, address),
     spendPeer: (peerId) => rates.spend(byPeer, peerId),
     spendUnlock: (token) => rates.spend(unlocks, createHash('sha256').update(token).digest('base64url')),
     spendSignIn: (address, username) => rates.spend(signIns, `${address} ${hashOf(username)}`),

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
+import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from 'fastify';
 import { openCapabilities } from './access/capabilities.ts';
 import { serveActivityPub } from './activitypub/routes.ts';
 import { readVersion } from './admin/build-info.ts';
@@ -29,13 +29,15 @@ import type { PoolActivity } from './platform/database/activity.ts';
 import type { Listener } from './platform/database/listen.ts';
 import type { Database } from './platform/database/pool.ts';
 import type { Replica } from './platform/database/replica.ts';
+import { clientAddress } from './platform/http/client-address.ts';
 import { openUploadLimits } from './platform/http/concurrency.ts';
 import { openEventStreams } from './platform/http/event-streams.ts';
 import type { StopState } from './platform/http/graceful-stop.ts';
 import { serveHealth } from './platform/http/health.ts';
 import { serveMetrics } from './platform/http/metrics.ts';
-import { servePages, serveReference } from './platform/http/pages.ts';
+import { servePages } from './platform/http/pages.ts';
 import { openRateBudgets, unlimited } from './platform/http/rate-limit.ts';
+import { serveReference } from './platform/http/reference.ts';
 import { openServer, sendCookie } from './platform/http/server.ts';
 import { type Timeouts, usualTimeouts } from './platform/http/slow-requests.ts';
 import { openSmallObjects } from './platform/storage/small-objects.ts';
@@ -217,15 +219,18 @@ export async function openService(options: ServiceOptions): Promise<OpenService>
     traces: tracing === null ? 'off' : 'on',
   });
   serveMetrics(server, config.metricsToken, metrics?.collect ?? null);
-  serveReference(server, readVersion());
+  const countFile = (request: FastifyRequest) => budgets.spendFile(clientAddress(request));
+  serveReference(server, readVersion(), {
+    countRequest: (request) => budgets.spendOnEntry({}, clientAddress(request), null),
+    countFile,
+  });
   servePublicFiles(server, deps, budgets);
-  await servePages(
-    server,
-    options.webDir ?? join(import.meta.dirname, '../../web/build'),
-    publicHeads(deps, budgets),
+  await servePages(server, options.webDir ?? join(import.meta.dirname, '../../web/build'), {
+    headOf: publicHeads(deps, budgets),
     // Pages of share links.
-    (path) => path.startsWith('/s/'),
-  );
+    isUnlisted: (path) => path.startsWith('/s/'),
+    countFile,
+  });
   return {
     server,
     deps,

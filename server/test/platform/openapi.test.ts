@@ -161,3 +161,20 @@ test('GET /docs is a page to read the reference on', async () => {
   expect(answer.text).toMatch(/<html|<!doctype html/i);
   expect(answer.text).toContain('openapi.json');
 });
+
+// HTTP-42
+test.each(['/docs/', '/docs/js/scalar.js', '/openapi.json'])('GET %s can be cached', async (path) => {
+  const visitor = library.anonymous();
+  const plain = await visitor.send(path, { headers: { 'accept-encoding': 'identity' } });
+  expect(plain.headers.get('cache-control')).toBe('public, no-cache');
+  expect(plain.headers.get('vary')).toBe('Accept-Encoding');
+  const etag = plain.headers.get('etag') ?? '';
+  expect(etag).toMatch(/^W\/"/);
+  const again = await visitor.send(path, { headers: { 'if-none-match': etag } });
+  expect([again.status, again.text]).toEqual([304, '']);
+  for (const encoding of ['br', 'zstd', 'gzip']) {
+    const sent = await visitor.send(path, { headers: { 'accept-encoding': encoding } });
+    expect(sent.headers.get('content-encoding')).toBe(plain.text.length > 0 ? encoding : null);
+    expect(sent.text).toBe(plain.text);
+  }
+});

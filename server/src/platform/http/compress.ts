@@ -2,6 +2,7 @@ import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip, zstdCompress } from 'node:zlib';
 import { negotiate } from '@fastify/accept-negotiator';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { isShared } from './prepared-bytes.ts';
 
 const asGzip = promisify(gzip);
 const asBrotli = promisify(brotliCompress);
@@ -50,6 +51,7 @@ function varyByEncoding(reply: FastifyReply): void {
 export function compressResponses(server: FastifyInstance): void {
   server.addHook('onSend', async (request, reply, payload) => {
     if (typeof payload !== 'string' && !Buffer.isBuffer(payload)) return payload;
+    if (typeof payload !== 'string' && isShared(payload)) return payload;
     if (payload.length < SMALLEST || !isCompressible(request, reply)) return payload;
     varyByEncoding(reply);
     if (isFromElsewhere(request)) return payload;

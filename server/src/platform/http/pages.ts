@@ -1,50 +1,9 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import fastifyStatic from '@fastify/static';
-import { openApiDocument } from '@vitrine/contract/openapi';
-import { basePath } from '@vitrine/contract/operations';
-import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import { refuseMethods } from './methods.ts';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { refuse } from './refuse.ts';
-import { pagePolicy, referencePolicy, unlistedHeaders } from './security-headers.ts';
-
-const description = `${basePath}/openapi.json`;
-const readingRoom = `${basePath}/docs`;
-
-/** The API reference page, served by a separate scope because its library is large and rarely used. */
-async function openReadingRoom(): Promise<FastifyInstance> {
-  const { default: reference } = await import('@scalar/fastify-api-reference');
-  const room = fastify();
-  await room.register(reference, {
-    routePrefix: readingRoom,
-    configuration: { url: description, withDefaultFonts: false, hideClientButton: true },
-  });
-  return room;
-}
-
-/** Serves the API description and a page to read it (HTTP-32). Both are built on the first request. */
-export function serveReference(server: FastifyInstance, version: string): void {
-  let document: Record<string, unknown> | undefined;
-  server.get(description, async () => {
-    document ??= openApiDocument(version);
-    return document;
-  });
-  refuseMethods(server, description, ['GET']);
-  let room: Promise<FastifyInstance> | undefined;
-  const read = async ({ url }: FastifyRequest, reply: FastifyReply) => {
-    room ??= openReadingRoom();
-    const { statusCode, headers, rawPayload } = await (await room).inject({ url });
-    if (headers['content-type']?.toString().startsWith('text/html') === true)
-      reply.header('content-security-policy', referencePolicy(rawPayload.toString()));
-    for (const name of ['content-type', 'location']) {
-      if (headers[name] !== undefined) reply.header(name, headers[name]);
-    }
-    return reply.code(statusCode).send(rawPayload.length === 0 ? undefined : rawPayload);
-  };
-  server.get(readingRoom, read);
-  server.get(`${readingRoom}/*`, read);
-  refuseMethods(server, readingRoom, ['GET']);
-}
+import { pagePolicy, unlistedHeaders } from './security-headers.ts';
 
 /** The files of the web app by their path; none that begins with a dot. */
 function filesIn(root: string): ReadonlySet<string> {
@@ -88,20 +47,26 @@ function withHead(page: string, { html, isIndexed }: PageHead): string {
   return isIndexed ? titled.replace(/<meta name="robots"[^>]*>/, '') : titled;
 }
 
+export interface PageOptions {
+  headOf?: HeadOf;
+  /** Selects addresses that are secrets: search engines and the `Referer` header do not get them. */
+  isUnlisted?: (path: string) => boolean;
+  /** Counts a request against the budget for files of its address; throws when it is spent (RATE-4). */
+  countFile?: (request: FastifyRequest) => Promise<void>;
+}
+
 /** Directory of files with hashed names. */
 const hashed = /^_app\/immutable\/\w+\/\w[\w.-]*$/;
 
 /**
  * Serves the web app: hashed files as immutable, the page with revalidation. Any path that is neither a file nor part
  * of the API gets the page, with the head from `headOf`. One route serves all files, because hundreds of routes would
- * slow the start. `unlisted` selects addresses that are secrets: search engines and the `Referer` header do not get
- * them.
+ * slow the start.
  */
 export async function servePages(
   server: FastifyInstance,
   root: string,
-  headOf: HeadOf = async () => null,
-  unlisted: (path: string) => boolean = () => false,
+  { headOf = async () => null, isUnlisted = () => false, countFile = async () => {} }: PageOptions = {},
 ): Promise<void> {
   const built = existsSync(join(root, 'index.html'));
   const readPage = built ? pageReader(join(root, 'index.html')) : null;
@@ -118,17 +83,20 @@ export async function servePages(
       },
     });
     const files = filesIn(root);
-    server.get<{ Params: { '*': string } }>('/*', async ({ params }, reply) => {
-      const file = params['*'];
+    server.get<{ Params: { '*': string } }>('/*', async (request, reply) => {
+      const file = request.params['*'];
       // A build made while the server runs has files that were not there at the start.
       const isThere = files.has(file) || (hashed.test(file) && existsSync(join(root, file)));
-      return isThere ? reply.sendFile(file) : reply.callNotFound();
+      if (!isThere) return reply.callNotFound();
+      await countFile(request);
+      return reply.sendFile(file);
     });
   }
   server.setNotFoundHandler(async (request, reply) => {
     const path = request.url.split('?')[0] ?? '';
     const isPage = (request.method === 'GET' || request.method === 'HEAD') && !path.startsWith('/api/');
     if (!isPage || readPage === null || /\.\w{1,8}$/.test(path)) throw refuse(404, 'not found');
+    await countFile(request);
     const head = await headOf(request);
     if (head !== null) {
       const { html, policy } = readPage();
@@ -140,7 +108,7 @@ export async function servePages(
         .header('content-security-policy', policy);
       return reply.type('text/html; charset=utf-8').send(withHead(html, head));
     }
-    if (unlisted(path)) reply.headers(unlistedHeaders);
+    if (isUnlisted(path)) reply.headers(unlistedHeaders);
     return reply.sendFile('index.html');
   });
 }

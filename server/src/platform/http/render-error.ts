@@ -110,12 +110,10 @@ function renderFault(error: unknown, isRead: boolean): Rendered {
 /** Sends the response for an error; logs internal errors with their cause. */
 export function sendFault(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const { status, body, headers } = renderFault(error, request.method === 'GET' || request.method === 'HEAD');
-  // A stream that fails before its first byte leaves the headers of its response.
-  if (status >= 500) {
-    for (const name of ['etag', 'content-length', 'content-range', 'content-disposition'])
-      reply.removeHeader(name);
-    reply.header('cache-control', 'no-store');
-  }
+  // A response that fails before its first byte leaves its headers.
+  for (const name of ['etag', 'content-length', 'content-range', 'content-disposition'])
+    reply.removeHeader(name);
+  if (status >= 500) reply.header('cache-control', 'no-store');
   // One cause can affect thousands of requests: one line each, without a stack.
   if (error instanceof DatabaseUnavailable || error instanceof NoRoom || error instanceof StorageUnavailable)
     request.log.warn({ reason: error.message }, 'request failed');

@@ -14,6 +14,7 @@ import { brokenRequestAnswer, renderErrors, sendFault } from './render-error.ts'
 import { responseWith, securityHeaders } from './security-headers.ts';
 import { boundSlowRequests, isHalfSent, type Timeouts } from './slow-requests.ts';
 import { traceRequests } from './trace-requests.ts';
+import { openUnread } from './unread.ts';
 
 export interface HttpOptions {
   logLevel: string;
@@ -116,6 +117,8 @@ export async function openServer(options: HttpOptions): Promise<FastifyInstance>
     slow.check(raw);
     checkConnection(raw);
   });
+  const unread = openUnread();
+  server.addHook('onRequest', unread.countRequest);
   server.addHook('preParsing', async ({ raw }) => slow.check(raw));
   renderErrors(server);
   server.setSerializerCompiler(writerOf);
@@ -143,7 +146,10 @@ export async function openServer(options: HttpOptions): Promise<FastifyInstance>
     if (isHalfSent(request.raw)) reply.header('connection', 'close');
     reply.header('x-request-id', request.id);
   });
+  // Counted before the response waits to be compressed, and again as it is sent.
+  server.addHook('onSend', unread.countResponse);
   compressResponses(server);
+  server.addHook('onSend', unread.countResponse);
   await server.register(cookie);
   await server.register(multipart, {
     limits: { fileSize: options.maxFileBytes, files: 2, fields: 100, fieldSize: JSON_BYTES, parts: 110 },

@@ -1,0 +1,139 @@
+import { once } from 'node:events';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { connect, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { basePath } from '@vitrine/contract/operations';
+import { sql } from 'kysely';
+import { afterAll, expect, test } from 'vitest';
+import { openPool } from '../../src/platform/database/pool.ts';
+import { cloneTemplate } from '../support/clone.ts';
+import { rootSettings, signInAt } from '../support/first-admin.ts';
+import { publish, upload } from '../support/library.ts';
+import { noise } from '../support/pictures.ts';
+import { type ServiceProcess, startProcess } from '../support/process.ts';
+import { base } from './clusters.ts';
+
+const CLIENTS = 500;
+/** What the process may take more than before all of them, in MB: its heap does not shrink in between. */
+const MOST_MB = 512;
+
+const clone = await cloneTemplate();
+const database = openPool(clone.settings, 1);
+const dataDir = await mkdtemp(join(base, 'vitrine-memory-'));
+await chmod(dataDir, 0o755);
+const service = await startProcess(dataDir, {
+  ...rootSettings,
+  DATABASE_URL: clone.url,
+  VITRINE_LOG_LEVEL: 'error',
+});
+afterAll(async () => {
+  service.child.kill('SIGKILL');
+  await service.exited;
+  await database.close();
+  await clone.drop();
+  await rm(dataDir, { recursive: true, force: true });
+});
+
+const root = await signInAt(service.address);
+
+/** Fills the library so that lists, feeds and renditions are large, and returns addresses that need no account. */
+async function publicAddresses(): Promise<string[]> {
+  await sql`insert into settings (key, value) values ('public_mode', 'true'), ('indexing', 'true'),
+      ('activitypub', 'true'), ('base_url', '"http://localhost"')`.execute(database.db);
+  const asset = await upload(root, await noise(1200, 900));
+  const description = 'ä'.repeat(9000);
+  const post = await publish(root, [asset], { title: 'one', description, visibility: 'public' });
+  for (let i = 0; i < 40; i += 1)
+    await publish(root, [asset], { title: `post ${i}`, description, visibility: 'public' });
+  const link = await root.ok('createPostLink', { params: { id: post.id }, body: { allow_download: true } });
+  const { token } = link;
+  await expect
+    .poll(() => root.status('GET', `/assets/${asset.id}/variants/preview`), { timeout: 20_000 })
+    .toBe(200);
+  return [
+    ...['/docs/', '/docs/js/scalar.js', '/openapi.json', '/posts?limit=200', `/posts/${post.id}`].map(below),
+    ...[`/assets/${asset.id}/file`, `/assets/${asset.id}/variants/preview`, '/search?q=post&limit=200'].map(
+      below,
+    ),
+    ...[`/links/${token}`, `/links/${token}/assets/${asset.id}/variants/preview`].map(below),
+    ...[`/links/${token}/assets/${asset.id}/file`, `/links/${token}/archive`].map(below),
+    ...['/', `/posts/${post.id}`, `/s/${token}`, '/feeds/library.atom', '/sitemap.xml', '/favicon.svg'],
+    ...(largestFile() ?? []),
+    '/.well-known/nodeinfo',
+  ];
+}
+
+const below = (path: string) => basePath + path;
+
+/** Returns the address of the largest file of the web app, if it is built. */
+function largestFile(): [string] | null {
+  const built = join(import.meta.dirname, '../../../web/build');
+  if (!existsSync(built)) return null;
+  const files = readdirSync(built, { recursive: true, encoding: 'utf8' }).filter((name) =>
+    name.endsWith('.js'),
+  );
+  const [largest] = files.toSorted((a, b) => statSync(join(built, b)).size - statSync(join(built, a)).size);
+  return largest === undefined ? null : [`/${largest}`];
+}
+
+function megabytes({ child }: ServiceProcess): number {
+  const status = readFileSync(`/proc/${child.pid}/status`, 'utf8');
+  return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024;
+}
+
+const { hostname, port } = new URL(service.address);
+
+/** Sends a request and reads nothing of its response. */
+async function requestOnly(path: string, body?: string): Promise<Socket> {
+  const socket = connect(Number(port), hostname);
+  await once(socket, 'connect');
+  const head = body === undefined ? `GET ${path}` : `POST ${path}`;
+  const length = body === undefined ? '' : `content-type: application/json\r\ncontent-length: 1000000\r\n`;
+  socket.write(`${head} HTTP/1.1\r\nhost: localhost\r\n${length}\r\n${body ?? ''}`);
+  return socket;
+}
+
+/** Returns the most memory that the process takes while this many clients wait for their responses. */
+async function peakOf(path: string, body?: string): Promise<number> {
+  const sockets = await Promise.all(Array.from({ length: CLIENTS }, () => requestOnly(path, body)));
+  let waiting = sockets.length;
+  for (const socket of sockets) {
+    socket.on('error', () => {});
+    socket.once('readable', () => {
+      waiting -= 1;
+    });
+  }
+  let peak = 0;
+  const until = performance.now() + (body === undefined ? 6000 : 1500);
+  while (performance.now() < until && waiting > 0) {
+    peak = Math.max(peak, megabytes(service));
+    await sleep(25);
+  }
+  expect((await fetch(`${service.address}/healthz`)).status).toBe(200);
+  peak = Math.max(peak, megabytes(service));
+  for (const socket of sockets) socket.destroy();
+  return peak;
+}
+
+// HTTP-42
+test.runIf(process.platform === 'linux')(
+  'the memory of 500 requests at once to any public address is bounded',
+  { timeout: 120_000 },
+  async () => {
+    const addresses = await publicAddresses();
+    for (const path of addresses) {
+      const answer = await fetch(service.address + path);
+      expect([path, answer.status]).toEqual([path, 200]);
+      await answer.arrayBuffer();
+    }
+    const before = megabytes(service);
+    const peaks: [string, number][] = [];
+    for (const path of addresses) peaks.push([path, Math.round((await peakOf(path)) - before)]);
+    const body = `{"username": "${'x'.repeat(900_000)}`;
+    for (const path of [below('/auth/login'), '/ap/inbox', '/federation/inbox'])
+      peaks.push([`POST ${path}`, Math.round((await peakOf(path, body)) - before)]);
+    expect(peaks.filter(([, peak]) => peak > MOST_MB)).toEqual([]);
+  },
+);
