@@ -1423,6 +1423,16 @@ create table federated_values (
 );
 CREATE INDEX federated_values_by_code ON public.federated_values USING btree (code, uri);
 
+create table federation_announced (
+  peer_id uuid not null,
+  kind text not null,
+  object_id uuid not null,
+  withdrawn_by uuid,
+  constraint federation_announced_pkey PRIMARY KEY (peer_id, kind, object_id),
+  constraint federation_announced_peer_id_fkey FOREIGN KEY (peer_id) REFERENCES federation_peers(id) ON DELETE CASCADE,
+  constraint federation_announced_kind_check CHECK ((kind = ANY (ARRAY['post'::text, 'asset'::text, 'collection'::text, 'comment'::text])))
+);
+
 create table federation_box_keys (
   user_ref bigint not null,
   version integer not null,

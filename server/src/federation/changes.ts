@@ -35,6 +35,10 @@ interface Change {
   id: string;
 }
 
+/** Shares in force that the peer was told of: others may name objects that it must not learn of (FED-79). */
+const announcedShare = sql<boolean>`(${shareInForce} and exists (select from federation_announced an
+  where an.peer_id = s.peer_id and an.kind = s.kind and an.object_id = s.object_id))`;
+
 /**
  * Lists the changes for a peer after the last one that it knows, oldest first, for a peer that was away or was restored
  * from a backup (FED-78), and how many shares are in force. `reset`: we do not know the peer's last change, so it must
@@ -51,7 +55,7 @@ export async function listChanges(deps: Deps, { peerId }: PeerCaller, query: unk
   const { rows: last } = await sql<Change>`select seq, ${id} as id from federation_outbox
     where ${settled} order by seq desc limit 1`.execute(deps.db);
   const { rows: counted } = await sql<{ shares: number }>`select count(*) as shares from federation_shares s
-    where s.peer_id = ${peerId} and ${shareInForce}`.execute(deps.db);
+    where s.peer_id = ${peerId} and ${announcedShare}`.execute(deps.db);
   const state = { latest: last[0] ?? null, shares: counted[0]?.shares ?? 0 };
   if (after > 0 && positions[0]?.id !== query.id) return { reset: true, ...state, changes: [] };
   const { rows: changes } = await sql<Change>`select seq, ${id} as id from federation_outbox
@@ -67,7 +71,7 @@ export async function listSharesOf(deps: Deps, { peerId }: PeerCaller, query: un
   const install = await requireInstall(deps);
   const { rows: shares } = await sql<{ id: string; object: string; target: string | null }>`
     select s.id, ${`${install.url}/`} || s.kind || 's/' || s.object_id as object, coalesce(s.target_actor, s.target_team) as target
-    from federation_shares s where s.peer_id = ${peerId} and ${shareInForce}
+    from federation_shares s where s.peer_id = ${peerId} and ${announcedShare}
       and s.id > ${query.after ?? '00000000-0000-0000-0000-000000000000'} order by s.id limit ${MOST_CHANGES}`.execute(
     deps.db,
   );

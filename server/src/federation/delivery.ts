@@ -4,6 +4,7 @@ import type { Deps } from '../deps.ts';
 import { enqueue, type JobHandler } from '../job-table.ts';
 import type { Database } from '../platform/database/pool.ts';
 import { compileLater } from '../platform/http/compile-later.ts';
+import { rememberAnnounced } from './announced.ts';
 import { rememberSent } from './fields/send.ts';
 import { type Install, readInstall } from './identity.ts';
 import { OutboundError, postSigned } from './outbound.ts';
@@ -143,12 +144,13 @@ async function keptEnvelopes(
   row: OutboxRow,
 ): Promise<{ preludes: string[]; envelope: string | null }> {
   if (!isEncrypted(row.envelope) && (row.envelope !== null || row.preludes.length > 0)) return row;
-  const { sent, ...fresh } = await renderChange(deps, install, row);
+  const { sent, announcement, ...fresh } = await renderChange(deps, install, row);
   const rendered = { ...fresh, preludes: [...row.preludes, ...fresh.preludes] };
   await deps.db.transaction().execute(async (tx) => {
     await sql`update federation_outbox set envelope = ${rendered.envelope}, preludes = ${rendered.preludes}::text[]
       where seq = ${row.seq}`.execute(tx);
     await rememberSent(tx, row.peer_id, sent);
+    await rememberAnnounced(tx, row.peer_id, row.activity_id, announcement);
   });
   return rendered;
 }

@@ -91,6 +91,8 @@ const sharedFacts = [
 /** An object, and the fields whose definitions its values need. */
 export interface Rendered {
   object: object;
+  /** The assets in it. */
+  assetIds?: readonly string[];
   fieldIds: readonly string[];
 }
 
@@ -211,7 +213,7 @@ export async function postObject(writing: Writing, id: string): Promise<Rendered
     published: post.posted_at,
     updated: post.updated_at,
   };
-  return { object, fieldIds };
+  return { object, fieldIds, assetIds: ids };
 }
 
 export async function collectionObject(

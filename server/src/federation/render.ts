@@ -3,6 +3,7 @@ import { administers } from '../access/accounts.ts';
 import { type PeerCaller, postsDiscussedWith, shareInForce } from '../access/federation.ts';
 import type { Deps } from '../deps.ts';
 import type { Database } from '../platform/database/pool.ts';
+import { type Announcement, isAnnounced, isGiven, mayWithdraw, type Named } from './announced.ts';
 import type { OutboxRow } from './delivery.ts';
 import { encryptForPersons, recipientsOf } from './encrypt.ts';
 import type { GivenDefinition } from './fields/definitions.ts';
@@ -59,41 +60,138 @@ interface Body {
   [member: string]: unknown;
 }
 
+const nothing: Announcement = { brings: [], withdraws: null };
+
+/** What a change says, before it is signed. */
+interface Content {
+  /** Null if the change is obsolete. */
+  body: Body | null;
+  /** The shares to send before it. */
+  shares: readonly Body[];
+  fieldIds: readonly string[];
+  announcement: Announcement;
+}
+
+const only = (body: Body | null, announcement: Announcement = nothing): Content => ({
+  body,
+  shares: [],
+  fieldIds: [],
+  announcement: body === null ? nothing : announcement,
+});
+
+/** Returns the object of a change, or null for definitions of fields. */
+function namedBy({ kind, object_id: id }: OutboxRow): Named | null {
+  return kind === 'field' ? null : { kind, id };
+}
+
 /**
  * Returns the content of a share or of its end from the current state, because a change may be sent long after it was
- * made. Null if a later change supersedes it.
+ * made. Null if a later change supersedes it, or if it named an object that the peer has never received and is not
+ * given now (FED-79).
  */
-async function shareBody(
-  db: Database,
-  { activity, kind, object_id, peer_id, details }: OutboxRow,
-): Promise<Body | null> {
+async function shareContent(db: Database, row: OutboxRow, peer: PeerCaller): Promise<Content> {
+  const { activity, kind, object_id, details } = row;
+  const named = namedBy(row);
+  if (named === null) return only(null);
   const person = typeof details.target_user === 'string' ? details.target_user : null;
   const team = typeof details.target_team === 'string' ? details.target_team : null;
   const { rows } = await sql<{ scope: string; expires_at: string | null }>`select s.scope, s.expires_at
-    from federation_shares s where s.kind = ${kind} and s.object_id = ${object_id} and s.peer_id = ${peer_id}
+    from federation_shares s where s.kind = ${kind} and s.object_id = ${object_id} and s.peer_id = ${peer.peerId}
       and s.target_actor is not distinct from ${person} and s.target_team is not distinct from ${team}
       and ${shareInForce}`.execute(db);
   const [share] = rows;
-  if (activity === 'unshare') return share === undefined ? { type: 'aa:Unshare', ...details } : null;
-  if (share === undefined) return null;
+  const isKnown = await isAnnounced(db, peer, named);
+  if (activity === 'unshare')
+    return only(share === undefined && isKnown ? { type: 'aa:Unshare', ...details } : null);
+  if (share === undefined || !(isKnown || (await isGiven(db, peer, named)))) return only(null);
   const { expires_at: _, ...terms } = details;
   const expiry = share.expires_at === null ? {} : { expires_at: share.expires_at };
-  return { type: 'aa:Share', ...terms, scope: share.scope, ...expiry };
+  return only(
+    { type: 'aa:Share', ...terms, scope: share.scope, ...expiry },
+    { brings: [named], withdraws: null },
+  );
 }
 
-/** Returns the body of an activity and the fields of its values; null if the change is obsolete. */
+/**
+ * Returns the shares in force of an object that the peer does not know yet. They are sent with the object if the peer
+ * was not given it when it was shared.
+ */
+async function missingShares(
+  db: Database,
+  install: Install,
+  peer: PeerCaller,
+  named: Named,
+): Promise<Body[]> {
+  if (named.kind === 'comment' || (await isAnnounced(db, peer, named))) return [];
+  const { rows } = await sql<{
+    target_peer: string;
+    target_user: string | null;
+    target_team: string | null;
+    scope: string;
+    expires_at: string | null;
+  }>`select pe.instance_url as target_peer, s.target_actor as target_user, s.target_team, s.scope, s.expires_at
+    from federation_shares s join federation_peers pe on pe.id = s.peer_id
+    where s.kind = ${named.kind} and s.object_id = ${named.id} and s.peer_id = ${peer.peerId} and ${shareInForce}
+    order by s.granted_at, s.id`.execute(db);
+  const object = objectUri(install.url, collections[named.kind], named.id);
+  return rows.map(({ target_user, target_team, expires_at, ...terms }) => ({
+    type: 'aa:Share',
+    object_kind: named.kind,
+    object,
+    ...terms,
+    ...(target_user === null ? {} : { target_user }),
+    ...(target_team === null ? {} : { target_team }),
+    ...(expires_at === null ? {} : { expires_at }),
+  }));
+}
+
+/** Returns the Delete of a comment that the peer received or wrote. */
+async function deletedComment(
+  db: Database,
+  install: Install,
+  row: OutboxRow,
+  peer: PeerCaller,
+): Promise<Content> {
+  const named: Named = { kind: 'comment', id: row.object_id };
+  const isReceived = await mayWithdraw(db, peer, named, row.activity_id);
+  const { rows } = await sql<{
+    uri: string;
+  }>`select ${uriOf(install, peer, 'comment', sql`c.id`, sql`c.post_id`)} as uri
+    from comments c where c.id = ${row.object_id} and (${isReceived} or exists (select from federated_objects o
+      where o.kind = 'comment' and o.local_id = c.id and o.peer_id = ${peer.peerId}))`.execute(db);
+  const [comment] = rows;
+  return only(comment === undefined ? null : { type: 'Delete', object: comment.uri }, {
+    brings: [],
+    withdraws: named,
+  });
+}
+
+/** Returns the Delete of an object that the peer is not given any more, if it ever received it. */
+async function withdrawal(
+  db: Database,
+  install: Install,
+  row: OutboxRow,
+  peer: PeerCaller,
+): Promise<Content> {
+  if (row.kind === 'field' || row.kind === 'comment') return only(null);
+  const named: Named = { kind: row.kind, id: row.object_id };
+  if (!(await mayWithdraw(db, peer, named, row.activity_id))) return only(null);
+  const object = objectUri(install.url, collections[row.kind], row.object_id);
+  return only({ type: 'Delete', object }, { brings: [], withdraws: named });
+}
+
+/** Returns what a change says in the current state. */
 async function bodyOf(
   deps: Deps,
   install: Install,
   row: OutboxRow,
   signer: ActorKeys,
   owner: string,
-): Promise<{ body: Body | null; fieldIds: readonly string[] }> {
+): Promise<Content> {
   const { db } = deps;
-  const only = (body: Body | null) => ({ body, fieldIds: [] });
   const peer: PeerCaller = { kind: 'peer', peerId: row.peer_id };
   const actor = actorUri(install.url, signer.username);
-  if (row.activity === 'share' || row.activity === 'unshare') return only(await shareBody(db, row));
+  if (row.activity === 'share' || row.activity === 'unshare') return shareContent(db, row, peer);
   if (row.activity === 'like' || row.activity === 'unlike') {
     const { rows } = await sql<{ uri: string; liked: boolean }>`
       select ${uriOf(install, peer, 'post', sql`p.id`, sql`p.id`)} as uri, exists (select from post_likes l
@@ -107,14 +205,8 @@ async function bodyOf(
       : only({ type: 'Undo', object: { type: 'Like', actor, object: post.uri } });
   }
   // This change consists of definitions only, which are sent as preludes.
-  if (row.kind === 'field') return { body: null, fieldIds: [row.object_id] };
-  if (row.activity === 'delete') {
-    const { rows } = await sql<{
-      uri: string;
-    }>`select ${uriOf(install, peer, 'comment', sql`c.id`, sql`c.post_id`)} as uri
-      from comments c where c.id = ${row.object_id}`.execute(db);
-    return only(rows[0] === undefined ? null : { type: 'Delete', object: rows[0].uri });
-  }
+  if (row.kind === 'field') return { ...only(null), fieldIds: [row.object_id] };
+  if (row.activity === 'delete') return deletedComment(db, install, row, peer);
   const writing: Writing = { db, secretKey: deps.secretKey, install, peer, owner };
   const rendered =
     row.kind === 'post'
@@ -126,24 +218,31 @@ async function bodyOf(
           : row.kind === 'comment'
             ? await commentObject({ ...writing, owner: actor }, signer, row.object_id)
             : null;
-  if (rendered !== null) {
-    const { object, fieldIds } = rendered;
-    return { body: { type: row.activity === 'create' ? 'Create' : 'Update', object }, fieldIds };
-  }
   // Deleted, unpublished, or no longer shared with this peer.
-  const kind =
-    row.kind === 'post' || row.kind === 'asset' || row.kind === 'collection' ? collections[row.kind] : null;
-  return only(kind === null ? null : { type: 'Delete', object: objectUri(install.url, kind, row.object_id) });
+  if (rendered === null) return withdrawal(db, install, row, peer);
+  const { object, fieldIds, assetIds = [] } = rendered;
+  const named: Named = { kind: row.kind, id: row.object_id };
+  return {
+    body: { type: row.activity === 'create' ? 'Create' : 'Update', object },
+    shares: await missingShares(db, install, peer, named),
+    fieldIds,
+    announcement: {
+      brings: [named, ...assetIds.map((id) => ({ kind: 'asset' as const, id }))],
+      withdraws: null,
+    },
+  };
 }
 
 /** The envelopes of a change. */
 interface RenderedChange {
-  /** Envelopes with the definitions that the peer lacks, to be sent before the change itself. */
+  /** Envelopes with the shares and definitions that the peer lacks, to be sent before the change itself. */
   preludes: string[];
   /** Null if the object is gone or no longer shared, which a later change reports. */
   envelope: string | null;
   /** The definitions in the preludes. */
   sent: readonly GivenDefinition[];
+  /** What the envelope tells the peer. */
+  announcement: Announcement;
 }
 
 /** Whether an activity brings an asset that is sent encrypted only. */
@@ -155,9 +254,7 @@ function bringsSecret(body: object): boolean {
 }
 
 /** A body that is not encrypted yet. */
-interface PlainBody {
-  body: Body | null;
-  fieldIds: readonly string[];
+interface PlainBody extends Content {
   /** The addresses of the persons to encrypt it for; null for everyone at the peer. */
   recipients: string[] | null;
 }
@@ -179,10 +276,10 @@ async function plainBodyOf(
     .setIsolationLevel('repeatable read')
     .execute(async (tx) => {
       const snapshot = { ...deps, db: tx };
-      const { body, fieldIds } = await bodyOf(snapshot, install, row, signer, owner);
+      const content = await bodyOf(snapshot, install, row, signer, owner);
       // A Delete contains only an address.
-      const isPlain = body === null || body.type === 'Delete';
-      return { body, fieldIds, recipients: isPlain ? null : await recipientsOf(snapshot, row) };
+      const isPlain = content.body === null || content.body.type === 'Delete';
+      return { ...content, recipients: isPlain ? null : await recipientsOf(snapshot, row) };
     });
 }
 
@@ -207,7 +304,7 @@ async function sealedBody(
 /** Writes and signs the envelopes of a change from the current state, as text (FED-20). */
 export async function renderChange(deps: Deps, install: Install, row: OutboxRow): Promise<RenderedChange> {
   const signer = await signerOf(deps, row);
-  if (signer === null) return { preludes: [], envelope: null, sent: [] };
+  if (signer === null) return { preludes: [], envelope: null, sent: [], announcement: nothing };
   const plain = await plainBodyOf(deps, install, row, signer);
   const body = await sealedBody(deps, install, row, plain);
   const actor = actorUri(install.url, signer.username);
@@ -224,8 +321,12 @@ export async function renderChange(deps: Deps, install: Install, row: OutboxRow)
   const peer: PeerCaller = { kind: 'peer', peerId: row.peer_id };
   const { objects, sent } = await missingDefinitions(deps.db, peer, actor, plain.fieldIds);
   return {
-    preludes: objects.map((object) => sign(freshActivityUri(install.url), { type: 'Update', object })),
+    preludes: [
+      ...(body === null ? [] : plain.shares),
+      ...objects.map((object) => ({ type: 'Update', object })),
+    ].map((prelude) => sign(freshActivityUri(install.url), prelude)),
     envelope: body === null ? null : sign(`${install.url}/activities/${row.activity_id}`, body),
     sent,
+    announcement: body === null ? nothing : plain.announcement,
   };
 }

@@ -124,6 +124,7 @@ export async function leavePeer(tx: Tx, peerId: string): Promise<void> {
   await sql`delete from federated_objects where peer_id = ${peerId}`.execute(tx);
   await sql`delete from federation_fields where peer_id = ${peerId}`.execute(tx);
   await sql`delete from federation_sent_fields where peer_id = ${peerId}`.execute(tx);
+  await sql`delete from federation_announced where peer_id = ${peerId}`.execute(tx);
   await sql`delete from remote_actors where peer_id = ${peerId}`.execute(tx);
   await sql`delete from federation_retired_keys where peer_id = ${peerId}`.execute(tx);
 }

@@ -310,6 +310,13 @@ interface FederatedValuesTable {
   value: Json;
 }
 
+interface FederationAnnouncedTable {
+  peer_id: string;
+  kind: 'post' | 'asset' | 'collection' | 'comment';
+  object_id: string;
+  withdrawn_by: string | null;
+}
+
 interface FederationBoxKeysTable {
   user_ref: number;
   version: number;
@@ -1090,6 +1097,7 @@ export interface Tables {
   federated_recipients: FederatedRecipientsTable;
   federated_subtitles: FederatedSubtitlesTable;
   federated_values: FederatedValuesTable;
+  federation_announced: FederationAnnouncedTable;
   federation_box_keys: FederationBoxKeysTable;
   federation_fields: FederationFieldsTable;
   federation_grants: FederationGrantsTable;
