@@ -945,8 +945,10 @@ create table activitypub_followers (
   uri text not null,
   inbox text not null,
   created_at timestamp(3) with time zone not null default now(),
+  activity_uri text,
   constraint activitypub_followers_pkey PRIMARY KEY (actor_id, uri),
   constraint activitypub_followers_actor_id_fkey FOREIGN KEY (actor_id) REFERENCES activitypub_actors(id) ON DELETE CASCADE,
+  constraint activitypub_followers_activity_uri_check CHECK ((char_length(activity_uri) <= 500)),
   constraint activitypub_followers_inbox_check CHECK ((char_length(inbox) <= 500)),
   constraint activitypub_followers_uri_check CHECK ((char_length(uri) <= 500))
 );

@@ -4,13 +4,14 @@ import { sql } from 'kysely';
 import { followableActor, followablePost } from '../access/activitypub.ts';
 import { readVersion } from '../admin/build-info.ts';
 import type { Deps } from '../deps.ts';
+import { escapeHtml } from '../mail/letter.ts';
 import { profilePath } from '../public/page.ts';
 import { type ActorRow, findActor, findActorNamed, isWithdrawn, readKeys } from './actors.ts';
 import { uuidPattern } from './addresses.ts';
 import { listen, type Processing } from './inbox.ts';
 import { openLoader, openSignedLoader } from './loaders.ts';
 import { openMemory } from './memory.ts';
-import { createOf, noteContext, noteOf, readNotes } from './notes.ts';
+import { createOf, noteContext, noteOf, paragraphs, readNotes } from './notes.ts';
 import type { ActivityPubSite } from './site.ts';
 
 /** Posts on a page of an outbox. */
@@ -65,7 +66,7 @@ export function openEngine(deps: Deps, site: ActivityPubSite): Federation<Proces
         id: ctx.getActorUri(id),
         preferredUsername: row.username,
         name: row.name,
-        summary: row.bio.trim(),
+        summary: paragraphs(row.bio),
         url: page,
         inbox: ctx.getInboxUri(id),
         outbox: ctx.getOutboxUri(id),
@@ -80,7 +81,7 @@ export function openEngine(deps: Deps, site: ActivityPubSite): Federation<Proces
             url: new URL(`/api/v1/assets/${row.avatar.asset_id}/variants/col`, site.url),
           }),
         }),
-        attachments: [new PropertyValue({ name: site.name, value: page.href })],
+        attachments: [new PropertyValue({ name: site.name, value: escapeHtml(page.href) })],
       });
     })
     .mapHandle(async (_, username) =>

@@ -1,5 +1,15 @@
 import type { InboxContext, InboxListenerSetters } from '@fedify/fedify';
-import { Accept, type Activity, Announce, Delete, Follow, Like, Reject, Undo } from '@fedify/fedify/vocab';
+import {
+  Accept,
+  type Activity,
+  Announce,
+  type Object as APObject,
+  Delete,
+  Follow,
+  Like,
+  Reject,
+  Undo,
+} from '@fedify/fedify/vocab';
 import { sql } from 'kysely';
 import { followableActor, followablePost } from '../access/activitypub.ts';
 import type { Deps } from '../deps.ts';
@@ -59,8 +69,11 @@ async function follow(ctx: Ctx, deps: Deps, site: ActivityPubSite, activity: Fol
       where ap.id = ${actorId} and ${followableActor} for share of ap`.execute(tx);
     const [row] = rows;
     if (row === undefined || row.followers >= MOST_FOLLOWERS) return;
-    await sql`insert into activitypub_followers (actor_id, uri, inbox) values (${actorId}, ${follower.uri}, ${follower.inbox})
-      on conflict (actor_id, uri) do update set inbox = excluded.inbox`.execute(tx);
+    await sql`insert into activitypub_followers (actor_id, uri, inbox, activity_uri)
+      values (${actorId}, ${follower.uri}, ${follower.inbox}, ${usable(deps, activity.id)})
+      on conflict (actor_id, uri) do update set inbox = excluded.inbox, activity_uri = excluded.activity_uri`.execute(
+      tx,
+    );
     await queueActivityFor(tx, actorId, follower.inbox, {
       id: `${actor}#accept-${crypto.randomUUID()}`,
       type: 'Accept',
@@ -90,29 +103,50 @@ async function react(
   );
 }
 
-async function unfollow(deps: Deps, uri: string, actorId: string): Promise<void> {
-  await sql`delete from activitypub_followers where actor_id = ${actorId} and uri = ${uri}`.execute(deps.db);
+/** Removes what the sender did with this activity, and returns whether there was anything. */
+async function undoById({ db }: Deps, uri: string, activity: string): Promise<boolean> {
+  const { rows } = await sql`with
+      followers as (delete from activitypub_followers where uri = ${uri} and activity_uri = ${activity} returning 1),
+      reactions as (delete from activitypub_reactions where uri = ${uri} and activity_uri = ${activity} returning 1)
+    select from followers union all select from reactions`.execute(db);
+  return rows.length > 0;
 }
 
-/** Undoes a follow, like or boost of the sender (AP-14). */
-async function undo(ctx: Ctx, deps: Deps, site: ActivityPubSite, activity: Undo): Promise<void> {
-  const uri = activity.actorId?.href;
-  if (uri === undefined) return;
-  const id = activity.objectId?.href;
-  if (id !== undefined)
-    await sql`delete from activitypub_reactions where uri = ${uri} and activity_uri = ${id}`.execute(deps.db);
-  const undone = await activity.getObject(guarded(ctx));
+/** Undoes what the undone activity says, and returns whether it names something that can be undone. */
+async function undoByContent(
+  { db }: Deps,
+  site: ActivityPubSite,
+  uri: string,
+  undone: APObject | null,
+): Promise<boolean> {
   if (undone instanceof Follow) {
     const actorId = parseActor(site.url, undone.objectId?.href ?? '');
-    if (actorId !== null && undone.actorId?.href === uri) await unfollow(deps, uri, actorId);
+    if (actorId === null || undone.actorId?.href !== uri) return false;
+    await sql`delete from activitypub_followers where actor_id = ${actorId} and uri = ${uri}`.execute(db);
+    return true;
   }
   if (undone instanceof Like || undone instanceof Announce) {
     const note = parseNote(site.url, undone.objectId?.href ?? '');
+    if (note === null) return false;
     const kind = undone instanceof Like ? 'like' : 'boost';
-    if (note !== null)
-      await sql`delete from activitypub_reactions where actor_id = ${note.actorId} and post_id = ${note.postId}
-        and uri = ${uri} and kind = ${kind}`.execute(deps.db);
+    await sql`delete from activitypub_reactions where actor_id = ${note.actorId} and post_id = ${note.postId}
+      and uri = ${uri} and kind = ${kind}`.execute(db);
+    return true;
   }
+  return false;
+}
+
+/**
+ * Undoes a follow, like or boost of the sender (AP-14). It may be given as a whole or by its id alone, and is fetched
+ * only if the id is unknown.
+ */
+async function undo(ctx: Ctx, deps: Deps, site: ActivityPubSite, activity: Undo): Promise<void> {
+  const [uri, id] = [activity.actorId?.href, activity.objectId?.href];
+  if (uri === undefined) return;
+  const fetchNothing = { ...guarded(ctx), documentLoader: () => Promise.reject(new Error('not fetched')) };
+  if (await undoByContent(deps, site, uri, await activity.getObject(fetchNothing))) return;
+  if (id !== undefined && (await undoById(deps, uri, id))) return;
+  await undoByContent(deps, site, uri, await activity.getObject(guarded(ctx)));
 }
 
 /** Removes a deleted follower or a deleted boost (AP-14). */

@@ -1,22 +1,39 @@
 import { createHash } from 'node:crypto';
+import type { MediaFacts } from '@vitrine/contract/media';
 import { type RawBuilder, sql } from 'kysely';
 import { followableActor, followablePost, sentMember } from '../access/activitypub.ts';
 import { escapeHtml } from '../mail/letter.ts';
+import { isPlayed } from '../media/audio/playable.ts';
 import type { Database } from '../platform/database/pool.ts';
 import { PICTURE } from '../public/picture.ts';
 import { actorUri, followersUri, noteUri, publicAudience } from './addresses.ts';
 import type { ActivityPubSite } from './site.ts';
 
-/** Maximum number of pictures in a note. */
-const MOST_PICTURES = 16;
+/** Maximum number of files in a note. */
+const MOST_FILES = 16;
 
-interface SentPicture {
+/** The rendition of a sound that browsers cannot play as it is. */
+const SOUND = 'audio.m4a';
+
+/** A rendition, as in `files.renditions`. */
+interface Rendition {
+  type: string;
+  width?: number;
+  height?: number;
+}
+
+/** A member with something to show or play. */
+interface SentFile {
   asset_id: string;
   title: string;
   description: string;
-  type: string;
-  width: number;
-  height: number;
+  mime: string;
+  media: MediaFacts;
+  picture: Rendition | null;
+  /** The largest stream of a film, with its key. */
+  stream: (Rendition & { key: string }) | null;
+  /** Whether a sound has a rendition that browsers play. */
+  has_sound: boolean;
 }
 
 /** A post in the form that followers receive. */
@@ -27,24 +44,29 @@ export interface NoteRow {
   description: string;
   tags: string[];
   posted_at: string;
-  /** Whether previews of members are still pending; the note is sent after they are ready. */
+  /** Whether previews or streams of members are still pending; the note is sent after they are ready. */
   pending: boolean;
-  pictures: SentPicture[];
+  files: SentFile[];
 }
 
 /** A note as JSON-LD, without its context. */
 export type Note = Readonly<Record<string, unknown>> & { id: string };
 
+/** Members whose previews are not made, and films whose streams are not, for a day at most. */
+const unfinished = sql`(a.processing_status = 'pending' or (p.posted_at > now() - interval '1 day'
+  and exists (select from transcodes t where t.file_hash = a.file_hash and t.state in ('waiting', 'running'))))`;
+
 const columns = sql`p.id, ap.id as actor_id, p.title, p.description, p.tags, p.posted_at,
   exists (select from post_members m join assets a on a.id = m.asset_id
-    where m.post_id = p.id and ${sentMember} and a.processing_status = 'pending') as pending,
+    where m.post_id = p.id and ${sentMember} and ${unfinished}) as pending,
   coalesce((select json_agg(x order by x.sort_order, x.asset_id) from (
-    select m.sort_order, a.id as asset_id, a.title, a.description, r.value ->> 'type' as type,
-      (r.value ->> 'width')::int as width, (r.value ->> 'height')::int as height
-    from post_members m join assets a on a.id = m.asset_id join files f on f.hash = a.file_hash,
-      lateral (select f.renditions -> ${PICTURE} as value) r
-    where m.post_id = p.id and ${sentMember} and r.value is not null
-    order by m.sort_order, a.id limit ${MOST_PICTURES}) x), '[]'::json) as pictures`;
+    select m.sort_order, a.id as asset_id, a.title, a.description, f.mime, f.media,
+      f.renditions -> ${PICTURE} as picture, f.renditions ? ${SOUND} as has_sound,
+      (select r.value || jsonb_build_object('key', r.key) from jsonb_each(f.renditions) r
+        where r.key like 'hls/%.mp4' order by (r.value ->> 'height')::int desc limit 1) as stream
+    from post_members m join assets a on a.id = m.asset_id join files f on f.hash = a.file_hash
+    where m.post_id = p.id and ${sentMember} and (f.renditions ? ${PICTURE} or f.media ? 'audio_codec')
+    order by m.sort_order, a.id limit ${MOST_FILES}) x), '[]'::json) as files`;
 
 /** Reads posts as notes, of followable accounts only; `rest` filters and orders. */
 export async function readNotes(db: Database, rest: RawBuilder<unknown>): Promise<NoteRow[]> {
@@ -54,7 +76,8 @@ export async function readNotes(db: Database, rest: RawBuilder<unknown>): Promis
   return rows;
 }
 
-function paragraphs(text: string): string {
+/** Returns plain text as HTML. */
+export function paragraphs(text: string): string {
   return text
     .trim()
     .split(/\n{2,}/)
@@ -69,22 +92,37 @@ function hashtag(tag: string): string | null {
   return word === '' ? null : `#${word}`;
 }
 
-function attachment({ url }: ActivityPubSite, picture: SentPicture) {
-  const name = picture.description.trim() === '' ? picture.title.trim() : picture.description.trim();
-  return {
-    type: 'Image',
-    mediaType: picture.type,
-    url: `${url}/api/v1/assets/${picture.asset_id}/variants/${PICTURE}`,
-    width: picture.width,
-    height: picture.height,
-    // The text for people who do not see the picture.
-    ...(name !== '' && { name }),
-  };
+function durationOf({ duration_seconds: seconds }: MediaFacts) {
+  return seconds === undefined ? {} : { duration: `PT${Math.round(seconds * 1000) / 1000}S` };
+}
+
+function shapeOf({ type, width, height }: Rendition) {
+  return { mediaType: type, ...(width === undefined || height === undefined ? {} : { width, height }) };
+}
+
+/** Returns a member as a film, a sound or a picture; nothing if other systems could not show it. */
+function attachmentsOf({ url }: ActivityPubSite, file: SentFile): readonly object[] {
+  const { asset_id, picture, stream, has_sound, mime, media } = file;
+  const base = `${url}/api/v1/assets/${asset_id}`;
+  const text = file.description.trim() === '' ? file.title.trim() : file.description.trim();
+  // The text for people who do not see the picture.
+  const name = text === '' ? {} : { name: text };
+  const image = picture === null ? null : { ...shapeOf(picture), url: `${base}/variants/${PICTURE}` };
+  const icon = image === null ? {} : { icon: { type: 'Image', ...image } };
+  const more = { ...durationOf(media), ...icon, ...name };
+  if (stream !== null)
+    return [{ type: 'Video', ...shapeOf(stream), url: `${base}/variants/${stream.key}`, ...more }];
+  if (has_sound)
+    return [{ type: 'Audio', mediaType: 'audio/mp4', url: `${base}/variants/${SOUND}`, ...more }];
+  if (media.has_video !== true && isPlayed(mime, media.audio_codec ?? ''))
+    return [{ type: 'Audio', mediaType: mime.replace(/;.*/, ''), url: `${base}/file`, ...more }];
+  return image === null ? [] : [{ type: 'Image', ...image, ...name }];
 }
 
 /** Returns a post as a note for everyone and the followers (AP-6). */
 export function noteOf(site: ActivityPubSite, row: NoteRow): Note {
   const page = `${site.url}/posts/${row.id}`;
+  const attachment = row.files.flatMap((file) => attachmentsOf(site, file));
   const tags = row.tags.flatMap((tag) => {
     const name = hashtag(tag);
     return name === null
@@ -108,7 +146,7 @@ export function noteOf(site: ActivityPubSite, row: NoteRow): Note {
       links.length === 0 ? '' : `<p>${links.join(' ')}</p>`,
       `<p><a href="${escapeHtml(page)}">${escapeHtml(page)}</a></p>`,
     ].join(''),
-    ...(row.pictures.length > 0 && { attachment: row.pictures.map((picture) => attachment(site, picture)) }),
+    ...(attachment.length > 0 && { attachment }),
     ...(tags.length > 0 && { tag: tags }),
   };
 }

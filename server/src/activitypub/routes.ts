@@ -7,6 +7,7 @@ import { parseStrict } from '../federation/protocol/strict-json.ts';
 import { DatabaseUnavailable } from '../platform/database/unavailable.ts';
 import { clientAddress } from '../platform/http/client-address.ts';
 import { refuseMethods } from '../platform/http/methods.ts';
+import { prefersDocument } from '../platform/http/prefers-document.ts';
 import { notFound, refuse } from '../platform/http/refuse.ts';
 import { profilePath } from '../public/page.ts';
 import { findActor } from './actors.ts';
@@ -20,7 +21,6 @@ const MOST_BYTES = 256 * 1024;
 
 /** The headers that the protocol library needs; no others are passed on. */
 const passedOn = [
-  'accept',
   'content-type',
   'date',
   'digest',
@@ -31,14 +31,26 @@ const passedOn = [
   'content-length',
 ] as const;
 
+/**
+ * Returns whether a request is answered with JSON where there is a page, too. Without a preference, it is, except for
+ * unsigned requests for notes: the previews of links send those (AP-18).
+ */
+function wantsDocument({ pathname }: URL, { headers }: FastifyRequest): boolean {
+  const isNote = /^\/ap\/users\/[^/]+\/posts\//.test(pathname);
+  const isSigned = headers.signature !== undefined;
+  return prefersDocument(headers, !isNote || isSigned);
+}
+
 function toRequest({ url }: ActivityPubSite, request: FastifyRequest): Request {
-  const headers = new Headers();
+  const address = new URL(`${url}${request.url}`);
+  // The protocol library does not count wildcards as JSON.
+  const accept = wantsDocument(address, request) ? 'application/activity+json' : 'text/html';
+  const headers = new Headers({ accept });
   for (const name of passedOn) {
     const value = request.headers[name];
     if (value !== undefined) headers.set(name, [value].flat().join(', '));
   }
   const { method } = request;
-  const address = new URL(`${url}${request.url}`);
   // Signatures are made for the public address, whatever a proxy turns it into.
   headers.set('host', address.host);
   const body = Buffer.isBuffer(request.body) ? new Uint8Array(request.body) : null;

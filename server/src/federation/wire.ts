@@ -4,6 +4,7 @@ import type { PeerCaller } from '../access/federation.ts';
 import type { Budgets } from '../budgets.ts';
 import type { Deps } from '../deps.ts';
 import { clientAddress } from '../platform/http/client-address.ts';
+import { prefersDocument } from '../platform/http/prefers-document.ts';
 import { notFound, refuse } from '../platform/http/refuse.ts';
 import { listChanges, listSharesOf, resendChanges } from './changes.ts';
 import { sendBytes } from './files/serve.ts';
@@ -85,12 +86,6 @@ const statusOf: Partial<Record<Rejection['reason'], number>> = {
   unshared_object: 403,
 };
 
-/** Returns whether a request asks for the document of a person rather than their page. */
-function wantsDocument({ headers }: FastifyRequest): boolean {
-  const accept = headers.accept ?? '';
-  return /application\/(?:activity\+)?json/.test(accept) && !accept.includes('text/html');
-}
-
 /**
  * Mounts the routes that other installs call (FED-2), at the addresses of the protocol: not below the base path, and
  * only for requests signed by a peer, except the documents about this install and its people.
@@ -141,18 +136,21 @@ export async function serveFederation(server: FastifyInstance, deps: Deps, budge
   });
   // Browsers get the page at the same address.
   server.get<{ Params: { username: string } }>('/users/:username', async (request, reply) => {
-    if (!wantsDocument(request)) return reply.callNotFound();
+    const { headers, params } = request;
+    if (!prefersDocument(headers, true)) return reply.callNotFound();
     await enter(request);
-    const own = await install();
-    const forPeer = request.headers.signature !== undefined && (await isPeer(request, own));
-    const found = await actorDocument(deps, own.url, request.params.username, { forPeer });
-    if (found === null) throw notFound();
-    return reply.header('cache-control', 'no-cache').send(found);
+    const own = await readInstall(deps);
+    const forPeer = own !== null && headers.signature !== undefined && (await isPeer(request, own));
+    const found = own && (await actorDocument(deps, own.url, params.username, { forPeer }));
+    if (found !== null) return reply.headers({ 'cache-control': 'no-cache', vary: 'Accept' }).send(found);
+    // Without a preference, the page is as good an answer.
+    if (prefersDocument(headers, false)) throw notFound();
+    return reply.callNotFound();
   });
   await server.register(async (scope) => {
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser(
-      'application/json',
+      ['application/json', 'application/activity+json', 'application/ld+json'],
       { parseAs: 'buffer', bodyLimit: MOST_BYTES },
       (_, body, done) => done(null, body),
     );

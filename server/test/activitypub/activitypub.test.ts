@@ -6,6 +6,7 @@ import { gzipSync } from 'node:zlib';
 import { sql } from 'kysely';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { writeSetting } from '../../src/settings.ts';
+import { clip } from '../media/clips.ts';
 import { headOf, openWire } from '../platform/wire.ts';
 import { type Library, openLibrary, publish, upload } from '../support/library.ts';
 import { comeToWait } from '../support/locks.ts';
@@ -198,6 +199,89 @@ describe('ActivityPub', () => {
     expect((await read(String(note.id))).status).toBe(404);
   });
 
+  // AP-6
+  test('attaches films and sounds as such, once they can be played', async () => {
+    const video = { encoder: 'libx264' };
+    const title = 'Harbour film';
+    const film = await upload(ada, await clip({ format: 'mp4', video, seconds: 1 }), {
+      title,
+      sensitivity: 'posts',
+    });
+    const sound = await upload(
+      ada,
+      await clip({ format: 'mp3', audio: { encoder: 'libmp3lame' }, seconds: 1 }),
+      {
+        sensitivity: 'posts',
+      },
+    );
+    const other = await upload(
+      ada,
+      await clip({ format: 'aiff', audio: { encoder: 'pcm_s16be' }, seconds: 1 }),
+      {
+        sensitivity: 'posts',
+      },
+    );
+    const { id } = await publish(ada, [film, sound, other], { title: 'Moving', visibility: 'public' });
+    const { db } = library.database;
+    await library.runJobs();
+    await sql`update transcodes set state = 'running' where file_hash = ${film.file_hash}`.execute(db);
+    expect((await read(`${actor}/posts/${id}`)).status).toBe(404);
+    await sql`update transcodes set state = 'done' where file_hash = ${film.file_hash}`.execute(db);
+    const attached = [(await readJson(`${actor}/posts/${id}`)).attachment].flat() as Json[];
+    expect(attached).toMatchObject([
+      {
+        type: 'Video',
+        mediaType: 'video/mp4',
+        width: 320,
+        height: 180,
+        name: title,
+        icon: { type: 'Image' },
+      },
+      { type: 'Audio', mediaType: 'audio/mpeg' },
+      { type: 'Audio', mediaType: 'audio/mp4' },
+    ]);
+    expect(attached[0]?.duration).toMatch(/^PT1(\.\d+)?S$/);
+    for (const { url, mediaType } of attached) {
+      const served = await fetch(String(url));
+      expect([served.status, served.headers.get('content-type')]).toEqual([200, mediaType]);
+    }
+    await ada.ok('deletePost', { params: { id }, body: undefined });
+  });
+
+  // AP-19
+  test('writes the text of a profile as HTML', async () => {
+    await ada.ok('updateUser', {
+      params: { ref: ada.ref },
+      body: { bio: 'Fog & <b>light</b>\nSecond\n\nThird' },
+    });
+    const { summary } = await readJson(actor);
+    expect(summary).toBe('<p>Fog &amp; &lt;b&gt;light&lt;/b&gt;<br />Second</p><p>Third</p>');
+    await ada.ok('updateUser', { params: { ref: ada.ref }, body: { bio: '' } });
+  });
+
+  // AP-18
+  test('answers any kind of client with JSON for actors, and for notes if the request is signed', async () => {
+    const { id } = await publishNote('Negotiated');
+    const note = `${actor}/posts/${id}`;
+    const statusOf = async (url: string, accept: string, signature?: string) => {
+      const headers = { accept, ...(signature === undefined ? {} : { signature }) };
+      return (await fetch(url, { headers, redirect: 'manual' })).status;
+    };
+    const mastodon = `${TYPE}, application/ld+json; profile="https://www.w3.org/ns/activitystreams", text/html;q=0.1`;
+    const browser = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
+    for (const url of [actor, note]) {
+      for (const accept of [TYPE, 'application/LD+json', mastodon, 'application/*'])
+        expect(await statusOf(url, accept), `${url} ${accept}`).toBe(200);
+      for (const accept of [browser, 'text/html, */*', `text/html, ${TYPE}`])
+        expect(await statusOf(url, accept), `${url} ${accept}`).toBe(302);
+    }
+    for (const path of ['outbox', 'followers']) expect(await statusOf(`${actor}/${path}`, '*/*')).toBe(200);
+    expect(await statusOf(actor, '*/*')).toBe(200);
+    expect(await statusOf(note, '*/*')).toBe(302);
+    expect(await statusOf(note, '*/*', 'keyId="https://remote.example/key",signature="AA=="')).toBe(200);
+    await ada.ok('deletePost', { params: { id }, body: undefined });
+  });
+
   // AP-17, HTTP-41
   test('answers absolute addresses of any host like their paths', async () => {
     const path = actor.slice(library.address.length);
@@ -317,6 +401,28 @@ describe('a follower', () => {
     await bob.send(inbox(), undo(like));
     await bob.send(inbox(), { ...by, id: `${bob.uri}#d`, type: 'Delete', object: boost.id });
     expect(await own()).toMatchObject({ likes_count: 0, boosts_count: 0 });
+  });
+
+  // AP-14
+  test('undoes what they did by its id alone, and nothing that others did', async () => {
+    const { id } = await publishNote('Undone');
+    const object = `${actor}/posts/${id}`;
+    const acts = [
+      follow('by-id'),
+      { id: `${bob.uri}#like-by-id`, type: 'Like', actor: bob.uri, object },
+      { id: `${bob.uri}#boost-by-id`, type: 'Announce', actor: bob.uri, object },
+    ];
+    for (const act of acts) expect((await bob.send(inbox(), act)).status).toBe(202);
+    await library.runJobs();
+    const counts = { followers_count: 1, likes_count: 1, boosts_count: 1 };
+    expect(await own()).toMatchObject(counts);
+    const undoOf = (act: Json, by: RemotePerson): Json => ({ ...undo(act, by), object: act.id });
+    for (const act of acts) expect((await eve.send(inbox(), undoOf(act, eve))).status).toBe(202);
+    expect(await own()).toMatchObject(counts);
+    for (const act of acts) expect((await bob.send(inbox(), undoOf(act, bob))).status).toBe(202);
+    expect(await own()).toMatchObject({ followers_count: 0, likes_count: 0, boosts_count: 0 });
+    await ada.ok('deletePost', { params: { id }, body: undefined });
+    await arrived();
   });
 
   // AP-15

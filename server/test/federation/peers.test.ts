@@ -1,7 +1,9 @@
 import { generateKeyPairSync, randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
+import { readActorKeys } from '../../src/federation/keys.ts';
 import { getJson, postSigned } from '../../src/federation/outbound.ts';
+import { signHttp } from '../../src/federation/protocol/http-signature.ts';
 import { writeSetting } from '../../src/settings.ts';
 import { publish, upload } from '../support/library.ts';
 import { plainFile } from '../support/pictures.ts';
@@ -228,6 +230,55 @@ test('an envelope is accepted once, a replay changes nothing, and a changed one 
   const changed = { ...envelope, id: `${studio.address}/activities/${randomUUID()}` };
   expect(await reasonOf(send(studio, harbour, changed))).toBe('sig_invalid');
   expect((await rejectionsAt(harbour))[0]).toBe('sig_invalid');
+});
+
+// FED-79
+test('the address of a person is a document without preference, and a page for browsers and unknown people', async () => {
+  const dora = await harbour.join('dora');
+  const answer = async (name: string, accept: string) => {
+    const response = await fetch(`${harbour.address}/users/${name}`, { headers: { accept } });
+    await response.arrayBuffer();
+    return [response.status, response.headers.get('content-type')?.split(';')[0]];
+  };
+  const page = await answer('dora', 'text/html');
+  const json = 'application/activity+json';
+  expect(await answer('dora', '*/*')).toEqual(page);
+  expect((await answer('dora', json))[0]).toBe(404);
+  await readActorKeys(harbour.deps, dora.ref);
+  for (const accept of ['*/*', json, 'application/json', 'application/ld+json', `${json}, text/html;q=0.1`])
+    expect(await answer('dora', accept), accept).toEqual([200, 'application/json']);
+  for (const accept of ['text/html,application/xhtml+xml,*/*;q=0.8', 'image/*', `${json};q=0`])
+    expect(await answer('dora', accept), accept).toEqual(page);
+});
+
+// FED-79
+test('an envelope arrives as any of the media types of ActivityStreams', async () => {
+  const post = await sharePost(alice, peerOfOne, 'Typed');
+  await settle(harbour, studio);
+  const uri = `${harbour.address}/posts/${post.id}`;
+  for (const type of [
+    'application/json',
+    'application/activity+json; charset=utf-8',
+    'application/ld+json',
+  ]) {
+    const envelope = await envelopeOf(studio, bob, { type: 'Like', object: uri });
+    const body = Buffer.from(JSON.stringify(envelope));
+    const url = new URL(`${harbour.address}/federation/inbox`);
+    const { key } = await identityOf(studio);
+    const keyId = `${studio.address}/federation/instance#main-key`;
+    const signed = signHttp({
+      method: 'POST',
+      url,
+      body,
+      keyId,
+      privateKey: key.privateKey,
+      now: Date.now(),
+    });
+    const sent = new Headers({ ...signed, 'content-type': type });
+    sent.delete('host');
+    const response = await fetch(url, { method: 'POST', headers: sent, body });
+    expect([response.status, await response.json()], type).toEqual([200, { status: 'accepted' }]);
+  }
 });
 
 // FED-14, FED-72

@@ -46,6 +46,7 @@ interface ActivitypubFollowersTable {
   uri: string;
   inbox: string;
   created_at: Generated<string>;
+  activity_uri: string | null;
 }
 
 interface ActivitypubInboxesTable {
