@@ -6,6 +6,7 @@ import { renderPages } from './pages.ts';
 import { type RenderOutcome, renderLadder } from './raster.ts';
 import { openStill } from './renderable.ts';
 import { mend } from './stills/mend.ts';
+import { cutFilm } from './stills/motion.ts';
 import { BrokenFile, NotDrawable, type SourceFile, type Still } from './stills/still.ts';
 
 /** The fraction of the progress that the still accounts for. Slow stills take much longer than the ladder. */
@@ -65,15 +66,21 @@ export async function renderFile(
     text = null,
     subtitles = [],
   } = still;
-  const made = { extras, facts, text, ...(subtitles.length > 0 ? { subtitles } : {}) };
+  const film = await cutFilm(file, outDir);
+  const made = {
+    extras: film === null ? extras : [...extras, film],
+    facts: film === null ? facts : { ...facts, motion: true },
+    text,
+    ...(subtitles.length > 0 ? { subtitles } : {}),
+  };
   if (picture === null) return { ...made, ladder: { outcome: 'unsupported', reason }, exif: {} };
   report(STILL_PART);
   const ladder = await drawLadder(picture, rungs, outDir);
   if (ladder.outcome !== 'rendered') return { ...made, ladder, exif: {} };
   if (file.mime === 'image/tiff') {
     const pages = await renderPages(file.path, outDir);
-    made.extras = [...extras, ...pages.extras];
-    if (pages.pageCount > 1) made.facts = { ...facts, page_count: pages.pageCount };
+    made.extras = [...made.extras, ...pages.extras];
+    if (pages.pageCount > 1) made.facts = { ...made.facts, page_count: pages.pageCount };
   }
   const exif = file.mime.startsWith('image/') ? await readExif(file.path) : {};
   return { ...made, ladder: { ...ladder, ...shape }, exif };

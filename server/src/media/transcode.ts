@@ -3,6 +3,7 @@ import { isPlayed, makePlayable } from './audio/playable.ts';
 import { requireRoomIn } from './faults.ts';
 import { mediaTypes } from './ffmpeg/demuxers.ts';
 import { ffmpeg, type Source } from './ffmpeg/ffmpeg.ts';
+import { cutFilm } from './stills/motion.ts';
 import { BrokenFile, type MadeFile } from './stills/still.ts';
 import { makeStreams } from './video/hls.ts';
 
@@ -18,7 +19,7 @@ export function isOfTranscode(key: string): boolean {
 
 /** Returns whether a file with these facts has renditions that are made by a transcode. */
 export function isTranscoded(mime: string, facts: MediaFacts): boolean {
-  if (!mediaTypes.includes(mime)) return false;
+  if (!mediaTypes.includes(mime)) return facts.motion === true;
   if (facts.has_video === true) return true;
   return facts.audio_codec !== undefined && !isPlayed(mime, facts.audio_codec);
 }
@@ -39,17 +40,26 @@ export function transcodeLimit({ duration_seconds = 0 }: MediaFacts): number {
   return Math.min(MOST_MS, 10 * MINUTE_MS + Math.ceil(duration_seconds * 1000) * PATIENCE);
 }
 
+/** Returns the film of a motion photo, or the file itself. */
+async function filmOf(file: Source, outDir: string): Promise<Source> {
+  if (mediaTypes.includes(file.mime)) return file;
+  const film = await cutFilm(file, outDir);
+  if (film === null) throw new BrokenFile('it has no film');
+  return { path: film.path, mime: 'video/mp4' };
+}
+
 /**
  * Makes the slow renditions of a video or a sound in `outDir`. Passes progress from 0 to 1 to `onProgress`. Rejects
  * only on faults of the machine, which are retryable.
  */
 export async function transcode(
-  source: Source,
+  file: Source,
   outDir: string,
   onProgress: (part: number) => void,
 ): Promise<Transcoded> {
   try {
     const player = await ffmpeg();
+    const source = await filmOf(file, outDir);
     const probe = await player.probe(source);
     const { video, durationSeconds } = probe;
     if (durationSeconds !== null && durationSeconds > MOST_SECONDS) {
