@@ -232,7 +232,7 @@ test('an envelope is accepted once, a replay changes nothing, and a changed one 
   expect((await rejectionsAt(harbour))[0]).toBe('sig_invalid');
 });
 
-// FED-79
+// FED-90
 test('the address of a person is a document without preference, and a page for browsers and unknown people', async () => {
   const dora = await harbour.join('dora');
   const answer = async (name: string, accept: string) => {
@@ -251,7 +251,7 @@ test('the address of a person is a document without preference, and a page for b
     expect(await answer('dora', accept), accept).toEqual(page);
 });
 
-// FED-79
+// FED-90
 test('an envelope arrives as any of the media types of ActivityStreams', async () => {
   const post = await sharePost(alice, peerOfOne, 'Typed');
   await settle(harbour, studio);
