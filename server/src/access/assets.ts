@@ -1,8 +1,8 @@
 import type { Capability } from '@vitrine/contract/capabilities';
 import { type RawBuilder, sql } from 'kysely';
 import { type Caller, holds, type SignedIn, teamsWith } from './caller.ts';
-import { live } from './live.ts';
-import { listedPosts } from './posts.ts';
+import { lasting, live } from './live.ts';
+import { listedPosts, publishedPost } from './posts.ts';
 
 /**
  * Who is given which asset, its columns and its bytes, and which posts a feed keeps because of their members. Predicates
@@ -20,7 +20,7 @@ export const openToVisitors: Predicate = sql`(a.sensitivity = 'public' or (a.sen
 
 /** ASSET-2 `anonymously_visible`: whether anonymous callers are given the asset. Does not depend on the caller. */
 export const anonymouslyVisible: Predicate = sql`(a.deleted_at is null and a.status = 'active'
-  and ${openToVisitors} and a.processing_status = 'ready')`;
+  and ${openToVisitors} and a.processing_status = 'ready' and ${lasting('a')})`;
 
 /** Live assets that this account owns, without the rights of administrators. */
 export function ownAssets(ownerRef: number): Predicate {
@@ -54,10 +54,12 @@ function sharedWith(callerRef: number): Predicate {
 
 /**
  * ASSET-3, sensitivity `posts`: the caller reads a live, published post of the asset's owner or team that contains it.
- * `exposure` (migration 0026) answers for posts that every signed-in caller reads; only narrower posts are looked up.
+ * `exposure` (migration 0026) answers for posts that every signed-in caller reads, while none of them has expired; only
+ * narrower posts are looked up.
  */
 function readThroughPost(caller: SignedIn): Predicate {
-  return sql`(a.exposure in ('public', 'org-only') or (a.exposure = 'narrow' and exists (
+  return sql`((a.exposure in ('public', 'org-only') and ${lasting('a')})
+    or ((a.exposure = 'narrow' or not ${lasting('a')}) and exists (
     select from posts p where p.id in (
         select m.post_id from post_members m where m.asset_id = a.id
         union all
@@ -65,13 +67,18 @@ function readThroughPost(caller: SignedIn): Predicate {
       and (p.author_user_ref = a.owner_user_ref or p.team_id = a.team_id) and ${listedPosts(caller)})))`;
 }
 
+/** A mirrored asset that some share of its peer still covers, although others have expired. */
+const stillCovered: Predicate = sql`(exists (
+    select from post_members m join posts p on p.id = m.post_id where m.asset_id = a.id and ${publishedPost})
+  or exists (select from asset_shares s where s.asset_id = a.id and (s.expires_at is null or s.expires_at > now())))`;
+
 /** The read rule: which rows the caller is given at all (ASSET-1). Failing it is a 404. */
 export function readableAssets(caller: Caller): Predicate {
   if (caller.kind === 'anonymous') return anonymouslyVisible;
-  if (administers(caller)) return sql`(a.deleted_at is null)`;
+  if (administers(caller)) return sql`(a.deleted_at is null and (${lasting('a')} or ${stillCovered}))`;
   return sql`(a.deleted_at is null and (a.owner_user_ref = ${caller.ref}
     or (a.status = 'active' and ${intact}
-      and (a.sensitivity <> 'posts' or ${readThroughPost(caller)} or ${ofOwnTeam(caller.ref)}))
+      and ((a.sensitivity <> 'posts' and ${lasting('a')}) or ${readThroughPost(caller)} or ${ofOwnTeam(caller.ref)}))
     or ${sharedWith(caller.ref)}${orInTeamsWith(caller, 'assets.admin')}))`;
 }
 

@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import { feedPosts } from './assets.ts';
 import { type Caller, holds } from './caller.ts';
+import { lasting, live } from './live.ts';
 import { readablePosts } from './posts.ts';
 
 /**
@@ -17,14 +18,16 @@ function opened(caller: Caller): Predicate {
     or (c.visibility = 'followers' and exists (
       select from user_follows f where f.follower_user_ref = ${caller.ref} and f.followed_user_ref = c.owner_user_ref))
     or (c.visibility = 'explicit-share' and exists (
-      select from collection_shares s where s.collection_id = c.id and s.user_ref = ${caller.ref}))) and ${lasts})`;
+      select from collection_shares s where s.collection_id = c.id and s.user_ref = ${caller.ref}
+        and (s.expires_at is null or s.expires_at > now())))) and ${lasts})`;
 }
 
 /** Collections that `GET /collections/{id}` and every list return to this caller. */
 export function readableCollections(caller: Caller): Predicate {
-  if (caller.kind === 'anonymous') return sql`(c.deleted_at is null and ${opened(caller)})`;
-  if (holds(caller, 'system.admin')) return sql`(c.deleted_at is null)`;
-  return sql`(c.deleted_at is null and (c.owner_user_ref = ${caller.ref} or ${opened(caller)}))`;
+  const standing = sql`${live('c')} and ${lasting('c')}`;
+  if (caller.kind === 'anonymous') return sql`(${standing} and ${opened(caller)})`;
+  if (holds(caller, 'system.admin')) return sql`(${standing})`;
+  return sql`(${standing} and (c.owner_user_ref = ${caller.ref} or ${opened(caller)}))`;
 }
 
 /** Live collections the caller may change, fill, share or delete: the owner's, and any for `system.admin`. */

@@ -164,7 +164,7 @@ export function collectionsGivenTo({ peerId }: PeerCaller): Predicate {
  * account: the person that is named, or the present members of the team (FED-65).
  */
 export const grantedAccounts: RawBuilder<unknown> = sql`(
-  select g.peer_id, g.uri, g.scope, g.target_user_ref is null and g.target_team_id is null as for_all,
+  select g.peer_id, g.uri, g.scope, g.expires_at, g.target_user_ref is null and g.target_team_id is null as for_all,
     coalesce(g.target_user_ref, tm.user_ref) as user_ref
   from federation_grants g left join (team_members tm join teams t on t.id = tm.team_id and t.deleted_at is null)
     on tm.team_id = g.target_team_id

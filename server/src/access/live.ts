@@ -15,3 +15,12 @@ export function live(alias: string): Predicate {
 export function trashed(alias: string): Predicate {
   return sql`(${sql.ref(alias)}.deleted_at is not null)`;
 }
+
+/**
+ * Not expired: mirrored content is visible until the last share of its peer ends, without waiting for the job that
+ * removes it (FED-33).
+ */
+export function lasting(alias: string): Predicate {
+  const until = sql.ref(`${alias}.visible_until`);
+  return sql`(${until} is null or ${until} > now())`;
+}

@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../platform/database/pool.ts';
 import { refuse } from '../platform/http/refuse.ts';
 import { type Caller, holds, type SignedIn, teamsWith } from './caller.ts';
-import { live } from './live.ts';
+import { lasting, live } from './live.ts';
 
 /**
  * Who reads which post. Predicates refer to a row of `posts` with the alias `p`. Each kind of caller gets its own
@@ -12,8 +12,8 @@ export type Predicate = RawBuilder<boolean>;
 
 export const livePost: Predicate = live('p');
 
-/** POST-7: what any shared surface may show: neither deleted posts nor drafts. */
-export const publishedPost: Predicate = sql`(${livePost} and not p.draft)`;
+/** POST-7: what any shared surface may show: neither deleted posts nor drafts, nor mirrored ones that have expired. */
+export const publishedPost: Predicate = sql`(${livePost} and not p.draft and ${lasting('p')})`;
 
 /** POST-3: the author and `posts.admin` read any post that is not deleted, including drafts. */
 function readsEverything(caller: Caller): boolean {
@@ -36,14 +36,16 @@ function published(caller: Caller): Predicate {
     or (p.visibility = 'followers' and exists (
       select from user_follows f where f.follower_user_ref = ${caller.ref} and f.followed_user_ref = p.author_user_ref))
     or (p.visibility = 'explicit-share' and exists (
-      select from post_shares s where s.post_id = p.id and s.user_ref = ${caller.ref}))))`;
+      select from post_shares s where s.post_id = p.id and s.user_ref = ${caller.ref}
+        and (s.expires_at is null or s.expires_at > now())))))`;
 }
 
 /** Posts that `GET /posts/{id}` returns to this caller. */
 export function readablePosts(caller: Caller): Predicate {
-  if (caller.kind === 'anonymous') return sql`(p.deleted_at is null and ${published(caller)})`;
-  if (readsEverything(caller)) return sql`(p.deleted_at is null)`;
-  return sql`(p.deleted_at is null
+  if (caller.kind === 'anonymous')
+    return sql`(p.deleted_at is null and ${lasting('p')} and ${published(caller)})`;
+  if (readsEverything(caller)) return sql`(p.deleted_at is null and ${lasting('p')})`;
+  return sql`(p.deleted_at is null and ${lasting('p')}
     and (p.author_user_ref = ${caller.ref} or ${published(caller)}${orAdministeredTeams(caller)}))`;
 }
 
@@ -74,15 +76,17 @@ export function editablePosts(caller: Caller): Predicate {
 export function listedPosts(caller: Caller): Predicate {
   if (caller.kind === 'user' && readsEverything(caller)) return publishedPost;
   if (caller.kind === 'user') {
-    return sql`(p.deleted_at is null and not p.draft
+    return sql`(${publishedPost}
       and (p.author_user_ref = ${caller.ref} or ${published(caller)}${orAdministeredTeams(caller)}))`;
   }
-  return sql`(p.deleted_at is null and ${published(caller)})`;
+  return sql`(p.deleted_at is null and ${lasting('p')} and ${published(caller)})`;
 }
 
 /** With `include_deleted`, for system.admin only: the listed posts and the trash (FEED-10). */
 export function listedPostsAndTrash(caller: Caller): Predicate {
-  return holds(caller, 'system.admin') ? sql`(p.deleted_at is not null or not p.draft)` : listedPosts(caller);
+  return holds(caller, 'system.admin')
+    ? sql`(p.deleted_at is not null or ${publishedPost})`
+    : listedPosts(caller);
 }
 
 /**

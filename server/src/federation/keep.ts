@@ -2,11 +2,13 @@ import { sql } from 'kysely';
 import type { Deps } from '../deps.ts';
 import { enqueueAll, type JobHandler } from '../job-table.ts';
 import { notifyPeer, wakeDelivery, withdrawCollections } from '../outbox/enqueue.ts';
+import { refreshGranted } from './audience/refresh.ts';
 import { catchUpWithAll } from './catch-up.ts';
 import { compareOffered, enqueueFieldValues } from './fields/offered.ts';
 import { trimFetched } from './files/fetch.ts';
 import { readInstall } from './identity.ts';
 import { purgeUngranted } from './mirror/purge.ts';
+import { refreshRecipients } from './mirror/recipients.ts';
 import { objectUri } from './protocol/addresses.ts';
 
 /** How long ids of received envelopes and outcomes of sent ones are kept; longer than any delivery is retried. */
@@ -71,6 +73,18 @@ async function withdrawExpired({ db }: Deps): Promise<void> {
   await db
     .transaction()
     .execute((tx) => withdrawCollections(tx, sql`c.expires_at <= now()`, sql`c.owner_user_ref`));
+}
+
+/** Before grants end, sets when that is, also for those that arrived in an earlier version. */
+async function refreshEnding({ db }: Deps): Promise<void> {
+  const { rows } = await sql<{ peer_id: string; kind: 'post' | 'asset' | 'collection'; uri: string }>`
+    select distinct peer_id, kind, uri from federation_grants
+    where expires_at > now() and expires_at < now() + interval '10 minutes'`.execute(db);
+  for (const { peer_id, kind, uri } of rows)
+    await db.transaction().execute(async (tx) => {
+      await refreshGranted(tx, peer_id, kind, uri);
+      await refreshRecipients(tx, uri);
+    });
 }
 
 /** Purges objects whose grant has expired, even if the peer does not report it. */
@@ -145,6 +159,7 @@ export function keepFederationJob(deps: Deps): JobHandler<'keep-federation'> {
   return async () => {
     await expireShares(deps);
     await withdrawExpired(deps);
+    await refreshEnding(deps);
     await purgeExpired(deps);
     await wakeAll(deps);
     await compareFields(deps);

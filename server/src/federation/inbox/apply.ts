@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import type { PeerCaller } from '../../access/federation.ts';
 import { ownTeam } from '../../access/teams.ts';
 import { recordEvent } from '../../audit/record.ts';
+import { enqueue } from '../../job-table.ts';
 import type { Tx } from '../../platform/database/pool.ts';
 import type { RemoteActor } from '../actors.ts';
 import { refreshAssetAudience, refreshGranted } from '../audience/refresh.ts';
@@ -12,6 +13,7 @@ import { mirrorAsset } from '../mirror/asset.ts';
 import { checkAtPeer, isGranted } from '../mirror/objects.ts';
 import { mirrorCollection, mirrorPost } from '../mirror/post.ts';
 import { purgeUngranted, removeMirrored } from '../mirror/purge.ts';
+import { refreshRecipients } from '../mirror/recipients.ts';
 import type { Activity } from '../protocol/activities.ts';
 import { parseActorUri, parseObjectUri } from '../protocol/addresses.ts';
 import { Rejection } from '../protocol/rejection.ts';
@@ -79,6 +81,13 @@ async function targetOf(tx: Tx, { install }: Receipt, share: Share | Unshare): P
   return { userRef: rows[0].ref, teamId: null };
 }
 
+/** Removes what has expired at its time. It is invisible from then on, even if the job runs late (FED-33). */
+async function removeAt(tx: Tx, expiresAt: string | null): Promise<void> {
+  if (expiresAt === null) return;
+  const at = new Date(expiresAt).toISOString();
+  await enqueue(tx, 'keep-federation', {}, { key: `keep-federation:${at}`, runAt: at });
+}
+
 async function applyShare(tx: Tx, receipt: Receipt, share: Share): Promise<void> {
   const { sender } = receipt;
   checkAtPeer(share.object, sender.url);
@@ -90,6 +99,8 @@ async function applyShare(tx: Tx, receipt: Receipt, share: Share): Promise<void>
     on conflict (peer_id, uri, target_user_ref, target_team_id) do update set scope = excluded.scope, expires_at = excluded.expires_at,
       granted_by = excluded.granted_by`.execute(tx);
   await refreshGranted(tx, sender.peerId, kind, share.object);
+  await refreshRecipients(tx, share.object);
+  await removeAt(tx, share.expires_at ?? null);
   await recordEvent(tx, null, {
     event: 'federation.share.received',
     ...(userRef === null ? {} : { subjectUserRef: userRef }),

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { enqueueAll } from '../../job-table.ts';
 import type { Tx } from '../../platform/database/pool.ts';
-import { refreshGranted } from '../audience/refresh.ts';
+import { refreshAssetEnds, refreshGranted } from '../audience/refresh.ts';
 import { dropRecipients } from './recipients.ts';
 import { removeUnnamedTeams } from './team.ts';
 
@@ -103,6 +103,8 @@ export async function purgeUngranted(tx: Tx, peerId: string): Promise<void> {
   );
   // What another grant still covers stays, for the people of that grant. Few grants expire between two passes.
   for (const { kind, uri } of expired) await refreshGranted(tx, peerId, kind, uri);
+  // What opened these for a time only may be gone.
+  await refreshAssetEnds(tx, sql`a.origin_peer_id = ${peerId} and a.visible_until is not null`);
   await dropRecipients(tx, peerId);
   await removeUnnamedTeams(tx, peerId);
 }

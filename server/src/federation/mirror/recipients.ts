@@ -8,9 +8,13 @@ async function refresh(tx: Tx, which: RawBuilder<unknown>): Promise<void> {
     select from federated_recipients r where r.asset_id = s.asset_id and r.user_ref = s.user_ref)`.execute(
     tx,
   );
-  await sql`insert into asset_shares (asset_id, user_ref, shared_by_user_ref)
-    select distinct r.asset_id, r.user_ref, a.owner_user_ref from federated_recipients r
-      join assets a on a.id = r.asset_id where ${mirrored} on conflict do nothing`.execute(tx);
+  await sql`insert into asset_shares as s (asset_id, user_ref, shared_by_user_ref, expires_at)
+    select r.asset_id, r.user_ref, a.owner_user_ref, nullif(max(coalesce(g.expires_at, 'infinity')), 'infinity')
+    from federated_recipients r join assets a on a.id = r.asset_id
+      join federation_grants g on g.peer_id = a.origin_peer_id and g.uri = r.uri and g.target_user_ref = r.user_ref
+    where ${mirrored} group by r.asset_id, r.user_ref, a.owner_user_ref
+    on conflict (asset_id, user_ref) do update set expires_at = excluded.expires_at
+      where s.expires_at is distinct from excluded.expires_at`.execute(tx);
 }
 
 /**
@@ -48,4 +52,9 @@ export async function dropRecipients(tx: Tx, peerId: string): Promise<void> {
     returning r.asset_id`.execute(tx);
   const ids = rows.map(({ asset_id }) => asset_id);
   if (ids.length > 0) await refresh(tx, sql`a.id = any(${ids}::uuid[])`);
+}
+
+/** Sets until when persons see what was encrypted for them, after the grants of this object have changed. */
+export async function refreshRecipients(tx: Tx, uri: string): Promise<void> {
+  await refresh(tx, sql`a.id in (select r.asset_id from federated_recipients r where r.uri = ${uri})`);
 }
