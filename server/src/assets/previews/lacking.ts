@@ -31,6 +31,7 @@ const drawnAnew = [
   'image/heic',
   'image/heif',
   'image/tiff',
+  'image/bmp',
   'model/obj',
   'model/ply',
 ];

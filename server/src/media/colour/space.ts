@@ -170,6 +170,19 @@ export function spaceOfGamma(exponent: number, primaries: Primaries | null): Col
   return { curve: power(exponent), matrix, range: null };
 }
 
+/** Returns the colour space of a curve, with primaries or those of sRGB; null if the primaries span no triangle. */
+export function spaceOfCurve(curve: ColourSpace['curve'], primaries: Primaries | null): ColourSpace | null {
+  const matrix = between(primaries ?? bt709, bt709);
+  return matrix.flat().every(Number.isFinite) ? { curve, matrix, range: null } : null;
+}
+
+/** Adobe RGB (1998), whose exponent is 563/256. */
+export const adobeRgb: ColourSpace = {
+  curve: power(563 / 256),
+  matrix: between({ ...bt709, green: [0.21, 0.71] }, bt709),
+  range: null,
+};
+
 /** Returns whether two sets of primaries differ by no more than the rounding of the numbers in files. */
 function isClose(a: Primaries, b: Primaries): boolean {
   const numbers = ({ white, red, green, blue }: Primaries) => [...white, ...red, ...green, ...blue];

@@ -1,8 +1,51 @@
 import { join } from 'node:path';
+import { type ColourSpace, type Primaries, rowConverter, spaceOfGamma } from '../colour/space.ts';
 import { hasAlpha, type Read, readBitmap, rowsOfBitmap } from './bitmap.ts';
-import { checkShape, withSource } from './source.ts';
+import { checkShape, type Source, withSource } from './source.ts';
 import { BrokenFile, type StillMaker } from './still.ts';
 import { writeTiff } from './tiff-writer.ts';
+
+/** Length of the header that describes colours, and of the one that may have a profile. */
+const [DESCRIBED, PROFILED] = [108, 124];
+const MOST_PROFILE = 4 * 1024 * 1024;
+
+/** Returns the primaries of the end points of a header, in XYZ; null if there are none. */
+function primariesOf(header: Buffer): Primaries | null {
+  const numbers = Array.from({ length: 9 }, (_, index) => header.readInt32LE(60 + index * 4) / 2 ** 30);
+  const point = (from: number): [number, number] => {
+    const [x = 0, y = 0, z = 0] = numbers.slice(from, from + 3);
+    return [x / (x + y + z), y / (x + y + z)];
+  };
+  const sums = [0, 1, 2].map(
+    (index) => (numbers[index] ?? 0) + (numbers[index + 3] ?? 0) + (numbers[index + 6] ?? 0),
+  );
+  const [x = 0, y = 0, z = 0] = sums;
+  const made = {
+    red: point(0),
+    green: point(3),
+    blue: point(6),
+    white: [x / (x + y + z), y / (x + y + z)] as const,
+  };
+  return Object.values(made).flat().every(Number.isFinite) ? made : null;
+}
+
+/** Returns the colours that the header of a bitmap describes: end points and gamma, or a profile. */
+function colourOf(source: Source): { space: ColourSpace | null; profile: Buffer | null } {
+  const length = source.read(14, 4).readUInt32LE();
+  if (length < DESCRIBED) return { space: null, profile: null };
+  const header = source.read(14, length);
+  const kind = header.readUInt32LE(56);
+  if (length >= PROFILED && header.toString('latin1', 56, 60) === 'DEBM') {
+    const [at, size] = [header.readUInt32LE(112), header.readUInt32LE(116)];
+    const profile = size <= MOST_PROFILE ? source.readUpTo(14 + at, size) : null;
+    const isProfile = profile?.toString('latin1', 36, 40) === 'acsp';
+    return { space: null, profile: isProfile ? profile : null };
+  }
+  const primaries = kind === 0 ? primariesOf(header) : null;
+  // One exponent; the three colours have the same in practice.
+  const gamma = header.readUInt32LE(100) / 65_536;
+  return { space: primaries === null ? null : spaceOfGamma(gamma, primaries), profile: null };
+}
 
 /** Makes a picture of a Windows or OS/2 bitmap. */
 export const bmp: StillMaker = ({ path }, outDir) =>
@@ -11,8 +54,14 @@ export const bmp: StillMaker = ({ path }, outDir) =>
     const bitmap = readBitmap(source.read, 14);
     const { width, height } = bitmap;
     const picture = { path: join(outDir, 'still.tiff'), mime: 'image/tiff' };
-    const rows = rowsOfBitmap(source.read, bitmap, pixelsAt, source.size);
-    writeTiff(picture.path, { width, height, model: 'rgb', alpha: hasAlpha(bitmap) }, rows);
+    const alpha = hasAlpha(bitmap);
+    const { space, profile } = colourOf(source);
+    const convert = space === null ? null : rowConverter(space, 255);
+    const rows = function* () {
+      for (const row of rowsOfBitmap(source.read, bitmap, pixelsAt, source.size))
+        yield convert?.(row, alpha ? 4 : 3) ?? row;
+    };
+    writeTiff(picture.path, { width, height, model: 'rgb', alpha, profile }, rows());
     return { picture };
   });
 

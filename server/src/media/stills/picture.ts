@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { stillOfFrames } from '../animation.ts';
 import { spaceOfPng } from '../colour/png.ts';
 import { type ColourSpace, rowConverter, spaceOfCodePoints } from '../colour/space.ts';
+import { orNone, spaceOfJpeg, spaceOfTiff } from '../colour/tags.ts';
 import { sharp, strictnessOf } from '../tuned-sharp.ts';
 import { heifColourOf } from './heif-properties.ts';
 import { mend } from './mend.ts';
@@ -19,6 +20,8 @@ const MOST_SAMPLE_BYTES = 800_000_000;
 const describedBy: ReadonlyMap<string, (source: Source) => ColourSpace | null> = new Map([
   ['image/png', spaceOfPng],
   ['image/apng', spaceOfPng],
+  ['image/jpeg', orNone(spaceOfJpeg)],
+  ['image/tiff', orNone(spaceOfTiff)],
   [
     'image/avif',
     (source) => {
@@ -29,8 +32,8 @@ const describedBy: ReadonlyMap<string, (source: Source) => ColourSpace | null> =
 ]);
 
 /** Writes the picture upright in sRGB; returns null if it is too large. */
-async function convert(path: string, space: ColourSpace, outDir: string) {
-  const open = () => sharp(path, { ...strictnessOf('image/png'), ignoreIcc: true, limitInputPixels: false });
+async function convert(path: string, mime: string, space: ColourSpace, outDir: string) {
+  const open = () => sharp(path, { ...strictnessOf(mime), ignoreIcc: true, limitInputPixels: false });
   const { autoOrient, hasAlpha, depth } = await open().metadata();
   const { width, height } = autoOrient;
   const isDeep = depth === 'ushort';
@@ -66,7 +69,7 @@ export const pictureStill: StillMaker = async (file, outDir) => {
   const space = await withSource(file.path, read);
   if (space === null) return still;
   const draw = (path: string) =>
-    asFileFault('its pixels cannot be decoded', () => convert(path, space, outDir));
+    asFileFault('its pixels cannot be decoded', () => convert(path, file.mime, space, outDir));
   const picture = await draw(file.path).catch(async (error: unknown) => {
     const whole = error instanceof BrokenFile ? await mend(file, outDir) : null;
     if (whole === null) throw error;
