@@ -1024,11 +1024,13 @@ create table asset_field_values (
   set_by text not null,
   set_at timestamp(3) with time zone not null default now(),
   set_by_user_ref bigint,
+  value_offset smallint,
   constraint asset_field_values_pkey PRIMARY KEY (asset_id, field_id),
   constraint asset_field_values_asset_id_fkey FOREIGN KEY (asset_id) REFERENCES assets(id) ON DELETE CASCADE,
   constraint asset_field_values_field_id_fkey FOREIGN KEY (field_id) REFERENCES fields(id),
   constraint asset_field_values_check CHECK ((num_nonnulls(value_text, value_num, value_date, value_options, value_ref) = 1)),
-  constraint asset_field_values_set_by_check CHECK ((set_by = ANY (ARRAY['manual'::text, 'exif'::text, 'iptc'::text, 'xmp'::text, 'api'::text, 'import'::text, 'computed'::text, 'default'::text, 'mirror'::text])))
+  constraint asset_field_values_set_by_check CHECK ((set_by = ANY (ARRAY['manual'::text, 'exif'::text, 'iptc'::text, 'xmp'::text, 'api'::text, 'import'::text, 'computed'::text, 'default'::text, 'mirror'::text]))),
+  constraint asset_field_values_value_offset_check CHECK (((value_offset >= '-899'::integer) AND (value_offset <= 899)))
 );
 CREATE INDEX asset_field_values_date ON public.asset_field_values USING btree (field_id, value_date, asset_id) WHERE (value_date IS NOT NULL);
 CREATE INDEX asset_field_values_num ON public.asset_field_values USING btree (field_id, value_num, asset_id) WHERE (value_num IS NOT NULL);
@@ -1198,11 +1200,13 @@ create table collection_field_values (
   set_by text not null,
   set_at timestamp(3) with time zone not null default now(),
   set_by_user_ref bigint,
+  value_offset smallint,
   constraint collection_field_values_pkey PRIMARY KEY (collection_id, field_id),
   constraint collection_field_values_collection_id_fkey FOREIGN KEY (collection_id) REFERENCES collections(id) ON DELETE CASCADE,
   constraint collection_field_values_field_id_fkey FOREIGN KEY (field_id) REFERENCES fields(id),
   constraint collection_field_values_check CHECK ((num_nonnulls(value_text, value_num, value_date, value_options, value_ref) = 1)),
-  constraint collection_field_values_set_by_check CHECK ((set_by = ANY (ARRAY['manual'::text, 'exif'::text, 'iptc'::text, 'xmp'::text, 'api'::text, 'import'::text, 'computed'::text, 'default'::text, 'mirror'::text])))
+  constraint collection_field_values_set_by_check CHECK ((set_by = ANY (ARRAY['manual'::text, 'exif'::text, 'iptc'::text, 'xmp'::text, 'api'::text, 'import'::text, 'computed'::text, 'default'::text, 'mirror'::text]))),
+  constraint collection_field_values_value_offset_check CHECK (((value_offset >= '-899'::integer) AND (value_offset <= 899)))
 );
 CREATE INDEX collection_field_values_date ON public.collection_field_values USING btree (field_id, value_date, collection_id) WHERE (value_date IS NOT NULL);
 CREATE INDEX collection_field_values_num ON public.collection_field_values USING btree (field_id, value_num, collection_id) WHERE (value_num IS NOT NULL);

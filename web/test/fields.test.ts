@@ -1,5 +1,5 @@
 import type { FieldDefinition } from '@vitrine/contract/fields';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { libraryAddress, readAssetFilter } from '#lib/assets/asset-filter.ts';
 import { fieldsFor, forEachConcurrently } from '#lib/fields/applicable.ts';
 import { cardLine } from '#lib/fields/card-words.ts';
@@ -245,4 +245,27 @@ it('a link accepts only web and mail addresses', () => {
   expect(safeAddress('mailto:a@b.example')).toBe('mailto:a@b.example');
   for (const bad of ['javascript:alert(1)', ' JaVaScRiPt:1', 'data:text/html,x', '//a.example', '/x', null])
     expect(safeAddress(bad)).toBeUndefined();
+});
+
+// VALUE-26
+describe('a day and time', () => {
+  const field = fieldOf('taken', { type: 'datetime' });
+  const words = { labelOf: (term: string) => term, language: 'en-GB' };
+  const taken = ['2024-05-06T23:30:00.000Z', '2024-05-06T23:30:00.000+09:00', '2024-05-06T23:30:00-07:00'];
+
+  it.each(['UTC', 'America/Los_Angeles', 'Asia/Tokyo'])('is the same for a reader in %s', (zone) => {
+    vi.stubEnv('TZ', zone);
+    for (const value_date of taken) {
+      expect(valueInWords(field, { value_date }, words)).toBe('6 May 2024, 23:30');
+      const draft = draftOf('datetime', { value_date });
+      expect(draft).toBe('2024-05-06T23:30:00');
+      expect(sentOf('datetime', draft)).toEqual({
+        kind: 'value',
+        members: { value_date: '2024-05-06T23:30:00.000Z' },
+      });
+    }
+    const card = { code: 'taken', label: 'Taken', value: '2024-05-06T23:30:00+09:00' };
+    expect(cardLine([card], 'en-GB')).toBe('6 May 2024, 23:30');
+    vi.unstubAllEnvs();
+  });
 });

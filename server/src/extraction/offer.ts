@@ -11,7 +11,7 @@ function numberOf(text: string): number | undefined {
 }
 
 /**
- * Parses a time as an instant. Without an offset in the file, its local time counts as UTC, so that it reads the same
+ * Parses a time with its offset. Without an offset in the file, its local time counts as UTC, so that it reads the same
  * everywhere.
  */
 function instantOf(text: string): string | undefined {
@@ -19,7 +19,7 @@ function instantOf(text: string): string | undefined {
   if (found === null) return undefined;
   const [, day, time = '00:00:00', offset = 'Z'] = found;
   const at = new Date(`${day}T${time}${offset}`);
-  return Number.isNaN(at.getTime()) ? undefined : at.toISOString();
+  return Number.isNaN(at.getTime()) ? undefined : `${day}T${time}${offset}`;
 }
 
 /**

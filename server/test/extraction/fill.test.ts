@@ -115,6 +115,39 @@ describe('a job', () => {
     await unwire(instant, length);
   });
 
+  // VALUE-26
+  test.each([
+    ['', '2024-05-06T23:30:00.000Z', 'Z'],
+    ['+09:00', '2024-05-06T23:30:00.000+09:00', '+09:00'],
+    ['-07:00', '2024-05-06T23:30:00.000-07:00', '-07:00'],
+  ])('keeps the clock time of a photograph with the offset "%s"', async (offset, value, shownOffset) => {
+    const taken = await wire(library, admin, 'datetime', { source: 'capture_datetime', show_on_card: true });
+    const { code } = await admin.ok('getField', { params: { id: taken } });
+    const tags = { 'EXIF:DateTimeOriginal': '2024:05:06 23:30:00' };
+    const asset = await upload(
+      mara,
+      await tagged(offset === '' ? tags : { ...tags, 'EXIF:OffsetTimeOriginal': offset }),
+    );
+    await library.runJobs();
+    const clock = expect.stringMatching(/^2024-05-06T23:30:00(?:\.000)?/);
+    const shown = await shownValue(mara, asset, taken);
+    expect(shown).toMatchObject({ value_date: clock });
+    expect(Date.parse(shown?.value_date ?? '')).toBe(Date.parse(value));
+    expect(await mara.ok('getAsset', { params: { id: asset.id } })).toMatchObject({
+      card_fields: expect.arrayContaining([
+        expect.objectContaining({ code, value: `2024-05-06T23:30:00${shownOffset}` }),
+      ]),
+    });
+    const found = async (condition: string) => {
+      const query = { filter: [`field:${code}${condition}`] };
+      return (await mara.ok('listAssets', { query })).items.map(({ id }) => id);
+    };
+    expect(await found('=2024-05-06')).toContain(asset.id);
+    expect(await found('=2024-05-07')).not.toContain(asset.id);
+    expect(await found(`=${value}`)).toContain(asset.id);
+    await unwire(taken);
+  });
+
   // EXTRACT-3, VALUE-20
   test('replaces what was imported or is a default, and nothing that people wrote or removed', async () => {
     const default_value = { kind: 'literal', value_text: 'default' };

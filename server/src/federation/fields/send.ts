@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { fieldsGiven, type PeerCaller, referenceGivenTo } from '../../access/federation.ts';
 import { appliesToAsset } from '../../access/field-values.ts';
-import type { ValueColumns } from '../../fields/values/typed-value.ts';
+import { type ValueColumns, withOffset } from '../../fields/values/typed-value.ts';
 import type { Database } from '../../platform/database/pool.ts';
 import { objectUri } from '../protocol/addresses.ts';
 import type { AaFieldDefinition } from '../protocol/field-definitions.ts';
@@ -43,7 +43,7 @@ function wireValue(installUrl: string, row: Row): AaFieldValue | null {
       if (row.value_date === null || !/^[1-8]\d{3}-/.test(row.value_date)) return null;
       return row.type === 'date'
         ? { ...named, type: row.type, value: row.value_date.slice(0, 10) }
-        : { ...named, type: row.type, value: row.value_date };
+        : { ...named, type: row.type, value: withOffset(row.value_date, row.value_offset) };
     }
     case 'reference':
       return row.value_ref === null
@@ -62,7 +62,7 @@ export interface GivenValues {
   fieldIds: readonly string[];
 }
 
-const columns = sql`d.id as field_id, d.code, d.label, d.type, v.value_text, v.value_num, v.value_date, v.value_options,
+const columns = sql`d.id as field_id, d.code, d.label, d.type, v.value_text, v.value_num, v.value_date, v.value_offset, v.value_options,
   v.value_ref, case when d.type in ('select', 'multi_select', 'tree') then (
     select json_agg(json_build_object('value', x.value, 'label', coalesce(t.label, x.value)) order by x.place)
     from unnest(coalesce(v.value_options, array[v.value_text])) with ordinality as x (value, place)

@@ -13,6 +13,7 @@ import { refuse } from '../../platform/http/refuse.ts';
 import { type ConditionTerm, readTerm } from '../definitions/condition.ts';
 import { termKey } from '../vocabulary/terms.ts';
 import { escapeHtml } from './rich-text.ts';
+import { localTime } from './store.ts';
 import { isDay, readDay, readInstant, startOfDay, startOfNextDay } from './typed-value.ts';
 
 /** `filter=field:<code><op><value>` after parsing and before the field is looked up (VALUE-13). */
@@ -96,7 +97,10 @@ function onBoolean(filter: FieldFilter): RawBuilder<boolean> {
   return sql`v.value_num = ${value}::double precision`;
 }
 
-/** A day covers all its instants: `=` matches any of them, `>` those after its end. */
+/**
+ * A day covers all its instants, on the clock with which they were written (VALUE-26): `=` matches any of them, `>` those
+ * after its end.
+ */
 function onInstant(filter: FieldFilter): RawBuilder<boolean> {
   const { operator, value } = filter;
   if (!isDay(value)) {
@@ -106,11 +110,16 @@ function onInstant(filter: FieldFilter): RawBuilder<boolean> {
   }
   const start = startOfDay(value);
   const end = startOfNextDay(value) ?? 'infinity';
-  if (operator === '<') return sql`v.value_date < ${start}::timestamptz`;
-  if (operator === '>=') return sql`v.value_date >= ${start}::timestamptz`;
-  if (operator === '<=') return sql`v.value_date < ${end}::timestamptz`;
-  if (operator === '>') return sql`v.value_date >= ${end}::timestamptz`;
-  return sql`(v.value_date >= ${start}::timestamptz and v.value_date < ${end}::timestamptz)`;
+  // The first condition of each pair can use the index.
+  const until = (at: string) =>
+    sql<boolean>`(v.value_date < ${at}::timestamptz + interval '1 day' and ${localTime} < ${at}::timestamptz)`;
+  const since = (at: string) =>
+    sql<boolean>`(v.value_date >= ${at}::timestamptz - interval '1 day' and ${localTime} >= ${at}::timestamptz)`;
+  if (operator === '<') return until(start);
+  if (operator === '>=') return since(start);
+  if (operator === '<=') return until(end);
+  if (operator === '>') return since(end);
+  return sql`(${since(start)} and ${until(end)})`;
 }
 
 function onDay(filter: FieldFilter): RawBuilder<boolean> {

@@ -214,11 +214,11 @@ async function defaultSeeds(
 async function insertSeeds(tx: Tx, { kind, id }: Subject, seeds: readonly Seed[]): Promise<void> {
   if (seeds.length === 0) return;
   const rows = seeds.map(({ field, value, setBy, userRef }) => {
-    const { value_text, value_num, value_date, value_options, value_ref } = columnsOf(value);
+    const { value_text, value_num, value_date, value_offset, value_options, value_ref } = columnsOf(value);
     return sql`(${id}::uuid, ${field.id}::uuid, ${value_text}::text, ${value_num}::double precision,
-      ${value_date}::timestamptz, ${value_options}::text[], ${value_ref}::uuid, ${setBy}::text, ${userRef}::bigint)`;
+      ${value_date}::timestamptz, ${value_offset}::smallint, ${value_options}::text[], ${value_ref}::uuid, ${setBy}::text, ${userRef}::bigint)`;
   });
-  await sql`insert into ${valuesTable(kind)} (${subjectColumn(kind)}, field_id, value_text, value_num, value_date,
+  await sql`insert into ${valuesTable(kind)} (${subjectColumn(kind)}, field_id, value_text, value_num, value_date, value_offset,
     value_options, value_ref, set_by, set_by_user_ref) values ${sql.join(rows)}`.execute(tx);
   const byPeople = seeds.filter(({ setBy }) => setBy !== 'default');
   if (byPeople.length === 0) return;

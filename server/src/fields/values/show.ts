@@ -7,7 +7,7 @@ import type { Database } from '../../platform/database/pool.ts';
 import { newestFirst, type PageQuery } from '../../platform/http/page.ts';
 import { notFound } from '../../platform/http/refuse.ts';
 import { plainText } from './rich-text.ts';
-import { appliesTo, type Subject, subjectColumn, valuesTable } from './store.ts';
+import { appliesTo, localTime, type Subject, subjectColumn, valuesTable } from './store.ts';
 import { membersOf, type ValueColumns } from './typed-value.ts';
 
 interface Row extends ValueColumns {
@@ -80,7 +80,7 @@ export async function showValues(
   const only = fieldId === null ? sql`` : sql`and d.id = ${fieldId}`;
   const { rows } = await sql<Row>`
     select d.id as field_id, d.code as field_code, d.label as field_label, d.type, ${columns},
-      v.value_num, v.value_date, v.value_options, v.value_ref, v.set_by_user_ref,
+      v.value_num, v.value_date, v.value_offset, v.value_options, v.value_ref, v.set_by_user_ref,
       ${resolvedOptions} as resolved_options, ${resolvedReference(caller)} as resolved_reference
     from ${from} ${only} order by d.display_order, d.code limit ${MOST}`.execute(db);
   return rows.map(showRow);
@@ -159,7 +159,9 @@ function inWords(caller: Caller): RawBuilder<string | null> {
     when 'number' then v.value_num::text
     when 'boolean' then case v.value_num when 1 then 'true' else 'false' end
     when 'date' then to_char(v.value_date, 'YYYY-MM-DD')
-    when 'datetime' then to_char(v.value_date, 'YYYY-MM-DD"T"HH24:MI:SS"Z"')
+    when 'datetime' then to_char(${localTime}, 'YYYY-MM-DD"T"HH24:MI:SS') ||
+      case when v.value_offset is null then 'Z' when v.value_offset < 0 then '-' else '+' end ||
+      coalesce(to_char(make_interval(mins => abs(v.value_offset)), 'HH24:MI'), '')
     when 'reference' then (select a.title from assets a where a.id = v.value_ref and ${shownAssets(caller)})
     when 'rich_text' then ${plainText}
     when 'text' then v.value_text when 'longtext' then v.value_text

@@ -25,6 +25,9 @@ export function definitionsFor(subject: Subject): RawBuilder<unknown> {
   return subject.kind === 'asset' ? sql`fields d join assets a on a.id = ${subject.id}` : sql`fields d`;
 }
 
+/** The time of a value `v` on the clock with which it was written (VALUE-26). */
+export const localTime = sql<string>`(v.value_date + coalesce(v.value_offset, 0) * interval '1 minute')`;
+
 /** Whether the field applies to the subject: an asset of its types, or any collection (FIELD-6). */
 export function appliesTo(kind: SubjectKind): RawBuilder<boolean> {
   return kind === 'asset' ? appliesToAsset : sql`true`;
@@ -55,7 +58,7 @@ interface StoredRow extends ValueColumns {
 /** Reads the current value of a field and its last change. */
 export async function readCurrentValue(tx: Tx, subject: Subject, fieldId: string): Promise<CurrentValue> {
   const { rows } = await sql<StoredRow>`
-    select v.value_text, v.value_num, v.value_date, v.value_options, v.value_ref, v.set_by, v.set_at,
+    select v.value_text, v.value_num, v.value_date, v.value_offset, v.value_options, v.value_ref, v.set_by, v.set_at,
       h.at as changed_at, h.set_by as changed_by
     from (select) one
     left join ${valuesTable(subject.kind)} v on v.${subjectColumn(subject.kind)} = ${subject.id} and v.field_id = ${fieldId}
@@ -111,14 +114,14 @@ export async function storeValue(tx: Tx, change: Change): Promise<void> {
       ${history}`.execute(tx);
     return;
   }
-  const { value_text, value_num, value_date, value_options, value_ref } = columnsOf(after);
+  const { value_text, value_num, value_date, value_offset, value_options, value_ref } = columnsOf(after);
   await sql`with written as (
-      insert into ${table} (${key}, field_id, value_text, value_num, value_date, value_options, value_ref, set_by,
+      insert into ${table} (${key}, field_id, value_text, value_num, value_date, value_offset, value_options, value_ref, set_by,
         set_at, set_by_user_ref)
-      values (${subject.id}, ${fieldId}, ${value_text}, ${value_num}, ${value_date}, ${value_options}, ${value_ref},
+      values (${subject.id}, ${fieldId}, ${value_text}, ${value_num}, ${value_date}, ${value_offset}, ${value_options}, ${value_ref},
         ${setBy}, ${at}, ${userRef})
       on conflict (${key}, field_id) do update set value_text = excluded.value_text, value_num = excluded.value_num,
-        value_date = excluded.value_date, value_options = excluded.value_options, value_ref = excluded.value_ref,
+        value_date = excluded.value_date, value_offset = excluded.value_offset, value_options = excluded.value_options, value_ref = excluded.value_ref,
         set_by = excluded.set_by, set_at = excluded.set_at, set_by_user_ref = excluded.set_by_user_ref
       returning set_at as at)
     ${history}`.execute(tx);

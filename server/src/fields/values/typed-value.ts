@@ -13,11 +13,13 @@ export type TypedValue =
   | { kind: 'options'; options: readonly string[] }
   | { kind: 'ref'; ref: string };
 
-/** As stored in a row: exactly one column is set. */
+/** As stored in a row: exactly one of the columns is set, and `value_offset` only beside `value_date`. */
 export interface ValueColumns {
   value_text: string | null;
   value_num: number | null;
   value_date: string | null;
+  /** Minutes east of UTC; null if the offset is zero or unknown. */
+  value_offset: number | null;
   value_options: string[] | null;
   value_ref: string | null;
 }
@@ -31,11 +33,38 @@ export interface StoredMembers {
   value_ref?: string;
 }
 
+const offsetPattern = /([+-])(\d\d):(\d\d)$/;
+
+/** Returns the offset of an instant in minutes; null for UTC. */
+function minutesOf(date: string): number | null {
+  const [, sign, hours, minutes] = offsetPattern.exec(date) ?? [];
+  const total = Number(hours ?? 0) * 60 + Number(minutes ?? 0);
+  return total === 0 ? null : sign === '-' ? -total : total;
+}
+
+/** Larger offsets do not exist; their times are kept in UTC. */
+const MOST_OFFSET = 14 * 60 + 59;
+
+/** Returns an instant as the time at this offset from UTC, in minutes (VALUE-26). */
+export function withOffset(instant: string, minutes: number | null): string {
+  if (minutes === null || minutes === 0 || Math.abs(minutes) > MOST_OFFSET) return instant;
+  const local = new Date(Date.parse(instant) + minutes * 60_000).toISOString();
+  // A year of five digits has no form in the interface.
+  if (!/^\d{4}-/.test(local) || local.startsWith('0000')) return instant;
+  const two = (count: number) => String(count).padStart(2, '0');
+  const size = Math.abs(minutes);
+  const clock = local
+    .slice(0, -1)
+    .replace(/\.(\d*?)0*$/, (_, digits: string) => (digits === '' ? '' : `.${digits}`));
+  return `${clock}${minutes < 0 ? '-' : '+'}${two(Math.floor(size / 60))}:${two(size % 60)}`;
+}
+
 export function columnsOf(value: TypedValue): ValueColumns {
   return {
     value_text: value.kind === 'text' ? value.text : null,
     value_num: value.kind === 'num' ? value.num : null,
     value_date: value.kind === 'date' ? value.date : null,
+    value_offset: value.kind === 'date' ? minutesOf(value.date) : null,
     value_options: value.kind === 'options' ? [...value.options] : null,
     value_ref: value.kind === 'ref' ? value.ref : null,
   };
@@ -45,7 +74,9 @@ export function membersOf(columns: ValueColumns): StoredMembers {
   return {
     ...(columns.value_text === null ? {} : { value_text: columns.value_text }),
     ...(columns.value_num === null ? {} : { value_num: columns.value_num }),
-    ...(columns.value_date === null ? {} : { value_date: columns.value_date }),
+    ...(columns.value_date === null
+      ? {}
+      : { value_date: withOffset(columns.value_date, columns.value_offset) }),
     ...(columns.value_options === null ? {} : { value_options: columns.value_options }),
     ...(columns.value_ref === null ? {} : { value_ref: columns.value_ref }),
   };
@@ -55,7 +86,8 @@ export function membersOf(columns: ValueColumns): StoredMembers {
 export function storedIn(columns: ValueColumns): TypedValue | null {
   if (columns.value_text !== null) return { kind: 'text', text: columns.value_text };
   if (columns.value_num !== null) return { kind: 'num', num: columns.value_num };
-  if (columns.value_date !== null) return { kind: 'date', date: columns.value_date };
+  if (columns.value_date !== null)
+    return { kind: 'date', date: withOffset(columns.value_date, columns.value_offset) };
   if (columns.value_options !== null) return { kind: 'options', options: columns.value_options };
   if (columns.value_ref !== null) return { kind: 'ref', ref: columns.value_ref };
   return null;
@@ -64,7 +96,8 @@ export function storedIn(columns: ValueColumns): TypedValue | null {
 /** Whether two stored values are equal. */
 export function isSame(a: TypedValue | null, b: TypedValue | null): boolean {
   if (a === null || b === null) return a === b;
-  if (a.kind === 'date' && b.kind === 'date') return Date.parse(a.date) === Date.parse(b.date);
+  if (a.kind === 'date' && b.kind === 'date')
+    return Date.parse(a.date) === Date.parse(b.date) && minutesOf(a.date) === minutesOf(b.date);
   return JSON.stringify(columnsOf(a)) === JSON.stringify(columnsOf(b));
 }
 
@@ -183,7 +216,10 @@ export function startOfNextDay(day: string): string | null {
 
 /** Reads the day or instant of a text for a field of this type; null when there is none. */
 export function readDate(type: FieldType, text: string): string | null {
-  if (type !== 'date') return readInstant(text);
+  if (type !== 'date') {
+    const instant = readInstant(text);
+    return instant === null ? null : withOffset(instant, minutesOf(text));
+  }
   const day = readDay(text);
   return day === null ? null : startOfDay(day);
 }

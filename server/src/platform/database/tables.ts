@@ -97,6 +97,7 @@ interface AssetFieldValuesTable {
   set_by: 'manual' | 'exif' | 'iptc' | 'xmp' | 'api' | 'import' | 'computed' | 'default' | 'mirror';
   set_at: Generated<string>;
   set_by_user_ref: number | null;
+  value_offset: number | null;
 }
 
 interface AssetGatedDocumentsTable {
@@ -187,6 +188,7 @@ interface CollectionFieldValuesTable {
   set_by: 'manual' | 'exif' | 'iptc' | 'xmp' | 'api' | 'import' | 'computed' | 'default' | 'mirror';
   set_at: Generated<string>;
   set_by_user_ref: number | null;
+  value_offset: number | null;
 }
 
 interface CollectionGatedDocumentsTable {

@@ -52,7 +52,11 @@ describe('a value', () => {
     ['boolean', { value_num: 0 }, { value_num: 0 }],
     ['date', { value_date: '2024-02-29' }, { value_date: '2024-02-29T00:00:00Z' }],
     ['date', { value_date: '2026-11-21T23:30:00-05:00' }, { value_date: '2026-11-21T00:00:00Z' }],
-    ['datetime', { value_date: '2026-11-21T23:30:00.5-05:00' }, { value_date: '2026-11-22T04:30:00.5Z' }],
+    [
+      'datetime',
+      { value_date: '2026-11-21T23:30:00.5-05:00' },
+      { value_date: '2026-11-21T23:30:00.5-05:00' },
+    ],
   ])('is written in the member of its type and read back: %s %j', async (type, body, read) => {
     const field = await define(library, type);
     const written = await put(field, body);

@@ -17,20 +17,9 @@ export function isSameDraft(one: Draft, other: Draft): boolean {
   return one.length === other.length && one.every((term, at) => term === other[at]);
 }
 
-function twoDigits(number: number): string {
-  return String(number).padStart(2, '0');
-}
-
-/** Formats an instant for a date and time input, in the reader's time zone. */
-function localTime(instant: string): string {
-  const at = new Date(instant);
-  const day = [
-    String(at.getFullYear()).padStart(4, '0'),
-    twoDigits(at.getMonth() + 1),
-    twoDigits(at.getDate()),
-  ];
-  const time = [at.getHours(), at.getMinutes(), at.getSeconds()].map(twoDigits);
-  return `${day.join('-')}T${time.join(':')}`;
+/** Returns the clock time of a value for a date and time input, the same for every reader. */
+function clockOf(timestamp: string): string {
+  return timestamp.slice(0, 19);
 }
 
 type Members = Pick<FieldValue, 'value_text' | 'value_num' | 'value_date' | 'value_options' | 'value_ref'>;
@@ -40,7 +29,7 @@ export function draftOf(type: FieldType, value: Members | undefined): Draft {
   if (value === undefined) return emptyDraft(type);
   const { value_text, value_num, value_date, value_options, value_ref } = value;
   if (type === 'multi_select') return value_options ?? [];
-  if (value_date !== undefined) return type === 'date' ? value_date.slice(0, 10) : localTime(value_date);
+  if (value_date !== undefined) return type === 'date' ? value_date.slice(0, 10) : clockOf(value_date);
   if (value_num !== undefined) return String(value_num);
   return value_text ?? value_ref ?? '';
 }
@@ -79,7 +68,8 @@ export function sentOf(type: FieldType, draft: Draft): Sent {
     case 'date':
       return { kind: 'value', members: { value_date: draft } };
     case 'datetime': {
-      const at = new Date(draft);
+      // Without an offset, so that everyone is shown the time as typed.
+      const at = new Date(`${draft}Z`);
       if (Number.isNaN(at.getTime())) return problem('This is not a day and time.');
       return { kind: 'value', members: { value_date: at.toISOString() } };
     }

@@ -1,6 +1,6 @@
 import type { FieldValue, SetBy, ValueChange } from '@vitrine/contract/field-values';
 import type { FieldDefinition } from '@vitrine/contract/fields';
-import { localeOf, shortMomentOf } from '#lib/time/moments.ts';
+import { localeOf, writtenMomentOf } from '#lib/time/moments.ts';
 
 /** Formats a day, independently of the time zone. */
 export function dayInWords(date: string, language: string | undefined): string {
@@ -43,7 +43,7 @@ export function valueInWords(
   const { value_text, value_num, value_date, value_options, value_ref } = value;
   if (value_options !== undefined) return value_options.map(labelOf).join(', ');
   if (value_date !== undefined)
-    return type === 'date' ? dayInWords(value_date, language) : shortMomentOf(value_date, language);
+    return type === 'date' ? dayInWords(value_date, language) : writtenMomentOf(value_date, language);
   if (value_num !== undefined) {
     if (type === 'boolean') return value_num === 1 ? 'Yes' : 'No';
     return value_num.toLocaleString(localeOf(language), { maximumFractionDigits: 12, useGrouping: false });

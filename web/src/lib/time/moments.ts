@@ -35,6 +35,22 @@ export function shortMomentOf(timestamp: string, language?: string): string {
   return written(timestamp, language, { dateStyle: 'medium', timeStyle: 'short' });
 }
 
+/** Matches the clock time of a timestamp, without its offset. */
+const clockTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?/;
+
+/**
+ * Formats day and time briefly as they were written, for every reader: when a photograph was taken does not depend on
+ * where it is looked at.
+ */
+export function writtenMomentOf(timestamp: string, language?: string): string {
+  const [clock = timestamp] = clockTime.exec(timestamp) ?? [];
+  return new Intl.DateTimeFormat(localeOf(language), {
+    dateStyle: 'medium',
+    timeStyle: 'short',
+    timeZone: 'UTC',
+  }).format(new Date(`${clock}Z`));
+}
+
 /** Formats the time of day: "14:05". */
 export function hourOf(timestamp: string, language?: string): string {
   return written(timestamp, language, { timeStyle: 'short' });

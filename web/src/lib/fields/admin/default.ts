@@ -23,12 +23,9 @@ export function contextsFor(type: FieldType): readonly Context[] {
   return type === 'date' || type === 'datetime' ? ['current_date'] : [];
 }
 
-const two = (count: number) => String(count).padStart(2, '0');
-
-/** Formats an instant for a date and time input, in the user's time zone. */
-function localOf(instant: string): string {
-  const at = new Date(instant);
-  return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}T${two(at.getHours())}:${two(at.getMinutes())}`;
+/** Returns the clock time of a value for a date and time input, the same for every reader. */
+function clockOf(timestamp: string): string {
+  return timestamp.slice(0, 16);
 }
 
 function textOf(type: FieldType, value: DefaultValue): string {
@@ -38,7 +35,7 @@ function textOf(type: FieldType, value: DefaultValue): string {
     return String(value.value_num);
   }
   if (value.value_date != null)
-    return type === 'date' ? value.value_date.slice(0, 10) : localOf(value.value_date);
+    return type === 'date' ? value.value_date.slice(0, 10) : clockOf(value.value_date);
   return value.value_ref ?? '';
 }
 
@@ -70,7 +67,7 @@ export function defaultOf(
     case 'date':
       return { kind, value_date: `${text}T00:00:00Z` };
     case 'datetime': {
-      const at = new Date(text);
+      const at = new Date(`${text}Z`);
       return Number.isNaN(at.getTime()) ? null : { kind, value_date: at.toISOString() };
     }
     case 'reference': {

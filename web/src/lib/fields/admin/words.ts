@@ -15,7 +15,7 @@ export const typeWords: Readonly<Record<FieldType, InWords>> = {
   number: { label: 'Number', explanation: 'A whole or decimal number.' },
   boolean: { label: 'Yes or no', explanation: 'A switch.' },
   date: { label: 'Day', explanation: 'A date without a time.' },
-  datetime: { label: 'Day and time', explanation: 'An instant.' },
+  datetime: { label: 'Day and time', explanation: 'A time as read on the clock there.' },
   select: { label: 'One term', explanation: 'One term of a vocabulary.' },
   multi_select: { label: 'Several terms', explanation: 'Any number of terms of a vocabulary.' },
   tree: { label: 'Term in a tree', explanation: 'One term of a vocabulary with levels.' },
