@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import { peersToNotify, shareInForce } from '../access/federation.ts';
-import { enqueueAll } from '../job-table.ts';
+import { enqueue, enqueueAll } from '../job-table.ts';
 import type { Tx } from '../platform/database/pool.ts';
 import { notifyFollowers, notifyFollowersOfAsset, notifyFollowersOfFile } from './followers.ts';
 
@@ -19,6 +19,26 @@ export interface Change {
 export async function wakeDelivery(tx: Tx, peerIds: readonly string[]): Promise<void> {
   const jobs = [...new Set(peerIds)].map((peer) => ({ payload: { peer }, key: `deliver:${peer}` }));
   await enqueueAll(tx, 'deliver', jobs);
+}
+
+/**
+ * Runs the job that withdraws and removes what has expired at this time, too, and not only every five minutes. Read rules
+ * do not depend on it.
+ */
+export async function keepFederationAt(tx: Tx, expiresAt: string | null): Promise<void> {
+  if (expiresAt === null) return;
+  const at = new Date(expiresAt).toISOString();
+  await enqueue(tx, 'keep-federation', {}, { key: `keep-federation:${at}`, runAt: at });
+}
+
+/** The same for a collection, whose end peers do not know. */
+export async function keepCollectionAtEnd(tx: Tx, id: string): Promise<void> {
+  const { rows } = await sql<{ expires_at: string }>`select c.expires_at from collections c
+    where c.id = ${id} and c.expires_at > now() and exists (
+      select from federation_shares s where s.kind = 'collection' and s.object_id = c.id and ${shareInForce})`.execute(
+    tx,
+  );
+  await keepFederationAt(tx, rows[0]?.expires_at ?? null);
 }
 
 /** Inserts rows into the outbox, and wakes the delivery to their peers. */
@@ -158,6 +178,7 @@ export async function returnCollection(
   actorRef: number,
 ): Promise<void> {
   await notifyPeers(tx, { activity, kind: 'collection', objectId: id, actorRef });
+  await keepCollectionAtEnd(tx, id);
   const { rows } = await sql<{ peer_id: string }>`
     update federation_shares s set withdrawn_at = null from collections c
     where s.kind = 'collection' and s.object_id = ${id} and s.withdrawn_at is not null and ${shareInForce}

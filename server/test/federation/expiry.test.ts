@@ -173,3 +173,23 @@ test('a share that is repeated with another end, or without one, lasts as long a
   await passAnHour();
   expect(await bob.status('GET', `/posts/${await idAt('posts', 'title', 'Extended post')}`)).toBe(200);
 });
+
+// FED-33
+test('both libraries apply the end of a share, and of a shared collection, at that time', async () => {
+  const expires_at = inAnHour();
+  const dueAt = (install: typeof harbour, at: string) =>
+    rowsOf(
+      install,
+      sql`select from graphile_worker.jobs where task_identifier = 'keep-federation' and run_at = ${at}::timestamptz`,
+    );
+  const { id } = await publish(alice, [await picture('Due')], { title: 'Due post' });
+  await alice.ok('putPostPeer', { params: { id, peer_id }, body: { expires_at } });
+  await settle(harbour, studio);
+  for (const install of [harbour, studio]) expect(await dueAt(install, expires_at)).toHaveLength(1);
+  const collection = await alice.ok('createCollection', { body: { name: 'Due', expires_at: inAnHour() } });
+  await alice.ok('putCollectionPeer', { params: { id: collection.id, peer_id }, body: {} });
+  expect(await dueAt(harbour, collection.expires_at ?? '')).toHaveLength(1);
+  const later = new Date(Date.now() + 7_200_000).toISOString();
+  await alice.ok('updateCollection', { params: { id: collection.id }, body: { expires_at: later } });
+  expect(await dueAt(harbour, later)).toHaveLength(1);
+});

@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import type { PeerCaller } from '../../access/federation.ts';
 import { ownTeam } from '../../access/teams.ts';
 import { recordEvent } from '../../audit/record.ts';
-import { enqueue } from '../../job-table.ts';
+import { keepFederationAt } from '../../outbox/enqueue.ts';
 import type { Tx } from '../../platform/database/pool.ts';
 import type { RemoteActor } from '../actors.ts';
 import { refreshAssetAudience, refreshGranted } from '../audience/refresh.ts';
@@ -81,13 +81,6 @@ async function targetOf(tx: Tx, { install }: Receipt, share: Share | Unshare): P
   return { userRef: rows[0].ref, teamId: null };
 }
 
-/** Removes what has expired at its time. It is invisible from then on, even if the job runs late (FED-33). */
-async function removeAt(tx: Tx, expiresAt: string | null): Promise<void> {
-  if (expiresAt === null) return;
-  const at = new Date(expiresAt).toISOString();
-  await enqueue(tx, 'keep-federation', {}, { key: `keep-federation:${at}`, runAt: at });
-}
-
 async function applyShare(tx: Tx, receipt: Receipt, share: Share): Promise<void> {
   const { sender } = receipt;
   checkAtPeer(share.object, sender.url);
@@ -100,7 +93,7 @@ async function applyShare(tx: Tx, receipt: Receipt, share: Share): Promise<void>
       granted_by = excluded.granted_by`.execute(tx);
   await refreshGranted(tx, sender.peerId, kind, share.object);
   await refreshRecipients(tx, share.object);
-  await removeAt(tx, share.expires_at ?? null);
+  await keepFederationAt(tx, share.expires_at ?? null);
   await recordEvent(tx, null, {
     event: 'federation.share.received',
     ...(userRef === null ? {} : { subjectUserRef: userRef }),

@@ -7,7 +7,12 @@ import { recordEvent } from '../../audit/record.ts';
 import type { Deps } from '../../deps.ts';
 import { handle } from '../../handle.ts';
 import { lockTarget } from '../../links/create.ts';
-import { notifyPeer, notifyPeerOfCollection } from '../../outbox/enqueue.ts';
+import {
+  keepCollectionAtEnd,
+  keepFederationAt,
+  notifyPeer,
+  notifyPeerOfCollection,
+} from '../../outbox/enqueue.ts';
 import type { Database, Tx } from '../../platform/database/pool.ts';
 import { checkInFuture } from '../../platform/http/moments.ts';
 import { notFound, refuse } from '../../platform/http/refuse.ts';
@@ -161,7 +166,11 @@ async function putShare(deps: Deps, caller: SignedIn, { kind, id, peerId, body }
     };
     await notifyPeer(tx, peer.id, { ...change, activity: 'share', details });
     await notifyPeer(tx, peer.id, { ...change, activity: 'create' });
-    if (kind === 'collection') await notifyPeerOfCollection(tx, peer.id, id, caller.ref);
+    await keepFederationAt(tx, body.expires_at ?? null);
+    if (kind === 'collection') {
+      await notifyPeerOfCollection(tx, peer.id, id, caller.ref);
+      await keepCollectionAtEnd(tx, id);
+    }
     const [shown] = await readShares(tx, kind, id, sql`and s.id = ${share.id}`);
     const [one] = shown?.shares ?? [];
     if (one === undefined) throw notFound();
