@@ -7,6 +7,8 @@ import { clip } from './clips.ts';
 import { extraOf, openStudio } from './still-kit.ts';
 
 const studio = openStudio({ ffmpeg: 'off' });
+const library = await openLibrary({ VITRINE_FFMPEG: 'off' });
+const [owner, other] = await library.joinAll('owner', 'other');
 const film = () => clip({ format: 'mp4', video: { encoder: 'libx264' }, seconds: 1 });
 const heic = async () => readFile(new URL('files/halves.heic', import.meta.url));
 
@@ -45,8 +47,6 @@ describe('a photograph with a film', () => {
   });
 
   test('is offered with it to those who may get the file', async () => {
-    const library = await openLibrary({ VITRINE_FFMPEG: 'off' });
-    const [owner, other] = await library.joinAll('owner', 'other');
     const photo = await upload(owner, fileOf(await jpeg(64, 48), await film()), {
       sensitivity: 'restricted',
     });
