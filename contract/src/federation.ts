@@ -18,6 +18,8 @@ export const Origin = closed({
   instance_url: Address,
   /** The name of the person there. */
   author: nullable(Type.String()),
+  /** The name of the library that passed it on and vouches for its author; absent if it came from its own library. */
+  via: Type.Optional(Type.String()),
 });
 export type Origin = Static<typeof Origin>;
 

@@ -53,7 +53,13 @@ export interface Jobs {
   /** Sends the pending changes of a peer in order. */
   deliver: { peer: string };
   /** Tells an install that the pairing has ended. */
-  unpair: { url: string; since?: string; attempts?: number };
+  unpair: {
+    url: string;
+    since?: string;
+    attempts?: number;
+    /** The shares that ended with the pairing, and who granted them. */
+    unshares?: { grantedBy: number | null; details: Record<string, unknown> }[];
+  };
   /** Requests missed changes from a peer. */
   'catch-up': { peer: string };
   /** Fetches the renditions of bytes that a peer shares. */

@@ -2,8 +2,9 @@ import { addToCollection, mostPosts, removeFromCollection } from '@vitrine/contr
 import { sql } from 'kysely';
 import type { SignedIn } from '../access/caller.ts';
 import { arrangedPosts } from '../access/collections.ts';
+import { peersToNotify } from '../access/federation.ts';
 import { handle } from '../handle.ts';
-import { notifyPeers } from '../outbox/enqueue.ts';
+import { notifyPeers, notifyPeersOfComments } from '../outbox/enqueue.ts';
 import type { Tx } from '../platform/database/pool.ts';
 import { notFound, refuse } from '../platform/http/refuse.ts';
 import { lockCollection } from './lock.ts';
@@ -39,6 +40,8 @@ export async function append(tx: Tx, caller: SignedIn, collectionId: string, pos
   await placeLast(tx, caller, id, postId);
   await notifyPeers(tx, { activity: 'update', kind: 'collection', objectId: id, actorRef: caller.ref });
   await notifyPeers(tx, { activity: 'create', kind: 'post', objectId: postId, actorRef: caller.ref });
+  const given = sql`select peer_id from (${peersToNotify('post', postId)}) recipients`;
+  await notifyPeersOfComments(tx, sql`select ${postId}::uuid as post_id`, given);
 }
 
 export const add = handle(addToCollection, async ({ db }, { caller, params }) => {

@@ -13,8 +13,9 @@ export interface CommentRow extends Omit<Comment, 'author' | 'remote_display_nam
 
 /** The library that a comment `c` was written at; the peer is the one that sent it (FED-36). Null for comments made here. */
 const originOfComment = sql`case when c.remote_actor_ref is not null then (
-  select json_build_object('peer_id', op.id, 'display_name', coalesce(c.relayed_library, op.display_name),
+  select jsonb_build_object('peer_id', op.id, 'display_name', coalesce(c.relayed_library, op.display_name),
     'instance_url', coalesce(split_part(c.relayed_for, '/users/', 1), op.instance_url), 'author', c.remote_display_name)
+    || case when c.relayed_for is null then '{}' else jsonb_build_object('via', op.display_name) end
   from remote_actors ra join federation_peers op on op.id = ra.peer_id where ra.ref = c.remote_actor_ref) end`;
 
 /** Columns of a comment `c` with its author `users cu`, as the caller sees them. */

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { Type } from 'typebox';
+import { recordEvent } from '../audit/record.ts';
 import type { Deps } from '../deps.ts';
 import { enqueue, type JobHandler } from '../job-table.ts';
 import type { Database } from '../platform/database/pool.ts';
@@ -109,6 +110,19 @@ async function recordOutcome(
   // The definitions may not have arrived, so they are sent with the next change.
   if (status === 'failed' && row.preludes.length > 0)
     await sql`delete from federation_sent_fields where peer_id = ${row.peer_id}`.execute(db);
+}
+
+/** Records that a change was not sent: its object is gone, or the peer may not have it (any more). */
+async function skip(db: Database, row: OutboxRow): Promise<void> {
+  const { activity, kind, object_id: object } = row;
+  await db.transaction().execute(async (tx) => {
+    await recordOutcome(tx, row, 'skipped', null);
+    const { rows } = await sql<{ url: string }>`select instance_url as url from federation_peers
+      where id = ${row.peer_id}`.execute(tx);
+    const target = kind === 'comment' ? {} : { target: { kind, id: object } };
+    const metadata = { instance_url: rows[0]?.url ?? null, activity, kind, object };
+    await recordEvent(tx, null, { event: 'federation.emission.skipped', ...target, metadata });
+  });
 }
 
 /** Returns when to try again, or null when the change is given up. */
@@ -264,7 +278,7 @@ async function record(
 ): Promise<number | null> {
   const { row, preludes, envelope } = one;
   if (faults.length === 0) {
-    await recordOutcome(db, row, 'skipped', null);
+    await skip(db, row);
     return null;
   }
   // A peer that does not support definitions still gets the change itself.

@@ -168,7 +168,7 @@ export async function serveFederation(server: FastifyInstance, deps: Deps, budge
       return answer(request, reply, (signed) => receiveRotation(deps, signed));
     });
     scope.post('/federation/peers/unpair', (request, reply) =>
-      answer(request, reply, async (signed) => receiveUnpair(deps, (await peerOf(signed)).peerId)),
+      answer(request, reply, async (signed) => receiveUnpair(deps, await peerOf(signed))),
     );
     scope.get<{ Params: { slug: string } }>('/federation/teams/:slug', (request, reply) =>
       answer(request, reply, async (signed) => {

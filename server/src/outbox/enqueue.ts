@@ -1,4 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
+import { liveComment } from '../access/comments.ts';
 import { peersToNotify, shareInForce } from '../access/federation.ts';
 import { enqueue, enqueueAll } from '../job-table.ts';
 import type { Tx } from '../platform/database/pool.ts';
@@ -141,6 +142,28 @@ export async function notifyPeerOfCollection(
 }
 
 /**
+ * Records the comments of posts, a query with the column `post_id`, for peers that get these posts, a query with the
+ * column `peer_id`: what was written before is part of a post (FED-80). Repeating it changes nothing at the peers.
+ */
+export async function notifyPeersOfComments(
+  tx: Tx,
+  posts: RawBuilder<unknown>,
+  peers: RawBuilder<unknown>,
+): Promise<void> {
+  await record(
+    tx,
+    sql`insert into federation_outbox (peer_id, activity, kind, object_id, actor_ref)
+    select recipients.peer_id, 'create', 'comment', c.id, coalesce(c.author_user_ref, p.author_user_ref)
+    from (select distinct post_id from (${posts}) x) given join posts p on p.id = given.post_id and p.origin_peer_id is null
+      join comments c on c.post_id = p.id and ${liveComment} left join remote_actors ra on ra.ref = c.remote_actor_ref
+      cross join (select distinct peer_id from (${peers}) y) recipients
+      join federation_peers pe on pe.id = recipients.peer_id and pe.state in ('connected', 'disabled')
+    where c.author_user_ref is not null or ra.peer_id <> recipients.peer_id
+    order by c.created_at, c.id`,
+  );
+}
+
+/**
  * Withdraws the collections `c` that match, which are in the trash or have expired, from the peers that still have
  * them: they lose each collection, and its posts that no other share covers (FED-33). `actor` is who withdraws them.
  * Locks the collections, so that none is extended meanwhile.
@@ -186,6 +209,11 @@ export async function returnCollection(
     returning s.peer_id`.execute(tx);
   for (const peerId of new Set(rows.map(({ peer_id }) => peer_id)))
     await notifyPeerOfCollection(tx, peerId, id, actorRef);
+  await notifyPeersOfComments(
+    tx,
+    sql`select post_id from collection_posts where collection_id = ${id}`,
+    sql`select unnest(${rows.map(({ peer_id }) => peer_id)}::uuid[]) as peer_id`,
+  );
 }
 
 /** Records a changed definition for the peers that have it; it is sent again only to peers with a different version. */

@@ -15,6 +15,7 @@ import {
   openInstall,
   openPair,
   PROTOCOL,
+  pair,
   postOf,
   reasonOf,
   rejectionsAt,
@@ -303,4 +304,46 @@ test('unpairing purges what was received on both sides and keeps comments on own
   expect(items).toMatchObject([{ body: 'Stays', remote_display_name: 'bob' }]);
   expect(await peerAtHarbour()).toMatchObject({ state: 'disabled', accepted_there: false });
   expect(await rowsOf(harbour, keptEnvelopes)).toEqual([]);
+});
+
+// FED-14, FED-80, FED-81
+test('a new share brings earlier comments, and removing a peer ends every share before the pairing', async () => {
+  const [quay, yard] = [await openInstall('Quay'), await openInstall('Yard')];
+  const { peerOfOne: yardAtQuay, peerOfOther: quayAtYard } = await pair(quay, yard);
+  const [carla, dan] = [await quay.join('carla'), await yard.join('dan')];
+  const asset = await upload(carla, plainFile('early'), { sensitivity: 'posts' });
+  const { id } = await publish(carla, [asset], { title: 'Discussed' });
+  const root = await carla.ok('createComment', { params: { id }, body: { body: 'First' } });
+  await carla.ok('createComment', { params: { id }, body: { body: 'Answer', parent_id: root.id } });
+  await carla.ok('putPostPeer', { params: { id, peer_id: yardAtQuay }, body: {} });
+  const other = await sharePost(carla, yardAtQuay, 'Another');
+  await settle(quay, yard);
+  const mirror = await postOf(dan, 'Discussed');
+  const { items } = await dan.ok('listComments', { params: { id: mirror.id } });
+  expect(items).toMatchObject([{ body: 'First', replies: [{ body: 'Answer' }] }]);
+
+  await carla.ok('likePost', { params: { id: other.id } });
+  await carla.ok('unlikePost', { params: { id: other.id } });
+  await settle(quay, yard);
+  await sharePost(carla, yardAtQuay, 'Never sent');
+  await quay.root.ok('removePeer', { params: { id: yardAtQuay } });
+  const told = sql<{ told: number }>`select json_array_length(payload -> 'unshares') as told
+    from graphile_worker._private_jobs where payload -> 'unshares' is not null`;
+  expect(await rowsOf(quay, told)).toEqual([{ told: 2 }]);
+  await settle(quay, yard);
+  expect(await titlesOf(dan)).toEqual([]);
+  const withdrawn = sql`select event from audit_events where event = 'federation.share.withdrawn'`;
+  expect(await rowsOf(yard, withdrawn)).toHaveLength(2);
+  const events = sql<{ event: string; count: number }>`select event, count(*)::int as count from audit_events
+    where event in ('federation.peer.created', 'federation.share.granted', 'federation.share.revoked',
+      'federation.emission.skipped') group by event order by event`;
+  expect(await rowsOf(quay, events)).toEqual([
+    { event: 'federation.emission.skipped', count: 1 },
+    { event: 'federation.peer.created', count: 1 },
+    { event: 'federation.share.granted', count: 3 },
+    { event: 'federation.share.revoked', count: 3 },
+  ]);
+  const created = await rowsOf(yard, sql`select from audit_events where event = 'federation.peer.created'`);
+  expect(created).toHaveLength(1);
+  expect(await yard.root.ok('getPeer', { params: { id: quayAtYard } })).toMatchObject({ state: 'disabled' });
 });

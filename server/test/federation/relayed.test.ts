@@ -16,6 +16,7 @@ import {
 } from './installs.ts';
 
 const title = 'For two libraries';
+const before = 'Before it was shared';
 
 const settleAll = () => settle(harbour, studio, gallery);
 
@@ -53,11 +54,12 @@ describe('comments on a post that two peers have', () => {
     expect(seen).toMatchObject({
       body: 'From the studio',
       remote_display_name: 'bob',
-      origin: { display_name: 'Studio', instance_url: studio.address, author: 'bob' },
+      origin: { display_name: 'Studio', instance_url: studio.address, author: 'bob', via: 'Harbour' },
     });
     expect(seen).not.toHaveProperty('author');
     const [atHome] = await threadOf(alice);
     expect(atHome?.origin).toMatchObject({ display_name: 'Studio', instance_url: studio.address });
+    expect(atHome?.origin).not.toHaveProperty('via');
     expect((await threadOf(bob))[0]).not.toHaveProperty('origin');
   });
 
@@ -74,27 +76,27 @@ describe('comments on a post that two peers have', () => {
     const id = (await threadOf(bob))[0]?.id ?? '';
     await bob.ok('updateComment', { params: { id }, body: { body: 'From the studio, corrected' } });
     await settleAll();
-    expect(await bodiesOf(carol)).toEqual(['From the studio, corrected']);
+    expect(await bodiesOf(carol)).toEqual(['From the studio, corrected', before]);
     await bob.ok('deleteComment', { params: { id } });
     await settleAll();
-    expect([await bodiesOf(carol), await bodiesOf(alice)]).toEqual([[], ['Before it was shared']]);
+    expect([await bodiesOf(carol), await bodiesOf(alice)]).toEqual([[before], [before]]);
   });
 
   test('are removed everywhere by the author of the post', async () => {
     await say(bob, 'Off topic');
-    expect(await bodiesOf(carol)).toEqual(['Off topic']);
+    expect(await bodiesOf(carol)).toEqual(['Off topic', before]);
     const id = (await threadOf(alice)).find(({ body }) => body === 'Off topic')?.id ?? '';
     await alice.ok('deleteComment', { params: { id } });
     await settleAll();
-    expect([await bodiesOf(bob), await bodiesOf(carol)]).toEqual([[], []]);
+    expect([await bodiesOf(bob), await bodiesOf(carol)]).toEqual([[before], [before]]);
   });
 
   // FED-32
-  test('answer one that was written before the post was shared as comments of their own', async () => {
+  test('answer one that was written before the post was shared in its thread', async () => {
     const [old] = await threadOf(alice);
     expect(old?.body).toBe('Before it was shared');
     await say(alice, 'A late answer', old?.id);
-    expect(await threadOf(carol)).toMatchObject([{ body: 'A late answer', parent_id: null }]);
+    expect(await threadOf(carol)).toMatchObject([{ body: before, replies: [{ body: 'A late answer' }] }]);
   });
 
   // FED-78

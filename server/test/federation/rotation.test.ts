@@ -249,6 +249,22 @@ describe('the key of an install', () => {
     expect(await rejectionsAt(studio)).toHaveLength(before[1] + cases.length);
   });
 
+  // FED-12
+  test('is not replaced at a peer that disabled this library, until it is enabled again', async () => {
+    await settle(harbour, studio);
+    const before = await pinned();
+    await studio.root.ok('disablePeer', { params: { id: peerThere } });
+    await rotate();
+    await settle(harbour, studio);
+    expect(await pinned()).toBe(before);
+    await studio.root.ok('acceptPeer', { params: { id: peerThere } });
+    await sharePost(harbour.root, peer, 'After the pause');
+    await skipPauses(harbour);
+    await settle(harbour, studio);
+    expect(await pinned()).toBe(fingerprint(last.publicKey));
+    expect(await titlesOf(studio.root)).toContain('After the pause');
+  });
+
   test('is announced again to a peer that was restored from a backup with a former key', async () => {
     const { db } = studio.database;
     await sql`update federation_peers set public_key = ${first.publicKey}`.execute(db);

@@ -8,6 +8,7 @@ import { leavePeer } from '../mirror/purge.ts';
 import { OutboundError } from '../outbound.ts';
 import { Rejection } from '../protocol/rejection.ts';
 import { fingerprint } from '../protocol/signature.ts';
+import { revokeSharesWith } from '../shares/revoke.ts';
 import type { SignedRequest } from '../wire.ts';
 import { type FoundInstance, InstanceDocument, readInstance, readInstanceAt } from './instance.ts';
 
@@ -65,7 +66,8 @@ export async function receiveOffer(deps: Deps, request: SignedRequest): Promise<
   if (!served.publicKey.equals(offer.publicKey))
     throw new Rejection('unknown_key', 'its address serves another key');
   return deps.db.transaction().execute(async (tx) => {
-    await sql`insert into federation_peers (instance_url, display_name, public_key, capabilities, state, nonce, accepted_there_at)
+    const created =
+      await sql`insert into federation_peers (instance_url, display_name, public_key, capabilities, state, nonce, accepted_there_at)
       values (${offer.url}, ${offer.name}, ${offer.publicKey}, ${offer.capabilities}::text[], 'pending_inbound',
         ${offer.nonce}, now())
       on conflict (instance_url) do nothing`.execute(tx);
@@ -83,10 +85,13 @@ export async function receiveOffer(deps: Deps, request: SignedRequest): Promise<
         nonce = case when state = 'pending_inbound' then ${offer.nonce} else nonce end,
         display_name = ${offer.name}, capabilities = ${offer.capabilities}::text[], last_seen_at = now(), updated_at = now()
       where id = ${peer.id}`.execute(tx);
+    const metadata = { instance_url: offer.url, fingerprint: fingerprint(offer.publicKey) };
+    if (created.numAffectedRows === 1n)
+      await recordEvent(tx, null, { event: 'federation.peer.created', metadata });
     if (peer.state === 'pending_inbound' && peer.nonce === offer.nonce) {
       await recordEvent(tx, null, {
         event: 'federation.peer.offered',
-        metadata: { instance_url: offer.url, fingerprint: fingerprint(offer.publicKey) },
+        metadata,
       });
     }
     return { state: state === 'connected' ? 'connected' : 'pending' };
@@ -117,8 +122,12 @@ export async function receiveConfirm(deps: Deps, request: SignedRequest): Promis
  * Receives the end of the pairing (FED-14): purges everything that the peer shared, and revokes what was shared with
  * it.
  */
-export async function receiveUnpair(deps: Deps, peerId: string): Promise<{ state: string }> {
+export async function receiveUnpair(
+  deps: Deps,
+  { peerId, url }: { peerId: string; url: string },
+): Promise<{ state: string }> {
   await deps.db.transaction().execute(async (tx) => {
+    await revokeSharesWith(tx, null, { id: peerId, url });
     await leavePeer(tx, peerId);
     await sql`update federation_peers set state = 'disabled', accepted_there_at = null, accepted_here_at = null,
         last_error = 'the peer ended the pairing', updated_at = now() where id = ${peerId}`.execute(tx);

@@ -10,10 +10,12 @@ import { wakeDelivery } from '../../outbox/enqueue.ts';
 import type { Tx } from '../../platform/database/pool.ts';
 import { notFound, refuse } from '../../platform/http/refuse.ts';
 import { refreshPublic } from '../audience/refresh.ts';
-import { type Install, instanceDocument, requireInstall } from '../identity.ts';
+import { type Install, instanceDocument, readInstall, requireInstall } from '../identity.ts';
 import { leavePeer } from '../mirror/purge.ts';
 import { OutboundError, postSigned } from '../outbound.ts';
+import { objectUri } from '../protocol/addresses.ts';
 import { fingerprint } from '../protocol/signature.ts';
+import { type RevokedShare, revokeSharesWith } from '../shares/revoke.ts';
 import { readInstanceAt } from './instance.ts';
 import { announceKey, needsKeyAnnouncement, recordAnnouncedKey } from './rotate.ts';
 import { readPeer } from './show.ts';
@@ -58,7 +60,7 @@ export const add = handle(addPeer, async (deps, { caller, body }) => {
       on conflict (instance_url) do nothing returning id`.execute(tx);
     const row = rows[0];
     if (row === undefined) throw refuse(409, 'this install is among the peers already');
-    await record(tx, caller, 'added', { instance_url: found.url, public_key: found.publicKey });
+    await record(tx, caller, 'created', { instance_url: found.url, public_key: found.publicKey });
     return row.id;
   });
   return { status: 201, body: await readPeer(deps.db, id) };
@@ -177,13 +179,31 @@ export const update = handle(updatePeer, async ({ db }, { caller, params, body }
  * Ends the pairing (FED-14): nothing more is sent or received, the peer is asked to purge what it has, and everything
  * received from it is removed here.
  */
-export const remove = handle(removePeer, async ({ db }, { caller, params }) => {
-  await db.transaction().execute(async (tx) => {
+/** Returns what the peer is told of the shares that end; nothing if it was not connected, or without an address. */
+function unsharesOf(own: Install | null, peer: LockedPeer, revoked: readonly RevokedShare[]) {
+  if (own === null || peer.state !== 'connected') return [];
+  return revoked.map(({ kind, object_id, target_actor, target_team, granted_by: grantedBy }) => ({
+    grantedBy,
+    details: {
+      object_kind: kind,
+      object: objectUri(own.url, `${kind}s`, object_id),
+      target_peer: peer.instance_url,
+      ...(target_actor === null ? {} : { target_user: target_actor }),
+      ...(target_team === null ? {} : { target_team }),
+    },
+  }));
+}
+
+export const remove = handle(removePeer, async (deps, { caller, params }) => {
+  const own = await readInstall(deps);
+  await deps.db.transaction().execute(async (tx) => {
     const peer = await lockPeer(tx, params.id);
+    const { instance_url: url } = peer;
+    const revoked = await revokeSharesWith(tx, caller, { id: peer.id, url });
     await leavePeer(tx, peer.id);
     await sql`delete from federation_peers where id = ${peer.id}`.execute(tx);
     await record(tx, caller, 'removed', peer);
-    await enqueue(tx, 'unpair', { url: peer.instance_url }, { key: `unpair:${peer.instance_url}` });
+    await enqueue(tx, 'unpair', { url, unshares: unsharesOf(own, peer, revoked) }, { key: `unpair:${url}` });
   });
   return { status: 204 };
 });

@@ -74,11 +74,12 @@ export function isTemporaryFailure(error: OutboundError): boolean {
 
 interface PinnedPeer {
   id: string;
+  state: string;
   public_key: Buffer;
 }
 
 async function pinnedPeer(db: Database, url: string): Promise<PinnedPeer | null> {
-  const { rows } = await sql<PinnedPeer>`select id, public_key from federation_peers
+  const { rows } = await sql<PinnedPeer>`select id, state, public_key from federation_peers
     where instance_url = ${url} for no key update`.execute(db);
   return rows[0] ?? null;
 }
@@ -101,6 +102,8 @@ export async function receiveRotation(deps: Deps, request: SignedRequest): Promi
     if (next === null)
       throw new Rejection('unknown_key', 'the pinned key does not state that this key follows it');
     request.verify(`${owner}#main-key`, [next]);
+    // It announces the key again once it is enabled (FED-12).
+    if (peer.state === 'disabled') throw new Rejection('peer_disabled', 'the pairing is not in force');
     if (next.equals(peer.public_key)) return { state: 'known' };
     await sql`insert into federation_retired_keys (owner, peer_id, public_key, accepted_until)
       values (${owner}, ${peer.id}, ${peer.public_key}, now() + make_interval(days => ${await readKeyGraceDays(tx)}))

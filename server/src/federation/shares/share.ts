@@ -12,6 +12,7 @@ import {
   keepFederationAt,
   notifyPeer,
   notifyPeerOfCollection,
+  notifyPeersOfComments,
 } from '../../outbox/enqueue.ts';
 import type { Database, Tx } from '../../platform/database/pool.ts';
 import { checkInFuture } from '../../platform/http/moments.ts';
@@ -170,6 +171,13 @@ async function putShare(deps: Deps, caller: SignedIn, { kind, id, peerId, body }
     if (kind === 'collection') {
       await notifyPeerOfCollection(tx, peer.id, id, caller.ref);
       await keepCollectionAtEnd(tx, id);
+    }
+    if (kind !== 'asset') {
+      const posts =
+        kind === 'post'
+          ? sql`select ${id}::uuid as post_id`
+          : sql`select post_id from collection_posts where collection_id = ${id}`;
+      await notifyPeersOfComments(tx, posts, sql`select ${peer.id}::uuid as peer_id`);
     }
     const [shown] = await readShares(tx, kind, id, sql`and s.id = ${share.id}`);
     const [one] = shown?.shares ?? [];
