@@ -5,7 +5,7 @@ import { readHead } from './head.ts';
 import { oleDocument } from './office/ole.ts';
 import { bitmapHeaders } from './stills/bitmap.ts';
 import { isTga } from './stills/tga.ts';
-import { encodingOf } from './text-encoding.ts';
+import { encodingOf, markedEncoding } from './text-encoding.ts';
 import { textFormat } from './text-formats.ts';
 
 /** The kind of a file, in the sense of the seeded asset types. */
@@ -53,13 +53,19 @@ function sniffed(mime: string, extension: string | null): Sniffed {
   return { mime, extension, kind: kindOf(mime) };
 }
 
+/** Returns whether a text in an encoding that was guessed consists of what texts consist of. */
+function isProse(text: string): boolean {
+  return !/[\p{Co}\p{Cn}\ufffd\u007f-\u009f]/u.test(text) && /[\p{L}\p{N}]{2}/u.test(text);
+}
+
 /**
- * Returns the head as text, or null if it is neither UTF-8 nor UTF-16 with a byte order mark. Ignores a character
- * that is cut off at the end.
+ * Returns the head as text, or null if it is none in any encoding. Ignores a character that is cut off at the end.
  */
 function asText(head: Buffer): string | null {
   try {
-    const text = new TextDecoder(encodingOf(head), { fatal: true }).decode(head, { stream: true });
+    const encoding = encodingOf(head);
+    const text = new TextDecoder(encoding, { fatal: true }).decode(head, { stream: true });
+    if (encoding !== 'utf-8' && !isProse(text)) return null;
     // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what tells bytes from text
     return /[\u0000-\u0008\u000e-\u001a]/.test(text) ? null : text;
   } catch {
@@ -129,7 +135,13 @@ export async function sniff(path: string): Promise<Sniffed> {
   const { head, fileSize } = await readHead(path, HEAD_BYTES);
   if (head.length === 0) return sniffed('application/octet-stream', null);
   // The UTF-16 byte order mark also matches MPEG audio, which is not valid text.
-  if (encodingOf(head) !== 'utf-8' && asText(head) !== null) return sniffed('text/plain', 'txt');
+  if (markedEncoding(head)?.startsWith('utf-16') === true) {
+    const text = asText(head);
+    if (text !== null) {
+      const { mime, extension } = textFormat(text, head.length === fileSize);
+      return sniffed(mime, extension);
+    }
+  }
   const start = head.toString('latin1', 0, 16);
   const signature = signatures.find(([begins]) => start.startsWith(begins));
   if (signature !== undefined) return sniffed(signature[1], signature[2]);

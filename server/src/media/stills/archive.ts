@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import { Transform, type TransformCallback } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
+import type { Entry } from '@zip.js/zip.js';
 import { extract, type Header } from 'tar-stream';
+import { namesOf } from '../archives/entry-names.ts';
 import { zipEntries } from '../archives/zip-entries.ts';
 import { isFaultOfTheMachine } from '../faults.ts';
 import { BrokenFile, type MadeFile, NotDrawable, type StillMaker } from './still.ts';
@@ -44,17 +46,21 @@ function isFolder(path: string): boolean {
 }
 
 async function readZip(path: string): Promise<Contents> {
-  const entries: ArchiveEntry[] = [];
+  const found: Entry[] = [];
+  let truncated = false;
   for await (const entry of zipEntries(path)) {
     if (entry.directory || isFolder(entry.filename)) continue;
-    if (entries.length === MOST_ENTRIES) return { entries, truncated: true };
-    entries.push({
-      path: pathOf(entry.filename),
-      size_bytes: entry.uncompressedSize,
-      ...timeOf(entry.lastModDate),
-    });
+    truncated = found.length === MOST_ENTRIES;
+    if (truncated) break;
+    found.push(entry);
   }
-  return { entries, truncated: false };
+  const names = namesOf(found);
+  const entries = found.map((entry, index) => ({
+    path: pathOf(names[index] ?? entry.filename),
+    size_bytes: entry.uncompressedSize,
+    ...timeOf(entry.lastModDate),
+  }));
+  return { entries, truncated };
 }
 
 /** Ends a pipeline after enough bytes have been read. */

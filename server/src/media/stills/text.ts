@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isFaultOfTheMachine } from '../faults.ts';
 import { readHead } from '../head.ts';
-import { encodingOf } from '../text-encoding.ts';
+import { decodeText } from '../text-encoding.ts';
 import { drawMarkdown } from '../texts/drawn-markdown.ts';
 import { type Flavour, flavourOf } from '../texts/flavour.ts';
 import { CODE_INK, colouredRuns, highlighted } from '../texts/highlighted.ts';
@@ -91,7 +91,7 @@ function drawText(page: Page, text: string, flavour: Flavour, table: Table | nul
 async function readBeginning(path: string): Promise<{ text: string; cutAt: number | null }> {
   const { head, fileSize } = await readHead(path, MOST_BYTES);
   // `stream` drops a character that is cut off at the end.
-  const decoded = new TextDecoder(encodingOf(head)).decode(head, { stream: true });
+  const decoded = decodeText(head);
   // Removes other control characters, which can be neither drawn nor stored in the database.
   const text = decoded.replaceAll('\r\n', '\n').replace(/[^\P{Cc}\t\n]/gu, '');
   return { text, cutAt: fileSize > head.length ? head.length : null };

@@ -1,5 +1,6 @@
 import { open, readFile, writeFile } from 'node:fs/promises';
 import type { SubtitleTrack } from '@vitrine/contract/assets';
+import { decodeText } from '../text-encoding.ts';
 import { writeVtt } from './cue.ts';
 import { readCues, subtitleFormat } from './text-formats.ts';
 
@@ -32,36 +33,6 @@ async function readHead(path: string): Promise<{ head: Buffer; sizeBytes: number
     return { head: buffer.subarray(0, bytesRead), sizeBytes: (await file.stat()).size };
   } finally {
     await file.close();
-  }
-}
-
-/**
- * Detects UTF-16 without a byte order mark: half of the bytes of Latin text are zero, all at even or all at odd
- * offsets.
- */
-function utf16Without(bytes: Buffer): 'utf-16le' | 'utf-16be' | null {
-  const head = bytes.subarray(0, 1000);
-  const pairs = Math.floor(head.length / 2);
-  if (pairs < 4) return null;
-  let even = 0;
-  let odd = 0;
-  for (const [at, byte] of head.entries()) if (byte === 0) at % 2 === 0 ? even++ : odd++;
-  if (odd > pairs / 2 && even === 0) return 'utf-16le';
-  return even > pairs / 2 && odd === 0 ? 'utf-16be' : null;
-}
-
-/**
- * Decodes a text by its byte order mark, otherwise as UTF-8, otherwise as Windows-1252, in which every byte is a
- * character.
- */
-function decodeText(bytes: Buffer): string {
-  const mark = bytes.subarray(0, 2).toString('hex');
-  const wide = mark === 'fffe' ? 'utf-16le' : mark === 'feff' ? 'utf-16be' : utf16Without(bytes);
-  if (wide !== null) return new TextDecoder(wide).decode(bytes);
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch {
-    return new TextDecoder('windows-1252').decode(bytes);
   }
 }
 
