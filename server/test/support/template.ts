@@ -42,6 +42,12 @@ async function migrateTemplate(settings: pg.ClientConfig): Promise<void> {
   const database = openPool({ ...settings, database: TEMPLATE }, 2);
   await migrate(database.pool);
   await database.close();
+  // A database with a connection cannot be copied, and a busy server ends closed connections late.
+  await administer(
+    settings,
+    `alter database ${TEMPLATE} allow_connections false`,
+    `select pg_terminate_backend(pid, 60000) from pg_stat_activity where datname = '${TEMPLATE}'`,
+  );
 }
 
 /**
