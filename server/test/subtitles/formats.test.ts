@@ -33,6 +33,27 @@ describe('text subtitles become WebVTT', () => {
   });
 
   // SUBTITLE-4
+  test('SRT needs no empty lines between its cues', async () => {
+    const source = '1\n00:00:01,000 --> 00:00:02,500\nHello\n2\n00:00:03,000 --> 00:00:04,000\n1984\n';
+    expect((await convert(source)).vtt).toBe(`${shown('Hello')}\n00:00:03.000 --> 00:00:04.000\n1984\n`);
+  });
+
+  // SUBTITLE-4, MEDIA-39
+  test.each([
+    ['Greek', 'c3e5e9dc20f3eff520cafcf3ece5', 'Γειά σου Κόσμε'],
+    ['Chinese', 'c4e3bac3a3accac0bde7a1a3d5e2cac7d6d0cec4d7d6c4bba1a3', '你好，世界。这是中文字幕。'],
+    [
+      'Czech',
+      '50f8ed6c699a209e6c759d6f75e86bfd206bf9f220fa70ec6c20efe162656c736be920f36479',
+      'Příliš žluťoučký kůň úpěl ďábelské ódy',
+    ],
+  ])('SRT is read in its encoding: %s', async (_, hex, text) => {
+    const [head = '', tail = ''] = cue('|').split('|');
+    const bytes = Buffer.concat([Buffer.from(head), Buffer.from(hex, 'hex'), Buffer.from(tail)]);
+    expect((await convert(bytes)).vtt).toBe(shown(text));
+  });
+
+  // SUBTITLE-4
   test('SRT text that would mean something in WebVTT is escaped', async () => {
     const source = cue('a < b && c --> d <gasps> <script>x</script>');
     expect((await convert(source)).vtt).toBe(

@@ -26,6 +26,9 @@ const MEMORY_KB = 2_000_000;
  */
 const readArgs = [
   '-json',
+  // Every byte is a character in Latin-1; what is UTF-8 is recognised afterwards (`legible`).
+  '-charset',
+  'EXIF=Latin',
   '-G0:1',
   '-fast',
   '-api',

@@ -18,7 +18,7 @@ import {
 } from './values.ts';
 
 /** Increase this when the mapping changes, so that a backfill reads stored files again. */
-export const MAPPING_VERSION = 2;
+export const MAPPING_VERSION = 3;
 
 type Value = ExtractedValue['value'];
 
@@ -39,6 +39,39 @@ function first(read: ReadValue, ...order: readonly (string | readonly [string, R
     }
     return undefined;
   };
+}
+
+/** Returns a rule for the first of these that has a value. */
+function firstOf(...rules: readonly Rule[]): Rule {
+  return (tags) => {
+    for (const rule of rules) {
+      const found = rule(tags);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  };
+}
+
+/** Lists of keywords, and what separates the levels of those that are hierarchies. */
+const keywordTags: readonly (readonly [tag: string, separator: string | null])[] = [
+  ['XMP-dc:Subject', null],
+  ['XMP-lr:HierarchicalSubject', '|'],
+  ['XMP-digiKam:TagsList', '/'],
+  ['XMP-microsoft:LastKeywordXMP', '/'],
+  ['XMP-mediapro:CatalogSets', '|'],
+  ['IPTC:Keywords', null],
+];
+
+/** Returns the keywords of all lists, because programs write some of them only. Of a hierarchy, the last level counts. */
+function readKeywords(tags: Tags): ExtractedValue | undefined {
+  const found = keywordTags.filter(([tag]) => tags.has(tag));
+  const [first] = found;
+  if (first === undefined) return undefined;
+  const words = found.flatMap(([tag, separator]) =>
+    (tags.get(tag) ?? []).map((word) => (separator === null ? word : (word.split(separator).at(-1) ?? word))),
+  );
+  const value = list(words);
+  return value === undefined ? undefined : { value, from: originOf(first[0]) };
 }
 
 /** Time tags in order of preference, each with the tag of its offset. */
@@ -66,16 +99,26 @@ const times: readonly (readonly [tag: string, offset?: string])[] = [
   ['XML:CreateDate'],
   ['PostScript:CreateDate'],
   ['EXIF:ModifyDate', 'EXIF:OffsetTime'],
+  // Only the day may be right: the receiver may have had its last fix long before.
+  ['XMP-exif:GPSDateTime'],
+  ['EXIF:GPSDateStamp'],
 ];
 
 /** Tags with the time of day for tags that contain only a date. */
 const timeOfDay = new Map([
   ['IPTC:DateCreated', 'IPTC:TimeCreated'],
   ['IPTC:DigitalCreationDate', 'IPTC:DigitalCreationTime'],
+  ['EXIF:GPSDateStamp', 'EXIF:GPSTimeStamp'],
 ]);
 
 /** Tags whose times are in UTC by definition of the container. */
-const utcClocks = new Set(['QuickTime:CreateDate', 'ASF:CreationDate', 'Matroska:DateTimeOriginal']);
+const utcClocks = new Set([
+  'QuickTime:CreateDate',
+  'ASF:CreationDate',
+  'Matroska:DateTimeOriginal',
+  'XMP-exif:GPSDateTime',
+  'EXIF:GPSDateStamp',
+]);
 
 function readMoment(tags: Tags): ExtractedValue | undefined {
   const found = times.flatMap(([tag, offsetTag]) => {
@@ -84,7 +127,7 @@ function readMoment(tags: Tags): ExtractedValue | undefined {
     const clock = timeOfDay.get(tag);
     const offset = utcClocks.has(tag) ? 'Z' : offsetTag === undefined ? '' : (tags.get(offsetTag)?.[0] ?? '');
     const value =
-      clock === undefined ? moment(text, offset) : dividedMoment(text, tags.get(clock)?.[0] ?? '');
+      clock === undefined ? moment(text, offset) : dividedMoment(text, tags.get(clock)?.[0] ?? '', offset);
     return value === undefined ? [] : [{ value, from: originOf(tag) }];
   });
   return mostExact(found);
@@ -192,17 +235,18 @@ const mapping: { readonly [S in Source]: Rule } = {
     'Font:Copyright',
   ),
   credit: first(words, 'XMP-photoshop:Credit', 'IPTC:Credit'),
-  keywords: first(
-    list,
-    'XMP-dc:Subject',
-    'IPTC:Keywords',
-    ['EXIF:XPKeywords', dividedList],
-    ['XMP-pdf:Keywords', dividedList],
-    ...media('Keywords', 'Keyword').map((tag) => [tag, dividedList] as const),
-    ['PDF:Keywords', dividedList],
-    ['PNG:Keywords', dividedList],
-    ['XML:Keywords', dividedList],
-    ['PostScript:Keywords', dividedList],
+  keywords: firstOf(
+    readKeywords,
+    first(
+      list,
+      ['EXIF:XPKeywords', dividedList],
+      ['XMP-pdf:Keywords', dividedList],
+      ...media('Keywords', 'Keyword').map((tag) => [tag, dividedList] as const),
+      ['PDF:Keywords', dividedList],
+      ['PNG:Keywords', dividedList],
+      ['XML:Keywords', dividedList],
+      ['PostScript:Keywords', dividedList],
+    ),
   ),
   rating: first(numberWithin(-1, 5), 'XMP-xmp:Rating', 'EXIF:Rating', 'QuickTime:Rating'),
   capture_datetime: readMoment,

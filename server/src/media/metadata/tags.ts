@@ -1,3 +1,4 @@
+import { legible } from './legible.ts';
 import type { Origin } from './source.ts';
 
 /** Maximum length of a stored text, in characters. */
@@ -23,7 +24,7 @@ function texts(value: unknown): string[] {
   const all: unknown[] = Array.isArray(value) ? value.slice(0, MAX_LIST) : [value];
   return all.flatMap((one) => {
     if (typeof one === 'number' || typeof one === 'boolean') return [String(one)];
-    const text = typeof one === 'string' ? clean(one) : '';
+    const text = typeof one === 'string' ? clean(legible(one)) : '';
     return text === '' ? [] : [text];
   });
 }

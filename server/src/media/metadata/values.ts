@@ -75,6 +75,14 @@ function zoneOf(text: string): string {
   return Number(hours) <= 14 && Number(minutes) < 60 ? `${sign}${hours}:${minutes}` : '';
 }
 
+/** Returns a year, or a year and a month, of which nothing more is known: `1965`, `1965:06`, `19650600`. */
+function partialDate(text: string): string | undefined {
+  const [, year, month = '00'] =
+    /^(\d{4})(?:[:/-]?(\d\d)(?:[:/-]?00)?)?(?:[ T]00:00(?::00)?)?$/.exec(text.trim()) ?? [];
+  if (year === undefined || year === '0000' || Number(month) > 12) return undefined;
+  return month === '00' ? year : `${year}-${month}`;
+}
+
 /**
  * Converts `2024:05:06 07:08:09.12+02:00`, or a prefix of it down to the day, to ISO 8601. Keeps the offset if there
  * is one and drops fractions of a second. Returns undefined for an invalid date, such as the zeros of an unset clock.
@@ -84,21 +92,21 @@ export function moment(text: string, offset = ''): string | undefined {
     /^(\d{4})[:/-](\d{1,2})[:/-](\d{1,2})(?:[ T](\d{1,2}):(\d\d)(?::(\d\d)(?:[.,]\d+)?)?\s*(Z|UTC|[+-]\d\d:?\d\d)?)?/i.exec(
       text,
     );
-  if (found === null) return undefined;
+  if (found === null) return partialDate(text);
   const [year, month, day, hour, minute, second] = found.slice(1, 7).map((part) => Number(part ?? 0));
   const date = `${found[1]}-${two(month ?? 0)}-${two(day ?? 0)}`;
   const time = `${two(hour ?? 0)}:${two(minute ?? 0)}:${two(second ?? 0)}`;
   const at = new Date(`${date}T${time}Z`);
   // Rejects days that do not exist, which Date would carry into the next month.
-  if (Number.isNaN(at.getTime()) || at.getUTCDate() !== day || (year ?? 0) < 1800) return undefined;
+  if (Number.isNaN(at.getTime()) || at.getUTCDate() !== day || (year ?? 0) < 1) return partialDate(text);
   if (found[4] === undefined) return date;
   return `${date}T${time}${zoneOf(found[7] ?? '') || zoneOf(offset.trim())}`;
 }
 
-/** Combines a day, `20240506` or `2024:05:06`, with a time, `070809+0200`, which IPTC stores separately. */
-export function dividedMoment(day: string, time: string): string | undefined {
+/** Combines a day, `20240506` or `2024:05:06`, with a time, `070809+0200`, which some standards store separately. */
+export function dividedMoment(day: string, time: string, offset = ''): string | undefined {
   const spread = /^\d{8}$/.test(day) ? `${day.slice(0, 4)}:${day.slice(4, 6)}:${day.slice(6)}` : day;
-  return moment(time === '' ? spread : `${spread.slice(0, 10)} ${time}`);
+  return moment(time === '' ? spread : `${spread.slice(0, 10)} ${time}`, offset) ?? moment(spread);
 }
 
 /** Returns the first moment, refined by a later one that agrees with it and adds a time of day or an offset. */

@@ -59,9 +59,12 @@ function readTimed(text: string, pattern: RegExp, dialect: Dialect): Cue[] {
   for (const line of text.split('\n')) {
     const times = line.length > 200 ? null : readTimes(line, pattern);
     if (times !== null) {
-      // The number of the next SRT cue follows an empty line. SRT text may itself contain empty lines.
+      // The number of the next SRT cue follows an empty line, which some files lack. SRT text may itself contain empty
+      // lines.
       const { lines = [] } = current ?? {};
-      if (dialect === 'srt' && /^\s*\d+\s*$/.test(lines.at(-1) ?? '') && (lines.at(-2) ?? '').trim() === '')
+      const last = (lines.at(-1) ?? '').trim();
+      const isNext = Number(last) === cues.length + 2;
+      if (dialect === 'srt' && /^\d+$/.test(last) && (isNext || (lines.at(-2) ?? '').trim() === ''))
         lines.pop();
       finish();
       current = { times, lines: [] };
