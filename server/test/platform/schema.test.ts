@@ -24,7 +24,7 @@ async function administer(statement: string): Promise<void> {
   await client.end();
 }
 
-async function emptyDatabase(options = ''): Promise<string> {
+async function createDatabase(options = ''): Promise<string> {
   const name = `vitrine_schema_${process.pid}_${Math.random().toString(36).slice(2, 10)}`;
   await administer(`create database ${name} ${options}`);
   created.push(name);
@@ -36,6 +36,11 @@ function poolOf(database: string): DatabasePool {
   const pool = openPool({ ...settings, database }, 2);
   opened.push(pool);
   return pool;
+}
+
+/** Opens a copy of the template: a connection to the template itself would prevent other files from copying it. */
+async function migratedPool(): Promise<DatabasePool> {
+  return poolOf(await createDatabase(`template ${inject('template')} strategy file_copy`));
 }
 
 afterEach(async () => {
@@ -55,7 +60,7 @@ function unformatted(text: string): string {
 const read = (path: string) => readFileSync(join(server, path), 'utf8');
 
 test('schema.sql and the table types match the migrations', async () => {
-  const { pool } = poolOf(inject('template'));
+  const { pool } = await migratedPool();
   const { sql, module } = await describeSchema(pool);
   expect(unformatted(module)).toBe(unformatted(read('src/platform/database/tables.ts')));
   // The same on every version from 15 on, because describeSchema omits what only newer ones list.
@@ -65,7 +70,7 @@ test('schema.sql and the table types match the migrations', async () => {
 
 // A start without migrations does not load graphile-worker, so the number is written down.
 test('knows the latest migration of the job queue', async () => {
-  const { rows } = await poolOf(inject('template')).pool.query(
+  const { rows } = await (await migratedPool()).pool.query(
     'select max(id) as latest from graphile_worker.migrations',
   );
   expect(rows).toEqual([{ latest: LATEST_QUEUE_MIGRATION }]);
@@ -81,13 +86,13 @@ describe('migrations', () => {
 
   // RUN-9
   test('can run in several processes at once, are idempotent, and refuse a database of a newer version', async () => {
-    const database = await emptyDatabase();
+    const database = await createDatabase();
     const pools = Array.from({ length: 4 }, () => poolOf(database));
     await Promise.all(pools.map(({ pool }) => migrate(pool)));
     const first = poolOf(database);
     const before = { applied: await applied(first), schema: await describeSchema(first.pool) };
     expect(before.applied.map((row) => row.name)).toEqual(known);
-    expect(before.schema).toEqual(await describeSchema(poolOf(inject('template')).pool));
+    expect(before.schema).toEqual(await describeSchema((await migratedPool()).pool));
     const roles = await first.pool.query<{ code: string }>('select code from roles order by code');
     expect(roles.rows.map((row) => row.code)).toEqual(['admin', 'member', 'viewer']);
     await first.pool.query('select from graphile_worker.jobs');
@@ -106,7 +111,7 @@ describe('migrations', () => {
   // RUN-9
   test('run with rows in every table, and migrate libraries of earlier versions to this one', async () => {
     const schema = read('schema.sql');
-    const name = await emptyDatabase();
+    const name = await createDatabase();
     const queue = openPool({ ...settings, database: name }, 1);
     await createJobQueue(queue.pool);
     await queue.close();
@@ -119,7 +124,7 @@ describe('migrations', () => {
       await client.end();
       // Every tenth version, and the last, whose schema has gone through all of them with rows.
       if (at % 10 !== 0 && at !== known.length - 1) continue;
-      const copy = await emptyDatabase(`template ${name} strategy file_copy`);
+      const copy = await createDatabase(`template ${name} strategy file_copy`);
       const { pool } = poolOf(copy);
       await migrate(pool);
       expect({ from: migration, sql: (await describeSchema(pool)).sql }).toEqual({
