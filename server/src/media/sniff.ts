@@ -1,7 +1,7 @@
 import type { FileTypeResult } from 'file-type';
 import { soundType } from './audio/frames.ts';
 import { isCameraRaw } from './camera-raw.ts';
-import { readHead } from './head.ts';
+import { readHead, readTail } from './head.ts';
 import { oleDocument } from './office/ole.ts';
 import { bitmapHeaders } from './stills/bitmap.ts';
 import { isTga } from './stills/tga.ts';
@@ -127,6 +127,23 @@ function model(head: Buffer): Sniffed | null {
   return plyHead.test(start) ? sniffed('model/ply', 'ply') : null;
 }
 
+/** PDF readers accept other bytes before the header within this length. */
+const BEFORE_PDF = 1024;
+/** Maximum length of the end of a ZIP archive, with its comment. */
+const END_BYTES = 22 + 0xffff;
+
+/** Recognises a PDF after the head of a download, and a ZIP archive after a program that unpacks it. */
+async function afterOtherBytes(path: string, head: Buffer, fileSize: number): Promise<Sniffed | null> {
+  const tail = await readTail(path, END_BYTES);
+  const isLatePdf = /(?:^|[\r\n])%PDF-\d\.\d/.test(head.toString('latin1', 0, BEFORE_PDF + 8));
+  if (isLatePdf && tail.subarray(-2048).includes('%%EOF')) return sniffed('application/pdf', 'pdf');
+  const end = tail.lastIndexOf('PK\x05\x06', undefined, 'latin1');
+  if (end === -1 || end + 22 > tail.length || end + 22 + tail.readUInt16LE(end + 20) !== tail.length)
+    return null;
+  const directory = tail.readUInt32LE(end + 12);
+  return directory > 0 && directory < fileSize ? sniffed('application/zip', 'zip') : null;
+}
+
 /**
  * Returns the type of a file from its bytes alone, never from its name. Reads a bounded part of the file. Rejects
  * only on disk errors.
@@ -154,6 +171,8 @@ export async function sniff(path: string): Promise<Sniffed> {
   }
   if (found !== undefined && found.mime !== 'application/xml') return sniffed(found.mime, found.ext);
   if (isTga(head, fileSize)) return sniffed('image/x-tga', 'tga');
+  const late = await afterOtherBytes(path, head, fileSize);
+  if (late !== null) return late;
   const known = model(head);
   if (known !== null) return known;
   const text = asText(head);

@@ -55,7 +55,7 @@ function shapeOfPage(page: PDFiumPage, edge: number): Shape | null {
 async function drawPage(page: PDFiumPage, edge: number) {
   const shape = shapeOfPage(page, edge);
   if (shape === null) return null;
-  const { data, width, height } = await page.render(shape);
+  const { data, width, height } = await page.render({ ...shape, renderFormFields: true });
   return sharp(data, { raw: { width, height, channels: 4 } }).removeAlpha();
 }
 
@@ -75,7 +75,8 @@ function readText(document: PDFiumDocument, pageCount: number): string {
   for (let index = 0; index < Math.min(pageCount, MOST_TEXT_PAGES) && text.length < MOST_TEXT; index += 1) {
     const page = document.getPage(index);
     try {
-      text += `${page.getText()}\n`;
+      // PDFium marks a hyphen that divides a word at the end of a line.
+      text += `${page.getText().replace(/\ufffe(?:\r?\n)?/g, '')}\n`;
     } catch {
       // Treats a damaged page as having no text.
     } finally {
