@@ -1566,6 +1566,7 @@ create table federation_peers (
   told_key bytea,
   cursor_seq bigint not null default 0,
   cursor_id text,
+  resent_at timestamp(3) with time zone,
   constraint federation_peers_instance_url_key UNIQUE (instance_url),
   constraint federation_peers_pkey PRIMARY KEY (id),
   constraint federation_peers_display_name_check CHECK ((char_length(display_name) <= 200)),

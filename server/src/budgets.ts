@@ -3,6 +3,7 @@ import { foldName } from '@vitrine/contract/names';
 import type { Operation } from '@vitrine/contract/operation';
 import type { Config } from './config.ts';
 import type { Budget, RateBudgets } from './platform/http/rate-limit.ts';
+import { Refusal } from './platform/http/refuse.ts';
 
 const MINUTE = 60;
 const HOUR = 3600;
@@ -20,6 +21,8 @@ export interface Budgets {
   spendUnverified(address: string): Promise<void>;
   /** Counts a request of this peer, from all its addresses together (FED-75). */
   spendPeer(peerId: string): Promise<void>;
+  /** Counts a refused request of this address that no peer has signed; returns whether it may be logged (FED-80). */
+  mayLogRefusal(address: string): Promise<boolean>;
   /** Counts a file of the web app or of the API reference, which need no credential (RATE-4). */
   spendFile(address: string): Promise<void>;
   /** Counts a sign-in of this address and name. */
@@ -53,6 +56,12 @@ export function openBudgets(rates: RateBudgets, limits: Config['limits']): Budge
   };
   const files = requests('files', limits.anonymousBytes);
   const byPeer = requests('peer', limits.peer);
+  const refusals: Budget = {
+    name: 'logged-refusals',
+    limit: limits.loggedRefusals,
+    windowSeconds: MINUTE,
+    exact: true,
+  };
   // Each sign-in costs a hash, whatever the name.
   const signInsFrom: Budget = requests('sign-ins-from', limits.caller);
   const signIns: Budget = { name: 'sign-in', limit: limits.signIn, windowSeconds: MINUTE, exact: true };
@@ -77,6 +86,15 @@ export function openBudgets(rates: RateBudgets, limits: Config['limits']): Budge
     spendUnverified: (address) => rates.spend(byAddress.bytes, address),
     spendFile: (address) => rates.spend(files, address),
     spendPeer: (peerId) => rates.spend(byPeer, peerId),
+    async mayLogRefusal(address) {
+      try {
+        await rates.spend(refusals, address);
+        return true;
+      } catch (error) {
+        if (error instanceof Refusal && error.status === 429) return false;
+        throw error;
+      }
+    },
     spendUnlock: (token) => rates.spend(unlocks, createHash('sha256').update(token).digest('base64url')),
     spendSignIn: (address, username) => rates.spend(signIns, `${address} ${hashOf(username)}`),
   };

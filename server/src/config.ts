@@ -72,6 +72,8 @@ export interface Config {
     anonymous: number;
     anonymousBytes: number;
     peer: number;
+    /** Refused requests of an address that are logged a minute, unless a peer signed them (FED-80). */
+    loggedRefusals: number;
     asks: number;
     testMails: number;
   };
@@ -103,7 +105,17 @@ export interface Config {
    * Whether peers may have private addresses, such as those of a studio's own network, and how many bytes of originals
    * fetched from peers are kept.
    */
-  federation: { privateAddresses: boolean; cacheBytes: number };
+  federation: {
+    privateAddresses: boolean;
+    cacheBytes: number;
+    /** Bounds of the work that a peer can cause (FED-80). */
+    catchUpPages: number;
+    catchUpSeconds: number;
+    catchUpIds: number;
+    resendSeconds: number;
+    renditionBytes: number;
+    openOffers: number;
+  };
   /** Mail server and sender; null values may be stored in the library instead. */
   mail: { server: MailServer | null; from: Sender | null };
   /** Encrypts backups; null: backups are not encrypted, unless a key file is given. */
@@ -123,7 +135,14 @@ export class ConfigError extends Error {}
 
 const names = [
   'VITRINE_HOST',
+  'VITRINE_PEER_CATCH_UP_IDS',
+  'VITRINE_PEER_CATCH_UP_PAGES',
+  'VITRINE_PEER_CATCH_UP_SECONDS',
   'VITRINE_PEER_LIMIT',
+  'VITRINE_PEER_LOGGED_REFUSALS',
+  'VITRINE_PEER_OFFERS',
+  'VITRINE_PEER_RENDITION_BYTES',
+  'VITRINE_PEER_RESEND_SECONDS',
   'VITRINE_PORT',
   'VITRINE_DATA',
   'VITRINE_BASE_URL',
@@ -428,6 +447,7 @@ export function readConfig(
         MOST_BYTES_REQUESTS,
       ),
       peer: number('VITRINE_PEER_LIMIT', 1200, 1, MOST_REQUESTS),
+      loggedRefusals: number('VITRINE_PEER_LOGGED_REFUSALS', 1, 1, MOST_REQUESTS),
       asks: number('VITRINE_REQUEST_LIMIT', 30, 1, MOST_REQUESTS),
       testMails: number('VITRINE_TEST_MAIL_LIMIT', 10, 1, MOST_REQUESTS),
     },
@@ -455,6 +475,12 @@ export function readConfig(
           ['on', 'off'],
         ) === 'on',
       cacheBytes: number('VITRINE_FEDERATION_CACHE_BYTES', 10 * 1024 ** 3, 0, Number.MAX_SAFE_INTEGER),
+      catchUpPages: number('VITRINE_PEER_CATCH_UP_PAGES', 1000, 1, 1_000_000),
+      catchUpSeconds: number('VITRINE_PEER_CATCH_UP_SECONDS', 60, 1, 3600),
+      catchUpIds: number('VITRINE_PEER_CATCH_UP_IDS', 100_000, 1, 10_000_000),
+      resendSeconds: number('VITRINE_PEER_RESEND_SECONDS', 60, 0, 86_400),
+      renditionBytes: number('VITRINE_PEER_RENDITION_BYTES', 128 * 1024 ** 2, 1, Number.MAX_SAFE_INTEGER),
+      openOffers: number('VITRINE_PEER_OFFERS', 100, 1, 100_000),
     },
     mail: {
       server: mailPart('VITRINE_SMTP_URL', value('VITRINE_SMTP_URL'), readMailServer),

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { sql } from 'kysely';
 import { Type } from 'typebox';
 import type { Deps } from '../deps.ts';
@@ -59,15 +60,40 @@ async function moveTo(db: Deps['db'], peerId: string, { seq, id }: { seq: number
   );
 }
 
-/** Returns the shares in force that the peer names, as `object person`; null if its list is malformed. */
-async function sharesAt(deps: Deps, install: Install, { url }: Source): Promise<Set<string> | null> {
+/** What one run may still read from a peer, which could answer for ever (FED-80). */
+interface Allowance {
+  pages: number;
+  ids: number;
+  /** Milliseconds since 1970. */
+  until: number;
+}
+
+/** Counts a page with this many ids. Returns false when the allowance is spent. */
+function spend(allowance: Allowance, ids: number): boolean {
+  allowance.pages -= 1;
+  allowance.ids -= ids;
+  return allowance.pages >= 0 && allowance.ids >= 0 && Date.now() < allowance.until;
+}
+
+/** A short text in place of a long one, so that a long list takes little memory. */
+function shareKey(object: string, target: string): string {
+  return createHash('sha256').update(`${object} ${target.toLowerCase()}`).digest('base64url');
+}
+
+/** Returns the keys of the shares in force that the peer names; null if its list is malformed or too long. */
+async function sharesAt(
+  deps: Deps,
+  install: Install,
+  { url }: Source,
+  allowance: Allowance,
+): Promise<Set<string> | null> {
   const found = new Set<string>();
   let after = '';
   for (;;) {
     const query = after === '' ? '' : `?after=${after}`;
     const answer = await getJson(deps, `${url}/federation/changes/shares${query}`, install);
-    if (!sharesAnswer().Check(answer)) return null;
-    for (const { object, target } of answer.shares) found.add(`${object} ${(target ?? '').toLowerCase()}`);
+    if (!sharesAnswer().Check(answer) || !spend(allowance, answer.shares.length)) return null;
+    for (const { object, target } of answer.shares) found.add(shareKey(object, target ?? ''));
     const last = answer.shares.at(-1)?.id;
     if (last === undefined || last <= after) return found;
     after = last;
@@ -99,7 +125,7 @@ async function dropOthers(
     if (team !== null) return objectUri(install.url, 'workspaces', team);
     return username === null ? '' : actorUri(install.url, username);
   };
-  const dropped = rows.filter((grant) => !shares.has(`${grant.uri} ${targetOf(grant).toLowerCase()}`));
+  const dropped = rows.filter((grant) => !shares.has(shareKey(grant.uri, targetOf(grant))));
   if (dropped.length === 0) return;
   await sql`delete from federation_grants where id = any(${dropped.map(({ id }) => id)}::uuid[])`.execute(tx);
   await purgeUngranted(tx, source.id);
@@ -107,9 +133,14 @@ async function dropOthers(
 }
 
 /** Removes what the peer no longer shares because it was restored from an older backup. */
-async function compareShares(deps: Deps, install: Install, source: Source): Promise<void> {
+async function compareShares(
+  deps: Deps,
+  install: Install,
+  source: Source,
+  allowance: Allowance,
+): Promise<void> {
   const { rows } = await sql<{ now: string }>`select now() as now`.execute(deps.db);
-  const shares = await sharesAt(deps, install, source);
+  const shares = await sharesAt(deps, install, source, allowance);
   if (shares === null) return;
   await deps.db.transaction().execute(async (tx) => {
     await sql`select from federation_peers where id = ${source.id} for no key update`.execute(tx);
@@ -132,17 +163,21 @@ async function missingOf(db: Deps['db'], ids: readonly string[]): Promise<Set<st
 }
 
 async function catchUp(deps: Deps, install: Install, peerId: string): Promise<void> {
+  const { catchUpPages: pages, catchUpIds: ids, catchUpSeconds: seconds } = deps.config.federation;
+  const allowance = { pages, ids, until: Date.now() + seconds * 1000 };
   for (;;) {
     const source = await sourceOf(deps.db, peerId);
     if (source === null) return;
     const query = new URLSearchParams({ after: String(source.cursor_seq) });
     if (source.cursor_id !== null) query.set('id', source.cursor_id);
     const answer = await getJson(deps, `${source.url}/federation/changes?${query}`, install);
-    if (!changesAnswer().Check(answer)) return;
-    if (answer.shares < (await countGrants(deps.db, peerId))) await compareShares(deps, install, source);
+    // The next run continues where this one ends.
+    if (!changesAnswer().Check(answer) || !spend(allowance, answer.changes.length)) return;
+    if (answer.shares < (await countGrants(deps.db, peerId)))
+      await compareShares(deps, install, source, allowance);
     if (answer.reset) {
       // The peer does not know the last change that we received from it.
-      await compareShares(deps, install, source);
+      await compareShares(deps, install, source, allowance);
       await postSigned(deps, install, `${source.url}/federation/changes/resend`, { all: true });
       return moveTo(deps.db, peerId, answer.latest ?? { seq: 0, id: null });
     }

@@ -7,6 +7,7 @@ import type { Deps } from '../deps.ts';
 import { notifyPeerOfCollection, wakeDelivery } from '../outbox/enqueue.ts';
 import type { Tx } from '../platform/database/pool.ts';
 import { compileLater } from '../platform/http/compile-later.ts';
+import { refuse } from '../platform/http/refuse.ts';
 import { requireInstall } from './identity.ts';
 import { Rejection } from './protocol/rejection.ts';
 
@@ -104,6 +105,16 @@ async function sendAll(tx: Tx, peer: PeerCaller, url: string): Promise<void> {
     order by c.created_at, c.id`.execute(tx);
 }
 
+/** Throws 429 if the peer has had everything sent again a moment ago (FED-80). */
+async function spendResend(tx: Tx, { peerId }: PeerCaller, seconds: number): Promise<void> {
+  const { rows } = await sql`update federation_peers set resent_at = now() where id = ${peerId}
+    and (resent_at is null or resent_at <= now() - make_interval(secs => ${seconds})) returning id`.execute(
+    tx,
+  );
+  if (rows.length > 0) return;
+  throw refuse(429, 'everything was sent again a moment ago', { 'retry-after': String(seconds) });
+}
+
 /**
  * Requeues the changes that the peer lacks, or all shared content. Changes are rendered from the current
  * state, so withdrawn content is not sent (FED-78).
@@ -117,8 +128,10 @@ export async function resendChanges(
   const install = await requireInstall(deps);
   const prefix = `${install.url}/activities/`;
   await deps.db.transaction().execute(async (tx) => {
-    if ('all' in body) await sendAll(tx, peer, install.url);
-    else {
+    if ('all' in body) {
+      await spendResend(tx, peer, deps.config.federation.resendSeconds);
+      await sendAll(tx, peer, install.url);
+    } else {
       await sql`update federation_outbox set status = 'queued', attempts = 0, envelope = null, preludes = '{}',
           created_at = now(), next_attempt_at = now()
         where peer_id = ${peer.peerId} and status in ('sent', 'failed')

@@ -66,7 +66,7 @@ const usual: Patience = { headersMs: 15_000, idleMs: 15_000, totalMs: 30_000, by
 
 /** `patience` overrides the default timeouts. */
 export interface OutboundDeps {
-  config: Pick<Config, 'federation'>;
+  config: { federation: Pick<Config['federation'], 'privateAddresses'> };
   patience?: Partial<Patience>;
 }
 

@@ -7,7 +7,7 @@ import type { Rejection } from './protocol/rejection.ts';
 const MOST_ROWS = 10_000;
 
 /** Entries that are already logged. */
-const logged = new WeakSet<Rejection>();
+const written = new WeakSet<Rejection>();
 
 /** The known properties of a refused envelope. */
 export interface Refused {
@@ -19,13 +19,13 @@ export interface Refused {
 
 /** Logs why an envelope was refused, for the operator (FED-23). */
 export async function logRefused(db: Deps['db'], rejection: Rejection, refused: Refused): Promise<void> {
-  if (logged.has(rejection)) return;
-  logged.add(rejection);
-  const { reason, message } = rejection;
+  if (written.has(rejection)) return;
+  written.add(rejection);
+  const { reason, logged: detail } = rejection;
   await sql`with added as (
       insert into federation_rejections (peer_id, instance_url, activity_uri, type, reason, detail)
       values (${refused.peerId}, ${refused.instanceUrl.slice(0, 500)}, ${refused.activityUri?.slice(0, 500) ?? null},
-        ${refused.type?.slice(0, 100) ?? null}, ${reason}, ${message.slice(0, 1000)}))
+        ${refused.type?.slice(0, 100) ?? null}, ${reason}, ${detail.slice(0, 1000)}))
     delete from federation_rejections where id in (
       select id from federation_rejections order by received_at desc, id desc offset ${MOST_ROWS})`.execute(
     db,

@@ -98,12 +98,18 @@ export async function serveFederation(server: FastifyInstance, deps: Deps, budge
     return found;
   };
   const enterSigned = (request: FastifyRequest) => budgets.spendUnverified(clientAddress(request));
+  /** Requests whose signature is that of a peer: their refusals are always logged. */
+  const verified = new WeakSet<SignedRequest>();
   const peerOf = async (signed: SignedRequest) => {
     const peer = await signingPeer(deps, signed);
+    verified.add(signed);
     await budgets.spendPeer(peer.peerId);
     return peer;
   };
-  /** Answers a signed request; a rejection is logged for the operator and answered with its reason. */
+  /**
+   * Answers a signed request; a rejection is answered with its reason, and logged for the operator. Of requests that no
+   * peer has signed, few are logged (FED-80).
+   */
   const answer = async (
     request: FastifyRequest,
     reply: FastifyReply,
@@ -111,11 +117,15 @@ export async function serveFederation(server: FastifyInstance, deps: Deps, budge
   ) => {
     await enterSigned(request);
     const own = await install();
+    let signed: SignedRequest | null = null;
     try {
-      return await reply.send(await run(signedRequest(request, own)));
+      signed = signedRequest(request, own);
+      return await run(signed);
     } catch (error) {
       if (!(error instanceof Rejection)) throw error;
-      await logRejection(deps, error, request);
+      const isPeers = signed !== null && verified.has(signed);
+      if (isPeers || (await budgets.mayLogRefusal(clientAddress(request))))
+        await logRejection(deps, error, request);
       return reply.code(statusOf[error.reason] ?? 400).send({ error: error.reason, detail: error.message });
     }
   };
@@ -196,20 +206,14 @@ export async function serveFederation(server: FastifyInstance, deps: Deps, budge
     scope.get<{ Params: { hash: string }; Querystring: Record<string, unknown> }>(
       '/assets/:hash/bytes',
       async (request, reply) => {
-        await enterSigned(request);
         const { hash } = request.params;
-        if (!/^[0-9a-f]{64}$/.test(hash)) throw refuse(404, 'not found');
-        const own = await install();
-        try {
-          const peer = await peerOf(signedRequest(request, own));
-          return await sendBytes(deps, peer, hash, request, reply);
-        } catch (error) {
-          if (!(error instanceof Rejection)) throw error;
-          await logRejection(deps, error, request);
-          return reply
-            .code(statusOf[error.reason] ?? 400)
-            .send({ error: error.reason, detail: error.message });
+        if (!/^[0-9a-f]{64}$/.test(hash)) {
+          await enterSigned(request);
+          throw refuse(404, 'not found');
         }
+        return answer(request, reply, async (signed) =>
+          sendBytes(deps, await peerOf(signed), hash, request, reply),
+        );
       },
     );
   });

@@ -22,7 +22,7 @@ const install: Install = {
   name: 'Studio A',
   key: { privateKey, publicKey: rawPublicKey(privateKey) },
 };
-const deps: OutboundDeps = { config: { federation: { privateAddresses: true, cacheBytes: 0 } } };
+const deps: OutboundDeps = { config: { federation: { privateAddresses: true } } };
 /** Short limits, so that tests of slow peers are fast. */
 const hasty: OutboundDeps = {
   ...deps,
@@ -229,7 +229,7 @@ describe('peers that misbehave', () => {
 
 // FED-7
 describe('addresses', () => {
-  const strict: OutboundDeps = { config: { federation: { privateAddresses: false, cacheBytes: 0 } } };
+  const strict: OutboundDeps = { config: { federation: { privateAddresses: false } } };
   const open = ['93.184.216.34', '2606:2800:220:1::1', '::ffff:93.184.216.34'];
   const local = '127.0.0.1 10.1.2.3 192.168.1.1 100.64.0.1 ::1 fd12:3456::1'.split(' ');
   const never = `169.254.169.254 ::ffff:169.254.169.254 fe80::1 0.0.0.0 :: 224.0.0.1

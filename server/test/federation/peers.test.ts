@@ -81,9 +81,14 @@ describe('pairing', () => {
     const published = new Date().toISOString();
     const offer = { '@context': PROTOCOL, type: 'aa:Offer', instance, nonce: randomUUID(), published };
     const url = `${harbour.address}/federation/peers/offer`;
-    expect(await reasonOf(postSigned(studio.deps, own, url, offer))).toBe('unknown_key');
+    // FED-80
+    expect(await reasonOf(postSigned(studio.deps, own, url, offer))).toBe('unknown_peer');
     const [logged] = (await harbour.root.ok('listFederationRejections')).items;
-    expect(logged).toMatchObject({ reason: 'unknown_key', instance_url: studio.address });
+    expect(logged).toMatchObject({
+      reason: 'unknown_peer',
+      detail: 'its address serves another key',
+      instance_url: studio.address,
+    });
   });
 });
 

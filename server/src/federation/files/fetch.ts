@@ -123,6 +123,8 @@ export function fetchRenditionsJob(deps: Deps): JobHandler<'fetch-renditions'> {
     for (const [key, { url, width, height }] of Object.entries(origin.origin_renditions)) {
       // Renditions are not named by their content: one that was made again has another size.
       if (origin.renditions[key]?.bytes === url.size) continue;
+      // The asset is shown without it (FED-80).
+      if (url.size > deps.config.federation.renditionBytes) continue;
       let path: string;
       try {
         path = await download(deps, install, origin, { size: url.size, variant: key });

@@ -66,6 +66,7 @@ export function fetchSubtitlesJob(deps: Deps): JobHandler<'fetch-subtitles'> {
     if (install === null) return;
     const { rows } = await missing(deps.db, asset);
     for (const wanted of rows) {
+      if (wanted.size_bytes > deps.config.federation.renditionBytes) continue;
       const path = await download(deps, install, wanted);
       try {
         await deps.storage.stage(path, subtitlesKey(wanted.file_hash));

@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import { type Static, Type } from 'typebox';
 import { recordEvent } from '../../audit/record.ts';
 import type { Deps } from '../../deps.ts';
+import type { Database } from '../../platform/database/pool.ts';
 import { compileLater } from '../../platform/http/compile-later.ts';
 import { leavePeer } from '../mirror/purge.ts';
 import { OutboundError } from '../outbound.ts';
@@ -49,23 +50,41 @@ interface KnownPeer {
   accepted_here: boolean;
 }
 
+/** Returns the one answer to offers that are refused: others would tell which addresses answer here (FED-80). */
+function refusedOffer(logged: string): Rejection {
+  return new Rejection('unknown_peer', 'the offer is refused', logged);
+}
+
+/** Throws Rejection if another install may not offer at present, because too many offers are open (FED-80). */
+async function checkOpenOffers({ config }: Deps, db: Database, url: string): Promise<void> {
+  const { rows } = await sql<{ open: number; known: boolean }>`select
+    (select count(*) from federation_peers where state = 'pending_inbound')::int as open,
+    exists (select from federation_peers where instance_url = ${url}) as known`.execute(db);
+  const [found] = rows;
+  if (found !== undefined && !found.known && found.open >= config.federation.openOffers)
+    throw refusedOffer('too many offers are open');
+}
+
 /**
  * Receives an offer to pair (FED-10). Its key must be the one that the sender serves at its own address. A repeated
  * offer, even by a peer that was restored from a backup, changes only the nonce; one with another key is refused.
  */
 export async function receiveOffer(deps: Deps, request: SignedRequest): Promise<{ state: string }> {
   const offer = readHandshake(request, 'aa:Offer');
+  await checkOpenOffers(deps, deps.db, offer.url);
   let served: FoundInstance;
   try {
     served = await readInstanceAt(deps, offer.url);
   } catch (error) {
     if (error instanceof OutboundError || error instanceof Error)
-      throw new Rejection('unknown_peer', `its own address does not answer: ${error.message}`);
+      throw refusedOffer(`its own address does not answer: ${error.message}`);
     throw error;
   }
-  if (!served.publicKey.equals(offer.publicKey))
-    throw new Rejection('unknown_key', 'its address serves another key');
+  if (!served.publicKey.equals(offer.publicKey)) throw refusedOffer('its address serves another key');
   return deps.db.transaction().execute(async (tx) => {
+    // Offers that arrive at once are counted one after the other.
+    await sql`select pg_advisory_xact_lock(hashtext('federation offers'))`.execute(tx);
+    await checkOpenOffers(deps, tx, offer.url);
     const created =
       await sql`insert into federation_peers (instance_url, display_name, public_key, capabilities, state, nonce, accepted_there_at)
       values (${offer.url}, ${offer.name}, ${offer.publicKey}, ${offer.capabilities}::text[], 'pending_inbound',
@@ -76,7 +95,7 @@ export async function receiveOffer(deps: Deps, request: SignedRequest): Promise<
       from federation_peers where instance_url = ${offer.url} for no key update`.execute(tx);
     const [peer] = rows;
     if (peer === undefined || !peer.public_key.equals(offer.publicKey)) {
-      throw new Rejection('unknown_key', 'the address is known with another key');
+      throw refusedOffer('the address is known with another key');
     }
     // Both sides may have offered at once; then the offer is also the acceptance of the other side.
     const agreed = peer.state === 'pending_outbound' && peer.accepted_here;

@@ -56,9 +56,12 @@ export type RejectionReason = (typeof rejectionReasons)[number];
 /** A refusal of what a peer sent. Its message is for the operators of both sides. */
 export class Rejection extends Error {
   readonly reason: RejectionReason;
+  /** What only the operators of this side are told; otherwise the message. */
+  readonly logged: string;
 
-  constructor(reason: RejectionReason, detail: string) {
+  constructor(reason: RejectionReason, detail: string, logged = detail) {
     super(detail);
     this.reason = reason;
+    this.logged = logged;
   }
 }

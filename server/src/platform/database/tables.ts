@@ -409,6 +409,7 @@ interface FederationPeersTable {
   told_key: Buffer | null;
   cursor_seq: Generated<number>;
   cursor_id: string | null;
+  resent_at: string | null;
 }
 
 interface FederationRejectionsTable {
