@@ -21,7 +21,7 @@ export interface Budgets {
   spendUnverified(address: string): Promise<void>;
   /** Counts a request of this peer, from all its addresses together (FED-75). */
   spendPeer(peerId: string): Promise<void>;
-  /** Counts a refused request of this address that no peer has signed; returns whether it may be logged (FED-80). */
+  /** Counts a refused request of this address that no peer has signed; returns whether it may be logged (FED-95). */
   mayLogRefusal(address: string): Promise<boolean>;
   /** Counts a file of the web app or of the API reference, which need no credential (RATE-4). */
   spendFile(address: string): Promise<void>;

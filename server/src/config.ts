@@ -72,7 +72,7 @@ export interface Config {
     anonymous: number;
     anonymousBytes: number;
     peer: number;
-    /** Refused requests of an address that are logged a minute, unless a peer signed them (FED-80). */
+    /** Refused requests of an address that are logged a minute, unless a peer signed them (FED-95). */
     loggedRefusals: number;
     asks: number;
     testMails: number;
@@ -108,7 +108,7 @@ export interface Config {
   federation: {
     privateAddresses: boolean;
     cacheBytes: number;
-    /** Bounds of the work that a peer can cause (FED-80). */
+    /** Bounds of the work that a peer can cause (FED-95). */
     catchUpPages: number;
     catchUpSeconds: number;
     catchUpIds: number;

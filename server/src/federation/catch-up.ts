@@ -60,7 +60,7 @@ async function moveTo(db: Deps['db'], peerId: string, { seq, id }: { seq: number
   );
 }
 
-/** What one run may still read from a peer, which could answer for ever (FED-80). */
+/** What one run may still read from a peer, which could answer for ever (FED-95). */
 interface Allowance {
   pages: number;
   ids: number;

@@ -105,7 +105,7 @@ async function sendAll(tx: Tx, peer: PeerCaller, url: string): Promise<void> {
     order by c.created_at, c.id`.execute(tx);
 }
 
-/** Throws 429 if the peer has had everything sent again a moment ago (FED-80). */
+/** Throws 429 if the peer has had everything sent again a moment ago (FED-95). */
 async function spendResend(tx: Tx, { peerId }: PeerCaller, seconds: number): Promise<void> {
   const { rows } = await sql`update federation_peers set resent_at = now() where id = ${peerId}
     and (resent_at is null or resent_at <= now() - make_interval(secs => ${seconds})) returning id`.execute(

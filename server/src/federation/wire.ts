@@ -108,7 +108,7 @@ export async function serveFederation(server: FastifyInstance, deps: Deps, budge
   };
   /**
    * Answers a signed request; a rejection is answered with its reason, and logged for the operator. Of requests that no
-   * peer has signed, few are logged (FED-80).
+   * peer has signed, few are logged (FED-95).
    */
   const answer = async (
     request: FastifyRequest,

@@ -57,7 +57,7 @@ async function offerFrom(url: string): Promise<{ status: number; text: string }>
   return { status: response.status, text: await response.text() };
 }
 
-// FED-80
+// FED-95
 test('offers that are refused get one answer, and no more than the allowed number is open', async () => {
   const { db } = studio.database;
   const answers = [
@@ -77,7 +77,7 @@ test('offers that are refused get one answer, and no more than the allowed numbe
   await sql`delete from federation_peers where state = 'pending_inbound'`.execute(db);
 });
 
-// FED-80
+// FED-95
 test('one unsigned request a minute of an address is logged', async () => {
   for (let n = 0; n < 5; n += 1)
     expect((await fetch(`${strict.address}/federation/changes?after=0`)).status).toBe(401);
@@ -88,7 +88,7 @@ test('one unsigned request a minute of an address is logged', async () => {
   expect(counted).toEqual([{ n: 1 }]);
 });
 
-// FED-80
+// FED-95
 test('a peer has everything sent again once a minute', async () => {
   await sharePost(alice, peerOfOne, 'Again');
   await settle(harbour, studio);
@@ -110,7 +110,7 @@ test('a peer has everything sent again once a minute', async () => {
   await settle(harbour, studio);
 });
 
-// FED-80
+// FED-95
 test('a run that catches up reads the allowed number of pages, and the next one continues', async () => {
   await sql`insert into federation_outbox (peer_id, activity, kind, object_id, status, sent_at)
     select ${peerOfOne}, 'update', 'post', gen_random_uuid(), 'sent', now() from generate_series(1, 1600)`.execute(
@@ -143,7 +143,7 @@ test('a run that catches up reads the allowed number of pages, and the next one 
   expect(await seen()).toBe(ids.length);
 });
 
-// FED-80
+// FED-95
 test('renditions that are larger than allowed are not fetched, and the asset is shown without them', async () => {
   const asset = await upload(alice, await jpeg(640, 480), { title: 'Large', sensitivity: 'posts' });
   await harbour.runJobs();

@@ -81,7 +81,7 @@ describe('pairing', () => {
     const published = new Date().toISOString();
     const offer = { '@context': PROTOCOL, type: 'aa:Offer', instance, nonce: randomUUID(), published };
     const url = `${harbour.address}/federation/peers/offer`;
-    // FED-80
+    // FED-95
     expect(await reasonOf(postSigned(studio.deps, own, url, offer))).toBe('unknown_peer');
     const [logged] = (await harbour.root.ok('listFederationRejections')).items;
     expect(logged).toMatchObject({

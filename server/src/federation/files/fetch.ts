@@ -123,7 +123,7 @@ export function fetchRenditionsJob(deps: Deps): JobHandler<'fetch-renditions'> {
     for (const [key, { url, width, height }] of Object.entries(origin.origin_renditions)) {
       // Renditions are not named by their content: one that was made again has another size.
       if (origin.renditions[key]?.bytes === url.size) continue;
-      // The asset is shown without it (FED-80).
+      // The asset is shown without it (FED-95).
       if (url.size > deps.config.federation.renditionBytes) continue;
       let path: string;
       try {

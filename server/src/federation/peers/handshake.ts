@@ -50,12 +50,12 @@ interface KnownPeer {
   accepted_here: boolean;
 }
 
-/** Returns the one answer to offers that are refused: others would tell which addresses answer here (FED-80). */
+/** Returns the one answer to offers that are refused: others would tell which addresses answer here (FED-95). */
 function refusedOffer(logged: string): Rejection {
   return new Rejection('unknown_peer', 'the offer is refused', logged);
 }
 
-/** Throws Rejection if another install may not offer at present, because too many offers are open (FED-80). */
+/** Throws Rejection if another install may not offer at present, because too many offers are open (FED-95). */
 async function checkOpenOffers({ config }: Deps, db: Database, url: string): Promise<void> {
   const { rows } = await sql<{ open: number; known: boolean }>`select
     (select count(*) from federation_peers where state = 'pending_inbound')::int as open,
