@@ -5,6 +5,12 @@ const subtitleName = /^(.+)\.(?:srt|vtt|ass|ssa|sbv|sup|sub|idx)$/i;
 /** A primary language with optional subtags, as video players write it: `de`, `pt-BR`, `pt_BR`, `zh-Hans`. */
 const languageSegment = /^(.+)\.([a-z]{2,3}(?:[-_][a-z0-9]{2,8})*)$/i;
 
+/** What players add to the language: forced subtitles, and those for people who do not hear. */
+const flagSegment = /\.(?:forced|sdh|cc|hi|default)$/i;
+
+/** Some programs keep the extension of the video: `film.mp4.srt`. */
+const videoExtension = /\.(?:mp4|m4v|mov|mkv|webm|avi|mpe?g|ts|m2ts|wmv|flv|ogv|3gp)$/i;
+
 export interface SidecarMatch {
   /** The file name of the video without its extension. */
   stem: string;
@@ -14,7 +20,10 @@ export interface SidecarMatch {
 
 /** Returns a file name without its extension, in lower case, for comparison. */
 export function stemOf(fileName: string): string {
-  return fileName.replace(/\.[^.]*$/, '').toLowerCase();
+  return fileName
+    .replace(/\.[^.]*$/, '')
+    .toLowerCase()
+    .normalize('NFC');
 }
 
 /** Returns whether the name is that of a subtitle file. The content is checked later. */
@@ -41,12 +50,16 @@ function isKnownLanguage(tag: string): boolean {
  * without a known language, otherwise to `movie.*` in German. Empty if the name is not that of a subtitle file.
  */
 export function sidecarMatches(fileName: string): SidecarMatch[] {
-  const stem = subtitleName.exec(fileName)?.[1];
+  const stem = subtitleName.exec(fileName.normalize('NFC'))?.[1];
   if (stem === undefined) return [];
   const matches = [{ stem: stem.toLowerCase(), lang: 'und' }];
-  const [, shorter, segment] = languageSegment.exec(stem) ?? [];
+  const plain = stem.replace(flagSegment, '');
+  if (plain !== stem) matches.push({ stem: plain.toLowerCase(), lang: 'und' });
+  const [, shorter, segment] = languageSegment.exec(plain) ?? [];
   const lang = segment === undefined ? null : canonicalLanguage(segment.replaceAll('_', '-'));
   if (shorter !== undefined && lang !== null && isKnownLanguage(lang))
     matches.push({ stem: shorter.toLowerCase(), lang });
-  return matches;
+  const withExtension = matches.filter((match) => videoExtension.test(match.stem));
+  const without = withExtension.map((match) => ({ ...match, stem: match.stem.replace(videoExtension, '') }));
+  return [...matches, ...without];
 }

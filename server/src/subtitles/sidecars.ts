@@ -37,7 +37,7 @@ async function findTarget(
   const { rows } = await sql<Target>`
     select a.id as "assetId", m.lang from assets a
       join unnest(${matches.map(({ stem }) => stem)}::text[], ${matches.map(({ lang }) => lang)}::text[])
-        with ordinality m (stem, lang, place) on lower(regexp_replace(a.file_name, '\\.[^.]*$', '')) = m.stem
+        with ordinality m (stem, lang, place) on normalize(lower(regexp_replace(a.file_name, '\\.[^.]*$', '')), NFC) = m.stem
     where ${ownAssets(ownerRef)} and a.created_at > now() - interval '1 day' and ${plays}
     order by m.place, a.created_at desc, a.id desc limit 1`.execute(db);
   return rows[0] ?? null;

@@ -171,11 +171,16 @@ test('image-based subtitles are recognised: PGS, VobSub and its index', async ()
 });
 
 // SUBTITLE-6
+// SUBTITLE-10
 test('the name of a sidecar determines its video', () => {
   for (const [name, due] of Object.entries({
     'movie.de.srt': ['movie.de und', 'movie de'],
     'Movie.pt_BR.VTT': ['movie.pt_br und', 'movie pt-BR'],
     'movie.srt': ['movie und'],
+    'movie.mp4.srt': ['movie.mp4 und', 'movie und'],
+    'movie.en.forced.srt': ['movie.en.forced und', 'movie.en und', 'movie en'],
+    'movie.en.sdh.srt': ['movie.en.sdh und', 'movie.en und', 'movie en'],
+    'Cafe\u0301.de.srt': ['café.de und', 'café de'],
     'movie.cut.srt': ['movie.cut und'],
     'movie.zh-Hans.ass': ['movie.zh-hans und', 'movie zh-Hans'],
     'movie.mp4': [],
