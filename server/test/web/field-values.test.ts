@@ -153,7 +153,7 @@ test('edits every field type with its control and shows refusals beside it', asy
     film_speed: { value_num: 1.5 },
     signed: { value_num: 1 },
     day: { value_date: '2026-03-01T00:00:00Z' },
-    taken: { value_date: '2026-03-01T12:05:00Z' },
+    taken: { value_date: '2026-03-01T14:05:00Z' },
     mark: { value_text: 'AB12' },
     story: { value_text: '<p>At the <strong>mole</strong></p>' },
     original: { value_ref: quay },
