@@ -173,7 +173,7 @@ describe('vitrine import DIR', () => {
       post.members.map((member) => (member.restricted ? null : member.asset.title)),
     ]);
     expect(made.sort()).toEqual([
-      ['Holidays', ['Zoë ☃ (1)', 'first']],
+      ['Holidays', ['first', 'Zoë ☃ (1)']],
       ['alps', ['broken', 'notes', 'ridge']],
       ['june', ['valley']],
       ['sea', ['empty', 'waves']],
