@@ -20,8 +20,9 @@ export function isInert(mime: string): boolean {
   return /^(image|audio|video)\/[a-z0-9.+-]+$/.test(mime) && !mime.endsWith('xml');
 }
 
-/** RFC 6266: an ASCII name for old clients, and the real one. */
-export function disposition(kind: 'inline' | 'attachment', name: string): string {
+/** RFC 6266: an ASCII name for old clients, and the real one without characters that change the direction of text. */
+export function disposition(kind: 'inline' | 'attachment', given: string): string {
+  const name = given.replace(/[\u202a-\u202e\u2066-\u2069]/g, '');
   const ascii = name.replace(/[^\x20-\x7e]|["\\%]/g, '_');
   const encoded = encodeURIComponent(name.toWellFormed()).replace(
     /['()*]/g,

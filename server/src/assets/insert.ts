@@ -102,9 +102,9 @@ export function shortened(text: string, most: number): string {
     .toWellFormed();
 }
 
-/** Returns the default title of a file: its name without the extension. */
+/** Returns the default title of a file: its name without the extension, unless it consists of the extension only. */
 export function titleFrom(fileName: string): string {
-  return shortened(fileName.replace(/\.[^.]{1,10}$/, ''), 500);
+  return shortened(fileName.replace(/(?<=.)\.[^.]{1,10}$/, ''), 500);
 }
 
 /** Returns whether these bytes have all of these renditions. */

@@ -66,15 +66,18 @@ export async function discard(path: string): Promise<void> {
 }
 
 /**
+ * Control characters, and those that change the direction of the text after them, with which the name of a program
+ * looks like that of a picture.
+ */
+const hiddenControls = /[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu;
+
+/**
  * Returns the client's file name without folders. It is never used as a name on disk. Browsers encode a quotation
  * mark in a form as `%22`.
  */
 export function baseName(name: string): string {
   const last = name.replaceAll('%22', '"').split(/[/\\]/).at(-1) ?? '';
-  const clean = last
-    .replace(/\p{Cc}/gu, '')
-    .toWellFormed()
-    .trim();
+  const clean = last.replace(hiddenControls, '').toWellFormed().trim();
   return Array.from(clean === '' || clean === '.' || clean === '..' ? 'file' : clean)
     .slice(-255)
     .join('');

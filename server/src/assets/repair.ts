@@ -21,7 +21,10 @@ export interface KnownFile {
 const HASHED_BYTES = 16 * 1024 * 1024;
 
 /** Returns the SHA-256 of a local file in hex, read as a stream. `onBytes` gets the size of each chunk. */
-export async function hashOf(path: string, onBytes: (count: number) => void = () => {}): Promise<string> {
+export async function hashOf(
+  path: string | Buffer,
+  onBytes: (count: number) => void = () => {},
+): Promise<string> {
   const digest = createHash('sha256');
   await pipeline(createReadStream(path, { highWaterMark: 1024 * 1024 }), async (chunks) => {
     for await (const chunk of chunks) {

@@ -38,16 +38,21 @@ export async function attachFound(
 ): Promise<string | null> {
   const target = await firstPlayable(deps.db, targets);
   if (target === null) return null;
-  const { size } = await stat(file.path);
+  const { size } = await stat(file.source);
   if (size > MOST_SUBTITLE_BYTES) return null;
-  const named = { path: file.path, name: file.name, sizeBytes: size, hash: await hashOf(file.path) };
-  const sidecar = await prepareSidecar(deps, ownerRef, named, target);
-  if (sidecar === null) return null;
+  // A copy has a path that decoders can open even if the name of the file is not UTF-8.
+  const received = await receive(createReadStream(file.source), deps.storage);
   try {
-    await deps.db.transaction().execute((tx) => attachSidecar(tx, deps.storage, sidecar));
-    return target.assetId;
+    const sidecar = await prepareSidecar(deps, ownerRef, { ...received, name: file.name }, target);
+    if (sidecar === null) return null;
+    try {
+      await deps.db.transaction().execute((tx) => attachSidecar(tx, deps.storage, sidecar));
+      return target.assetId;
+    } finally {
+      await discard(sidecar.prepared.path);
+    }
   } finally {
-    await discard(sidecar.prepared.path);
+    await discard(received.path);
   }
 }
 
@@ -62,11 +67,11 @@ export async function storeFound(
   fields: Pick<AssetFields, 'sensitivity'> = {},
 ): Promise<Stored> {
   const { db, storage, ladder } = deps;
-  const hash = await hashOf(file.path);
+  const hash = await hashOf(file.source);
   const known = await findOwn(db, ownerRef, hash);
-  const { size } = await stat(file.path);
+  const { size } = await stat(file.source);
   if (known !== null && (await hasOriginal(storage, hash, size))) return { assetId: known, skipped: true };
-  const received = await receive(createReadStream(file.path), storage);
+  const received = await receive(createReadStream(file.source), storage);
   try {
     await stageFile(storage, received);
     return await db.transaction().execute(async (tx) => {

@@ -5,6 +5,7 @@ import { isFaultOfTheMachine, withoutPaths } from './faults.ts';
 import { contain, type Rung, type Shape, type Step, stepsOf } from './ladder.ts';
 import { isPicture } from './renderable.ts';
 import type { MadeFile } from './stills/still.ts';
+import { drawableSvg } from './svg.ts';
 import { thumbhashOf } from './thumbhash.ts';
 import { sharp, strictnessOf } from './tuned-sharp.ts';
 
@@ -53,7 +54,7 @@ interface Source {
 /** Passes SVG as bytes, because librsvg would draw neighbouring files into the picture if it knew the path. */
 async function sourceOf(path: string, mime: string, maxPixels: number): Promise<Source> {
   const { failOn } = strictnessOf(mime);
-  return { bytes: mime === 'image/svg+xml' ? await readFile(path) : path, maxPixels, failOn };
+  return { bytes: mime === 'image/svg+xml' ? drawableSvg(await readFile(path)) : path, maxPixels, failOn };
 }
 
 /** Decodes the first frame upright, in sRGB, without metadata, shrunk on load. */

@@ -93,7 +93,7 @@ describe('a damaged original', () => {
     const bytes = await picture();
     const path = join(directory, 'again.jpg');
     await writeFile(path, bytes);
-    const file = { path, name: 'again.jpg', folder: '' };
+    const file = { path, source: path, name: 'again.jpg', folder: '' };
     const first = await storeFound(library.deps, mara.ref, file);
     await truncate(originalOf(bytes), 100);
     const again = await storeFound(library.deps, mara.ref, file);

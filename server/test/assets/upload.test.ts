@@ -141,7 +141,10 @@ test('a file keeps its name, and is downloaded under a safe one', async () => {
     ['../../../etc/passwd', 'passwd'],
     ['..\\..\\boot.ini', 'boot.ini'],
     ['a"b;c\'.jpg', 'a"b;c\'.jpg'],
-    ['日本語 ünïcödé \u202e.jpg', '日本語 ünïcödé \u202e.jpg'],
+    ['日本語 ünïcödé.jpg', '日本語 ünïcödé.jpg'],
+    ['photo\u202egpj.exe', 'photogpj.exe'],
+    ['\u2066a\u2069\u202d.jpg', 'a.jpg'],
+    ['עברית\u200f.jpg', 'עברית\u200f.jpg'],
     [`${'ß'.repeat(5000)}.jpg`, `${'ß'.repeat(251)}.jpg`],
   ] as const) {
     const { id } = await upload(mara, plainFile(), {}, name);
@@ -152,6 +155,18 @@ test('a file keeps its name, and is downloaded under a safe one', async () => {
     const safe = decodeURIComponent(/filename\*=UTF-8''(\S*)$/.exec(header)?.[1] ?? '');
     expect([sent.status, safe]).toEqual([200, kept]);
   }
+});
+
+// UPLOAD-11
+test.each([
+  ['.gitignore', '.gitignore'],
+  ['.env.local', '.env'],
+  ['holiday.jpg', 'holiday'],
+  ['photo\u202egpj.exe', 'photogpj'],
+])('a file named %j has the title %j', async (name, title) => {
+  const { id } = await upload(mara, plainFile(), {}, name);
+  const assets = db.selectFrom('assets').select('title').where('id', '=', id);
+  expect(await assets.execute()).toEqual([{ title }]);
 });
 
 describe('an invalid upload is refused and leaves nothing behind', () => {

@@ -147,6 +147,12 @@ describe('the ladder of a picture', () => {
   });
 });
 
+async function expectColour(path: string) {
+  const [red = 0, green = 0, blue = 0] = await colourAt(path);
+  const isClose = Math.abs(red - 60) < 5 && Math.abs(green - 200) < 5 && Math.abs(blue - 90) < 5;
+  expect(isClose, `${red},${green},${blue}`).toBe(true);
+}
+
 describe('a drawing', () => {
   const drawing = (inside: string, size = 100) =>
     Buffer.from(
@@ -156,6 +162,61 @@ describe('a drawing', () => {
   test('is drawn at its own size', async () => {
     const { width, height } = await rendered(svg(400, 300), 'image/svg+xml');
     expect([width, height]).toEqual([400, 300]);
+  });
+
+  const rect = '<rect width="100" height="100" fill="rgb(60,200,90)"/>';
+  const declared = (encoding: string) =>
+    `<?xml version="1.0" encoding="${encoding}"?>${drawing(`<title>Größe</title>${rect}`)}`;
+  // MEDIA-51
+  test.each([
+    ['Latin-1', Buffer.from(declared('iso-8859-1'), 'latin1')],
+    ['UTF-16', Buffer.from(`\ufeff${declared('UTF-16')}`, 'utf16le')],
+    ['UTF-16 without a mark', Buffer.from(declared('UTF-16'), 'utf16le')],
+    ['big-endian UTF-16', Buffer.from(`\ufeff${declared('UTF-16')}`, 'utf16le').swap16()],
+    ['Latin-1 that is declared as UTF-8', Buffer.from(declared('UTF-8'), 'latin1')],
+    [
+      'Cyrillic',
+      Buffer.concat([Buffer.from('<?xml version="1.0" encoding="windows-1251"?>'), drawing(rect)]),
+    ],
+  ])('in %s is drawn', async (_, bytes) => {
+    const { path } = await rendered(bytes, 'image/svg+xml');
+    await expectColour(path('preview'));
+  });
+
+  // MEDIA-51
+  test.each([
+    [
+      'the root',
+      '<style>:root{--c:rgb(60,200,90)} .a{fill:var(--c)}</style><rect class="a" width="100" height="100"/>',
+    ],
+    [
+      'a fallback',
+      '<style>.a{fill:var(--d, rgb(60,200,90))}</style><rect class="a" width="100" height="100"/>',
+    ],
+    [
+      'each other',
+      '<style>/* --c: red */ svg{--c:var( --d );--d:rgb(60,200,90)}</style><rect fill="var(--c)" width="100" height="100"/>',
+    ],
+    [
+      'the rule itself',
+      '<style>.b{--c:red} .a{--c:rgb(60,200,90);fill:var(--c)} .d{--c:red}</style><rect class="a" width="100" height="100"/>',
+    ],
+    ['an element', '<rect style="--c:rgb(60,200,90);fill:var(--c)" width="100" height="100"/>'],
+    ['a group', '<g style="--c:rgb(60,200,90)"><rect style="fill:var(--c)" width="100" height="100"/></g>'],
+    [
+      'light mode',
+      '<style><![CDATA[:root{--c:rgb(60,200,90)}@media (prefers-color-scheme:dark){:root{--c:red}}]]></style><rect fill="var(--c)" width="100" height="100"/>',
+    ],
+  ])('is drawn with custom properties of %s', async (_, inside) => {
+    const { path } = await rendered(drawing(inside), 'image/svg+xml');
+    await expectColour(path('preview'));
+  });
+
+  test('with custom properties that multiply is drawn at once', async () => {
+    const levels = Array.from({ length: 30 }, (_, at) => `--v${at}:${`var(--v${at + 1})`.repeat(50)};`);
+    const inside = `<style>svg{${levels.join('')}--v30:red;--x:var(--x)}</style><rect fill="var(--v0)" stroke="var(--x)" width="9" height="9"/>`;
+    const { outcome } = await attempt(drawing(inside), 'image/svg+xml');
+    expect(outcome.outcome).toBe('rendered');
   });
 
   // MEDIA-17
