@@ -81,6 +81,64 @@ test('the log records each request with its id and without secrets', async () =>
   expect(entries.length).toBeGreaterThan(15);
 });
 
+const levels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'];
+
+// RUN-10
+test.each(levels)(
+  'no credential of any kind is in the log at level %s',
+  { timeout: 60_000 },
+  async (level) => {
+    const one = await startProcess(await temporaryDirectory(), {
+      ...rootSettings,
+      DATABASE_URL: database.url,
+      VITRINE_LOG_LEVEL: level,
+      VITRINE_SCRAMBLE_KEY: 'secret-scramble-key',
+      VITRINE_METRICS_TOKEN: 'secret-metrics-token',
+      VITRINE_BACKUP_PASSPHRASE: 'secret-passphrase-of-backups',
+      VITRINE_SMTP_URL: 'smtp://user:secret-smtp@127.0.0.1:9',
+    });
+    const root = await signInAt(one.address);
+    const cookie = String(root.cookie());
+    const { token } = await root.ok('createToken', { body: { name: 'a', scopes: ['assets.write'] } });
+    const basic = Buffer.from('root:secret-basic').toString('base64');
+    const uploadAs = (authorization: string) => {
+      const form = new FormData();
+      form.append('file', new Blob([plainFile(authorization)]), 'plain');
+      const headers = { authorization, cookie: `user=${cookie}`, 'x-api-key': 'secret-key' };
+      return fetch(`${one.address}${basePath}/assets`, { method: 'POST', body: form, headers });
+    };
+    for (const authorization of [`Bearer ${token}`, `Basic ${basic}`, 'Bearer secret-unknown'])
+      await uploadAs(authorization);
+    const asset = await upload(root, plainFile(level));
+    const body = { password: 'secret-link-password', allow_download: true };
+    const link = await root.ok('createAssetLink', { params: { id: asset.id }, body });
+    const encoded = `%${link.token.charCodeAt(0).toString(16)}${link.token.slice(1)}`;
+    for (const shown of [link.token, encoded]) {
+      await root.send(`/links/${shown}`);
+      await root.send(`/links/${shown}/unlock`, { method: 'POST', body: { password: 'secret-guess' } });
+      await fetch(`${one.address}/s/${shown}`);
+      await fetch(`${one.address}/s/${shown}/`);
+    }
+    await root.send('/admin/mail/test', { method: 'POST', body: { to: 'a@example.org' } });
+    for (const path of ['/federation/inbox', '/ap/inbox', '/nothing'])
+      await fetch(one.address + path, {
+        method: 'POST',
+        body: '{"secret": "secret-body"}',
+        headers: {
+          'content-type': 'application/json',
+          signature: 'secret-signature',
+          authorization: 'Signature secret-x',
+        },
+      });
+    await fetch(`${one.address}/metrics`, { headers: { authorization: 'Bearer secret-metrics-token' } });
+    one.child.kill('SIGTERM');
+    await one.exited;
+    const said = one.output();
+    const secrets = [cookie, token, basic, rootPassword, link.token, link.token.slice(1), 'secret-'];
+    expect(secrets.filter((secret) => said.includes(secret))).toEqual([]);
+  },
+);
+
 // RUN-24
 test('the traces lead from a request to its statements and to the job that it enqueues', async () => {
   const visitor = await signInAt(service.address);

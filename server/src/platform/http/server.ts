@@ -9,6 +9,7 @@ import { clientAddress } from './client-address.ts';
 import { compressResponses } from './compress.ts';
 import { limitConnections } from './concurrency.ts';
 import { type StopState, stopGracefully } from './graceful-stop.ts';
+import { describeError, withoutHeaders, withoutSecrets } from './log-entries.ts';
 import { refuse } from './refuse.ts';
 import { brokenRequestAnswer, renderErrors, sendFault } from './render-error.ts';
 import { responseWith, securityHeaders } from './security-headers.ts';
@@ -31,11 +32,6 @@ export interface HttpOptions {
   /** Open connections per address, except trusted proxies. */
   connectionsPerAddress: number;
   timeouts: Timeouts;
-}
-
-/** Returns an address for the log, without its query and without segments that look like a share link's token. */
-function withoutSecrets(url: string): string {
-  return (url.split('?')[0] ?? '').replace(/(?<=\/)[A-Za-z0-9]{32}(?=\/|$)/g, '***');
 }
 
 /**
@@ -85,14 +81,15 @@ export async function openServer(options: HttpOptions): Promise<FastifyInstance>
     },
     logger: {
       level: options.logLevel,
-      // No headers either, so that no token or search text is logged.
       serializers: {
         req: (request) => ({
           method: request.method,
           path: withoutSecrets(request.url),
           address: clientAddress(request),
         }),
+        err: describeError,
       },
+      formatters: { log: withoutHeaders },
     },
     trustProxy: options.trustedProxies.length > 0 && [...options.trustedProxies],
     bodyLimit: JSON_BYTES,
