@@ -6,6 +6,7 @@ import type { Deps } from './deps.ts';
 import { openProcessMetrics, type ProcessMetrics } from './metrics/process.ts';
 import { type OpenDatabase, openDatabase, openReplicaOf } from './platform/database/open.ts';
 import type { Replica } from './platform/database/replica.ts';
+import { safeLogForm } from './platform/http/log-entries.ts';
 import type { Worker, WorkerOptions } from './platform/jobs/worker.ts';
 import { openStorage } from './platform/storage/open.ts';
 import { openTracing, type Tracing } from './platform/tracing/open.ts';
@@ -40,7 +41,7 @@ const loadService = () => import('./service.ts');
 
 /** Logs lines about the database in the form of all others (RUN-35). */
 function logOf(config: Config): (message: string) => void {
-  const log = pino({ level: config.logLevel });
+  const log = pino({ level: config.logLevel, ...safeLogForm });
   return (message) => log.warn({ part: 'database' }, message);
 }
 
@@ -152,7 +153,7 @@ export async function startWorking(
   const storage = await openLibraryStorage(config);
   const { openDeps } = await loadService();
   const { openWorkerStatus } = await import('./worker-status.ts');
-  const log = pino({ level: config.logLevel });
+  const log = pino({ level: config.logLevel, ...safeLogForm });
   const deps = await openDeps(database.db, storage, config, log);
   const { activity } = database;
   const traces = tracing === null ? 'off' : 'on';

@@ -17,6 +17,7 @@ import { enterLibrary } from '../library-place.ts';
 import { openLibraryStorage } from '../main.ts';
 import { openDatabase } from '../platform/database/open.ts';
 import type { Database } from '../platform/database/pool.ts';
+import { safeLogForm } from '../platform/http/log-entries.ts';
 import { openDeps } from '../service.ts';
 import { startWorkerFor } from '../worker.ts';
 import { postFolder } from './post-folder.ts';
@@ -256,7 +257,7 @@ export async function importCommand(config: Config, args: string[]): Promise<voi
   });
   try {
     const storage = await openLibraryStorage(config);
-    const deps = await openDeps(database.db, storage, config, pino({ level: 'error' }));
+    const deps = await openDeps(database.db, storage, config, pino({ level: 'error', ...safeLogForm }));
     const ownerRef = await findOwner(database.db, values.user);
     // The import waits for its previews, so it renders them whatever jobs the service here runs.
     const worker = await startWorkerFor(deps, database);

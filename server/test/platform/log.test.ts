@@ -1,6 +1,7 @@
 import { type RequestOptions, request } from 'node:http';
 import { basePath } from '@vitrine/contract/operations';
 import { afterAll, expect, test } from 'vitest';
+import { visit } from '../support/client.ts';
 import { cloneTemplate } from '../support/clone.ts';
 import { startCollector } from '../support/collector.ts';
 import { rootPassword, rootSettings, signInAt } from '../support/first-admin.ts';
@@ -96,6 +97,11 @@ test.each(levels)(
       VITRINE_METRICS_TOKEN: 'secret-metrics-token',
       VITRINE_BACKUP_PASSPHRASE: 'secret-passphrase-of-backups',
       VITRINE_SMTP_URL: 'smtp://user:secret-smtp@127.0.0.1:9',
+      VITRINE_IDENTITY_PROVIDERS: 'ldap',
+      VITRINE_LDAP_URL: 'ldap://127.0.0.1:9',
+      VITRINE_LDAP_SEARCH_BASE: 'dc=example,dc=org',
+      VITRINE_LDAP_BIND_DN: 'cn=reader,dc=example,dc=org',
+      VITRINE_LDAP_BIND_PASSWORD: 'secret-ldap',
     });
     const root = await signInAt(one.address);
     const cookie = String(root.cookie());
@@ -119,6 +125,16 @@ test.each(levels)(
       await fetch(`${one.address}/s/${shown}`);
       await fetch(`${one.address}/s/${shown}/`);
     }
+    const stranger = { username: 'stranger', password: 'secret-of-the-directory' };
+    await root.send('/auth/login', { method: 'POST', body: stranger });
+    const worn = await root.ok('createUser', {
+      body: { username: `worn-${level}`, password: 'secret-of-an-account' },
+    });
+    const mask = visit(one.address, {}, cookie);
+    await mask.ok('impersonate', { params: { ref: worn.ref }, body: undefined });
+    const masked = String(mask.cookie());
+    expect(masked).not.toBe(cookie);
+    await mask.ok('getMe');
     await root.send('/admin/mail/test', { method: 'POST', body: { to: 'a@example.org' } });
     for (const path of ['/federation/inbox', '/ap/inbox', '/nothing'])
       await fetch(one.address + path, {
@@ -127,6 +143,7 @@ test.each(levels)(
         headers: {
           'content-type': 'application/json',
           signature: 'secret-signature',
+          'signature-input': 'sig1=("@method");keyid="secret-key-id"',
           authorization: 'Signature secret-x',
         },
       });
@@ -134,10 +151,44 @@ test.each(levels)(
     one.child.kill('SIGTERM');
     await one.exited;
     const said = one.output();
-    const secrets = [cookie, token, basic, rootPassword, link.token, link.token.slice(1), 'secret-'];
+    const secrets = [cookie, masked, token, basic, rootPassword, link.token, link.token.slice(1), 'secret-'];
     expect(secrets.filter((secret) => said.includes(secret))).toEqual([]);
   },
 );
+
+// RUN-10
+test('a start that cannot reach its database does not log the password', async () => {
+  const address = new URL(database.url);
+  address.username = 'stranger';
+  address.password = 'secret-of-the-database';
+  for (const port of [address.port, '9']) {
+    address.port = port;
+    const settings = { DATABASE_URL: address.href, VITRINE_LOG_LEVEL: 'trace' };
+    const failed = await startProcess(await temporaryDirectory(), settings).catch(String);
+    expect(failed).toMatch(/ended with 1/);
+    expect(failed).not.toContain('secret-');
+  }
+}, 60_000);
+
+// RUN-10
+test('an upload to a bucket out of reach does not log the secret key', { timeout: 60_000 }, async () => {
+  const one = await startProcess(await temporaryDirectory(), {
+    ...rootSettings,
+    DATABASE_URL: database.url,
+    VITRINE_LOG_LEVEL: 'trace',
+    VITRINE_SCRAMBLE_KEY: 'secret-scramble-key',
+    VITRINE_S3_ENDPOINT: 'http://127.0.0.1:9',
+    VITRINE_S3_BUCKET: 'library',
+    VITRINE_S3_ACCESS_KEY_ID: 'key',
+    VITRINE_S3_SECRET_ACCESS_KEY: 'secret-s3',
+  });
+  const root = await signInAt(one.address);
+  await expect(upload(root, plainFile('to a bucket'))).rejects.toThrow('storage is not available');
+  one.child.kill('SIGTERM');
+  await one.exited;
+  expect(one.output()).toContain('ECONNREFUSED');
+  expect(one.output()).not.toContain('secret-');
+});
 
 // RUN-24
 test('the traces lead from a request to its statements and to the job that it enqueues', async () => {

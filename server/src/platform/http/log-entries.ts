@@ -24,7 +24,7 @@ export function withoutSecrets(url: string): string {
  * Returns an entry of the log without properties that may hold credentials (RUN-10). Libraries log through the same
  * logger: the form parser, for example, writes all headers of a request.
  */
-export function withoutHeaders(entry: Record<string, unknown>): Record<string, unknown> {
+function withoutHeaders(entry: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(entry).filter(([name]) => !secretive.test(name)));
 }
 
@@ -42,7 +42,7 @@ const telling = ['code', 'syscall', 'errno', 'severity', 'routine', 'schema', 't
  * Describes an error for the log. Other properties are left out: those of libraries may hold requests with their
  * headers, and those of PostgreSQL the values of a row.
  */
-export function describeError(error: unknown): DescribedError {
+function describeError(error: unknown): DescribedError {
   if (!(error instanceof Error)) return { type: typeof error, message: '', stack: '' };
   const facts = Object.entries(error).filter(
     ([name, value]) => telling.includes(name) && (typeof value === 'string' || typeof value === 'number'),
@@ -56,3 +56,6 @@ export function describeError(error: unknown): DescribedError {
     ...(error instanceof AggregateError ? { errors: error.errors.map(describeError) } : {}),
   };
 }
+
+/** How every logger of the product writes entries and errors. */
+export const safeLogForm = { serializers: { err: describeError }, formatters: { log: withoutHeaders } };

@@ -9,7 +9,7 @@ import { clientAddress } from './client-address.ts';
 import { compressResponses } from './compress.ts';
 import { limitConnections } from './concurrency.ts';
 import { type StopState, stopGracefully } from './graceful-stop.ts';
-import { describeError, withoutHeaders, withoutSecrets } from './log-entries.ts';
+import { safeLogForm, withoutSecrets } from './log-entries.ts';
 import { refuse } from './refuse.ts';
 import { brokenRequestAnswer, renderErrors, sendFault } from './render-error.ts';
 import { responseWith, securityHeaders } from './security-headers.ts';
@@ -81,15 +81,15 @@ export async function openServer(options: HttpOptions): Promise<FastifyInstance>
     },
     logger: {
       level: options.logLevel,
+      ...safeLogForm,
       serializers: {
+        ...safeLogForm.serializers,
         req: (request) => ({
           method: request.method,
           path: withoutSecrets(request.url),
           address: clientAddress(request),
         }),
-        err: describeError,
       },
-      formatters: { log: withoutHeaders },
     },
     trustProxy: options.trustedProxies.length > 0 && [...options.trustedProxies],
     bodyLimit: JSON_BYTES,
