@@ -40,7 +40,8 @@ export const endImpersonation = operation({
   description:
     'Ends the impersonation and sets the cookie of a fresh session of the administrator. Returns 400 without an impersonation.',
   door: 'signedIn',
-  scope: 'admin',
+  // A token never leads to a session (TOKEN-9).
+  scope: 'session',
   sessionCookie: 'set',
   responses: { 200: closed({ admin_user_ref: Ref, admin_username: Type.String() }) },
   errors: [400],

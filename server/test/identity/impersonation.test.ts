@@ -157,8 +157,7 @@ test('a bearer token ignores the cookie of an impersonation', async () => {
   const { token } = await helper.ok('createToken', { body: { name: 'script', scopes: ['admin'] } });
   const both = visit(library.address, { authorization: `Bearer ${token}` }, mask.cookie());
   expect(await both.ok('getMe')).toMatchObject({ ref: helper.ref, impersonated_by: null });
-  const error = 'you are not acting as another user';
-  expect(await both.refused('endImpersonation')).toEqual({ status: 400, error });
+  expect((await both.refused('endImpersonation')).status).toBe(403);
   expect((await mask.ok('getMe')).ref).toBe(worn.ref);
 });
 

@@ -271,7 +271,12 @@ describe('scopes at every operation', () => {
     );
     // TOKEN-9: `admin` allows everything but creating tokens; starting and ending an impersonation would allow that,
     // too.
-    expect(sessionOnly.map(({ id }) => id).sort()).toEqual(['createToken', 'impersonate', 'logout']);
+    expect(sessionOnly.map(({ id }) => id).sort()).toEqual([
+      'createToken',
+      'endImpersonation',
+      'impersonate',
+      'logout',
+    ]);
     expect(unlimited.map(({ id }) => id)).toContain('login');
   });
 
