@@ -17,14 +17,14 @@ export const putSubtitles = operation({
   tag: 'Assets',
   summary: 'Add or replace subtitles',
   description:
-    'Stores the subtitles of one language, converted to WebVTT, for the owner and `assets.admin`. `lang` is a BCP 47 tag or `und`. Returns 201 for a new language and 200 when it replaces one.',
+    'Stores the subtitles of one language, converted to WebVTT, for the owner and `assets.admin`. `lang` is a BCP 47 tag or `und`. Returns 201 for a new language and 200 when it replaces one, and 409 for a picture.',
   door: 'signedIn',
   scope: 'assets.write',
   params,
   body: SubtitleFields,
   form: 'only',
   responses: { 200: SubtitleTrack, 201: SubtitleTrack },
-  errors: [404],
+  errors: [404, 409],
 });
 
 export const getSubtitles = operation({

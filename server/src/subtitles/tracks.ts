@@ -72,14 +72,17 @@ export const put = handleForm(
     try {
       const { created, track } = await deps.db.transaction().execute(async (tx) => {
         const { id } = await lockEditable(tx, caller, params.id);
+        const { rows } = await sql<{ owner: number | null; mime: string }>`
+          select a.owner_user_ref as owner, f.mime from assets a join files f on f.hash = a.file_hash
+          where a.id = ${id}`.execute(tx);
+        // SUBTITLE-11
+        if (rows[0]?.mime.startsWith('image/')) throw refuse(409, 'a picture cannot have subtitles');
         const stored = await storeSubtitles(tx, deps.storage, {
           assetId: id,
           lang,
           label: form.label,
           prepared,
         });
-        const { rows } = await sql<{ owner: number | null }>`
-          select owner_user_ref as owner from assets where id = ${id}`.execute(tx);
         // They are part of the asset, whoever may edit it.
         await checkQuota(tx, rows[0]?.owner ?? caller.ref);
         return stored;

@@ -9,7 +9,7 @@ import { purge } from '../../src/trash/jobs/purge.ts';
 import { mp4 } from '../media/tagged-files.ts';
 import type { Visitor } from '../support/client.ts';
 import { objectPath, openLibrary, upload } from '../support/library.ts';
-import { plainText } from '../support/pictures.ts';
+import { jpeg, plainText } from '../support/pictures.ts';
 
 let seed = 0;
 
@@ -260,4 +260,14 @@ test('subtitles inside a film are tracks of every asset of the same bytes, until
   const third = await upload(mara, bytes, {}, 'third.mkv');
   expect((await tracksOf(third)).map(({ lang }) => lang)).toEqual(['en']);
   expect((await read(mara, third, 'en')).text).toContain('Embedded wallaby');
+});
+
+// SUBTITLE-11
+test('subtitles sent for a picture return 409, and nothing is stored', async () => {
+  const asset = await upload(mara, await jpeg(32, 32), {}, 'still.jpg');
+  expect(await put(mara, asset, 'en', form(srt('Hello')))).toEqual({
+    status: 409,
+    body: { error: 'a picture cannot have subtitles' },
+  });
+  expect(await tracksOf(asset)).toEqual([]);
 });
