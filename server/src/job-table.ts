@@ -24,7 +24,7 @@ export interface Jobs {
   'release-bytes': { hash: string };
   /** Removes the bytes of a logo that left the history. */
   'release-logo': { hash: string };
-  /** Gives accounts of earlier versions the key by which they are found. */
+  /** Gives accounts and tags of earlier versions the key by which they are found. */
   'key-names': Record<string, never>;
   /** Removes expired sessions, grants and revokes. */
   expire: Record<string, never>;

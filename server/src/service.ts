@@ -18,12 +18,12 @@ import { createAccount, createFirstAdministrator } from './identity/accounts.ts'
 import { type Hashing, openHashing } from './identity/hashing.ts';
 import { openPasswords, type Passwords } from './identity/password.ts';
 import { openIdentityProviders } from './identity/providers/open.ts';
-import { keepUsernameKeys } from './identity/username-keys.ts';
 import { openWatermarks } from './links/watermarks.ts';
 import { type DecoderOptions, openDecoders } from './media/decoding/decoders.ts';
 import { openMetadataReader } from './media/metadata/reader.ts';
 import { openMetrics, type ServiceMetrics } from './metrics/open.ts';
 import { mountOperations } from './mount.ts';
+import { keepNameKeys } from './name-keys.ts';
 import { handlers } from './operations.ts';
 import type { PoolActivity } from './platform/database/activity.ts';
 import type { Listener } from './platform/database/listen.ts';
@@ -103,7 +103,7 @@ export async function openDeps(
     listener = null,
   }: Pick<ServiceOptions, 'hashing' | 'decoding' | 'media'> & { listener?: Listener | null } = {},
 ): Promise<Deps> {
-  await keepUsernameKeys({ db, log });
+  await keepNameKeys({ db, log });
   await rememberBucket(db, config.s3);
   const storage = await withFormerBuckets(db, stored, config.s3);
   const passwords = await openInstallPasswords(db, hashing, config.scrambleKey);

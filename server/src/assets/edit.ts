@@ -9,6 +9,7 @@ import type { Tx } from '../platform/database/pool.ts';
 import { notFound, refuse } from '../platform/http/refuse.ts';
 import { asksForChange, checkUnchanged, nextUpdatedAt } from '../platform/http/unchanged.ts';
 import { readSwitches } from '../settings.ts';
+import { registerTags } from '../tag-register/spelling.ts';
 import { checkAssignable } from '../teams/assignable.ts';
 import { showAsset } from './show.ts';
 
@@ -48,7 +49,7 @@ export async function lockEditable(tx: Tx, caller: SignedIn, id: string): Promis
 
 /** The set of tags after the edit. What stays keeps its source; what is new was written by hand (ASSET-20). */
 async function replaceTags(tx: Tx, assetId: string, tags: readonly string[]): Promise<void> {
-  const values = [...new Set(tags)];
+  const values = await registerTags(tx, tags);
   await sql`delete from asset_tags where asset_id = ${assetId} and value <> all(${values}::text[])`.execute(
     tx,
   );

@@ -6,6 +6,7 @@ import type { MediaKind } from '../media/sniff.ts';
 import type { Database, Tx } from '../platform/database/pool.ts';
 import { originalKey } from '../platform/storage/object-key.ts';
 import type { Storage } from '../platform/storage/storage.ts';
+import { registerTags } from '../tag-register/spelling.ts';
 import { enqueueExtract, enqueueRender } from './decoding-jobs.ts';
 import type { Received } from './receive.ts';
 import { findKnownFile, hasOriginal, repairRenditions, retryFailed } from './repair.ts';
@@ -141,7 +142,7 @@ export async function insertAsset(tx: Tx, asset: NewAsset): Promise<string> {
     })
     .returning('id')
     .executeTakeFirstOrThrow();
-  const tags = [...new Set(fields.tags ?? [])];
+  const tags = await registerTags(tx, fields.tags ?? []);
   if (tags.length > 0) {
     await tx
       .insertInto('asset_tags')

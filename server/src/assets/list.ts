@@ -14,6 +14,7 @@ import { handle } from '../handle.ts';
 import { cursorAfter, readCursor } from '../platform/http/cursor.ts';
 import { cutPage, DEFAULT_LIMIT, rowsOfPage } from '../platform/http/page.ts';
 import { matchingRows } from '../search-index/matching.ts';
+import { storedTags } from '../tag-register/spelling.ts';
 import { type AssetRow, assetColumns, assetJoins, showRow } from './show.ts';
 
 /** The filters of the query. */
@@ -81,7 +82,7 @@ export const list = handle(listAssets, async ({ db, ladder }, { caller, query })
         : sql<boolean>`(a.created_at, a.id) < (${key.at}::timestamptz, ${key.id}::uuid)`;
   const matching = await matchingRows(db, caller, 'asset', query.q);
   const narrowed = [
-    ...filters(query),
+    ...filters(query.tag === undefined ? query : { ...query, tag: await storedTags(db, query.tag) }),
     ...(await findFilters(db, caller, query.filter ?? [])),
     ...(matching === null ? [] : [matching]),
   ];

@@ -3,6 +3,7 @@ import { handle } from '../handle.ts';
 import type { Database } from '../platform/database/pool.ts';
 import { compileLater } from '../platform/http/compile-later.ts';
 import { refuse } from '../platform/http/refuse.ts';
+import { storedTags } from '../tag-register/spelling.ts';
 
 const compiled = compileLater(Preferences);
 
@@ -37,6 +38,15 @@ export const showPreferences = handle(getPreferences, async ({ db }, { caller })
   body: await stored(db, caller.ref, false),
 }));
 
+/** NAME-4: the rail names tags as posts spell them. */
+async function withStoredTags(
+  db: Database,
+  rail: Preferences['browse_rail'],
+): Promise<Preferences['browse_rail']> {
+  const hidden_tags = await storedTags(db, rail.hidden_tags);
+  return { ...rail, hidden_tags, tag_order: await storedTags(db, rail.tag_order) };
+}
+
 /** PREFERENCE-1: each object that is sent replaces the stored one; absent and null change nothing. */
 export const changePreferences = handle(updatePreferences, async ({ db }, { caller, body }) => {
   const changed = await db.transaction().execute(async (tx) => {
@@ -44,7 +54,7 @@ export const changePreferences = handle(updatePreferences, async ({ db }, { call
     const after: Preferences = {
       default_views: body.default_views ?? before.default_views,
       feed_filters: body.feed_filters ?? before.feed_filters,
-      browse_rail: body.browse_rail ?? before.browse_rail,
+      browse_rail: body.browse_rail == null ? before.browse_rail : await withStoredTags(tx, body.browse_rail),
       mature_content: body.mature_content ?? before.mature_content,
       language: body.language ?? before.language,
       theme: body.theme ?? before.theme,

@@ -2,7 +2,6 @@ import { foldName } from '@vitrine/contract/names';
 import { sql } from 'kysely';
 import { recordEvents } from '../audit/record.ts';
 import type { Deps } from '../deps.ts';
-import type { JobHandler } from '../job-table.ts';
 import type { Database, Tx } from '../platform/database/pool.ts';
 
 /** An account that was renamed, because an older account has its name in another spelling. */
@@ -107,9 +106,4 @@ export async function keepUsernameKeys({ db, log }: Pick<Deps, 'db' | 'log'>): P
   for (const account of await fillUsernameKeys(db)) {
     log.warn(account, 'renamed an account, because an older one has its name in another spelling');
   }
-}
-
-/** Fills in the keys of accounts that a process of an earlier version creates during a rolling restart. */
-export function keyNamesJob(deps: Pick<Deps, 'db' | 'log'>): JobHandler<'key-names'> {
-  return () => keepUsernameKeys(deps);
 }

@@ -11,6 +11,7 @@ import { notifyPeers } from '../outbox/enqueue.ts';
 import type { Tx } from '../platform/database/pool.ts';
 import { notFound, refuse } from '../platform/http/refuse.ts';
 import { asksForChange, checkUnchanged, nextUpdatedAt } from '../platform/http/unchanged.ts';
+import { registerTags } from '../tag-register/spelling.ts';
 import { checkAssignable } from '../teams/assignable.ts';
 import { checkAssets, checkThumbnail } from './create.ts';
 import { readPost } from './get.ts';
@@ -189,7 +190,7 @@ async function change(tx: Tx, caller: SignedIn, body: PostUpdate, locked: Locked
       ...(body.description == null ? {} : { description: body.description }),
       ...(body.visibility == null ? {} : { visibility: body.visibility }),
       ...(body.comments_enabled == null ? {} : { comments_enabled: body.comments_enabled }),
-      ...(body.tags == null ? {} : { tags: [...new Set(body.tags)] }),
+      ...(body.tags == null ? {} : { tags: await registerTags(tx, body.tags) }),
       ...(body.team_id == null ? {} : { team_id: body.team_id }),
       ...(body.cover_thumbnail_asset_id == null
         ? {}

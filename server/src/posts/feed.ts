@@ -19,6 +19,7 @@ import { JsonText } from '../platform/http/answer.ts';
 import { cursorAfter, readCursor, readNumberCursor } from '../platform/http/cursor.ts';
 import { cutPage, DEFAULT_LIMIT, rowsOfPage } from '../platform/http/page.ts';
 import { matchingRows } from '../search-index/matching.ts';
+import { storedTags } from '../tag-register/spelling.ts';
 import { type Lists, mergedFeed } from './feed-merged.ts';
 import { writePosts } from './write-page.ts';
 
@@ -168,7 +169,8 @@ function taggedRows(
 /** Reads the feed in three statements: a full page as long as there are more posts (FEED-1, FEED-6). */
 export const feed = handle(listPosts, async (deps, { caller, query }) => {
   const limit = query.limit ?? DEFAULT_LIMIT;
-  const rows = await feedRows(deps.db, caller, query, limit);
+  const asked = query.tag === undefined ? query : { ...query, tag: await storedTags(deps.db, query.tag) };
+  const rows = await feedRows(deps.db, caller, asked, limit);
   const page = cutPage(rows, limit, (last) => cursorAfter({ at: last.key, id: last.id }));
   const ids = page.items.map((row) => row.id);
   const items = await writePosts(deps, caller, ids, !hidesRestricted(caller));

@@ -1,6 +1,7 @@
 import type { PostCreate } from '@vitrine/contract/posts';
 import { sql } from 'kysely';
 import type { Tx } from '../platform/database/pool.ts';
+import { registerTags } from '../tag-register/spelling.ts';
 
 async function stateId(tx: Tx, code: 'wip' | 'published'): Promise<string> {
   const state = await tx
@@ -53,7 +54,7 @@ export async function insertPost(tx: Tx, authorRef: number, body: PostCreate): P
         body.cover_focal_x == null ? null : (body.cover_asset_id ?? members[0]?.asset_id ?? null),
       state_id: await stateId(tx, body.draft === true ? 'wip' : 'published'),
       comments_enabled: body.comments_enabled ?? true,
-      tags: [...new Set(body.tags ?? [])],
+      tags: await registerTags(tx, body.tags ?? []),
       team_id: body.team_id ?? null,
       published_at: body.draft === true ? null : sql`now()`,
     })

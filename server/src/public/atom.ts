@@ -3,6 +3,7 @@ import { type RawBuilder, sql } from 'kysely';
 import { displayName } from '../access/identities.ts';
 import { peopleForVisitors, postsForVisitors, visitor } from '../access/visitors.ts';
 import type { Database } from '../platform/database/pool.ts';
+import { storedTag } from '../tag-register/spelling.ts';
 import { profilePath } from './page.ts';
 import { PICTURE, type PictureRow, pictureOfPost, pictureRow } from './picture.ts';
 import type { PublicSite } from './site.ts';
@@ -64,7 +65,9 @@ async function findFeed(db: Database, { name }: PublicSite, path: string): Promi
   if (of === undefined || of.includes('\0') || !of.isWellFormed()) return null;
   if (kind === 'users') return feedOfPerson(db, of);
   if (kind === 'tags') {
-    return unlessEmpty(of, `/tags/${encodeURIComponent(of)}`, newestPosts(db, sql`p.tags @> array[${of}]`));
+    const tag = await storedTag(db, of);
+    const posts = newestPosts(db, sql`p.tags @> array[${tag}]`);
+    return unlessEmpty(tag, `/tags/${encodeURIComponent(tag)}`, posts);
   }
   // Uses a generic title, because visitors may not see the names of teams.
   return uuid.test(of) ? unlessEmpty('Team', null, newestPosts(db, sql`p.team_id = ${of}`)) : null;

@@ -131,13 +131,15 @@ async function describeNamed(db: Database, noun: string, name: string): Promise<
     const picture = pictureRow(row);
     return { path, kind: 'profile', title, description, picture, author: null, feed: `/feeds${path}.atom` };
   }
-  if ((await showTag(db, visitor, name)) === null) return null;
-  const path = `/tags/${encodeURIComponent(name)}`;
-  const picture = await readPicture(db, sql`p.tags @> array[${name}]`);
+  const shown = await showTag(db, visitor, name);
+  if (shown === null) return null;
+  const { tag } = shown;
+  const path = `/tags/${encodeURIComponent(tag)}`;
+  const picture = await readPicture(db, sql`p.tags @> array[${tag}]`);
   return {
     path,
     kind: 'website',
-    title: name,
+    title: tag,
     description: '',
     picture,
     author: null,

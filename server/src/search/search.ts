@@ -5,6 +5,7 @@ import { handle } from '../handle.ts';
 import { JsonText } from '../platform/http/answer.ts';
 import { DEFAULT_LIMIT } from '../platform/http/page.ts';
 import { type ParsedQuery, parseQuery, readTerms } from '../search-index/parsed-query.ts';
+import { storedTags } from '../tag-register/spelling.ts';
 import { readCursor } from './cursor.ts';
 import { readFacets } from './facets.ts';
 import { find, type Order } from './find.ts';
@@ -34,7 +35,7 @@ export const search = handle(searchOperation, async (deps, { caller, query }) =>
   const { tag, asset_type, team_id, origin, owner_ref } = query;
   const narrowing = {
     fields,
-    ...(tag === undefined ? {} : { tag }),
+    ...(tag === undefined ? {} : { tag: await storedTags(db, tag) }),
     ...(asset_type === undefined ? {} : { asset_type }),
     ...(team_id === undefined ? {} : { team_id }),
     ...(origin === undefined ? {} : { origin }),

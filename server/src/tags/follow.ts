@@ -2,6 +2,7 @@ import { followTag, listFollowedTags, unfollowTag } from '@vitrine/contract/tags
 import { sql } from 'kysely';
 import { handle } from '../handle.ts';
 import { refuse } from '../platform/http/refuse.ts';
+import { storedTag } from '../tag-register/spelling.ts';
 
 /** TAG-3: the limit of a plain array; more followed tags could not be listed. */
 const MOST = 200;
@@ -9,14 +10,15 @@ const MOST = 200;
 /** Any text may be followed, which reveals nothing about its use. Idempotent. */
 export const follow = handle(followTag, async ({ db }, { caller, params }) => {
   await db.transaction().execute(async (tx) => {
+    const tag = await storedTag(tx, params.tag);
     await sql`select from users where ref = ${caller.ref} for no key update`.execute(tx);
     const { rows } = await sql<{ full: boolean }>`
-      select count(*) filter (where tag <> ${params.tag}) >= ${MOST} as full
+      select count(*) filter (where tag <> ${tag}) >= ${MOST} as full
       from tag_follows where user_ref = ${caller.ref}`.execute(tx);
     if (rows[0]?.full === true) throw refuse(409, `more than ${MOST} tags cannot be followed`);
     await tx
       .insertInto('tag_follows')
-      .values({ user_ref: caller.ref, tag: params.tag, created_at: sql`clock_timestamp()` })
+      .values({ user_ref: caller.ref, tag, created_at: sql`clock_timestamp()` })
       .onConflict((conflict) => conflict.doNothing())
       .execute();
   });
@@ -27,7 +29,7 @@ export const unfollow = handle(unfollowTag, async ({ db }, { caller, params }) =
   await db
     .deleteFrom('tag_follows')
     .where('user_ref', '=', caller.ref)
-    .where('tag', '=', params.tag)
+    .where('tag', 'in', [params.tag, await storedTag(db, params.tag)])
     .execute();
   return { status: 204 };
 });

@@ -1,9 +1,11 @@
+import { foldName } from '@vitrine/contract/names';
 import { mergeTags, renameTag, type TagChange } from '@vitrine/contract/tags';
 import type { SignedIn } from '../access/caller.ts';
 import { recordEvent } from '../audit/record.ts';
 import type { Deps } from '../deps.ts';
 import { handle } from '../handle.ts';
 import { notFound, refuse } from '../platform/http/refuse.ts';
+import { storedTag } from '../tag-register/spelling.ts';
 import { rewriteKeptTag, rewriteTag, takeTurn, wouldRewrite } from './rewrite.ts';
 import { isInRun, startRun } from './run.ts';
 import { showTag } from './show.ts';
@@ -23,12 +25,16 @@ interface Renaming {
 
 /** Looks up both names with the caller's rights, so that unreadable tags stay hidden. */
 async function change({ db }: Deps, caller: SignedIn, renaming: Renaming): Promise<TagChange> {
-  const { source, target, event, reason, isDryRun } = renaming;
-  if (source === target) throw refuse(400, 'source and target are the same tag');
+  const { event, reason, isDryRun } = renaming;
   return db.transaction().execute(async (tx) => {
     await takeTurn(tx);
+    const source = await storedTag(tx, renaming.source);
+    // A tag may be renamed to another spelling of itself.
+    const isRespelled = renaming.targetIs === 'new' && foldName(source) === foldName(renaming.target);
+    const target = isRespelled ? renaming.target : await storedTag(tx, renaming.target);
+    if (source === target) throw refuse(400, 'source and target are the same tag');
     if ((await showTag(tx, caller, source)) === null) throw notFound();
-    const isKnown = (await showTag(tx, caller, target)) !== null;
+    const isKnown = !isRespelled && (await showTag(tx, caller, target)) !== null;
     if (renaming.targetIs === 'known' && !isKnown) throw notFound();
     if (renaming.targetIs === 'new' && isKnown) {
       throw refuse(409, 'the tag already exists; merge into it');

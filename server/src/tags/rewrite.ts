@@ -1,8 +1,10 @@
+import { foldName } from '@vitrine/contract/names';
 import type { TagChange } from '@vitrine/contract/tags';
 import { type RawBuilder, sql } from 'kysely';
 import type { Tx } from '../platform/database/pool.ts';
 import { nextUpdatedAt } from '../platform/http/unchanged.ts';
 import { writeDocuments, writeDocumentsOfTag } from '../search-index/documents.ts';
+import { registerTags } from '../tag-register/spelling.ts';
 
 export type Rows = Omit<TagChange, 'dry_run' | 'run'>;
 
@@ -115,11 +117,13 @@ function rewriteKept(table: 'feed_views' | 'saved_searches', source: string, tar
  * first and then waits for the register; the opposite order would deadlock.
  */
 async function register(tx: Tx, source: string, target: string): Promise<void> {
-  await sql`insert into tags (name, seen_in_public)
-      select ${target}, coalesce((select seen_in_public from tags where name = ${source}), false)
-    on conflict (name) do update set seen_in_public = tags.seen_in_public or excluded.seen_in_public`.execute(
-    tx,
-  );
+  const { rows } = await sql<{ seen: boolean }>`select seen_in_public as seen from tags
+    where name = ${source}`.execute(tx);
+  // Another spelling of the same tag replaces it.
+  if (foldName(source) === foldName(target)) await sql`delete from tags where name = ${source}`.execute(tx);
+  await registerTags(tx, [target]);
+  if (rows[0]?.seen !== true) return;
+  await sql`update tags set seen_in_public = true where name = ${target} and not seen_in_public`.execute(tx);
 }
 
 /** Rewrites the settings of accounts: their rails, follows, views and searches. */

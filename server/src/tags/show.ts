@@ -3,6 +3,7 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Caller } from '../access/caller.ts';
 import { onShownAsset, possibleTags, taggedPosts } from '../access/tags.ts';
 import type { Database } from '../platform/database/pool.ts';
+import { storedTag } from '../tag-register/spelling.ts';
 
 function followedBy(caller: Caller): RawBuilder<boolean> {
   return caller.kind === 'anonymous'
@@ -33,7 +34,7 @@ export async function showTags(
   }));
 }
 
-/** Returns one tag, or null if the caller may not know of it. */
+/** Returns one tag in its registered spelling (NAME-4), or null if the caller may not know of it. */
 export async function showTag(db: Database, caller: Caller, name: string): Promise<Tag | null> {
-  return (await showTags(db, caller, sql`t.name = ${name}`, 1))[0] ?? null;
+  return (await showTags(db, caller, sql`t.name = ${await storedTag(db, name)}`, 1))[0] ?? null;
 }

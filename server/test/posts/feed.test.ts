@@ -192,7 +192,7 @@ describe('what the feed is narrowed to', () => {
     expect(await of({ tag: ['red'] })).toEqual([tagged.id, teamed.id, plain.id]);
     expect(await of({ tag: ['red', 'Blue'] })).toEqual([tagged.id, teamed.id]);
     expect(await of({ tag: ['red', 'green'] })).toEqual([]);
-    expect(await of({ tag: ['blue'] })).toEqual([]);
+    expect(await of({ tag: ['blue'] })).toEqual([tagged.id, teamed.id]);
     expect(await of({ team_id })).toEqual([teamed.id]);
     expect(await of({ asset: extra.id })).toEqual([tagged.id, teamed.id]);
     expect(await of({ asset: extra.id, team_id, tag: ['Blue'] })).toEqual([teamed.id]);

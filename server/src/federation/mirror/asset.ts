@@ -4,6 +4,7 @@ import { lockFile } from '../../assets/insert.ts';
 import { enqueue } from '../../job-table.ts';
 import { MAKERS_VERSION } from '../../media/renderable.ts';
 import type { Tx } from '../../platform/database/pool.ts';
+import { registerTags } from '../../tag-register/spelling.ts';
 import { receiveValues } from '../fields/use.ts';
 import type { AaAsset } from '../protocol/objects.ts';
 import { findMirrored, rememberMirrored } from './objects.ts';
@@ -116,11 +117,10 @@ export async function mirrorAsset(
           where id = ${known.local_id} returning id`.execute(tx);
   const id = rows[0]?.id;
   if (id === undefined) throw new Error('a mirrored asset was not stored');
-  await sql`delete from asset_tags where asset_id = ${id} and value <> all(${asset.tags}::text[])`.execute(
-    tx,
-  );
+  const tags = await registerTags(tx, asset.tags);
+  await sql`delete from asset_tags where asset_id = ${id} and value <> all(${tags}::text[])`.execute(tx);
   await sql`insert into asset_tags (asset_id, value, source, position)
-    select ${id}, t.value, 'manual', t.place - 1 from unnest(${asset.tags}::text[]) with ordinality as t (value, place)
+    select ${id}, t.value, 'manual', t.place - 1 from unnest(${tags}::text[]) with ordinality as t (value, place)
     on conflict (asset_id, value) do update set position = excluded.position`.execute(tx);
   await rememberMirrored(tx, peerId, 'asset', asset.id, id, asset.updated);
   const team = await mirrorTeam(tx, peerId, asset.team);

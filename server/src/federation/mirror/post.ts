@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Tx } from '../../platform/database/pool.ts';
+import { registerTags } from '../../tag-register/spelling.ts';
 import { refreshAudience, refreshCollectionAudience } from '../audience/refresh.ts';
 import { receiveValues } from '../fields/use.ts';
 import type { AaCollection, AaPost } from '../protocol/objects.ts';
@@ -28,6 +29,7 @@ export async function mirrorPost(
   }
   const coverIndex = post.members.findIndex(({ id }) => id === post.cover);
   const cover = coverIndex < 0 ? null : (members[coverIndex] ?? null);
+  const tags = await registerTags(tx, post.tags);
   const { rows } =
     known === null
       ? await sql<{
@@ -35,12 +37,12 @@ export async function mirrorPost(
         }>`insert into posts (author_user_ref, title, description, visibility, state_id, tags,
             cover_asset_id, posted_at, published_at, origin_peer_id, remote_visibility, remote_comments, comments_enabled)
           values (${authorRef}, ${post.name}, ${post.content}, 'explicit-share',
-            (select id from workflow_states where domain = 'post' and code = 'published'), ${post.tags}::text[],
+            (select id from workflow_states where domain = 'post' and code = 'published'), ${tags}::text[],
             ${cover}, least(${post.published}::timestamptz, now()), least(${post.published}::timestamptz, now()),
             ${peerId}, ${post.visibility}, ${post.commentsEnabled}, false)
           returning id`.execute(tx)
       : await sql<{ id: string }>`update posts set title = ${post.name}, description = ${post.content},
-            tags = ${post.tags}::text[], cover_asset_id = ${cover}, remote_visibility = ${post.visibility},
+            tags = ${tags}::text[], cover_asset_id = ${cover}, remote_visibility = ${post.visibility},
             remote_comments = ${post.commentsEnabled}, updated_at = now()
           where id = ${known.local_id} returning id`.execute(tx);
   const id = rows[0]?.id;

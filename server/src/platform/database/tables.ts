@@ -920,6 +920,7 @@ interface TagsTable {
   name: string;
   folded: GeneratedAlways<string>;
   seen_in_public: Generated<boolean>;
+  key: string | null;
 }
 
 interface TeamClosureTable {

@@ -7,7 +7,7 @@ const works: Readonly<Record<string, string>> = {
   purge: 'Empty the trash',
   'release-bytes': 'Remove an unused file',
   'release-logo': 'Remove an old logo',
-  'key-names': 'Complete accounts of an earlier version',
+  'key-names': 'Complete names of an earlier version',
   expire: 'Remove expired sessions and grants',
   'retain-audit': 'Remove old audit events',
   'count-storage': 'Count storage use',

@@ -1,3 +1,5 @@
+import { foldName } from '@vitrine/contract/names';
+
 /** POST-16: at most 50 tags of 1 to 64 characters. */
 const mostTags = 50;
 const longestTag = 64;
@@ -21,10 +23,10 @@ export function parseTags(text: string): string[] {
  */
 export function addTags(tags: readonly string[], text: string): TagsAfter {
   const after = [...tags];
-  const known = new Set(tags.map((tag) => tag.toLocaleLowerCase()));
+  const known = new Set(tags.map(foldName));
   let problem: string | undefined;
   for (const tag of parseTags(text)) {
-    const folded = tag.toLocaleLowerCase();
+    const folded = foldName(tag);
     if (known.has(folded)) continue;
     if ([...tag].length > longestTag) problem = `A tag can have at most ${longestTag} characters.`;
     else if (after.length >= mostTags) problem = `A post can have at most ${mostTags} tags.`;
