@@ -73,9 +73,9 @@ describe('tags of an asset', () => {
 
 describe('a list of tags from a person', () => {
   // ASSET-19
-  test('is kept in its order, by case and without duplicates, up to 50 tags of 64 characters', async () => {
+  test('is kept in its order and without duplicates, up to 50 tags of 64 characters', async () => {
     const many = Array.from({ length: 50 }, (_, n) => `${n}`.padEnd(64, 'ß'));
-    for (const given of [['zebra', 'apple', 'Mango', 'mango', 'ähre', '日本', 'apple'], many]) {
+    for (const given of [['zebra', 'apple', 'Mango', 'ähre', '日本', 'apple'], many]) {
       for (const list of [given, given.toReversed()]) {
         const tags = [...new Set(list)];
         const changed = await change(list);
@@ -87,8 +87,8 @@ describe('a list of tags from a person', () => {
 
   // ASSET-20
   test('keeps the source of remaining tags, removes omitted ones, and adds new ones as manual', async () => {
-    const { tag_details } = await change(['new', 'archive', 'dog', 'Dog', 'dog', 'by hand']);
-    const kept = [manual('new'), imported, guessed('dog', 0.9), manual('Dog'), manual('by hand')];
+    const { tag_details } = await change(['new', 'archive', 'dog', 'Dog', 'dog', 'by hand', 'BY HAND']);
+    const kept = [manual('new'), imported, guessed('dog', 0.9), manual('by hand')];
     expect(tag_details).toEqual(kept);
     // A tag that a person has removed is then theirs.
     await change(['by hand']);

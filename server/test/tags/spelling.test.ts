@@ -13,7 +13,7 @@ let made = 0;
 
 async function post(...tags: string[]) {
   made += 1;
-  const asset = await upload(mara, await plainFile(), { tags: JSON.stringify(tags) });
+  const asset = await upload(mara, plainFile(`file ${made}`), { tags: JSON.stringify(tags) });
   return publish(mara, [asset], { tags, visibility: 'public' });
 }
 
