@@ -1859,6 +1859,7 @@ create table files (
 );
 CREATE INDEX files_by_ladder ON public.files USING btree (ladder_version, hash) WHERE (renditions ? 'col'::text);
 CREATE INDEX files_by_makers ON public.files USING btree (makers_version, hash);
+CREATE INDEX files_by_rendition ON public.files USING gin (jsonb_path_query_array(renditions, '$.*."sha256"'::jsonpath)) WHERE (origin_peer_id IS NULL);
 CREATE INDEX files_fetched ON public.files USING btree (fetched_at) WHERE (origin_peer_id IS NOT NULL);
 CREATE UNIQUE INDEX files_of_peer ON public.files USING btree (origin_peer_id, origin_hash) WHERE (origin_peer_id IS NOT NULL);
 CREATE INDEX files_size ON public.files USING btree (hash) INCLUDE (size_bytes);

@@ -9,7 +9,7 @@ import { readRange } from '../platform/http/range.ts';
 import { notFound, refuse } from '../platform/http/refuse.ts';
 import { sandboxPolicy } from '../platform/http/security-headers.ts';
 import { originalKey } from '../platform/storage/object-key.ts';
-import { type ByteRange, NoSuchObject } from '../platform/storage/storage.ts';
+import { type ByteRange, DamagedObject, NoSuchObject } from '../platform/storage/storage.ts';
 import { streamKey } from './served.ts';
 
 /**
@@ -118,8 +118,11 @@ export async function notFoundIfRemoved<T>(sent: Promise<T>, find: () => Promise
 
 /** Fetches originals from peers on demand. */
 export interface RemoteOriginals {
-  /** Fetches an original into the storage; false when no peer has it. Throws when the peer cannot be reached. */
-  fetch(hash: string): Promise<boolean>;
+  /**
+   * Fetches an original into the storage and returns its size in bytes; null when no peer has it. Throws when the peer
+   * cannot be reached.
+   */
+  fetch(hash: string): Promise<number | null>;
 }
 
 /** Sends the original, under the content rule (FILE-2). Types that a browser could execute are sandboxed. */
@@ -141,8 +144,12 @@ export const file = handle(getAssetFile, async (deps, { caller, params, query, h
     },
   };
   const sent = sendOriginal(deps, http, original).catch(async (error: unknown) => {
-    if (!(error instanceof NoSuchObject) || !(await deps.originals.fetch(row.file_hash))) throw error;
-    return sendOriginal(deps, http, original);
+    // A size that its peer did not state becomes known with the bytes, which another request may have fetched by now.
+    const isUnknown = error instanceof DamagedObject && row.size_bytes === 0;
+    const sizeBytes =
+      isUnknown || error instanceof NoSuchObject ? await deps.originals.fetch(row.file_hash) : null;
+    if (sizeBytes === null) throw error;
+    return sendOriginal(deps, http, { ...original, sizeBytes });
   });
   return notFoundIfRemoved(sent, find);
 });

@@ -11,6 +11,8 @@ export interface KeptRendition {
   object: string;
   type: string;
   bytes: number;
+  /** Of its bytes; absent until it is sent to a peer (FED-96). */
+  sha256?: string;
   width?: number;
   height?: number;
   /** A rendition of the ladder. */

@@ -158,7 +158,9 @@ async function keptEnvelopes(
   row: OutboxRow,
 ): Promise<{ preludes: string[]; envelope: string | null }> {
   if (!isEncrypted(row.envelope) && (row.envelope !== null || row.preludes.length > 0)) return row;
-  const { sent, announcement, ...fresh } = await renderChange(deps, install, row);
+  const { sent, announcement, ...fresh } = await renderChange(deps, install, row, () =>
+    renewLease(deps.db, row.peer_id),
+  );
   const rendered = { ...fresh, preludes: [...row.preludes, ...fresh.preludes] };
   await deps.db.transaction().execute(async (tx) => {
     await sql`update federation_outbox set envelope = ${rendered.envelope}, preludes = ${rendered.preludes}::text[]

@@ -21,6 +21,7 @@ export type OutboundFault =
   | 'too_slow'
   | 'too_large'
   | 'status'
+  | 'other_bytes'
   | 'unexpected';
 
 /** A request to another install that did not succeed. */

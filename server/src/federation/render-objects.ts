@@ -49,7 +49,10 @@ interface AssetRow
     Columns<'files', 'size_bytes' | 'mime' | 'extension' | 'pixel_width' | 'pixel_height' | 'thumbhash'> {
   file_hash: string;
   media: Record<string, unknown>;
-  renditions: Record<string, { type: string; bytes: number; width?: number; height?: number }>;
+  renditions: Record<
+    string,
+    { type: string; bytes: number; sha256?: string; width?: number; height?: number }
+  >;
   tags: string[];
   team: TeamRow | null;
   tracks: TrackRow[] | null;
@@ -123,15 +126,18 @@ function subtitlesMember({ tracks, secret }: AssetRow) {
   return { subtitles };
 }
 
+/** Renditions without a hash cannot be read, or were just made and follow with the next change (FED-71). */
+function renditionsMember({ renditions }: AssetRow) {
+  const named = Object.entries(renditions).flatMap(([key, { type, bytes, sha256: hash, width, height }]) => {
+    if (hash === undefined) return [];
+    const size = width === undefined || height === undefined ? {} : { width, height };
+    return [[key, { url: casUri({ hash, contentType: type, size: bytes }), ...size }]];
+  });
+  return Object.fromEntries(named);
+}
+
 function assetObject(writing: Writing, row: AssetRow, fields: readonly AaFieldValue[] = []) {
   const { install, owner, secretKey, peer } = writing;
-  const renditions = Object.entries(row.renditions).map(([key, { type, bytes, width, height }]) => [
-    key,
-    {
-      url: casUri({ hash: row.file_hash, contentType: type, size: bytes }),
-      ...(width === undefined || height === undefined ? {} : { width, height }),
-    },
-  ]);
   return {
     type: 'aa:Asset',
     id: objectUri(install.url, 'assets', row.id),
@@ -148,7 +154,7 @@ function assetObject(writing: Writing, row: AssetRow, fields: readonly AaFieldVa
       : { width: row.pixel_width, height: row.pixel_height }),
     ...(row.thumbhash === null ? {} : { thumbhash: row.thumbhash }),
     media: Object.fromEntries(Object.entries(row.media).filter(([key]) => sharedFacts.includes(key))),
-    renditions: Object.fromEntries(renditions),
+    renditions: renditionsMember(row),
     ...(row.secret
       ? {
           sensitivity: 'restricted',

@@ -8,6 +8,7 @@ import type { OutboxRow } from './delivery.ts';
 import { encryptForPersons, recipientsOf } from './encrypt.ts';
 import type { GivenDefinition } from './fields/definitions.ts';
 import { freshActivityUri, missingDefinitions } from './fields/send.ts';
+import { hashRenditionsOf } from './files/hash-renditions.ts';
 import type { Install } from './identity.ts';
 import { type ActorKeys, readActorKeys } from './keys.ts';
 import { actorUri, objectUri } from './protocol/addresses.ts';
@@ -301,10 +302,19 @@ async function sealedBody(
   return encrypted === null ? null : { type, to: encrypted.recipients.map(({ actor }) => actor), encrypted };
 }
 
-/** Writes and signs the envelopes of a change from the current state, as text (FED-20). */
-export async function renderChange(deps: Deps, install: Install, row: OutboxRow): Promise<RenderedChange> {
+/**
+ * Writes and signs the envelopes of a change from the current state, as text (FED-20). Calls `onProgress` while it hashes
+ * renditions, which can take minutes.
+ */
+export async function renderChange(
+  deps: Deps,
+  install: Install,
+  row: OutboxRow,
+  onProgress?: () => Promise<void>,
+): Promise<RenderedChange> {
   const signer = await signerOf(deps, row);
   if (signer === null) return { preludes: [], envelope: null, sent: [], announcement: nothing };
+  await hashRenditionsOf(deps, row, onProgress);
   const plain = await plainBodyOf(deps, install, row, signer);
   const body = await sealedBody(deps, install, row, plain);
   const actor = actorUri(install.url, signer.username);

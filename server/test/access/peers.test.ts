@@ -1,4 +1,4 @@
-import { generateKeyPairSync, randomUUID } from 'node:crypto';
+import { createHash, generateKeyPairSync, randomUUID } from 'node:crypto';
 import type { Post } from '@vitrine/contract/posts';
 import { Visibility } from '@vitrine/contract/values';
 import { sql } from 'kysely';
@@ -9,6 +9,7 @@ import { OutboundError, postSigned } from '../../src/federation/outbound.ts';
 import { signHttp } from '../../src/federation/protocol/http-signature.ts';
 import { rawPublicKey } from '../../src/federation/protocol/signature.ts';
 import { renderChange } from '../../src/federation/render.ts';
+import { originalKey } from '../../src/platform/storage/object-key.ts';
 import { identityOf, noteOf, openInstall, signAs } from '../federation/installs.ts';
 import { publish, upload } from '../support/library.ts';
 import { plainFile } from '../support/pictures.ts';
@@ -140,6 +141,19 @@ async function shareEverything(): Promise<void> {
   }
 }
 
+const ownHashOf = (hash: string) => createHash('sha256').update(`a rendition of ${hash}`).digest('hex');
+
+/** Gives every file a rendition that has a hash of its own. */
+async function addRenditions(): Promise<void> {
+  const renditions = [...posts, ...files].map(({ hash }) => ({
+    hash,
+    rendition: { object: originalKey(hash), type: 'image/webp', sha256: ownHashOf(hash) },
+  }));
+  await sql`update files f set renditions = jsonb_build_object('col', r.rendition || jsonb_build_object('bytes', f.size_bytes))
+    from jsonb_to_recordset(${JSON.stringify(renditions)}::jsonb) r (hash text, rendition jsonb)
+    where f.hash = r.hash`.execute(harbour.database.db);
+}
+
 async function makeCaller(kind: PeerKind, at: number): Promise<Caller> {
   const { privateKey } = generateKeyPairSync('ed25519');
   const url = `https://peer-${at}.example`;
@@ -160,6 +174,7 @@ const alice = await harbour.join('alice');
 const callers: Caller[] = [];
 for (const [at, kind] of kinds.entries()) callers.push(await makeCaller(kind, at));
 await makePosts();
+await addRenditions();
 await shareEverything();
 
 /** An envelope that the caller's person signs. */
@@ -208,14 +223,15 @@ const mayAct = (kind: PeerKind) =>
   inForce(kind) && [undefined, 'team', kind.person].includes(kind.share?.with);
 
 describe.each(callers)('$kind.name', (caller) => {
-  // FED-1, FED-3, FED-35, FED-40
+  // FED-1, FED-3, FED-35, FED-40, FED-96
   test('gets only the bytes that its shares cover', async () => {
     const { kind } = caller;
     const due = (goes: boolean) => closedTo(kind) ?? (goes && inForce(kind) ? 'ok' : 'unshared_object');
     const ofPosts = posts.map(({ name, hash, fileGoes }) => ({ name, hash, goes: fileGoes }));
     const unknown = { name: 'no file', hash: '0'.repeat(64), goes: false };
     for (const { name, hash, goes } of [...ofPosts, ...files, unknown])
-      expect([name, await read(caller, `/assets/${hash}/bytes`)]).toEqual([name, due(goes)]);
+      for (const address of [`${hash}/bytes`, `${hash}/bytes?variant=col`, `${ownHashOf(hash)}/bytes`])
+        expect([name, await read(caller, `/assets/${address}`)]).toEqual([name, due(goes)]);
     for (const path of ['changes?after=0', 'changes/shares'])
       expect([path, await read(caller, `/federation/${path}`)]).toEqual([path, closedTo(kind) ?? 'ok']);
   });

@@ -3,23 +3,26 @@ import { Readable } from 'node:stream';
 import { setTimeout } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { lockFile } from '../../assets/insert.ts';
-import { discard, receive } from '../../assets/receive.ts';
+import { discard, type Received, receive } from '../../assets/receive.ts';
 import type { Deps } from '../../deps.ts';
 import { enqueue, type JobHandler } from '../../job-table.ts';
-import { refuse } from '../../platform/http/refuse.ts';
+import { Refusal, refuse } from '../../platform/http/refuse.ts';
 import { originalKey, renditionKey } from '../../platform/storage/object-key.ts';
 import { mayRemoveFiles } from '../../platform/storage/removal.ts';
 import { requireRoom } from '../../platform/storage/room.ts';
 import { type Install, readInstall } from '../identity.ts';
 import { asOutboundError, getBytes, OutboundError } from '../outbound.ts';
+import type { CasRef } from '../protocol/addresses.ts';
 import type { AaRendition } from '../protocol/objects.ts';
 import { decryptBytes, labelOf } from './encrypted-bytes.ts';
+import { isMirrored, isShown, type MirroredRendition, ownHash } from './mirrored-renditions.ts';
 
 interface Origin {
   instance_url: string;
   origin_hash: string;
+  /** 0 if the peer has not stated it and the original was never fetched. */
   size_bytes: number;
-  renditions: Record<string, { bytes: number }>;
+  renditions: Record<string, MirroredRendition>;
   origin_renditions: Record<string, AaRendition>;
   /** The key with which the peer encrypts the bytes; null if it sends them plain. */
   origin_key: Buffer | null;
@@ -34,9 +37,15 @@ async function originOf(db: Deps['db'], hash: string): Promise<Origin | null> {
   return rows[0] ?? null;
 }
 
-/** The file to download: an original or, with `variant`, a rendition of it. */
+/** The file to download: an original or a rendition of it. */
 interface Download {
-  size: number;
+  /** The SHA-256 that the bytes must have; null for renditions of peers that name only the original. */
+  hash: string | null;
+  /** The size that the bytes must have; null if the peer has not stated it. */
+  size: number | null;
+  /** The largest size of bytes without a stated one. */
+  most: number;
+  /** The key of a rendition; null for the original. */
   variant: string | null;
 }
 
@@ -44,10 +53,14 @@ interface Download {
 async function openBytes(
   deps: Deps,
   install: Install,
-  { instance_url: url, origin_hash: hash, origin_key: key }: Origin,
-  variant: string | null,
+  { instance_url: url, origin_hash, origin_key: key }: Origin,
+  wanted: Download,
   offset: number,
 ): Promise<Readable> {
+  // The key of encrypted bytes belongs to the original, so renditions are requested with it.
+  const own = key === null ? wanted.hash : null;
+  const hash = own ?? origin_hash;
+  const variant = own === null ? wanted.variant : null;
   const query = new URLSearchParams();
   if (variant !== null) query.set('variant', variant);
   if (key !== null) query.set('encrypted', '1');
@@ -66,7 +79,7 @@ const PAUSE_MS = 200;
  * Reads bytes to their end and resumes after an interruption. Fails with OutboundError if the
  * peer refuses or stays unreachable.
  */
-function resumed(openFrom: (offset: number) => Promise<Readable>, size: number): Readable {
+function resumed(openFrom: (offset: number) => Promise<Readable>, size: number | null): Readable {
   async function* run() {
     let offset = 0;
     let inVain = 0;
@@ -81,7 +94,8 @@ function resumed(openFrom: (offset: number) => Promise<Readable>, size: number):
       } catch (thrown) {
         const error = asOutboundError(thrown);
         inVain = offset === start ? inVain + 1 : 0;
-        const hopeless = offset === 0 || offset >= size || inVain > MOST_IN_VAIN;
+        const hopeless =
+          offset === 0 || offset >= (size ?? Number.POSITIVE_INFINITY) || inVain > MOST_IN_VAIN;
         if (hopeless || error.fault === 'status' || attempt === MOST_RESUMPTIONS) throw error;
         await setTimeout(PAUSE_MS * 2 ** inVain);
       }
@@ -90,63 +104,108 @@ function resumed(openFrom: (offset: number) => Promise<Readable>, size: number):
   return Readable.from(run(), { objectMode: false });
 }
 
+const otherBytes = () =>
+  new OutboundError('the peer sends other bytes than it announced', { fault: 'other_bytes' });
+
+/** Receives bytes to a file; throws OutboundError when there are more than the peer stated, or than are allowed. */
+async function receiveBytes(deps: Deps, bytes: Readable, { size, most }: Download): Promise<Received> {
+  try {
+    return await receive(bytes, deps.storage, size ?? most);
+  } catch (error) {
+    if (!(error instanceof Refusal) || error.status !== 413) throw error;
+    throw size === null ? new OutboundError('the file is too large', { fault: 'too_large' }) : otherBytes();
+  }
+}
+
 /**
- * Downloads bytes of a known length to a file, and returns its path; throws OutboundError when they differ. Originals
- * must have the hash they are named by, and continue after an interruption (FED-44); renditions may have been made
+ * Downloads bytes to a file; throws OutboundError, and keeps nothing, when they are not those that the peer announced
+ * (FED-42, FED-96). Bytes with a hash continue after an interruption (FED-44). Renditions without one may have been made
  * again meanwhile, and start over.
  */
-async function download(
+async function download(deps: Deps, install: Install, origin: Origin, wanted: Download): Promise<Received> {
+  const { hash, size } = wanted;
+  await requireRoom(deps.storage, size ?? 0);
+  const openFrom = (offset: number) => openBytes(deps, install, origin, wanted, offset);
+  const bytes = hash === null ? await openFrom(0) : resumed(openFrom, size);
+  const received = await receiveBytes(deps, bytes, wanted);
+  const isAnnounced =
+    (size === null || received.sizeBytes === size) && (hash === null || received.hash === hash);
+  if (isAnnounced) return received;
+  await discard(received.path);
+  throw otherBytes();
+}
+
+/** Downloads a rendition; null if the asset is shown without it, because it is too large (FED-95) or of another type. */
+async function downloadRendition(
   deps: Deps,
   install: Install,
   origin: Origin,
-  { size, variant }: Download,
-): Promise<string> {
-  await requireRoom(deps.storage, size);
-  const hash = variant === null ? origin.origin_hash : null;
-  const openFrom = (offset: number) => openBytes(deps, install, origin, variant, offset);
-  const bytes = variant === null ? resumed(openFrom, size) : await openFrom(0);
-  const received = await receive(bytes, deps.storage, size);
-  if (received.sizeBytes === size && (hash === null || received.hash === hash)) return received.path;
-  await discard(received.path);
-  throw new OutboundError('the peer sends other bytes than it announced');
+  { key, url }: { key: string; url: CasRef },
+): Promise<Received | null> {
+  const { renditionBytes: most } = deps.config.federation;
+  if (url.size !== null && url.size > most) return null;
+  const hash = ownHash(url, { hash: origin.origin_hash, size: origin.size_bytes });
+  try {
+    const received = await download(deps, install, origin, { hash, size: url.size, most, variant: key });
+    if (isShown(url.contentType ?? received.mime)) return received;
+    await discard(received.path);
+    return null;
+  } catch (error) {
+    if (error instanceof OutboundError && error.fault === 'too_large') return null;
+    throw error;
+  }
+}
+
+/** Stores a downloaded rendition, unless its share was withdrawn meanwhile. */
+async function storeRendition(
+  { db, storage }: Deps,
+  hash: string,
+  { key, url, width, height }: AaRendition & { key: string },
+  { path, hash: sha256, sizeBytes: bytes, mime }: Received,
+): Promise<void> {
+  const object = renditionKey(hash, `peer-${randomUUID()}`);
+  const size = width === undefined || height === undefined ? {} : { width, height };
+  const entry = { object, type: url.contentType ?? mime, bytes, sha256, ...size };
+  await storage.stage(path, object);
+  await db.transaction().execute(async (tx) => {
+    await lockFile(tx, hash);
+    const { numAffectedRows } =
+      await sql`update files set renditions = renditions || jsonb_build_object(${key}::text, ${JSON.stringify(entry)}::jsonb)
+      where hash = ${hash} and origin_peer_id is not null`.execute(tx);
+    if (numAffectedRows === 0n) await discard(path);
+    else await storage.adopt(path, object);
+  });
 }
 
 /**
  * Fetches the renditions that a peer has of these bytes, one after the other, and shows the assets when all are here
- * (FED-41). A later run fetches what is missing.
+ * (FED-41). A later run fetches what is missing. Renditions with other bytes than announced do not hold up the others.
  */
 export function fetchRenditionsJob(deps: Deps): JobHandler<'fetch-renditions'> {
   return async ({ hash }) => {
     const install = await readInstall(deps);
     const origin = install === null ? null : await originOf(deps.db, hash);
     if (install === null || origin === null) return;
-    for (const [key, { url, width, height }] of Object.entries(origin.origin_renditions)) {
-      // Renditions are not named by their content: one that was made again has another size.
-      if (origin.renditions[key]?.bytes === url.size) continue;
-      // The asset is shown without it (FED-95).
-      if (url.size > deps.config.federation.renditionBytes) continue;
-      let path: string;
+    const original = { hash: origin.origin_hash, size: origin.size_bytes };
+    let refused: OutboundError | null = null;
+    for (const [key, rendition] of Object.entries(origin.origin_renditions)) {
+      if (isMirrored(origin.renditions[key], rendition.url, original)) continue;
       try {
-        path = await download(deps, install, origin, { size: url.size, variant: key });
+        const received = await downloadRendition(deps, install, origin, { key, url: rendition.url });
+        if (received !== null) await storeRendition(deps, hash, { key, ...rendition }, received);
       } catch (error) {
-        if (!(error instanceof OutboundError) || error.retryAfterMs === null) throw error;
+        if (!(error instanceof OutboundError)) throw error;
+        if (error.fault === 'other_bytes') {
+          refused = error;
+          continue;
+        }
+        if (error.retryAfterMs === null) throw error;
         // The peer is busy; a delay that it requests does not count as an attempt (FED-76).
         const runAt = new Date(Date.now() + error.retryAfterMs).toISOString();
         return enqueue(deps.db, 'fetch-renditions', { hash }, { key: `fetch-renditions:${hash}`, runAt });
       }
-      const object = renditionKey(hash, `peer-${randomUUID()}`);
-      await deps.storage.stage(path, object);
-      await deps.db.transaction().execute(async (tx) => {
-        await lockFile(tx, hash);
-        const { numAffectedRows } =
-          await sql`update files set renditions = renditions || jsonb_build_object(${key}::text,
-            ${JSON.stringify({ object, type: url.contentType, bytes: url.size, ...(width && height ? { width, height } : {}) })}::jsonb)
-          where hash = ${hash} and origin_peer_id is not null`.execute(tx);
-        // The share was withdrawn meanwhile.
-        if (numAffectedRows === 0n) await discard(path);
-        else await deps.storage.adopt(path, object);
-      });
     }
+    if (refused !== null) throw refused;
     await sql`update assets set processing_status = 'ready' where file_hash = ${hash} and processing_status = 'pending'
       and origin_peer_id is not null`.execute(deps.db);
   };
@@ -154,30 +213,36 @@ export function fetchRenditionsJob(deps: Deps): JobHandler<'fetch-renditions'> {
 
 /** Downloads in progress in this process, so that concurrent viewers share one download. */
 export function openRemoteOriginals(deps: () => Deps) {
-  const running = new Map<string, Promise<boolean>>();
-  const fetchOne = async (hash: string): Promise<boolean> => {
+  const running = new Map<string, Promise<number | null>>();
+  const fetchOne = async (hash: string): Promise<number | null> => {
     const own = deps();
     const install = await readInstall(own);
     const origin = install === null ? null : await originOf(own.db, hash);
-    if (install === null || origin === null) return false;
-    const path = await download(own, install, origin, { size: origin.size_bytes, variant: null });
+    if (install === null || origin === null) return null;
+    const { path, sizeBytes } = await download(own, install, origin, {
+      hash: origin.origin_hash,
+      size: origin.size_bytes === 0 ? null : origin.size_bytes,
+      most: own.config.maxFileBytes,
+      variant: null,
+    });
     await own.storage.stage(path, originalKey(hash));
     await own.db.transaction().execute(async (tx) => {
       await lockFile(tx, hash);
-      const { numAffectedRows } = await sql`update files set fetched_at = now() where hash = ${hash}`.execute(
-        tx,
-      );
+      const { numAffectedRows } =
+        await sql`update files set fetched_at = now(), size_bytes = ${sizeBytes} where hash = ${hash}`.execute(
+          tx,
+        );
       if (numAffectedRows === 0n) await discard(path);
       else await own.storage.adopt(path, originalKey(hash));
     });
-    return true;
+    return sizeBytes;
   };
   return {
     /**
-     * Fetches an original from its peer; returns false if no peer has it (FED-42). Throws 503 if the
+     * Fetches an original from its peer and returns its size; null if no peer has it (FED-42). Throws 503 if the
      * download fails.
      */
-    fetch(hash: string): Promise<boolean> {
+    fetch(hash: string): Promise<number | null> {
       const known = running.get(hash);
       if (known !== undefined) return known;
       const started = fetchOne(hash)

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { assetsGivenEncrypted, assetsGivenTo, type PeerCaller } from '../../access/federation.ts';
 import { send } from '../../assets/bytes.ts';
 import type { Deps } from '../../deps.ts';
@@ -11,10 +11,50 @@ import { isText } from '../../subtitles/tracks.ts';
 import { Rejection } from '../protocol/rejection.ts';
 import { bytesKey, encryptBytes, labelOf } from './encrypted-bytes.ts';
 
-interface Row {
-  size_bytes: number;
-  mime: string;
-  rendition: { object: string; type: string; bytes: number } | null;
+interface StoredBytes {
+  object: string;
+  type: string;
+  bytes: number;
+}
+
+/** Bytes that a peer may fetch, and the hash of the original that they are or belong to. */
+interface GivenBytes extends StoredBytes {
+  original: string;
+}
+
+/** Whether the peer is given an asset with the file `f`. */
+function givenFile(peer: PeerCaller, isEncrypted: boolean): RawBuilder<boolean> {
+  const given = isEncrypted
+    ? sql`(${assetsGivenTo(peer)} or ${assetsGivenEncrypted(peer)})`
+    : assetsGivenTo(peer);
+  return sql<boolean>`(f.origin_peer_id is null and exists (select from assets a where a.file_hash = f.hash and ${given}))`;
+}
+
+/** Returns an original by its hash, or with `variant` a rendition of it. */
+async function byOriginal(
+  { db }: Deps,
+  given: RawBuilder<boolean>,
+  hash: string,
+  variant: string | null,
+): Promise<GivenBytes | null> {
+  const { rows } = await sql<{ size_bytes: number; mime: string; rendition: StoredBytes | null }>`
+    select f.size_bytes, f.mime, f.renditions -> ${variant}::text as rendition
+    from files f where f.hash = ${hash} and ${given}`.execute(db);
+  const [file] = rows;
+  if (file === undefined) return null;
+  if (variant === null)
+    return { original: hash, object: originalKey(hash), type: file.mime, bytes: file.size_bytes };
+  return file.rendition === null ? null : { original: hash, ...file.rendition };
+}
+
+/** Returns a rendition by the hash of its own bytes, under the rule of its original (FED-96). */
+async function byOwnHash({ db }: Deps, given: RawBuilder<boolean>, hash: string): Promise<GivenBytes | null> {
+  const { rows } = await sql<{ original: string; rendition: StoredBytes }>`
+    select f.hash as original, r.value as rendition from files f, jsonb_each(f.renditions) r
+    where jsonb_path_query_array(f.renditions, '$.*.sha256') ? ${hash} and r.value ->> 'sha256' = ${hash} and ${given}
+    order by f.hash, r.key limit 1`.execute(db);
+  const [found] = rows;
+  return found === undefined ? null : { original: found.original, ...found.rendition };
 }
 
 /** The subtitles of an asset that the peer receives. */
@@ -67,9 +107,10 @@ function offsetIn(wanted: unknown, sizeBytes: number): number {
 }
 
 /**
- * Sends a peer an original by its hash or, with `variant`, a rendition of it (FED-40). Every request is checked against
- * the shares in force; bytes that are not shared and bytes that do not exist look the same. With `encrypted` they are
- * encrypted (FED-54), from `offset` on; restricted and mature content is not served without.
+ * Sends a peer an original or a rendition by its hash, or with `variant` a rendition by the hash of its original, as
+ * older peers request it (FED-40, FED-96). Every request is checked against the shares in force; bytes that are not
+ * shared and bytes that do not exist look the same. With `encrypted` they are encrypted (FED-54), from `offset` on;
+ * restricted and mature content is not served without.
  */
 export async function sendBytes(
   deps: Deps,
@@ -84,22 +125,16 @@ export async function sendBytes(
   };
   const wanted = parameter('variant');
   const encrypted = parameter('encrypted') === '1';
-  const given = encrypted
-    ? sql`(${assetsGivenTo(peer)} or ${assetsGivenEncrypted(peer)})`
-    : assetsGivenTo(peer);
   const variant = typeof wanted === 'string' ? wanted : null;
-  const { rows } = await sql<Row>`select f.size_bytes, f.mime, f.renditions -> ${variant}::text as rendition
-    from files f where f.hash = ${hash} and f.origin_peer_id is null
-      and exists (select from assets a where a.file_hash = f.hash and ${given})`.execute(deps.db);
-  const [file] = rows;
-  if (file === undefined && variant === null && !encrypted) {
+  const given = givenFile(peer, encrypted);
+  const object =
+    (await byOriginal(deps, given, hash, variant)) ??
+    (variant === null ? await byOwnHash(deps, given, hash) : null);
+  if (object === null && variant === null && !encrypted) {
     const track = await trackGivenTo(deps, peer, hash);
     if (track !== null) return sendTrack(deps, track, request, reply);
   }
-  if (file === undefined || (variant !== null && file.rendition === null)) {
-    throw new Rejection('unshared_object', 'these bytes are not shared with this peer');
-  }
-  const object = file.rendition ?? { object: originalKey(hash), type: file.mime, bytes: file.size_bytes };
+  if (object === null) throw new Rejection('unshared_object', 'these bytes are not shared with this peer');
   const offset = encrypted ? offsetIn(parameter('offset'), object.bytes) : 0;
   const headers: Record<string, string | string[] | undefined> = encrypted
     ? // A range of encrypted bytes means nothing to the peer, since each response is encrypted anew.
@@ -118,7 +153,7 @@ export async function sendBytes(
     },
   );
   if (encrypted && 'body' in sent) {
-    const key = bytesKey(deps.secretKey, peer.peerId, hash);
+    const key = bytesKey(deps.secretKey, peer.peerId, object.original);
     return reply
       .header('content-type', 'application/octet-stream')
       .header('content-length', String(encryptedSize(object.bytes - offset)))

@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises';
 import type { SubtitleTrack } from '@vitrine/contract/assets';
 import { sql } from 'kysely';
-import { discard, receive } from '../../assets/receive.ts';
+import { discard, type Received, receive } from '../../assets/receive.ts';
 import type { Deps } from '../../deps.ts';
 import type { JobHandler } from '../../job-table.ts';
 import type { Tx } from '../../platform/database/pool.ts';
@@ -11,10 +11,14 @@ import { storeSubtitles } from '../../subtitles/store.ts';
 import { type Install, readInstall } from '../identity.ts';
 import { getBytes, OutboundError } from '../outbound.ts';
 
+/** Maximum size, larger than any real subtitles. */
+export const MOST_SUBTITLE_BYTES = 20_000_000;
+
 interface Missing {
   lang: string;
   label: string;
   file_hash: string;
+  /** 0 if the peer has not stated it. */
   size_bytes: number;
   source_format: SubtitleTrack['source_format'];
   confidence: number;
@@ -40,19 +44,20 @@ async function isWebVtt(path: string): Promise<boolean> {
 }
 
 /**
- * Downloads subtitles to a file, and returns its path; throws OutboundError when the bytes are not those that were
- * named.
+ * Downloads subtitles to a file, and returns its path and size; throws OutboundError when the bytes are not those that
+ * were named.
  */
-async function download(deps: Deps, install: Install, wanted: Missing): Promise<string> {
+async function download(deps: Deps, install: Install, wanted: Missing): Promise<Received> {
   const { file_hash: hash, size_bytes: size, instance_url: url } = wanted;
   await requireRoom(deps.storage, size);
+  const most = size === 0 ? Math.min(MOST_SUBTITLE_BYTES, deps.config.federation.renditionBytes) : size;
   const received = await receive(
     await getBytes(deps, install, `${url}/assets/${hash}/bytes`),
     deps.storage,
-    size,
+    most,
   );
-  const named = received.hash === hash && received.sizeBytes === size;
-  if (named && (await isWebVtt(received.path))) return received.path;
+  const named = received.hash === hash && (size === 0 || received.sizeBytes === size);
+  if (named && (await isWebVtt(received.path))) return received;
   await discard(received.path);
   throw new OutboundError(
     named ? 'the subtitles are not WebVTT' : 'the peer sends other bytes than it announced',
@@ -67,7 +72,7 @@ export function fetchSubtitlesJob(deps: Deps): JobHandler<'fetch-subtitles'> {
     const { rows } = await missing(deps.db, asset);
     for (const wanted of rows) {
       if (wanted.size_bytes > deps.config.federation.renditionBytes) continue;
-      const path = await download(deps, install, wanted);
+      const { path, sizeBytes } = await download(deps, install, wanted);
       try {
         await deps.storage.stage(path, subtitlesKey(wanted.file_hash));
         await deps.db.transaction().execute(async (tx) => {
@@ -82,7 +87,7 @@ export function fetchSubtitlesJob(deps: Deps): JobHandler<'fetch-subtitles'> {
             prepared: {
               path,
               hash: wanted.file_hash,
-              sizeBytes: wanted.size_bytes,
+              sizeBytes,
               format: wanted.source_format,
               confidence: wanted.confidence,
             },

@@ -6,15 +6,12 @@ import { MAKERS_VERSION } from '../../media/renderable.ts';
 import type { Tx } from '../../platform/database/pool.ts';
 import { registerTags } from '../../tag-register/spelling.ts';
 import { receiveValues } from '../fields/use.ts';
+import { isMirrored, isShown, type MirroredRendition } from '../files/mirrored-renditions.ts';
 import type { AaAsset } from '../protocol/objects.ts';
 import { findMirrored, rememberMirrored } from './objects.ts';
 import { setRecipients } from './recipients.ts';
 import { receiveSubtitles } from './subtitles.ts';
 import { mirrorTeam } from './team.ts';
-
-/** Types of renditions that are mirrored: those that browsers display without executing content. */
-const shownTypes =
-  /^(?:image\/(?:webp|avif|jpeg|png|gif)|video\/(?:mp4|webm|mp2t)|audio\/(?:mp4|mpeg|ogg|webm|wav)|text\/(?:vtt|plain)|application\/(?:vnd\.apple\.mpegurl|json))$/;
 
 const assetTypeOf: Readonly<Record<string, number>> = {
   image: 1,
@@ -38,32 +35,33 @@ interface MirroredFile {
 async function storeFileOf(tx: Tx, peerId: string, asset: AaAsset): Promise<MirroredFile> {
   const { hash, contentType, size } = asset.url;
   const renditions = Object.fromEntries(
-    Object.entries(asset.renditions).filter(([, { url }]) => shownTypes.test(url.contentType)),
+    Object.entries(asset.renditions).filter(
+      ([, { url }]) => url.contentType === null || isShown(url.contentType),
+    ),
   );
   const { rows: known } = await sql<{ key: string }>`select hash as key from files
     where origin_peer_id = ${peerId} and origin_hash = ${hash}`.execute(tx);
   const key = known[0]?.key ?? randomBytes(32).toString('hex');
   await lockFile(tx, key);
-  const { rows } = await sql<MirroredFile>`
+  const { rows } = await sql<{ size_bytes: number; renditions: Record<string, MirroredRendition> }>`
     insert into files (hash, size_bytes, mime, extension, pixel_width, pixel_height, thumbhash, media, makers_version,
       origin_peer_id, origin_hash, origin_renditions, origin_key)
-    values (${key}, ${size}, ${contentType}, ${asset.extension ?? null}, ${asset.width ?? null}, ${asset.height ?? null},
+    values (${key}, ${size ?? 0}, ${contentType}, ${asset.extension ?? null}, ${asset.width ?? null}, ${asset.height ?? null},
       ${asset.thumbhash ?? null}, ${JSON.stringify(asset.media)}::jsonb, ${MAKERS_VERSION}, ${peerId}, ${hash},
       ${JSON.stringify(renditions)}::jsonb,
       ${asset.contentKey === undefined ? null : Buffer.from(asset.contentKey, 'base64url')})
     on conflict (hash) do update set origin_key = coalesce(excluded.origin_key, files.origin_key),
       origin_renditions = excluded.origin_renditions, media = excluded.media,
       pixel_width = excluded.pixel_width, pixel_height = excluded.pixel_height, thumbhash = excluded.thumbhash
-    returning hash as key, not exists (select from jsonb_each(origin_renditions) r
-      where renditions -> r.key ->> 'bytes' is distinct from r.value -> 'url' ->> 'size') as complete`.execute(
-    tx,
-  );
+    returning size_bytes, renditions`.execute(tx);
   const [file] = rows;
   if (file === undefined) throw new Error('the bytes of a mirrored asset were not stored');
-  if (!file.complete) {
-    await enqueue(tx, 'fetch-renditions', { hash: key }, { key: `fetch-renditions:${key}` });
-  }
-  return file;
+  const original = { hash, size: file.size_bytes };
+  const complete = Object.entries(renditions).every(([name, { url }]) =>
+    isMirrored(file.renditions[name], url, original),
+  );
+  if (!complete) await enqueue(tx, 'fetch-renditions', { hash: key }, { key: `fetch-renditions:${key}` });
+  return { key, complete };
 }
 
 /** Enqueues the release of an asset's previous bytes, if they differ from the current ones. */

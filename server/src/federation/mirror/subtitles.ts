@@ -2,10 +2,8 @@ import { canonicalLanguage } from '@vitrine/contract/sidecars';
 import { sql } from 'kysely';
 import { enqueue, enqueueAll } from '../../job-table.ts';
 import type { Tx } from '../../platform/database/pool.ts';
+import { MOST_SUBTITLE_BYTES } from '../files/subtitles.ts';
 import type { AaSubtitle } from '../protocol/objects.ts';
-
-/** Maximum size, larger than any real subtitles. */
-const MOST_BYTES = 20_000_000;
 
 interface OfferedSubtitle {
   lang: string;
@@ -20,12 +18,13 @@ function usableSubtitle({ lang, label, url, source_format, confidence }: AaSubti
   const canonical = canonicalLanguage(lang);
   const usable =
     canonical !== null &&
-    url.contentType === 'text/vtt' &&
-    url.size <= MOST_BYTES &&
+    (url.contentType ?? 'text/vtt') === 'text/vtt' &&
+    (url.size ?? 0) <= MOST_SUBTITLE_BYTES &&
     source_format !== 'pgs' &&
     source_format !== 'vobsub';
   if (!usable) return [];
-  return [{ lang: canonical, label, file_hash: url.hash, size_bytes: url.size, source_format, confidence }];
+  const size_bytes = url.size ?? 0;
+  return [{ lang: canonical, label, file_hash: url.hash, size_bytes, source_format, confidence }];
 }
 
 /**

@@ -106,12 +106,19 @@ export function mainKeyUri(owner: string): string {
   return `${owner}#main-key`;
 }
 
-/** Bytes identified by the hash of their content. Type and size are only hints. */
+/** Bytes identified by the hash of their content. Type and size are null if the address does not state them. */
 export interface CasRef {
   /** SHA-256, in lower-case hex. */
   hash: string;
-  contentType: string;
+  contentType: string | null;
   /** In bytes. */
+  size: number | null;
+}
+
+/** Bytes of ours, whose type and size are known. */
+export interface KnownBytes {
+  hash: string;
+  contentType: string;
   size: number;
 }
 
@@ -124,26 +131,37 @@ export function isMediaType(text: string): boolean {
 }
 
 /** Returns the address of bytes. */
-export function casUri({ hash, contentType, size }: CasRef): string {
+export function casUri({ hash, contentType, size }: KnownBytes): string {
   return `cas://${hash}?content-type=${encodeURIComponent(contentType).replaceAll('%2F', '/')}&size=${size}`;
 }
 
-/** Parses the address of bytes; null if it is malformed. Both parameters are required, in any order. */
-export function parseCasUri(text: string): CasRef | null {
-  const [, hash, query] = /^cas:\/\/([0-9a-f]{64})\?([^#\s]+)$/.exec(text) ?? [];
-  if (hash === undefined || query === undefined || text.length > mostUriCharacters) return null;
-  const given = new Map<string, string>();
-  for (const part of query.split('&')) {
-    const [, name = '', value = ''] = /^(content-type|size)=([^=]+)$/.exec(part) ?? [];
-    if (name === '' || given.has(name)) return null;
-    given.set(name, value);
-  }
-  const size = given.get('size') ?? '';
-  const encoded = given.get('content-type') ?? '';
-  if (!/^(0|[1-9]\d{0,15})$/.test(size) || !Number.isSafeInteger(Number(size))) return null;
+/** Returns the decoded media type of an address; null if it is malformed. */
+function parseContentType(encoded: string): string | null {
   if (/%(?![0-9a-f]{2})/i.test(encoded)) return null;
   const contentType = encoded.replace(/%([0-7][0-9a-f])/gi, (_, hex: string) =>
     String.fromCharCode(Number.parseInt(hex, 16)),
   );
-  return isMediaType(contentType) ? { hash, contentType, size: Number(size) } : null;
+  return isMediaType(contentType) ? contentType : null;
+}
+
+/** Returns the size of an address; null if it is malformed. */
+function parseSize(text: string): number | null {
+  return /^(0|[1-9]\d{0,15})$/.test(text) && Number.isSafeInteger(Number(text)) ? Number(text) : null;
+}
+
+/** Parses the address of bytes; null if it is malformed. Both parameters are optional, in any order (FED-97). */
+export function parseCasUri(text: string): CasRef | null {
+  const [, hash, query] = /^cas:\/\/([0-9a-f]{64})(?:\?([^#\s]+))?$/.exec(text) ?? [];
+  if (hash === undefined || text.length > mostUriCharacters) return null;
+  const given = new Map<string, string>();
+  for (const part of query?.split('&') ?? []) {
+    const [, name = '', value = ''] = /^(content-type|size)=([^=]+)$/.exec(part) ?? [];
+    if (name === '' || given.has(name)) return null;
+    given.set(name, value);
+  }
+  const [encoded, digits] = [given.get('content-type'), given.get('size')];
+  const contentType = encoded === undefined ? null : parseContentType(encoded);
+  const size = digits === undefined ? null : parseSize(digits);
+  if ((encoded !== undefined && contentType === null) || (digits !== undefined && size === null)) return null;
+  return { hash, contentType, size };
 }

@@ -138,7 +138,7 @@ export type AaSubtitle = Omit<Static<typeof Subtitle>, 'url'> & { url: CasRef };
 /** An asset whose bytes are named by their hash. */
 export type AaAsset = Omit<WireAsset, 'url' | 'renditions' | 'subtitles' | 'fields'> & {
   fields?: AaFieldValue[];
-  url: CasRef;
+  url: CasRef & { contentType: string };
   renditions: Record<string, AaRendition>;
   subtitles?: AaSubtitle[];
 };
@@ -237,9 +237,10 @@ function readAsset(asset: WireAsset): AaAsset {
   const langs = (asset.subtitles ?? []).map(({ lang }) => lang.toLowerCase());
   if (new Set(langs).size < langs.length) throw new Rejection('malformed', 'a language has two subtitles');
   const { subtitles, fields, ...rest } = asset;
+  const url = readCas(asset.url);
   return {
     ...rest,
-    url: readCas(asset.url),
+    url: { ...url, contentType: url.contentType ?? asset.mediaType },
     renditions: Object.fromEntries(
       Object.entries(asset.renditions).map(([key, one]) => [key, { ...one, url: readCas(one.url) }]),
     ),

@@ -123,9 +123,22 @@ describe('addresses of bytes', () => {
     expect(parseCasUri(other)).toEqual({ hash, contentType: 'image/svg+xml', size: 0 });
   });
 
+  // FED-97
+  test('may lack the type, the size or both', () => {
+    expect(parseCasUri(`cas://${hash}`)).toEqual({ hash, contentType: null, size: null });
+    expect(parseCasUri(`cas://${hash}?size=7`)).toEqual({ hash, contentType: null, size: 7 });
+    const typed = `cas://${hash}?content-type=image/png`;
+    expect(parseCasUri(typed)).toEqual({ hash, contentType: 'image/png', size: null });
+  });
+
   test.each([
-    `cas://${hash}`,
-    `cas://${hash}?content-type=image/png`,
+    `cas://${hash}?`,
+    `cas://${hash}?content-type=`,
+    `cas://${hash}?size=`,
+    `cas://${hash}?size=-1`,
+    `cas://${hash}?content-type=image`,
+    `cas://${hash}?x=2`,
+    `cas://${hash}#`,
     `cas://${hash.toUpperCase()}?content-type=image/png&size=1`,
     `cas://${hash.slice(1)}?content-type=image/png&size=1`,
     `cas://${hash}?content-type=image/png&size=1&size=2`,
