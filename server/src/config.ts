@@ -51,6 +51,8 @@ export interface Config {
   demo: boolean;
   /** Null: generated on the first start and stored in the library. */
   scrambleKey: string | null;
+  /** The key that seals secrets; null: in the file `secret.key` of the data directory (RUN-41). */
+  secretKey: string | null;
   /** Address of the visual encoder, without a trailing slash; null: no search by picture. */
   encoderUrl: string | null;
   /** The program ffmpeg; `off`: only the npm package's; null: the system's, if there is one. */
@@ -154,6 +156,7 @@ const names = [
   'VITRINE_ADMIN_USERNAME',
   'VITRINE_ADMIN_PASSWORD',
   'VITRINE_SCRAMBLE_KEY',
+  'VITRINE_SECRET_KEY',
   'VITRINE_ENCODER_URL',
   'VITRINE_FFMPEG',
   'VITRINE_LIBREOFFICE',
@@ -198,6 +201,8 @@ const BYTES_FACTOR = 10;
 const MOST_REQUESTS = 1_000_000;
 /** The least number of characters of a passphrase that encrypts backups. */
 export const LEAST_PASSPHRASE = 12;
+/** The least number of characters of the key that seals secrets. */
+const LEAST_SECRET_KEY = 32;
 const MOST_BYTES_REQUESTS = MOST_REQUESTS * BYTES_FACTOR;
 
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
@@ -277,9 +282,9 @@ function proxies(text: string | null): string[] {
 }
 
 /** Returns a secret that nobody can guess: long, and of characters that a header may have. */
-function secretText(name: Name, text: string | null): string | null {
-  if (text === null || /^[!-~]{16,200}$/.test(text)) return text;
-  throw new ConfigError(`${name} must have 16 to 200 letters, digits and signs without blanks`);
+function secretText(name: Name, text: string | null, least: number): string | null {
+  if (text === null || (/^[!-~]{1,200}$/.test(text) && text.length >= least)) return text;
+  throw new ConfigError(`${name} must have ${least} to 200 letters, digits and signs without blanks`);
 }
 
 /** Returns the passphrase of backups; its length is checked at the start, not at the first backup. */
@@ -429,6 +434,7 @@ export function readConfig(
         : { username: administratorName('VITRINE_ADMIN_USERNAME', username), password },
     demo: false,
     scrambleKey: value('VITRINE_SCRAMBLE_KEY'),
+    secretKey: secretText('VITRINE_SECRET_KEY', value('VITRINE_SECRET_KEY'), LEAST_SECRET_KEY),
     encoderUrl: encoderUrl === null ? null : address('VITRINE_ENCODER_URL', encoderUrl),
     ffmpeg: ffmpegProgram('VITRINE_FFMPEG', value('VITRINE_FFMPEG')),
     libreoffice: namedProgram('VITRINE_LIBREOFFICE', 'soffice', value('VITRINE_LIBREOFFICE')),
@@ -461,7 +467,7 @@ export function readConfig(
     maxFileBytes: number('VITRINE_MAX_FILE_BYTES', 20 * 1024 ** 3, 1, Number.MAX_SAFE_INTEGER),
     processes: number('VITRINE_PROCESSES', 1, 1, 64),
     workerPort: value('VITRINE_WORKER_PORT') === null ? null : number('VITRINE_WORKER_PORT', 0, 0, 65_535),
-    metricsToken: secretText('VITRINE_METRICS_TOKEN', value('VITRINE_METRICS_TOKEN')),
+    metricsToken: secretText('VITRINE_METRICS_TOKEN', value('VITRINE_METRICS_TOKEN'), 16),
     jobs: kindsOfJobs(value('VITRINE_JOBS') ?? 'all'),
     drainSeconds: number('VITRINE_DRAIN_SECONDS', 0, 0, 600),
     stopSeconds: number('VITRINE_STOP_SECONDS', 8, 1, 3600),

@@ -150,6 +150,20 @@ export async function startWorking(
 ): Promise<Running> {
   const tracing = await openTracing(config.tracing);
   const database = await openDatabaseOf(config, join);
+  try {
+    return await workOn(database, config, port, tracing);
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+}
+
+async function workOn(
+  database: OpenDatabase,
+  config: Config,
+  port: number | null,
+  tracing: Tracing | null,
+): Promise<Running> {
   const storage = await openLibraryStorage(config);
   const { openDeps } = await loadService();
   const { openWorkerStatus } = await import('./worker-status.ts');
@@ -183,7 +197,6 @@ export async function startWorking(
     };
   } catch (error) {
     await status?.server.close();
-    await database.close();
     throw error;
   }
 }

@@ -18,6 +18,7 @@ import { createAccount, createFirstAdministrator } from './identity/accounts.ts'
 import { type Hashing, openHashing } from './identity/hashing.ts';
 import { openPasswords, type Passwords } from './identity/password.ts';
 import { openIdentityProviders } from './identity/providers/open.ts';
+import { keepSecretKey } from './identity/secret-key.ts';
 import { openWatermarks } from './links/watermarks.ts';
 import { type DecoderOptions, openDecoders } from './media/decoding/decoders.ts';
 import { openMetadataReader } from './media/metadata/reader.ts';
@@ -52,16 +53,16 @@ import { openUploadBytes } from './uploads/bytes.ts';
 import { serveUploadOptions } from './uploads/tus.ts';
 import { openEncoder } from './visual/encoder.ts';
 
-/** Returns a secret of the install, generated on the first start and stored. */
-async function keepSecret(db: Database, key: 'scramble_key' | 'secret_key'): Promise<string> {
+/** Returns the scramble key of a library without a configured one, generated on the first start and stored. */
+async function keepScrambleKey(db: Database): Promise<string> {
   const made = JSON.stringify(randomBytes(32).toString('hex'));
   await db
     .insertInto('settings')
-    .values({ key, value: made })
+    .values({ key: 'scramble_key', value: made })
     .onConflict((conflict) => conflict.doNothing())
     .execute();
-  const kept = await readSetting(db, key);
-  if (typeof kept !== 'string') throw new Error(`the setting ${key} is not a text`);
+  const kept = await readSetting(db, 'scramble_key');
+  if (typeof kept !== 'string') throw new Error('the setting scramble_key is not a text');
   return kept;
 }
 
@@ -74,7 +75,7 @@ async function openInstallPasswords(
   hashing: Hashing,
   configured: string | null,
 ): Promise<Passwords> {
-  if (configured === null) return openPasswords(hashing, await keepSecret(db, 'scramble_key'));
+  if (configured === null) return openPasswords(hashing, await keepScrambleKey(db));
   const kept = await readSetting(db, 'scramble_key');
   return openPasswords(hashing, configured, typeof kept === 'string' && kept !== configured ? [kept] : []);
 }
@@ -103,6 +104,8 @@ export async function openDeps(
     listener = null,
   }: Pick<ServiceOptions, 'hashing' | 'decoding' | 'media'> & { listener?: Listener | null } = {},
 ): Promise<Deps> {
+  // A process with another key must not change anything.
+  const secretKey = await keepSecretKey(db, config);
   await keepNameKeys({ db, log });
   await rememberBucket(db, config.s3);
   const storage = await withFormerBuckets(db, stored, config.s3);
@@ -111,7 +114,6 @@ export async function openDeps(
   const { ffmpeg, libreoffice, ghostscript } = config;
   const decoders = media?.decoders ?? openDecoders({ ffmpeg, libreoffice, ghostscript, ...decoding });
   const previews = await followLadder(db, listener);
-  const secretKey = await keepSecret(db, 'secret_key');
   // Reading never writes, so the key is there before anyone asks.
   await readInstallKey({ db, secretKey });
   const deps: Deps = {

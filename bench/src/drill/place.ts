@@ -134,6 +134,7 @@ export async function openPlace(options: PlaceOptions): Promise<Place> {
     const env = {
       VITRINE_ADMIN_USERNAME: admin.username,
       VITRINE_ADMIN_PASSWORD: admin.password,
+      VITRINE_SECRET_KEY: 'a-key-of-at-least-32-characters-for-the-drill',
       ...(server === undefined
         ? {}
         : { DATABASE_URL: addressOf(server.connection, where === 'database' ? relay : null) }),

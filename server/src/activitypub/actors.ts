@@ -56,11 +56,17 @@ export async function isWithdrawn(db: Database, id: string): Promise<boolean> {
   return rows.length > 0;
 }
 
-/** Creates an actor with new keys and returns its id. */
-export async function createActor(tx: Tx, secretKey: string, userRef: number): Promise<string> {
+/** Generates the keys of an actor: the public one as PEM, and the private one sealed. */
+export async function generateActorKeys(secretKey: string): Promise<{ pem: string; sealed: Buffer }> {
   const { publicKey, privateKey } = await generate('rsa', { modulusLength: 2048 });
   const pem = publicKey.export({ type: 'spki', format: 'pem' }).toString();
   const sealed = seal(secretKey, PURPOSE, privateKey.export({ type: 'pkcs8', format: 'pem' }).toString());
+  return { pem, sealed };
+}
+
+/** Creates an actor with new keys and returns its id. */
+export async function createActor(tx: Tx, secretKey: string, userRef: number): Promise<string> {
+  const { pem, sealed } = await generateActorKeys(secretKey);
   const { rows } = await sql<{
     id: string;
   }>`insert into activitypub_actors (user_ref, public_key, private_key_sealed)

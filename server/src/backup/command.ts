@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { readVersion } from '../admin/build-info.ts';
 import { type Config, ConfigError } from '../config.ts';
+import { readOwnKey } from '../identity/secret-key.ts';
 import { enterEmptyPlace, enterLibrary } from '../library-place.ts';
 import { openLibraryStorage } from '../main.ts';
 import { type OpenDatabase, openDatabase } from '../platform/database/open.ts';
@@ -13,9 +14,12 @@ import { listBackups, type Manifest, readManifest } from './manifest.ts';
 import { openPlace } from './place.ts';
 import { openRepository, type Repository } from './repository.ts';
 import { requireEmpty, requireKnownVersion, restoreBackup } from './restore.ts';
+import { checkKey, type LostSecrets } from './restore-key.ts';
 import { type Damage, findBackup, verify } from './verify.ts';
 
 const PROGRESS_EVERY_MS = 2000;
+/** How many names of one kind are printed. */
+const NAMED = 20;
 
 type Print = (line: string) => void;
 
@@ -84,6 +88,38 @@ function printRemarks({ lost, hasOwnScrambleKey }: Manifest, print: Print): void
     print('Passwords need the VITRINE_SCRAMBLE_KEY of this library; keep it with the backup.');
 }
 
+/** Prints that a backup does not contain the secret key. */
+function printKeyRemark({ secretKey }: Manifest, print: Print): void {
+  if (secretKey !== null) return;
+  print(
+    'The secret key (secret.key or VITRINE_SECRET_KEY) is not in the backup: keep a copy elsewhere. Without it, second factors, the mail server and connections to other libraries have to be set up again.',
+  );
+}
+
+/** Lists names, up to a number that an operator reads. */
+function named(names: readonly string[]): string {
+  const more = names.length - NAMED;
+  return names.slice(0, NAMED).join(', ') + (more > 0 ? ` and ${more} more` : '');
+}
+
+/** Prints which secrets have to be entered again, and what the library does until then (RUN-42). */
+function printLost({ accounts, hadMail, peers, actors }: LostSecrets, print: Print): void {
+  print(
+    'The secret key of the library in the backup is missing. These secrets are lost, unless you restore again with it as VITRINE_SECRET_KEY:',
+  );
+  if (accounts.length > 0)
+    print(
+      `  second factors of ${named(accounts)}: removed; they sign in with the password alone until they set up another`,
+    );
+  if (hadMail) print('  the mail server and its password: removed; enter them again to send mail');
+  if (peers.length > 0)
+    print(
+      `  the key of this library and the keys of its people: replaced; the connections to ${named(peers)} are off. Remove them on both sides and connect again`,
+    );
+  if (actors > 0) print(`  the keys of ${actors} people who are followed with ActivityPub: replaced`);
+  if (accounts.length + peers.length + actors === 0 && !hadMail) print('  none');
+}
+
 /** Prints which older files were read again; damaged ones have been copied again, unless they are among the lost. */
 function printRecheck({ files, bytes, damaged }: Recheck, print: Print): void {
   if (files === 0) return;
@@ -105,7 +141,14 @@ async function backUp(config: Config, args: string[], print: Print): Promise<num
       database.pool,
       await openLibraryStorage(config),
       target,
-      { version: readVersion(), passphrase, keep, now: new Date(), progress: reporting('copied', null) },
+      {
+        version: readVersion(),
+        passphrase,
+        secretKey: (await readOwnKey(config))?.key ?? null,
+        keep,
+        now: new Date(),
+        progress: reporting('copied', null),
+      },
     );
     const { id, tables, files, lost } = manifest;
     const rows = tables.reduce((sum, table) => sum + table.rows, 0);
@@ -115,6 +158,7 @@ async function backUp(config: Config, args: string[], print: Print): Promise<num
     if (removed.length > 0) print(`removed: ${removed.join(', ')}`);
     printRecheck(rechecked, print);
     printRemarks(manifest, print);
+    printKeyRemark(manifest, print);
     if (!isRecorded)
       print('The database could not store the time of this backup, which metrics and doctor show.');
     if (lost.count > 0)
@@ -171,6 +215,7 @@ async function verifyOne(config: Config, args: string[], print: Print): Promise<
   }
   print(`backup ${id} is complete: ${files.count} files of ${size(files.bytes)}`);
   printRemarks(manifest, print);
+  printKeyRemark(manifest, print);
   return 0;
 }
 
@@ -231,6 +276,7 @@ export async function restoreCommand(config: Config, args: string[], print: Prin
   const repository = await openRepository(await openPlace(config, directory, false), passphrase);
   const manifest = await findBackup(repository, values.at ?? null);
   requireKnownVersion(manifest);
+  await checkKey(manifest, own);
   await requireEmptyTarget(own);
   const skipped = await chooseSkipped(repository, manifest, values['skip-damaged'] === true, print);
   if (skipped === null) return 1;
@@ -238,8 +284,10 @@ export async function restoreCommand(config: Config, args: string[], print: Prin
   try {
     const storage = await openLibraryStorage(own);
     const progress = reporting('restored', manifest.files.count);
-    await restoreBackup(database.pool, storage, repository, manifest, { skipped, progress });
+    const options = { skipped, progress, place: own };
+    const lost = await restoreBackup(database.pool, storage, repository, manifest, options);
     print(`restored backup ${manifest.id} of ${manifest.takenAt} to ${own.dataDir}; everyone signs in again`);
+    if (lost !== null) printLost(lost, print);
     printRemarks(manifest, print);
     for (const key of skipped) print(`MISSING  ${key}: damaged in the backup`);
     if (skipped.size === 0) return 0;

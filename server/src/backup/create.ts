@@ -2,10 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type pg from 'pg';
+import { describeKey, isKeyOf, type KeyRecord } from '../identity/secret-key.ts';
 import { allowRemoval, forbidRemoval } from '../platform/storage/removal.ts';
 import type { Storage } from '../platform/storage/storage.ts';
 import { type CopyProgress, copyFiles, type Recheck } from './copy-files.ts';
-import { dump, readLibraryId, requireLibrary } from './dump.ts';
+import { dump, readStoredKey, requireLibrary } from './dump.ts';
 import { listBackups, type Manifest, readManifest, writeManifest } from './manifest.ts';
 import { prune } from './prune.ts';
 import { prepareRepository, type Repository } from './repository.ts';
@@ -16,6 +17,8 @@ export interface BackupOptions {
   version: string;
   /** Null if backups are not encrypted. */
   passphrase: string | null;
+  /** The key that seals secrets, which encrypted backups contain; null if it is not known. */
+  secretKey: string | null;
   /** The number of complete backups to keep; null for all. */
   keep: number | null;
   now: Date;
@@ -58,11 +61,21 @@ async function recordBackup(client: pg.ClientBase, { takenAt, lost }: Manifest):
     );
 }
 
+/** Returns the secret key for the manifest of an encrypted backup (RUN-42). */
+function keyToStore(
+  stored: string | KeyRecord | null,
+  { passphrase, secretKey }: Pick<BackupOptions, 'passphrase' | 'secretKey'>,
+): string | null {
+  if (passphrase === null || stored === null) return null;
+  if (typeof stored === 'string') return stored;
+  return secretKey !== null && isKeyOf(secretKey, stored) ? secretKey : null;
+}
+
 async function backUp(
   client: pg.ClientBase,
   storage: Storage,
   repository: Repository,
-  { version, keep, now, progress }: BackupOptions,
+  { version, keep, now, progress, passphrase, secretKey }: BackupOptions,
 ): Promise<BackupReport> {
   const { complete, incomplete } = await listBackups(repository);
   for (const id of incomplete) {
@@ -83,7 +96,8 @@ async function backUp(
     // Its connection holds the lock that kept these files; fails if it was lost meanwhile.
     await client.query('select 1');
     await repository.target.sync();
-    const manifest: Manifest = { id, version, ...rows, ...files };
+    const key = keyToStore(await readStoredKey(client), { passphrase, secretKey });
+    const manifest: Manifest = { id, version, ...rows, ...files, secretKey: key };
     await writeManifest(repository, manifest);
     await repository.target.sync();
     const surplus = keep === null ? [] : [...complete, id].slice(0, -keep);
@@ -109,7 +123,9 @@ export async function createBackup(
   const client = await pool.connect();
   try {
     await requireLibrary(client);
-    const repository = await prepareRepository(target, await readLibraryId(client), options.passphrase);
+    const stored = await readStoredKey(client);
+    const library = typeof stored === 'string' ? describeKey(stored).library : (stored?.library ?? null);
+    const repository = await prepareRepository(target, library, options.passphrase);
     if (!(await forbidRemoval(client))) throw new BackupError('another backup of this library is running');
     try {
       return await backUp(client, storage, repository, options);

@@ -1,8 +1,8 @@
-import { createHmac } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import type pg from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
+import { describeKey, type KeyRecord, parseStored } from '../identity/secret-key.ts';
 import { isRestoring, MIGRATION_LOCK } from '../platform/database/migrate.ts';
 import { type BackupTable, type Manifest, partName, writeCompressed } from './manifest.ts';
 import type { Repository } from './repository.ts';
@@ -73,14 +73,21 @@ export type Dump = Pick<
   'takenAt' | 'postgres' | 'migrations' | 'tables' | 'sequences' | 'jobs' | 'hasOwnScrambleKey'
 >;
 
-/** Returns an identifier of this library that does not reveal its secret; null before its first start. */
-export async function readLibraryId(client: pg.ClientBase): Promise<string | null> {
+/** Returns what the database stores about the secret key: the key itself in a library of an earlier version. */
+export async function readStoredKey(client: pg.ClientBase): Promise<string | KeyRecord | null> {
   const { rows } = await client.query<{ value: unknown }>(
     "select value from settings where key = 'secret_key'",
   );
-  const secret = rows[0]?.value;
-  if (typeof secret !== 'string') return null;
-  return createHmac('sha256', secret).update('vitrine backup library').digest('hex').slice(0, 32);
+  return parseStored(rows[0]?.value ?? null);
+}
+
+/** The expression for a column; no backup has the secret key among its rows (RUN-42). */
+async function columnsOf(client: pg.ClientBase, { name, columns }: TableColumns, extent: Extent) {
+  const stored = name === 'settings' && extent === 'kept' ? await readStoredKey(client) : null;
+  if (typeof stored !== 'string') return columns.join(', ');
+  const record = JSON.stringify(describeKey(stored));
+  const value = `case when key = 'secret_key' then '${record}'::jsonb else value end`;
+  return columns.map((column) => (column === 'value' ? value : column)).join(', ');
 }
 
 /** Throws BackupError if the database is not a library, or its restore did not finish. */
@@ -131,8 +138,9 @@ async function dumpSnapshot(
   const { rows: applied } = await client.query<{ name: string }>('select name from migrations order by name');
   const tables: BackupTable[] = [];
   const found = await readTables(client);
-  for (const { name, columns } of found) {
-    const statement = `select ${columns.join(', ')} from ${name} ${extent === 'kept' ? (kept[name] ?? '') : ''}`;
+  for (const table of found) {
+    const { name, columns } = table;
+    const statement = `select ${await columnsOf(client, table, extent)} from ${name} ${extent === 'kept' ? (kept[name] ?? '') : ''}`;
     const copied = await copyOut(client, repository, partName(id, `tables/${name}`), statement);
     tables.push({ name, columns, ...copied });
   }

@@ -45,6 +45,8 @@ const Manifest = Type.Object({
   resized: Type.Array(Type.Object({ key: Type.String(), bytes: Type.Integer() })),
   /** Whether passwords need a VITRINE_SCRAMBLE_KEY, which the backup does not contain. */
   hasOwnScrambleKey: Type.Boolean(),
+  /** In encrypted backups, the key that seals secrets; null: it is not in the backup. Absent: it is among the rows. */
+  secretKey: Type.Optional(Type.Union([Type.String(), Type.Null()])),
 });
 /** The manifest of a backup. It is written last: a backup without it is incomplete. */
 export type Manifest = Static<typeof Manifest>;

@@ -4,6 +4,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type pg from 'pg';
+import type { KeyPlace } from '../identity/secret-key.ts';
 import {
   beginRestoring,
   createJobQueue,
@@ -18,6 +19,7 @@ import { type CopyProgress, inOrder, readFileOf } from './copy-files.ts';
 import { load } from './load.ts';
 import { type BackupFile, type Manifest, readFiles } from './manifest.ts';
 import type { Repository } from './repository.ts';
+import { checkKey, type LostSecrets, restoreKey } from './restore-key.ts';
 import { BackupError } from './target.ts';
 
 /** Throws BackupError when this version cannot read the backup. */
@@ -70,6 +72,8 @@ async function restoreFile(repository: Repository, storage: Storage, file: Backu
 }
 
 export interface RestoreOptions {
+  /** Where the library keeps its secret key. */
+  place: KeyPlace;
   /** Keys of damaged files, which are left out. */
   skipped: ReadonlySet<string>;
   progress(done: CopyProgress): void;
@@ -79,7 +83,7 @@ async function restoreFiles(
   repository: Repository,
   storage: Storage,
   manifest: Manifest,
-  { skipped, progress }: RestoreOptions,
+  { skipped, progress }: Pick<RestoreOptions, 'skipped' | 'progress'>,
 ): Promise<void> {
   const done: CopyProgress = { files: 0, bytes: 0 };
   const restored = inOrder(readFiles(repository, manifest), async (file) => {
@@ -109,13 +113,20 @@ async function endPast(client: pg.ClientBase): Promise<void> {
     where t.id = j.task_id and t.identifier in ('mail-notification', 'mail-digest')`);
 }
 
-async function restoreRows(client: pg.ClientBase, repository: Repository, manifest: Manifest): Promise<void> {
+async function restoreRows(
+  client: pg.ClientBase,
+  repository: Repository,
+  manifest: Manifest,
+  place: KeyPlace,
+): Promise<LostSecrets | null> {
   await client.query('begin');
   try {
     await load(client, repository, manifest);
     await endPast(client);
+    const lost = await restoreKey(client, manifest, place);
     await endRestoring(client);
     await client.query('commit');
+    return lost;
   } catch (error) {
     await client.query('rollback').catch(() => {});
     throw error;
@@ -125,23 +136,26 @@ async function restoreRows(client: pg.ClientBase, repository: Repository, manife
 /**
  * Restores a backup, which must have been verified, into an empty library, and migrates it to this version. The rows
  * appear in one transaction after all files; until then the service refuses to start on the library, and a restore can
- * begin again. Throws BackupError when the library is not empty, its disk is full, or the backup is damaged or newer.
+ * begin again. Returns the secrets that were removed because their key is lost; null: none. Throws BackupError when the
+ * library is not empty, its disk is full, or the backup is damaged, newer or of a library with another key.
  */
 export async function restoreBackup(
   pool: pg.Pool,
   storage: Storage,
   repository: Repository,
   manifest: Manifest,
-  options: RestoreOptions,
-): Promise<void> {
+  { place, ...options }: RestoreOptions,
+): Promise<LostSecrets | null> {
   requireKnownVersion(manifest);
+  await checkKey(manifest, place);
   const client = await pool.connect();
+  let lost: LostSecrets | null;
   try {
     await requireEmpty(client, storage);
     await beginRestoring(client);
     await restoreFiles(repository, storage, manifest, options);
     await createJobQueue(pool);
-    await restoreRows(client, repository, manifest);
+    lost = await restoreRows(client, repository, manifest, place);
   } catch (error) {
     if (!isOutOfRoom(error)) throw error;
     throw new BackupError('the disk of the library is full; make room and restore again', { cause: error });
@@ -150,6 +164,7 @@ export async function restoreBackup(
   }
   await migrate(pool);
   await analyze(pool);
+  return lost;
 }
 
 /** Gathers statistics, without which the first queries would be slow. */

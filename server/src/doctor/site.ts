@@ -1,6 +1,8 @@
+import { stat } from 'node:fs/promises';
 import { sql } from 'kysely';
 import { administers } from '../access/accounts.ts';
 import { readablePosts } from '../access/posts.ts';
+import { isDirectoryTransient, isKeyOf, keyFile, parseStored, readOwnKey } from '../identity/secret-key.ts';
 import { readSetting, readSwitches } from '../settings.ts';
 import { type Examination, type Finding, passed, problem, several, warning } from './check.ts';
 
@@ -51,22 +53,49 @@ const publicMode: Examination = {
   },
 };
 
-const keys: Examination = {
+const scrambleKey: Examination = {
   code: 'scramble_key',
-  title: 'Keys',
+  title: 'Scramble key',
   async look({ db, config }) {
     const hasStoredKey = typeof (await readSetting(db, 'scramble_key')) === 'string';
-    const hasSecretKey = typeof (await readSetting(db, 'secret_key')) === 'string';
     const remedy =
       'Restore the settings table from a backup, or set VITRINE_SCRAMBLE_KEY to the previous key.';
     if (config.scrambleKey === null && !hasStoredKey)
       return problem('the scramble key is missing: passwords cannot be verified', remedy);
-    if (!hasSecretKey) return problem('the secret key is missing: second factors cannot be verified', remedy);
     return passed(
       config.scrambleKey === null
         ? 'stored in the database and included in its backups'
         : 'the scramble key is VITRINE_SCRAMBLE_KEY; keep it with your backups',
     );
+  },
+};
+
+const BROKEN = 'second factors, stored passwords and keys of federation cannot be read';
+
+/** RUN-41: the key exists outside the database, is private, and is the one that sealed the rows. */
+const secretKey: Examination = {
+  code: 'secret_key',
+  title: 'Secret key',
+  async look({ db, config }) {
+    const stored = parseStored(await readSetting(db, 'secret_key'));
+    const own = await readOwnKey(config);
+    const file = keyFile(config.dataDir);
+    if (typeof stored === 'string') {
+      return warning(
+        'still in the database, beside the secrets that it seals',
+        isDirectoryTransient(config)
+          ? 'Set VITRINE_SECRET_KEY to the value of the setting secret_key, and restart; see docs/operations.md.'
+          : `Restart Vitrine, which moves it to ${file}.`,
+      );
+    }
+    const remedy = `Copy secret.key from another process of this library to ${file}, or set VITRINE_SECRET_KEY to its content.`;
+    if (own === null || stored === null) return problem(`there is no ${file}: ${BROKEN}`, remedy);
+    if (!isKeyOf(own.key, stored))
+      return problem(`${own.source} is not the key of this library: ${BROKEN}`, remedy);
+    const found = await stat(file).catch(() => null);
+    if (found !== null && (found.mode & 0o077) !== 0)
+      return problem(`other users of this machine may read ${file}`, `chmod 600 ${file}`);
+    return passed(`${own.source}; keep a copy, because only encrypted backups contain it`);
   },
 };
 
@@ -119,4 +148,12 @@ const mail: Examination = {
   },
 };
 
-export const siteExaminations = [publicAddress, publicMode, mail, keys, secondFactors, rateLimits];
+export const siteExaminations = [
+  publicAddress,
+  publicMode,
+  mail,
+  scrambleKey,
+  secretKey,
+  secondFactors,
+  rateLimits,
+];

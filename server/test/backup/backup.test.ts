@@ -180,7 +180,8 @@ test('a restore is refused for a library with anything in it, and for a backup t
   await backUp(library, directory);
   const repository = await openBackups(directory);
   const before = await rowsOf(library.database.pool);
-  const own = { pool: library.database.pool, storage: library.deps.storage };
+  const { dataDir } = library.config;
+  const own = { pool: library.database.pool, storage: library.deps.storage, dataDir };
   await expect(restoreLatest(repository, own)).rejects.toThrow(/this library is not empty/);
   expect(await rowsOf(library.database.pool)).toEqual(before);
   const machine = await newMachine();
@@ -302,7 +303,8 @@ describe('a kill', () => {
     const partly = { ...library, database: machine.database };
     await expect(backUp(partly, await scratchDirectory())).rejects.toThrow(/only partly restored/);
 
-    const config = { ...library.config, databaseUrl: env.DATABASE_URL, dataDir };
+    const { secretKey } = library.deps;
+    const config = { ...library.config, databaseUrl: env.DATABASE_URL, dataDir, secretKey };
     expect(await restoreCommand(config, [directory], () => {})).toBe(0);
     expect(await rowsOf(machine.pool)).toEqual(await rowsOf(library.database.pool));
     const stored = Object.keys(await filesOf(library.deps.storage));
@@ -479,7 +481,7 @@ test('a backup of a library in use is one snapshot, with files that are purged m
   });
 
   const machine = await newMachine();
-  await restoreLatest(await openBackups(directory), machine);
+  await restoreLatest(await openBackups(directory), machine, library.deps.secretKey);
   expect(await rowsOf(machine.pool)).toEqual(seen);
   expect(await rowsOf(library.database.pool)).not.toEqual(seen);
   const stored = new Set(Object.keys(await filesOf(machine.storage)));

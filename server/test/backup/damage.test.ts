@@ -38,7 +38,8 @@ const pathIn = (directory: string, hash: string | null) => join(directory, fileN
 async function emptyTarget() {
   const machine = await newMachine();
   const databaseUrl = urlOf(settingsOfMachine(machine));
-  return { machine, own: { ...config, databaseUrl, dataDir: await scratchDirectory() } };
+  const { secretKey } = library.deps;
+  return { machine, own: { ...config, databaseUrl, dataDir: await scratchDirectory(), secretKey } };
 }
 
 // RUN-32

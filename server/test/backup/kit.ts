@@ -9,6 +9,7 @@ import { type BackupOptions, createBackup } from '../../src/backup/create.ts';
 import { openDirectory } from '../../src/backup/directory.ts';
 import { openRepository, type Repository } from '../../src/backup/repository.ts';
 import { restoreBackup } from '../../src/backup/restore.ts';
+import type { LostSecrets } from '../../src/backup/restore-key.ts';
 import type { BackupTarget } from '../../src/backup/target.ts';
 import { findBackup, verify } from '../../src/backup/verify.ts';
 import { openPool } from '../../src/platform/database/pool.ts';
@@ -47,8 +48,9 @@ export async function newMachine() {
     await database.close();
     await administer(`drop database if exists ${name} with (force)`);
   });
-  const storage = await openDiskStorage(join(await scratchDirectory(), 'library'), 0);
-  return { pool: database.pool, database, storage, name };
+  const dataDir = await scratchDirectory();
+  const storage = await openDiskStorage(join(dataDir, 'library'), 0);
+  return { pool: database.pool, database, storage, name, dataDir };
 }
 
 /** Backs a library up into a directory, or another place. */
@@ -61,6 +63,7 @@ export async function backUp(
   return createBackup(library.database.pool, library.deps.storage, target, {
     version: '1.0.0',
     passphrase: null,
+    secretKey: library.deps.secretKey,
     keep: null,
     now: new Date(),
     progress: () => {},
@@ -83,10 +86,12 @@ export async function damagesOf(repository: Repository): Promise<string[]> {
 
 export async function restoreLatest(
   repository: Repository,
-  machine: { pool: pg.Pool; storage: Storage },
-): Promise<void> {
+  machine: { pool: pg.Pool; storage: Storage; dataDir: string },
+  secretKey: string | null = null,
+): Promise<LostSecrets | null> {
   const manifest = await findBackup(repository, null);
-  await restoreBackup(machine.pool, machine.storage, repository, manifest, {
+  return restoreBackup(machine.pool, machine.storage, repository, manifest, {
+    place: { dataDir: machine.dataDir, secretKey, databaseUrl: null, s3: null },
     skipped: new Set(),
     progress: () => {},
   });

@@ -119,6 +119,7 @@ test('a start logs the loss of its replica as JSON', async () => {
   const port = await freePort();
   const service = await startProcess(dataDir, {
     DATABASE_URL: library.databaseUrl,
+    VITRINE_SECRET_KEY: library.deps.secretKey,
     VITRINE_DATABASE_REPLICA_URL: `postgres://nobody@127.0.0.1:${port}/vitrine`,
   });
   try {

@@ -140,6 +140,7 @@ describe('a library with problems', () => {
     workers: 'problem',
     public_address: 'warning',
     scramble_key: 'ok',
+    secret_key: 'ok',
     mail: 'warning',
     rate_limits: 'warning',
     node: 'ok',
@@ -240,11 +241,10 @@ describe('a library with problems', () => {
       jobs_waiting: 'warning',
       workers: 'ok',
       public_address: 'ok',
-      scramble_key: 'problem',
+      secret_key: 'problem',
       mail: 'warning',
     });
     expect(detail.migrations).toContain('0006_');
-    expect((await askWith('scramble_key', { scrambleKey: 'from the environment' })).status).toBe('problem');
     const baseUrl = 'http://environment.example';
     expect((await askWith('public_address', { baseUrl })).status).toBe('problem');
 

@@ -141,6 +141,12 @@ describe('settings', () => {
     ['postgresUid', 65_521, { VITRINE_POSTGRES_UID: '70000' }, 70_000],
     ['admin', null, rootSettings, { username: 'root', password: rootPassword }],
     ['scrambleKey', null, { VITRINE_SCRAMBLE_KEY: 'secret' }, 'secret'],
+    [
+      'secretKey',
+      null,
+      { VITRINE_SECRET_KEY: 'a key of exactly 32 characters..'.replaceAll(' ', '-') },
+      'a-key-of-exactly-32-characters..',
+    ],
     ['encoderUrl', null, { VITRINE_ENCODER_URL: 'http://encoder:8421/' }, 'http://encoder:8421'],
     ['ffmpeg', null, { VITRINE_FFMPEG: 'off' }, 'off'],
     ['libreoffice', null, { VITRINE_LIBREOFFICE: 'off' }, 'off'],

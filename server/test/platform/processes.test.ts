@@ -15,9 +15,12 @@ import { bin, isAlive, type ServiceProcess, startProcess } from '../support/proc
 import { base } from './clusters.ts';
 
 const env = { ...rootSettings, VITRINE_PROCESSES: '2', VITRINE_METRICS_TOKEN: 'a-token-for-prometheus' };
-/** The database of the tests that are not about the embedded one. */
+/** The database of the tests that are not about the embedded one; each test has its own data directory. */
 const clone = await cloneTemplate();
-const database = { DATABASE_URL: clone.url };
+const database = {
+  DATABASE_URL: clone.url,
+  VITRINE_SECRET_KEY: 'a-key-for-all-processes-of-these-tests',
+};
 afterAll(() => clone.drop());
 
 let dataDir: string;
@@ -137,7 +140,12 @@ test('jobs run where VITRINE_JOBS assigns them, and no process outlives the one 
 // RUN-29
 test('a worker serves its health and metrics on VITRINE_WORKER_PORT, and nothing else', async () => {
   const { VITRINE_METRICS_TOKEN } = env;
-  const settings = { ...database, VITRINE_DATA: dataDir, VITRINE_METRICS_TOKEN, VITRINE_WORKER_PORT: '0' };
+  const settings = {
+    ...database,
+    VITRINE_DATA: dataDir,
+    VITRINE_METRICS_TOKEN,
+    VITRINE_WORKER_PORT: '0',
+  };
   const config = readConfig({ ...settings, VITRINE_LOG_LEVEL: 'silent' }, dataDir);
   const { url, deps, stop } = await startWorking(config, { join: true, port: config.workerPort });
   try {
@@ -175,4 +183,32 @@ test('the start reports an occupied port in one line', async () => {
   const failed = await start({ ...database, VITRINE_PORT: String(port) }).catch(String);
   occupant.close();
   expect(failed).toBe(`Error: ended with 1: port ${port} is in use; set VITRINE_PORT to another`);
+});
+
+// RUN-41
+test('processes and workers with another secret key than the library do not start, and say what to set', async () => {
+  await start(database);
+  const elsewhere = { ...database, VITRINE_SECRET_KEY: 'another-key-of-at-least-32-characters' };
+  const line = /VITRINE_SECRET_KEY is not the key of this library; copy secret\.key from another process/;
+  for (const processes of ['1', '2']) {
+    const failed = await startProcess(dataDir, { ...elsewhere, VITRINE_PROCESSES: processes }).catch(String);
+    expect(failed).toMatch(/ended with 1: [^\n]*$/);
+    expect(failed).toMatch(line);
+  }
+  const config = readConfig({ ...elsewhere, VITRINE_DATA: dataDir, VITRINE_LOG_LEVEL: 'silent' }, dataDir);
+  await expect(startWorking(config, { join: true, port: null })).rejects.toThrow(line);
+});
+
+// RUN-41
+test('a start that is refused for its key leaves no PostgreSQL behind, and the next one has the key of the file', async () => {
+  const first = await startProcess(dataDir, env);
+  started.push(first);
+  first.child.kill('SIGTERM');
+  await first.exited;
+  const other = { ...env, VITRINE_SECRET_KEY: 'another-key-of-at-least-32-characters' };
+  await expect(startProcess(dataDir, other)).rejects.toThrow(/is not the key of this library/);
+  await expect.poll(() => readdir(join(dataDir, 'postgres'))).not.toContain('postmaster.pid');
+  const again = await startProcess(dataDir, env);
+  started.push(again);
+  await signInAt(again.address);
 });

@@ -271,7 +271,13 @@ test.each([
 // STORAGE-2
 test('a process that is killed between storing a file and its commit leaves an orphan that the next upload uses', async () => {
   // Without jobs, because they would also wait for the locked table.
-  const own = { DATABASE_URL: library.databaseUrl, VITRINE_LOG_LEVEL: 'debug', VITRINE_JOBS: 'none' };
+  const { secretKey } = library.deps;
+  const own = {
+    DATABASE_URL: library.databaseUrl,
+    VITRINE_SECRET_KEY: secretKey,
+    VITRINE_LOG_LEVEL: 'debug',
+    VITRINE_JOBS: 'none',
+  };
   const running = await startProcess(ownDir, { ...bucket.env, ...own });
   const blocker = new pg.Client({ connectionString: library.databaseUrl });
   await blocker.connect();
