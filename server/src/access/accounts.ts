@@ -2,6 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import { refuse } from '../platform/http/refuse.ts';
 import { holds, type SignedIn } from './caller.ts';
 import type { Capabilities } from './capabilities.ts';
+import { unexpired } from './live.ts';
 
 /** Administrators cannot change accounts that have more rights than their own. */
 
@@ -51,7 +52,7 @@ const hasAdministeringRole: RawBuilder<boolean> = sql`u.role_id in (
  */
 export const isAdministrator: RawBuilder<boolean> = sql`(${hasAdministeringRole}
   or exists (select from user_capability_grants g where g.user_ref = u.ref
-    and g.capability = 'system.admin' and g.team_id is null and (g.expires_at is null or g.expires_at > now())))`;
+    and g.capability = 'system.admin' and g.team_id is null and ${unexpired('g')}))`;
 
 /**
  * Active accounts `users u` that hold `system.admin` permanently: by role or a grant without expiry, and not revoked.
@@ -62,4 +63,4 @@ export const administers: RawBuilder<boolean> = sql`(u.status = 'active'
       and g.capability = 'system.admin' and g.team_id is null and g.expires_at is null))
   and not exists (select from user_capability_revokes r where r.user_ref = u.ref
     and r.capability = 'system.admin' and r.team_id is null
-    and (r.expires_at is null or r.expires_at > now())))`;
+    and ${unexpired('r')}))`;

@@ -1,7 +1,7 @@
 import type { Capability } from '@vitrine/contract/capabilities';
 import { type RawBuilder, sql } from 'kysely';
 import { type Caller, holds, type SignedIn, teamsWith } from './caller.ts';
-import { lasting, live } from './live.ts';
+import { lasting, live, unexpired } from './live.ts';
 import { listedPosts, publishedPost } from './posts.ts';
 
 /**
@@ -49,7 +49,7 @@ function ofOwnTeam(callerRef: number): Predicate {
 /** The asset is shared with the caller, until the share expires (ASSET-9). */
 function sharedWith(callerRef: number): Predicate {
   return sql`exists (select from asset_shares s where s.asset_id = a.id and s.user_ref = ${callerRef}
-    and (s.expires_at is null or s.expires_at > now()))`;
+    and ${unexpired('s')})`;
 }
 
 /**
@@ -70,7 +70,7 @@ function readThroughPost(caller: SignedIn): Predicate {
 /** A mirrored asset that some share of its peer still covers, although others have expired. */
 const stillCovered: Predicate = sql`(exists (
     select from post_members m join posts p on p.id = m.post_id where m.asset_id = a.id and ${publishedPost})
-  or exists (select from asset_shares s where s.asset_id = a.id and (s.expires_at is null or s.expires_at > now())))`;
+  or exists (select from asset_shares s where s.asset_id = a.id and ${unexpired('s')}))`;
 
 /** The read rule: which rows the caller is given at all (ASSET-1). Failing it is a 404. */
 export function readableAssets(caller: Caller): Predicate {

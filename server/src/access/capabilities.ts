@@ -1,6 +1,7 @@
 import type { Capability } from '@vitrine/contract/capabilities';
 import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../platform/database/pool.ts';
+import { unexpired } from './live.ts';
 
 /** An account's capabilities. */
 export interface Capabilities {
@@ -126,20 +127,18 @@ export function accountHolds(
   capability: Capability,
   teamId: RawBuilder<unknown>,
 ): RawBuilder<boolean> {
-  const lasts = (alias: string) =>
-    sql`(${sql.ref(`${alias}.expires_at`)} is null or ${sql.ref(`${alias}.expires_at`)} > now())`;
   return sql`exists (select from users h cross join unnest(${[capability, 'system.admin']}::text[]) as code (name)
     where h.ref = ${userRef} and h.status = 'active'
       and not exists (select from user_capability_revokes r
-        where r.user_ref = h.ref and r.capability = code.name and r.team_id is null and ${lasts('r')})
+        where r.user_ref = h.ref and r.capability = code.name and r.team_id is null and ${unexpired('r')})
       and (h.role_id in (with recursive carrying (role_id) as (
             select role_id from role_capabilities where capability = code.name
             union select r.id from roles r join carrying y on r.parent_id = y.role_id) select role_id from carrying)
         or exists (select from user_capability_grants g where g.user_ref = h.ref and g.capability = code.name
-          and ${lasts('g')} and (g.team_id is null or (code.name = ${capability}
+          and ${unexpired('g')} and (g.team_id is null or (code.name = ${capability}
             and g.team_id in (select ancestor_id from team_closure where descendant_id = ${teamId})
             and not exists (select from user_capability_revokes r where r.user_ref = h.ref
-              and r.capability = code.name and ${lasts('r')}
+              and r.capability = code.name and ${unexpired('r')}
               and r.team_id in (select ancestor_id from team_closure where descendant_id = ${teamId})))))))`;
 }
 

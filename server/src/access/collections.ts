@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import { feedPosts } from './assets.ts';
 import { type Caller, holds } from './caller.ts';
-import { lasting, live } from './live.ts';
+import { lasting, live, unexpired } from './live.ts';
 import { readablePosts } from './posts.ts';
 
 /**
@@ -12,14 +12,14 @@ type Predicate = RawBuilder<boolean>;
 
 /** COLLECTION-1: collections that their visibility opens to the caller, until they expire. */
 function opened(caller: Caller): Predicate {
-  const lasts = sql`(c.expires_at is null or c.expires_at > now())`;
+  const lasts = unexpired('c');
   if (caller.kind === 'anonymous') return sql`(c.visibility = 'public' and ${lasts})`;
   return sql`((c.visibility in ('public', 'org-only')
     or (c.visibility = 'followers' and exists (
       select from user_follows f where f.follower_user_ref = ${caller.ref} and f.followed_user_ref = c.owner_user_ref))
     or (c.visibility = 'explicit-share' and exists (
       select from collection_shares s where s.collection_id = c.id and s.user_ref = ${caller.ref}
-        and (s.expires_at is null or s.expires_at > now())))) and ${lasts})`;
+        and ${unexpired('s')}))) and ${lasts})`;
 }
 
 /** Collections that `GET /collections/{id}` and every list return to this caller. */

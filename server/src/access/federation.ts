@@ -1,9 +1,8 @@
 import { type RawBuilder, sql } from 'kysely';
-import { editableAssets, intact } from './assets.ts';
-import type { SignedIn } from './caller.ts';
+import { intact } from './assets.ts';
 import { accountHolds } from './capabilities.ts';
 import { passedOn, postsOfCollection } from './links.ts';
-import { live } from './live.ts';
+import { live, unexpired } from './live.ts';
 import { publishedPost } from './posts.ts';
 
 /**
@@ -19,7 +18,7 @@ export interface PeerCaller {
 }
 
 /** A share that was neither revoked nor has expired. */
-export const shareInForce: Predicate = sql`(s.revoked_at is null and (s.expires_at is null or s.expires_at > now()))`;
+export const shareInForce: Predicate = sql`(s.revoked_at is null and ${unexpired('s')})`;
 
 /** Rows of this origin. Only narrows what the access rules allow. */
 export function fromOrigin(alias: string, origin: string): Predicate {
@@ -49,7 +48,7 @@ const sharesOfPost = sql`select s.* from federation_shares s where s.kind = 'pos
   select s.* from federation_shares s join collections c on c.id = s.object_id
     join collection_posts lp on lp.collection_id = c.id
   where s.kind = 'collection' and lp.post_id = p.id and ${shareInForce} and c.deleted_at is null
-    and (c.expires_at is null or c.expires_at > now()) and ${postsOfCollection}`;
+    and ${unexpired('c')} and ${postsOfCollection}`;
 
 /** Assets that are sent only encrypted for a person, and only after someone confirmed it (FED-50). */
 export const sensitiveAsset: Predicate = sql`(a.mature or a.sensitivity = 'restricted')`;
@@ -60,14 +59,9 @@ export const sensitiveMember: Predicate = sql`((a.deleted_at is null and a.statu
   and (a.owner_user_ref = p.author_user_ref or a.team_id = p.team_id)) is true)`;
 
 /**
- * Sensitive assets `a` whose sending the caller may confirm: those whose shares they manage (ASSET-10, FED-58). Editing a
- * post that contains them is not enough.
+ * The account with this reference may confirm the sending of the sensitive asset `a`: it manages its shares (ASSET-10,
+ * FED-58). Editing a post that contains it is not enough. For the caller, `editableAssets` says the same.
  */
-export function confirmableAssets(caller: SignedIn): Predicate {
-  return editableAssets(caller);
-}
-
-/** The account with this reference may still confirm the sending of the asset `a`: the rule above, for any account. */
 function mayStillConfirm(userRef: RawBuilder<unknown>): Predicate {
   return sql`((a.owner_user_ref = ${userRef} or ${accountHolds(userRef, 'assets.admin', sql`a.team_id`)}) is true)`;
 }
@@ -154,7 +148,7 @@ export function referenceGivenTo(peer: PeerCaller): Predicate {
 
 /** Collections that the peer is given. */
 export function collectionsGivenTo({ peerId }: PeerCaller): Predicate {
-  return sql`(${live('c')} and ${madeHere('c')} and (c.expires_at is null or c.expires_at > now())
+  return sql`(${live('c')} and ${madeHere('c')} and ${unexpired('c')}
     and exists (select from federation_shares s where s.kind = 'collection' and s.object_id = c.id
       and s.peer_id = ${peerId} and ${shareInForce}))`;
 }
@@ -168,7 +162,7 @@ export const grantedAccounts: RawBuilder<unknown> = sql`(
     coalesce(g.target_user_ref, tm.user_ref) as user_ref
   from federation_grants g left join (team_members tm join teams t on t.id = tm.team_id and t.deleted_at is null)
     on tm.team_id = g.target_team_id
-  where g.expires_at is null or g.expires_at > now())`;
+  where ${unexpired('g')})`;
 
 /**
  * Posts of this library that a person of the peer may like: shared with everyone there, or with that person

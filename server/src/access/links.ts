@@ -4,7 +4,7 @@ import { editableAssets, intact } from './assets.ts';
 import type { Caller, SignedIn } from './caller.ts';
 import { editableCollections } from './collections.ts';
 import { checkScope } from './door.ts';
-import { live } from './live.ts';
+import { live, unexpired } from './live.ts';
 import { editablePosts, publishedPost } from './posts.ts';
 
 /**
@@ -56,7 +56,7 @@ export function mayDownload({ allowDownload }: LinkVisitor): boolean {
 export function liveTarget(kind: TargetKind, creator: SignedIn): Predicate {
   if (kind === 'post') return sql`(${publishedPost} and ${editablePosts(creator)})`;
   if (kind === 'asset') return sql`(not a.mature and ${intact} and ${editableAssets(creator)})`;
-  return sql`((c.expires_at is null or c.expires_at > now()) and ${editableCollections(creator)})`;
+  return sql`(${unexpired('c')} and ${editableCollections(creator)})`;
 }
 
 /** Posts of a collection `c` that its links show: published, and either by its owner or public. */

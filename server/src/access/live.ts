@@ -11,6 +11,12 @@ export function live(alias: string): Predicate {
   return sql`(${sql.ref(alias)}.deleted_at is null)`;
 }
 
+/** Not yet past its `expires_at`. */
+export function unexpired(alias: string): Predicate {
+  const at = sql.ref(`${alias}.expires_at`);
+  return sql`(${at} is null or ${at} > now())`;
+}
+
 /** In the trash. */
 export function trashed(alias: string): Predicate {
   return sql`(${sql.ref(alias)}.deleted_at is not null)`;

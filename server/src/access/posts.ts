@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../platform/database/pool.ts';
 import { refuse } from '../platform/http/refuse.ts';
 import { type Caller, holds, type SignedIn, teamsWith } from './caller.ts';
-import { lasting, live } from './live.ts';
+import { lasting, live, unexpired } from './live.ts';
 
 /**
  * Who reads which post. Predicates refer to a row of `posts` with the alias `p`. Each kind of caller gets its own
@@ -37,7 +37,7 @@ function published(caller: Caller): Predicate {
       select from user_follows f where f.follower_user_ref = ${caller.ref} and f.followed_user_ref = p.author_user_ref))
     or (p.visibility = 'explicit-share' and exists (
       select from post_shares s where s.post_id = p.id and s.user_ref = ${caller.ref}
-        and (s.expires_at is null or s.expires_at > now())))))`;
+        and ${unexpired('s')}))))`;
 }
 
 /** Posts that `GET /posts/{id}` returns to this caller. */

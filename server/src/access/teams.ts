@@ -3,7 +3,7 @@ import type { Database } from '../platform/database/pool.ts';
 import { refuse } from '../platform/http/refuse.ts';
 import { intact, liveAsset, shownAssets } from './assets.ts';
 import { type Caller, holds, type SignedIn, teamsWith } from './caller.ts';
-import { live } from './live.ts';
+import { live, unexpired } from './live.ts';
 import { readablePosts } from './posts.ts';
 
 /** `teams.read` sees all teams; these predicates are about changing them. Alias `t`. */
@@ -74,9 +74,10 @@ export async function checkMayPutBelow(
   { team, parent, before }: { team: string; parent: string; before: readonly string[] },
 ): Promise<void> {
   await checkReadsUpTo(db, caller, parent);
-  const { rows } = await sql<{ capability: string }>`select distinct capability from user_capability_grants
-    where team_id in ${upTo(parent)} and team_id <> all(${[...before]}::uuid[])
-      and (expires_at is null or expires_at > now()) order by capability`.execute(db);
+  const { rows } = await sql<{ capability: string }>`select distinct capability from user_capability_grants g
+    where team_id in ${upTo(parent)} and team_id <> all(${[...before]}::uuid[]) and ${unexpired('g')} order by capability`.execute(
+    db,
+  );
   checkHoldsIn(
     caller,
     team,
@@ -93,9 +94,10 @@ export async function checkMayTakeOut(
   caller: SignedIn,
   { team, before }: { team: string; before: readonly string[] },
 ): Promise<void> {
-  const { rows } = await sql<{ capability: string }>`select distinct capability from user_capability_revokes
-    where team_id = any(${[...before]}::uuid[]) and team_id not in ${upTo(team)}
-      and (expires_at is null or expires_at > now()) order by capability`.execute(db);
+  const { rows } = await sql<{ capability: string }>`select distinct capability from user_capability_revokes r
+    where team_id = any(${[...before]}::uuid[]) and team_id not in ${upTo(team)} and ${unexpired('r')} order by capability`.execute(
+    db,
+  );
   checkHoldsIn(
     caller,
     team,

@@ -33,6 +33,7 @@ function derive(key: string, purpose: string): string {
   return createHmac('sha256', key).update(purpose).digest('hex');
 }
 
+/** Returns what the database stores about a key. */
 export function describeKey(key: string): KeyRecord {
   return {
     check: derive(key, 'vitrine secret key check'),

@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import { recordEvents } from '../audit/record.ts';
 import type { Deps } from '../deps.ts';
 import type { Database, Tx } from '../platform/database/pool.ts';
+import { isUniqueViolation } from '../platform/database/unavailable.ts';
 
 /** An account that was renamed, because an older account has its name in another spelling. */
 export interface RenamedAccount {
@@ -76,11 +77,9 @@ async function fillBatch(tx: Tx): Promise<RenamedAccount[]> {
   return renamed;
 }
 
-const UNIQUE_VIOLATION = '23505';
-
 /** Somebody has just created an account of the same name: the batch is done again. */
 function unlessTaken(error: unknown): RenamedAccount[] {
-  if (error instanceof Error && 'code' in error && error.code === UNIQUE_VIOLATION) return [];
+  if (isUniqueViolation(error)) return [];
   throw error;
 }
 

@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import { recordEvent } from '../audit/record.ts';
 import type { Deps } from '../deps.ts';
 import type { Database, Tx } from '../platform/database/pool.ts';
+import { isUniqueViolation } from '../platform/database/unavailable.ts';
 import { rewriteKeptTag, takeTurn, wouldRewrite } from './rewrite.ts';
 import { startRun } from './run.ts';
 
@@ -51,11 +52,9 @@ async function fillBatch(tx: Tx): Promise<Merged[]> {
   return merged;
 }
 
-const UNIQUE_VIOLATION = '23505';
-
 /** Somebody has just registered the same tag: the batch is done again. */
 function unlessTaken(error: unknown): Merged[] {
-  if (error instanceof Error && 'code' in error && error.code === UNIQUE_VIOLATION) return [];
+  if (isUniqueViolation(error)) return [];
   throw error;
 }
 

@@ -5,9 +5,9 @@ import {
   type SensitiveMember,
 } from '@vitrine/contract/federation';
 import { type RawBuilder, sql } from 'kysely';
-import { readableAssets, shownAssets } from '../../access/assets.ts';
+import { editableAssets, readableAssets, shownAssets } from '../../access/assets.ts';
 import type { SignedIn } from '../../access/caller.ts';
-import { confirmableAssets, sensitiveAsset, sensitiveMember } from '../../access/federation.ts';
+import { sensitiveAsset, sensitiveMember } from '../../access/federation.ts';
 import { ownerName } from '../../access/identities.ts';
 import { passedOn } from '../../access/links.ts';
 import { recordEvent } from '../../audit/record.ts';
@@ -62,7 +62,7 @@ export async function readContents(
 ): Promise<Contents> {
   if (kind === 'collection') return { sensitive: [], hasOther: true, hasUnconfirmable: false };
   const columns = sql`a.id as asset_id, a.title, a.sensitivity = 'restricted' as restricted, a.mature,
-    ${confirmableAssets(caller)} is true as confirmable, ${readableAssets(caller)} is true as given,
+    ${editableAssets(caller)} is true as confirmable, ${readableAssets(caller)} is true as given,
     ${shownAssets(caller)} as shown, ${ownerName(caller, 'o')} as owner_name`;
   const query: RawBuilder<ContentRow> =
     kind === 'asset'

@@ -23,6 +23,11 @@ function isConnectionLost(error: Error): boolean {
   return /^(E(?!RR_)|ERR_STREAM_)/.test(code) || driverTexts.test(error.message);
 }
 
+/** Returns whether a statement failed because another row has the same unique value. */
+export function isUniqueViolation(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && error.code === '23505';
+}
+
 /** Returns a driver error as DatabaseUnavailable if it means a lost connection, otherwise unchanged. */
 export function asUnavailable(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof DatabaseUnavailable) return error;

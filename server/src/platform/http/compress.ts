@@ -1,22 +1,10 @@
-import { promisify } from 'node:util';
-import { brotliCompress, constants, gzip, zstdCompress } from 'node:zlib';
-import { negotiate } from '@fastify/accept-negotiator';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { acceptedEncoding, encode } from './encodings.ts';
 import { isShared } from './prepared-bytes.ts';
 
-const asGzip = promisify(gzip);
-const asBrotli = promisify(brotliCompress);
-const asZstd = promisify(zstdCompress);
-
-/** Each at its cheapest useful level. They run in the thread pool, so that other requests do not wait. */
-const encoders = {
-  zstd: (body: Buffer) => asZstd(body, { params: { [constants.ZSTD_c_compressionLevel]: 1 } }),
-  br: (body: Buffer) => asBrotli(body, { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } }),
-  gzip: (body: Buffer) => asGzip(body, { level: 1 }),
-};
-
-/** Cheapest first; used unless the client prefers another one. */
-const supported = ['zstd', 'br', 'gzip'] as const;
+/** Used in this order unless the client prefers another one, each at its cheapest useful level. */
+const cheapestFirst = ['zstd', 'br', 'gzip'] as const;
+const cheapest = { zstd: 1, br: 1, gzip: 1 };
 
 /** In bytes. A smaller body fits into one packet without compression. */
 const SMALLEST = 1024;
@@ -55,13 +43,12 @@ export function compressResponses(server: FastifyInstance): void {
     if (payload.length < SMALLEST || !isCompressible(request, reply)) return payload;
     varyByEncoding(reply);
     if (isFromElsewhere(request)) return payload;
-    const accepted = negotiate(String(request.headers['accept-encoding'] ?? ''), [...supported]);
-    const encoding = supported.find((one) => one === accepted);
-    if (encoding === undefined) return payload;
+    const encoding = acceptedEncoding(request, cheapestFirst);
+    if (encoding === null) return payload;
     // A strong tag would name the uncompressed bytes.
     const etag = reply.getHeader('etag');
     if (typeof etag === 'string' && !etag.startsWith('W/')) reply.header('etag', `W/${etag}`);
-    const compressed = await encoders[encoding](Buffer.from(payload));
+    const compressed = await encode(encoding, Buffer.from(payload), cheapest);
     reply.header('content-encoding', encoding).header('content-length', compressed.length);
     return compressed;
   });

@@ -38,12 +38,16 @@ interface DescribedError {
 /** Properties of errors that say what failed and hold no values. */
 const telling = ['code', 'syscall', 'errno', 'severity', 'routine', 'schema', 'table', 'constraint'];
 
+/** How many causes of causes are logged; a chain of them may be a circle. */
+const MOST_CAUSES = 8;
+
 /**
  * Describes an error for the log. Other properties are left out: those of libraries may hold requests with their
  * headers, and those of PostgreSQL the values of a row.
  */
-function describeError(error: unknown): DescribedError {
-  if (!(error instanceof Error)) return { type: typeof error, message: '', stack: '' };
+function describeError(error: unknown, depth = 0): DescribedError {
+  if (!(error instanceof Error) || depth === MOST_CAUSES)
+    return { type: typeof error, message: '', stack: '' };
   const facts = Object.entries(error).filter(
     ([name, value]) => telling.includes(name) && (typeof value === 'string' || typeof value === 'number'),
   );
@@ -52,10 +56,15 @@ function describeError(error: unknown): DescribedError {
     message: error.message,
     stack: error.stack ?? '',
     ...Object.fromEntries(facts),
-    ...(error.cause === undefined ? {} : { cause: describeError(error.cause) }),
-    ...(error instanceof AggregateError ? { errors: error.errors.map(describeError) } : {}),
+    ...(error.cause === undefined ? {} : { cause: describeError(error.cause, depth + 1) }),
+    ...(error instanceof AggregateError
+      ? { errors: error.errors.map((one) => describeError(one, depth + 1)) }
+      : {}),
   };
 }
 
 /** How every logger of the product writes entries and errors. */
-export const safeLogForm = { serializers: { err: describeError }, formatters: { log: withoutHeaders } };
+export const safeLogForm = {
+  serializers: { err: (error: unknown) => describeError(error) },
+  formatters: { log: withoutHeaders },
+};

@@ -1,16 +1,11 @@
 import { createHash } from 'node:crypto';
-import { promisify } from 'node:util';
-import { brotliCompress, constants, gzip, zstdCompress } from 'node:zlib';
-import { negotiate } from '@fastify/accept-negotiator';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { acceptedEncoding, type Encoding, encode } from './encodings.ts';
 import { hasCurrent } from './etag.ts';
 
-const asGzip = promisify(gzip);
-const asBrotli = promisify(brotliCompress);
-const asZstd = promisify(zstdCompress);
-
-const encodings = ['br', 'zstd', 'gzip'] as const;
-type Encoding = (typeof encodings)[number];
+/** Smallest results first. The levels are worth their time, because bytes are prepared once. */
+const smallestFirst = ['br', 'zstd', 'gzip'] as const;
+const levels = { br: 6, zstd: 9, gzip: 6 };
 
 /** Bytes that are the same for every caller, with their compressed variants. All responses share them. */
 export interface PreparedBytes {
@@ -31,9 +26,9 @@ export function isShared(body: Buffer): boolean {
 /** Compresses the bytes once in every encoding that the service speaks. */
 export async function prepareBytes(type: string, plain: Buffer): Promise<PreparedBytes> {
   const compressed = {
-    br: await asBrotli(plain, { params: { [constants.BROTLI_PARAM_QUALITY]: 6 } }),
-    zstd: await asZstd(plain, { params: { [constants.ZSTD_c_compressionLevel]: 9 } }),
-    gzip: await asGzip(plain, { level: 6 }),
+    br: await encode('br', plain, levels),
+    zstd: await encode('zstd', plain, levels),
+    gzip: await encode('gzip', plain, levels),
   };
   for (const body of [plain, ...Object.values(compressed)]) shared.add(body);
   // Weak, because the variants share it.
@@ -43,16 +38,15 @@ export async function prepareBytes(type: string, plain: Buffer): Promise<Prepare
 
 /** Sends prepared bytes in the encoding that the client prefers, or 304 if it has them. */
 export function sendPrepared(
-  { headers }: FastifyRequest,
+  request: FastifyRequest,
   reply: FastifyReply,
   { type, etag, plain, compressed }: PreparedBytes,
   cacheControl: string,
 ): FastifyReply {
   reply.header('etag', `W/${etag}`).header('cache-control', cacheControl).header('vary', 'Accept-Encoding');
-  if (hasCurrent(headers['if-none-match'], etag)) return reply.code(304).send();
+  if (hasCurrent(request.headers['if-none-match'], etag)) return reply.code(304).send();
   reply.type(type);
-  const accepted = negotiate(String(headers['accept-encoding'] ?? ''), [...encodings]);
-  const encoding = encodings.find((one) => one === accepted);
-  if (encoding === undefined) return reply.send(plain);
+  const encoding = acceptedEncoding(request, smallestFirst);
+  if (encoding === null) return reply.send(plain);
   return reply.header('content-encoding', encoding).send(compressed[encoding]);
 }
