@@ -151,8 +151,17 @@ async function makeSocketDirectory(directory: string, users: DatabaseUsers | nul
   }
 }
 
+/** Another first start may have created a directory a moment ago, and is about to make it accessible. */
+async function becomesReachable(dataDir: string): Promise<boolean> {
+  for (let attempt = 0; attempt < 10; attempt += 1) {
+    if (reachableByDatabaseUser(dataDir)) return true;
+    await sleep(100);
+  }
+  return reachableByDatabaseUser(dataDir);
+}
+
 async function makeDataDirectory(dataDir: string): Promise<void> {
-  if (!reachableByDatabaseUser(dataDir)) {
+  if (!(await becomesReachable(dataDir))) {
     throw new Error(
       `PostgreSQL does not run as root, and its user cannot reach ${dataDir}; set VITRINE_DATA elsewhere`,
     );
