@@ -6,6 +6,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller } from './access/caller.ts';
 import type { Deps } from './deps.ts';
 import type { BoundOperation, HttpFacts } from './handle.ts';
+import { InactiveAccount } from './identity/authenticate.ts';
 import { JsonText, type ScopedCookie, type SessionCookie } from './platform/http/answer.ts';
 import { clientAddress } from './platform/http/client-address.ts';
 import type { UploadLimits } from './platform/http/concurrency.ts';
@@ -67,6 +68,14 @@ function jsonSchemas(operation: Operation): Record<string, unknown> {
  */
 const forOneCaller = 'private, no-cache';
 
+/** Resolves a caller, and clears the session cookie of an account that is not active (SESSION-5). */
+async function orClearCookie(reply: FastifyReply, { sendCookie }: Mounting, caller: Promise<Caller>) {
+  return caller.catch((error: unknown) => {
+    if (error instanceof InactiveAccount) sendCookie(reply, { token: null, maxAgeSeconds: 0 });
+    throw error;
+  });
+}
+
 /**
  * Mounts an operation. Checks the door, reads the body, resolves the caller again, validates, runs the handler and
  * serialises its answer.
@@ -88,7 +97,7 @@ function mount(server: FastifyInstance, { operation, run }: BoundOperation, moun
       // credential is read, the caller needs no second check.
       if (hasBody(request.raw)) await nextTurn();
       const isComplete = operation.method === 'GET' || request.raw.complete;
-      const caller = await mounting.enter(operation, request);
+      const caller = await orClearCookie(reply, mounting, mounting.enter(operation, request));
       activeSpan.getStore()?.set({ 'vitrine.caller': caller.kind });
       if (isComplete) enteredCallers.set(request, caller);
       if (operation.raw !== undefined || isForm(request.raw) || isFilePart(request.raw)) {
@@ -103,7 +112,9 @@ function mount(server: FastifyInstance, { operation, run }: BoundOperation, moun
       const last: { caller: Caller | null } = { caller: null };
       // Asks again each time: a handler that has received bytes for long checks its caller once more (HTTP-29).
       const confirm = async () => {
-        const caller = enteredCallers.get(request) ?? (await mounting.confirm(operation, request));
+        const caller =
+          enteredCallers.get(request) ??
+          (await orClearCookie(reply, mounting, mounting.confirm(operation, request)));
         last.caller = caller;
         const renewal = mounting.renewalOf(request);
         if (renewal !== null) mounting.sendCookie(reply, renewal);

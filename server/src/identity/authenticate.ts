@@ -4,7 +4,7 @@ import type { Capabilities, CapabilityResolver } from '../access/capabilities.ts
 import { mayStillImpersonate } from '../access/impersonation.ts';
 import type { Database } from '../platform/database/pool.ts';
 import { DatabaseUnavailable } from '../platform/database/unavailable.ts';
-import { refuse } from '../platform/http/refuse.ts';
+import { Refusal, refuse } from '../platform/http/refuse.ts';
 import { findAccessToken, touchAccessToken } from './access-tokens.ts';
 import type { CredentialRow } from './credential.ts';
 import { findSession, touchSession } from './sessions.ts';
@@ -36,6 +36,13 @@ export interface Authentication {
 
 /** The error for a cookie of an impersonation that has ended. */
 export const impersonationEnded = 'acting as another user has ended; sign in again';
+
+/** The 401 for a session of an account that is not active; the response also clears the cookie (SESSION-5). */
+export class InactiveAccount extends Refusal {
+  constructor() {
+    super(401, { error: 'this account is not active' });
+  }
+}
 
 const none: Capabilities = { everywhere: new Set(), inTeams: new Map() };
 
@@ -79,8 +86,8 @@ async function stillImpersonates(
 /**
  * Resolves the caller. A bearer token takes precedence over the cookie, and an invalid one is 401 even beside a valid
  * cookie (TOKEN-6); a cookie without a session counts as absent. An expired impersonation is 401, so that the
- * administrator does not continue anonymously without noticing (IMPERSONATION-6). `inspect` gets the row first and may
- * throw.
+ * administrator does not continue anonymously without noticing (IMPERSONATION-6), and so is a session of an account
+ * that is not active (SESSION-5). `inspect` gets the row first and may throw.
  */
 export async function authenticate(
   auth: Authentication,
@@ -100,6 +107,7 @@ export async function callerBehind(
   const publicMode = row.public_mode;
   const lastWrite = row.last_write ?? null;
   if (row.impersonation && (row.expired || row.ref === null)) throw refuse(401, impersonationEnded);
+  if (row.session_id !== null && row.ref === null) throw new InactiveAccount();
   if (row.ref === null || row.username === null)
     return { caller: { kind: 'anonymous' }, publicMode, lastWrite, renewed: false };
   await touch(auth, row);

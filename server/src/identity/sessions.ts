@@ -93,9 +93,9 @@ export function sessionLookup(tokenHash: Buffer | null): RawBuilder<CredentialRo
 }
 
 /**
- * Returns the session of this token with the install's switches. Without a token, or with an unknown or expired one, or
- * one of an account that is not active, returns only the switches. Includes expired impersonations. With a replica,
- * also reads the last write.
+ * Returns the session of this token with the install's switches. Without a token, or with an unknown or expired one,
+ * returns only the switches; for an account that is not active, the session without the account. Includes expired
+ * impersonations. With a replica, also reads the last write.
  */
 export async function findSession(
   db: Database,

@@ -1,10 +1,11 @@
 import { sql } from 'kysely';
-import { beforeAll, describe, expect, test } from 'vitest';
-import type { Visitor } from '../support/client.ts';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Visitor, visit } from '../support/client.ts';
 import { databaseText } from '../support/database-text.ts';
-import { openLibrary, password } from '../support/library.ts';
+import { formOf, openLibrary, password, upload } from '../support/library.ts';
 import { pagesOf } from '../support/pages.ts';
-import { actAs, bearer, grant, signIn } from '../support/people.ts';
+import { actAs, bearer, grant, setStatus as setUserStatus, signIn } from '../support/people.ts';
+import { png } from '../support/pictures.ts';
 import { countStatements } from '../support/statements.ts';
 
 const ACCOUNTS = 24;
@@ -200,8 +201,10 @@ describe('POST /admin/users', () => {
 test('an account that is not active loses sessions and tokens until it is active again', async () => {
   const una = await library.join('una');
   const script = await bearer(library, una, ['read']);
+  const cookie = una.cookie();
   const outcomes = async () => [
-    await una.status('GET', '/auth/me'),
+    // A browser that kept its cookie.
+    await visit(library.address, {}, cookie).status('GET', '/auth/me'),
     await script.status('GET', '/auth/me'),
     await signsIn('una', password),
   ];
@@ -215,6 +218,59 @@ test('an account that is not active loses sessions and tokens until it is active
   }
   const unknown = { params: { ref: UNKNOWN_USER }, body: { status: 'disabled' } } as const;
   expect((await manager.refused('setUserStatus', unknown)).status).toBe(404);
+});
+
+// USER-10, SESSION-5, TOKEN-7, PUBLIC-1, PUBLIC-2
+describe.each([true, false])('with public mode %s', (publicMode) => {
+  beforeAll(() => library.setPublicMode(publicMode));
+  afterAll(() => library.setPublicMode(false));
+
+  test('a disabled account gets 401 with a session or a token, and its cookie is cleared', async () => {
+    const name = `yves-${publicMode}`;
+    const yves = await library.join(name);
+    const script = await bearer(library, yves, ['read']);
+    const cookie = `user=${yves.cookie()}`;
+    const { id } = await upload(root, await png(8, 8));
+    const setStatus = (status: 'active' | 'disabled') =>
+      manager.ok('setUserStatus', { params: { ref: yves.ref }, body: { status } });
+    await setStatus('disabled');
+
+    // Basic credentials are meant for a proxy and count as none.
+    const authorization = `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`;
+    const visitor = library.anonymous;
+    const read = async (path: string, headers: Record<string, string>, by = visitor()) => {
+      const { status, headers: sent } = await by.send(path, { headers });
+      return {
+        path,
+        status,
+        clears: /^user=;.* Expires=Thu, 01 Jan 1970/.test(sent.get('set-cookie') ?? ''),
+      };
+    };
+    const paths = ['/posts', `/assets/${id}`, `/assets/${id}/file`, '/users/by-username/root', '/auth/me'];
+    for (const path of paths) {
+      const cleared = { path, status: 401, clears: true };
+      expect(await read(path, { cookie })).toEqual(cleared);
+      expect(await read(path, { cookie, authorization })).toEqual(cleared);
+      expect(await read(path, {}, script)).toEqual({ path, status: 401, clears: false });
+    }
+    const status = publicMode ? 200 : 401;
+    expect(await read('/posts', { authorization })).toEqual({ path: '/posts', status, clears: false });
+    expect(await read('/appearance', { cookie })).toEqual({
+      path: '/appearance',
+      status: 200,
+      clears: false,
+    });
+
+    await setStatus('active');
+    expect(await read('/auth/me', { cookie })).toEqual({ path: '/auth/me', status: 200, clears: false });
+  });
+
+  test('a disabled account gets 401 during an upload, and its cookie is cleared', async () => {
+    const zoe = await library.join(`zoe-${publicMode}`);
+    await setUserStatus(library, zoe, 'disabled');
+    const answered = await zoe.send('/assets', { method: 'POST', body: formOf(await png(8, 8)) });
+    expect([answered.status, zoe.cookie()]).toEqual([401, '']);
+  });
 });
 
 describe('POST /admin/users/{ref}/reset-password', () => {
