@@ -64,7 +64,7 @@ export const sendTestMail = operation({
   tag: 'System',
   summary: 'Send a test mail',
   description:
-    'Sends a mail now. Returns 409 with the reply of the mail server if it refuses. At most ten an hour.',
+    'Sends a mail now. Returns 409 with the reason, such as a refused recipient and the SMTP code, but never the words of the server. At most ten an hour.',
   door: { holds: 'system.config.write' },
   scope: 'admin',
   budget: 'testMail',

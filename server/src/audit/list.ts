@@ -27,7 +27,10 @@ interface Row
 }
 
 /** Personal data in an event's metadata; shown with `users.pii.read` only. */
-const personal = ['address', 'user_agent', 'email', 'fullname', 'answer'];
+const personal = ['address', 'user_agent', 'email', 'fullname'];
+
+/** Words of mail servers that earlier versions recorded; never shown (NOTICE-15). */
+const hidden = ['answer'];
 
 function conditions({ actor, subject, event }: Filters): RawBuilder<boolean>[] {
   const found: RawBuilder<boolean>[] = [];
@@ -41,7 +44,9 @@ function conditions({ actor, subject, event }: Filters): RawBuilder<boolean>[] {
 }
 
 function shown(row: Row, withPersonal: boolean): AuditEvent {
-  const metadata = Object.entries(row.metadata).filter(([key]) => withPersonal || !personal.includes(key));
+  const metadata = Object.entries(row.metadata).filter(
+    ([key]) => !hidden.includes(key) && (withPersonal || !personal.includes(key)),
+  );
   return {
     id: row.id,
     event: row.event,

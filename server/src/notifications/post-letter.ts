@@ -2,7 +2,8 @@ import type { SignedIn } from '../access/caller.ts';
 import type { Deps } from '../deps.ts';
 import { asHtml, asText, type LetterItem } from '../mail/letter.ts';
 import { idHost, type Mail } from '../mail/settings.ts';
-import { MailRefused, sendMail } from '../platform/mail/send.ts';
+import { MailRefused } from '../platform/mail/refused.ts';
+import { sendMail } from '../platform/mail/send.ts';
 import { unsubscribeAddress } from './unsubscribe.ts';
 
 export interface Posted {
@@ -53,7 +54,7 @@ export async function postLetter(
     return true;
   } catch (error) {
     if (!(error instanceof MailRefused) || !error.permanent) throw error;
-    log.warn({ user: recipient.ref, answer: error.message }, 'the mail server permanently refused a mail');
+    log.warn({ user: recipient.ref, answer: error.answer }, 'the mail server permanently refused a mail');
     return false;
   }
 }

@@ -62,6 +62,11 @@ const mailJobs = async () => {
     where task_identifier = 'mail-notification'`.execute(library.deps.db);
   return rows.map(({ attempts }) => attempts);
 };
+const mailErrors = async () => {
+  const { rows } = await sql<{ last_error: string | null }>`select last_error from graphile_worker.jobs
+    where task_identifier = 'mail-notification'`.execute(library.deps.db);
+  return rows.map(({ last_error }) => last_error);
+};
 
 describe('a mention by mail', () => {
   test('names the author and the post, quotes the comment and links to it', async () => {
@@ -156,10 +161,14 @@ describe('a mail that cannot be delivered', () => {
     });
     useServer(flaky);
     await mention();
+    const errors: (string | null)[] = [];
     for (let n = 0; n < 4; n += 1) {
       await settle(library);
+      errors.push(...(await mailErrors()));
       await hurry();
     }
+    // NOTICE-15
+    expect(errors).toEqual(Array(2).fill('the mail server refused the sender (code 451)'));
     expect(calls).toBe(3);
     expect(flaky.mails).toHaveLength(1);
     expect(await mailJobs()).toEqual([]);

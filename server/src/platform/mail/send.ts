@@ -1,4 +1,5 @@
 import type { MailServer, Sender } from './address.ts';
+import { refusalOf } from './refused.ts';
 
 export interface Message {
   to: string;
@@ -10,44 +11,16 @@ export interface Message {
   headers?: Readonly<Record<string, string>>;
 }
 
-/** The mail server's reply when it refused a message. */
-export class MailRefused extends Error {
-  /** The refusal is permanent: retrying cannot succeed. */
-  readonly permanent: boolean;
-  constructor(message: string, permanent: boolean) {
-    super(message);
-    this.permanent = permanent;
-  }
-}
-
 const CONNECT_MS = 10_000;
 const ANSWER_MS = 30_000;
-
-function property(error: unknown, name: 'code' | 'response' | 'responseCode'): unknown {
-  return typeof error === 'object' && error !== null ? Reflect.get(error, name) : undefined;
-}
-
-/**
- * A 5xx about the message or its recipient is permanent; one about us (sign-in, encryption) can be fixed by an
- * operator.
- */
-function refusalOf(error: unknown): MailRefused {
-  const status = property(error, 'responseCode');
-  const code = property(error, 'code');
-  const response = property(error, 'response');
-  const aboutMessage = code === 'EENVELOPE' || code === 'EMESSAGE';
-  const words =
-    typeof response === 'string' ? response : error instanceof Error ? error.message : 'no answer';
-  return new MailRefused(words.slice(0, 500), aboutMessage && typeof status === 'number' && status >= 500);
-}
 
 /** Sanitises a value for one header line. */
 function oneLine(text: string): string {
   return text.replace(/[\p{Cc}\u2028\u2029]+/gu, ' ').trim();
 }
 
-/** Sends a message and returns the server's reply, or throws MailRefused. */
-export async function sendMail(server: MailServer, from: Sender, message: Message): Promise<string> {
+/** Sends a message, or throws MailRefused. */
+export async function sendMail(server: MailServer, from: Sender, message: Message): Promise<void> {
   // Loaded on use: libraries without a mail server never need it.
   const { createTransport } = await import('nodemailer');
   const transport = createTransport({
@@ -66,7 +39,7 @@ export async function sendMail(server: MailServer, from: Sender, message: Messag
     disableUrlAccess: true,
   });
   try {
-    const sent = await transport.sendMail({
+    await transport.sendMail({
       from: { name: oneLine(from.name ?? ''), address: from.address },
       to: { name: '', address: message.to },
       envelope: { from: from.address, to: [message.to] },
@@ -82,7 +55,6 @@ export async function sendMail(server: MailServer, from: Sender, message: Messag
         ),
       },
     });
-    return sent.response;
   } catch (error) {
     throw refusalOf(error);
   } finally {
