@@ -45,8 +45,8 @@ async function start(config: Config): Promise<void> {
       ? await (await import('./main.ts')).startServing(config)
       : await (await import('./processes.ts')).startProcesses(config);
   const { config: own, db } = running.deps;
-  const { pendingSetupCode } = await import('./identity/first-run.ts');
-  const { needsSetup } = await import('./identity/accounts.ts');
+  const { pendingSetupCode } = await import('./set-up/first-run.ts');
+  const { needsSetup } = await import('./set-up/first-administrator.ts');
   const code = await pendingSetupCode(running.deps);
   console.log(`the library is in ${own.dataDir}`);
   if (code !== null) console.log(`to set up this library, open it in a browser and enter the code ${code}`);
@@ -96,7 +96,9 @@ async function run(args: string[]): Promise<void> {
       return work(config());
     case 'import': {
       const { importCommand } = await import('./import/command.ts');
-      return importCommand(config(), rest);
+      const { openDeps } = await import('./service.ts');
+      const { startWorkerFor } = await import('./worker.ts');
+      return importCommand(config(), rest, { openDeps, startWorker: startWorkerFor });
     }
     case 'import-users': {
       const { importUsersCommand } = await import('./import/users/command.ts');
@@ -129,7 +131,8 @@ async function run(args: string[]): Promise<void> {
     }
     case 'demo': {
       const { demoCommand } = await import('./demo/command.ts');
-      return demoCommand(config(), untilStopped);
+      const { startServing } = await import('./main.ts');
+      return demoCommand(config(), startServing, untilStopped);
     }
     case 'schema': {
       const { schemaCommand } = await import('./schema-command.ts');

@@ -2,9 +2,9 @@ import { type Operation, renewsSession } from '@vitrine/contract/operation';
 import type { FastifyRequest } from 'fastify';
 import type { Caller } from './access/caller.ts';
 import { admit } from './access/door.ts';
-import { type RequestedBytes, requestedBytes } from './assets/served.ts';
+import { requestedBytes, type ServedAssets } from './assets/served.ts';
 import type { Budgets } from './budgets.ts';
-import type { Deps } from './deps.ts';
+import type { Deps, RequestedBytes } from './deps.ts';
 import { authenticate, bearerOf, callerBehind } from './identity/authenticate.ts';
 import type { CredentialRow } from './identity/credential.ts';
 import { findSession } from './identity/sessions.ts';
@@ -41,8 +41,11 @@ export interface Entrance {
  * statement, so that every process applies a new one with the next request. Refused requests count against their
  * address.
  */
-export function openEntrance(deps: Deps, budgets: Budgets, hasReplica: boolean): Entrance {
-  const { db, capabilities, config, log, served } = deps;
+export function openEntrance(
+  deps: Deps,
+  { served, budgets, hasReplica }: { served: ServedAssets; budgets: Budgets; hasReplica: boolean },
+): Entrance {
+  const { db, capabilities, config, log } = deps;
   const auth = { db, capabilities, sessionDays: config.sessionDays, hasReplica, log };
   const httpsRequests = new WeakSet<FastifyRequest>();
   const lastWrites = new WeakMap<FastifyRequest, string | null>();

@@ -1,4 +1,4 @@
-import type { DomainEvent } from './notifications/domain-event.ts';
+import type { DomainEvent } from './domain-event.ts';
 import type { Database } from './platform/database/pool.ts';
 import { addJobs, type JobOptions } from './platform/jobs/enqueue.ts';
 import type { Task } from './platform/jobs/worker.ts';

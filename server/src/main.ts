@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { type Config, ConfigError } from './config.ts';
@@ -8,9 +7,9 @@ import { type OpenDatabase, openDatabase, openReplicaOf } from './platform/datab
 import type { Replica } from './platform/database/replica.ts';
 import { safeLogForm } from './platform/http/log-entries.ts';
 import type { Worker, WorkerOptions } from './platform/jobs/worker.ts';
-import { openStorage } from './platform/storage/open.ts';
 import { openTracing, type Tracing } from './platform/tracing/open.ts';
 import type { OpenService } from './service.ts';
+import { openLibraryStorage } from './storage/open.ts';
 
 /** A process that runs until it is stopped or loses its database. */
 export interface Running {
@@ -55,16 +54,6 @@ function openDatabaseOf(config: Config, join: boolean): Promise<OpenDatabase> {
       loadService().catch(() => {});
     },
   });
-}
-
-/** The library's files, below its data directory or in its bucket. Throws a ConfigError if the directory cannot be used. */
-export async function openLibraryStorage(config: Config) {
-  try {
-    return await openStorage(join(config.dataDir, 'library'), config.reserveBytes, config.s3);
-  } catch (error) {
-    if (!(error instanceof Error && 'syscall' in error)) throw error;
-    throw new ConfigError(`VITRINE_DATA: ${error.message}`);
-  }
 }
 
 async function prepareWorkerOf(

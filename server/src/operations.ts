@@ -7,6 +7,7 @@ import * as adminJobActs from './admin/job-acts.ts';
 import * as adminJobList from './admin/job-list.ts';
 import * as adminMatureContent from './admin/mature-content.ts';
 import * as adminPublicMode from './admin/public-mode.ts';
+import * as adminRemoveAccount from './admin/remove-account.ts';
 import * as adminSite from './admin/site.ts';
 import * as adminStorage from './admin/storage.ts';
 import * as adminTexts from './admin/texts.ts';
@@ -60,7 +61,6 @@ import * as identityImpersonation from './identity/impersonation.ts';
 import * as identityPreferences from './identity/preferences.ts';
 import * as identitySessionList from './identity/session-list.ts';
 import * as identitySessionUser from './identity/session-user.ts';
-import * as identitySetUp from './identity/set-up.ts';
 import * as identitySignIn from './identity/sign-in.ts';
 import * as identitySignOut from './identity/sign-out.ts';
 import * as identityTokenList from './identity/token-list.ts';
@@ -101,10 +101,12 @@ import * as requestsRequestAccess from './requests/request-access.ts';
 import * as requestsRequestRestore from './requests/request-restore.ts';
 import * as rolesGrants from './roles/grants.ts';
 import * as roles from './roles/roles.ts';
+import * as searchFeedViews from './search/feed-views.ts';
 import * as searchSaved from './search/saved.ts';
 import * as search from './search/search.ts';
 import * as searchSuggest from './search/suggest.ts';
 import * as searchIndexLanguage from './search-index/language.ts';
+import * as setUpSetUp from './set-up/set-up.ts';
 import * as subtitlesTracks from './subtitles/tracks.ts';
 import * as tagsFollow from './tags/follow.ts';
 import * as tagsList from './tags/list.ts';
@@ -124,19 +126,17 @@ import * as uploadsTus from './uploads/tus.ts';
 import * as usersAccountProfile from './users/account-profile.ts';
 import * as usersCreate from './users/create.ts';
 import * as usersEdit from './users/edit.ts';
-import * as usersFeedViews from './users/feed-views.ts';
 import * as usersFollow from './users/follow.ts';
 import * as usersList from './users/list.ts';
 import * as usersProfile from './users/profile.ts';
-import * as usersRemove from './users/remove.ts';
 import * as usersStatus from './users/status.ts';
 import * as visualSearch from './visual/search.ts';
 import * as whiteboards from './whiteboards/whiteboards.ts';
 
 /** Every operation of the contract has exactly one handler; the type refuses a gap. */
 export const handlers: { readonly [Id in OperationId]: BoundOperation<Operations[Id]> } = {
-  getSetupStatus: identitySetUp.showSetupStatus,
-  completeSetup: identitySetUp.setUp,
+  getSetupStatus: setUpSetUp.showSetupStatus,
+  completeSetup: setUpSetUp.setUp,
   login: identitySignIn.signIn,
   logout: identitySignOut.signOut,
   getSessionUser: identitySessionUser.showCurrentUser,
@@ -170,7 +170,7 @@ export const handlers: { readonly [Id in OperationId]: BoundOperation<Operations
   getAdminUser: usersList.getForAdmin,
   createUser: usersCreate.create,
   setUserStatus: usersStatus.setStatus,
-  deleteUser: usersRemove.remove,
+  deleteUser: adminRemoveAccount.remove,
   resetPassword: identityChangePassword.resetUserPassword,
   getMyCapabilities: rolesGrants.ownCapabilities,
   getUserCapabilities: rolesGrants.capabilitiesOfUser,
@@ -377,11 +377,11 @@ export const handlers: { readonly [Id in OperationId]: BoundOperation<Operations
   featurePost: postsFeatured.feature,
   unfeaturePost: postsFeatured.unfeature,
   orderFeatured: postsFeatured.order,
-  listFeedViews: usersFeedViews.list,
-  createFeedView: usersFeedViews.create,
-  updateFeedView: usersFeedViews.edit,
-  deleteFeedView: usersFeedViews.remove,
-  orderFeedViews: usersFeedViews.order,
+  listFeedViews: searchFeedViews.list,
+  createFeedView: searchFeedViews.create,
+  updateFeedView: searchFeedViews.edit,
+  deleteFeedView: searchFeedViews.remove,
+  orderFeedViews: searchFeedViews.order,
   getAdminTexts: adminTexts.showForAdmin,
   setTexts: adminTexts.change,
   listPostLinks: linksList.ofPost,

@@ -3,22 +3,21 @@ import { join } from 'node:path';
 import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from 'fastify';
 import { openCapabilities } from './access/capabilities.ts';
 import { serveActivityPub } from './activitypub/routes.ts';
-import { readVersion } from './admin/build-info.ts';
 import { followLadder } from './assets/previews/ladder.ts';
-import { openServedAssets } from './assets/served.ts';
-import { openAssetTexts } from './assets/show.ts';
+import { openServedAssets, type ServedAssets } from './assets/served.ts';
 import { openBudgets } from './budgets.ts';
 import type { Config } from './config.ts';
-import type { Deps } from './deps.ts';
+import type { Deps, Passwords } from './deps.ts';
 import { openEntrance } from './entrance.ts';
 import { openRemoteOriginals } from './federation/files/fetch.ts';
 import { readInstallKey } from './federation/identity.ts';
 import { serveFederation } from './federation/wire.ts';
-import { createAccount, createFirstAdministrator } from './identity/accounts.ts';
+import { createAccount } from './identity/accounts.ts';
 import { type Hashing, openHashing } from './identity/hashing.ts';
-import { openPasswords, type Passwords } from './identity/password.ts';
+import { openPasswords } from './identity/password.ts';
 import { openIdentityProviders } from './identity/providers/open.ts';
 import { keepSecretKey } from './identity/secret-key.ts';
+import { openAssetTexts, openPostTexts } from './kept-texts.ts';
 import { openWatermarks } from './links/watermarks.ts';
 import { type DecoderOptions, openDecoders } from './media/decoding/decoders.ts';
 import { openMetadataReader } from './media/metadata/reader.ts';
@@ -44,9 +43,10 @@ import { type Timeouts, usualTimeouts } from './platform/http/slow-requests.ts';
 import { openSmallObjects } from './platform/storage/small-objects.ts';
 import type { Storage } from './platform/storage/storage.ts';
 import type { Tracing } from './platform/tracing/open.ts';
-import { openPostTexts } from './posts/write-page.ts';
+import { readVersion } from './platform/version.ts';
 import { publicHeads, servePublicFiles } from './public/serve.ts';
 import { openReplicaReads } from './replica-reads.ts';
+import { createFirstAdministrator } from './set-up/first-administrator.ts';
 import { readSetting } from './settings.ts';
 import { rememberBucket, withFormerBuckets } from './storage/buckets.ts';
 import { openUploadBytes } from './uploads/bytes.ts';
@@ -102,7 +102,11 @@ export async function openDeps(
     decoding = {},
     media,
     listener = null,
-  }: Pick<ServiceOptions, 'hashing' | 'decoding' | 'media'> & { listener?: Listener | null } = {},
+    served = openServedAssets(db),
+  }: Pick<ServiceOptions, 'hashing' | 'decoding' | 'media'> & {
+    listener?: Listener | null;
+    served?: ServedAssets;
+  } = {},
 ): Promise<Deps> {
   // A process with another key must not change anything.
   const secretKey = await keepSecretKey(db, config);
@@ -120,7 +124,7 @@ export async function openDeps(
     db,
     storage,
     small: openSmallObjects(storage),
-    served: openServedAssets(db),
+    served,
     texts: openAssetTexts(),
     postTexts: openPostTexts(),
     config,
@@ -194,12 +198,13 @@ export async function openService(options: ServiceOptions): Promise<OpenService>
   });
   const rates = config.rateLimits ? openRateBudgets(db, server.log) : unlimited;
   server.addHook('onClose', () => rates.close());
-  const deps = await openDeps(db, storage, config, server.log, options);
+  const served = openServedAssets(db);
+  const deps = await openDeps(db, storage, config, server.log, { ...options, served });
   const metrics = await openMetrics(server, deps, options.activity ?? null, options.hasSiblings ?? false);
   const budgets = openBudgets(rates, config.limits);
   const replica = options.replica ?? null;
   const reads = replica === null ? null : openReplicaReads(deps, replica);
-  const entrance = openEntrance(deps, budgets, replica !== null);
+  const entrance = openEntrance(deps, { served, budgets, hasReplica: replica !== null });
   const streams = openEventStreams(listener);
   metrics?.count(streams);
   if (reads !== null) metrics?.observeReads(reads);

@@ -1,5 +1,6 @@
 import { DefaultSensitivity } from '@vitrine/contract/appearance';
 import { sql } from 'kysely';
+import type { Config } from './config.ts';
 import type { Database } from './platform/database/pool.ts';
 import { compileLater } from './platform/http/compile-later.ts';
 
@@ -75,7 +76,18 @@ export async function readSiteName(db: Database): Promise<string> {
 const isDefaultSensitivity = compileLater(DefaultSensitivity);
 
 /** Returns the sensitivity of new assets that specify none (ASSET-16); `posts` unless configured. */
-export async function readDefaultSensitivity(db: Database): Promise<DefaultSensitivity> {
+async function readDefaultSensitivity(db: Database): Promise<DefaultSensitivity> {
   const value = await readSetting(db, 'default_sensitivity');
   return isDefaultSensitivity().Check(value) ? value : 'posts';
+}
+
+/** Returns the site configuration; the environment's address takes precedence over the stored one. */
+export async function readSite({ db, config }: { db: Database; config: Pick<Config, 'baseUrl'> }) {
+  const stored = await readSetting(db, 'base_url');
+  return {
+    site_name: await readSiteName(db),
+    base_url: config.baseUrl ?? (typeof stored === 'string' ? stored : null),
+    default_sensitivity: await readDefaultSensitivity(db),
+    indexing: (await readSetting(db, 'indexing')) !== false,
+  };
 }

@@ -4,18 +4,7 @@ import type { Deps } from '../deps.ts';
 import { type HttpFacts, handle, type RequestOf } from '../handle.ts';
 import { whyLockedOut } from '../platform/http/origin.ts';
 import { refuse } from '../platform/http/refuse.ts';
-import { readDefaultSensitivity, readSetting, readSiteName, writeSetting } from '../settings.ts';
-
-/** The site configuration; the environment's address takes precedence over the stored one. */
-export async function readSite({ db, config }: Pick<Deps, 'db' | 'config'>) {
-  const stored = await readSetting(db, 'base_url');
-  return {
-    site_name: await readSiteName(db),
-    base_url: config.baseUrl ?? (typeof stored === 'string' ? stored : null),
-    default_sensitivity: await readDefaultSensitivity(db),
-    indexing: (await readSetting(db, 'indexing')) !== false,
-  };
-}
+import { readSite, writeSetting } from '../settings.ts';
 
 export const showSite = handle(getSite, async (deps) => ({ status: 200, body: await readSite(deps) }));
 

@@ -116,15 +116,6 @@ export async function notFoundIfRemoved<T>(sent: Promise<T>, find: () => Promise
   }
 }
 
-/** Fetches originals from peers on demand. */
-export interface RemoteOriginals {
-  /**
-   * Fetches an original into the storage and returns its size in bytes; null when no peer has it. Throws when the peer
-   * cannot be reached.
-   */
-  fetch(hash: string): Promise<number | null>;
-}
-
 /** Sends the original, under the content rule (FILE-2). Types that a browser could execute are sandboxed. */
 export const file = handle(getAssetFile, async (deps, { caller, params, query, http }) => {
   const find = () => deps.served.find(caller, { id: params.id, key: null });

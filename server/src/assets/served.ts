@@ -2,29 +2,11 @@ import type { Operation } from '@vitrine/contract/operation';
 import { type CompiledQuery, sql } from 'kysely';
 import { servedAssets } from '../access/assets.ts';
 import { type Caller, hasSameAccess } from '../access/caller.ts';
+import type { RequestedBytes, ServedBytes, ServedRow } from '../deps.ts';
 import type { CredentialRow } from '../identity/credential.ts';
 import { hashToken, sessionLookup } from '../identity/sessions.ts';
 import { gather } from '../platform/database/gather.ts';
-import type { Columns, Database } from '../platform/database/pool.ts';
-
-interface Rendition {
-  object: string;
-  type: string;
-  bytes: number;
-}
-
-/** An asset whose bytes the caller may get, and one of its renditions. */
-interface ServedRow
-  extends Columns<'assets', 'file_hash' | 'file_name'>,
-    Columns<'files', 'size_bytes' | 'mime'> {
-  rendition: Rendition | null;
-}
-
-/** An asset, and the key of a rendition; null for none. */
-export interface RequestedBytes {
-  id: string;
-  key: string | null;
-}
+import type { Database } from '../platform/database/pool.ts';
 
 /** Returns the asset under the content rule, with one rendition; no access and no row are both null. */
 async function findServed(
@@ -115,7 +97,8 @@ export function streamKey(name: string): string {
 /** Number of sessions whose callers are remembered. */
 const MOST_EXPECTED = 10_000;
 
-export interface ServedAssets {
+/** Reads the bytes that callers may get, in the statement that reads their session where possible. */
+export interface ServedAssets extends ServedBytes {
   /**
    * Reads the credential of a session and, in the same statement, the requested rendition. The statement starts after
    * this call; waiting requests of the same session share it.
@@ -123,8 +106,6 @@ export interface ServedAssets {
   readWith(token: string | null, wanted: RequestedBytes): Promise<PrefetchedCredential>;
   /** Keeps the row that was read with a credential for `find`, if it was read for this caller. */
   confirm(token: string | null, caller: Caller, prefetched: PrefetchedCredential): void;
-  /** Returns what the caller may get; needs no statement if it was read with the credential. */
-  find(caller: Caller, wanted: RequestedBytes): Promise<ServedRow | null>;
 }
 
 const visitor: Caller = { kind: 'anonymous' };

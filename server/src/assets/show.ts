@@ -3,7 +3,6 @@ import type { Origin } from '@vitrine/contract/federation';
 import type { CardField } from '@vitrine/contract/field-values';
 import type { PostAuthor } from '@vitrine/contract/identity';
 import { type RawBuilder, sql } from 'kysely';
-import { LRUCache } from 'lru-cache';
 import {
   anonymouslyVisible,
   maySeeSensitivity,
@@ -14,6 +13,7 @@ import {
 import type { Caller } from '../access/caller.ts';
 import { identityJson, originJson, ownerName } from '../access/identities.ts';
 import { cardColumn } from '../fields/values/show.ts';
+import type { AssetTexts, KeptAsset } from '../kept-texts.ts';
 import { keysOf, type Rung } from '../media/ladder.ts';
 import type { Columns, Database } from '../platform/database/pool.ts';
 
@@ -103,18 +103,7 @@ function withheld(row: AssetRow): WithheldAsset {
 }
 
 /** What decides about the parts of an asset that depend on the caller. */
-type DecisiveRow = Pick<
-  AssetRow,
-  | 'owner_user_ref'
-  | 'asset_team_id'
-  | 'mature'
-  | 'sensitivity'
-  | 'asset_deleted_at'
-  | 'has_col'
-  | 'has_ladder'
-  | 'has_cues'
-  | 'card_fields'
->;
+type DecisiveRow = Omit<KeptAsset, 'version' | 'text'> & Pick<AssetRow, 'card_fields'>;
 
 type CallersPart = Pick<
   ShownAsset,
@@ -196,23 +185,6 @@ export async function showAsset(
   return row === undefined ? null : showRow(caller, row);
 }
 
-/** Roughly bytes, because most text is ASCII. */
-const MOST_CHARACTERS = 32 * 1024 * 1024;
-
-/** The part of an asset that is the same for every caller of a kind, as JSON, and what the rest depends on. */
-interface Kept extends Omit<DecisiveRow, 'card_fields'> {
-  version: string;
-  /** Without the closing brace. */
-  text: string;
-}
-
-/** Assets as text, the most recently used ones, within a bound of memory. */
-export type AssetTexts = LRUCache<string, Kept>;
-
-export function openAssetTexts(mostCharacters = MOST_CHARACTERS): AssetTexts {
-  return new LRUCache({ maxSize: mostCharacters, sizeCalculation: ({ text }) => text.length + 200 });
-}
-
 /**
  * The version of the common part of an asset, with assetJoins: `xmin` changes with every committed change of a row;
  * tags and subtitles are hashed. Null for mirrored assets, whose origin it does not cover. A transaction that has
@@ -267,6 +239,6 @@ export function writtenText(
   return finished(caller, kept, row.card_fields);
 }
 
-function finished(caller: Caller, kept: Kept, card_fields: AssetRow['card_fields']): string {
+function finished(caller: Caller, kept: KeptAsset, card_fields: AssetRow['card_fields']): string {
   return `${kept.text},${JSON.stringify(callersPart(caller, { ...kept, card_fields })).slice(1)}`;
 }

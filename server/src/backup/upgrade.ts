@@ -4,7 +4,6 @@ import { chmod, copyFile, mkdir, readFile, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { parseArgs, promisify } from 'node:util';
 import type pg from 'pg';
-import { readVersion } from '../admin/build-info.ts';
 import { type Config, ConfigError } from '../config.ts';
 import { enterLibrary } from '../library-place.ts';
 import { startEmbedded } from '../platform/database/embedded.ts';
@@ -14,6 +13,7 @@ import { type InstanceLock, lockInstance } from '../platform/database/instance-l
 import { createJobQueue } from '../platform/database/migrate.ts';
 import { openPool } from '../platform/database/pool.ts';
 import { syncDirectory } from '../platform/storage/directory-tree.ts';
+import { readVersion } from '../platform/version.ts';
 import { openDirectory } from './directory.ts';
 import { type Dump, dump, requireLibrary } from './dump.ts';
 import { load } from './load.ts';

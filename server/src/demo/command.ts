@@ -1,12 +1,13 @@
 import { join } from 'node:path';
 import type { Config } from '../config.ts';
+import type { Deps } from '../deps.ts';
 import { enterToStart } from '../library-place.ts';
-import { type Running, startServing } from '../main.ts';
 import { demoAdministrator, fillDemo } from './fill.ts';
 
 /** `vitrine demo`: serves a sample library, separate from the real one, while filling it. */
-export async function demoCommand(
+export async function demoCommand<Running extends { url: string | null; deps: Deps }>(
   config: Config,
+  startServing: (config: Config) => Promise<Running>,
   untilStopped: (running: Running) => Promise<void>,
 ): Promise<void> {
   const own = {

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { sql } from 'kysely';
 import { Type } from 'typebox';
+import { refreshGranted } from '../access/mirrored-audience.ts';
 import type { Deps } from '../deps.ts';
 import { enqueueAll, type JobHandler } from '../job-table.ts';
 import type { Tx } from '../platform/database/pool.ts';
 import { compileLater } from '../platform/http/compile-later.ts';
-import { refreshGranted } from './audience/refresh.ts';
 import { MOST_CHANGES } from './changes.ts';
 import { type Install, readInstall } from './identity.ts';
 import { purgeUngranted } from './mirror/purge.ts';

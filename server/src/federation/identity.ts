@@ -1,13 +1,12 @@
 import { createPrivateKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { getFederation } from '@vitrine/contract/federation';
 import { sql } from 'kysely';
-import { readSite } from '../admin/site.ts';
 import type { Deps } from '../deps.ts';
 import { handle } from '../handle.ts';
 import { seal, unseal } from '../identity/seal.ts';
 import type { Database } from '../platform/database/pool.ts';
 import { refuse } from '../platform/http/refuse.ts';
-import { readSetting } from '../settings.ts';
+import { readSetting, readSite } from '../settings.ts';
 import { parseInstanceUrl } from './protocol/addresses.ts';
 import { fingerprint, publicKeyPem, rawPublicKey } from './protocol/signature.ts';
 import { encryptionCapabilities, readKeyGraceDays, readSensitiveContent } from './settings.ts';

@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
+import { refreshGranted } from '../access/mirrored-audience.ts';
 import type { Deps } from '../deps.ts';
 import { enqueueAll, type JobHandler } from '../job-table.ts';
 import { notifyPeer, wakeDelivery, withdrawCollections } from '../outbox/enqueue.ts';
-import { refreshGranted } from './audience/refresh.ts';
 import { catchUpWithAll } from './catch-up.ts';
 import { compareOffered, enqueueFieldValues } from './fields/offered.ts';
 import { trimFetched } from './files/fetch.ts';

@@ -1,4 +1,5 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import type { Passwords, Verification } from '../deps.ts';
 import type { Hashing } from './hashing.ts';
 
 /**
@@ -29,22 +30,6 @@ function same(a: string, b: string): boolean {
 /** A hash that matches no password; verifying against it takes as long as against a real one of that cost. */
 function nobodysHash(cost: number): string {
   return `$2b$${String(cost).padStart(2, '0')}$CwTycUXWue0Thq9StjUM0uJ8Ff3o0N9hvs4kq3vX4yZzK8r0CqG3a`;
-}
-
-interface Verification {
-  matches: boolean;
-  /** The stored form is outdated and should be replaced. */
-  outdated: boolean;
-}
-
-export interface Passwords {
-  /** Hashes a new or changed password in the current form, from its composed spelling (NFC). */
-  hash(username: string, password: string): Promise<string>;
-  /**
-   * Verifies a password against `stored`; null (no such user, or no password) takes equally long and never matches.
-   * Tries it as typed, then composed (SIGNIN-16). Text that is not a hash, such as a plain password, never matches.
-   */
-  verify(username: string, password: string, stored: string | null): Promise<Verification>;
 }
 
 /**

@@ -3,8 +3,8 @@ import { foldName } from '@vitrine/contract/names';
 import { sql } from 'kysely';
 import { recordEvent } from '../audit/record.ts';
 import type { Deps } from '../deps.ts';
+import type { ProvidedIdentity } from '../identity-provider.ts';
 import { compileLater } from '../platform/http/compile-later.ts';
-import type { ProvidedIdentity } from './provider.ts';
 
 const username = compileLater(Username);
 

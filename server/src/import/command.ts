@@ -9,17 +9,16 @@ import { foldName } from '@vitrine/contract/names';
 import { isSubtitleName, sidecarMatches, stemOf } from '@vitrine/contract/sidecars';
 import cliProgress from 'cli-progress';
 import { sql } from 'kysely';
-import { pino } from 'pino';
+import { type Logger, pino } from 'pino';
 import { Compile } from 'typebox/compile';
 import { type Config, ConfigError } from '../config.ts';
 import type { Deps } from '../deps.ts';
 import { enterLibrary } from '../library-place.ts';
-import { openLibraryStorage } from '../main.ts';
-import { openDatabase } from '../platform/database/open.ts';
+import { type OpenDatabase, openDatabase } from '../platform/database/open.ts';
 import type { Database } from '../platform/database/pool.ts';
 import { safeLogForm } from '../platform/http/log-entries.ts';
-import { openDeps } from '../service.ts';
-import { startWorkerFor } from '../worker.ts';
+import type { Storage } from '../platform/storage/storage.ts';
+import { openLibraryStorage } from '../storage/open.ts';
 import { postFolder } from './post-folder.ts';
 import { attachFound, storeFound } from './store.ts';
 import { type FoundFile, walk } from './walk.ts';
@@ -235,11 +234,21 @@ function readSensitivity(given: string | undefined): Pick<AssetFields, 'sensitiv
   return { sensitivity: given };
 }
 
+/** The parts of a running service that an import works with. */
+interface ImportParts {
+  openDeps(db: Database, storage: Storage, config: Config, log: Logger): Promise<Deps>;
+  startWorker(deps: Deps, database: OpenDatabase): Promise<{ stop(): Promise<void> }>;
+}
+
 /**
  * `vitrine import DIR [--user NAME] [--post] [--sensitivity WHO]`: imports a folder of any size as assets, and with
  * --post also as posts.
  */
-export async function importCommand(config: Config, args: string[]): Promise<void> {
+export async function importCommand(
+  config: Config,
+  args: string[],
+  { openDeps, startWorker }: ImportParts,
+): Promise<void> {
   const { values, positionals } = readArguments(args);
   const fields = readSensitivity(values.sensitivity);
   const [directory, more] = positionals;
@@ -260,7 +269,7 @@ export async function importCommand(config: Config, args: string[]): Promise<voi
     const deps = await openDeps(database.db, storage, config, pino({ level: 'error', ...safeLogForm }));
     const ownerRef = await findOwner(database.db, values.user);
     // The import waits for its previews, so it renders them whatever jobs the service here runs.
-    const worker = await startWorkerFor(deps, database);
+    const worker = await startWorker(deps, database);
     try {
       const files = await Array.fromAsync(walk(root));
       const summary = await importFiles(deps, ownerRef, files, {

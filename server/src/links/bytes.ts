@@ -8,7 +8,7 @@ import {
   maySeeUnmarked,
 } from '../access/links.ts';
 import { disposition, isInert, notFoundIfRemoved, send, sendOriginal } from '../assets/bytes.ts';
-import type { Deps } from '../deps.ts';
+import type { Deps, StoredRendition } from '../deps.ts';
 import { type HttpFacts, handle } from '../handle.ts';
 import { keysOf } from '../media/ladder.ts';
 import { TILES } from '../media/tiles/pack.ts';
@@ -16,13 +16,12 @@ import type { Columns, Database } from '../platform/database/pool.ts';
 import { notFound, refuse } from '../platform/http/refuse.ts';
 import { sandboxPolicy } from '../platform/http/security-headers.ts';
 import { originalKey } from '../platform/storage/object-key.ts';
-import type { Rendition } from './shown.ts';
 import { visitLink } from './visit.ts';
 
 interface ServedRow
   extends Columns<'assets', 'file_hash' | 'file_name' | 'title'>,
     Columns<'files', 'size_bytes' | 'mime'> {
-  rendition: Rendition | null;
+  rendition: StoredRendition | null;
 }
 
 /** Returns an asset that the link shows, with one rendition; null for any other asset. */

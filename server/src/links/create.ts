@@ -9,7 +9,6 @@ import {
 } from '@vitrine/contract/links';
 import { sql } from 'kysely';
 import type { SignedIn } from '../access/caller.ts';
-import { readSite } from '../admin/site.ts';
 import { lockEditable as lockAsset } from '../assets/edit.ts';
 import { recordEvent } from '../audit/record.ts';
 import { lockCollection } from '../collections/lock.ts';
@@ -21,6 +20,7 @@ import type { Tx } from '../platform/database/pool.ts';
 import { checkInFuture } from '../platform/http/moments.ts';
 import { refuse } from '../platform/http/refuse.ts';
 import { lockEditable as lockPost } from '../posts/edit.ts';
+import { readSite } from '../settings.ts';
 import { type LinkRow, linkColumns } from './show.ts';
 import { countOmitted, targetColumn } from './target.ts';
 import { hashLinkPassword, watermarkText } from './terms.ts';

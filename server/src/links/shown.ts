@@ -1,15 +1,9 @@
 import { type RawBuilder, sql } from 'kysely';
 import { type LinkVisitor, linkedAssets, linkedPosts, passedOn } from '../access/links.ts';
 import { thumbhashColumn } from '../assets/show.ts';
+import type { StoredRendition } from '../deps.ts';
 import type { Columns, Database } from '../platform/database/pool.ts';
 import { type NestedPlaceKey, nestedCursorAfter } from '../platform/http/cursor.ts';
-
-/** The file of a rendition. */
-export interface Rendition {
-  object: string;
-  type: string;
-  bytes: number;
-}
 
 /** An asset that a link shows, with its position. */
 export interface ShownRow
@@ -20,7 +14,7 @@ export interface ShownRow
     Columns<'files', 'mime' | 'extension' | 'size_bytes' | 'pixel_width' | 'pixel_height' | 'thumbhash'> {
   post_id: string | null;
   post_title: string | null;
-  renditions: Record<string, Rendition>;
+  renditions: Record<string, StoredRendition>;
   /** Strings, because they may exceed what a number carries exactly. */
   outer_place: string;
   inner_place: string;

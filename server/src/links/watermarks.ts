@@ -2,23 +2,12 @@ import { createHash, randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { lockFile } from '../assets/insert.ts';
+import type { Drawable, StoredRendition, Watermarks } from '../deps.ts';
 import type { Decoders } from '../media/decoding/decoders.ts';
 import type { Database } from '../platform/database/pool.ts';
 import { notFound } from '../platform/http/refuse.ts';
 import { renditionKey } from '../platform/storage/object-key.ts';
 import type { Storage } from '../platform/storage/storage.ts';
-import type { Rendition } from './shown.ts';
-
-/** A rendition to be watermarked, of the bytes with this hash. */
-interface Drawable extends Rendition {
-  hash: string;
-  key: string;
-}
-
-export interface Watermarks {
-  /** Returns the rendition with the text drawn into it, created on the first request. 404 when the bytes are gone. */
-  find(source: Drawable, text: string): Promise<Rendition>;
-}
 
 /** Changes when the drawing changes, so that older watermarks are not served. */
 const STYLE = 1;
@@ -37,9 +26,9 @@ export function openWatermarks({
   storage: Storage;
   decoders: Decoders;
 }): Watermarks {
-  const underWay = new Map<string, Promise<Rendition>>();
+  const underWay = new Map<string, Promise<StoredRendition>>();
 
-  const kept = async (object: string): Promise<Rendition | null> => {
+  const kept = async (object: string): Promise<StoredRendition | null> => {
     const head = await storage.head(object);
     return head === null ? null : { object, type: 'image/webp', bytes: head.sizeBytes };
   };
@@ -48,7 +37,7 @@ export function openWatermarks({
     { hash, object: plain, bytes }: Drawable,
     text: string,
     object: string,
-  ): Promise<Rendition> => {
+  ): Promise<StoredRendition> => {
     const path = join(storage.incomingDir, `watermark-${randomUUID()}`);
     // Throws if the rendition is missing or damaged; a decoder could not tell.
     (await storage.get(plain, bytes)).destroy();

@@ -1,6 +1,5 @@
 import { getMailSettings, type MailSettings, updateMailSettings } from '@vitrine/contract/mail';
 import type { Static } from 'typebox';
-import { readSite } from '../admin/site.ts';
 import { recordEvent } from '../audit/record.ts';
 import type { Deps } from '../deps.ts';
 import { handle } from '../handle.ts';
@@ -8,7 +7,7 @@ import { seal, unseal } from '../identity/seal.ts';
 import type { Database } from '../platform/database/pool.ts';
 import { refuse } from '../platform/http/refuse.ts';
 import { type MailServer, readMailServer, type Sender } from '../platform/mail/address.ts';
-import { readSetting, writeSetting } from '../settings.ts';
+import { readSetting, readSite, writeSetting } from '../settings.ts';
 
 /** How the library sends mail: the environment takes precedence over stored settings. */
 export interface Mail {

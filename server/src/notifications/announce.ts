@@ -1,6 +1,6 @@
+import type { DomainEvent } from '../domain-event.ts';
 import { enqueue } from '../job-table.ts';
 import type { Tx } from '../platform/database/pool.ts';
-import type { DomainEvent } from './domain-event.ts';
 
 /**
  * Enqueues a domain event in the caller's transaction. A job finds and notifies the recipients (jobs/notify.ts), so

@@ -1,5 +1,4 @@
 import { type RawBuilder, sql } from 'kysely';
-import { LRUCache } from 'lru-cache';
 import { liveAsset, shownAssets } from '../access/assets.ts';
 import type { Caller } from '../access/caller.ts';
 import { liveComment } from '../access/comments.ts';
@@ -31,22 +30,6 @@ import {
   placeholder,
   postColumns,
 } from './show.ts';
-
-/** Roughly bytes, because most text is ASCII. */
-const MOST_CHARACTERS = 16 * 1024 * 1024;
-
-/** The part of a post that is the same for every caller of a kind, as JSON without the closing brace. */
-interface Kept {
-  version: string;
-  text: string;
-}
-
-/** Posts as text without their members, the most recently used ones, within a bound of memory. */
-export type PostTexts = LRUCache<string, Kept>;
-
-export function openPostTexts(mostCharacters = MOST_CHARACTERS): PostTexts {
-  return new LRUCache({ maxSize: mostCharacters, sizeCalculation: ({ text }) => text.length + 200 });
-}
 
 type Keeping = Pick<Deps, 'db' | 'texts' | 'postTexts' | 'ladder'>;
 

@@ -2,7 +2,6 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type Config, ConfigError } from '../config.ts';
 import { enterLibrary } from '../library-place.ts';
-import { openLibraryStorage } from '../main.ts';
 import { openDatabase, requireTables } from '../platform/database/open.ts';
 import type { Database } from '../platform/database/pool.ts';
 import { openDiskAndBucket } from '../platform/storage/open.ts';
@@ -11,6 +10,7 @@ import { findOrphans, removeOrphans } from '../sweep/orphans.ts';
 import { forgetBucket } from './buckets.ts';
 import { checkStorage } from './check.ts';
 import { moveStorage } from './move.ts';
+import { openLibraryStorage } from './open.ts';
 
 type Print = (line: string) => void;
 

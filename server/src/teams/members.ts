@@ -3,9 +3,9 @@ import { addTeamMember, listTeamMembers, removeTeamMember } from '@vitrine/contr
 import { sql } from 'kysely';
 import { identityJson } from '../access/identities.ts';
 import { checkUser } from '../access/known-accounts.ts';
+import { refreshTeamAudience } from '../access/mirrored-audience.ts';
 import { checkMayAddMember, shownTeams } from '../access/teams.ts';
 import { recordEvent } from '../audit/record.ts';
-import { refreshTeamAudience } from '../federation/audience/refresh.ts';
 import { handle } from '../handle.ts';
 import { enqueue } from '../job-table.ts';
 import { readRefCursor, refCursorAfter } from '../platform/http/cursor.ts';

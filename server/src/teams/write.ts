@@ -2,9 +2,9 @@ import { createTeam, deleteTeam, setTeamHero, type Team, updateTeam } from '@vit
 import { sql } from 'kysely';
 import { shownAssets } from '../access/assets.ts';
 import type { SignedIn } from '../access/caller.ts';
+import { refreshTeamAudience } from '../access/mirrored-audience.ts';
 import { choosableHero, liveTeam, writableTeams } from '../access/teams.ts';
 import { recordEvent } from '../audit/record.ts';
-import { refreshTeamAudience } from '../federation/audience/refresh.ts';
 import { handle } from '../handle.ts';
 import { notifyPeersOfTeam } from '../outbox/enqueue.ts';
 import type { Database, Tx } from '../platform/database/pool.ts';

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { Locker } from '@tus/server';
 import { sql } from 'kysely';
+import type { UploadBytes } from '../deps.ts';
 import { type Sniffed, sniff } from '../media/sniff.ts';
 import type { Database } from '../platform/database/pool.ts';
 import { notFound, refuse } from '../platform/http/refuse.ts';
@@ -17,30 +18,6 @@ const CHECKPOINT_BYTES = 16 * 1024 * 1024;
 
 /** Number of hash states of interrupted uploads kept in memory; each takes a few hundred bytes. */
 const MOST_KEPT = 1000;
-
-/**
- * The bytes of unfinished uploads. They are files in `storage.uploadsDir`; the table `uploads` records how many bytes
- * are durable.
- */
-export interface UploadBytes {
-  pathOf(id: string): string;
-  /** Creates the empty file of an upload. */
-  begin(id: string): Promise<void>;
-  /**
-   * Appends a stream at `offset` and returns the new offset. Keeps the bytes received even if the stream fails.
-   * Throws a 409 if `offset` is not the current offset or another request has taken over.
-   */
-  append(id: string, offset: number, stream: AsyncIterable<Buffer>): Promise<number>;
-  /** Completes an upload that has all its bytes: records their SHA-256 and type. Idempotent. */
-  finish(id: string, sizeBytes: number): Promise<void>;
-  remove(id: string): Promise<void>;
-  /**
-   * Serialises the requests of this process for one upload. A new request asks the previous one to end, because it
-   * may be waiting for a client that has disconnected. Between processes the database decides, and each process
-   * continues in a file of its own.
-   */
-  turns(): Promise<Locker>;
-}
 
 interface Kept {
   offset: number;

@@ -1,28 +1,11 @@
 import type { FastifyBaseLogger } from 'fastify';
-
-/** What an encoder reports about itself (docs/encoder.md). */
-interface EncoderInfo {
-  /** Name and version: only vectors of the same model are compared. */
-  model: string;
-  dimensions: number;
-}
+import type { Encoder, EncoderInfo } from '../deps.ts';
 
 /** The encoder cannot be reached now; a retry may succeed. */
 export class EncoderUnavailable extends Error {}
 
 /** The encoder refused this picture. */
 export class PictureRefused extends Error {}
-
-/** The visual encoder of the library, if configured. */
-export interface Encoder {
-  /** What it last reported, or null while it cannot be reached (SEARCH-17). */
-  readonly info: EncoderInfo | null;
-  /** Returns the picture's vector, of length one. Rejects with EncoderUnavailable or PictureRefused. */
-  encode(picture: Buffer): Promise<{ model: string; vector: number[] }>;
-  /** Checks now whether it can be reached. */
-  look(): Promise<void>;
-  close(): void;
-}
 
 const LOOK_EVERY_MS = 60_000;
 const LOOK_TIMEOUT_MS = 2_000;

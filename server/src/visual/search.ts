@@ -5,14 +5,14 @@ import { servedAssets } from '../access/assets.ts';
 import type { Caller } from '../access/caller.ts';
 import { discard, type Received } from '../assets/receive.ts';
 import { type AssetRow, assetColumns, assetJoins, showRow } from '../assets/show.ts';
-import type { Deps } from '../deps.ts';
+import type { Deps, Encoder } from '../deps.ts';
 import { handleForm } from '../handle.ts';
 import type { Decoders } from '../media/decoding/decoders.ts';
 import { DecodingStopped } from '../media/decoding/process.ts';
 import type { Database } from '../platform/database/pool.ts';
 import { notFound, refuse } from '../platform/http/refuse.ts';
 import { CODE_BITS, codeOf } from './code.ts';
-import { type Encoder, EncoderUnavailable, PictureRefused } from './encoder.ts';
+import { EncoderUnavailable, PictureRefused } from './encoder.ts';
 import { type PictureQuery, readPictureForm, skipPictureForm } from './query.ts';
 
 const DEFAULT_LIMIT = 24;

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { readConfig } from '../../src/config.ts';
-import type { IdentityProvider } from '../../src/identity/provider.ts';
 import { openIdentityProviders } from '../../src/identity/providers/open.ts';
 import { filterFor, type LdapSettings } from '../../src/identity/providers/settings.ts';
+import type { IdentityProvider } from '../../src/identity-provider.ts';
 import { type Answered, comparable } from '../support/client.ts';
 import {
   type Directory,

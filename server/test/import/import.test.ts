@@ -9,6 +9,8 @@ import { readConfig } from '../../src/config.ts';
 import { importCommand } from '../../src/import/command.ts';
 import { embeddedConnection } from '../../src/platform/database/embedded.ts';
 import { openPool } from '../../src/platform/database/pool.ts';
+import { openDeps } from '../../src/service.ts';
+import { startWorkerFor } from '../../src/worker.ts';
 import { clip } from '../media/clips.ts';
 import { base as reachable } from '../platform/clusters.ts';
 import { rootSettings, signInAt } from '../support/first-admin.ts';
@@ -66,7 +68,8 @@ async function importHere(...args: string[]): Promise<string[]> {
   const lines: string[] = [];
   const print = vi.spyOn(console, 'log').mockImplementation((line: string) => lines.push(line));
   try {
-    await importCommand(readConfig({ VITRINE_DATA: dataDir, ...rootSettings }, base), args);
+    const config = readConfig({ VITRINE_DATA: dataDir, ...rootSettings }, base);
+    await importCommand(config, args, { openDeps, startWorker: startWorkerFor });
   } finally {
     print.mockRestore();
   }

@@ -1,12 +1,12 @@
 import { foldName } from '@vitrine/contract/names';
 import { sql } from 'kysely';
 import type { PeerCaller } from '../../access/federation.ts';
+import { refreshAssetAudience, refreshGranted } from '../../access/mirrored-audience.ts';
 import { ownTeam } from '../../access/teams.ts';
 import { recordEvent } from '../../audit/record.ts';
 import { keepFederationAt } from '../../outbox/enqueue.ts';
 import type { Tx } from '../../platform/database/pool.ts';
 import type { RemoteActor } from '../actors.ts';
-import { refreshAssetAudience, refreshGranted } from '../audience/refresh.ts';
 import { receiveDefinitions } from '../fields/offered.ts';
 import type { Install } from '../identity.ts';
 import { mirrorAsset } from '../mirror/asset.ts';

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
+import { refreshAudience, refreshCollectionAudience } from '../../access/mirrored-audience.ts';
 import type { Tx } from '../../platform/database/pool.ts';
 import { registerTags } from '../../tag-register/spelling.ts';
-import { refreshAudience, refreshCollectionAudience } from '../audience/refresh.ts';
 import { receiveValues } from '../fields/use.ts';
 import type { AaCollection, AaPost } from '../protocol/objects.ts';
 import { mirrorAsset } from './asset.ts';

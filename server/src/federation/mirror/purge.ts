@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
+import { refreshAssetEnds, refreshGranted } from '../../access/mirrored-audience.ts';
 import { enqueueAll } from '../../job-table.ts';
 import type { Tx } from '../../platform/database/pool.ts';
-import { refreshAssetEnds, refreshGranted } from '../audience/refresh.ts';
 import { dropRecipients } from './recipients.ts';
 import { removeUnnamedTeams } from './team.ts';
 

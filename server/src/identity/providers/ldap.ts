@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type Client, type Entry, ResultCodeError } from 'ldapts';
-import type { IdentityProvider, ProvidedIdentity } from '../provider.ts';
+import type { IdentityProvider, ProvidedIdentity } from '../../identity-provider.ts';
 import { overConnection } from './connection.ts';
 import { filterFor, type LdapSettings } from './settings.ts';
 

@@ -1,5 +1,5 @@
 import type { FastifyBaseLogger } from 'fastify';
-import type { IdentityProviders, RegisteredProvider } from '../provider.ts';
+import type { IdentityProviders, RegisteredProvider } from '../../identity-provider.ts';
 import { openLdap } from './ldap.ts';
 import type { LdapSettings, ProviderSettings } from './settings.ts';
 

@@ -5,10 +5,10 @@ import { live } from '../../access/live.ts';
 import { livePost, publishedPost } from '../../access/posts.ts';
 import { decidersOf } from '../../access/requests.ts';
 import type { Deps } from '../../deps.ts';
+import type { DomainEvent } from '../../domain-event.ts';
 import type { JobHandler } from '../../job-table.ts';
 import type { Database } from '../../platform/database/pool.ts';
 import { chosenColumns } from '../choices.ts';
-import type { DomainEvent } from '../domain-event.ts';
 import { mentionedReaders } from '../mentions.ts';
 import { MAIL_ATTEMPTS } from './mail.ts';
 

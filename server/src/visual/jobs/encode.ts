@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { sql } from 'kysely';
-import type { Deps } from '../../deps.ts';
+import type { Deps, Encoder } from '../../deps.ts';
 import { enqueue, type JobHandler } from '../../job-table.ts';
 import type { Database } from '../../platform/database/pool.ts';
 import { codeOf } from '../code.ts';
-import { type Encoder, PictureRefused } from '../encoder.ts';
+import { PictureRefused } from '../encoder.ts';
 
 type EncodeDeps = Pick<Deps, 'db' | 'storage' | 'encoder'>;
 

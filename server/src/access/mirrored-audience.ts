@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
-import { grantedAccounts } from '../../access/federation.ts';
-import type { Tx } from '../../platform/database/pool.ts';
+import type { Tx } from '../platform/database/pool.ts';
+import { grantedAccounts } from './federation.ts';
 
 /** When the last of the grants `g` that meet a condition ends; null when one of them has no end. */
 function lastEnd(which: RawBuilder<unknown> = sql`true`): RawBuilder<unknown> {

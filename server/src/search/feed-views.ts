@@ -19,7 +19,7 @@ import {
   readSaved,
   type SavedQueries,
   saveQuery,
-} from '../search/saved-queries.ts';
+} from './saved-queries.ts';
 
 type Row = Omit<FeedView, 'query'> & { query: unknown };
 

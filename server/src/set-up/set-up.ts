@@ -1,11 +1,12 @@
 import { completeSetup, getSetupStatus } from '@vitrine/contract/identity';
 import { recordEvent } from '../audit/record.ts';
 import { handle } from '../handle.ts';
+import { createAccount } from '../identity/accounts.ts';
+import { openSession } from '../identity/open-session.ts';
 import { refuse } from '../platform/http/refuse.ts';
 import { writeSetting } from '../settings.ts';
-import { createAccount, createFirstAdministrator, needsSetup } from './accounts.ts';
+import { createFirstAdministrator, needsSetup } from './first-administrator.ts';
 import { checkSetupCode, checkSetupHost, setupCodeOf } from './first-run.ts';
-import { openSession } from './open-session.ts';
 
 export const showSetupStatus = handle(getSetupStatus, async (deps, { http }) => {
   if (!(await needsSetup(deps.db))) return { status: 200, body: { needs_setup: false } };

@@ -3,7 +3,7 @@ import { isIP } from 'node:net';
 import type { Deps } from '../deps.ts';
 import { refuse } from '../platform/http/refuse.ts';
 import { readSetting } from '../settings.ts';
-import { needsSetup } from './accounts.ts';
+import { needsSetup } from './first-administrator.ts';
 
 /** Returns whether this host, in URL form, is reachable from this machine only. */
 function isLoopback(hostname: string): boolean {
