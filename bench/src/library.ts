@@ -2,11 +2,16 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { access, chmod, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { embeddedConnection, startEmbedded } from '@vitrine/server/embedded';
+import {
+  BOOTSTRAP_ROLE,
+  type EmbeddedConnection,
+  embeddedConnection,
+  startEmbedded,
+} from '@vitrine/server/embedded';
 import { migrate } from '@vitrine/server/migrate';
 import { type DatabasePool, openPool } from '@vitrine/server/pool';
 import { startSession } from '@vitrine/server/sessions';
-import type pg from 'pg';
+import pg from 'pg';
 import { fillCorpus } from './corpus.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -22,17 +27,35 @@ async function isThere(path: string): Promise<boolean> {
   );
 }
 
+/**
+ * Allows the role of the library what fills and prepares it: skipping triggers, and checkpoints.
+ */
+async function grantToRole(connection: EmbeddedConnection): Promise<void> {
+  const client = new pg.Client({ ...connection, user: BOOTSTRAP_ROLE });
+  await client.connect();
+  await client.query(`grant set on parameter session_replication_role to ${connection.user}`);
+  await client.query(`grant pg_checkpoint to ${connection.user}`);
+  await client.end();
+}
+
 /** Returns the data directory of the library with this name, which `fill` creates once. */
 export async function keptLibrary(name: string, fill: (pool: pg.Pool) => Promise<void>): Promise<string> {
   const directory = join(cacheDir, name);
-  const complete = join(directory, 'complete');
+  // A library in which the role of Vitrine was a superuser lacks the grants.
+  const complete = join(directory, 'complete-with-grants');
   if (await isThere(complete)) return directory;
   await rm(directory, { recursive: true, force: true });
   await mkdir(directory, { recursive: true });
   await chmod(cacheDir, 0o755);
   console.log(`making the library ${name}`);
-  const settings = { fsync: 'off', full_page_writes: 'off', max_wal_size: '8GB', autovacuum: 'off' };
+  const access = join(directory, 'access.conf');
+  await writeFile(access, `local all ${BOOTSTRAP_ROLE} trust\nlocal all all scram-sha-256\n`, {
+    mode: 0o644,
+  });
+  const fast = { fsync: 'off', full_page_writes: 'off', max_wal_size: '8GB', autovacuum: 'off' };
+  const settings = { ...fast, hba_file: access };
   const server = await startEmbedded({ dataDir: directory, settings, log: console.log });
+  await grantToRole(server.connection);
   const database = openPool(server.connection, 2);
   await migrate(database.pool);
   await fill(database.pool);

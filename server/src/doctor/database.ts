@@ -188,6 +188,24 @@ const databaseUser: Examination = {
   },
 };
 
+/** Whether the role that Vitrine connects as is a superuser of PostgreSQL (RUN-43). */
+const databaseRole: Examination = {
+  code: 'database_role',
+  title: 'Role in the database',
+  async look({ db, config }) {
+    const { rows } = await sql<{ name: string; superuser: boolean }>`
+      select rolname as name, rolsuper as superuser from pg_roles where rolname = current_user`.execute(db);
+    const name = rows[0]?.name ?? '';
+    if (rows[0]?.superuser !== true) return passed(`${name} is no superuser`);
+    return warning(
+      `${name} is a superuser: whoever finds a way to send statements controls the whole server`,
+      config.databaseUrl === null
+        ? 'Restart Vitrine; if the warning stays, the lines of the start say why.'
+        : 'Let an ordinary role own the database, and put it into DATABASE_URL; see "Your own PostgreSQL" in docs/operations.md.',
+    );
+  },
+};
+
 export const databaseExaminations = [
   databaseVersion,
   migrations,
@@ -196,5 +214,6 @@ export const databaseExaminations = [
   addresses,
   replica,
   databaseUser,
+  databaseRole,
   clock,
 ];

@@ -130,6 +130,7 @@ describe('a library with problems', () => {
   /** The findings of a library with nothing in it, without a worker, an address or a mail server. */
   const usual = {
     database_user: 'ok',
+    database_role: 'ok',
     database_version: 'ok',
     migrations: 'ok',
     clock: 'ok',

@@ -59,11 +59,12 @@ describe('GET /fields/{id}/values over 20,000 terms', () => {
 test('a vocabulary with 200,000 terms refuses new terms of callers with 422, and omits new terms of files', async () => {
   const { db } = library.deps;
   await sql`drop index field_terms_search, field_terms_path`.execute(db);
-  await sql`alter table field_terms disable trigger all`.execute(db);
+  await sql`alter table field_terms disable trigger user,
+    drop constraint field_terms_field_id_fkey`.execute(db);
   await sql`insert into field_terms (field_id, value, label, path, position)
     select ${id}::uuid, 'more-' || n, 'more-' || n, array['more-' || n], n
     from generate_series(1, ${200_000 - SIZE}::integer) n`.execute(db);
-  await sql`alter table field_terms enable trigger all`.execute(db);
+  await sql`alter table field_terms enable trigger user`.execute(db);
   await sql`update fields set open_vocabulary = true where id = ${id}`.execute(db);
   const asset = await upload(editor, plainFile());
   const target = { id: asset.id, field_id: id };

@@ -20,6 +20,7 @@ import type pg from 'pg';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { chooseDatabaseUsers, DATABASE_UID } from '../../src/platform/database/database-user.ts';
 import { embeddedConnection, socketDirectory } from '../../src/platform/database/embedded.ts';
+import { BOOTSTRAP_ROLE } from '../../src/platform/database/embedded-role.ts';
 import { keepSecret } from '../../src/platform/database/embedded-secret.ts';
 import { postmasterOf } from '../support/process.ts';
 import * as clusters from './clusters.ts';
@@ -53,7 +54,13 @@ const passwordRules = () => join(cluster(), 'pg_hba.set-password.conf');
 
 /** Checks that nobody connects without the password, and that the library still has its content. */
 async function expectProtected(): Promise<void> {
-  const attempts = [{ password: '' }, { password: 'wrong' }, { password: await secret(), user: 'postgres' }];
+  const password = await secret();
+  const attempts = [
+    { password: '' },
+    { password: 'wrong' },
+    { password, user: 'postgres' },
+    { password, user: BOOTSTRAP_ROLE },
+  ];
   for (const attempt of attempts) {
     await expect(ask('select 1', attempt)).rejects.toThrow(/password|no pg_hba.conf entry/);
   }

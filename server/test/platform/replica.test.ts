@@ -147,8 +147,8 @@ async function replicaFinding() {
 
 /** Runs `work` while the replica stays at its present state. */
 async function whilePaused(work: () => Promise<void>): Promise<void> {
-  await servers.onReplica('select pg_wal_replay_pause()');
-  await work().finally(() => servers.onReplica('select pg_wal_replay_resume()'));
+  await servers.administerReplica('select pg_wal_replay_pause()');
+  await work().finally(() => servers.administerReplica('select pg_wal_replay_resume()'));
 }
 
 describe('a streaming replica', () => {
@@ -247,7 +247,7 @@ describe('a streaming replica', () => {
     const readers = Promise.all(Array.from({ length: 2 }, read));
     const during = await readsDuring(one, async () => {
       for (let times = 0; times < 2; times += 1) {
-        await servers.onReplica(`select pg_terminate_backend(pid) from pg_stat_activity
+        await servers.administerReplica(`select pg_terminate_backend(pid) from pg_stat_activity
           where backend_type = 'client backend' and pid <> pg_backend_pid()`);
         const before = await one.reads();
         await expect.poll(async () => (await one.reads()).replica).toBeGreaterThan(before.replica);
@@ -385,8 +385,8 @@ test('repeats a read on the primary that a vacuum there cancels on the replica',
   const { post } = await publishAsAnn();
   await as('ann', one).ok('createComment', { params: { id: post.id }, body: { body: 'mine' } });
   // Replay cancels queries in its way immediately instead of waiting up to 30 seconds for them.
-  await servers.onReplica("alter system set max_standby_streaming_delay = '0'");
-  await servers.onReplica('select pg_reload_conf()');
+  await servers.administerReplica("alter system set max_standby_streaming_delay = '0'");
+  await servers.administerReplica('select pg_reload_conf()');
   await servers.onPrimary('create table discarded (number integer)');
   // Comments take long to read on the replica only.
   await servers.onPrimary(`alter table comments rename to kept_comments;
@@ -419,7 +419,7 @@ test('repeats a read on the primary that a vacuum there cancels on the replica',
 // REPLICA-4, REPLICA-5: the last test, because a promoted server does not become a replica again.
 test('a promoted replica serves no more reads', async () => {
   await untilServed('ann', one);
-  await servers.onReplica('select pg_promote()');
+  await servers.administerReplica('select pg_promote()');
   await expect
     .poll(() => one.said.at(-1))
     .toBe('the replica serves no reads: it is not a replica any more: it accepts writes');

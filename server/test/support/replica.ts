@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import pg from 'pg';
 import { reachableByDatabaseUser } from '../../src/platform/database/database-user.ts';
 import { type EmbeddedConnection, startEmbedded } from '../../src/platform/database/embedded.ts';
+import { BOOTSTRAP_ROLE } from '../../src/platform/database/embedded-role.ts';
 
 const run = promisify(execFile);
 
@@ -14,8 +15,10 @@ export interface ReplicatedServer {
   primary: EmbeddedConnection;
   replica: EmbeddedConnection;
   onPrimary(statement: string): Promise<void>;
-  /** Runs a statement on the replica, such as one that pauses replay. */
-  onReplica(statement: string): Promise<void>;
+  /** Runs a statement as superuser. */
+  administerPrimary(statement: string): Promise<void>;
+  /** Runs a statement on the replica as superuser, such as one that pauses replay. */
+  administerReplica(statement: string): Promise<void>;
   stopReplica(): Promise<void>;
   startReplica(): Promise<void>;
   stop(): Promise<void>;
@@ -36,7 +39,7 @@ export async function makeDirectory(): Promise<string> {
  * during the copy are streamed.
  */
 async function copyCluster(connection: EmbeddedConnection, from: string, to: string): Promise<void> {
-  const client = new pg.Client(connection);
+  const client = new pg.Client(administering(connection));
   await client.connect();
   try {
     await client.query(`select pg_backup_start('replica', true)`);
@@ -55,6 +58,9 @@ async function copyCluster(connection: EmbeddedConnection, from: string, to: str
   }
 }
 
+/** Both servers let the superuser in without a password. */
+const administering = (server: EmbeddedConnection) => ({ ...server, user: BOOTSTRAP_ROLE });
+
 async function runOn(server: EmbeddedConnection, statement: string): Promise<void> {
   const client = new pg.Client(server);
   await client.connect();
@@ -69,7 +75,8 @@ export async function startReplicated(
 ): Promise<ReplicatedServer> {
   const [primaryDir, replicaDir] = [await makeDirectory(), await makeDirectory()];
   const access = join(primaryDir, 'access.conf');
-  await writeFile(access, 'local all all scram-sha-256\nlocal replication all trust\n', { mode: 0o644 });
+  const rules = [`all ${BOOTSTRAP_ROLE} trust`, 'all all scram-sha-256', 'replication all trust'];
+  await writeFile(access, rules.map((rule) => `local ${rule}\n`).join(''), { mode: 0o644 });
   const log = () => {};
   const primary = await startEmbedded({
     dataDir: primaryDir,
@@ -86,7 +93,7 @@ export async function startReplicated(
   await prepare(primary.connection);
   await mkdir(replicaDir, { recursive: true });
   await copyCluster(primary.connection, primaryDir, replicaDir);
-  const { host, port, user } = primary.connection;
+  const { host, port } = primary.connection;
   const start = () =>
     startEmbedded({
       dataDir: replicaDir,
@@ -94,7 +101,8 @@ export async function startReplicated(
         ...quick,
         ...settings,
         hot_standby: 'on',
-        primary_conninfo: `host=${host} port=${port} user=${user}`,
+        primary_conninfo: `host=${host} port=${port} user=${BOOTSTRAP_ROLE}`,
+        hba_file: access,
         wal_retrieve_retry_interval: '100ms',
       },
       log,
@@ -105,7 +113,8 @@ export async function startReplicated(
     primary: primary.connection,
     replica: connection,
     onPrimary: (statement) => runOn(primary.connection, statement),
-    onReplica: (statement) => runOn(connection, statement),
+    administerPrimary: (statement) => runOn(administering(primary.connection), statement),
+    administerReplica: (statement) => runOn(administering(connection), statement),
     stopReplica: () => replica.stop(),
     async startReplica() {
       replica = await start();

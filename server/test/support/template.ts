@@ -114,12 +114,12 @@ async function startAlone() {
  * account what another one has just written.
  */
 async function startWithReplica() {
-  const { primary, replica, onPrimary, stop } = await startReplicated(
+  const { primary, replica, administerPrimary, stop } = await startReplicated(
     (connection) => migrateTemplate(settingsOf(connection)),
     usual,
   );
-  await onPrimary(`alter system set synchronous_standby_names = '*'`);
-  await onPrimary(`alter system set synchronous_commit = 'remote_apply'`);
-  await onPrimary('select pg_reload_conf()');
+  await administerPrimary(`alter system set synchronous_standby_names = '*'`);
+  await administerPrimary(`alter system set synchronous_commit = 'remote_apply'`);
+  await administerPrimary('select pg_reload_conf()');
   return { connection: primary, replica, stop };
 }

@@ -1,29 +1,13 @@
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import {
-  chmod,
-  chown,
-  lchown,
-  mkdir,
-  readdir,
-  readFile,
-  rename,
-  rm,
-  stat,
-  writeFile,
-} from 'node:fs/promises';
+import { chmod, chown, lchown, mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { syncDirectory } from '../storage/directory-tree.ts';
 import type { DatabaseUsers, SystemUser } from './database-user.ts';
 import { whyNotRun } from './embedded-binaries.ts';
 import { endOrphan } from './embedded-orphan.ts';
+import { BOOTSTRAP_ROLE, createOwnRole, ROLE, runAs } from './embedded-role.ts';
 import { replaceFile } from './embedded-secret.ts';
-
-/** Spawn options for PostgreSQL binaries: its user, and none of the caller's locale, directory or client settings. */
-export function runAs(user: SystemUser | null) {
-  const env = { PATH: process.env.PATH ?? '', LC_ALL: 'C', TZ: 'UTC' };
-  return { cwd: '/', env, ...(user === null ? {} : { uid: user.uid, gid: user.gid }) };
-}
 
 function initdbFailed(output: string): string {
   if (/could not look up effective user ID/.test(output)) {
@@ -33,13 +17,8 @@ function initdbFailed(output: string): string {
   return `initdb failed: ${output.trim().split('\n').slice(-3).join(' / ')}`;
 }
 
-async function runInitdb(
-  binDir: string,
-  directory: string,
-  passwordFile: string,
-  user: SystemUser | null,
-): Promise<void> {
-  const access = ['--username=vitrine', '--auth=scram-sha-256', `--pwfile=${passwordFile}`];
+async function runInitdb(binDir: string, directory: string, user: SystemUser | null): Promise<void> {
+  const access = [`--username=${BOOTSTRAP_ROLE}`, '--auth=reject'];
   const options = [...access, '--encoding=UTF8', '--no-instructions'];
   const locale = ['--locale=C', '--locale-provider=icu', '--icu-locale=und'];
   const binary = join(binDir, 'initdb');
@@ -116,8 +95,7 @@ async function lookAt(cluster: string): Promise<DirectoryContent> {
  * The connections that pg_hba.conf allows: this user over the socket, with the password. PostgreSQL refuses the rest.
  */
 const ACCESS = `# Vitrine writes this file at every start.
-local all         vitrine scram-sha-256
-local replication vitrine scram-sha-256
+local all ${ROLE} scram-sha-256
 `;
 
 async function writeAccess(cluster: string, user: SystemUser | null): Promise<void> {
@@ -136,18 +114,17 @@ async function createIn(
   verifier: string,
 ): Promise<string> {
   const fresh = join(staging, 'postgres');
-  const passwordFile = join(staging, 'verifier');
   await mkdir(staging, { mode: 0o700 });
   await mkdir(fresh, { mode: 0o700 });
-  await writeFile(passwordFile, `${verifier}\n`, { mode: 0o600 });
   if (users !== null) {
     const { creator } = users;
     await chown(fresh, creator.uid, creator.gid);
-    await chown(passwordFile, creator.uid, creator.gid);
     await chown(staging, 0, creator.gid);
     await chmod(staging, 0o710);
   }
-  await runInitdb(binDir, fresh, passwordFile, users?.creator ?? null);
+  const creator = users?.creator ?? null;
+  await runInitdb(binDir, fresh, creator);
+  await createOwnRole(binDir, fresh, creator, verifier);
   if (users !== null) await giveTo(fresh, users.runner);
   await writeAccess(fresh, users?.runner ?? null);
   return fresh;

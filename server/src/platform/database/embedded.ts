@@ -15,14 +15,15 @@ import {
   type SystemUser,
 } from './database-user.ts';
 import { findBinaries, whyNotRun } from './embedded-binaries.ts';
-import { prepareCluster, runAs } from './embedded-cluster.ts';
+import { prepareCluster } from './embedded-cluster.ts';
 import { clearOrphan, execFailure, guard, readPid, reporting } from './embedded-orphan.ts';
 import { keepRunning, type ServerExit } from './embedded-restart.ts';
+import { BOOTSTRAP_ROLE, demoteOwnRole, ROLE, runAs } from './embedded-role.ts';
 import { keepSecret, readSecret, replaceFile, verifierOf } from './embedded-secret.ts';
 import { type InstanceLock, LibraryInUse, lockInstance } from './instance-lock.ts';
 import { named } from './name.ts';
 
-export { LibraryInUse };
+export { BOOTSTRAP_ROLE, LibraryInUse };
 
 export interface EmbeddedConnection {
   /** The directory of the unix socket. */
@@ -81,6 +82,8 @@ const defaults: Record<string, string> = {
   max_wal_size: '2GB',
   random_page_cost: '1.1',
   jit: 'off',
+  // No superuser ever connects.
+  superuser_reserved_connections: '0',
   log_min_messages: 'warning',
   TimeZone: 'UTC',
 };
@@ -117,7 +120,7 @@ export function embeddedConnection(dataDir: string): EmbeddedConnection {
   if (found !== undefined && (!found.isDirectory() || found.uid !== statSync(cluster).uid)) {
     throw new Error(`${host} belongs to another user`);
   }
-  return { host, port: PORT, user: 'vitrine', password, database: 'vitrine' };
+  return { host, port: PORT, user: ROLE, password, database: 'vitrine' };
 }
 
 function hasCode(error: unknown, ...codes: string[]): boolean {
@@ -169,14 +172,14 @@ async function makeDataDirectory(dataDir: string): Promise<void> {
   await makeReachable(dataDir);
 }
 
-type Answer = 'ready' | 'starting' | 'silent' | 'wrong password';
+type Answer = 'ready' | 'superuser' | 'starting' | 'silent' | 'wrong password';
 
 /** Returns whether the server rejected our password. */
 class PasswordRefused extends Error {}
 
 /**
- * Returns whether the server accepts connections to its database, which is created in a new cluster; throws when waiting
- * would not help.
+ * Returns whether the server accepts connections to its database, which is created in a new cluster, and whether our role
+ * is a superuser, as in older clusters; throws when waiting would not help.
  */
 async function ask(server: EmbeddedConnection, database = server.database): Promise<Answer> {
   const client = new pg.Client(
@@ -187,7 +190,11 @@ async function ask(server: EmbeddedConnection, database = server.database): Prom
     await client.connect();
     if (database !== server.database)
       await client.query(`create database ${pg.escapeIdentifier(server.database)}`);
-    return 'ready';
+    // A replica cannot be changed.
+    const { rows } = await client.query<{ rolsuper: boolean }>(
+      'select rolsuper and not pg_is_in_recovery() as rolsuper from pg_roles where rolname = current_user',
+    );
+    return rows[0]?.rolsuper === true ? 'superuser' : 'ready';
   } catch (error) {
     if (!(error instanceof pg.DatabaseError)) return 'silent';
     // Class 57P: the server is starting, recovering or stopping.
@@ -221,6 +228,8 @@ interface Server {
   exit: ServerExit | null;
   /** Why it could not be executed. */
   failure: Error | null;
+  /** Whether our role is a superuser, which is known once the server is ready. */
+  hasSuperuser: boolean;
 }
 
 interface Plan {
@@ -256,7 +265,7 @@ function launch({ binDir, cluster, connection, settings, user, logFile, log }: P
   });
   closeSync(logFd);
   const { promise, resolve } = Promise.withResolvers<ServerExit>();
-  const server: Server = { child, exited: promise, exit: null, failure: null };
+  const server: Server = { child, exited: promise, exit: null, failure: null, hasSuperuser: false };
   const recordExit = (exit: ServerExit) => {
     server.exit = exit;
     watcher.dismiss();
@@ -287,7 +296,10 @@ async function untilReady(server: Server, { connection, cluster }: Plan): Promis
     const answer = await ask(connection);
     // Until the pid file is ours, a predecessor may answer on the socket.
     const isOurs = (await readPid(join(cluster, 'postmaster.pid'))) === server.child.pid;
-    if (answer === 'ready' && isOurs) return true;
+    if ((answer === 'ready' || answer === 'superuser') && isOurs) {
+      server.hasSuperuser = answer === 'superuser';
+      return true;
+    }
     if (answer === 'wrong password' && isOurs) throw new PasswordRefused('PostgreSQL rejected the password');
     if (answer !== 'silent') lastAnswerAt = Date.now();
     if (Date.now() - lastAnswerAt > SILENT_AT_MOST_MS) throw new Error('PostgreSQL runs but does not answer');
@@ -340,7 +352,7 @@ async function startServer(plan: Plan): Promise<Server> {
 async function setPassword(plan: Plan): Promise<void> {
   const { cluster, connection, settings, user } = plan;
   const name = 'pg_hba.set-password.conf';
-  await replaceFile(cluster, name, 'local all vitrine trust\n', user);
+  await replaceFile(cluster, name, `local all ${ROLE} trust\n`, user);
   const server = await startServer({
     ...plan,
     settings: { ...settings, hba_file: join(cluster, name) },
@@ -350,7 +362,7 @@ async function setPassword(plan: Plan): Promise<void> {
   try {
     await client.connect();
     const verifier = pg.escapeLiteral(verifierOf(connection.password));
-    await client.query(`alter role vitrine password ${verifier}`);
+    await client.query(`alter role ${ROLE} password ${verifier}`);
   } finally {
     await client.end().catch(() => {});
     await end(server, 'SIGINT');
@@ -367,6 +379,23 @@ async function startWithPassword(plan: Plan): Promise<Server> {
   }
   await setPassword(plan);
   return startServer(plan);
+}
+
+/** Makes our role an ordinary one, in a library of an earlier version. Can be interrupted and repeated. */
+async function demoteOn({ connection, log }: Plan): Promise<void> {
+  const client = new pg.Client(named({ ...connection, ssl: false }, 'start'));
+  client.on('error', () => {});
+  try {
+    await client.connect();
+    await demoteOwnRole(client, connection.database, verifierOf(connection.password));
+  } catch (error) {
+    // The library works as before; the doctor reports the superuser, and the next start tries again.
+    log(
+      `the role ${ROLE} of PostgreSQL remains a superuser: ${error instanceof Error ? error.message : error}`,
+    );
+  } finally {
+    await client.end().catch(() => {});
+  }
 }
 
 function supervise(first: Server, plan: Plan, lock: InstanceLock): EmbeddedDatabase {
@@ -407,14 +436,16 @@ async function startLocked(
   const host = socketDirectory(dataDir);
   if (host !== cluster) await makeSocketDirectory(host, users);
   const database = options.database ?? 'vitrine';
-  const connection = { host, port: PORT, user: 'vitrine', password, database };
+  const connection = { host, port: PORT, user: ROLE, password, database };
   const logFile = join(dataDir, 'postgres.log');
   if ((await sizeOf(logFile)) > LONGEST_LOG) await truncate(logFile);
   const settings = { ...defaults, ...options.settings };
   const user = users?.runner ?? null;
   const { log, restarts, onLaunch = () => {} } = options;
   const plan: Plan = { binDir, cluster, connection, settings, user, logFile, restarts, log, onLaunch };
-  return supervise(await startWithPassword(plan), plan, lock);
+  const server = await startWithPassword(plan);
+  if (server.hasSuperuser) await demoteOn(plan);
+  return supervise(server, plan, lock);
 }
 
 /**
