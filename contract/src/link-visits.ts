@@ -220,7 +220,7 @@ export const getLinkArchive = operation({
   tag: 'Links',
   summary: 'Download everything a link shows',
   description:
-    'Streams a ZIP of the originals or, with a watermark, of the largest renditions. Returns 403 without `allow_download`.',
+    'Streams a ZIP of the originals or, with a watermark, of the largest renditions; files without one are left out. Names begin with the place of the file. Returns 403 without `allow_download`.',
   door: 'open',
   scope: 'none',
   budget: 'bytes',

@@ -67,13 +67,16 @@ async function sourceOf(deps: Deps, visitor: LinkVisitor, row: ShownRow): Promis
   if (stored === null) return null;
   if (stored.key === null || visitor.watermark === null) return { ...stored, extension: extensionOf(row) };
   const marked = await deps.watermarks.find({ hash: row.file_hash, ...stored }, visitor.watermark);
-  return { ...marked, extension: 'webp' };
+  return { ...marked, extension: marked.type.split('/')[1] ?? null };
 }
 
-/** Counts up, in one folder per post of a collection. */
+/**
+ * Names each file by its place among all files that the link shows, in one folder per post of a collection. A file has
+ * the same number with and without a watermark, whether or not others are left out (LINK-11).
+ */
 function namesOf({ target }: LinkVisitor) {
   let folder = { number: 0, postId: '', name: '', files: 0 };
-  return (row: ShownRow, extension: string | null): string => {
+  return (row: ShownRow) => {
     if (target.kind === 'collection' && row.post_id !== folder.postId) {
       const number = folder.number + 1;
       const name = `${numbered(number, row.post_title ?? '', 'Post')}/`;
@@ -81,7 +84,8 @@ function namesOf({ target }: LinkVisitor) {
     }
     folder.files += 1;
     const base = row.file_name.replace(/\.[A-Za-z0-9]{1,10}$/, '');
-    return `${folder.name}${numbered(folder.files, base, 'File')}${extension === null ? '' : `.${extension}`}`;
+    const name = `${folder.name}${numbered(folder.files, base, 'File')}`;
+    return (extension: string | null) => (extension === null ? name : `${name}.${extension}`);
   };
 }
 
@@ -105,10 +109,11 @@ async function* entriesOf(deps: Deps, token: string, http: HttpFacts, first: Lin
     let isCurrent = true;
     for (const row of rows) {
       from = keyOf(row);
+      const nameWith = nameOf(row);
       const source = await sourceOf(deps, visitor, row);
       if (source === null) continue;
       yield {
-        name: nameOf(row, source.extension),
+        name: nameWith(source.extension),
         size: source.bytes,
         lastModified: new Date(row.created_at),
         input: await deps.storage.get(source.object, source.bytes),

@@ -7,7 +7,7 @@ import { safeName } from '../../src/links/archive.ts';
 import { originalKey, renditionsPrefix } from '../../src/platform/storage/object-key.ts';
 import { releaseBytes } from '../../src/trash/jobs/purge.ts';
 import { objectPath, openLibrary, publish, upload } from '../support/library.ts';
-import { jpeg } from '../support/pictures.ts';
+import { jpeg, plainFile } from '../support/pictures.ts';
 import { makeLink, visit } from './visiting.ts';
 
 let seed = 500;
@@ -169,6 +169,43 @@ describe('GET /links/{token}/archive', () => {
     expect(new Set(entries.map(({ name }) => name)).size).toBe(3);
     const hashes = [first, second, third].map(({ file_hash }) => file_hash);
     expect(entries.map((entry) => sha256(entry.bytes)).sort()).toEqual(hashes.sort());
+  });
+
+  // LINK-10, LINK-11
+  test('gives a file the same number with a watermark, and the extension of what it contains', async () => {
+    const bytes = plainFile('no picture can be made of this');
+    const data = await upload(owner, bytes, { sensitivity: 'posts' }, 'raw.bin');
+    const pictures = [await newAsset(40, 30, 'a.b.jpeg'), await newAsset(40, 30, 'harbour.JPG')] as const;
+    await library.runJobs();
+    const only = await publish(owner, [data], { title: 'Data', visibility: 'private' });
+    const both = await publish(owner, [pictures[0], data, pictures[1]], {
+      title: 'Both',
+      visibility: 'private',
+    });
+    const shelf = await owner.ok('createCollection', { body: { name: 'Shelf' } });
+    for (const post_id of [only.id, both.id])
+      await owner.ok('addToCollection', { params: { id: shelf.id, post_id } });
+    const namesWith = async (watermark: string | null) => {
+      const { token } = await makeLink(owner, 'collections', shelf.id, { allow_download: true, watermark });
+      const entries = unzip((await bytesOf(`/links/${token}/archive`)).bytes);
+      const formats = entries.map(async (entry) =>
+        entry.name.endsWith('.bin') ? null : (await sharp(entry.bytes).metadata()).format,
+      );
+      return { names: entries.map(({ name }) => name), formats: await Promise.all(formats) };
+    };
+    expect(await namesWith(null)).toEqual({
+      names: [
+        '0001 Data/0001 raw.bin',
+        '0002 Both/0001 a.b.jpg',
+        '0002 Both/0002 raw.bin',
+        '0002 Both/0003 harbour.jpg',
+      ],
+      formats: [null, 'jpeg', null, 'jpeg'],
+    });
+    expect(await namesWith('Draft')).toEqual({
+      names: ['0002 Both/0001 a.b.webp', '0002 Both/0003 harbour.webp'],
+      formats: ['webp', 'webp'],
+    });
   });
 
   // LINK-11, FILE-12
