@@ -1519,6 +1519,21 @@ create table federation_keys (
   constraint federation_keys_signing_public_check CHECK ((octet_length(signing_public) = 32))
 );
 
+create table federation_offers (
+  id uuid not null default gen_random_uuid(),
+  instance_url text not null,
+  display_name text not null,
+  public_key bytea not null,
+  capabilities text[] not null,
+  nonce text not null,
+  offered_from text not null,
+  received_at timestamp(3) with time zone not null default now(),
+  started_at timestamp(3) with time zone,
+  settled_at timestamp(3) with time zone,
+  constraint federation_offers_pkey PRIMARY KEY (id)
+);
+CREATE UNIQUE INDEX federation_offers_waiting ON public.federation_offers USING btree (instance_url, public_key) WHERE (settled_at IS NULL);
+
 create table federation_outbox (
   seq bigint not null generated always as identity,
   peer_id uuid not null,
@@ -1567,6 +1582,7 @@ create table federation_peers (
   cursor_seq bigint not null default 0,
   cursor_id text,
   resent_at timestamp(3) with time zone,
+  offered_from text,
   constraint federation_peers_instance_url_key UNIQUE (instance_url),
   constraint federation_peers_pkey PRIMARY KEY (id),
   constraint federation_peers_display_name_check CHECK ((char_length(display_name) <= 200)),

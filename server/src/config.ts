@@ -117,6 +117,7 @@ export interface Config {
     resendSeconds: number;
     renditionBytes: number;
     openOffers: number;
+    openOffersPerAddress: number;
   };
   /** Mail server and sender; null values may be stored in the library instead. */
   mail: { server: MailServer | null; from: Sender | null };
@@ -143,6 +144,7 @@ const names = [
   'VITRINE_PEER_LIMIT',
   'VITRINE_PEER_LOGGED_REFUSALS',
   'VITRINE_PEER_OFFERS',
+  'VITRINE_PEER_OFFERS_PER_ADDRESS',
   'VITRINE_PEER_RENDITION_BYTES',
   'VITRINE_PEER_RESEND_SECONDS',
   'VITRINE_PORT',
@@ -487,6 +489,7 @@ export function readConfig(
       resendSeconds: number('VITRINE_PEER_RESEND_SECONDS', 60, 0, 86_400),
       renditionBytes: number('VITRINE_PEER_RENDITION_BYTES', 128 * 1024 ** 2, 1, Number.MAX_SAFE_INTEGER),
       openOffers: number('VITRINE_PEER_OFFERS', 100, 1, 100_000),
+      openOffersPerAddress: number('VITRINE_PEER_OFFERS_PER_ADDRESS', 10, 1, 100_000),
     },
     mail: {
       server: mailPart('VITRINE_SMTP_URL', value('VITRINE_SMTP_URL'), readMailServer),

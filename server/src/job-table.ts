@@ -52,6 +52,8 @@ export interface Jobs {
   'extract-stored': { run: string };
   /** Sends the pending changes of a peer in order. */
   deliver: { peer: string };
+  /** Looks up the installs that offer to pair. */
+  'verify-offers': Record<string, never>;
   /** Tells an install that the pairing has ended. */
   unpair: {
     url: string;
@@ -109,6 +111,7 @@ const everyKind: Readonly<Record<JobName, true>> = {
   extract: true,
   'extract-stored': true,
   deliver: true,
+  'verify-offers': true,
   unpair: true,
   'catch-up': true,
   'fetch-renditions': true,

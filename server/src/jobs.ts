@@ -18,6 +18,7 @@ import { useFieldValuesJob } from './federation/fields/use.ts';
 import { fetchRenditionsJob } from './federation/files/fetch.ts';
 import { fetchSubtitlesJob } from './federation/files/subtitles.ts';
 import { keepFederationJob } from './federation/keep.ts';
+import { verifyOffersJob } from './federation/peers/offers.ts';
 import { unpairJob } from './federation/peers/unpair.ts';
 import { rewriteFieldsJob } from './fields/jobs/rewrite.ts';
 import type { JobHandlers } from './job-table.ts';
@@ -65,6 +66,7 @@ export function jobHandlers(deps: Deps): JobHandlers {
     'fetch-subtitles': fetchSubtitlesJob(deps),
     'use-field-values': useFieldValuesJob(deps),
     'catch-up': catchUpJob(deps),
+    'verify-offers': verifyOffersJob(deps),
     'keep-federation': keepFederationJob(deps),
     'tell-followers': notifyFollowersJob(deps),
     'deliver-activities': deliverActivitiesJob(deps),

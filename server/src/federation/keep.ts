@@ -9,6 +9,7 @@ import { trimFetched } from './files/fetch.ts';
 import { readInstall } from './identity.ts';
 import { purgeUngranted } from './mirror/purge.ts';
 import { refreshRecipients } from './mirror/recipients.ts';
+import { keepOffers } from './peers/offers.ts';
 import { objectUri } from './protocol/addresses.ts';
 
 /** How long ids of received envelopes and outcomes of sent ones are kept; longer than any delivery is retried. */
@@ -165,6 +166,7 @@ export function keepFederationJob(deps: Deps): JobHandler<'keep-federation'> {
     await compareFields(deps);
     await fetchMissing(deps);
     await forgetKeys(deps);
+    await keepOffers(deps);
     await catchUpWithAll(deps);
     await trimFetched(deps);
     await sql`delete from federation_inbox where received_at < now() - make_interval(days => ${KEPT_DAYS})`.execute(

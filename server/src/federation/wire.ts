@@ -11,7 +11,8 @@ import { sendBytes } from './files/serve.ts';
 import { type Install, instanceDocument, readInstall } from './identity.ts';
 import { receiveBatch, receiveOne } from './inbox/receive.ts';
 import { actorDocument } from './keys.ts';
-import { receiveConfirm, receiveOffer, receiveUnpair } from './peers/handshake.ts';
+import { receiveConfirm, receiveUnpair } from './peers/handshake.ts';
+import { receiveOffer } from './peers/offers.ts';
 import { receiveRotation } from './peers/rotate.ts';
 import { checkHttpSignature, readSignature } from './protocol/http-signature.ts';
 import { Rejection } from './protocol/rejection.ts';
@@ -167,7 +168,7 @@ export async function serveFederation(server: FastifyInstance, deps: Deps, budge
     // These come from libraries that are not peers yet, or whose key is unknown.
     scope.post('/federation/peers/offer', async (request, reply) => {
       await enter(request);
-      return answer(request, reply, (signed) => receiveOffer(deps, signed));
+      return answer(request, reply, (signed) => receiveOffer(deps, signed, clientAddress(request)));
     });
     scope.post('/federation/peers/confirm', async (request, reply) => {
       await enter(request);

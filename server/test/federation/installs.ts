@@ -40,10 +40,17 @@ export async function settle(...installs: readonly Install[]): Promise<void> {
   }
 }
 
+/** Looks up the offers that an install has received, without the pause between two rounds. */
+export async function verifyOffers({ database: { db }, runJobs }: Install): Promise<void> {
+  await sql`update graphile_worker._private_jobs set run_at = now() where key = 'verify-offers'`.execute(db);
+  await runJobs();
+}
+
 /** Pairs two installs as their administrators do, and returns the id that each has for the other. */
 export async function pair(one: Install, other: Install) {
   const { id: peerOfOne } = await one.root.ok('addPeer', { body: { address: other.address } });
   await one.root.ok('acceptPeer', { params: { id: peerOfOne } });
+  await verifyOffers(other);
   const [offered] = (await other.root.ok('listPeers')).items;
   if (offered === undefined) throw new Error('the offer did not arrive');
   await other.root.ok('acceptPeer', { params: { id: offered.id } });

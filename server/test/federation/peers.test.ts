@@ -25,6 +25,7 @@ import {
   sharePost,
   skipPauses,
   titlesOf,
+  verifyOffers,
 } from './installs.ts';
 
 const { harbour, studio, peerOfOne, peerOfOther } = await openPair();
@@ -82,7 +83,8 @@ describe('pairing', () => {
     const offer = { '@context': PROTOCOL, type: 'aa:Offer', instance, nonce: randomUUID(), published };
     const url = `${harbour.address}/federation/peers/offer`;
     // FED-95
-    expect(await reasonOf(postSigned(studio.deps, own, url, offer))).toBe('unknown_peer');
+    expect(await postSigned(studio.deps, own, url, offer)).toEqual({ state: 'pending' });
+    await verifyOffers(harbour);
     const [logged] = (await harbour.root.ok('listFederationRejections')).items;
     expect(logged).toMatchObject({
       reason: 'unknown_peer',

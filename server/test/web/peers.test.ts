@@ -38,6 +38,7 @@ test('administrators of two libraries compare fingerprints and pair them', async
   await ann.getByRole('button', { name: 'Add', exact: true }).click();
   await accept(ann, 'North');
   await peerOf(ann, 'North').getByText('Waiting', { exact: true }).waitFor();
+  await north.library.runJobs();
   await ben.goto('/admin/peers');
   await peerOf(ben, 'Harbour').getByText('Asks to be paired').waitFor();
   await accept(ben, 'Harbour');

@@ -1,10 +1,12 @@
 import { open } from 'node:fs/promises';
+import type { Readable } from 'node:stream';
 import type { SubtitleTrack } from '@vitrine/contract/assets';
 import { sql } from 'kysely';
 import { discard, type Received, receive } from '../../assets/receive.ts';
 import type { Deps } from '../../deps.ts';
 import type { JobHandler } from '../../job-table.ts';
 import type { Tx } from '../../platform/database/pool.ts';
+import { Refusal } from '../../platform/http/refuse.ts';
 import { subtitlesKey } from '../../platform/storage/object-key.ts';
 import { requireRoom } from '../../platform/storage/room.ts';
 import { storeSubtitles } from '../../subtitles/store.ts';
@@ -43,6 +45,16 @@ async function isWebVtt(path: string): Promise<boolean> {
   }
 }
 
+/** Receives bytes to a file; throws OutboundError when there are more than the peer stated, or than are allowed. */
+async function receiveBytes(deps: Deps, bytes: Readable, most: number): Promise<Received> {
+  try {
+    return await receive(bytes, deps.storage, most);
+  } catch (error) {
+    if (!(error instanceof Refusal) || error.status !== 413) throw error;
+    throw new OutboundError('the subtitles are too large', { fault: 'too_large' });
+  }
+}
+
 /**
  * Downloads subtitles to a file, and returns its path and size; throws OutboundError when the bytes are not those that
  * were named.
@@ -51,9 +63,9 @@ async function download(deps: Deps, install: Install, wanted: Missing): Promise<
   const { file_hash: hash, size_bytes: size, instance_url: url } = wanted;
   await requireRoom(deps.storage, size);
   const most = size === 0 ? Math.min(MOST_SUBTITLE_BYTES, deps.config.federation.renditionBytes) : size;
-  const received = await receive(
+  const received = await receiveBytes(
+    deps,
     await getBytes(deps, install, `${url}/assets/${hash}/bytes`),
-    deps.storage,
     most,
   );
   const named = received.hash === hash && (size === 0 || received.sizeBytes === size);
@@ -64,6 +76,17 @@ async function download(deps: Deps, install: Install, wanted: Missing): Promise<
   );
 }
 
+/** Downloads subtitles; null if the asset is shown without them, because they are too large (FED-95). */
+async function downloadAllowed(deps: Deps, install: Install, wanted: Missing): Promise<Received | null> {
+  if (wanted.size_bytes > deps.config.federation.renditionBytes) return null;
+  try {
+    return await download(deps, install, wanted);
+  } catch (error) {
+    if (error instanceof OutboundError && error.fault === 'too_large') return null;
+    throw error;
+  }
+}
+
 /** Fetches the subtitles of a mirrored asset that are not here; a later run fetches what is still missing (FED-66). */
 export function fetchSubtitlesJob(deps: Deps): JobHandler<'fetch-subtitles'> {
   return async ({ asset }) => {
@@ -71,8 +94,9 @@ export function fetchSubtitlesJob(deps: Deps): JobHandler<'fetch-subtitles'> {
     if (install === null) return;
     const { rows } = await missing(deps.db, asset);
     for (const wanted of rows) {
-      if (wanted.size_bytes > deps.config.federation.renditionBytes) continue;
-      const { path, sizeBytes } = await download(deps, install, wanted);
+      const received = await downloadAllowed(deps, install, wanted);
+      if (received === null) continue;
+      const { path, sizeBytes } = received;
       try {
         await deps.storage.stage(path, subtitlesKey(wanted.file_hash));
         await deps.db.transaction().execute(async (tx) => {

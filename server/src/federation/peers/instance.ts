@@ -1,9 +1,8 @@
 import { closed } from '@vitrine/contract/values';
 import { type Static, Type } from 'typebox';
-import type { Deps } from '../../deps.ts';
 import { compileLater } from '../../platform/http/compile-later.ts';
 import { refuse } from '../../platform/http/refuse.ts';
-import { getJson, OutboundError } from '../outbound.ts';
+import { getJson, type OutboundDeps, OutboundError } from '../outbound.ts';
 import { parseInstanceUrl } from '../protocol/addresses.ts';
 import { parsePublicKeyPem } from '../protocol/signature.ts';
 
@@ -50,7 +49,7 @@ export function readInstance(value: unknown): FoundInstance | null {
  * Reads the instance document at this address (FED-10). Throws 400 for an invalid address, and 422 if there is
  * no install or it claims another address.
  */
-export async function readInstanceAt(deps: Pick<Deps, 'config'>, address: string): Promise<FoundInstance> {
+export async function readInstanceAt(deps: OutboundDeps, address: string): Promise<FoundInstance> {
   const url = parseInstanceUrl(address.trim());
   if (url === null) throw refuse(400, 'that is not the address of an install');
   let found: FoundInstance | null;

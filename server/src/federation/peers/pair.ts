@@ -202,6 +202,7 @@ export const remove = handle(removePeer, async (deps, { caller, params }) => {
     const revoked = await revokeSharesWith(tx, caller, { id: peer.id, url });
     await leavePeer(tx, peer.id);
     await sql`delete from federation_peers where id = ${peer.id}`.execute(tx);
+    await sql`delete from federation_offers where instance_url = ${url}`.execute(tx);
     await record(tx, caller, 'removed', peer);
     await enqueue(tx, 'unpair', { url, unshares: unsharesOf(own, peer, revoked) }, { key: `unpair:${url}` });
   });

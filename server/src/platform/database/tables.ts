@@ -370,6 +370,19 @@ interface FederationKeysTable {
   created_at: Generated<string>;
 }
 
+interface FederationOffersTable {
+  id: Generated<string>;
+  instance_url: string;
+  display_name: string;
+  public_key: Buffer;
+  capabilities: string[];
+  nonce: string;
+  offered_from: string;
+  received_at: Generated<string>;
+  started_at: string | null;
+  settled_at: string | null;
+}
+
 interface FederationOutboxTable {
   seq: GeneratedAlways<number>;
   peer_id: string;
@@ -410,6 +423,7 @@ interface FederationPeersTable {
   cursor_seq: Generated<number>;
   cursor_id: string | null;
   resent_at: string | null;
+  offered_from: string | null;
 }
 
 interface FederationRejectionsTable {
@@ -1108,6 +1122,7 @@ export interface Tables {
   federation_grants: FederationGrantsTable;
   federation_inbox: FederationInboxTable;
   federation_keys: FederationKeysTable;
+  federation_offers: FederationOffersTable;
   federation_outbox: FederationOutboxTable;
   federation_peers: FederationPeersTable;
   federation_rejections: FederationRejectionsTable;
