@@ -1,4 +1,4 @@
-import { encodingOf } from './text-encoding.ts';
+import { encodingOf, withoutDeclaration } from './text-encoding.ts';
 
 /** A longer value of a custom property is not used, because values that contain each other multiply. */
 const LONGEST_VALUE = 10_000;
@@ -135,7 +135,6 @@ function withoutVariables(svg: string): string {
 export function drawableSvg(bytes: Buffer): Buffer {
   const encoding = encodingOf(bytes);
   const text = new TextDecoder(encoding).decode(bytes);
-  const undeclared = text.replace(/^(\s*<\?xml[^>]*?)\s+encoding\s*=\s*(?:"[^"]*"|'[^']*')/i, '$1');
-  const drawn = withoutVariables(undeclared);
+  const drawn = withoutVariables(withoutDeclaration(text));
   return encoding === 'utf-8' && drawn === text ? bytes : Buffer.from(drawn);
 }

@@ -108,3 +108,8 @@ export function encodingOf(head: Uint8Array): string {
 export function decodeText(bytes: Uint8Array): string {
   return new TextDecoder(encodingOf(bytes)).decode(bytes, { stream: true });
 }
+
+/** Removes the declared encoding of XML, which no longer holds when its text is written in UTF-8. */
+export function withoutDeclaration(xml: string): string {
+  return xml.replace(/^(\s*<\?xml[^>]*?)\s+encoding\s*=\s*(?:"[^"]*"|'[^']*')/i, '$1');
+}

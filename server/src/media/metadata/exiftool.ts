@@ -30,7 +30,6 @@ const readArgs = [
   '-charset',
   'EXIF=Latin',
   '-G0:1',
-  '-fast',
   '-api',
   'StructFormat=JSONQ',
   // Limits the length of one value, so that it cannot fill the memory of this process.

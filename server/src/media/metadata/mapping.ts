@@ -18,7 +18,7 @@ import {
 } from './values.ts';
 
 /** Increase this when the mapping changes, so that a backfill reads stored files again. */
-export const MAPPING_VERSION = 3;
+export const MAPPING_VERSION = 4;
 
 type Value = ExtractedValue['value'];
 

@@ -6,6 +6,7 @@ import { isWebFont } from './font-names.ts';
 import { MAPPING_VERSION, readSources } from './mapping.ts';
 import type { ExtractedValues } from './source.ts';
 import { boundedRaw, indexTags } from './tags.ts';
+import { readAsUnicode } from './unicode-copy.ts';
 
 /** Maximum time for one file. */
 const TIMEOUT_MS = 20_000;
@@ -85,8 +86,12 @@ async function startReader({ decoders, perl, timeoutMs = TIMEOUT_MS }: ReaderOpt
     const pool = openExifTool(found, timeoutMs);
     return {
       inUse: { name: 'exiftool', version },
-      read: async (path) =>
-        (await isWebFont(path)) ? decoders.run('metadata', TURN, 'fontNames', { path }) : pool.read(path),
+      read: async (path) => {
+        if (await isWebFont(path)) return decoders.run('metadata', TURN, 'fontNames', { path });
+        const entries = await pool.read(path);
+        const isDrawing = entries.some(([key, value]) => key.endsWith(':FileType') && value === 'SVG');
+        return (isDrawing ? await readAsUnicode(path, pool.read) : null) ?? entries;
+      },
       close: pool.close,
     };
   } catch (error) {
