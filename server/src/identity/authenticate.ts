@@ -5,6 +5,7 @@ import { mayStillImpersonate } from '../access/impersonation.ts';
 import type { Database } from '../platform/database/pool.ts';
 import { DatabaseUnavailable } from '../platform/database/unavailable.ts';
 import { Refusal, refuse } from '../platform/http/refuse.ts';
+import { isOutOfRoom } from '../platform/storage/room.ts';
 import { findAccessToken, touchAccessToken } from './access-tokens.ts';
 import type { CredentialRow } from './credential.ts';
 import { findSession, touchSession } from './sessions.ts';
@@ -66,10 +67,15 @@ async function findCredential(
   return row;
 }
 
+/** Records the use of a credential; on a full disk it is not recorded, so that reads continue (RUN-7). */
 async function touch({ db, sessionDays }: Authentication, row: CredentialRow): Promise<void> {
   if (!row.stale) return;
-  if (row.token_id !== null) await touchAccessToken(db, row.token_id);
-  else if (row.session_id !== null) await touchSession(db, row.session_id, sessionDays);
+  try {
+    if (row.token_id !== null) await touchAccessToken(db, row.token_id);
+    else if (row.session_id !== null) await touchSession(db, row.session_id, sessionDays);
+  } catch (error) {
+    if (!isOutOfRoom(error)) throw error;
+  }
 }
 
 /** Returns whether this impersonation is still valid: not expired, and allowed by both accounts' current rights. */

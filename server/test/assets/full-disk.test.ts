@@ -1,13 +1,15 @@
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { chmod, mkdtemp, open, readdir, rm, statfs } from 'node:fs/promises';
 import { type IncomingMessage, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import pg from 'pg';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { jobHandlers } from '../../src/jobs.ts';
+import { keepReserve, releaseReserve } from '../../src/platform/database/embedded-reserve.ts';
 import { runDueJobs } from '../../src/platform/jobs/worker.ts';
 import { openDiskStorage } from '../../src/platform/storage/disk.ts';
 import { clip, everyFfmpeg } from '../media/clips.ts';
@@ -246,4 +248,74 @@ describe.skipIf(!mounts)('a small disk (skipped where unshare may not mount a tm
       expect(await incoming()).toEqual([]);
     },
   );
+});
+
+const small = await mkdtemp(join(tmpdir(), 'vitrine-full-'));
+const canMount = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=256m,mode=755', 'none', small]).status === 0;
+afterAll(async () => {
+  if (canMount) spawnSync('umount', ['-l', small]);
+  await rm(small, { recursive: true });
+});
+
+// RUN-44
+describe.skipIf(!canMount)('a disk without a free byte (skipped where it cannot be mounted)', () => {
+  const filler = join(small, 'filler');
+  const reserve = join(small, 'postgres.reserve');
+
+  async function fillUp(): Promise<void> {
+    const { bavail, bsize } = await statfs(small);
+    const file = await open(filler, 'a');
+    await file.write(Buffer.alloc(bavail * bsize, 1)).catch(() => {});
+    await file.close();
+    expect((await statfs(small)).bavail).toBe(0);
+  }
+
+  test('gives PostgreSQL the space that was kept for it, and keeps it again when there is room', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    const end = keepReserve(small);
+    const isKept = () => existsSync(reserve);
+    await expect.poll(isKept).toBe(true);
+    await releaseReserve(small);
+    expect(isKept()).toBe(true);
+    await fillUp();
+    await releaseReserve(small);
+    expect([isKept(), (await statfs(small)).bavail > 0]).toEqual([false, true]);
+    vi.advanceTimersByTime(60_000);
+    await rm(filler);
+    vi.advanceTimersByTime(60_000);
+    await expect.poll(isKept).toBe(true);
+    await end();
+    vi.useRealTimers();
+    await rm(reserve);
+  });
+
+  test('lets the service delete, sign in, stop and start', async () => {
+    const start = async () => {
+      const started = await startProcess(small, rootSettings);
+      onTestFinished(async () => {
+        started.child.kill('SIGTERM');
+        await started.exited;
+      });
+      return started;
+    };
+    const first = await start();
+    const root = await signInAt(first.address);
+    const { id } = await upload(root, plainFile('goes'), {}, 'a.bin');
+    const kept = await upload(root, plainFile('stays'), {}, 'b.bin');
+    await expect.poll(() => existsSync(reserve), { timeout: 10_000 }).toBe(true);
+    await fillUp();
+    await root.ok('deleteAsset', { params: { id }, body: undefined });
+    await signInAt(first.address);
+    await root.ok('setTrashRetention', { body: { retention_days: 1 } });
+    first.child.kill('SIGTERM');
+    expect(await first.exited).toBe(0);
+
+    const second = await start();
+    expect(existsSync(reserve)).toBe(false);
+    const again = await signInAt(second.address);
+    expect((await again.refused('getAsset', { params: { id } })).status).toBe(404);
+    await again.ok('deleteAsset', { params: { id: kept.id }, body: undefined });
+    second.child.kill('SIGTERM');
+    expect(await second.exited).toBe(0);
+  }, 120_000);
 });

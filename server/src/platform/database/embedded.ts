@@ -17,6 +17,7 @@ import {
 import { findBinaries, whyNotRun } from './embedded-binaries.ts';
 import { prepareCluster } from './embedded-cluster.ts';
 import { clearOrphan, execFailure, guard, readPid, reporting } from './embedded-orphan.ts';
+import { keepReserve, releaseReserve } from './embedded-reserve.ts';
 import { keepRunning, type ServerExit } from './embedded-restart.ts';
 import { BOOTSTRAP_ROLE, demoteOwnRole, ROLE, runAs } from './embedded-role.ts';
 import { keepSecret, readSecret, replaceFile, verifierOf } from './embedded-secret.ts';
@@ -233,6 +234,7 @@ interface Server {
 }
 
 interface Plan {
+  dataDir: string;
   binDir: string;
   cluster: string;
   connection: EmbeddedConnection;
@@ -320,6 +322,7 @@ async function startServer(plan: Plan): Promise<Server> {
   for (;;) {
     const waited = Date.now() - since;
     await clearOrphan(cluster, lockFiles, waited < PREDECESSOR_GOES_WITHIN_MS / 2 ? 'SIGINT' : 'SIGQUIT');
+    await releaseReserve(plan.dataDir);
     const logged = await sizeOf(logFile);
     const server = launch(plan);
     plan.onLaunch();
@@ -399,7 +402,8 @@ async function demoteOn({ connection, log }: Plan): Promise<void> {
 }
 
 function supervise(first: Server, plan: Plan, lock: InstanceLock): EmbeddedDatabase {
-  const { connection, cluster, log, restarts } = plan;
+  const { dataDir, connection, cluster, log, restarts } = plan;
+  const endReserve = keepReserve(dataDir);
   const { exited, stop } = keepRunning(first, {
     start: () => startServer(plan),
     end: (server) => end(server, 'SIGINT'),
@@ -412,6 +416,8 @@ function supervise(first: Server, plan: Plan, lock: InstanceLock): EmbeddedDatab
     exited,
     stop() {
       stopped ??= (async () => {
+        await endReserve();
+        await releaseReserve(dataDir);
         await stop();
         if (connection.host !== cluster) await rmdir(connection.host).catch(() => {});
         lock.release();
@@ -442,7 +448,18 @@ async function startLocked(
   const settings = { ...defaults, ...options.settings };
   const user = users?.runner ?? null;
   const { log, restarts, onLaunch = () => {} } = options;
-  const plan: Plan = { binDir, cluster, connection, settings, user, logFile, restarts, log, onLaunch };
+  const plan: Plan = {
+    dataDir,
+    binDir,
+    cluster,
+    connection,
+    settings,
+    user,
+    logFile,
+    restarts,
+    log,
+    onLaunch,
+  };
   const server = await startWithPassword(plan);
   if (server.hasSuperuser) await demoteOn(plan);
   return supervise(server, plan, lock);
