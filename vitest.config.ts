@@ -1,7 +1,19 @@
 import { defineConfig } from 'vitest/config';
 
+/** What a test needs of its library; the runs of a cluster leave some of them out. */
+const tags = [
+  {
+    name: 'one-process',
+    description:
+      'Counts or changes what one process has: its statements, connections, storage or connection to the database.',
+  },
+  { name: 'disk', description: 'Reads, damages, lists or counts stored files on a disk.' },
+  { name: 'not-proxied', description: 'Sends requests that HAProxy refuses.' },
+];
+
 export default defineConfig({
   test: {
+    tags,
     include: ['contract/test/**/*.test.ts', 'server/test/**/*.test.ts', 'web/test/**/*.test.ts'],
     pool: 'threads',
     // Two more than the cores of a small machine: tests also wait for browsers, decoders and processes.

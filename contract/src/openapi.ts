@@ -1,5 +1,5 @@
 import { ErrorBody, type ErrorStatus, errorCodes, errorHeader, statusMeaning } from './errors.ts';
-import { accessOf, contact, description, license, tags } from './openapi/about.ts';
+import { accessOf, contact, description, license, tags } from './openapi/descriptions.ts';
 import { errorExample, exampleOf, exampleRequest } from './openapi/examples.ts';
 import { isObject, type Json, type JsonObject, plainJson } from './openapi/json.ts';
 import { openSchemaBook, type SchemaBook } from './openapi/schemas.ts';

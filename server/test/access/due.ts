@@ -1,5 +1,4 @@
 import type { Visibility } from '@vitrine/contract/values';
-import { sortedKeys } from './looks.ts';
 import {
   assetAdministrators,
   assetKeys,
@@ -27,6 +26,7 @@ import {
   undoAnyDelete,
   withheldKeys,
 } from './matrix.ts';
+import { sortedKeys } from './responses.ts';
 
 /** The expected outcome of one cell, computed from the table without the server. */
 

@@ -1,6 +1,10 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { visit } from '../support/client.ts';
 import { openLibrary } from '../support/library.ts';
+import { must } from './cells.ts';
+import { type AssetCell, isInDrafts, isInFeed, refusalAt, type Switches } from './due.ts';
+import { openLedger } from './ledger.ts';
+import { byAssets, byPosts, callerKinds } from './matrix.ts';
 import {
   ask,
   askInTurns,
@@ -9,11 +13,7 @@ import {
   labelOfPost,
   readDoor,
   together,
-} from './asking.ts';
-import { must } from './cells.ts';
-import { type AssetCell, isInDrafts, isInFeed, refusalAt, type Switches } from './due.ts';
-import { openLedger } from './ledger.ts';
-import { byAssets, byPosts, callerKinds } from './matrix.ts';
+} from './send-requests.ts';
 import {
   everythingHolds,
   type Matrix,
@@ -39,7 +39,7 @@ import { lookAtUsage, lookByAsset } from './surfaces/usage.ts';
 import { type Caller, disguiseNames, makeWorld } from './world.ts';
 
 /**
- * What every caller sees of posts, assets, collections and the trash (surfaces/). about.test.ts covers what callers
+ * What every caller sees of posts, assets, collections and the trash (surfaces/). described.test.ts covers what callers
  * learn about them elsewhere.
  */
 const names = [...callerKinds, ...disguiseNames];

@@ -2,7 +2,7 @@ import { Visibility } from '@vitrine/contract/values';
 
 /**
  * The access matrix, as data, written from the rules in docs/rules,
- * not from the code. due.ts derives the outcome of one cell; matrix.test.ts and about.test.ts compare every operation.
+ * not from the code. due.ts derives the outcome of one cell; matrix.test.ts and described.test.ts compare every operation.
  */
 
 /** The team of an object. `team` is below `above` and above `below`; `elsewhere` is unrelated. */

@@ -1,3 +1,4 @@
+// @module-tag disk
 import { readdir } from 'node:fs/promises';
 import { basePath } from '@vitrine/contract/operations';
 import { beforeEach, describe, expect, test } from 'vitest';

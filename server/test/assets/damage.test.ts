@@ -1,3 +1,4 @@
+// @module-tag disk
 import { once } from 'node:events';
 import { open, readdir, readFile, readlink, rm, truncate, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';

@@ -125,7 +125,9 @@ describe('pages', () => {
     expect(idsOf(oldest)).toEqual(ids);
   });
 
-  test('have one of four statements with a constant limit, so that PostgreSQL keeps its plan', async () => {
+  test('have one of four statements with a constant limit, so that PostgreSQL keeps its plan', {
+    tags: ['one-process'],
+  }, async () => {
     const limitsOf = async (query: AssetQuery) => {
       const [, statements] = await watchStatements(library, () => stranger.ok('listAssets', { query }));
       const lists = statements.filter(({ text }) => text.includes('from assets a'));

@@ -110,7 +110,7 @@ describe('the render job', () => {
   });
 
   // MEDIA-9
-  test('is retried if it cannot read its file, and finally fails', async () => {
+  test('is retried if it cannot read its file, and finally fails', { tags: ['disk'] }, async () => {
     const { id, file_hash } = await upload(mara, await jpeg(50, 50, { seed: 13 }));
     await rm(objectPath(library, originalKey(file_hash ?? '')));
     const { pool } = library.database;

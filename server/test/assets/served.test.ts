@@ -29,7 +29,7 @@ const twice = async (id: string, token?: string) => [await statusOf(id, token), 
 const served = [200, 200];
 
 describe('a preview', () => {
-  test('takes one statement for a session that was seen before', async () => {
+  test('takes one statement for a session that was seen before', { tags: ['one-process'] }, async () => {
     const id = await picture();
     await statusOf(id);
     expect(await countStatements(library, () => statusOf(id))).toEqual([200, 1]);

@@ -188,7 +188,9 @@ describe('an invalid upload is refused and leaves nothing behind', () => {
   });
 
   // ASSET-17, ASSET-18
-  test('an invalid value, a team of others, and a mature rating if the library does not allow it', async () => {
+  test('an invalid value, a team of others, and a mature rating if the library does not allow it', {
+    tags: ['disk'],
+  }, async () => {
     const forbidden = { key: 'mature_allowed', value: 'false' };
     await db.insertInto('settings').values(forbidden).execute();
     for (const [name, value, due] of [

@@ -203,7 +203,9 @@ describe('GET /admin/audit/export', () => {
     return rows.length;
   }
 
-  test('stops reading the log when the client disconnects, without an error', async () => {
+  test('stops reading the log when the client disconnects, without an error', {
+    tags: ['one-process'],
+  }, async () => {
     // A separate library, because events are never deleted.
     const large = await openLibrary();
     const chief = await large.join('chief', 'admin');

@@ -1,3 +1,4 @@
+// @module-tag one-process
 import { mostPosts } from '@vitrine/contract/collections';
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';

@@ -1,3 +1,4 @@
+// @module-tag one-process
 import { sql } from 'kysely';
 import type pg from 'pg';
 import { expect, test } from 'vitest';

@@ -182,7 +182,9 @@ describe('GET /posts/{id}/comments', () => {
   });
 
   // HTTP-10
-  test('needs a fixed number of statements, regardless of the number of roots and replies', async () => {
+  test('needs a fixed number of statements, regardless of the number of roots and replies', {
+    tags: ['one-process'],
+  }, async () => {
     const roots = await lay(...Array.from({ length: 10 }, (_, i) => ({ at: i })));
     await lay(...roots.flatMap((parent) => [1, 2, 3].map((at) => ({ at: 40 + at, parent }))));
     const count = async (limit: number) => {

@@ -1,3 +1,4 @@
+// @module-tag one-process
 import { sql } from 'kysely';
 import pg from 'pg';
 import { afterAll, expect, inject, test } from 'vitest';

@@ -292,7 +292,9 @@ test('GET /fields lists fields in display order, filtered by kind, status and as
   expect(await codes()).toHaveLength(50);
 });
 
-test('GET /fields needs a fixed number of statements, however many fields and terms there are', async () => {
+test('GET /fields needs a fixed number of statements, however many fields and terms there are', {
+  tags: ['one-process'],
+}, async () => {
   const count = async () =>
     (await countStatements(library, () => editor.ok('listFields', { query: { limit: 200 } })))[1];
   await count();

@@ -209,7 +209,9 @@ describe('GET /links/{token}/archive', () => {
   });
 
   // LINK-11, FILE-12
-  test('is refused when a file is missing or damaged, instead of leaving it out', async () => {
+  test('is refused when a file is missing or damaged, instead of leaving it out', {
+    tags: ['disk'],
+  }, async () => {
     const kept = await newAsset();
     const lost = await newAsset();
     await library.runJobs();

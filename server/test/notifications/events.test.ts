@@ -93,7 +93,7 @@ describe('GET /events', () => {
     expect(await stream.next()).toBe(2);
   });
 
-  test('uses one database connection per process for all streams', async () => {
+  test('uses one database connection per process for all streams', { tags: ['one-process'] }, async () => {
     for (let n = 0; n < 5; n += 1) await (await listening(elsewhere, { cookie: author })).next();
     const { rows } = await sql<{ n: number }>`select count(*) as n from pg_stat_activity
       where datname = current_database() and query ilike 'listen "account"%'`.execute(library.deps.db);

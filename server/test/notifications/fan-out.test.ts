@@ -62,7 +62,7 @@ test('enqueues one mail job per notification with immediate mail', async () => {
   expect(rows[0]?.n).toBe(WATCHERS - 1);
 });
 
-test('reads a thousand notifications with one indexed statement', async () => {
+test('reads a thousand notifications with one indexed statement', { tags: ['one-process'] }, async () => {
   const other = await publisher(author)({ title: 'Watched by as many' });
   await sql`insert into post_watches (post_id, user_ref, watching)
     select ${other.id}::uuid, user_ref, true from post_watches where post_id = ${post.id}`.execute(db);

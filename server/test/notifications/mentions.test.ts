@@ -77,7 +77,9 @@ describe('a mention in a post notifies exactly the accounts that may read the po
   });
 });
 
-test('three statements find the readers among any number of mentioned accounts', async () => {
+test('three statements find the readers among any number of mentioned accounts', {
+  tags: ['one-process'],
+}, async () => {
   const { id } = await write({ visibility: 'followers' });
   await sql`with crowd as (
       insert into users (username, role_id) select 'crowd' || n, (select role_id from users where ref = ${person('author').ref})

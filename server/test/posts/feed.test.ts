@@ -24,7 +24,9 @@ const disown = ({ id }: ShownAsset) =>
   library.deps.db.updateTable('assets').set({ owner_user_ref: null }).where('id', '=', id).execute();
 
 describe('GET /posts', () => {
-  test('the plain feed has one of four statements with a constant limit, so that PostgreSQL keeps its plan', async () => {
+  test('the plain feed has one of four statements with a constant limit, so that PostgreSQL keeps its plan', {
+    tags: ['one-process'],
+  }, async () => {
     const read = async (query: Partial<FeedQuery>) => {
       const [, statements] = await watchStatements(library, () => reader.ok('listPosts', { query }));
       return statements
@@ -39,7 +41,7 @@ describe('GET /posts', () => {
     expect(narrowed).toEqual([expect.stringMatching(/limit \$\d+$/)]);
   });
 
-  test('a page of a tag decides about posts only until it is full', async () => {
+  test('a page of a tag decides about posts only until it is full', { tags: ['one-process'] }, async () => {
     const { db } = library.deps;
     const tagged = await addPosts(library, { author: mara, members: [shown.id], count: 300 });
     await sql`update posts set tags = '{many}' where id = any(${tagged}::uuid[])`.execute(db);
@@ -287,7 +289,9 @@ describe('what the feed is narrowed to', () => {
 });
 
 // FEED-13, HTTP-10
-test('a page costs at most eight statements for every question and caller, and the same for one post as for many', async () => {
+test('a page costs at most eight statements for every question and caller, and the same for one post as for many', {
+  tags: ['one-process'],
+}, async () => {
   const author = await library.join('costly');
   const root = await library.join('costroot', 'admin');
   const team = await addTeam(library, 'costly', [author]);

@@ -34,7 +34,9 @@ function readWhileHidden(post: string, table: string, address: string) {
 const newPost = async () => (await publish(mara, [picture], { visibility: 'org-only' })).id;
 
 // POST-2
-test('a post that becomes private between two statements of a request is left out of the response', async () => {
+test('a post that becomes private between two statements of a request is left out of the response', {
+  tags: ['one-process'],
+}, async () => {
   for (const address of ['/posts', `/posts/by-asset/${picture.id}`, '/search?kind=post&q=quay']) {
     const post = (await publish(mara, [picture], { visibility: 'org-only', title: 'Quay' })).id;
     expect((await ines.send(address)).text).toContain(post);
@@ -46,7 +48,9 @@ test('a post that becomes private between two statements of a request is left ou
 });
 
 // COLLECTION-1
-test('a collection that becomes private between two statements of a request shows no posts', async () => {
+test('a collection that becomes private between two statements of a request shows no posts', {
+  tags: ['one-process'],
+}, async () => {
   const post = await newPost();
   const { id } = await mara.ok('createCollection', { body: { name: 'Quays', visibility: 'org-only' } });
   await mara.ok('addToCollection', { params: { id, post_id: post } });

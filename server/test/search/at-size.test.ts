@@ -161,7 +161,7 @@ test('the time of a document equals the time of its row', async () => {
   expect((await found(mara, { q: 'common', sort: 'newest' }))[0]).toBe(1);
 });
 
-describe('the statements of a search', () => {
+describe('the statements of a search', { tags: ['one-process'] }, () => {
   const asked = async (query: SearchQuery) =>
     (await watchStatements(library, () => ines.ok('search', { query })))[1].map(({ text }) => text);
   const pageOf = async (query: SearchQuery) =>

@@ -140,7 +140,9 @@ test('members that every caller is shown pass the rule of each caller', async ()
   }
 });
 
-test('inserting many assets in one statement reads rows in proportion to their number', async () => {
+test('inserting many assets in one statement reads rows in proportion to their number', {
+  tags: ['one-process'],
+}, async () => {
   const count = 2000;
   const read = await db.transaction().execute(async (tx) => {
     const rowsRead = async () => {

@@ -47,7 +47,9 @@ async function tracksOf({ id }: { id: string }): Promise<SubtitleTrack[]> {
 const storedSubtitles = () => Array.fromAsync(storage.list('subtitles'), ({ key }) => key.slice(-64));
 
 // QUOTA-1
-test('identical subtitles share a file, which counts once, and is named with its assets if it is damaged', async () => {
+test('identical subtitles share a file, which counts once, and is named with its assets if it is damaged', {
+  tags: ['disk'],
+}, async () => {
   const root = await library.join('root', 'admin');
   const asset = await movie();
   for (const lang of ['en', 'de'])

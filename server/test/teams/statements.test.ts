@@ -1,3 +1,4 @@
+// @module-tag one-process
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import type { Visitor } from '../support/client.ts';

@@ -233,7 +233,7 @@ describe('interrupted uploads', () => {
   });
 
   // UPLOAD-4
-  test('the newest request takes over from a stalled one', async () => {
+  test('the newest request takes over from a stalled one', { tags: ['one-process'] }, async () => {
     const bytes = bytesOf(100_000);
     const id = await begin(mara, bytes.length);
     const stale = await stall(mara, id, [0, bytes.length], bytes.slice(0, 30_000));
@@ -244,7 +244,9 @@ describe('interrupted uploads', () => {
   });
 
   // UPLOAD-14
-  test('a stalled request of another process cannot change bytes that were stored since', async () => {
+  test('a stalled request of another process cannot change bytes that were stored since', {
+    tags: ['disk'],
+  }, async () => {
     const [bytes, others] = [bytesOf(200_000), bytesOf(200_000)];
     const id = await begin(mara, bytes.length);
     const stale = await stall(mara, id, [0, bytes.length], others.slice(0, 30_000));

@@ -91,7 +91,9 @@ describe('GET /admin/users', () => {
   });
 
   // USER-9, HTTP-10
-  test('pages newest first without duplicates or gaps, with the same statements for any page size', async () => {
+  test('pages newest first without duplicates or gaps, with the same statements for any page size', {
+    tags: ['one-process'],
+  }, async () => {
     const read = (limit: number, from: { cursor?: string } = {}) =>
       manager.ok('listUsers', { query: { q: 'account ', limit, ...from } });
     const pages = await pagesOf((from) => read(10, from));

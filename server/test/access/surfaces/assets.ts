@@ -1,15 +1,3 @@
-import {
-  adminDoor,
-  assetDoor,
-  changingAsset,
-  everyItem,
-  labelOfAsset,
-  type Probe,
-  pathsOf,
-  probe,
-  readDoor,
-  refusalOf,
-} from '../asking.ts';
 import { must } from '../cells.ts';
 import {
   type AssetCell,
@@ -21,8 +9,20 @@ import {
   owns,
   type Switches,
 } from '../due.ts';
-import { lookOfAsset, type SeenAsset } from '../looks.ts';
 import { type CallerKind, undoAnyDelete } from '../matrix.ts';
+import { lookOfAsset, type SeenAsset } from '../responses.ts';
+import {
+  adminDoor,
+  assetDoor,
+  changingAsset,
+  everyItem,
+  labelOfAsset,
+  type Probe,
+  pathsOf,
+  probe,
+  readDoor,
+  refusalOf,
+} from '../send-requests.ts';
 import type { Matrix } from '../setting.ts';
 import type { Caller } from '../world.ts';
 

@@ -1,8 +1,8 @@
 import type { CardField } from '@vitrine/contract/field-values';
-import { type About, aboutPortion, assetFields, isToldReference } from '../about.ts';
-import { labelOfAsset, together } from '../asking.ts';
+import { type About, aboutPortion, assetFields, isToldReference } from '../described-world.ts';
 import type { AssetCell } from '../due.ts';
 import type { CallerKind } from '../matrix.ts';
+import { labelOfAsset, together } from '../send-requests.ts';
 import type { Caller } from '../world.ts';
 
 /** The values on cards (VALUE-18): on every visible asset wherever it is shown, and on no other. */

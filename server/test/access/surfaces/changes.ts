@@ -1,3 +1,6 @@
+import { must } from '../cells.ts';
+import { type AssetCell, editsAsset, editsPost, type PostCell, readsPost, type Switches } from '../due.ts';
+import { type CallerKind, commentAuthor, teams } from '../matrix.ts';
 import {
   ask,
   assetDoor,
@@ -13,10 +16,7 @@ import {
   probe,
   reading,
   threadOf,
-} from '../asking.ts';
-import { must } from '../cells.ts';
-import { type AssetCell, editsAsset, editsPost, type PostCell, readsPost, type Switches } from '../due.ts';
-import { type CallerKind, commentAuthor, teams } from '../matrix.ts';
+} from '../send-requests.ts';
 import type { Matrix } from '../setting.ts';
 import { type Caller, PUBLISHED, WIP } from '../world.ts';
 

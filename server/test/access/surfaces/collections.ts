@@ -1,15 +1,3 @@
-import {
-  accountDoor,
-  changing,
-  everyItem,
-  labelOfCollection,
-  type Probe,
-  pathsOf,
-  postDoor,
-  probe,
-  readDoor,
-  refusalOf,
-} from '../asking.ts';
 import { must } from '../cells.ts';
 import {
   type CollectionCell,
@@ -22,8 +10,20 @@ import {
   readsPost,
   type Switches,
 } from '../due.ts';
-import { lookOfCollection, lookOfPost, type SeenCollection, type SeenPost } from '../looks.ts';
 import type { CallerKind } from '../matrix.ts';
+import { lookOfCollection, lookOfPost, type SeenCollection, type SeenPost } from '../responses.ts';
+import {
+  accountDoor,
+  changing,
+  everyItem,
+  labelOfCollection,
+  type Probe,
+  pathsOf,
+  postDoor,
+  probe,
+  readDoor,
+  refusalOf,
+} from '../send-requests.ts';
 import type { Matrix } from '../setting.ts';
 import type { Caller } from '../world.ts';
 import { lookAtFeed } from './feeds.ts';

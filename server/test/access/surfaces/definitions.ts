@@ -5,9 +5,9 @@ import {
   assetFields,
   collectionFieldNames,
   collectionFields,
-} from '../about.ts';
-import { readDoor, refusalOf, together } from '../asking.ts';
+} from '../described-world.ts';
 import { postAdministrators, shownEverything, teams } from '../matrix.ts';
+import { readDoor, refusalOf, together } from '../send-requests.ts';
 import type { Caller } from '../world.ts';
 
 /** Definitions of fields, and who sees them (FIELD-10). */

@@ -1,7 +1,7 @@
-import type { About } from '../about.ts';
-import { labelOfPost, readDoor, refusalOf, together } from '../asking.ts';
+import type { About } from '../described-world.ts';
 import { dueInFeed, isInFeed, type PostCell } from '../due.ts';
-import { lookOfPost, type SeenPost } from '../looks.ts';
+import { lookOfPost, type SeenPost } from '../responses.ts';
+import { labelOfPost, readDoor, refusalOf, together } from '../send-requests.ts';
 import { usual } from '../setting.ts';
 import type { Caller } from '../world.ts';
 

@@ -1,4 +1,3 @@
-import { everyItem, labelOfPost } from '../asking.ts';
 import { must } from '../cells.ts';
 import {
   type AssetCell,
@@ -9,8 +8,9 @@ import {
   type PostCell,
   type Switches,
 } from '../due.ts';
-import { lookOfPost, type SeenPost } from '../looks.ts';
 import { type CallerKind, commentAuthor } from '../matrix.ts';
+import { lookOfPost, type SeenPost } from '../responses.ts';
+import { everyItem, labelOfPost } from '../send-requests.ts';
 import type { Matrix } from '../setting.ts';
 import type { Caller } from '../world.ts';
 

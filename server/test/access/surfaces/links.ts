@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { LinkView } from '@vitrine/contract/link-visits';
-import { labelOfAsset, labelOfCollection, labelOfPost, together } from '../asking.ts';
 import type { AssetCell, CollectionCell, PostCell } from '../due.ts';
+import { labelOfAsset, labelOfCollection, labelOfPost, together } from '../send-requests.ts';
 import { asksAll, type Matrix } from '../setting.ts';
 
 /** What visitors see through links to every post, asset and collection of the matrix. */

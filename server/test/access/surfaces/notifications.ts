@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { Notification } from '@vitrine/contract/notifications';
-import { type About, isShown } from '../about.ts';
-import { accountDoor, adminDoor, itemsAt, refusalOf, threadOf, together } from '../asking.ts';
 import { must } from '../cells.ts';
+import { type About, isShown } from '../described-world.ts';
 import { type PostCell, readsCollection, readsPost } from '../due.ts';
+import { accountDoor, adminDoor, itemsAt, refusalOf, threadOf, together } from '../send-requests.ts';
 import { type Caller, inChunks } from '../world.ts';
 import { type Ask, decides } from './requests.ts';
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { type About, aboutPortion } from '../about.ts';
-import { accountDoor, adminDoor, labelOfPost, refusalOf, together } from '../asking.ts';
+import { type About, aboutPortion } from '../described-world.ts';
 import { readsPost } from '../due.ts';
+import { accountDoor, adminDoor, labelOfPost, refusalOf, together } from '../send-requests.ts';
 
 /** Private settings of an account: searches, views and watched objects. Those of others do not exist for it. */
 

@@ -1,7 +1,7 @@
-import type { About } from '../about.ts';
-import { labelOfAsset, readDoor, refusalOf, together } from '../asking.ts';
+import type { About } from '../described-world.ts';
 import { isServed } from '../due.ts';
 import { byAssets } from '../matrix.ts';
+import { labelOfAsset, readDoor, refusalOf, together } from '../send-requests.ts';
 import { portion, usual } from '../setting.ts';
 
 /** The most results of a search by picture (contract: ImageQuery). */

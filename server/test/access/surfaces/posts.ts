@@ -1,3 +1,6 @@
+import { duePost, type PostCell, readsPost, type Switches } from '../due.ts';
+import { type CallerKind, commentAuthor } from '../matrix.ts';
+import { lookOfPost } from '../responses.ts';
 import {
   accountDoor,
   changing,
@@ -12,10 +15,7 @@ import {
   reading,
   refusalOf,
   threadOf,
-} from '../asking.ts';
-import { duePost, type PostCell, readsPost, type Switches } from '../due.ts';
-import { lookOfPost } from '../looks.ts';
-import { type CallerKind, commentAuthor } from '../matrix.ts';
+} from '../send-requests.ts';
 import type { Matrix } from '../setting.ts';
 import type { Caller } from '../world.ts';
 

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { ResourceRequest } from '@vitrine/contract/requests';
-import type { About } from '../about.ts';
-import { accountDoor, adminDoor, itemsAt, refusalOf, together } from '../asking.ts';
 import { must } from '../cells.ts';
+import type { About } from '../described-world.ts';
 import type { AssetCell, CollectionCell, PostCell } from '../due.ts';
 import type { CallerKind } from '../matrix.ts';
+import { accountDoor, adminDoor, itemsAt, refusalOf, together } from '../send-requests.ts';
 import type { Caller } from '../world.ts';
 
 /** Requests (REQUEST-16): who sees which queue, and who decides which request. */

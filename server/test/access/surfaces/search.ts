@@ -1,4 +1,5 @@
 import type { SearchHit, SearchPage } from '@vitrine/contract/search';
+import { must } from '../cells.ts';
 import {
   type About,
   administersPosts,
@@ -8,9 +9,7 @@ import {
   isShown,
   type Rule,
   readsAll,
-} from '../about.ts';
-import { everyItem, labelOfAsset, readDoor, refusalOf, together } from '../asking.ts';
-import { must } from '../cells.ts';
+} from '../described-world.ts';
 import {
   isDisclosed,
   isInFeed,
@@ -21,6 +20,7 @@ import {
   type Switches,
 } from '../due.ts';
 import { teams } from '../matrix.ts';
+import { everyItem, labelOfAsset, readDoor, refusalOf, together } from '../send-requests.ts';
 import { asksAll, usual } from '../setting.ts';
 import type { Caller } from '../world.ts';
 

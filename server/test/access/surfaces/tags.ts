@@ -1,8 +1,8 @@
 import type { Tag } from '@vitrine/contract/tags';
 import { sql } from 'kysely';
-import { type About, isShown } from '../about.ts';
-import { accountDoor, itemsAt, readDoor, refusalOf, together } from '../asking.ts';
+import { type About, isShown } from '../described-world.ts';
 import { isShared } from '../due.ts';
+import { accountDoor, itemsAt, readDoor, refusalOf, together } from '../send-requests.ts';
 import { holdSet } from './search.ts';
 
 /** Tags: callers see those of posts that they read and assets that they see; unused names are not found. */

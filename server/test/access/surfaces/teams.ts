@@ -1,9 +1,9 @@
 import type { Team } from '@vitrine/contract/teams';
-import type { About } from '../about.ts';
-import { accountDoor, adminDoor, labelOfAsset, refusalOf, together } from '../asking.ts';
 import { must } from '../cells.ts';
+import type { About } from '../described-world.ts';
 import { type AssetCell, isServed } from '../due.ts';
 import { shownTeamAssets, type TeamName, teams } from '../matrix.ts';
+import { accountDoor, adminDoor, labelOfAsset, refusalOf, together } from '../send-requests.ts';
 import { usual } from '../setting.ts';
 import type { Caller } from '../world.ts';
 

@@ -1,7 +1,7 @@
-import { accountDoor, adminDoor, everyItem, refusalOf } from '../asking.ts';
 import { DELETED_AT } from '../cells.ts';
 import type { AssetCell, CollectionCell, PostCell, Switches } from '../due.ts';
 import { undoAnyDelete } from '../matrix.ts';
+import { accountDoor, adminDoor, everyItem, refusalOf } from '../send-requests.ts';
 import type { Matrix } from '../setting.ts';
 import type { Caller } from '../world.ts';
 

@@ -1,5 +1,4 @@
 import type { Answered } from '../../support/client.ts';
-import { accountDoor, labelOfAsset, readDoor, refusalOf } from '../asking.ts';
 import {
   type AssetCell,
   duePost,
@@ -9,7 +8,8 @@ import {
   readsUsage,
   type Switches,
 } from '../due.ts';
-import { lookOfPost, type SeenPost } from '../looks.ts';
+import { lookOfPost, type SeenPost } from '../responses.ts';
+import { accountDoor, labelOfAsset, readDoor, refusalOf } from '../send-requests.ts';
 import type { Matrix } from '../setting.ts';
 import type { Caller } from '../world.ts';
 import { hasAsset } from './feeds.ts';

@@ -1,16 +1,13 @@
 import type { FieldCreate } from '@vitrine/contract/fields';
 import { change, define } from '../../fields/define.ts';
-import { type About, aboutPortion, administersAllPosts, administersPosts, referredBy } from '../about.ts';
-import {
-  assetDoor,
-  changing,
-  labelOfAsset,
-  labelOfCollection,
-  postDoor,
-  refusalOf,
-  together,
-} from '../asking.ts';
 import { must } from '../cells.ts';
+import {
+  type About,
+  aboutPortion,
+  administersAllPosts,
+  administersPosts,
+  referredBy,
+} from '../described-world.ts';
 import {
   type AssetCell,
   answerOf,
@@ -20,6 +17,15 @@ import {
   readsCollection,
 } from '../due.ts';
 import { assetAdministrators, type CallerKind } from '../matrix.ts';
+import {
+  assetDoor,
+  changing,
+  labelOfAsset,
+  labelOfCollection,
+  postDoor,
+  refusalOf,
+  together,
+} from '../send-requests.ts';
 
 /**
  * Who writes which value (VALUE-2, VALUE-3): callers who may edit the object, read the field and have its

@@ -12,9 +12,16 @@ import {
   isToldReference,
   referredBy,
   referredByShelf,
-} from '../about.ts';
-import { accountDoor, labelOfAsset, labelOfCollection, readDoor, refusalOf, together } from '../asking.ts';
+} from '../described-world.ts';
 import { type AssetCell, answerOf, isServed, readsCollection } from '../due.ts';
+import {
+  accountDoor,
+  labelOfAsset,
+  labelOfCollection,
+  readDoor,
+  refusalOf,
+  together,
+} from '../send-requests.ts';
 import { usual } from '../setting.ts';
 import { holdsSomewhere } from './definitions.ts';
 import { holdSet } from './search.ts';

@@ -65,7 +65,7 @@ describe('card_fields of an asset', () => {
     expect((await strip())?.map(({ value }) => value)).toEqual(['1', '2', '3', '4', '5', '6']);
   });
 
-  test('need no additional statement', async () => {
+  test('need no additional statement', { tags: ['one-process'] }, async () => {
     const count = async () => (await countStatements(library, () => stranger.ok('listAssets', {})))[1];
     await count();
     const without = await count();

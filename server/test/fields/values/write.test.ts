@@ -169,7 +169,7 @@ describe('the values of an asset', () => {
     }
   });
 
-  test('need three statements, however many there are', async () => {
+  test('need three statements, however many there are', { tags: ['one-process'] }, async () => {
     const id = await addAsset();
     const count = async () => (await countStatements(library, () => values(owner, id)))[1];
     await count();

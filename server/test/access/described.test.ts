@@ -7,7 +7,7 @@ import { searchable } from '../../src/access/search.ts';
 import { readableParts, searchCandidates } from '../../src/access/whereabouts.ts';
 import { sources } from '../../src/search-index/sources.ts';
 import { startEncoder } from '../support/encoder.ts';
-import { openAbout } from './about.ts';
+import { openAbout } from './described-world.ts';
 import { everythingHolds, setSwitches, usual } from './setting.ts';
 import { lookAtCards } from './surfaces/cards.ts';
 import { lookAtDefinitions } from './surfaces/definitions.ts';

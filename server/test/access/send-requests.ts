@@ -15,8 +15,8 @@ import {
   type Thread,
 } from './due.ts';
 import type { Ledger } from './ledger.ts';
-import type { SeenPage } from './looks.ts';
 import type { CallerKind } from './matrix.ts';
+import type { SeenPage } from './responses.ts';
 import { asksAll, type Matrix, seedOf, usual } from './setting.ts';
 import type { Caller } from './world.ts';
 
