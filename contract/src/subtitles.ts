@@ -17,7 +17,7 @@ export const putSubtitles = operation({
   tag: 'Assets',
   summary: 'Add or replace subtitles',
   description:
-    'Stores the subtitles of one language, converted to WebVTT, for the owner and `assets.admin`. `lang` is a BCP 47 tag or `und`. Returns 201 for a new language and 200 when it replaces one, and 409 for a picture.',
+    'Stores the subtitles of one language, converted to WebVTT, for the owner and `assets.admin`. `lang` is a BCP 47 tag or `und`. Returns 201 for a new language and 200 when it replaces one, and 409 for an asset that is neither video nor audio.',
   door: 'signedIn',
   scope: 'assets.write',
   params,

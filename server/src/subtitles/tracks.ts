@@ -7,6 +7,7 @@ import { lockEditable } from '../assets/edit.ts';
 import { discard, type Received, receive } from '../assets/receive.ts';
 import type { Deps } from '../deps.ts';
 import { type FormPart, type HttpFacts, handle, handleForm } from '../handle.ts';
+import { kindOf } from '../media/sniff.ts';
 import type { Database } from '../platform/database/pool.ts';
 import { notFound, refuse } from '../platform/http/refuse.ts';
 import { sandboxPolicy } from '../platform/http/security-headers.ts';
@@ -76,7 +77,9 @@ export const put = handleForm(
           select a.owner_user_ref as owner, f.mime from assets a join files f on f.hash = a.file_hash
           where a.id = ${id}`.execute(tx);
         // SUBTITLE-11
-        if (rows[0]?.mime.startsWith('image/')) throw refuse(409, 'a picture cannot have subtitles');
+        const kind = rows[0] === undefined ? null : kindOf(rows[0].mime);
+        if (kind !== 'video' && kind !== 'audio')
+          throw refuse(409, 'only video and audio can have subtitles');
         const stored = await storeSubtitles(tx, deps.storage, {
           assetId: id,
           lang,

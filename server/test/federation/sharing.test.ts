@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { type RawBuilder, sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { collect } from '../collections/shelves.ts';
+import { mp3 } from '../media/tagged-files.ts';
 import type { Visitor } from '../support/client.ts';
 import { publish, upload } from '../support/library.ts';
 import { jpeg, plainFile } from '../support/pictures.ts';
@@ -291,7 +292,7 @@ test('a share with a remote team is for its members, as long as they are members
 });
 
 // FED-66
-test('subtitles go along with a shared video, follow its changes, come from the peer only, and go with it', async () => {
+test('subtitles go along with a shared recording, follow its changes, come from the peer only, and go with it', async () => {
   const srt = (text: string) => `1\n00:00:01,000 --> 00:00:02,000\n${text}\n`;
   const put = async (account: Visitor, id: string, lang: string, text: string) => {
     const body = new FormData();
@@ -307,9 +308,9 @@ test('subtitles go along with a shared video, follow its changes, come from the 
     const columns = install.database.db.selectFrom('subtitles').select(['file_hash', 'size_bytes']);
     return columns.where('asset_id', '=', id).executeTakeFirst();
   };
-  const video = await upload(alice, plainFile('takes'), { sensitivity: 'posts' });
-  await put(alice, video.id, 'en', 'The light is lovely.');
-  const params = target((await publish(alice, [video], { title: 'Take' })).id);
+  const recording = await upload(alice, Uint8Array.from(mp3(40, {})), { sensitivity: 'posts' });
+  await put(alice, recording.id, 'en', 'The light is lovely.');
+  const params = target((await publish(alice, [recording], { title: 'Take' })).id);
   await alice.ok('putPostPeer', { params, body: {} });
   await settle(harbour, studio);
   const mirror = await memberOf(bob, 'Take');
@@ -319,25 +320,25 @@ test('subtitles go along with a shared video, follow its changes, come from the 
   };
   expect(await tracks()).toMatchObject([{ lang: 'en', label: 'en', source_format: 'srt', confidence: 1 }]);
   const there = await textAt(bob, mirror, 'en');
-  expect(there).toEqual(await textAt(alice, video.id, 'en'));
+  expect(there).toEqual(await textAt(alice, recording.id, 'en'));
   expect(there.text).toContain('The light is lovely.');
   const hash = createHash('sha256').update(there.text).digest('hex');
-  expect((await stored(harbour, video.id))?.file_hash).toBe(hash);
+  expect((await stored(harbour, recording.id))?.file_hash).toBe(hash);
 
-  await put(alice, video.id, 'de', 'Das Licht ist schön.');
-  await alice.ok('deleteSubtitles', { params: { id: video.id, lang: 'en' } });
+  await put(alice, recording.id, 'de', 'Das Licht ist schön.');
+  await alice.ok('deleteSubtitles', { params: { id: recording.id, lang: 'en' } });
   await settle(harbour, studio);
   expect((await tracks()).map(({ lang }) => lang)).toEqual(['de']);
   expect((await textAt(bob, mirror, 'de')).text).toContain('Das Licht');
   expect((await textAt(bob, mirror, 'en')).status).toBe(404);
 
   // The peer names the hash of a private file of the receiver, which it does not have.
-  const own = await upload(studio.root, plainFile('secret'), { sensitivity: 'restricted' });
+  const own = await upload(studio.root, Uint8Array.from(mp3(50, {})), { sensitivity: 'restricted' });
   await put(studio.root, own.id, 'en', 'Nobody else may read this.');
   const known = await stored(studio, own.id);
   await sql`update subtitles set file_hash = ${known?.file_hash}, size_bytes = ${known?.size_bytes}
-    where asset_id = ${video.id}`.execute(harbour.database.db);
-  await alice.ok('updateAsset', { params: { id: video.id }, body: { title: 'Take 2' } });
+    where asset_id = ${recording.id}`.execute(harbour.database.db);
+  await alice.ok('updateAsset', { params: { id: recording.id }, body: { title: 'Take 2' } });
   await settle(harbour, studio).catch(() => undefined);
   expect((await textAt(bob, mirror, 'de')).text).not.toContain('Nobody else');
 

@@ -6,10 +6,12 @@ import { checkBytes } from '../../src/doctor/bytes.ts';
 import { subtitlesKey } from '../../src/platform/storage/object-key.ts';
 import { sweep } from '../../src/sweep/stored-files.ts';
 import { purge } from '../../src/trash/jobs/purge.ts';
-import { mp4 } from '../media/tagged-files.ts';
+import { pdf } from '../media/documents.ts';
+import { stl } from '../media/models.ts';
+import { flac, font, mp4 } from '../media/tagged-files.ts';
 import type { Visitor } from '../support/client.ts';
 import { objectPath, openLibrary, upload } from '../support/library.ts';
-import { jpeg, plainText } from '../support/pictures.ts';
+import { jpeg, plainText, unknownBytes } from '../support/pictures.ts';
 
 let seed = 0;
 
@@ -265,11 +267,28 @@ test('subtitles inside a film are tracks of every asset of the same bytes, until
 });
 
 // SUBTITLE-11
-test('subtitles sent for a picture return 409, and nothing is stored', async () => {
-  const asset = await upload(mara, await jpeg(32, 32), {}, 'still.jpg');
-  expect(await put(mara, asset, 'en', form(srt('Hello')))).toEqual({
-    status: 409,
-    body: { error: 'a picture cannot have subtitles' },
+describe('subtitles', () => {
+  test.each([
+    ['picture', 'image/jpeg', () => jpeg(32, 32)],
+    ['document', 'application/pdf', async () => pdf(['A page'])],
+    ['text', 'text/plain', async () => plainText()],
+    ['font', 'font/ttf', async () => Uint8Array.from(font('ttf', { 1: 'Plain' }))],
+    ['model', 'model/stl', async () => stl()],
+    ['file of an unknown kind', 'application/octet-stream', async () => unknownBytes()],
+  ])('sent for a %s return 409, and nothing is stored', async (_, mime, bytes) => {
+    const asset = await upload(mara, await bytes());
+    const { rows } = await sql`select mime from files where hash = ${asset.file_hash}`.execute(db);
+    expect(rows).toEqual([{ mime }]);
+    const stored = await storedSubtitles();
+    expect(await put(mara, asset, 'en', form(srt('Hello')))).toEqual({
+      status: 409,
+      body: { error: 'only video and audio can have subtitles' },
+    });
+    expect([await tracksOf(asset), await storedSubtitles()]).toEqual([[], stored]);
   });
-  expect(await tracksOf(asset)).toEqual([]);
+
+  test('sent for a recording are stored', async () => {
+    const asset = await upload(mara, Uint8Array.from(flac(1, [])), {}, 'voice.flac');
+    expect((await put(mara, asset, 'en', form(srt('Hello')))).status).toBe(201);
+  });
 });
