@@ -120,6 +120,11 @@ async function run(args: string[]): Promise<void> {
       process.exitCode = await storageCommand(config(), rest, (line) => console.log(line));
       return;
     }
+    case 'secret': {
+      const { secretCommand } = await import('./secret/command.ts');
+      process.exitCode = await secretCommand(config(), rest, (line) => console.log(line));
+      return;
+    }
     case 'restore': {
       const { restoreCommand } = await import('./backup/command.ts');
       process.exitCode = await restoreCommand(config(), rest, (line) => console.log(line));

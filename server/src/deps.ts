@@ -143,6 +143,8 @@ export interface Deps {
   metadata: MetadataReader;
   /** The install's secret, which encrypts other secrets (identity/seal.ts). */
   secretKey: string;
+  /** The keys that it has replaced (identity/former-keys.ts). */
+  formerSecretKeys: readonly string[];
   passwords: Passwords;
   /** Directories that authenticate accounts, by name. */
   providers: IdentityProviders;

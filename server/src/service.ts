@@ -13,6 +13,7 @@ import { openRemoteOriginals } from './federation/files/fetch.ts';
 import { readInstallKey } from './federation/identity.ts';
 import { serveFederation } from './federation/wire.ts';
 import { createAccount } from './identity/accounts.ts';
+import { readFormerKeys } from './identity/former-keys.ts';
 import { type Hashing, openHashing } from './identity/hashing.ts';
 import { openPasswords } from './identity/password.ts';
 import { openIdentityProviders } from './identity/providers/open.ts';
@@ -136,6 +137,7 @@ export async function openDeps(
     decoders,
     metadata: media?.metadata ?? openMetadataReader({ decoders }),
     secretKey,
+    formerSecretKeys: await readFormerKeys(db, secretKey),
     passwords,
     providers: openIdentityProviders(config.identityProviders, log),
     capabilities: openCapabilities(),

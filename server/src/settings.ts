@@ -23,6 +23,7 @@ type SettingKey =
   | 'texts'
   | 'scramble_key'
   | 'secret_key'
+  | 'former_secret_keys'
   | 'audit_retention_days'
   | 'search_language'
   | 'search_rewrite'

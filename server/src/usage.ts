@@ -78,6 +78,15 @@ const commands: Readonly<Record<string, CommandHelp>> = {
       'Exit code: 0, 1 if nothing was restored, 2 if damaged files were left out.',
     ],
   },
+  secret: {
+    forms: ['vitrine secret rotate [--former FILE]'],
+    does: 'replace the secret key of a stopped library, and seal every stored secret with the new one',
+    details: [
+      '--former FILE       the present key, if VITRINE_SECRET_KEY is the new one; secret.key by default',
+      'Without VITRINE_SECRET_KEY, it writes a new key to secret.key. It can be stopped and repeated.',
+      'Exit code: 0, 1 if nothing was changed.',
+    ],
+  },
   storage: {
     forms: [
       'vitrine storage check [--content]',

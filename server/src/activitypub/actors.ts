@@ -21,7 +21,7 @@ export interface ActorRow {
   created_at: string;
 }
 
-const PURPOSE = 'activitypub actor key';
+export const ACTIVITYPUB_KEY_PURPOSE = 'activitypub actor key';
 const algorithm = { name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256' };
 const generate = promisify(generateKeyPair);
 
@@ -60,7 +60,11 @@ export async function isWithdrawn(db: Database, id: string): Promise<boolean> {
 export async function generateActorKeys(secretKey: string): Promise<{ pem: string; sealed: Buffer }> {
   const { publicKey, privateKey } = await generate('rsa', { modulusLength: 2048 });
   const pem = publicKey.export({ type: 'spki', format: 'pem' }).toString();
-  const sealed = seal(secretKey, PURPOSE, privateKey.export({ type: 'pkcs8', format: 'pem' }).toString());
+  const sealed = seal(
+    secretKey,
+    ACTIVITYPUB_KEY_PURPOSE,
+    privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
+  );
   return { pem, sealed };
 }
 
@@ -100,7 +104,7 @@ export async function readKeys(
   const { subtle } = crypto;
   const spki = new Uint8Array(createPublicKey(row.public_key).export({ type: 'spki', format: 'der' }));
   const pkcs8 = new Uint8Array(
-    createPrivateKey(unseal(secretKey, PURPOSE, row.private_key_sealed)).export({
+    createPrivateKey(unseal(secretKey, ACTIVITYPUB_KEY_PURPOSE, row.private_key_sealed)).export({
       type: 'pkcs8',
       format: 'der',
     }),

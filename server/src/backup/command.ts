@@ -3,13 +3,14 @@ import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type Config, ConfigError } from '../config.ts';
-import { readOwnKey } from '../identity/secret-key.ts';
+import { readKeyOf } from '../identity/secret-key.ts';
 import { enterEmptyPlace, enterLibrary } from '../library-place.ts';
 import { type OpenDatabase, openDatabase } from '../platform/database/open.ts';
 import { readVersion } from '../platform/version.ts';
 import { openLibraryStorage } from '../storage/open.ts';
 import type { CopyProgress, Recheck } from './copy-files.ts';
 import { createBackup } from './create.ts';
+import { readStoredKey, requireLibrary } from './dump.ts';
 import { listBackups, type Manifest, readManifest } from './manifest.ts';
 import { openPlace } from './place.ts';
 import { openRepository, type Repository } from './repository.ts';
@@ -90,6 +91,10 @@ function printRemarks({ lost, hasOwnScrambleKey }: Manifest, print: Print): void
 
 /** Prints that a backup does not contain the secret key. */
 function printKeyRemark({ secretKey }: Manifest, print: Print): void {
+  if (secretKey === undefined)
+    print(
+      'The secret key is among the rows of this backup, which an earlier version made: keep the backup as secret as the key, or replace the key with vitrine secret rotate.',
+    );
   if (secretKey !== null) return;
   print(
     'The secret key (secret.key or VITRINE_SECRET_KEY) is not in the backup: keep a copy elsewhere. Without it, second factors, the mail server and connections to other libraries have to be set up again.',
@@ -128,6 +133,13 @@ function printRecheck({ files, bytes, damaged }: Recheck, print: Print): void {
   print(`verified again: ${files} older files of ${size(bytes)}, ${damaged.length} damaged`);
 }
 
+/** Returns the key of the library, also after a rotation that was interrupted; null if it is not here. */
+async function readKnownKey(config: Config, pool: OpenDatabase['pool']): Promise<string | null> {
+  const stored = await readStoredKey(pool);
+  if (stored === null || typeof stored === 'string') return null;
+  return (await readKeyOf(stored, config))?.key ?? null;
+}
+
 async function backUp(config: Config, args: string[], print: Print): Promise<number> {
   const { values, positionals } = parse(args, ['keep', 'key-file']);
   const directory = onlyDirectory(positionals, 'vitrine backup DIR');
@@ -137,6 +149,7 @@ async function backUp(config: Config, args: string[], print: Print): Promise<num
   const target = await openPlace(config, directory, true);
   const database = await openDatabase(config, { join: true, migrate: false, log: () => {} });
   try {
+    await requireLibrary(database.pool);
     const { manifest, added, removed, rechecked, isRecorded } = await createBackup(
       database.pool,
       await openLibraryStorage(config),
@@ -144,7 +157,7 @@ async function backUp(config: Config, args: string[], print: Print): Promise<num
       {
         version: readVersion(),
         passphrase,
-        secretKey: (await readOwnKey(config))?.key ?? null,
+        secretKey: await readKnownKey(config, database.pool),
         keep,
         now: new Date(),
         progress: reporting('copied', null),
@@ -288,6 +301,7 @@ export async function restoreCommand(config: Config, args: string[], print: Prin
     const lost = await restoreBackup(database.pool, storage, repository, manifest, options);
     print(`restored backup ${manifest.id} of ${manifest.takenAt} to ${own.dataDir}; everyone signs in again`);
     if (lost !== null) printLost(lost, print);
+    else if (manifest.secretKey === undefined) printKeyRemark(manifest, print);
     printRemarks(manifest, print);
     for (const key of skipped) print(`MISSING  ${key}: damaged in the backup`);
     if (skipped.size === 0) return 0;

@@ -74,7 +74,9 @@ export type Dump = Pick<
 >;
 
 /** Returns what the database stores about the secret key: the key itself in a library of an earlier version. */
-export async function readStoredKey(client: pg.ClientBase): Promise<string | KeyRecord | null> {
+export async function readStoredKey(
+  client: Pick<pg.ClientBase, 'query'>,
+): Promise<string | KeyRecord | null> {
   const { rows } = await client.query<{ value: unknown }>(
     "select value from settings where key = 'secret_key'",
   );
@@ -91,7 +93,7 @@ async function columnsOf(client: pg.ClientBase, { name, columns }: TableColumns,
 }
 
 /** Throws BackupError if the database is not a library, or its restore did not finish. */
-export async function requireLibrary(client: pg.ClientBase): Promise<void> {
+export async function requireLibrary(client: Pick<pg.ClientBase, 'query'>): Promise<void> {
   if (await isRestoring(client)) throw new BackupError('this library is only partly restored');
   const { rows } = await client.query<{ whole: boolean }>(
     `select to_regclass('public.settings') is not null and to_regclass('graphile_worker._private_jobs') is not null as whole`,

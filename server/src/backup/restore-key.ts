@@ -79,6 +79,7 @@ async function forgetSecrets(client: pg.ClientBase, secretKey: string): Promise<
   const mail = await client.query(
     "update settings set value = value - 'smtp_url' where key = 'mail' and value ? 'smtp_url'",
   );
+  await client.query("delete from settings where key = 'former_secret_keys'");
   return {
     accounts: accounts.map(({ username }) => username),
     hadMail: (mail.rowCount ?? 0) > 0,

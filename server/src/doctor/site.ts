@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises';
 import { sql } from 'kysely';
 import { administers } from '../access/accounts.ts';
 import { readablePosts } from '../access/posts.ts';
-import { isDirectoryTransient, isKeyOf, keyFile, parseStored, readOwnKey } from '../identity/secret-key.ts';
+import { isDirectoryTransient, isKeyOf, keyFile, parseStored, readKeyOf } from '../identity/secret-key.ts';
 import { readSetting, readSwitches } from '../settings.ts';
 import { type Examination, type Finding, passed, problem, several, warning } from './check.ts';
 
@@ -78,7 +78,7 @@ const secretKey: Examination = {
   title: 'Secret key',
   async look({ db, config }) {
     const stored = parseStored(await readSetting(db, 'secret_key'));
-    const own = await readOwnKey(config);
+    const own = stored === null || typeof stored === 'string' ? null : await readKeyOf(stored, config);
     const file = keyFile(config.dataDir);
     if (typeof stored === 'string') {
       return warning(

@@ -12,7 +12,7 @@ export interface PublishedBoxKey {
   public_key: Buffer;
 }
 
-const PURPOSE = 'federation encryption key';
+export const BOX_KEY_PURPOSE = 'federation encryption key';
 
 /** Current keys, and former ones within their grace period; of accounts that may still sign in. */
 const usable = sql`(k.retained_until is null or k.retained_until > now())`;
@@ -35,7 +35,7 @@ export async function addBoxKey(
   const { privateKey } = generateKeyPairSync('x25519');
   const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
   await sql`insert into federation_box_keys (user_ref, version, public_key, sealed)
-    select ref, ${version}, ${rawPublicKey(privateKey)}::bytea, ${seal(secretKey, PURPOSE, pem)}::bytea
+    select ref, ${version}, ${rawPublicKey(privateKey)}::bytea, ${seal(secretKey, BOX_KEY_PURPOSE, pem)}::bytea
     from users where ref = ${userRef} on conflict do nothing`.execute(db);
 }
 
@@ -79,7 +79,9 @@ export async function decryptersNamed(
     [...byKey].flatMap(([key, of]) => {
       const [first] = of;
       if (first === undefined) return [];
-      const privateKeys = of.map(({ sealed }) => createPrivateKey(unseal(secretKey, PURPOSE, sealed)));
+      const privateKeys = of.map(({ sealed }) =>
+        createPrivateKey(unseal(secretKey, BOX_KEY_PURPOSE, sealed)),
+      );
       return [[key, { ref: first.ref, keys: privateKeys }] as const];
     }),
   );

@@ -1,5 +1,5 @@
 import { createHmac, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
-import { link, mkdir, open, readFile, rm } from 'node:fs/promises';
+import { link, mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { type Config, ConfigError } from '../config.ts';
@@ -29,6 +29,9 @@ const acceptable = /^[!-~]{32,200}$/;
 /** The file with the secret key, below the data directory. */
 export const keyFile = (dataDir: string) => join(dataDir, 'secret.key');
 
+/** The file with the key that a rotation has not finished with, or did not begin to use. */
+export const nextKeyFile = (dataDir: string) => join(dataDir, 'secret.key.next');
+
 function derive(key: string, purpose: string): string {
   return createHmac('sha256', key).update(purpose).digest('hex');
 }
@@ -57,10 +60,8 @@ export function parseStored(value: unknown): string | KeyRecord | null {
   throw new ConfigError('the setting secret_key in the database is damaged; restore a backup');
 }
 
-/** Returns the key from the setting or else the file; null if there is neither. Throws a ConfigError if it is damaged. */
-export async function readOwnKey({ dataDir, secretKey }: KeyPlace): Promise<OwnKey | null> {
-  if (secretKey !== null) return { key: secretKey, source: 'VITRINE_SECRET_KEY' };
-  const source = keyFile(dataDir);
+/** Returns the key in a file; null if there is no such file. Throws a ConfigError if it is damaged. */
+export async function readKeyFile(source: string): Promise<OwnKey | null> {
   try {
     const key = (await readFile(source, 'utf8')).trim();
     if (acceptable.test(key)) return { key, source };
@@ -72,11 +73,40 @@ export async function readOwnKey({ dataDir, secretKey }: KeyPlace): Promise<OwnK
   throw new ConfigError(`${source} is damaged; restore it from a copy, or set VITRINE_SECRET_KEY`);
 }
 
+/** Returns the key from the setting or else the file; null if there is neither. Throws a ConfigError if it is damaged. */
+export async function readOwnKey({ dataDir, secretKey }: KeyPlace): Promise<OwnKey | null> {
+  if (secretKey !== null) return { key: secretKey, source: 'VITRINE_SECRET_KEY' };
+  return readKeyFile(keyFile(dataDir));
+}
+
+/** Replaces the key file by the next one, which becomes durable under its name. */
+export async function adoptNextKey(dataDir: string): Promise<void> {
+  try {
+    await rename(nextKeyFile(dataDir), keyFile(dataDir));
+  } catch (error) {
+    // Another process has done so.
+    if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
+  }
+  await syncDirectory(dataDir);
+}
+
 /**
- * Writes the key file durably, unless it exists. It appears under its name as a whole, so that neither another process
- * nor a start after a kill reads half of it.
+ * Returns the key of this process for a library with this record. If a rotation was killed after the database took the
+ * next key, finishes it (RUN-44).
  */
-export async function writeKeyFile(dataDir: string, key: string): Promise<void> {
+export async function readKeyOf(record: KeyRecord, place: KeyPlace): Promise<OwnKey | null> {
+  const own = await readOwnKey(place);
+  if (place.secretKey !== null || (own !== null && isKeyOf(own.key, record))) return own;
+  const next = await readKeyFile(nextKeyFile(place.dataDir));
+  if (next !== null && isKeyOf(next.key, record)) await adoptNextKey(place.dataDir);
+  return readOwnKey(place);
+}
+
+/**
+ * Writes a file with a key durably, unless it exists. It appears under its name as a whole, so that neither another
+ * process nor a start after a kill reads half of it.
+ */
+export async function writeKeyFile(dataDir: string, key: string, file = keyFile(dataDir)): Promise<void> {
   const temporary = join(dataDir, `secret.key.${randomUUID()}`);
   await mkdir(dataDir, { recursive: true });
   try {
@@ -87,7 +117,7 @@ export async function writeKeyFile(dataDir: string, key: string): Promise<void> 
     } finally {
       await handle.close();
     }
-    await link(temporary, keyFile(dataDir)).catch((error: unknown) => {
+    await link(temporary, file).catch((error: unknown) => {
       if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
     });
     await syncDirectory(dataDir);
@@ -153,7 +183,7 @@ async function moveKey(db: Database, place: KeyPlace, key: string): Promise<stri
 export async function keepSecretKey(db: Database, place: KeyPlace): Promise<string> {
   const stored = parseStored(await readSetting(db, 'secret_key'));
   if (typeof stored === 'string') return moveKey(db, place, stored);
-  if (stored !== null) return requireKeyOf(await readOwnKey(place), stored, place);
+  if (stored !== null) return requireKeyOf(await readKeyOf(stored, place), stored, place);
   const { key } = await ownKeyOrNew(place);
   await db
     .insertInto('settings')

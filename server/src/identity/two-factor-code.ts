@@ -9,7 +9,7 @@ import { seal, unseal } from './seal.ts';
 const PERIOD_SECONDS = 30;
 const DRIFT_STEPS = 1;
 const SECRET_BYTES = 20;
-const PURPOSE = 'two-factor';
+export const TWO_FACTOR_PURPOSE = 'two-factor';
 
 /** No letter that resembles a digit. */
 const recoveryAlphabet = 'ABCDEFGHJKLMNPQRSTUVWXYZ23456789';
@@ -23,7 +23,7 @@ function totp(secret: Secret, label: string): TOTP {
 export function newSecret(secretKey: string, username: string) {
   const secret = new Secret({ size: SECRET_BYTES });
   return {
-    sealed: seal(secretKey, PURPOSE, secret.base32),
+    sealed: seal(secretKey, TWO_FACTOR_PURPOSE, secret.base32),
     secret_base32: secret.base32,
     otpauth_url: totp(secret, username).toString(),
   };
@@ -38,7 +38,7 @@ export function stepOf(secretBase32: string, code: string, now: number): number 
   return delta === null ? null : Math.floor(now / 1000 / PERIOD_SECONDS) + delta;
 }
 
-type CodeDeps = Pick<Deps, 'secretKey'>;
+type CodeDeps = Pick<Deps, 'secretKey' | 'formerSecretKeys'>;
 
 /**
  * Accepts a code of the app once: its step must be later than the last accepted one, also for concurrent callers.
@@ -57,7 +57,7 @@ export async function acceptTotp(
     .where('user_ref', '=', userRef)
     .executeTakeFirst();
   if (row === undefined) return false;
-  const step = stepOf(unseal(secretKey, PURPOSE, row.sealed_secret), code, Date.now());
+  const step = stepOf(unseal(secretKey, TWO_FACTOR_PURPOSE, row.sealed_secret), code, Date.now());
   if (step === null) return false;
   const { rows } = await sql`
     update two_factor set last_step = ${step}, last_used_at = now(), confirmed_at = coalesce(confirmed_at, now())
@@ -74,13 +74,14 @@ function hashRecoveryCode(secretKey: string, code: string): Buffer {
 
 async function acceptRecoveryCode(
   db: Database,
-  { secretKey }: CodeDeps,
+  { secretKey, formerSecretKeys }: CodeDeps,
   userRef: number,
   code: string,
 ): Promise<boolean> {
+  const hashes = [secretKey, ...formerSecretKeys].map((key) => hashRecoveryCode(key, code));
   const { rows } = await sql`
     with spent as (delete from recovery_codes
-      where user_ref = ${userRef} and code_hash = ${hashRecoveryCode(secretKey, code)} returning user_ref)
+      where user_ref = ${userRef} and code_hash = any(${hashes}::bytea[]) returning user_ref)
     update two_factor t set last_used_at = now() from spent where t.user_ref = spent.user_ref
     returning t.user_ref`.execute(db);
   return rows.length === 1;

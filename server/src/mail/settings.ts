@@ -21,7 +21,7 @@ export interface Mail {
 
 type MailDeps = Pick<Deps, 'db' | 'config' | 'secretKey'>;
 
-const PURPOSE = 'smtp';
+export const SMTP_PURPOSE = 'smtp';
 /** The stored mail settings. */
 const parts = ['smtp_url', 'from_address', 'from_name'] as const;
 
@@ -41,7 +41,7 @@ async function readParts({ db, config, secretKey }: MailDeps) {
   const stored = await readSetting(db, 'mail');
   const sealed = textOf(stored, 'smtp_url');
   const read =
-    sealed === null ? null : readMailServer(unseal(secretKey, PURPOSE, Buffer.from(sealed, 'base64')));
+    sealed === null ? null : readMailServer(unseal(secretKey, SMTP_PURPOSE, Buffer.from(sealed, 'base64')));
   const kept = typeof read === 'string' ? null : read;
   const server = config.mail.server ?? kept;
   const source: Mail['source'] = config.mail.server === null ? 'library' : 'environment';
@@ -137,7 +137,7 @@ export const changeMailSettings = handle(updateMailSettings, async (deps, { call
   if (typeof server === 'string') throw refuse(400, `smtp_url ${server}`);
   await db.transaction().execute(async (tx) => {
     const sealed =
-      body.smtp_url == null ? undefined : seal(secretKey, PURPOSE, body.smtp_url).toString('base64');
+      body.smtp_url == null ? undefined : seal(secretKey, SMTP_PURPOSE, body.smtp_url).toString('base64');
     await writeSetting(tx, 'mail', { ...storedAfter(await lockStored(tx), body, sealed) });
     await recordEvent(tx, caller, {
       event: 'system.mail.changed',

@@ -1,4 +1,5 @@
 import { askUnsubscribe, unsubscribeMail } from '@vitrine/contract/notifications';
+import type { Deps } from '../deps.ts';
 import { handle } from '../handle.ts';
 import { seal, unseal } from '../identity/seal.ts';
 import { escapeHtml } from '../mail/letter.ts';
@@ -15,12 +16,18 @@ export function unsubscribeAddress(secretKey: string, baseUrl: string, userRef: 
   return `${baseUrl}/api/v1/mail/unsubscribe?token=${token}`;
 }
 
-function accountOf(secretKey: string, token = ''): number {
-  try {
-    return Number(unseal(secretKey, PURPOSE, Buffer.from(token, 'base64url')));
-  } catch {
-    throw refuse(401, 'this address is not valid, or has expired');
+type KeyDeps = Pick<Deps, 'secretKey' | 'formerSecretKeys'>;
+
+/** Returns the account in an address, which a former key may have sealed; throws 401 for an invalid one. */
+function accountOf({ secretKey, formerSecretKeys }: KeyDeps, token = ''): number {
+  for (const key of [secretKey, ...formerSecretKeys]) {
+    try {
+      return Number(unseal(key, PURPOSE, Buffer.from(token, 'base64url')));
+    } catch {
+      // It may be sealed with an earlier one.
+    }
   }
+  throw refuse(401, 'this address is not valid, or has expired');
 }
 
 function page(siteName: string, body: string) {
@@ -38,14 +45,14 @@ function page(siteName: string, body: string) {
 }
 
 /** Programs that open every address in a mail must not unsubscribe: that takes a press of the button. */
-export const showUnsubscribeForm = handle(askUnsubscribe, async ({ db, secretKey }, { query }) => {
-  accountOf(secretKey, query.token);
+export const showUnsubscribeForm = handle(askUnsubscribe, async (deps, { query }) => {
+  accountOf(deps, query.token);
   const form =
     '<form method="post"><p>Stop all mail from this library?</p><button>Turn mail off</button></form>';
-  return page(await readSiteName(db), form);
+  return page(await readSiteName(deps.db), form);
 });
 
-export const unsubscribe = handle(unsubscribeMail, async ({ db, secretKey }, { query }) => {
-  if (!(await turnMailOff(db, accountOf(secretKey, query.token)))) throw notFound();
-  return page(await readSiteName(db), '<p>Mail is off. It can be turned on again in your settings.</p>');
+export const unsubscribe = handle(unsubscribeMail, async (deps, { query }) => {
+  if (!(await turnMailOff(deps.db, accountOf(deps, query.token)))) throw notFound();
+  return page(await readSiteName(deps.db), '<p>Mail is off. It can be turned on again in your settings.</p>');
 });

@@ -1,10 +1,12 @@
-import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { sql } from 'kysely';
 import { afterEach, expect, test } from 'vitest';
 import { readKeys } from '../../src/activitypub/actors.ts';
 import { backupCommand, restoreCommand } from '../../src/backup/command.ts';
+import { dump } from '../../src/backup/dump.ts';
+import { writeManifest } from '../../src/backup/manifest.ts';
 import { readActorKeys } from '../../src/federation/keys.ts';
 import { describeKey } from '../../src/identity/secret-key.ts';
 import { startSession } from '../../src/identity/sessions.ts';
@@ -15,7 +17,7 @@ import { visit } from '../support/client.ts';
 import { urlOf } from '../support/clone.ts';
 import { sharedMedia } from '../support/library.ts';
 import { signIn, totpCode } from '../support/people.ts';
-import { newMachine, scratchDirectory, settingsOfMachine } from './kit.ts';
+import { backUp, newMachine, openBackups, scratchDirectory, settingsOfMachine } from './kit.ts';
 
 const passphrase = 'grey heron over the weir';
 const other = 'another-key-of-at-least-32-characters';
@@ -105,6 +107,42 @@ test('no unencrypted backup contains the secret key, not even of a library that 
   const restored = await restoreOn(second.directory, null, secretKey);
   expect(await restored.restoring).toBe(0);
   expect(restored.said()).not.toContain('second factors of');
+});
+
+/** Makes a backup as earlier versions did: the key is among the rows, and the manifest does not mention it. */
+async function backUpAsBefore(): Promise<string> {
+  const directory = await scratchDirectory();
+  const text = JSON.stringify(secretKey);
+  await sql`update settings set value = ${text}::jsonb where key = 'secret_key'`.execute(harbour.deps.db);
+  const { manifest } = await backUp(harbour, directory);
+  const repository = await openBackups(directory);
+  const client = await harbour.database.pool.connect();
+  const list = join(directory, 'list');
+  const rows = await dump(client, repository, manifest.id, list, 'all');
+  client.release(true);
+  await rm(list);
+  const { secretKey: _, ...earlier } = { ...manifest, ...rows };
+  await writeManifest(repository, earlier);
+  return directory;
+}
+
+// RUN-42
+test('a backup of an earlier version has the key among its rows, so that nothing has to be entered again', async () => {
+  const directory = await backUpAsBefore();
+  const contents = await contentsOf(directory);
+  expect(contents.some((content) => content.includes(secretKey))).toBe(true);
+  const restored = await restoreOn(directory, null);
+  expect(await restored.restoring).toBe(0);
+  expect(restored.said()).not.toContain('missing');
+  expect(restored.said()).not.toContain('removed');
+  expect(restored.said()).toContain('The secret key is among the rows of this backup');
+
+  const { address, deps, close } = await startOn(restored);
+  expect(await readFile(join(restored.config.dataDir, 'secret.key'), 'utf8')).toBe(`${secretKey}\n`);
+  expect((await storedKey().execute(deps.db)).rows).toMatchObject([{ value: { check: expect.any(String) } }]);
+  expect((await signIn({ address }, 'ada')).status).toBe(401);
+  expect(await readMail(deps)).toMatchObject({ server: { password: 'letter' } });
+  await close();
 });
 
 // RUN-42

@@ -34,6 +34,7 @@ const commands = [
   ['doctor'],
   ['backup', 'backups'],
   ['storage', 'check'],
+  ['secret', 'rotate'],
   ['upgrade', '--discard-old'],
 ];
 

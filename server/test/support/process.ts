@@ -62,3 +62,17 @@ export function isAlive(pid: number): boolean {
     return error instanceof Error && 'code' in error && error.code === 'EPERM';
   }
 }
+
+/** Runs a command of Vitrine in a process of its own; `ended` resolves with its exit code and what it printed. */
+export function spawnVitrine(dataDir: string, args: readonly string[], env: Record<string, string> = {}) {
+  const { PATH = '', HOME = '' } = process.env;
+  const own = { PATH, HOME, VITRINE_DATA: dataDir, VITRINE_PORT: '0' };
+  const child = spawn(process.execPath, [bin, ...args], { cwd: dataDir, env: { ...own, ...env } });
+  const lines: string[] = [];
+  for (const stream of [child.stdout, child.stderr])
+    createInterface({ input: stream }).on('line', (line) => lines.push(line));
+  const ended = new Promise<{ code: number | null; said: string }>((resolve) =>
+    child.once('close', (code) => resolve({ code, said: lines.join('\n') })),
+  );
+  return { child, ended };
+}
