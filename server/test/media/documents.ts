@@ -58,3 +58,19 @@ export function pdfOfClaimedPages(): Bytes {
     '<< /Type /Page /Parent 2 0 R /MediaBox [0 0 100 1] >>',
   ]);
 }
+
+/** A PDF with a line in an East Asian font that it does not contain, as programs of that region write it. */
+export function pdfWithoutFont(
+  text: string,
+  { font, encoding, ordering }: { font: string; encoding: string; ordering: string },
+): Bytes {
+  const codes = Buffer.from(text, 'utf16le').swap16().toString('hex');
+  return pdfOf([
+    '<< /Type /Catalog /Pages 2 0 R >>',
+    '<< /Type /Pages /Kids [3 0 R] /Count 1 >>',
+    '<< /Type /Page /Parent 2 0 R /MediaBox [0 0 200 100] /Contents 4 0 R /Resources << /Font << /F 5 0 R >> >> >>',
+    stream(`BT /F 40 Tf 20 30 Td <${codes}> Tj ET`),
+    `<< /Type /Font /Subtype /Type0 /BaseFont /${font} /Encoding /${encoding} /DescendantFonts [6 0 R] >>`,
+    `<< /Type /Font /Subtype /CIDFontType0 /BaseFont /${font} /CIDSystemInfo << /Registry (Adobe) /Ordering (${ordering}) /Supplement 2 >> /DW 1000 >>`,
+  ]);
+}

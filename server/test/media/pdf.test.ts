@@ -1,5 +1,6 @@
+import sharp from 'sharp';
 import { describe, expect, test } from 'vitest';
-import { lockedPdf, pdf, pdfOf, pdfOfClaimedPages } from './documents.ts';
+import { lockedPdf, pdf, pdfOf, pdfOfClaimedPages, pdfWithoutFont } from './documents.ts';
 import { colourAt, expectColour, openStudio, pictureOf } from './still-kit.ts';
 
 const studio = openStudio();
@@ -48,5 +49,27 @@ describe('a PDF', () => {
     ['it has no pages', pdfOf(pageless), 'broken', 'the PDF has no pages'],
   ])('says why nothing is drawn when %s', async (_, bytes, outcome, reason) => {
     expect((await render(bytes)).ladder).toMatchObject({ outcome, reason });
+  });
+
+  // MEDIA-52
+  test.each([
+    ['東京夜景', { font: 'HeiseiKakuGo-W5', encoding: 'UniJIS-UCS2-H', ordering: 'Japan1' }],
+    ['简体字体', { font: 'STSong-Light', encoding: 'UniGB-UCS2-H', ordering: 'GB1' }],
+    ['繁體字體', { font: 'MSung-Light', encoding: 'UniCNS-UCS2-H', ordering: 'CNS1' }],
+    ['한국어체', { font: 'HYGoThic-Medium', encoding: 'UniKS-UCS2-H', ordering: 'Korea1' }],
+  ])('that does not contain its East Asian font is drawn with one: %s', async (text, font) => {
+    const made = await render(pdfWithoutFont(text, font));
+    expect(made.text).toBe(text);
+    const page = made.extras.find(({ key }) => key === 'page-1')?.path;
+    const { data, info } = await sharp(page).greyscale().raw().toBuffer({ resolveWithObject: true });
+    // Each of the four characters, which are 40 of 200 points wide, has ink in regular strength, and the margins none.
+    const inked = Array.from({ length: 5 }, () => 0);
+    for (const [at, level] of data.entries()) {
+      const column = Math.floor(((at % info.width) / info.width + 0.1) * 5);
+      if (level < 128) inked[column] = (inked[column] ?? 0) + 1;
+    }
+    const [margin, ...characters] = inked.map((count) => count / (info.width / 5) ** 2);
+    expect(margin).toBeLessThan(0.01);
+    for (const share of characters) expect(share).toBeGreaterThan(0.1);
   });
 });

@@ -281,3 +281,8 @@ test.each(['pdf/17-form-ap.pdf', 'pdf/17-stamp.pdf'])('%s shows its red annotati
   const red = await shareOf(name, (r, g, b) => r > 200 && g < 60 && b < 60);
   expect(red).toBeCloseTo(0.36, 1);
 });
+
+// MEDIA-52
+test('pdf/19-cjk.pdf shows its characters', async () => {
+  expect(await shareOf('pdf/19-cjk.pdf', (red) => red < 100)).toBeGreaterThan(0.05);
+});

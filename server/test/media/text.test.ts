@@ -89,6 +89,18 @@ describe('a text', () => {
     expect(html).not.toMatch(/<(?:script|img|iframe|style|svg|form)|javascript:|\son\w+=|style=/i);
   });
 
+  // MEDIA-19
+  test('in East Asian scripts is drawn with its characters', async () => {
+    const inkOf = async (text: string) => {
+      const { path } = pictureOf((await made(text)).rendering);
+      const data = await sharp(path).greyscale().raw().toBuffer();
+      return data.filter((level) => level < 128).length;
+    };
+    const [sparse, dense] = [await inkOf('一一一一\n'), await inkOf('鬱鬱鬱鬱\n')];
+    expect(sparse).toBeGreaterThan(0);
+    expect(dense).toBeGreaterThan(2 * sparse);
+  });
+
   test('that is large is cut off after 200 kB, which the fragment states', async () => {
     const { rendering, html } = await made('word '.repeat(100_000));
     expect(html.length).toBeLessThan(201_000);

@@ -5,6 +5,7 @@ import { isFaultOfTheMachine, loadLibrary } from '../faults.ts';
 import type { Shape } from '../ladder.ts';
 import { webp } from '../raster.ts';
 import { sharp } from '../tuned-sharp.ts';
+import { offerFonts } from './pdf-fonts.ts';
 import { asFileFault, BrokenFile, type MadeFile, NotDrawable, type Still, type StillMaker } from './still.ts';
 
 /** A larger document has no previews, because it is held in memory twice. */
@@ -22,14 +23,19 @@ const MOST_TEXT_PAGES = 2000;
 /** Maximum number of characters of text that are stored. */
 export const MOST_TEXT = 500_000;
 
-async function openDocument(path: string): Promise<PDFiumDocument> {
+/** Opens a document. `text` has the characters of East Asian fonts that it uses without containing them. */
+async function openDocument(
+  path: string,
+  text: string | null,
+): Promise<{ document: PDFiumDocument; asked: ReadonlySet<unknown> }> {
   const { size } = await stat(path);
   if (size > MOST_BYTES) throw new NotDrawable(`a PDF of ${size} bytes is more than is rendered`);
   // Uses a new instance for each file, so that a damaged file cannot corrupt PDFium's memory for the next one.
   const library = await loadLibrary('PDFium', () => PDFiumLibrary.init());
+  const asked = offerFonts(library, text);
   const bytes = await readFile(path);
   try {
-    return await library.loadDocument(bytes);
+    return { document: await library.loadDocument(bytes), asked };
   } catch (error) {
     if (isFaultOfTheMachine(error)) throw error;
     const message = error instanceof Error ? error.message : String(error);
@@ -116,15 +122,17 @@ export const pdfStill: StillMaker = ({ path }, outDir, report = () => {}) =>
   asFileFault('the PDF is damaged', () => drawPdf(path, outDir, report));
 
 async function drawPdf(path: string, outDir: string, report: (part: number) => void): Promise<Still> {
-  const document = await openDocument(path);
-  const pageCount = document.getPageCount();
+  const opened = await openDocument(path, null);
+  const pageCount = opened.document.getPageCount();
   if (pageCount === 0) throw new BrokenFile('the PDF has no pages');
+  const text = readText(opened.document, pageCount);
+  // A font is chosen when its page is read, so the document is opened again with the characters it needs.
+  const document = opened.asked.size === 0 ? opened.document : (await openDocument(path, text)).document;
   const picture = await drawPage(document.getPage(0), PICTURE_EDGE);
   if (picture === null) throw new BrokenFile('the first page of the PDF is damaged');
   const pictureFile = join(outDir, 'first-page.png');
   await writeFile(pictureFile, await picture.png({ compressionLevel: 1 }).toBuffer());
   const extras = await drawPages(document, pageCount, outDir, report);
-  const text = readText(document, pageCount);
   return {
     picture: { path: pictureFile, mime: 'image/png' },
     extras,

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { create, type Font, type Glyph } from 'fontkit';
 import { InstallationFault } from '../faults.ts';
+import { eastAsianGlyph } from './east-asian.ts';
 import { outline } from './outlines.ts';
 
 /**
@@ -49,6 +50,10 @@ interface Drawn {
   glyph: Glyph;
 }
 
+/** Scripts whose characters are two columns wide. */
+const wide =
+  /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\u{1f300}-\u{1faff}\u{20000}-\u{3fffd}]/u;
+
 const glyphs = new Map<string, Drawn | null>();
 
 /** Returns the glyph of a character, or null if no bundled face has it. */
@@ -63,16 +68,15 @@ function glyphOf(face: Face, codePoint: number): Drawn | null {
     found = { font, glyph: font.glyphForCodePoint(codePoint) };
     break;
   }
+  if (found === null && wide.test(String.fromCodePoint(codePoint))) found = eastAsianGlyph(codePoint);
   glyphs.set(key, found);
   return found;
 }
 
-/** Scripts whose characters are two columns wide. */
-const wide =
-  /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\u{1f300}-\u{1faff}\u{20000}-\u{3fffd}]/u;
-
 /** Returns the width of a character as a fraction of the font size. */
 export function widthOf(face: Face, character: string): number {
+  // Two columns of the typeface in which columns count.
+  if (face === 'mono' && wide.test(character)) return 1.2;
   const drawn = glyphOf(face, character.codePointAt(0) ?? 32);
   if (drawn !== null) return drawn.glyph.advanceWidth / drawn.font.unitsPerEm;
   return wide.test(character) ? 1.2 : 0.6;
