@@ -8,7 +8,7 @@ const PURPOSE = 'former secret key';
 
 /**
  * Returns the keys that this one has replaced, the latest first. They verify what cannot be sealed again: keyed hashes of
- * recovery codes, and addresses in sent messages that turn mail off (RUN-44).
+ * recovery codes, and addresses in sent messages that turn mail off (RUN-54).
  */
 export async function readFormerKeys(db: Database, secretKey: string): Promise<string[]> {
   const stored = await readSetting(db, 'former_secret_keys');

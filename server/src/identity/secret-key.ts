@@ -92,7 +92,7 @@ export async function adoptNextKey(dataDir: string): Promise<void> {
 
 /**
  * Returns the key of this process for a library with this record. If a rotation was killed after the database took the
- * next key, finishes it (RUN-44).
+ * next key, finishes it (RUN-54).
  */
 export async function readKeyOf(record: KeyRecord, place: KeyPlace): Promise<OwnKey | null> {
   const own = await readOwnKey(place);

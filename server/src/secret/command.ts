@@ -61,7 +61,7 @@ function report({ sealed, isFinished, source }: Rotation, formerFile: string | n
   );
 }
 
-/** `vitrine secret rotate`, on a stopped library (RUN-44). Returns the exit code. */
+/** `vitrine secret rotate`, on a stopped library (RUN-54). Returns the exit code. */
 export async function secretCommand(config: Config, args: string[], print: Print): Promise<number> {
   const formerFile = readArguments(args);
   enterLibrary(config);

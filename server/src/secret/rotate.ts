@@ -99,7 +99,7 @@ async function exchange(db: Database, record: KeyRecord, change: KeyChange): Pro
 }
 
 /**
- * Replaces the secret key of a library that no process uses, and seals every stored secret with the next one (RUN-44).
+ * Replaces the secret key of a library that no process uses, and seals every stored secret with the next one (RUN-54).
  * The next key is on the disk before the database takes it, and gets its name after that; a start or another run
  * continues after a kill at any moment. Throws a ConfigError, and changes nothing, without the present key.
  */

@@ -126,7 +126,9 @@ test('rounds of look-ups begin at fixed intervals, so that none tells how long t
 });
 
 // FED-95
-test('no more offers than allowed are open in total and of one address, whatever their look-up showed', async () => {
+test('no more offers than allowed are open in total and of one address, whatever their look-up showed', {
+  tags: ['one-process'],
+}, async () => {
   const { db } = studio.database;
   for (let port = 1; port <= 5; port += 1)
     expect(await offerFrom(`http://127.0.0.1:${port}`)).toEqual(pending);
@@ -151,7 +153,9 @@ test('no more offers than allowed are open in total and of one address, whatever
 });
 
 // FED-95
-test('an offer that waits for an administrator counts for the address that it came from', async () => {
+test('an offer that waits for an administrator counts for the address that it came from', {
+  tags: ['one-process'],
+}, async () => {
   const { db } = studio.database;
   await sql`insert into federation_peers (instance_url, public_key, state, nonce, offered_from)
     select 'https://' || n || '.example', decode(repeat('00', 32), 'hex'), 'pending_inbound', 'x', '203.0.113.1'
@@ -166,7 +170,7 @@ test('an offer that waits for an administrator counts for the address that it ca
 });
 
 // FED-95
-test('one unsigned request a minute of an address is logged', async () => {
+test('one unsigned request a minute of an address is logged', { tags: ['one-process'] }, async () => {
   vi.useFakeTimers({ toFake: ['performance'] });
   const ask = async (client: string) => {
     const headers = { 'x-forwarded-for': client };
@@ -284,7 +288,7 @@ test('a run that catches up reads the allowed number of ids', async () => {
 });
 
 // FED-95
-test('a run that catches up ends after the allowed time', async () => {
+test('a run that catches up ends after the allowed time', { tags: ['one-process'] }, async () => {
   vi.useFakeTimers({ toFake: ['Date'], now: Date.now() });
   try {
     const endless = await openEndlessPeer((page) => {

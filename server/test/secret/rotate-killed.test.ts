@@ -84,7 +84,7 @@ test('a first start that is killed between the file and the row loses nothing', 
   expect(await storedValue()).toMatchObject(describeKey(former));
 });
 
-// RUN-44
+// RUN-54
 test('a rotation that is killed before the database takes the key changes nothing, and can be repeated', async () => {
   const smtp_url = seal(former, 'smtp', 'smtp://post:letter@mail.example').toString('base64');
   await sql`insert into settings (key, value) values ('mail', ${JSON.stringify({ smtp_url })}::jsonb)`.execute(
@@ -127,7 +127,7 @@ async function openFatalRelay(target: { host: string; port: number }) {
   };
 }
 
-// RUN-44
+// RUN-54
 test.each([
   ['the next start', ['start']],
   ['the next rotation', ['secret', 'rotate']],

@@ -43,7 +43,7 @@ async function fetched(): Promise<string> {
   return (await bob.send(`/assets/${found?.id}/file`)).text;
 }
 
-// RUN-44
+// RUN-54
 test('the list of sealed columns is complete', async () => {
   const columns = await rowsOf(
     harbour,
@@ -54,7 +54,7 @@ test('the list of sealed columns is complete', async () => {
   expect(columns.map(({ name }) => name)).toEqual(known);
 });
 
-// RUN-44
+// RUN-54
 test('every secret, recovery code and sent address works with the next key, and restricted files reach peers', async () => {
   await harbour.setPublicMode(true);
   await harbour.root.ok('updateActivityPub', { body: { enabled: true } });
@@ -108,7 +108,7 @@ test('every secret, recovery code and sent address works with the next key, and 
   expect(inDatabase.filter(({ text }) => text.includes(former) || text.includes(deps.secretKey))).toEqual([]);
 });
 
-// RUN-44
+// RUN-54
 test('VITRINE_SECRET_KEY replaces the key of a file, and another setting the first one', async () => {
   const [one, two] = ['first-key-of-at-least-32-characters', 'second-key-of-at-least-32-characters'];
   const place = { ...config, secretKey: one };
@@ -130,7 +130,7 @@ test('VITRINE_SECRET_KEY replaces the key of a file, and another setting the fir
   expect((await readMail(deps))?.server).toMatchObject({ password: 'letter' });
 });
 
-// RUN-44
+// RUN-54
 test('a secret that cannot be read stops the rotation before anything changes', async () => {
   const place = { ...config, secretKey: deps.secretKey };
   const stored = sql<{ value: unknown }>`select key, value from settings order by key`;
@@ -154,7 +154,7 @@ test('a secret that cannot be read stops the rotation before anything changes', 
   expect(deps.secretKey).not.toBe(place.secretKey);
 });
 
-// RUN-44
+// RUN-54
 test('the command refuses a library that is served', async () => {
   const own = { ...config, databaseUrl: harbour.databaseUrl };
   const key = deps.secretKey;
