@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { defaultLadder } from '@vitrine/server/ladder';
-import { webp } from '@vitrine/server/raster';
+import { webp } from '@vitrine/server/tuned-sharp';
 import sharp from 'sharp';
 import { cacheDir, serverBin, spawnServer } from './library.ts';
 

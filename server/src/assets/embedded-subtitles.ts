@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { sql } from 'kysely';
-import type { EmbeddedSubtitles } from '../media/subtitles/embedded.ts';
+import type { EmbeddedSubtitles } from '../media/stills/still.ts';
 import { notifyPeers } from '../outbox/enqueue.ts';
 import type { Tx } from '../platform/database/pool.ts';
 import { nextUpdatedAt } from '../platform/http/unchanged.ts';

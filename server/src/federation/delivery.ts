@@ -9,6 +9,7 @@ import { rememberAnnounced } from './announced.ts';
 import { rememberSent } from './fields/send.ts';
 import { type Install, readInstall } from './identity.ts';
 import { OutboundError, postSigned } from './outbound.ts';
+import type { OutboxRow } from './outbox-row.ts';
 import {
   announceKey,
   isTemporaryFailure,
@@ -16,24 +17,6 @@ import {
   scheduleKeyAnnouncement,
 } from './peers/rotate.ts';
 import { renderChange } from './render.ts';
-
-/** A pending change for a peer. */
-export interface OutboxRow {
-  seq: number;
-  peer_id: string;
-  activity_id: string;
-  activity: 'create' | 'update' | 'delete' | 'like' | 'unlike' | 'share' | 'unshare';
-  kind: 'post' | 'asset' | 'collection' | 'comment' | 'field';
-  object_id: string;
-  actor_ref: number | null;
-  details: Record<string, unknown>;
-  envelope: string | null;
-  /** Envelopes to send before it. */
-  preludes: string[];
-  attempts: number;
-  created_at: string;
-  wait_ms: number;
-}
 
 /** How long delivery of a change is retried (FED-21). */
 export const GIVE_UP_AFTER_MS = 3 * 24 * 3600 * 1000;

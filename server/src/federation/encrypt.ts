@@ -10,8 +10,8 @@ import {
 import type { Deps } from '../deps.ts';
 import { Refusal } from '../platform/http/refuse.ts';
 import { type RemoteActor, resolveActor } from './actors.ts';
-import type { OutboxRow } from './delivery.ts';
 import type { Install } from './identity.ts';
+import type { OutboxRow } from './outbox-row.ts';
 import { encryptFor } from './protocol/box.ts';
 import type { Encrypted } from './protocol/envelope.ts';
 import { Rejection } from './protocol/rejection.ts';

@@ -4,13 +4,13 @@ import { type PeerCaller, postsDiscussedWith, shareInForce } from '../access/fed
 import type { Deps } from '../deps.ts';
 import type { Database } from '../platform/database/pool.ts';
 import { type Announcement, isAnnounced, isGiven, mayWithdraw, type Named } from './announced.ts';
-import type { OutboxRow } from './delivery.ts';
 import { encryptForPersons, recipientsOf } from './encrypt.ts';
 import type { GivenDefinition } from './fields/definitions.ts';
 import { freshActivityUri, missingDefinitions } from './fields/send.ts';
 import { hashRenditionsOf } from './files/hash-renditions.ts';
 import type { Install } from './identity.ts';
 import { type ActorKeys, readActorKeys } from './keys.ts';
+import type { OutboxRow } from './outbox-row.ts';
 import { actorUri, objectUri } from './protocol/addresses.ts';
 import { signEnvelope } from './protocol/signature.ts';
 import {

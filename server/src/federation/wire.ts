@@ -14,45 +14,13 @@ import { actorDocument } from './keys.ts';
 import { receiveConfirm, receiveUnpair } from './peers/handshake.ts';
 import { receiveOffer } from './peers/offers.ts';
 import { receiveRotation } from './peers/rotate.ts';
-import { checkHttpSignature, readSignature } from './protocol/http-signature.ts';
 import { Rejection } from './protocol/rejection.ts';
-import { parseStrict } from './protocol/strict-json.ts';
 import { logRejection } from './rejections.ts';
 import { readTeamDocument } from './shares/team.ts';
+import { type SignedRequest, signedRequest } from './signed-request.ts';
 
 /** The largest body: a batch of envelopes. */
 const MOST_BYTES = 1024 ** 2;
-
-/** A signed request with its exact bytes. */
-export interface SignedRequest {
-  /** The key that the request says it is signed with. */
-  keyId: string;
-  /** Parses the body; throws Rejection for what is not strict JSON. */
-  json(): unknown;
-  /** Checks signature, digest and date against the keys; throws Rejection. */
-  verify(keyId: string, publicKeys: readonly Buffer[]): void;
-}
-
-function signedRequest(request: FastifyRequest, own: Install): SignedRequest {
-  const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
-  const parts = {
-    method: request.method,
-    path: request.url,
-    headers: request.headers,
-    body,
-    now: Date.now(),
-    host: new URL(own.url).host,
-  };
-  const signature = readSignature(parts);
-  return {
-    keyId: signature.keyId,
-    json: () => parseStrict(body),
-    verify(keyId, publicKeys) {
-      if (signature.keyId !== keyId) throw new Rejection('unknown_key', 'the key is not that of the sender');
-      checkHttpSignature(parts, signature, publicKeys);
-    },
-  };
-}
 
 /**
  * Returns the peer that signed a request, by its pinned key or a former one in its grace period; throws Rejection

@@ -1,4 +1,4 @@
-import { ffmpeg } from './ffmpeg/ffmpeg.ts';
+import { ffmpeg } from './ffmpeg/choose.ts';
 import { readHead } from './head.ts';
 import { BrokenFile, type SourceFile, type Still } from './stills/still.ts';
 import { sharp } from './tuned-sharp.ts';

@@ -1,9 +1,9 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { contain, type Shape } from './ladder.ts';
-import { mostPixels, refusalOf, webp } from './raster.ts';
+import { mostPixels, refusalOf } from './raster.ts';
 import type { MadeFile } from './stills/still.ts';
-import { sharp, strictnessOf } from './tuned-sharp.ts';
+import { sharp, strictnessOf, webp } from './tuned-sharp.ts';
 
 /** Longest edge of a page for reading, in pixels; the same as for pages of a PDF. */
 const PAGE_EDGE = 1600;

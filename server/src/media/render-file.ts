@@ -1,5 +1,5 @@
-import type { Rendering } from './decoding/tasks.ts';
-import { readExif } from './exif.ts';
+import type { MediaFacts } from '@vitrine/contract/media';
+import { type ExifSummary, readExif } from './exif.ts';
 import { requireRoomIn } from './faults.ts';
 import type { Rung } from './ladder.ts';
 import { renderPages } from './pages.ts';
@@ -7,7 +7,27 @@ import { type RenderOutcome, renderLadder } from './raster.ts';
 import { openStill } from './renderable.ts';
 import { mend } from './stills/mend.ts';
 import { cutFilm } from './stills/motion.ts';
-import { BrokenFile, NotDrawable, type SourceFile, type Still } from './stills/still.ts';
+import {
+  BrokenFile,
+  type EmbeddedSubtitles,
+  type MadeFile,
+  NotDrawable,
+  type SourceFile,
+  type Still,
+} from './stills/still.ts';
+
+/** All results of rendering a file. */
+export interface Rendering {
+  ladder: RenderOutcome;
+  /** Renditions besides the ladder; they may exist even if nothing could be drawn. */
+  extras: readonly MadeFile[];
+  facts: MediaFacts;
+  /** Plain text of the file for search; null if it has none. */
+  text: string | null;
+  exif: ExifSummary;
+  /** Subtitles inside a film. */
+  subtitles?: readonly EmbeddedSubtitles[];
+}
 
 /** The fraction of the progress that the still accounts for. Slow stills take much longer than the ladder. */
 const STILL_PART = 0.9;

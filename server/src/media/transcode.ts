@@ -1,8 +1,9 @@
 import type { MediaFacts } from '@vitrine/contract/media';
 import { isPlayed, makePlayable } from './audio/playable.ts';
 import { requireRoomIn } from './faults.ts';
+import { ffmpeg } from './ffmpeg/choose.ts';
 import { mediaTypes } from './ffmpeg/demuxers.ts';
-import { ffmpeg, type Source } from './ffmpeg/ffmpeg.ts';
+import type { Source } from './ffmpeg/ffmpeg.ts';
 import { cutFilm } from './stills/motion.ts';
 import { BrokenFile, type MadeFile } from './stills/still.ts';
 import { makeStreams } from './video/hls.ts';

@@ -1,6 +1,5 @@
 import { readFile, writeFile } from 'node:fs/promises';
-import { webp } from './raster.ts';
-import { sharp } from './tuned-sharp.ts';
+import { sharp, webp } from './tuned-sharp.ts';
 
 /** Letter size as a fraction of the picture's shorter edge, with a legible minimum. */
 const LETTER_PART = 1 / 18;

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { listSharesOf } from '../../src/federation/changes.ts';
-import type { OutboxRow } from '../../src/federation/delivery.ts';
+import type { OutboxRow } from '../../src/federation/outbox-row.ts';
 import { renderChange } from '../../src/federation/render.ts';
 import { collect } from '../collections/shelves.ts';
 import { publish, upload } from '../support/library.ts';

@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { decryptersNamed } from '../../src/federation/box-keys.ts';
-import type { OutboxRow } from '../../src/federation/delivery.ts';
 import { setRecipients } from '../../src/federation/mirror/recipients.ts';
 import { getBytes, getJson } from '../../src/federation/outbound.ts';
+import type { OutboxRow } from '../../src/federation/outbox-row.ts';
 import { decryptFor, encryptFor } from '../../src/federation/protocol/box.ts';
 import type { Encrypted } from '../../src/federation/protocol/envelope.ts';
 import { rawPublicKey } from '../../src/federation/protocol/signature.ts';

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
-import { type Ffmpeg, ffmpegOf, type SubtitleStream, type TimedText } from '../../src/media/ffmpeg/ffmpeg.ts';
+import { ffmpegOf } from '../../src/media/ffmpeg/choose.ts';
+import type { Ffmpeg, SubtitleStream, TimedText } from '../../src/media/ffmpeg/ffmpeg.ts';
 import { readEmbedded } from '../../src/media/subtitles/embedded.ts';
 import { everyFfmpeg } from './clips.ts';
 import { openStudio } from './still-kit.ts';

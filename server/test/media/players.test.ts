@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { ffmpegOf } from '../../src/media/ffmpeg/ffmpeg.ts';
+import { ffmpegOf } from '../../src/media/ffmpeg/choose.ts';
 import { completed } from '../../src/media/video/colour.ts';
 import { type Clip, clip, everyFfmpeg } from './clips.ts';
 import { colourAt, expectColour, extraOf, openStudio } from './still-kit.ts';

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import type { AssetMedia } from '@vitrine/contract/media';
 import sharp from 'sharp';
 import { describe, expect, test } from 'vitest';
-import { ffmpegOf } from '../../src/media/ffmpeg/ffmpeg.ts';
+import { ffmpegOf } from '../../src/media/ffmpeg/choose.ts';
 import { wire } from '../extraction/files.ts';
 import { requestAs } from '../support/client.ts';
 import { openLibrary, upload } from '../support/library.ts';

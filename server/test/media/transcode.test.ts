@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { sql } from 'kysely';
 import sharp from 'sharp';
 import { describe, expect, test } from 'vitest';
-import { ffmpegOf } from '../../src/media/ffmpeg/ffmpeg.ts';
+import { ffmpegOf } from '../../src/media/ffmpeg/choose.ts';
 import { isTranscoded, transcodeLimit } from '../../src/media/transcode.ts';
 import { rungsOf, sizeIn } from '../../src/media/video/hls.ts';
 import { originalKey, renditionsPrefix } from '../../src/platform/storage/object-key.ts';

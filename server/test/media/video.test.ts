@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import sharp from 'sharp';
 import { describe, expect, test } from 'vitest';
-import { ffmpegOf } from '../../src/media/ffmpeg/ffmpeg.ts';
+import { ffmpegOf } from '../../src/media/ffmpeg/choose.ts';
 import { takeTiles } from '../../src/media/video/sprites.ts';
 import { clip, everyFfmpeg, mutated, turned } from './clips.ts';
 import { colourAt, expectColour, extraOf, openStudio } from './still-kit.ts';

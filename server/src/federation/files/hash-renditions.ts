@@ -4,7 +4,7 @@ import { lockFile } from '../../assets/insert.ts';
 import { hashOfObject } from '../../assets/repair.ts';
 import type { Deps } from '../../deps.ts';
 import { isStorageOutage } from '../../platform/storage/room.ts';
-import type { OutboxRow } from '../delivery.ts';
+import type { OutboxRow } from '../outbox-row.ts';
 
 type HashingDeps = Pick<Deps, 'db' | 'storage'>;
 

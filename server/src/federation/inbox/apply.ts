@@ -1,12 +1,10 @@
 import { foldName } from '@vitrine/contract/names';
 import { sql } from 'kysely';
-import type { PeerCaller } from '../../access/federation.ts';
 import { refreshAssetAudience, refreshGranted } from '../../access/mirrored-audience.ts';
 import { ownTeam } from '../../access/teams.ts';
 import { recordEvent } from '../../audit/record.ts';
 import { keepFederationAt } from '../../outbox/enqueue.ts';
 import type { Tx } from '../../platform/database/pool.ts';
-import type { RemoteActor } from '../actors.ts';
 import { receiveDefinitions } from '../fields/offered.ts';
 import type { Install } from '../identity.ts';
 import { mirrorAsset } from '../mirror/asset.ts';
@@ -19,18 +17,7 @@ import { parseActorUri, parseObjectUri } from '../protocol/addresses.ts';
 import { Rejection } from '../protocol/rejection.ts';
 import { applyComment, deleteComment } from './comment.ts';
 import { applyLike, applyUnlike } from './like.ts';
-
-/** The sender of an envelope and the context for applying it. */
-export interface Receipt {
-  install: Install;
-  sender: PeerCaller & { url: string };
-  /** The actor, whose key signed the envelope. */
-  actor: RemoteActor;
-  /** The owner of the object. */
-  owner: RemoteActor;
-  /** The accounts here that the envelope was encrypted for; null if it was plain. */
-  recipients: number[] | null;
-}
+import type { Receipt } from './receipt.ts';
 
 const kinds = ['post', 'asset', 'collection'] as const;
 type Share = Extract<Activity, { type: 'aa:Share' }>;

@@ -8,8 +8,8 @@ import { findMirrored, type Mirrored, rememberMirrored } from '../mirror/objects
 import { objectUri, parseActorUri, parseCommentUri } from '../protocol/addresses.ts';
 import type { AaNote } from '../protocol/objects.ts';
 import { Rejection } from '../protocol/rejection.ts';
-import type { Receipt } from './apply.ts';
 import { postAt } from './like.ts';
+import type { Receipt } from './receipt.ts';
 
 /** Returns the local comment at an address: one of ours by its id, one of the peer by its mirror. */
 async function commentAt(tx: Tx, { install, sender }: Receipt, uri: string): Promise<string | null> {

@@ -3,7 +3,7 @@ import { postsGivenToPerson } from '../../access/federation.ts';
 import type { Tx } from '../../platform/database/pool.ts';
 import { parseObjectUri } from '../protocol/addresses.ts';
 import { Rejection } from '../protocol/rejection.ts';
-import type { Receipt } from './apply.ts';
+import type { Receipt } from './receipt.ts';
 
 /**
  * Returns the local post at an address of ours or of the sender, locked, if the acting person may see it or the sender

@@ -6,7 +6,7 @@ import { compileLater } from '../../platform/http/compile-later.ts';
 import { leavePeer } from '../mirror/purge.ts';
 import { Rejection } from '../protocol/rejection.ts';
 import { revokeSharesWith } from '../shares/revoke.ts';
-import type { SignedRequest } from '../wire.ts';
+import type { SignedRequest } from '../signed-request.ts';
 import { type FoundInstance, InstanceDocument, readInstance } from './instance.ts';
 
 /** The tolerated clock difference to a peer. */

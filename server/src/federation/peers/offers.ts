@@ -7,7 +7,7 @@ import { Refusal } from '../../platform/http/refuse.ts';
 import { Rejection } from '../protocol/rejection.ts';
 import { fingerprint } from '../protocol/signature.ts';
 import { logRefused } from '../rejections.ts';
-import type { SignedRequest } from '../wire.ts';
+import type { SignedRequest } from '../signed-request.ts';
 import { readHandshake } from './handshake.ts';
 import { type FoundInstance, readInstanceAt } from './instance.ts';
 

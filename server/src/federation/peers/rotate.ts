@@ -13,8 +13,8 @@ import { followRotations, Rotations } from '../protocol/rotation.ts';
 import { fingerprint } from '../protocol/signature.ts';
 import { Time } from '../protocol/values.ts';
 import { readKeyGraceDays } from '../settings.ts';
+import type { SignedRequest } from '../signed-request.ts';
 import { readRotations } from '../statements.ts';
-import type { SignedRequest } from '../wire.ts';
 
 const CLOCK_TOLERANCE_MS = 5 * 60_000;
 

@@ -1,7 +1,8 @@
 import type { FieldOptions, FieldType } from '@vitrine/contract/fields';
 import { refuse } from '../../platform/http/refuse.ts';
 import { type Constraints, constraintNames } from '../values/rules.ts';
-import { type Entry, readVocabulary } from '../vocabulary/document.ts';
+import { readVocabulary } from '../vocabulary/document.ts';
+import type { Entry } from '../vocabulary/terms.ts';
 import { hasVocabulary } from '../vocabulary/terms.ts';
 
 type Reader = (name: string, value: unknown) => void;

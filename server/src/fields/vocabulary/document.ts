@@ -1,24 +1,10 @@
 import type { FieldType } from '@vitrine/contract/fields';
 import type { TermStatus } from '@vitrine/contract/vocabulary';
 import { refuse } from '../../platform/http/refuse.ts';
-import { MOST_TERMS, termKey } from './terms.ts';
+import { type Entry, MOST_TERMS, termKey } from './terms.ts';
 
 /** The greatest depth of a tree. */
 export const DEEPEST_TERM = 10;
-
-/** One term of a vocabulary (TERM-1), in document order. */
-export interface Entry {
-  value: string;
-  /** The slug itself when the document gives no label. */
-  label: string;
-  status: TermStatus;
-  replacedBy: string | null;
-  /** In the form of `termKey`. */
-  aliases: readonly string[];
-  parent: string | null;
-  /** Slugs from the root to the term itself. */
-  path: readonly string[];
-}
 
 const slugPattern = /^[\p{L}\p{N}][\p{L}\p{M}\p{N}._-]*$/u;
 

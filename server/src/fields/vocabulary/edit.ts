@@ -18,12 +18,12 @@ import {
   checkKeys,
   checkReplacements,
   DEEPEST_TERM,
-  type Entry,
   readAddedTerm,
   readAliases,
   replacedByItself,
 } from './document.ts';
 import { showTerm, type TermRow, termColumns } from './list.ts';
+import type { Entry } from './terms.ts';
 import { appendTerms, checkKeysAreFree, countVocabulary, MOST_TERMS, statusOfTerms } from './terms.ts';
 
 type Added = string | { value: string; parent?: string; replaced_by?: string };

@@ -3,7 +3,20 @@ import type { TermStatus } from '@vitrine/contract/vocabulary';
 import { type RawBuilder, sql } from 'kysely';
 import type { Database, Tx } from '../../platform/database/pool.ts';
 import { refuse } from '../../platform/http/refuse.ts';
-import type { Entry } from './document.ts';
+
+/** One term of a vocabulary (TERM-1), in document order. */
+export interface Entry {
+  value: string;
+  /** The slug itself when the document gives no label. */
+  label: string;
+  status: TermStatus;
+  replacedBy: string | null;
+  /** In the form of `termKey`. */
+  aliases: readonly string[];
+  parent: string | null;
+  /** Slugs from the root to the term itself. */
+  path: readonly string[];
+}
 
 /** The greatest number of terms in a vocabulary. */
 export const MOST_TERMS = 200_000;

@@ -1,27 +1,11 @@
-import type { MediaFacts } from '@vitrine/contract/media';
-import type { ExifSummary } from '../exif.ts';
 import type { Rung } from '../ladder.ts';
 import type { LogoPicture } from '../logo.ts';
 import type { Entry } from '../metadata/fallback-entries.ts';
-import type { RenderOutcome } from '../raster.ts';
-import type { MadeFile, SourceFile } from '../stills/still.ts';
+import type { Rendering } from '../render-file.ts';
+import type { SourceFile } from '../stills/still.ts';
 import type { Conversion } from '../subtitles/convert.ts';
-import type { EmbeddedSubtitles } from '../subtitles/embedded.ts';
 import type { MadeTiles } from '../tiles/make.ts';
 import type { Transcoded } from '../transcode.ts';
-
-/** All results of rendering a file. */
-export interface Rendering {
-  ladder: RenderOutcome;
-  /** Renditions besides the ladder; they may exist even if nothing could be drawn. */
-  extras: readonly MadeFile[];
-  facts: MediaFacts;
-  /** Plain text of the file for search; null if it has none. */
-  text: string | null;
-  exif: ExifSummary;
-  /** Subtitles inside a film. */
-  subtitles?: readonly EmbeddedSubtitles[];
-}
 
 /** The tasks of decoder processes with their inputs and outputs, which are sent as JSON. Paths are absolute. */
 export interface DecoderTasks {

@@ -1,5 +1,4 @@
 import type { CodePoints } from '../video/colour.ts';
-import { findProgram } from './program.ts';
 
 /** A file to read. The demuxer follows from the media type, so that the file cannot choose its parser. */
 export interface Source {
@@ -166,20 +165,4 @@ export function shownSize(
 export function plausibleFrameRate(num: number, den: number): { num: number; den: number } | null {
   const rate = num / den;
   return Number.isFinite(rate) && rate > 0 && rate <= 1000 ? { num, den } : null;
-}
-
-let found: Promise<Ffmpeg> | null = null;
-
-/** Returns the FFmpeg of this process: the given program, otherwise the system's, otherwise the npm package's. */
-export function ffmpeg(): Promise<Ffmpeg> {
-  found ??= ffmpegOf(process.env.FFMPEG_PROGRAM);
-  return found;
-}
-
-/** Returns the FFmpeg for a setting, read as in `locateProgram`; the npm package's if there is no usable program. */
-export async function ffmpegOf(named: string | undefined): Promise<Ffmpeg> {
-  const program = await findProgram(named);
-  if (program !== null) return (await import('./system.ts')).systemFfmpeg(program);
-  const { packagedFfmpeg } = await import('./packaged.ts');
-  return packagedFfmpeg();
 }

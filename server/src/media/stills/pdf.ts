@@ -3,8 +3,7 @@ import { join } from 'node:path';
 import { type PDFiumDocument, PDFiumLibrary, type PDFiumPage } from '@hyzyla/pdfium';
 import { isFaultOfTheMachine, loadLibrary } from '../faults.ts';
 import type { Shape } from '../ladder.ts';
-import { webp } from '../raster.ts';
-import { sharp } from '../tuned-sharp.ts';
+import { sharp, webp } from '../tuned-sharp.ts';
 import { offerFonts } from './pdf-fonts.ts';
 import { asFileFault, BrokenFile, type MadeFile, NotDrawable, type Still, type StillMaker } from './still.ts';
 

@@ -1,7 +1,16 @@
+import type { SubtitleTrack } from '@vitrine/contract/assets';
 import type { MediaFacts } from '@vitrine/contract/media';
 import { isFaultOfTheMachine } from '../faults.ts';
 import type { Shape } from '../ladder.ts';
-import type { EmbeddedSubtitles } from '../subtitles/embedded.ts';
+
+/** A track found inside a film, as WebVTT. */
+export interface EmbeddedSubtitles {
+  /** A canonical BCP 47 tag, different for each track of a file. */
+  lang: string;
+  label: string;
+  format: SubtitleTrack['source_format'];
+  path: string;
+}
 
 /** A rendition written by a maker. */
 export interface MadeFile {

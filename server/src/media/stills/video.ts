@@ -1,5 +1,6 @@
 import { stat } from 'node:fs/promises';
-import { ffmpeg, isDecodableSize } from '../ffmpeg/ffmpeg.ts';
+import { ffmpeg } from '../ffmpeg/choose.ts';
+import { isDecodableSize } from '../ffmpeg/ffmpeg.ts';
 import { readEmbedded } from '../subtitles/embedded.ts';
 import { highRangeOf } from '../video/colour.ts';
 import { chooseMoment, makePoster } from '../video/poster.ts';

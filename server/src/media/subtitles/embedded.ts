@@ -3,18 +3,9 @@ import { join } from 'node:path';
 import type { SubtitleTrack } from '@vitrine/contract/assets';
 import { canonicalLanguage } from '@vitrine/contract/sidecars';
 import type { Ffmpeg, Source, SubtitleStream, TimedText } from '../ffmpeg/ffmpeg.ts';
-import { nullIfBroken } from '../stills/still.ts';
+import { type EmbeddedSubtitles, nullIfBroken } from '../stills/still.ts';
 import { type Cue, cueText, writeVtt } from './cue.ts';
 import { readCues } from './text-formats.ts';
-
-/** A track found inside a film, as WebVTT. */
-export interface EmbeddedSubtitles {
-  /** A canonical BCP 47 tag, different for each track of a file. */
-  lang: string;
-  label: string;
-  format: SubtitleTrack['source_format'];
-  path: string;
-}
 
 /** Maximum number of tracks of a file. */
 const MOST_TRACKS = 50;

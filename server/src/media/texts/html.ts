@@ -1,20 +1,8 @@
 import { Marked } from 'marked';
 import sanitize from 'sanitize-html';
 import type { Flavour } from './flavour.ts';
-import { highlighted } from './highlighted.ts';
+import { escapeHtml, highlighted } from './highlighted.ts';
 import type { Table } from './table.ts';
-
-const escapes: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
-
-export function escapeHtml(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => escapes[character] ?? character);
-}
 
 /**
  * The HTML that Markdown may produce. Excludes pictures, because loading them from a remote server would reveal the
