@@ -8,7 +8,7 @@ import {
   scrypt,
 } from 'node:crypto';
 import { promisify } from 'node:util';
-import { LEAST_PASSPHRASE } from '../config.ts';
+import { LEAST_PASSPHRASE } from '../config/secrets.ts';
 import { decryptStream, type Encryption, encryptStream } from '../platform/storage/encrypted-stream.ts';
 import { BackupError } from './target.ts';
 

@@ -1,0 +1,32 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseEnv } from 'node:util';
+
+/** Reads `vitrine.env` in the working directory; the environment takes precedence. */
+export function gatherSettings(
+  env: NodeJS.ProcessEnv,
+  directory: string,
+  refusal: (message: string) => Error,
+): Record<string, string | undefined> {
+  const file = join(directory, 'vitrine.env');
+  const text = existsSync(file) ? readFileSync(file, 'utf8').replace(/^\uFEFF/, '') : '';
+  // The parser ignores lines without `=`, so refuse them: the operator would believe that the setting applies.
+  const half = /^[ \t]*(?:export[ \t]+)?((?:VITRINE_|DATABASE_URL)\w*)[^=\r\n]*$/m.exec(text)?.[1];
+  if (half !== undefined) throw refusal(`${half} in vitrine.env has no "=" and a value after its name`);
+  return { ...parseEnv(text), ...env };
+}
+
+/** Returns whether a directory is the data directory of a library. */
+function isDataDirectory(directory: string): boolean {
+  return existsSync(join(directory, 'library', 'incoming'));
+}
+
+/**
+ * The default data directory: the working directory if it is one, else `./data`, or as root `/var/lib/vitrine` when others
+ * cannot reach the working directory. `reachable` returns whether the database's user can enter a directory.
+ */
+export function defaultDataDir(directory: string, reachable: (dir: string) => boolean): string {
+  if (isDataDirectory(directory)) return directory;
+  const isRoot = process.getuid?.() === 0;
+  return isRoot && !reachable(directory) ? '/var/lib/vitrine' : join(directory, 'data');
+}
