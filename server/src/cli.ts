@@ -1,8 +1,10 @@
+import { inspect } from 'node:util';
 import { BackupError } from './backup/target.ts';
 import { type Config, ConfigError, readConfig } from './config.ts';
 import { enterLibrary, enterToStart } from './library-place.ts';
 import { LibraryInUse } from './platform/database/instance-lock.ts';
 import { DatabaseUnusable } from './platform/database/unusable.ts';
+import { redact } from './platform/http/redact.ts';
 import { StorageUnavailable } from './platform/storage/storage.ts';
 import { helpFor } from './usage.ts';
 
@@ -158,7 +160,7 @@ try {
     error instanceof DatabaseUnusable ||
     error instanceof BackupError ||
     error instanceof StorageUnavailable;
-  console.error(isTold ? error.message : error);
+  console.error(redact(isTold ? error.message : inspect(error)));
   process.exitCode = 1;
 } finally {
   setTimeout(() => process.exit(), EXIT_WITHIN_MS).unref();

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
+import { secretsOf } from './config/known-secrets.ts';
 import { type Config, ConfigError } from './config.ts';
 import type { Deps } from './deps.ts';
 import { openProcessMetrics, type ProcessMetrics } from './metrics/process.ts';
@@ -40,7 +41,7 @@ const loadService = () => import('./service.ts');
 
 /** Logs lines about the database in the form of all others (RUN-35). */
 function logOf(config: Config): (message: string) => void {
-  const log = pino({ level: config.logLevel, ...safeLogForm });
+  const log = pino({ level: config.logLevel, ...safeLogForm(secretsOf(config)) });
   return (message) => log.warn({ part: 'database' }, message);
 }
 
@@ -156,7 +157,7 @@ async function workOn(
   const storage = await openLibraryStorage(config);
   const { openDeps } = await loadService();
   const { openWorkerStatus } = await import('./worker-status.ts');
-  const log = pino({ level: config.logLevel, ...safeLogForm });
+  const log = pino({ level: config.logLevel, ...safeLogForm(secretsOf(config)) });
   const deps = await openDeps(database.db, storage, config, log);
   const { activity } = database;
   const traces = tracing === null ? 'off' : 'on';

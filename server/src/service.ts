@@ -6,6 +6,7 @@ import { serveActivityPub } from './activitypub/routes.ts';
 import { followLadder } from './assets/previews/ladder.ts';
 import { openServedAssets, type ServedAssets } from './assets/served.ts';
 import { openBudgets } from './budgets.ts';
+import { secretsOf } from './config/known-secrets.ts';
 import type { Config } from './config.ts';
 import type { Deps, Passwords } from './deps.ts';
 import { openEntrance } from './entrance.ts';
@@ -189,6 +190,7 @@ export async function openService(options: ServiceOptions): Promise<OpenService>
   const tracing = options.tracing ?? null;
   const server = await openServer({
     logLevel: config.logLevel,
+    secrets: secretsOf(config),
     strictTransport: config.baseUrl?.startsWith('https:') ?? false,
     maxFileBytes: config.maxFileBytes,
     trustedProxies: config.trustedProxies,

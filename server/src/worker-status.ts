@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify';
+import { secretsOf } from './config/known-secrets.ts';
 import type { Deps } from './deps.ts';
 import { openMetrics, type ServiceMetrics } from './metrics/open.ts';
 import type { PoolActivity } from './platform/database/activity.ts';
@@ -24,6 +25,7 @@ export async function openWorkerStatus(
   const stop = { announced: false };
   const server = await openServer({
     logLevel: config.logLevel,
+    secrets: secretsOf(config),
     strictTransport: false,
     maxFileBytes: config.maxFileBytes,
     trustedProxies: config.trustedProxies,

@@ -11,6 +11,7 @@ import cliProgress from 'cli-progress';
 import { sql } from 'kysely';
 import { type Logger, pino } from 'pino';
 import { Compile } from 'typebox/compile';
+import { secretsOf } from '../config/known-secrets.ts';
 import { type Config, ConfigError } from '../config.ts';
 import type { Deps } from '../deps.ts';
 import { enterLibrary } from '../library-place.ts';
@@ -266,7 +267,12 @@ export async function importCommand(
   });
   try {
     const storage = await openLibraryStorage(config);
-    const deps = await openDeps(database.db, storage, config, pino({ level: 'error', ...safeLogForm }));
+    const deps = await openDeps(
+      database.db,
+      storage,
+      config,
+      pino({ level: 'error', ...safeLogForm(secretsOf(config)) }),
+    );
     const ownerRef = await findOwner(database.db, values.user);
     // The import waits for its previews, so it renders them whatever jobs the service here runs.
     const worker = await startWorker(deps, database);

@@ -1,6 +1,9 @@
 import { type RequestOptions, request } from 'node:http';
+import { Writable } from 'node:stream';
 import { basePath } from '@vitrine/contract/operations';
+import { pino } from 'pino';
 import { afterAll, expect, test } from 'vitest';
+import { safeLogForm } from '../../src/platform/http/log-entries.ts';
 import { visit } from '../support/client.ts';
 import { cloneTemplate } from '../support/clone.ts';
 import { startCollector } from '../support/collector.ts';
@@ -83,7 +86,80 @@ test('the log records each request with its id and without secrets', async () =>
   expect(entries.length).toBeGreaterThan(15);
 });
 
-const levels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'];
+const levels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const;
+
+/** What writes a credential to the log, each with the credential. */
+const written: readonly (readonly [what: string, entry: object | string, message?: string])[] = [
+  ['a message', 'cannot connect to postgres://vitrine:secret-pa/ss@db.example:5432/vitrine'],
+  ['an address of a mail server', { to: 'smtps://post:secret%40word@mail.example' }, 'sent'],
+  ['an error', { err: new Error('GET https://user:secret-x@s3.example/bucket failed') }, 'failed'],
+  ['an error alone', new Error('Authorization: Bearer secret-bearer-token')],
+  ['a cause', { err: new Error('outer', { cause: new Error('password=secret-of-cause host=db') }) }],
+  ['several errors', { err: new AggregateError([new Error('Cookie: user=secret-cookie; b=secret-b')]) }],
+  ['nested headers', { request: { options: { headers: { authorization: 'Basic secret' } } } }, 'sent'],
+  ['a nested password', { a: [{ b: { c: { password: 'secret-nested', user: 'x' } } }] }, 'x'],
+  [
+    'a nested text',
+    { a: { b: ['token: secret-in-a-list', { c: 'curl -H "Authorization: Bearer secret-c1"' }] } },
+  ],
+  [
+    'JSON in a text',
+    { sent: '{"user":"a","password":"secret words \\" more","x":{"api_key":"secret-api"}}' },
+  ],
+  ['a query', { path: '/a?token=secret-query&X-Amz-Signature=secret-amz&b=1' }],
+  ['a bucket', 'AWS4-HMAC-SHA256 Credential=AKIA/secret-scope/s3, SignedHeaders=host, Signature=secret-sig'],
+  ['a key of a bucket', { s3: { accessKeyId: 'id', secretAccessKey: 'secret-s3-key' } }, 'moving'],
+  ['a private key', '-----BEGIN PRIVATE KEY-----\nsecret-pem\n-----END PRIVATE KEY-----'],
+  ['a mail dialogue', 'sent AUTH PLAIN c2VjcmV0LXNtdHA='],
+  ['a token of ours', 'the token vt_pat_secret0123456789abcdefghijklmnop is unknown'],
+  [
+    'a share link',
+    'GET /s/secretsecretsecretsecretsecret12 and /links/secretsecretsecretsecretsecret12/unlock',
+  ],
+  [
+    'a secret of the settings',
+    { deep: { er: 'it says plain words of the settings' } },
+    'plain words of the settings',
+  ],
+  ['the same in an error', { err: new Error('quoted: say "plain"') }],
+];
+
+// RUN-10
+test.each(levels)('properties, messages and stacks at level %s have no credential', (level) => {
+  const lines: string[] = [];
+  const stream = new Writable({
+    write(chunk, _, done) {
+      lines.push(String(chunk));
+      done();
+    },
+  });
+  const form = safeLogForm(['plain words of the settings', 'say "plain"']);
+  const log = pino({ level: 'trace', ...form }, stream);
+  const child = log.child({ connection: 'redis://:secret-binding@cache.example', part: 'child' });
+  for (const [what, entry, message] of written) {
+    lines.length = 0;
+    for (const logger of [log, child]) {
+      if (typeof entry === 'string') logger[level](entry);
+      else logger[level](entry, message);
+    }
+    const found = lines.filter((line) => /secret|c2Vj|plain words|say \\"plain/.test(line));
+    expect([what, ...found]).toEqual([what]);
+    expect(lines.map((line) => JSON.parse(line))).toMatchObject([{ pid: process.pid }, { part: 'child' }]);
+  }
+  // What helps the operator remains.
+  lines.length = 0;
+  log[level]({
+    err: new Error('connect ECONNREFUSED postgres://vitrine:x@db.example:5432/vitrine'),
+    key: 'originals/ab',
+    n: 1,
+  });
+  expect(JSON.parse(lines[0] ?? '')).toMatchObject({
+    msg: 'connect ECONNREFUSED postgres://***@db.example:5432/vitrine',
+    err: { type: 'Error', stack: expect.stringContaining('log.test.ts') },
+    key: 'originals/ab',
+    n: 1,
+  });
+});
 
 // RUN-10
 test.each(levels)(

@@ -177,6 +177,7 @@ describe('paths that are not pages', () => {
 test('every listening socket sends the headers', async () => {
   const server = await openServer({
     logLevel: 'silent',
+    secrets: [],
     strictTransport: true,
     maxFileBytes: 1,
     trustedProxies: [],

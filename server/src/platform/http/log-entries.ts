@@ -1,6 +1,8 @@
+import { redact, suspicious } from './redact.ts';
+
 /** Names of properties that hold headers, forms or credentials. */
 const secretive =
-  /header|authori[sz]ation|cookie|password|passphrase|secret|token|credential|busboy|body|connectionString/i;
+  /header|authori[sz]ation|cookie|passw(or)?d|passphrase|secret|token|credential|signature|(api|access|private)_?key(?!_?id)|busboy|body|connectionString/i;
 
 function decoded(path: string): string {
   try {
@@ -63,8 +65,36 @@ function describeError(error: unknown, depth = 0): DescribedError {
   };
 }
 
-/** How every logger of the product writes entries and errors. */
-export const safeLogForm = {
-  serializers: { err: (error: unknown) => describeError(error) },
-  formatters: { log: withoutHeaders },
-};
+/** Returns a value of an entry without properties that may hold credentials, at any depth, and without credentials in texts. */
+function cleaned(value: unknown, secrets: readonly string[]): unknown {
+  if (typeof value === 'string') return redact(value, secrets);
+  if (Array.isArray(value)) return value.map((one) => cleaned(one, secrets));
+  if (typeof value !== 'object' || value === null) return value;
+  const kept = Object.entries(value).filter(([name]) => !secretive.test(name));
+  return Object.fromEntries(kept.map(([name, one]) => [name, cleaned(one, secrets)]));
+}
+
+/** Returns a line of the log without credentials. It is the last step, so that nothing that is written escapes it. */
+function cleanLine(line: string, secrets: readonly string[]): string {
+  if (!suspicious.test(line) && !secrets.some((secret) => line.includes(secret))) return line;
+  try {
+    return `${JSON.stringify(cleaned(JSON.parse(line), secrets))}\n`;
+  } catch {
+    return redact(line, secrets);
+  }
+}
+
+/** Serialises errors of entries. */
+const errorSerializer = (error: unknown) => describeError(error);
+
+/** Returns how every logger of the product writes entries and errors; `secrets` are the ones that this process has. */
+export function safeLogForm(secrets: readonly string[]) {
+  // The line has them as JSON does, with escapes.
+  const written = secrets.map((secret) => JSON.stringify(secret).slice(1, -1));
+  const known = [...new Set([...secrets, ...written])];
+  return {
+    serializers: { err: errorSerializer },
+    formatters: { log: withoutHeaders },
+    hooks: { streamWrite: (line: string) => cleanLine(line, known) },
+  };
+}

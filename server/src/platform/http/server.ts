@@ -19,6 +19,8 @@ import { openUnread } from './unread.ts';
 
 export interface HttpOptions {
   logLevel: string;
+  /** Secrets of the settings, which no line of the log contains. */
+  secrets: readonly string[];
   /** Whether to send HSTS: only for an address from the environment, which is deliberate. */
   strictTransport: boolean;
   maxFileBytes: number;
@@ -69,6 +71,7 @@ export async function openServer(options: HttpOptions): Promise<FastifyInstance>
   const { timeouts } = options;
   const headers = securityHeaders(options.strictTransport);
   const slow = boundSlowRequests(timeouts);
+  const logForm = safeLogForm(options.secrets);
   const traced = options.tracing === null ? null : traceRequests(options.tracing, options.trustedProxies);
   const server = Fastify({
     ...(traced === null ? {} : { childLoggerFactory: traced.childLoggerFactory }),
@@ -81,9 +84,9 @@ export async function openServer(options: HttpOptions): Promise<FastifyInstance>
     },
     logger: {
       level: options.logLevel,
-      ...safeLogForm,
+      ...logForm,
       serializers: {
-        ...safeLogForm.serializers,
+        ...logForm.serializers,
         req: (request) => ({
           method: request.method,
           path: withoutSecrets(request.url),

@@ -1,0 +1,35 @@
+import type { Config } from '../config.ts';
+
+/** Shorter secrets would hide ordinary words. */
+const LEAST_CHARACTERS = 6;
+
+/** Returns the passwords in addresses, as written and decoded. */
+function passwordsIn(address: string | null): string[] {
+  const written = address === null ? undefined : /^[^:]+:\/\/[^:@/]*:(.*)@/.exec(address)?.[1];
+  if (written === undefined) return [];
+  try {
+    return [written, decodeURIComponent(written)];
+  } catch {
+    return [written];
+  }
+}
+
+/** Returns every secret of the settings, which the log must not contain (RUN-10). */
+export function secretsOf(config: Config): string[] {
+  const { admin, mail, s3, backupS3, tracing, identityProviders } = config;
+  const found = [
+    admin?.password,
+    config.scrambleKey,
+    config.secretKey,
+    config.metricsToken,
+    config.backupPassphrase,
+    mail.server?.password,
+    s3?.secretAccessKey,
+    backupS3?.secretAccessKey,
+    ...Object.values(tracing?.headers ?? {}),
+    ...identityProviders.map((one) => (one.name === 'ldap' ? one.bind?.password : null)),
+    ...[config.databaseUrl, config.databaseDirectUrl, config.databaseReplicaUrl].flatMap(passwordsIn),
+  ];
+  const secrets = found.filter((one) => typeof one === 'string');
+  return [...new Set(secrets.filter((one) => one.length >= LEAST_CHARACTERS))];
+}
