@@ -8,8 +8,9 @@ export interface Jobs {
   /**
    * Renders the ladder of these bytes for every asset that waits for it, in the turn of this owner; `again`: even if
    * rendered.
+   * `anew`: under other names than before.
    */
-  render: { hash: string; owner?: string; again?: true };
+  render: { hash: string; owner?: string; again?: true; anew?: true };
   /** Cuts the picture of these bytes into tiles, in the turn of this owner. */
   tiles: { hash: string; owner: string };
   /** Enqueues the next stored files whose previews are of an earlier ladder. */

@@ -24,7 +24,8 @@ async function countWaiting(tx: Tx, ownerRef: number | null): Promise<number> {
 
 /**
  * Enqueues the rendering of a file in its owner's turn, in the transaction that makes the asset pending. `ownerRef` is
- * null for a repair. Starts no earlier than `runAt`, if given. `again`: even if the file has its ladder.
+ * null for a repair. Starts no earlier than `runAt`, if given. `again`: even if the file has its ladder. `anew`: under names that its
+ * renditions have not had.
  */
 export async function enqueueRender(
   tx: Tx,
@@ -34,7 +35,8 @@ export async function enqueueRender(
     ownerRef,
     runAt,
     again,
-  }: { hash: string; mime: string; ownerRef: number | null; runAt?: string; again?: true },
+    anew,
+  }: { hash: string; mime: string; ownerRef: number | null; runAt?: string; again?: true; anew?: true },
 ): Promise<void> {
   const owner = ownerRef === null ? NO_OWNER : String(ownerRef);
   const options = {
@@ -44,7 +46,8 @@ export async function enqueueRender(
     flags: turnFlags(previewKind(mime), owner),
     ...(runAt === undefined ? {} : { runAt }),
   };
-  await enqueue(tx, 'render', { hash, owner, ...(again === undefined ? {} : { again }) }, options);
+  const how = { ...(again === undefined ? {} : { again }), ...(anew === undefined ? {} : { anew }) };
+  await enqueue(tx, 'render', { hash, owner, ...how }, options);
 }
 
 /**
@@ -119,14 +122,15 @@ export async function enqueueBackfill(tx: Tx, works: readonly StoredWork[]): Pro
     tx,
     'render',
     of('render').map((work) => ({
-      payload: { hash: work.hash, owner: NO_OWNER, again: true },
+      payload: { hash: work.hash, owner: NO_OWNER, again: true, anew: true },
       ...optionsOf(work),
     })),
   );
   const encoded = of('transcode');
   await sql`insert into transcodes (file_hash, state)
     select hash, 'waiting' from unnest(${encoded.map(({ hash }) => hash)}::text[]) hash
-    on conflict (file_hash) do nothing`.execute(tx);
+    on conflict (file_hash) do update set state = 'waiting', progress = 0, error = null
+    where transcodes.state <> 'running'`.execute(tx);
   for (const job of ['transcode', 'tiles'] as const) {
     await enqueueAll(
       tx,

@@ -73,7 +73,8 @@ export async function sendTile(
   const level = /^\d{1,2}$/.test(place.level) ? Number(place.level) : -1;
   const index = tileIndex({ width, height }, level, Number(column), Number(line));
   if (index === null) throw notFound();
-  const etag = `"${row.file_hash}-tile-${index}"`;
+  // The size tells tiles that a later version drew otherwise.
+  const etag = `"${row.file_hash}-tile-${bytes}-${index}"`;
   const headers = {
     etag,
     // As with renditions, access can change, so shared caches must not store them.

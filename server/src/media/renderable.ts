@@ -120,10 +120,10 @@ const renderings: ReadonlyMap<string, Rendering> = new Map<string, Rendering>([
 ]);
 
 /**
- * Increase this when makers support new types or make more of a file, so that stored files are checked again
- * (`assets/previews/lacking.ts`).
+ * Increase this when makers support new types, make more of a file (`assets/previews/lacking.ts`), or draw it otherwise
+ * (`drawing-changes.ts`), so that stored files are checked again.
  */
-export const MAKERS_VERSION = 2;
+export const MAKERS_VERSION = 3;
 
 /** Returns whether renditions can be made of files of this media type. */
 export function isRenderable(mime: string): boolean {

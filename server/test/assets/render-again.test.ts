@@ -1,11 +1,14 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { PreviewRung } from '@vitrine/contract/previews';
 import { sql } from 'kysely';
 import sharp from 'sharp';
-import { beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { resumeRerender, staleFiles } from '../../src/assets/previews/rerender.ts';
 import { MAKERS_VERSION } from '../../src/media/renderable.ts';
 import { clip } from '../media/clips.ts';
 import { pdf } from '../media/documents.ts';
+import { stopTagging, tagFile } from '../media/tagged-files.ts';
 import { requestAs, visit } from '../support/client.ts';
 import { openLibrary, upload } from '../support/library.ts';
 import { jpeg, plainText, unknownBytes } from '../support/pictures.ts';
@@ -16,6 +19,7 @@ const rung = (key: string, max_dim: number, format: PreviewRung['format'] = 'web
 
 const small = [rung('col', 100), rung('preview', 500, 'jpeg', 60), rung('tiny', 40, 'avif', 50)];
 
+afterAll(stopTagging);
 const library = await openLibrary();
 const admin = await library.join('admin', 'admin');
 const mara = await library.join('mara');
@@ -60,6 +64,14 @@ async function untilDone(): Promise<void> {
     await library.runJobs();
   }
   expect((await progress()).state).toBe('done');
+}
+
+/** Returns a picture with the tag by which cameras name Adobe RGB. */
+async function withAdobeRgb(picture: Uint8Array): Promise<Uint8Array<ArrayBuffer>> {
+  const path = join(library.config.dataDir, 'adobe.jpg');
+  await writeFile(path, picture);
+  await tagFile(path, { 'EXIF:ColorSpace': '2' });
+  return Uint8Array.from(await readFile(path));
 }
 
 /** Adds rows of texts without stored originals. */
@@ -108,6 +120,47 @@ describe('after an upgrade', () => {
     const { rows } = await sql`select processing_status as status, processing_error as error from assets
       where id = ${text.id}`.execute(db);
     expect(rows).toEqual([{ status: 'ready', error: null }]);
+  });
+
+  // MEDIA-53
+  test('what an earlier version drew otherwise is drawn again, and browsers get it', async () => {
+    const film = await upload(
+      mara,
+      await clip({ format: 'mp4', video: { encoder: 'libx264' }, seconds: 1 }),
+      {},
+      'film.mp4',
+    );
+    const reported = (name: string) => readFile(new URL(`../media/reported/${name}`, import.meta.url));
+    const plain = await upload(mara, await jpeg(300, 200));
+    const photo = await upload(mara, Uint8Array.from(await reported('img/31-motion.jpg')), {}, 'photo.jpg');
+    const wide = await upload(mara, await withAdobeRgb(await jpeg(4800, 300)), {}, 'wide.jpg');
+    const text = await upload(mara, plainText('東京の夜景\n'), {}, 'notes.txt');
+    await library.runJobs();
+    const keys: readonly (readonly [asset: { id: string }, key: string, isDrawnAnew: boolean])[] = [
+      [film, 'hls/360p.mp4', true],
+      [film, 'preview', false],
+      [plain, 'preview', false],
+      [photo, 'preview', true],
+      [photo, 'motion.mp4', true],
+      [wide, 'preview', true],
+      [text, 'preview', true],
+    ];
+    const tagOf = async (id: string, key: string) => {
+      const answer = await requestAs(mara, library, `/assets/${id}/variants/${key}`);
+      await answer.arrayBuffer();
+      return [answer.status, answer.headers.get('etag')];
+    };
+    const tags = () => Promise.all(keys.map(([{ id }, key]) => tagOf(id, key)));
+    const before = await tags();
+    expect((await mediaOf(wide.id)).tiles).not.toBeNull();
+    await sql`update files set makers_version = 2`.execute(db);
+    await resumeRerender(db);
+    await untilDone();
+    const after = await tags();
+    expect(after.map(([status]) => status)).toEqual(keys.map(() => 200));
+    expect(after.map((tag, at) => tag[1] !== before[at]?.[1])).toEqual(keys.map(([, , isAnew]) => isAnew));
+    expect((await mediaOf(wide.id)).tiles).not.toBeNull();
+    expect((await mediaOf(film.id)).transcoding).toMatchObject({ state: 'done' });
   });
 
   test('complete files are not rendered again', async () => {

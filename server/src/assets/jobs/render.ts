@@ -68,19 +68,26 @@ function searched(text: string | null): string {
   return (text ?? '').slice(0, MOST_SEARCHED).replaceAll('\0', ' ').toWellFormed();
 }
 
-/** The bytes that were rendered: their ladder's version, and the chosen moment of a video. */
+/** The bytes that were rendered: their ladder's version, the chosen moment of a video, and what names them anew. */
 interface Rendered {
   hash: string;
   version: number;
   moment: number | null;
+  /** The prefix of renditions that later makers drew; '' before the first upgrade. */
+  made: string;
+}
+
+/** Returns the prefix of what the job of an upgrade draws, or that of the present renditions. */
+function madePrefix(anew: boolean, object: string | null): string {
+  return anew ? `m${MAKERS_VERSION}-` : (/\/(m\d+-)[^/]*$/.exec(object ?? '')?.[1] ?? '');
 }
 
 /**
- * Returns the prefixes of the names of renditions. A new ladder or frame gets other names, because the previous files
- * may still be being read.
+ * Returns the prefixes of the names of renditions. A new ladder or frame, or what later makers draw otherwise, gets other
+ * names, because the previous files may still be being read or in the caches of browsers.
  */
-function prefixesOf({ version, moment }: Rendered): { extras: string; rungs: string } {
-  const extras = moment === null ? '' : `at-${moment}-`;
+function prefixesOf({ version, moment, made }: Rendered): { extras: string; rungs: string } {
+  const extras = `${made}${moment === null ? '' : `at-${moment}-`}`;
   return { extras, rungs: `${version === 1 ? '' : `v${version}-`}${extras}` };
 }
 
@@ -150,7 +157,7 @@ function isLost(error: unknown): boolean {
 /** Retries in a minute, without a limit: a full disk is not an error of the file, which must not count as failed. */
 async function postpone(
   db: Database,
-  file: { hash: string; mime: string; again?: true },
+  file: { hash: string; mime: string; again?: true; anew?: true },
   owner?: string,
 ): Promise<void> {
   const ownerRef = /^\d+$/.test(owner ?? '') ? Number(owner) : null;
@@ -187,10 +194,10 @@ export function renderJob(deps: RenderDeps, everyMs?: number): JobHandler<'rende
       where hash = ${hash}`.execute(db);
     await recordResult(db, hash, status, reason);
   };
-  return async ({ hash, owner, again }, { jobId, lastAttempt, log }) => {
+  return async ({ hash, owner, again, anew }, { jobId, lastAttempt, log }) => {
     const file = await db
       .selectFrom('files')
-      .select(['mime', 'poster_seconds'])
+      .select(['mime', 'poster_seconds', sql<string | null>`renditions -> 'col' ->> 'object'`.as('object')])
       .where('hash', '=', hash)
       .executeTakeFirst();
     if (file === undefined) return;
@@ -200,7 +207,13 @@ export function renderJob(deps: RenderDeps, everyMs?: number): JobHandler<'rende
       return tileWhatIsLarge(db, rungs, hash, owner);
     }
     const moment = file.poster_seconds;
-    const waiting = { hash, mime: file.mime, ...(again === undefined ? {} : { again }) };
+    const rendered = { hash, version, moment, made: madePrefix(anew === true, file.object) };
+    const waiting = {
+      hash,
+      mime: file.mime,
+      ...(again === undefined ? {} : { again }),
+      ...(anew === undefined ? {} : { anew }),
+    };
     if (!(await hasRoom(storage))) return postpone(db, waiting, owner);
     const outDir = await openJobDirectory(storage, `render-${jobId}`);
     const progress = openProgress(db, jobId, everyMs);
@@ -222,13 +235,13 @@ export function renderJob(deps: RenderDeps, everyMs?: number): JobHandler<'rende
           },
         ),
       );
-      await stageRendering(storage, { hash, version, moment }, rendering);
+      await stageRendering(storage, rendered, rendering);
       const subtitles = await stageEmbedded(storage, rendering.subtitles ?? []);
       const outcome = rendering.ladder;
       await db.transaction().execute(async (tx) => {
         await lockFile(tx, hash);
         if (await releaseIfPurged(tx, hash)) return;
-        await keepRendering(tx, deps, { hash, version, moment }, rendering);
+        await keepRendering(tx, deps, rendered, rendering);
         await keepEmbedded(tx, storage, hash, subtitles);
         if (isTranscoded(file.mime, rendering.facts) && !(await hasTranscoded(tx, hash)))
           await enqueueTranscode(tx, { hash, owner: owner ?? NO_OWNER });

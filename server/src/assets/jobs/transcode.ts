@@ -4,6 +4,7 @@ import { sql } from 'kysely';
 import type { Deps } from '../../deps.ts';
 import type { JobHandler } from '../../job-table.ts';
 import { DecodingStopped } from '../../media/decoding/process.ts';
+import { MAKERS_VERSION } from '../../media/renderable.ts';
 import { transcodeLimit } from '../../media/transcode.ts';
 import { notifyPeersOfFile } from '../../outbox/enqueue.ts';
 import type { Database } from '../../platform/database/pool.ts';
@@ -33,14 +34,16 @@ interface Work {
   mime: string;
   media: MediaFacts;
   state: string;
-  /** Returns whether a worker has reported progress recently. */
+  /** Whether a worker has reported progress recently. */
   is_alive: boolean;
+  /** Whether it has streams, which are made again. */
+  has_streams: boolean;
 }
 
 /** Returns the file to transcode; null when it is gone. */
 async function findWork(db: Database, hash: string): Promise<Work | null> {
   const { rows } = await sql<Work>`
-    select f.mime, f.media, t.state,
+    select f.mime, f.media, t.state, f.renditions ?| array['hls/master.m3u8', 'audio.m4a'] as has_streams,
       t.state = 'running' and t.updated_at > now() - make_interval(secs => ${POSTPONED_MS / 1000}) as is_alive
     from files f join transcodes t on t.file_hash = f.hash where f.hash = ${hash}`.execute(db);
   return rows[0] ?? null;
@@ -90,6 +93,8 @@ export function transcodeJob({ db, storage, decoders }: TranscodeDeps): JobHandl
       .set({ state: 'running', progress: 0, error: null, updated_at: sql`now()` })
       .where('file_hash', '=', hash)
       .execute();
+    // Other names than those of the streams that may be playing.
+    const prefix = file.has_streams ? `m${MAKERS_VERSION}-` : '';
     const outDir = await openJobDirectory(storage, `transcode-${hash}`);
     let part = 0;
     const stopTelling = tellProgress(db, { hash, outDir }, () => part);
@@ -112,12 +117,12 @@ export function transcodeJob({ db, storage, decoders }: TranscodeDeps): JobHandl
         log.info({ hash, reason: result.reason }, 'nothing was transcoded');
         return await recordResult(db, hash, 'failed', result.reason);
       }
-      await stageFiles(storage, hash, result.renditions);
+      await stageFiles(storage, hash, result.renditions, prefix);
       await db.transaction().execute(async (tx) => {
         await lockFile(tx, hash);
         if (await releaseIfPurged(tx, hash)) return;
         if ((await findWork(tx, hash)) === null) return;
-        const renditions = await keepFiles(storage, hash, result.renditions);
+        const renditions = await keepFiles(storage, hash, result.renditions, prefix);
         await sql`update files set renditions = renditions || ${JSON.stringify(renditions)}::jsonb
           where hash = ${hash}`.execute(tx);
         await recordResult(tx, hash, 'done', null);

@@ -14,6 +14,7 @@ export interface StoredFile {
   height: number | null;
   media: MediaFacts;
   has_text: boolean;
+  has_east_asian_text: boolean;
   has_ladder: boolean;
   has_tiles: boolean;
   /** Whether its streams were made or attempted. */
@@ -22,19 +23,6 @@ export interface StoredFile {
 
 /** Picture types with possibly several frames or pages, which earlier versions did not count. */
 const manyFrames = ['image/gif', 'image/webp', 'image/apng', 'image/avif', 'image/tiff'];
-
-/** Types whose colours, samples or pages were drawn otherwise before version 2. */
-const drawnAnew = [
-  'image/png',
-  'image/apng',
-  'image/avif',
-  'image/heic',
-  'image/heif',
-  'image/tiff',
-  'image/bmp',
-  'model/obj',
-  'model/ply',
-];
 
 /**
  * Returns the job that creates the missing renditions of a stored file, the most thorough job if there are
@@ -45,7 +33,6 @@ export function lackingOf(file: StoredFile, rungs: readonly Rung[]): 'render' | 
   if (!isRenderable(mime)) return null;
   if (!file.has_ladder) return 'render';
   const decoder = previewKind(mime);
-  if (file.makers_version < 2 && (decoder === 'video' || drawnAnew.includes(mime))) return 'render';
   if (decoder === 'document' && !file.has_text) return 'render';
   const isUncounted = Object.keys(media).length === 0;
   if (isUncounted && (decoder === 'video' || manyFrames.includes(mime))) return 'render';

@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Deps } from '../../deps.ts';
 import { enqueue, type JobHandler } from '../../job-table.ts';
+import { type DrawnPart, outdatedParts } from '../../media/drawing-changes.ts';
 import { isRenderable, MAKERS_VERSION } from '../../media/renderable.ts';
 import { sniff } from '../../media/sniff.ts';
 import { TILES } from '../../media/tiles/pack.ts';
@@ -16,8 +17,8 @@ import { readLadder } from './ladder.ts';
  * Number of files in the queue at once: small, so that a pause takes effect soon and uploads do not wait behind them.
  */
 const BATCH = 50;
-/** Number of files that one step checks; most of them lack nothing. */
-const LOOKED_AT = 500;
+/** Number of files that one step checks; most of them lack nothing, but the bytes of some must be read. */
+const LOOKED_AT = 200;
 const NEXT_BATCH_MS = 5000;
 
 /** Files with previews of an earlier ladder. The condition of the index files_by_ladder. */
@@ -75,6 +76,7 @@ export function staleFiles(ladderVersion: number): RawBuilder<Candidate> {
       union
       (select f.hash from files f where ${isOfEarlierMakers} order by f.makers_version, f.hash limit ${LOOKED_AT}))
     select f.hash, f.mime, f.makers_version, f.pixel_width as width, f.pixel_height as height, f.media, f.text <> '' as has_text,
+      f.text ~ '[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]' as has_east_asian_text,
       f.renditions ? 'col' as has_ladder, f.renditions ? ${TILES}::text as has_tiles, t.file_hash is not null as has_transcode,
       ${isOfEarlierLadder(ladderVersion)} as is_of_earlier_ladder, ${isOfEarlierMakers} as is_of_earlier_makers,
       f.origin_peer_id is not null as is_mirrored,
@@ -96,19 +98,34 @@ async function mimeNow(storage: Storage, { hash, mime, has_ladder }: StoredFile)
   }
 }
 
+/** Returns what of a file an earlier version drew otherwise; nothing if that cannot be read from its bytes. */
+async function outdatedPartsOf(storage: Storage, file: StoredFile): Promise<ReadonlySet<DrawnPart>> {
+  if (!file.has_ladder) return new Set();
+  return outdatedParts(file, async (check) => {
+    try {
+      return await storage.withLocalFile(originalKey(file.hash), check);
+    } catch (error) {
+      if (error instanceof StorageUnavailable) throw error;
+      return false;
+    }
+  });
+}
+
 /** What a step found out about stored files. */
 interface Findings {
   renamed: readonly { hash: string; mime: string }[];
   /** Files that lack nothing. */
   complete: readonly string[];
   mirrored: readonly string[];
+  /** Files whose tiles were drawn otherwise; the render job makes them again. */
+  untiled: readonly string[];
 }
 
 /** Records the detected types, which files lack nothing, and that mirrored files are not rendered here. */
 async function writeFindings(
   tx: Tx,
   ladderVersion: number,
-  { renamed, complete, mirrored }: Findings,
+  { renamed, complete, mirrored, untiled }: Findings,
 ): Promise<void> {
   await sql`update files f set mime = x.mime
     from unnest(${renamed.map(({ hash }) => hash)}::text[], ${renamed.map(({ mime }) => mime)}::text[]) x (hash, mime)
@@ -118,6 +135,9 @@ async function writeFindings(
   );
   await sql`update files set makers_version = ${MAKERS_VERSION}, ladder_version = ${ladderVersion}
     where hash = any(${mirrored}::text[])`.execute(tx);
+  await sql`update files set renditions = renditions - ${TILES}::text where hash = any(${untiled}::text[])`.execute(
+    tx,
+  );
 }
 
 /**
@@ -134,8 +154,9 @@ export function rerenderJob({ db, storage }: Pick<Deps, 'db' | 'storage'>): JobH
     const renamed: { hash: string; mime: string }[] = [];
     const complete: string[] = [];
     const mirrored: string[] = [];
+    const untiled: string[] = [];
     const works: StoredWork[] = [];
-    let underWay = 0;
+    const underWay = stale.filter((file) => !file.is_mirrored && file.queued.length > 0).length;
     for (const file of stale) {
       const { hash } = file;
       if (file.is_mirrored) {
@@ -144,15 +165,19 @@ export function rerenderJob({ db, storage }: Pick<Deps, 'db' | 'storage'>): JobH
       }
       const mime = file.is_of_earlier_makers ? await mimeNow(storage, file) : file.mime;
       if (mime !== file.mime) renamed.push({ hash, mime });
-      const lacking = file.is_of_earlier_ladder ? 'render' : lackingOf({ ...file, mime }, rungs);
-      if (lacking === null) complete.push(hash);
-      else if (file.queued.length > 0) underWay += 1;
-      else works.push({ job: lacking, hash, mime });
+      if (file.queued.length > 0 || works.length + underWay >= BATCH) continue;
+      const outdated = await outdatedPartsOf(storage, { ...file, mime });
+      const isRedrawn = file.is_of_earlier_ladder || outdated.has('previews');
+      const lacking = isRedrawn ? 'render' : lackingOf({ ...file, mime }, rungs);
+      if (outdated.has('previews')) untiled.push(hash);
+      if (outdated.has('streams')) works.push({ job: 'transcode', hash, mime });
+      if (lacking !== null && !(lacking === 'transcode' && outdated.has('streams')))
+        works.push({ job: lacking, hash, mime });
+      if (lacking === null && !outdated.has('streams')) complete.push(hash);
     }
-    const begun = works.slice(0, Math.max(0, BATCH - underWay));
     await db.transaction().execute(async (tx) => {
-      await writeFindings(tx, version, { renamed, complete, mirrored });
-      await enqueueBackfill(tx, begun);
+      await writeFindings(tx, version, { renamed, complete, mirrored, untiled });
+      await enqueueBackfill(tx, works);
       // Continues immediately after a batch that needs no work; otherwise waits, so that other jobs run first.
       const wait = works.length + underWay === 0 ? 0 : NEXT_BATCH_MS;
       await enqueueRerender(tx, new Date(Date.now() + wait).toISOString());

@@ -9,7 +9,7 @@ import { type MadeFile, nullIfBroken } from './still.ts';
 const MOTION = 'motion.mp4';
 
 /** Types of photographs behind which phones store a short film. */
-const photographs: readonly string[] = ['image/jpeg', 'image/heic', 'image/heif', 'image/avif'];
+export const photographs: readonly string[] = ['image/jpeg', 'image/heic', 'image/heif', 'image/avif'];
 
 /** Size of the largest photograph that is searched. */
 const MOST_BYTES = 512 * 1024 ** 2;
@@ -56,6 +56,11 @@ function findFilm(source: Source): Part | null {
     }
   }
   return null;
+}
+
+/** Returns whether a photograph contains a film. */
+export async function hasFilm(path: string): Promise<boolean> {
+  return (await nullIfBroken(withSource(path, findFilm))) !== null;
 }
 
 /** Writes the film of a motion photo to `outDir`; returns null for every other file. */
