@@ -2,6 +2,46 @@ import { type Static, Type } from 'typebox';
 import { noContent, operation } from './operation.ts';
 import { Count, closed, nullable, page, pageQuery, Ref, Timestamp } from './values.ts';
 
+/** The names of all kinds of jobs. The queue may also hold jobs of another version. */
+export const jobNames = [
+  'render',
+  'tiles',
+  'render-again',
+  'transcode',
+  'sweep',
+  'purge',
+  'release-bytes',
+  'release-logo',
+  'key-names',
+  'expire',
+  'encode',
+  'fill-vectors',
+  'retain-audit',
+  'announce',
+  'mail-notification',
+  'mail-digests',
+  'mail-digest',
+  'forget-notifications',
+  'count-storage',
+  'extract',
+  'extract-stored',
+  'deliver',
+  'verify-offers',
+  'unpair',
+  'catch-up',
+  'fetch-renditions',
+  'fetch-subtitles',
+  'use-field-values',
+  'keep-federation',
+  'tell-followers',
+  'deliver-activities',
+  'keep-activitypub',
+  'rewrite-documents',
+  'rewrite-tags',
+  'rewrite-fields',
+] as const;
+export type JobName = (typeof jobNames)[number];
+
 /** `waiting`: not yet due, or due for another attempt. `failed`: all attempts are used. */
 export const JobState = Type.Enum(['waiting', 'running', 'failed']);
 export type JobState = Static<typeof JobState>;
@@ -41,7 +81,7 @@ export const Job = closed({
 });
 export type Job = Static<typeof Job>;
 
-const JobName = Type.String({ minLength: 1, maxLength: 100 });
+const AnyJobName = Type.String({ minLength: 1, maxLength: 100 });
 
 export const listJobs = operation({
   id: 'listJobs',
@@ -52,7 +92,7 @@ export const listJobs = operation({
   description: 'Lists unfinished jobs, newest first, without their payloads.',
   door: { holds: 'jobs.read' },
   scope: 'read',
-  query: closed({ ...pageQuery, state: Type.Optional(JobState), name: Type.Optional(JobName) }),
+  query: closed({ ...pageQuery, state: Type.Optional(JobState), name: Type.Optional(AnyJobName) }),
   responses: { 200: page(Job) },
   errors: [],
 });
@@ -102,7 +142,7 @@ export const retryFailedJobs = operation({
   door: { holds: 'system.config.write' },
   scope: 'admin',
   example: { name: 'render' },
-  body: closed({ name: Type.Optional(nullable(JobName)) }),
+  body: closed({ name: Type.Optional(nullable(AnyJobName)) }),
   bodyOptional: true,
   responses: { 200: closed({ retried: Count }) },
   errors: [],

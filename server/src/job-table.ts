@@ -1,9 +1,10 @@
+import type { JobName } from '@vitrine/contract/jobs';
 import type { DomainEvent } from './domain-event.ts';
 import type { Database } from './platform/database/pool.ts';
 import { addJobs, type JobOptions } from './platform/jobs/enqueue.ts';
 import type { Task } from './platform/jobs/worker.ts';
 
-/** Every kind of job with its payload, in JSON. `jobs.ts` has exactly one handler for each. */
+/** The payload of every kind of job, in JSON. `jobs.ts` has exactly one handler for each. */
 export interface Jobs {
   /**
    * Renders the ladder of these bytes for every asset that waits for it, in the turn of this owner; `again`: even if
@@ -86,49 +87,6 @@ export interface Jobs {
   /** Finishes changes of fields that concern many values, in order. */
   'rewrite-fields': Record<string, never>;
 }
-export type JobName = keyof Jobs;
-
-/** Complete by its type. */
-const everyKind: Readonly<Record<JobName, true>> = {
-  render: true,
-  tiles: true,
-  'render-again': true,
-  transcode: true,
-  sweep: true,
-  purge: true,
-  'release-bytes': true,
-  'release-logo': true,
-  'key-names': true,
-  expire: true,
-  encode: true,
-  'fill-vectors': true,
-  'retain-audit': true,
-  announce: true,
-  'mail-notification': true,
-  'mail-digests': true,
-  'mail-digest': true,
-  'forget-notifications': true,
-  'count-storage': true,
-  extract: true,
-  'extract-stored': true,
-  deliver: true,
-  'verify-offers': true,
-  unpair: true,
-  'catch-up': true,
-  'fetch-renditions': true,
-  'fetch-subtitles': true,
-  'use-field-values': true,
-  'keep-federation': true,
-  'tell-followers': true,
-  'deliver-activities': true,
-  'keep-activitypub': true,
-  'rewrite-documents': true,
-  'rewrite-tags': true,
-  'rewrite-fields': true,
-};
-/** All kinds of jobs. */
-export const jobKinds: readonly string[] = Object.keys(everyKind);
-
 export type JobHandler<N extends JobName> = Task<Jobs[N]>;
 export type JobHandlers = { readonly [N in JobName]: JobHandler<N> };
 

@@ -1,6 +1,6 @@
+import { jobNames } from '@vitrine/contract/jobs';
 import { sql } from 'kysely';
 import { jobInState } from '../admin/job-list.ts';
-import { jobKinds } from '../job-table.ts';
 import { countLiveWorkers, kindsWithoutWorker } from '../platform/jobs/liveness.ts';
 import { type Examination, type Finding, passed, problem, several, warning } from './check.ts';
 
@@ -48,7 +48,7 @@ const workers: Examination = {
   title: 'Workers',
   async look({ db }) {
     const live = await countLiveWorkers(db);
-    const missing = live === 0 ? [] : await kindsWithoutWorker(db, jobKinds);
+    const missing = live === 0 ? [] : await kindsWithoutWorker(db, jobNames);
     if (missing.length > 0) {
       return problem(
         `no process takes these kinds of jobs, which wait: ${missing.sort().join(', ')}`,

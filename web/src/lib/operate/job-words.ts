@@ -1,7 +1,7 @@
-import type { JobProgress, JobState } from '@vitrine/contract/jobs';
+import type { JobName, JobProgress, JobState } from '@vitrine/contract/jobs';
 
-/** Descriptions of jobs. A job without one is shown by its name. */
-const works: Readonly<Record<string, string>> = {
+/** What each kind of job does. */
+const works: Readonly<Record<JobName, string>> = {
   render: 'Render previews',
   sweep: 'Clean up unused files',
   purge: 'Empty the trash',
@@ -21,6 +21,22 @@ const works: Readonly<Record<string, string>> = {
   'rewrite-documents': 'Rebuild the search index',
   'rewrite-tags': 'Change a tag on posts and files',
   'rewrite-fields': 'Change the values or search words of a field',
+  announce: 'Find the people to notify of an event',
+  'mail-notification': 'Mail a notification',
+  'mail-digests': 'Find the digests that are due',
+  'mail-digest': 'Mail a digest of notifications',
+  'forget-notifications': 'Remove old notifications',
+  deliver: 'Send changes to a peer',
+  'verify-offers': 'Verify offers to pair',
+  unpair: 'Tell a peer that the pairing has ended',
+  'catch-up': 'Request missed changes from a peer',
+  'fetch-renditions': 'Fetch previews from a peer',
+  'fetch-subtitles': 'Fetch subtitles from a peer',
+  'use-field-values': 'Take over field values from a peer',
+  'keep-federation': 'End expired shares with peers',
+  'tell-followers': 'Queue a post for its followers elsewhere',
+  'deliver-activities': 'Send posts to followers elsewhere',
+  'keep-activitypub': 'Look for posts that followers elsewhere miss',
 };
 
 /** What jobs count, other than files. */
@@ -29,8 +45,11 @@ const counted: Readonly<Record<string, string>> = {
   'rewrite-fields': 'values',
 };
 
+const worksByName: ReadonlyMap<string, string> = new Map(Object.entries(works));
+
+/** Returns what a job does; the name itself for a job of another version. */
 export function workOf(name: string): string {
-  return works[name] ?? name;
+  return worksByName.get(name) ?? name;
 }
 
 /** Describes the progress of a job: "12 of 40 files", "62 %, encoding". */
