@@ -469,7 +469,10 @@ declare
 begin
   if octet_length(folded) = length(folded) then return folded; end if;
   folded := regexp_replace(folded,
-    '[\u0080-\u00bf\u00d7\u00f7\u2000-\u206f\u3000-\u3004\u3008-\u3020\ufe00-\ufe6f]', ' ', 'g');
+    '[\u034f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670\u06d6-\u06dc\u06df-\u06e4\u06e7\u06e8\u06ea-\u06ed\u08d3-\u08e1\u08e3-\u08ff]',
+    '', 'g');
+  folded := regexp_replace(folded,
+    '[\u0080-\u00bf\u00d7\u00f7\u05be\u05c0\u05c3\u2000-\u206f\u3000-\u3004\u3008-\u3020\ufe00-\ufe6f]', ' ', 'g');
   return regexp_replace(folded,
     '([\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2190-\u2bff\u2e80-\u2fdf\u3005-\u3007\u3021-\u9fff\ua000-\ua4cf\uac00-\ud7af\uf900-\ufaff\U0001f000-\U0001faff\U00020000-\U0003ffff])',
     ' \1 ', 'g');

@@ -6,6 +6,7 @@ import { assignedJobs, jobHandlers } from './jobs.ts';
 import { decodingJobs, forbiddenTurns } from './media/decoding/turns.ts';
 import type { OpenDatabase } from './platform/database/open.ts';
 import type { Worker, WorkerOptions } from './platform/jobs/worker.ts';
+import { resumeRewriting } from './search-index/jobs/rewrite.ts';
 
 type Telemetry = Pick<WorkerOptions, 'tracing' | 'observe'>;
 
@@ -23,6 +24,7 @@ export function prepareWorker(
   return async () => {
     await countStorageOnce(deps.db);
     await resumeRerender(deps.db);
+    await resumeRewriting(deps.db);
     if (kinds?.length === 0) return { stop: async () => {} };
     // Loaded after the service listens, which does not need it.
     const { startWorker } = await import('./platform/jobs/worker.ts');

@@ -17,15 +17,19 @@ const unspaced =
 const SNIPPET = 200;
 const BEFORE = 60;
 
-/** Removes case, accents and compatibility forms, as documents do. */
+/** Removes case, accents, points, kashida and compatibility forms, as documents do. */
 function fold(text: string): string {
-  return text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
+  return text
+    .normalize('NFKD')
+    .replace(/[\p{M}\u0640]/gu, '')
+    .toLowerCase();
 }
 
 export function highlightTermsOf(parsed: ParsedQuery): HighlightTerms {
   const lexemes = [...parsed.either.matchAll(/'((?:[^']|'')*)'(:[*A-D]*)?/g)].map(
     ([, text = '', suffix = '']) => ({
-      text: text.replaceAll("''", "'"),
+      // Documents keep some marks, such as the madda of Arabic.
+      text: fold(text.replaceAll("''", "'")),
       beginning: suffix.includes('*') || (parsed.stemmed && text.length > 2),
     }),
   );

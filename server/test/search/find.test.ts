@@ -275,6 +275,24 @@ describe('an unusual query', () => {
     expect(await mara.status('GET', `/search?q=${encodeURIComponent('ﷺ'.repeat(1000))}`)).toBe(200);
   });
 
+  // SEARCH-21
+  test.each([
+    ['שָׁלוֹם עֲלֵיכֶם', 'שלום'],
+    ['שלום חברים', 'שָׁלוֹם'],
+    ['שָׁלוֹם־רַב', 'רב'],
+    ['مَدْرَسَةٌ جديدة', 'مدرسة'],
+    ['مدرسة قديمة', 'مَدْرَسَةٌ'],
+    ['محـــمد الأمين', 'محمد'],
+    ['محمد الصغير', 'محـمد'],
+    ['قُرْآن كريم', 'قرآن'],
+  ])('finds %s by %s', async (title, q) => {
+    const { id } = await asset(title);
+    const { items } = await mara.ok('search', { query: { q, kind: 'asset' } });
+    const found = items.find((item) => item.kind === 'asset' && item.asset.id === id);
+    expect(found).toBeDefined();
+    expect(found?.highlights?.length).toBeGreaterThan(0);
+  });
+
   test('matches text by its words', async () => {
     await asset('100% *stars* & a | b ! c : d', { tags: "it's" });
     const total = async (q: string) => (await mara.ok('search', { query: { q, kind: 'asset' } })).total;

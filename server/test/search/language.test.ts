@@ -1,5 +1,7 @@
+import { readFile } from 'node:fs/promises';
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
+import { resumeRewriting } from '../../src/search-index/jobs/rewrite.ts';
 import { openLibrary, publish, upload } from '../support/library.ts';
 import { plainFile } from '../support/pictures.ts';
 
@@ -89,4 +91,19 @@ describe('while something is edited', () => {
     await Promise.all(bodies.map((body) => mara.ok('createComment', { params: { id }, body: { body } })));
     expect((await mara.ok('search', { query: { q: bodies.join(' '), kind: 'post' } })).total).toBe(1);
   });
+});
+
+// SEARCH-21
+test('after an upgrade that compares words otherwise, the stored ones are rewritten', async () => {
+  const { db } = library.deps;
+  const { id } = await upload(mara, plainFile(), { title: 'שָׁלוֹם' });
+  await sql`update asset_documents set document = '' where asset_id = ${id}`.execute(db);
+  const migration = new URL('../../migrations/0081_points_in_search.sql', import.meta.url);
+  await library.database.pool.query(await readFile(migration, 'utf8'));
+  expect((await root.ok('getSearchSettings')).progress).toMatchObject({ done: 0 });
+  expect(await total('שלום')).toBe(0);
+  await resumeRewriting(db);
+  await library.runJobs();
+  expect((await root.ok('getSearchSettings')).progress).toBeNull();
+  expect(await total('שלום')).toBe(1);
 });

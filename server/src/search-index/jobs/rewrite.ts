@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Deps } from '../../deps.ts';
-import type { JobHandler } from '../../job-table.ts';
+import { enqueue, type JobHandler } from '../../job-table.ts';
 import type { Database } from '../../platform/database/pool.ts';
 
 /** Documents per transaction: about a second's work. */
@@ -55,7 +55,15 @@ async function rewriteSome(db: Database): Promise<boolean> {
   });
 }
 
-/** Rewrites every document after a change of language. */
+/** Continues rewriting documents, as after an upgrade that compares words otherwise. */
+export async function resumeRewriting(db: Database): Promise<void> {
+  const { rows } = await sql`select from settings where key = 'search_rewrite' and value <> 'null'`.execute(
+    db,
+  );
+  if (rows.length > 0) await enqueue(db, 'rewrite-documents', {}, { key: 'rewrite-documents' });
+}
+
+/** Rewrites every document after a change of language, or of the form in which words are compared. */
 export function rewriteDocumentsJob({ db }: Pick<Deps, 'db'>): JobHandler<'rewrite-documents'> {
   return async () => {
     while (await rewriteSome(db)) {
