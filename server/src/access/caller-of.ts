@@ -3,7 +3,7 @@ import type { Database } from '../platform/database/pool.ts';
 import { type AccountRow, type SignedIn, viewingPreferences } from './caller.ts';
 import { type Capabilities, loadCapabilitiesOf } from './capabilities.ts';
 
-interface Row extends AccountRow {
+interface AccessRow extends AccountRow {
   ref: number;
   username: string;
 }
@@ -13,7 +13,7 @@ interface Row extends AccountRow {
  * statements. Accounts that are not active are left out.
  */
 export async function callersOf(db: Database, which: RawBuilder<boolean>, most: number): Promise<SignedIn[]> {
-  const { rows } = await sql<Row>`
+  const { rows } = await sql<AccessRow>`
     select u.ref, u.username, u.fullname, u.email, u.preferences,
       coalesce((select value = 'true' from settings where key = 'mature_allowed'), true) as mature_allowed
     from users u where ${which} and u.status = 'active' order by u.ref limit ${most}`.execute(db);
@@ -30,7 +30,7 @@ export async function callerOf(db: Database, userRef: number): Promise<SignedIn 
   return (await callersOf(db, sql`u.ref = ${userRef}`, 1))[0] ?? null;
 }
 
-function callerFrom(row: Row, held: Capabilities | undefined): SignedIn {
+function callerFrom(row: AccessRow, held: Capabilities | undefined): SignedIn {
   return {
     kind: 'user',
     ref: row.ref,

@@ -17,7 +17,7 @@ import { actorUri, publicAudience } from './addresses.ts';
 import { queueActivity } from './deliveries.ts';
 import { readActivityPub } from './site.ts';
 
-interface Row {
+interface FollowableRow {
   username: string;
   allowed: boolean;
   actor_id: string | null;
@@ -26,8 +26,9 @@ interface Row {
   boosts: number;
 }
 
-async function readRow(db: Database, userRef: number): Promise<Row> {
-  const { rows } = await sql<Row>`select u.username, ${mayBeFollowable} as allowed, ap.id as actor_id,
+async function readRow(db: Database, userRef: number): Promise<FollowableRow> {
+  const { rows } =
+    await sql<FollowableRow>`select u.username, ${mayBeFollowable} as allowed, ap.id as actor_id,
       (select count(*) from activitypub_followers f where f.actor_id = ap.id)::int as followers,
       (select count(*) from activitypub_reactions r where r.actor_id = ap.id and r.kind = 'like')::int as likes,
       (select count(*) from activitypub_reactions r where r.actor_id = ap.id and r.kind = 'boost')::int as boosts
@@ -54,7 +55,12 @@ async function show(
   };
 }
 
-async function optIn(tx: Tx, secretKey: string, { username, allowed }: Row, userRef: number): Promise<void> {
+async function optIn(
+  tx: Tx,
+  secretKey: string,
+  { username, allowed }: FollowableRow,
+  userRef: number,
+): Promise<void> {
   if (!allowed) throw refuse(409, 'your profile is hidden from visitors, so nobody could follow it');
   if (!addressableName.test(username))
     throw refuse(

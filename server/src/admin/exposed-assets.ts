@@ -19,7 +19,7 @@ async function countExposed(db: Database, which: RawBuilder<boolean>): Promise<n
   return rows[0]?.count ?? 0;
 }
 
-type Row = AssetRow & { asset_exposure: 'none' | 'narrow' | 'org-only' };
+type ExposedRow = AssetRow & { asset_exposure: 'none' | 'narrow' | 'org-only' };
 
 /** `GET /admin/assets/exposed`: newest first, with the total. */
 export const list = handle(listExposedAssets, async ({ db, ladder }, { caller, query }) => {
@@ -29,7 +29,7 @@ export const list = handle(listExposedAssets, async ({ db, ladder }, { caller, q
     key === null
       ? sql<boolean>`true`
       : sql<boolean>`(a.created_at, a.id) < (${key.at}::timestamptz, ${key.id}::uuid)`;
-  const { rows } = await sql<Row>`
+  const { rows } = await sql<ExposedRow>`
     select ${assetColumns(caller, ladder)}, a.exposure as asset_exposure from assets a ${assetJoins}
     where ${exposedAssets} and ${after} order by a.created_at desc, a.id desc limit ${limit + 1}`.execute(db);
   const page = cutPage(rows, limit, (last) => cursorAfter({ at: last.asset_created_at, id: last.asset_id }));

@@ -16,7 +16,7 @@ interface Filters {
   event?: string;
 }
 
-interface Row
+interface EventRow
   extends Columns<
     'audit_events',
     'id' | 'event' | 'actor_user_ref' | 'subject_user_ref' | 'target_kind' | 'target_id' | 'occurred_at'
@@ -43,7 +43,7 @@ function conditions({ actor, subject, event }: Filters): RawBuilder<boolean>[] {
   return found;
 }
 
-function shown(row: Row, withPersonal: boolean): AuditEvent {
+function shown(row: EventRow, withPersonal: boolean): AuditEvent {
   const metadata = Object.entries(row.metadata).filter(
     ([key]) => !hidden.includes(key) && (withPersonal || !personal.includes(key)),
   );
@@ -64,7 +64,7 @@ function shown(row: Row, withPersonal: boolean): AuditEvent {
 async function pageOfEvents(db: Database, caller: SignedIn, filters: Filters, query: PageQuery) {
   const page = newestFirst(query, 'e.occurred_at', 'e.id');
   const names = readerOfNames(caller);
-  const { rows } = await sql<Row>`
+  const { rows } = await sql<EventRow>`
     select e.id, e.event, e.actor_user_ref, ${identityJson(names, 'au')} as actor, e.subject_user_ref,
       ${identityJson(names, 'su')} as subject, e.target_kind, e.target_id, e.metadata, e.occurred_at
     from audit_events e left join users au on au.ref = e.actor_user_ref

@@ -13,7 +13,7 @@ import { notFound } from '../platform/http/refuse.ts';
 /** Number of pictures in a mosaic. */
 const MOST_COVERS = 4;
 
-interface Row
+interface CollectionRow
   extends Columns<
     'collections',
     | 'id'
@@ -84,7 +84,7 @@ function chosenCover(caller: Caller): RawBuilder<string | null> {
 }
 
 /** A focal point belongs to the picture for which it was set, and is returned while that one comes first. */
-function show({ owner, origin, cover_focal_asset_id, ...row }: Row): Collection {
+function show({ owner, origin, cover_focal_asset_id, ...row }: CollectionRow): Collection {
   const covers = row.covers ?? [];
   const keepsFocal = cover_focal_asset_id !== null && covers[0]?.asset_id === cover_focal_asset_id;
   return {
@@ -108,7 +108,7 @@ export async function showCollections(
   rest: RawBuilder<unknown>,
   counted: number = countedPosts.onList,
 ): Promise<Collection[]> {
-  const { rows } = await sql<Row>`
+  const { rows } = await sql<CollectionRow>`
     select c.id, c.owner_user_ref, ${identityJson(caller, 'u')} as owner, c.name, c.description, c.visibility,
       ${chosenCover(caller)} as cover_post_id, c.cover_focal_x, c.cover_focal_y, c.cover_focal_asset_id,
       ${coversJson(caller)} as covers, ${itemCount(caller, counted)} as item_count, c.expires_at,

@@ -11,14 +11,14 @@ import { handle } from '../handle.ts';
 import { newestFirst } from '../platform/http/page.ts';
 import { notFound } from '../platform/http/refuse.ts';
 
-interface Row extends ExtractionFailure {
+interface FailureRow extends ExtractionFailure {
   id: string;
 }
 
 /** Lists files that could not be read, with one asset of each that the caller may see. */
 export const list = handle(listExtractionFailures, async ({ db }, { caller, query }) => {
   const page = newestFirst(query, 'm.extracted_at', 'm.id');
-  const { rows } = await sql<Row>`
+  const { rows } = await sql<FailureRow>`
     select m.id, m.hash, m.error as reason, m.extracted_at as failed_at, shown.id as asset_id, shown.file_name
     from file_metadata m left join lateral (
       select a.id, a.file_name from assets a where a.file_hash = m.hash and ${shownAssets(caller)}

@@ -22,7 +22,7 @@ type KeyDeps = { db: Database; secretKey: string };
 
 export const ACTOR_KEY_PURPOSE = 'federation actor key';
 
-interface Row {
+interface AccountKeysRow {
   ref: number;
   username: string;
   display_name: string;
@@ -36,7 +36,7 @@ const keysOfUsers = sql`select u.ref, u.username, coalesce(nullif(trim(u.display
 
 /** Returns the keys of an account, generated at its first federated action; null if the account does not exist. */
 export async function readActorKeys({ db, secretKey }: KeyDeps, userRef: number): Promise<ActorKeys | null> {
-  const read = () => sql<Row>`${keysOfUsers} where u.ref = ${userRef}`.execute(db);
+  const read = () => sql<AccountKeysRow>`${keysOfUsers} where u.ref = ${userRef}`.execute(db);
   let row = (await read()).rows[0];
   if (row === undefined) {
     const { privateKey } = generateKeyPairSync('ed25519');
@@ -73,7 +73,7 @@ export async function actorDocument(
       await ensureBoxKey(deps, rows[0].ref);
     }
   }
-  const { rows } = await sql<Row>`${keysOfUsers} where ${named}`.execute(deps.db);
+  const { rows } = await sql<AccountKeysRow>`${keysOfUsers} where ${named}`.execute(deps.db);
   const [row] = rows;
   if (row === undefined) return null;
   const id = actorUri(installUrl, row.username);

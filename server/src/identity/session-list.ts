@@ -19,7 +19,7 @@ import { newestFirst, type PageQuery } from '../platform/http/page.ts';
 import { notFound } from '../platform/http/refuse.ts';
 import { endSessionsOf } from './sessions.ts';
 
-interface Row extends Omit<Session, 'current'> {
+interface SessionRow extends Omit<Session, 'current'> {
   user_agent: string;
   address: string;
 }
@@ -28,7 +28,7 @@ interface Row extends Omit<Session, 'current'> {
 async function pageOfSessions(db: Database, caller: SignedIn, userRef: number, query: PageQuery) {
   const personal = seesWhereabouts(caller, userRef);
   const page = newestFirst(query, 's.created_at', 's.id');
-  const { rows } = await sql<Row>`
+  const { rows } = await sql<SessionRow>`
     select s.id, s.user_agent, s.address, s.created_at, s.last_used_at, s.expires_at,
       case when i.ref is not null then json_build_object('ref', i.ref, 'username', i.username) end as impersonated_by
     from sessions s left join users i on i.ref = s.impersonator_user_ref

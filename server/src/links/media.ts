@@ -11,12 +11,12 @@ import { visitLink } from './visit.ts';
 
 /** Facts, tiles and subtitles of an asset, as far as the link offers them. */
 
-type Row = MediaRow & { subtitles: LinkedMedia['subtitles'] | null };
+type LinkedMediaRow = MediaRow & { subtitles: LinkedMedia['subtitles'] | null };
 
 /** `GET /links/{token}/assets/{id}/media`: lists only what the link serves. */
 export const media = handle(getLinkMedia, async (deps, { params, http }) => {
   const { visitor } = await visitLink(deps, params.token, http);
-  const { rows } = await sql<Row>`
+  const { rows } = await sql<LinkedMediaRow>`
     select ${mediaColumns},
       (select json_agg(json_build_object('lang', s.lang, 'label', s.label) order by s.lang)
         from subtitles s where s.asset_id = a.id and ${isText}) as subtitles

@@ -11,7 +11,7 @@ import type { Columns, Database } from '../platform/database/pool.ts';
 import { refuse } from '../platform/http/refuse.ts';
 import { defaultDigest, defaultKinds } from './choices.ts';
 
-interface Row
+interface PreferencesRow
   extends Columns<
     'notification_preferences',
     'mail_enabled' | 'digest_every' | 'digest_hour' | 'digest_weekday' | 'digest_zone'
@@ -21,7 +21,7 @@ interface Row
 
 /** Returns the account's choices, completed by defaults. */
 export async function readPreferences(db: Database, userRef: number): Promise<NotificationPreferences> {
-  const { rows } = await sql<Row>`
+  const { rows } = await sql<PreferencesRow>`
     select mail_enabled, kinds, digest_every, digest_hour, digest_weekday, digest_zone
     from notification_preferences where user_ref = ${userRef}`.execute(db);
   const row = rows[0];

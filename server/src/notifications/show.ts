@@ -16,7 +16,7 @@ const EXCERPT = 200;
 /** Likes of one post are counted up to this number. */
 const MOST_ACTORS = 1000;
 
-interface Row {
+interface NotificationRow {
   id: string;
   kind: NotificationKind;
   actor: PostAuthor | null;
@@ -40,14 +40,14 @@ interface Row {
   happened_at: string;
 }
 
-function requestOf(row: Row): Pick<Notification, 'request'> {
+function requestOf(row: NotificationRow): Pick<Notification, 'request'> {
   const { request_id: id, target_kind, target_id, requested_capability, state, request_title: title } = row;
   if (!id || !target_kind || !target_id || !requested_capability || !state) return {};
   const request = { id, target_kind, target_id, requested_capability, state };
   return { request: title === null ? request : { ...request, title } };
 }
 
-function show(row: Row): Notification {
+function show(row: NotificationRow): Notification {
   const actor = row.kind === 'like' ? row.like_actor : row.actor;
   return {
     id: row.id,
@@ -74,7 +74,7 @@ export async function showNotifications(
   rest: RawBuilder<unknown>,
 ): Promise<Notification[]> {
   // Likes: how many still exist, and whose is the latest of them.
-  const { rows } = await sql<Row>`
+  const { rows } = await sql<NotificationRow>`
     select n.id, n.kind, ${identityJson(caller, 'au')} as actor,
       case when n.kind = 'like' then (select ${identityJson(caller, 'lu')} from users lu where lu.ref = (
         select x.user_ref from (select k.user_ref from ${existingLikes} limit ${MOST_ACTORS}) x

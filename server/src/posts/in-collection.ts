@@ -8,7 +8,7 @@ import { placeCursorAfter, readPlaceCursor } from '../platform/http/cursor.ts';
 import { cutPage, DEFAULT_LIMIT } from '../platform/http/page.ts';
 import { showPosts } from './show.ts';
 
-interface Row {
+interface PlacedPostRow {
   id: string;
   /** As text: it may be beyond what a number carries exactly. */
   place: string;
@@ -21,7 +21,7 @@ export const posts = handle(listCollectionPosts, async ({ db, ladder }, { caller
   await checkOpen(db, caller, params.id);
   const after =
     from === null ? sql`true` : sql`(cp.position, cp.post_id) > (${from.place}::bigint, ${from.id}::uuid)`;
-  const { rows } = await sql<Row>`
+  const { rows } = await sql<PlacedPostRow>`
     select cp.post_id as id, cp.position::text as place
     from collections c join collection_posts cp on cp.collection_id = c.id join posts p on p.id = cp.post_id
     where c.id = ${params.id} and ${readableCollections(caller)} and ${after} and ${feedPosts(caller)}

@@ -27,7 +27,7 @@ export interface PublicPage {
   feed: string;
 }
 
-interface Row extends PictureRow {
+interface PreviewedRow extends PictureRow {
   title: string;
   description: string;
   author_name: string | null;
@@ -39,7 +39,7 @@ export function profilePath(username: string): string {
   return `/users/${encodeURIComponent(username)}`;
 }
 
-async function first(db: Database, query: RawBuilder<Row>): Promise<Row | null> {
+async function first(db: Database, query: RawBuilder<PreviewedRow>): Promise<PreviewedRow | null> {
   return (await query.execute(db)).rows[0] ?? null;
 }
 
@@ -53,30 +53,30 @@ function newestPicture(which: RawBuilder<boolean>): RawBuilder<unknown> {
     cross join lateral ${pictureOfPost(PICTURE)} picture order by p.posted_at desc, p.id desc limit 1)`;
 }
 
-function readPost(db: Database, id: string): Promise<Row | null> {
+function readPost(db: Database, id: string): Promise<PreviewedRow | null> {
   return first(
     db,
-    sql<Row>`select p.title, p.description, ${author}, picture.*
+    sql<PreviewedRow>`select p.title, p.description, ${author}, picture.*
       from posts p left join users u on u.ref = p.author_user_ref left join lateral ${pictureOfPost(PICTURE)} picture on true
       where p.id = ${id} and ${postPagesForVisitors}`,
   );
 }
 
-function readCollection(db: Database, id: string): Promise<Row | null> {
+function readCollection(db: Database, id: string): Promise<PreviewedRow | null> {
   const inCollection = sql<boolean>`p.id in (select cp.post_id from collection_posts cp where cp.collection_id = c.id)`;
   return first(
     db,
-    sql<Row>`select c.name as title, c.description, ${author}, picture.*
+    sql<PreviewedRow>`select c.name as title, c.description, ${author}, picture.*
       from collections c left join users u on u.ref = c.owner_user_ref
         left join lateral ${newestPicture(inCollection)} picture on true
       where c.id = ${id} and ${collectionsForVisitors}`,
   );
 }
 
-function readPerson(db: Database, username: string): Promise<Row | null> {
+function readPerson(db: Database, username: string): Promise<PreviewedRow | null> {
   return first(
     db,
-    sql<Row>`select ${displayName(visitor, 'u')} as title, u.bio as description, ${author},
+    sql<PreviewedRow>`select ${displayName(visitor, 'u')} as title, u.bio as description, ${author},
         a.id as asset_id, f.renditions -> ${PICTURE} as rendition
       from users u left join (assets a join files f on f.hash = a.file_hash and f.renditions ? ${PICTURE})
         on a.id = u.avatar_asset_id and ${picturesForVisitors}
@@ -85,11 +85,11 @@ function readPerson(db: Database, username: string): Promise<Row | null> {
 }
 
 async function readPicture(db: Database, which: RawBuilder<boolean>): Promise<Picture | null> {
-  const { rows } = await sql<Row>`select newest.* from ${newestPicture(which)} newest`.execute(db);
+  const { rows } = await sql<PreviewedRow>`select newest.* from ${newestPicture(which)} newest`.execute(db);
   return pictureRow(rows[0]);
 }
 
-function authorOf({ author_name, author_username }: Row): PublicPage['author'] {
+function authorOf({ author_name, author_username }: PreviewedRow): PublicPage['author'] {
   if (author_name === null || author_username === null) return null;
   return { name: author_name, path: profilePath(author_username) };
 }

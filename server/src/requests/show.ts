@@ -6,7 +6,7 @@ import { identityJson } from '../access/identities.ts';
 import { decidableRequests, mayDecideNow } from '../access/requests.ts';
 import type { Columns, Database } from '../platform/database/pool.ts';
 
-interface Row
+interface RequestRow
   extends Columns<
     'resource_requests',
     | 'id'
@@ -26,7 +26,7 @@ interface Row
   decidable?: boolean;
 }
 
-function show(row: Row): ResourceRequest {
+function show(row: RequestRow): ResourceRequest {
   return {
     id: row.id,
     requester_user_ref: row.requester_user_ref,
@@ -58,7 +58,7 @@ export async function showRequests(
   const decidable = onQueue
     ? sql`, (q.state = 'pending' and ${mayDecideNow(caller)} and ${decidableRequests(caller)}) as decidable`
     : sql``;
-  const { rows } = await sql<Row>`
+  const { rows } = await sql<RequestRow>`
     select q.id, q.requester_user_ref, ${identityJson(caller, 'u')} as requester, q.target_kind, q.target_id,
       q.requested_capability, q.reason, q.state, q.requested_at, q.decided_at, q.decided_by_user_ref,
       q.decision_reason, coalesce(g.expires_at, q.grant_ended_at) as grant_expires_at ${decidable}

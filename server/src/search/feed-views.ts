@@ -21,11 +21,11 @@ import {
   saveQuery,
 } from './saved-queries.ts';
 
-type Row = Omit<FeedView, 'query'> & { query: unknown };
+type FeedViewRow = Omit<FeedView, 'query'> & { query: unknown };
 
 const compiled = compileLater(FeedViewQuery);
 
-const views: SavedQueries<Row, FeedView> = {
+const views: SavedQueries<FeedViewRow, FeedView> = {
   singular: 'view',
   plural: 'views',
   most: MOST_VIEWS,

@@ -12,11 +12,11 @@ import { handle } from '../handle.ts';
 import { compileLater } from '../platform/http/compile-later.ts';
 import { changeSaved, deleteSaved, readSaved, type SavedQueries, saveQuery } from './saved-queries.ts';
 
-type Row = Omit<SavedSearch, 'query'> & { query: unknown };
+type SavedSearchRow = Omit<SavedSearch, 'query'> & { query: unknown };
 
 const compiled = compileLater(SavedQuery);
 
-const searches: SavedQueries<Row, SavedSearch> = {
+const searches: SavedQueries<SavedSearchRow, SavedSearch> = {
   singular: 'search',
   plural: 'searches',
   most: MOST_SEARCHES,

@@ -27,7 +27,7 @@ const places: readonly (readonly [kind: SearchKind, atLeast: number])[] = [
 const SHORT = 2;
 const NEWEST = 500;
 
-interface Row {
+interface SuggestionRow {
   kind: SearchKind;
   text: string;
   id: string;
@@ -77,13 +77,13 @@ function suggestionsOf(caller: Caller, kind: SearchKind, parsed: ParsedQuery, is
   return { before: part.before, rows };
 }
 
-function show({ kind, text, id, user }: Row): Suggestion {
+function show({ kind, text, id, user }: SuggestionRow): Suggestion {
   if (kind === 'user') return { kind, text, ...(user === null ? {} : { user }) };
   return kind === 'tag' ? { kind, text } : { kind, text, id };
 }
 
 /** Removes duplicate texts per kind; unused places of a kind go to the others, in order. */
-function arrange(rows: readonly Row[]): Row[] {
+function arrange(rows: readonly SuggestionRow[]): SuggestionRow[] {
   const seen = new Set<string>();
   const once = rows.filter(({ kind, text }) => {
     const key = `${kind}:${text.toLowerCase()}`;
@@ -100,7 +100,7 @@ function arrange(rows: readonly Row[]): Row[] {
   });
 }
 
-async function readSuggestions(db: Database, caller: Caller, q: string): Promise<Row[]> {
+async function readSuggestions(db: Database, caller: Caller, q: string): Promise<SuggestionRow[]> {
   const terms = readTerms(q, 1).filter((term) => !term.unwanted);
   const parsed = await parseQuery(db, terms, 'titles');
   if (parsed === null || parsed.wanted === '') return [];
@@ -108,7 +108,7 @@ async function readSuggestions(db: Database, caller: Caller, q: string): Promise
   const isShort = terms.length === 1 && last.length <= SHORT && /^[\p{ASCII}]*$/u.test(last);
   const parts = places.map(([kind]) => suggestionsOf(caller, kind, parsed, isShort));
   const before = parts.flatMap((part) => part.before);
-  const { rows } = await sql<Row>`with ${sql.join(before, sql`, `)} ${sql.join(
+  const { rows } = await sql<SuggestionRow>`with ${sql.join(before, sql`, `)} ${sql.join(
     parts.map((part) => part.rows),
     sql` union all `,
   )}`.execute(db);

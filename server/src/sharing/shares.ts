@@ -24,7 +24,7 @@ export interface Share {
   created_at: string;
 }
 
-interface Row extends Columns<'asset_shares', 'user_ref' | 'created_at' | 'expires_at'> {
+interface ShareRow extends Columns<'asset_shares', 'user_ref' | 'created_at' | 'expires_at'> {
   user: PostAuthor | null;
 }
 
@@ -43,7 +43,7 @@ async function read<S extends Share>(
   rest: RawBuilder<unknown>,
 ): Promise<S[]> {
   const { shares, id: column, expires } = tables[kind];
-  const { rows } = await sql<Row>`
+  const { rows } = await sql<ShareRow>`
     select s.user_ref, ${identityJson(caller, 'u')} as user, s.created_at,
       ${expires ? sql`s.expires_at` : sql`null`} as expires_at
     from ${shares} s left join users u on u.ref = s.user_ref

@@ -13,7 +13,7 @@ import { cutPage, DEFAULT_LIMIT } from '../platform/http/page.ts';
 import { notFound } from '../platform/http/refuse.ts';
 import { lockTeam } from './write.ts';
 
-interface Row {
+interface MemberRow {
   user_ref: number;
   user: PostAuthor | null;
   joined_at: string;
@@ -25,7 +25,7 @@ export const list = handle(listTeamMembers, async ({ db }, { caller, params, que
   if (teams.length === 0) throw notFound();
   const limit = query.limit ?? DEFAULT_LIMIT;
   const after = readRefCursor(query.cursor) ?? 0;
-  const { rows } = await sql<Row>`
+  const { rows } = await sql<MemberRow>`
     select m.user_ref, ${identityJson(caller, 'u')} as user, m.created_at as joined_at
     from team_members m left join users u on u.ref = m.user_ref
     where m.team_id = ${params.id} and m.user_ref > ${after} order by m.user_ref limit ${limit + 1}`.execute(

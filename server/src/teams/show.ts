@@ -7,7 +7,7 @@ import { live } from '../access/live.ts';
 import { admissibleHero } from '../access/teams.ts';
 import type { Database } from '../platform/database/pool.ts';
 
-interface Row extends Omit<Team, 'hero_asset_id' | 'origin' | 'member_count' | 'content_count'> {
+interface TeamRow extends Omit<Team, 'hero_asset_id' | 'origin' | 'member_count' | 'content_count'> {
   hero_asset_id: string | null;
   origin: Origin | null;
   member_count?: number;
@@ -19,7 +19,7 @@ const counts = sql`,
   (select count(*) from team_members m where m.team_id = t.id) as member_count,
   (select count(*) from assets a where a.team_id = t.id and ${liveAsset}) as content_count`;
 
-function show({ hero_asset_id, origin, ...team }: Row): Team {
+function show({ hero_asset_id, origin, ...team }: TeamRow): Team {
   return {
     ...team,
     ...(hero_asset_id === null ? {} : { hero_asset_id }),
@@ -33,7 +33,7 @@ export async function showTeams(
   which: RawBuilder<boolean>,
   { rest = sql``, withCounts = false }: { rest?: RawBuilder<unknown>; withCounts?: boolean } = {},
 ): Promise<Team[]> {
-  const { rows } = await sql<Row>`
+  const { rows } = await sql<TeamRow>`
     select t.id, t.slug, t.name, t.description, t.origin_server_id,
       ${originAt(sql`t.origin_server_id`, sql`null`)} as origin,
       (select a.id from assets a join files f on f.hash = a.file_hash where ${admissibleHero}) as hero_asset_id,

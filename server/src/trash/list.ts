@@ -4,7 +4,7 @@ import { mayRestore, ownTrash, trashedBy } from '../access/trash.ts';
 import { handle } from '../handle.ts';
 import { newestFirst } from '../platform/http/page.ts';
 
-type Row = Omit<TrashItem, 'restorable'>;
+type TrashRow = Omit<TrashItem, 'restorable'>;
 
 /** Lists what belongs to the caller or was deleted by them, of every kind, latest first. */
 export const list = handle(listTrash, async ({ db }, { caller, query }) => {
@@ -13,7 +13,7 @@ export const list = handle(listTrash, async ({ db }, { caller, query }) => {
     query.scope === 'deleted_by_me' ? trashedBy(caller) : ownTrash(caller, owner);
   const columns = (title: string) =>
     sql`x.id, x.${sql.ref(title)} as title, x.deleted_at, x.deleted_reason, x.deleted_by_user_ref`;
-  const { rows } = await sql<Row>`
+  const { rows } = await sql<TrashRow>`
     select * from (
       (select 'post' as kind, ${columns('title')} from posts x
         where ${rule('author_user_ref')} and ${page.after} ${page.order})

@@ -4,7 +4,7 @@ import type { SignedIn } from '../access/caller.ts';
 import { displayName, readerOfNames, seesPersonalData } from '../access/identities.ts';
 import type { Database } from '../platform/database/pool.ts';
 
-interface Row extends AdminUser {
+interface AccountRow extends AdminUser {
   fullname: string | null;
   email: string | null;
 }
@@ -17,7 +17,7 @@ export async function showAdminUsers(
   rest: RawBuilder<unknown> = sql``,
 ): Promise<AdminUser[]> {
   const personal = seesPersonalData(caller);
-  const { rows } = await sql<Row>`
+  const { rows } = await sql<AccountRow>`
     select u.ref, u.username, ${displayName(readerOfNames(caller), 'u')} as display_name,
       u.fullname, u.email, r.code as role, u.status, u.provider, f.confirmed_at is not null as two_factor,
       u.created_at, u.last_seen_at

@@ -16,7 +16,7 @@ import type { Database } from '../platform/database/pool.ts';
 import { newestFirst } from '../platform/http/page.ts';
 import { notFound, refuse } from '../platform/http/refuse.ts';
 
-interface Row extends Omit<Whiteboard, 'author'> {
+interface WhiteboardRow extends Omit<Whiteboard, 'author'> {
   author: PostAuthor | null;
 }
 
@@ -25,14 +25,14 @@ async function readWhiteboards(
   caller: Caller,
   which: RawBuilder<boolean>,
   rest: RawBuilder<unknown>,
-): Promise<Row[]> {
-  const { rows } = await sql<Row>`
+): Promise<WhiteboardRow[]> {
+  const { rows } = await sql<WhiteboardRow>`
     select w.id, w.post_id, ${identityJson(caller, 'u')} as author, w.title, w.strokes, w.created_at
     from whiteboards w left join users u on u.ref = w.author_user_ref where ${which} ${rest}`.execute(db);
   return rows;
 }
 
-function show({ author, ...board }: Row): Whiteboard {
+function show({ author, ...board }: WhiteboardRow): Whiteboard {
   return author === null ? board : { ...board, author };
 }
 

@@ -20,7 +20,7 @@ import { differencesOf } from './compare.ts';
 import { compareOffered, enqueueFieldValues } from './offered.ts';
 import { takes } from './use.ts';
 
-interface Row {
+interface OfferedFieldRow {
   code: string;
   offered: AaFieldDefinition;
   decision: PeerFieldDecision['decision'] | null;
@@ -39,7 +39,7 @@ async function readOffers(
   which: RawBuilder<boolean>,
   rest: RawBuilder<unknown> = sql``,
 ): Promise<PeerField[]> {
-  const { rows } = await sql<Row>`
+  const { rows } = await sql<OfferedFieldRow>`
     select f.code, f.offered, f.decision, coalesce(f.field_id, own.id) as field_id, f.received_at,
       count(v.uri) as value_count, count(v.uri) filter (where not exists (
         select from asset_field_values x where x.asset_id = o.local_id and x.field_id = coalesce(f.field_id, own.id)

@@ -15,7 +15,7 @@ const LONGEST_TEXT = 100_000;
 /** Size limit of all values in one envelope, which may have a megabyte. */
 const MOST_VALUE_BYTES = 400_000;
 
-interface Row extends ValueColumns {
+interface ValueRow extends ValueColumns {
   subject: string;
   field_id: string;
   code: string;
@@ -24,7 +24,7 @@ interface Row extends ValueColumns {
   terms: { value: string; label: string }[] | null;
 }
 
-function wireValue(installUrl: string, row: Row): AaFieldValue | null {
+function wireValue(installUrl: string, row: ValueRow): AaFieldValue | null {
   const named = { code: row.code, label: row.label };
   switch (row.type) {
     case 'text':
@@ -86,7 +86,7 @@ export async function readGivenValues(
           and d.subject_kind = 'asset' and ${appliesToAsset}`
       : sql`collection_field_values v join fields d on d.id = v.field_id and d.subject_kind = 'collection'`;
   const subject = sql.ref(kind === 'asset' ? 'v.asset_id' : 'v.collection_id');
-  const { rows } = await sql<Row>`select ${subject} as subject, ${columns} from ${from}
+  const { rows } = await sql<ValueRow>`select ${subject} as subject, ${columns} from ${from}
     where ${subject} = any(${[...ids]}::uuid[]) and ${fieldsGiven} and ${referenceGivenTo(peer)}
     order by d.display_order, d.code`.execute(db);
   const bySubject = new Map<string, AaFieldValue[]>();

@@ -7,7 +7,7 @@ import { newestFirst } from '../../platform/http/page.ts';
 import { notFound } from '../../platform/http/refuse.ts';
 import { fingerprint } from '../protocol/signature.ts';
 
-interface Row extends Omit<Peer, 'fingerprint'> {
+interface PeerRow extends Omit<Peer, 'fingerprint'> {
   public_key: Buffer;
 }
 
@@ -20,12 +20,12 @@ const columns = sql`pe.id, pe.instance_url, pe.display_name, pe.public_key, pe.s
   (select count(*) from federation_fields f where f.peer_id = pe.id and f.decision is null and not f.agrees) as undecided_fields,
   pe.last_seen_at, pe.last_error, pe.created_at`;
 
-function shown({ public_key, ...peer }: Row): Peer {
+function shown({ public_key, ...peer }: PeerRow): Peer {
   return { ...peer, fingerprint: fingerprint(public_key) };
 }
 
 async function readPeers(db: Database, rest: RawBuilder<unknown>): Promise<Peer[]> {
-  const { rows } = await sql<Row>`select ${columns} from federation_peers pe ${rest}`.execute(db);
+  const { rows } = await sql<PeerRow>`select ${columns} from federation_peers pe ${rest}`.execute(db);
   return rows.map(shown);
 }
 

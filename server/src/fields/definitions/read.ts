@@ -45,7 +45,7 @@ async function countTerms(db: Database, ids: readonly string[]): Promise<Map<str
   return new Map(rows.map((row) => [row.field_id, row.size]));
 }
 
-interface Row extends Omit<FieldDefinition, 'options'> {
+interface DefinitionRow extends Omit<FieldDefinition, 'options'> {
   options: FieldOptions;
 }
 
@@ -63,7 +63,7 @@ export async function showFields(
   which: RawBuilder<boolean>,
   { rest = sql``, terms: most = TERMS_ALONE }: Which = {},
 ): Promise<FieldDefinition[]> {
-  const { rows } = await sql<Row>`
+  const { rows } = await sql<DefinitionRow>`
     select d.id, d.code, d.label, d.description, d.type, d.subject_kind, d.options, d.open_vocabulary, d.required,
       d.searchable, d.applies_to, d.read_capability, d.write_capability, d.display_order, d.display_group,
       d.extraction_source, d.extraction_mode, d.show_on_card, d.show_in_advanced_search, d.show_on_upload, d.edit_tab,

@@ -10,7 +10,7 @@ import { plainText } from './rich-text.ts';
 import { appliesTo, localTime, type Subject, subjectColumn, valuesTable } from './store.ts';
 import { membersOf, type ValueColumns } from './typed-value.ts';
 
-interface Row extends ValueColumns {
+interface ValueRow extends ValueColumns {
   field_id: string;
   field_code: string;
   field_label: string;
@@ -78,7 +78,7 @@ export async function showValues(
 ): Promise<FieldValue[]> {
   const { columns, from } = source(caller, subject);
   const only = fieldId === null ? sql`` : sql`and d.id = ${fieldId}`;
-  const { rows } = await sql<Row>`
+  const { rows } = await sql<ValueRow>`
     select d.id as field_id, d.code as field_code, d.label as field_label, d.type, ${columns},
       v.value_num, v.value_date, v.value_offset, v.value_options, v.value_ref, v.set_by_user_ref,
       ${resolvedOptions} as resolved_options, ${resolvedReference(caller)} as resolved_reference
@@ -86,7 +86,7 @@ export async function showValues(
   return rows.map(showRow);
 }
 
-function showRow(row: Row): FieldValue {
+function showRow(row: ValueRow): FieldValue {
   return {
     field_id: row.field_id,
     field_code: row.field_code,

@@ -1,8 +1,8 @@
 import { hlgLight, pqLight, screenLight } from './high-range.ts';
 
 /** Three rows that convert linear light to linear light under other primaries. */
-type Matrix = readonly [Row, Row, Row];
-type Row = readonly [number, number, number];
+type Matrix = readonly [Triple, Triple, Triple];
+type Triple = readonly [number, number, number];
 
 /** Chromaticities (x, y) of the white point and of red, green and blue. */
 export interface Primaries {
@@ -81,14 +81,14 @@ const PQ = 16;
 const HLG = 18;
 
 function multiply(a: Matrix, b: Matrix): Matrix {
-  const cell = (row: Row, column: 0 | 1 | 2) =>
+  const cell = (row: Triple, column: 0 | 1 | 2) =>
     row[0] * b[0][column] + row[1] * b[1][column] + row[2] * b[2][column];
-  const line = (row: Row): Row => [cell(row, 0), cell(row, 1), cell(row, 2)];
+  const line = (row: Triple): Triple => [cell(row, 0), cell(row, 1), cell(row, 2)];
   return [line(a[0]), line(a[1]), line(a[2])];
 }
 
-function apply([a, b, c]: Matrix, [x, y, z]: Row): Row {
-  const dot = (row: Row) => row[0] * x + row[1] * y + row[2] * z;
+function apply([a, b, c]: Matrix, [x, y, z]: Triple): Triple {
+  const dot = (row: Triple) => row[0] * x + row[1] * y + row[2] * z;
   return [dot(a), dot(b), dot(c)];
 }
 
@@ -102,19 +102,19 @@ function invert([[a, b, c], [d, e, f], [g, h, i]]: Matrix): Matrix {
   ];
 }
 
-const scaled = ([x, y, z]: Row): Matrix => [
+const scaled = ([x, y, z]: Triple): Matrix => [
   [x, 0, 0],
   [0, y, 0],
   [0, 0, z],
 ];
-const tristimulus = ([x, y]: readonly [number, number]): Row => [x, y, 1 - x - y];
-const whiteOf = ({ white: [x, y] }: Primaries): Row => [x / y, 1, (1 - x - y) / y];
+const tristimulus = ([x, y]: readonly [number, number]): Triple => [x, y, 1 - x - y];
+const whiteOf = ({ white: [x, y] }: Primaries): Triple => [x / y, 1, (1 - x - y) / y];
 
 function toXyz(primaries: Primaries): Matrix {
   const [red, green, blue] = [primaries.red, primaries.green, primaries.blue].map(tristimulus) as [
-    Row,
-    Row,
-    Row,
+    Triple,
+    Triple,
+    Triple,
   ];
   const columns: Matrix = [
     [red[0], green[0], blue[0]],
@@ -132,7 +132,10 @@ const bradford: Matrix = [
 
 /** Returns the matrix from linear light under these primaries to that under others, adapted to their white (Bradford). */
 function between(from: Primaries, to: Primaries): Matrix {
-  const [before, after] = [from, to].map((primaries) => apply(bradford, whiteOf(primaries))) as [Row, Row];
+  const [before, after] = [from, to].map((primaries) => apply(bradford, whiteOf(primaries))) as [
+    Triple,
+    Triple,
+  ];
   const gain = scaled([after[0] / before[0], after[1] / before[1], after[2] / before[2]]);
   const adapted = multiply(invert(bradford), multiply(gain, bradford));
   return multiply(invert(toXyz(to)), multiply(adapted, toXyz(from)));
