@@ -12,7 +12,7 @@ export default defineConfig({
       'server/test/fields/{condition,pattern,vocabulary}.test.ts',
       'server/test/media/{exif,ladder,sniff,text-formats}.test.ts',
       'server/test/notifications/wording.test.ts',
-      'server/test/platform/{event-streams,gather,pages}.test.ts',
+      'server/test/platform/{batch,event-streams,pages}.test.ts',
       'server/test/subtitles/formats.test.ts',
     ],
     pool: 'threads',

@@ -131,7 +131,7 @@ export interface Deps {
   texts: AssetTexts;
   postTexts: PostTexts;
   config: Config;
-  /** Returns the current preview ladder; a cached one may be a moment old. */
+  /** Returns the current preview ladder; another process may have changed it within the last second. */
   readonly ladder: readonly Rung[];
   /** The bytes of unfinished uploads. */
   uploads: UploadBytes;

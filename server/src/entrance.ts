@@ -5,10 +5,10 @@ import { admit } from './access/door.ts';
 import { requestedBytes, type ServedAssets } from './assets/served.ts';
 import type { Budgets } from './budgets.ts';
 import type { Deps, RequestedBytes } from './deps.ts';
-import { authenticate, bearerOf, callerBehind } from './identity/authenticate.ts';
+import { authenticate, bearerOf, resolveCaller } from './identity/authenticate.ts';
 import type { CredentialRow } from './identity/credential.ts';
 import { findSession } from './identity/sessions.ts';
-import { gather } from './platform/database/gather.ts';
+import { batchByKey } from './platform/database/batch.ts';
 import type { SessionCookie } from './platform/http/answer.ts';
 import { clientAddress } from './platform/http/client-address.ts';
 import { checkOrigin } from './platform/http/origin.ts';
@@ -51,7 +51,7 @@ export function openEntrance(
   const lastWrites = new WeakMap<FastifyRequest, string | null>();
   const renewals = new WeakMap<FastifyRequest, SessionCookie>();
   /** Waiting requests of the same session share the statement, which starts after each of them came. */
-  const readSession = gather(async (cookieToken: string | null, requests: readonly Operation[]) => {
+  const readSession = batchByKey(async (cookieToken: string | null, requests: readonly Operation[]) => {
     const row = await findSession(db, cookieToken, hasReplica);
     // One of the requests records the use of the session for all.
     return requests.map((_, at) => (at === 0 ? row : { ...row, stale: false }));
@@ -66,7 +66,7 @@ export function openEntrance(
     inspect: (row: CredentialRow) => void,
   ) => {
     const prefetched = await served.readWith(cookieToken, wanted);
-    const found = await callerBehind(auth, prefetched.credential, inspect);
+    const found = await resolveCaller(auth, prefetched.credential, inspect);
     served.confirm(cookieToken, found.caller, prefetched);
     return found;
   };
@@ -85,7 +85,7 @@ export function openEntrance(
     const authenticated = async () => {
       if (wanted !== null) return authenticateWith(wanted, cookieToken, inspect);
       if (bearer !== null) return authenticate(auth, { cookieToken, bearer }, inspect);
-      return callerBehind(auth, await readSession(cookieToken, operation), inspect);
+      return resolveCaller(auth, await readSession(cookieToken, operation), inspect);
     };
     return authenticated().catch(async (error: unknown) => {
       if (!(error instanceof Refusal)) throw error;

@@ -33,10 +33,10 @@ export interface HttpFacts {
   openEvents(accountRef: number, readState: ReadStreamState): Readable;
 }
 
-type CallerBehind<O extends Operation> = O['door'] extends 'open' | 'public' ? Caller : SignedIn;
+type AdmittedCaller<O extends Operation> = O['door'] extends 'open' | 'public' ? Caller : SignedIn;
 
 export interface RequestOf<O extends Operation> {
-  caller: CallerBehind<O>;
+  caller: AdmittedCaller<O>;
   params: ParamsOf<O>;
   query: QueryOf<O>;
   body: BodyOf<O>;
@@ -68,7 +68,7 @@ export interface BoundOperation<O extends Operation = Operation> {
   ): Promise<AnyAnswer>;
 }
 
-function behind<O extends Operation>(operation: O, caller: Caller): caller is CallerBehind<O> {
+function isAdmitted<O extends Operation>(operation: O, caller: Caller): caller is AdmittedCaller<O> {
   return caller.kind === 'user' || operation.door === 'open' || operation.door === 'public';
 }
 
@@ -79,7 +79,7 @@ export function handle<O extends Operation>(operation: O, handler: Handler<NoInf
     operation,
     async run(deps, request, http, confirm) {
       const caller = await confirm();
-      if (!behind(operation, caller)) throw refuse(401, 'sign in first');
+      if (!isAdmitted(operation, caller)) throw refuse(401, 'sign in first');
       return handler(deps, { caller, http, ...checked(operation, checks, request) });
     },
   };
@@ -110,7 +110,7 @@ export function handleForm<O extends Operation, F>(
       const form = request.isMultipart() ? await reader.read(deps, formParts(request)) : null;
       try {
         const caller = await confirm();
-        if (!behind(operation, caller)) throw refuse(401, 'sign in first');
+        if (!isAdmitted(operation, caller)) throw refuse(401, 'sign in first');
         return await handler(deps, { caller, http, form, ...checked(operation, checks, request) });
       } finally {
         if (form !== null) await reader.discard(form);

@@ -81,17 +81,17 @@ import * as notificationsList from './notifications/list.ts';
 import * as notificationsPreferences from './notifications/preferences.ts';
 import * as notificationsUnsubscribe from './notifications/unsubscribe.ts';
 import * as notificationsWatch from './notifications/watch.ts';
-import * as postsByAsset from './posts/by-asset.ts';
 import * as postsCreate from './posts/create.ts';
 import * as postsDelete from './posts/delete.ts';
 import * as postsEdit from './posts/edit.ts';
 import * as postsFeatured from './posts/featured.ts';
 import * as postsFeed from './posts/feed.ts';
+import * as postsFeedWithAsset from './posts/feed-with-asset.ts';
 import * as postsGet from './posts/get.ts';
 import * as postsInCollection from './posts/in-collection.ts';
 import * as postsLike from './posts/like.ts';
-import * as postsOfAsset from './posts/of-asset.ts';
 import * as postsShares from './posts/shares.ts';
+import * as postsUsageOfAsset from './posts/usage-of-asset.ts';
 import * as postsWorkflow from './posts/workflow.ts';
 import * as publicPreview from './public/preview.ts';
 import * as quotasAdmin from './quotas/admin.ts';
@@ -218,7 +218,7 @@ export const handlers: { readonly [Id in OperationId]: BoundOperation<Operations
   createPost: postsCreate.create,
   listPosts: postsFeed.feed,
   getPost: postsGet.get,
-  listPostsByAsset: postsByAsset.byAsset,
+  listPostsByAsset: postsFeedWithAsset.byAsset,
   listAssets: assetsList.list,
   updateAsset: assetsEdit.edit,
   setAssetState: assetsState.setState,
@@ -241,7 +241,7 @@ export const handlers: { readonly [Id in OperationId]: BoundOperation<Operations
   getShare: postsShares.get,
   putShare: postsShares.put,
   deleteShare: postsShares.remove,
-  listAssetPosts: postsOfAsset.ofAsset,
+  listAssetPosts: postsUsageOfAsset.ofAsset,
   listComments: commentsThread.thread,
   listReplies: commentsThread.replies,
   createComment: commentsWrite.create,

@@ -23,7 +23,7 @@ async function signedHeaders(
 const unreadable = new Set([400, 401, 403]);
 
 /** Tries draft-cavage first, which every system reads, and RFC 9421 if that is refused (AP-9). Throws OutboundError. */
-async function knock<T>(send: (spec: HttpMessageSignaturesSpec) => Promise<T>): Promise<T> {
+async function sendInEitherForm<T>(send: (spec: HttpMessageSignaturesSpec) => Promise<T>): Promise<T> {
   try {
     return await send('draft-cavage-http-signatures-12');
   } catch (error) {
@@ -40,7 +40,7 @@ export async function postActivity(
   activity: string,
 ): Promise<void> {
   const body = Buffer.from(activity);
-  await knock(async (spec) => {
+  await sendInEitherForm(async (spec) => {
     const request = new Request(inbox, {
       method: 'POST',
       headers: { 'content-type': 'application/activity+json' },
@@ -52,7 +52,7 @@ export async function postActivity(
 
 /** Reads a document as an actor: some systems refuse unsigned requests. Throws OutboundError. */
 export function readSigned(deps: OutboundDeps, key: RequestKey, url: string): Promise<unknown> {
-  return knock(async (spec) => {
+  return sendInEitherForm(async (spec) => {
     const request = new Request(url, { headers: { accept: 'application/activity+json' } });
     return getJsonWith(deps, url, await signedHeaders(key, request, null, spec));
   });

@@ -7,8 +7,8 @@ import {
   shownAssetsAndTrash,
 } from '../access/assets.ts';
 import type { Caller } from '../access/caller.ts';
+import { type ReadableParts, readableParts } from '../access/candidates.ts';
 import { fromOrigin } from '../access/federation.ts';
-import { type ReadableParts, readableParts } from '../access/whereabouts.ts';
 import { findFilters } from '../fields/values/filter.ts';
 import { handle } from '../handle.ts';
 import { cursorAfter, readCursor } from '../platform/http/cursor.ts';

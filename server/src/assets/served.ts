@@ -5,7 +5,7 @@ import { type Caller, hasSameAccess } from '../access/caller.ts';
 import type { RequestedBytes, ServedBytes, ServedRow } from '../deps.ts';
 import type { CredentialRow } from '../identity/credential.ts';
 import { hashToken, sessionLookup } from '../identity/sessions.ts';
-import { gather } from '../platform/database/gather.ts';
+import { batchByKey } from '../platform/database/batch.ts';
 import type { Database } from '../platform/database/pool.ts';
 
 /** Returns the asset under the content rule, with one rendition; no access and no row are both null. */
@@ -133,7 +133,7 @@ export function openServedAssets(db: Database): ServedAssets {
     return known;
   };
 
-  const readTogether = gather(
+  const readTogether = batchByKey(
     async (token: string | null, wanted: readonly RequestedBytes[]): Promise<PrefetchedCredential[]> => {
       const expected = expect(token);
       const { rows } = await db.executeQuery(statementOf(expected)(token, wanted));

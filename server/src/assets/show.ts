@@ -148,7 +148,7 @@ function commonPart(row: AssetRow): Omit<ShownAsset, keyof CallersPart> {
     ...(row.origin === null ? {} : { origin: row.origin }),
     processing_status: row.processing_status,
     anonymously_visible: row.anonymously_visible,
-    // The blurhash stands for a picture that is not served; a withheld asset has none.
+    // The thumbhash stands for a picture that is not served; a withheld asset has none.
     thumbhash: row.thumbhash,
     pixel_width: row.pixel_width,
     pixel_height: row.pixel_height,

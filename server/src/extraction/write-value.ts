@@ -49,7 +49,7 @@ export async function writeSystemValue(
   if (assets.length === 0) return 'unfit';
   const field = await holdDefinition(tx, subject, fieldId, found);
   if (field === null) return 'unfit';
-  const value = await fitted(tx, field, found);
+  const value = await typedValueOf(tx, field, found);
   if (value === null || faultOf(field, value) !== null) return 'unfit';
   if (field.mirrors_column !== null) return fillColumn(tx, subject, field, value);
   const { stored, clearedBy } = await readCurrentValue(tx, subject, field.id);
@@ -97,7 +97,7 @@ function textsOf(found: RawValue): string[] {
 }
 
 /** Converts what was found to the field's type; null when that is impossible. */
-async function fitted(tx: Tx, field: Definition, found: RawValue): Promise<TypedValue | null> {
+async function typedValueOf(tx: Tx, field: Definition, found: RawValue): Promise<TypedValue | null> {
   const text = typeof found === 'object' ? found.join(', ') : String(found);
   const [single = ''] = typeof found === 'object' ? found : [text];
   switch (field.type) {

@@ -28,7 +28,7 @@ const findAccessTokenSql = accessTokenSql(switchesAndAccount);
 const findAccessTokenAndWriteSql = accessTokenSql(`${switchesAndAccount}, ${lastWrite}`);
 
 /**
- * Returns the valid token behind an `Authorization` header, or null; accounts that are not active have none. With a
+ * Returns the valid token of an `Authorization` header, or null; accounts that are not active have none. With a
  * replica, also reads the last write.
  */
 export async function findAccessToken(

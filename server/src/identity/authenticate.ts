@@ -100,11 +100,11 @@ export async function authenticate(
   credentials: Credentials,
   inspect: (row: CredentialRow) => void = () => {},
 ): Promise<Authenticated> {
-  return callerBehind(auth, await findCredential(auth, credentials), inspect);
+  return resolveCaller(auth, await findCredential(auth, credentials), inspect);
 }
 
 /** `authenticate` for a credential that has been read just now. */
-export async function callerBehind(
+export async function resolveCaller(
   auth: Authentication,
   row: CredentialRow,
   inspect: (row: CredentialRow) => void,

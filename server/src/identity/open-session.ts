@@ -8,7 +8,7 @@ import { sessionUserOf } from './session-user.ts';
 import { startSession } from './sessions.ts';
 
 /** Returns the caller of this session token; throws 401 when it is invalid. */
-async function callerBehind(deps: Deps, cookieToken: string): Promise<SignedIn> {
+async function callerOfSession(deps: Deps, cookieToken: string): Promise<SignedIn> {
   const { db, capabilities, config, log } = deps;
   const auth = { db, capabilities, sessionDays: config.sessionDays, hasReplica: false, log };
   const { caller } = await authenticate(auth, { cookieToken, bearer: null });
@@ -26,7 +26,7 @@ export async function openSession(deps: Deps, userRef: number, http: HttpFacts) 
     userAgent: http.userAgent,
   });
   await db.updateTable('users').set({ last_seen_at: sql`now()` }).where('ref', '=', userRef).execute();
-  const caller = await callerBehind(deps, token);
+  const caller = await callerOfSession(deps, token);
   return {
     caller,
     body: sessionUserOf(caller),

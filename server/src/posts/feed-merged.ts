@@ -32,8 +32,8 @@ export function mergedFeed({ lists: { column, keys }, rule, way, after, most }: 
   const beyond = way === 'newest' ? sql`<` : sql`>`;
   const inOrder = (alias: string) =>
     sql`${sql.ref(`${alias}.at`)} ${direction}, ${sql.ref(`${alias}.id`)} ${direction}`;
-  const turned = way === 'newest' ? sql`asc` : sql`desc`;
-  const backwards = sql`c.at ${turned}, c.id ${turned}`;
+  const reversed = way === 'newest' ? sql`asc` : sql`desc`;
+  const backwards = sql`c.at ${reversed}, c.id ${reversed}`;
   /** Candidates of one list; drafts and the trash are in no feed. */
   const ofList = (from: RawBuilder<boolean>, many: RawBuilder<unknown>) =>
     sql`(select p.posted_at as at, p.id from posts p where ${column} = l.key and ${publishedPost} and ${from}

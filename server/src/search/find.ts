@@ -81,7 +81,7 @@ function keyOf(kind: SearchKind, id: RawBuilder<unknown>): RawBuilder<string> {
 }
 
 /** After this position in an order of times. */
-function behind(position: Position | null, kind: SearchKind, way: 'newest' | 'oldest') {
+function afterPosition(position: Position | null, kind: SearchKind, way: 'newest' | 'oldest') {
   if (position === null) return null;
   const sign = way === 'newest' ? sql`<` : sql`>`;
   // The time condition separately, so that an index applies.
@@ -99,7 +99,7 @@ function hitsOf(
   const columns = (at: RawBuilder<unknown>, id: RawBuilder<unknown>, score: RawBuilder<unknown>) =>
     sql`${kind}::text as kind, ${id}::text as id, ${at} as at, ${score} as score, ${fuzzy}::boolean as fuzzy,
       ${keyOf(kind, id)} as key`;
-  const after = behind(position, kind, way);
+  const after = afterPosition(position, kind, way);
   if (matching === null) {
     const { from, at, id } = source;
     const direction = way === 'newest' ? sql`desc` : sql`asc`;

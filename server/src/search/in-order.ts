@@ -1,8 +1,8 @@
 import type { SearchKind } from '@vitrine/contract/search';
 import { type RawBuilder, sql } from 'kysely';
 import type { Caller } from '../access/caller.ts';
+import { searchCandidates } from '../access/candidates.ts';
 import { searchable, searchableBetween, searchableByAnyone } from '../access/search.ts';
-import { searchCandidates } from '../access/whereabouts.ts';
 import { documentsOf, type Matching } from '../search-index/matching.ts';
 import { sources } from '../search-index/sources.ts';
 
@@ -13,7 +13,7 @@ const RARE = 33;
 /** Gathers from times in which the scan predicts more than enough hits; other times only if these did not suffice. */
 const ENOUGH = 1.5;
 /** With fewer hits than this, the scan does not predict the number of hits. */
-const TELLING = 4;
+const LEAST_TO_PREDICT = 4;
 /** When the caller may find fewer than one in this many matches, the plan starts from what they may find. */
 const WITHHELD = 10;
 
@@ -138,13 +138,13 @@ export function inOrder(name: string, search: KindSearch): InOrder {
   const progress = part('progress');
   const near = part('near');
   const beyond = part('beyond');
-  const [direction, reverse, behind] =
+  const [direction, reverse, comparison] =
     way === 'newest' ? [sql`desc`, sql`asc`, sql`<`] : [sql`asc`, sql`desc`, sql`>`];
   const dKey = sql.ref(`d.${key}`);
   const begins = after === null ? sql`true` : after(sql`d.at`, dKey);
   /** The condition for rows after the last row of a step; its subqueries are parameters of an index condition. */
   const isBeyond = (step: string, time: RawBuilder<unknown>, row: RawBuilder<unknown>) =>
-    sql`(${time}, ${row}) ${behind} ((select at from ${sql.table(step)}), (select key from ${sql.table(step)}))`;
+    sql`(${time}, ${row}) ${comparison} ((select at from ${sql.table(step)}), (select key from ${sql.table(step)}))`;
   const lastOf = (step: string) => sql`(select w.at, w.key from ${sql.table(step)} w
     order by w.at ${reverse}, w.key ${reverse} limit 1)`;
   const left = (choice: string, from: string) =>
@@ -160,7 +160,7 @@ export function inOrder(name: string, search: KindSearch): InOrder {
     sql`${sql.table(first)} as materialized (${documents(begins, sql.lit(SCANNED))})`,
     sql`${sql.table(scanned)} as materialized (${scoredTogether(search, first)})`,
     sql`${sql.table(plan)} as materialized (
-      select found, at, key, plan, case when plan = 'gather' and found >= ${TELLING} then (
+      select found, at, key, plan, case when plan = 'gather' and found >= ${LEAST_TO_PREDICT} then (
           select d.at from ${sql.table(table)} d where ${begins} order by d.at ${direction}, ${dKey} ${direction}
           offset ${Math.ceil(most * ENOUGH)}::integer * seen / found limit 1) end as bound,
         case when plan = 'scan' and found * ${DENSE} >= seen
@@ -205,7 +205,7 @@ export function inOrder(name: string, search: KindSearch): InOrder {
   );
   const gather = gatheredOf(
     sql`true`,
-    sql`(g.at ${behind} ${bound}) is not false`,
+    sql`(g.at ${comparison} ${bound}) is not false`,
     sql`(select case when plan = 'gather' then ${most} - found - (select count(*) from ${sql.table(near)}) else 0 end
       from ${sql.table(plan)})`,
   );

@@ -15,7 +15,7 @@ const BATCH = 1000;
 /** Expired grants or revokes; they have had no effect since they expired (access/capabilities.ts). */
 async function expireRecords(db: Database, kind: 'grant' | 'revoke'): Promise<number> {
   let removed = 0;
-  for (let went = BATCH; went === BATCH; removed += went) went = await expireSome(db, kind);
+  for (let count = BATCH; count === BATCH; removed += count) count = await expireSome(db, kind);
   return removed;
 }
 

@@ -71,7 +71,7 @@ async function removeOrphan({ db, storage }: OrphanDeps, key: string): Promise<b
   });
 }
 
-/** Removes objects that no row refers to; `onRemoved` is told of each. Returns how many. */
+/** Removes objects that no row refers to; calls `onRemoved` for each. Returns how many. */
 export async function removeOrphans(
   deps: OrphanDeps,
   olderThan: number,

@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readableAssets } from '../../src/access/assets.ts';
 import type { Anonymous } from '../../src/access/caller.ts';
 import { callerOf } from '../../src/access/caller-of.ts';
+import { readableParts, searchCandidates } from '../../src/access/candidates.ts';
 import { searchable } from '../../src/access/search.ts';
-import { readableParts, searchCandidates } from '../../src/access/whereabouts.ts';
 import { sources } from '../../src/search-index/sources.ts';
 import { startEncoder } from '../support/encoder.ts';
 import { openAbout } from './described-world.ts';
@@ -91,9 +91,9 @@ describe('search', patient, () => {
       const caller = ref === null ? anonymous : await callerOf(db, ref);
       if (caller === null) continue;
       for (const kind of ['asset', 'post'] as const) {
-        const whereabouts = searchCandidates(caller, kind) ?? sql<boolean>`true`;
+        const candidates = searchCandidates(caller, kind) ?? sql<boolean>`true`;
         const { rows } = await sql<{ all: number; missed: number }>`
-          select count(*) as all, count(*) filter (where (${whereabouts}) is not true) as missed
+          select count(*) as all, count(*) filter (where (${candidates}) is not true) as missed
           from ${sources[kind].from} where ${searchable(caller, kind)}`.execute(db);
         found += rows[0]?.all ?? 0;
         expect([name, kind, rows[0]?.missed]).toEqual([name, kind, 0]);

@@ -53,7 +53,11 @@ async function findWork(db: Database, hash: string): Promise<Work | null> {
  * Records the progress of a transcode every few seconds, which also shows that it is alive; returns the function that
  * stops it.
  */
-function tellProgress(db: Database, { hash, outDir }: { hash: string; outDir: string }, part: () => number) {
+function reportProgress(
+  db: Database,
+  { hash, outDir }: { hash: string; outDir: string },
+  part: () => number,
+) {
   let isWriting = false;
   const timer = setInterval(async () => {
     if (isWriting) return;
@@ -97,7 +101,7 @@ export function transcodeJob({ db, storage, decoders }: TranscodeDeps): JobHandl
     const prefix = file.has_streams ? `m${MAKERS_VERSION}-` : '';
     const outDir = await openJobDirectory(storage, `transcode-${hash}`);
     let part = 0;
-    const stopTelling = tellProgress(db, { hash, outDir }, () => part);
+    const stopReporting = reportProgress(db, { hash, outDir }, () => part);
     try {
       const result = await storage.withLocalFile(originalKey(hash), (path) =>
         decoders.run(
@@ -146,7 +150,7 @@ export function transcodeJob({ db, storage, decoders }: TranscodeDeps): JobHandl
       if (!isStorageOutage(error)) throw error;
       await postpone(hash, owner);
     } finally {
-      stopTelling();
+      stopReporting();
       await rm(outDir, { recursive: true, force: true });
     }
   };

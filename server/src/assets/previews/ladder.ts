@@ -42,7 +42,7 @@ export async function writeLadder(tx: Tx, rungs: readonly Rung[]): Promise<Ladde
   return { version, rungs };
 }
 
-/** Returns this process's cached ladder, which is at most a moment old. */
+/** Returns this process's cached ladder, which follows a change within a second. */
 export interface LadderInUse {
   current(): Ladder;
 }

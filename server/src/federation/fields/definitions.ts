@@ -83,7 +83,7 @@ export function sizeOf(definition: AaFieldDefinition): number {
 }
 
 /** Returns the definition with as much of its vocabulary as fits into an envelope. */
-function fitted(definition: AaFieldDefinition): AaFieldDefinition {
+function withinLimits(definition: AaFieldDefinition): AaFieldDefinition {
   let { values } = definition.options;
   let shorter = definition;
   while (values !== undefined && sizeOf(shorter) > MOST_BYTES) {
@@ -109,7 +109,7 @@ export async function readGivenDefinitions(db: Database, ids: readonly string[])
     terms: MOST_TERMS,
   });
   return fields.map((field) => {
-    const definition = fitted(wireDefinition(field));
+    const definition = withinLimits(wireDefinition(field));
     const digest = createHash('sha256').update(JSON.stringify(definition)).digest('hex');
     return { fieldId: field.id, definition, digest };
   });

@@ -120,7 +120,7 @@ async function referenceValue(tx: Tx, peerId: string, uri: string): Promise<Type
 }
 
 /** Converts a peer's value to the field here; null if the field cannot store it. */
-async function fitted(
+async function acceptableValue(
   tx: Tx,
   peerId: string,
   field: Definition,
@@ -159,7 +159,7 @@ async function useValues(tx: Tx, peerId: string, uri: string, subject: Subject):
     const field = byId.get(field_id);
     // If two of the peer's fields map to one of ours, the first one wins.
     if (field === undefined || wanted.has(field_id)) continue;
-    const fit = await fitted(tx, peerId, field, value);
+    const fit = await acceptableValue(tx, peerId, field, value);
     if (fit !== null) wanted.set(field_id, fit);
   }
   const table = sql.table(`${subject.kind}_field_values`);

@@ -168,10 +168,10 @@ async function place(tx: Tx, fieldId: string, value: string, index: number): Pro
   const { rows } = await sql<{ position: number }>`
     select s.position from ${siblings} order by s.position, s.value
     offset ${Math.max(index - 1, 0)} limit ${index === 0 ? 1 : 2}`.execute(tx);
-  const [before, behind] = index === 0 ? [undefined, rows[0]] : [rows[0], rows[1]];
+  const [before, after] = index === 0 ? [undefined, rows[0]] : [rows[0], rows[1]];
   const last = sql<number>`(select coalesce(max(s.position), 0) + 1 from ${siblings})`;
-  const low = before?.position ?? (behind === undefined ? null : behind.position - 2);
-  const high = behind?.position ?? (low === null ? null : low + 2);
+  const low = before?.position ?? (after === undefined ? null : after.position - 2);
+  const high = after?.position ?? (low === null ? null : low + 2);
   const middle = low === null || high === null ? null : (low + high) / 2;
   const fits = middle !== null && low !== null && high !== null && low < middle && middle < high;
   if (middle !== null && !fits) {

@@ -33,7 +33,7 @@ function encoded(light: number): number {
 }
 
 /** Transforms coordinates or directions to camera space: x to the right, y up, z towards the camera. */
-function turned(values: Float32Array): Float32Array {
+function rotated(values: Float32Array): Float32Array {
   const [sinYaw, cosYaw, sinPitch, cosPitch] = [
     Math.sin(YAW),
     Math.cos(YAW),
@@ -102,7 +102,7 @@ function lightOn(x: number, y: number, z: number): number | null {
  * Draws surfaces on a transparent background as RGBA, one byte per channel. Returns null if there is nothing to see.
  */
 export function drawSurfaces(surfaces: readonly Surface[], { width, height }: Shape): Uint8Array | null {
-  const seen = surfaces.map(({ positions }) => turned(positions));
+  const seen = surfaces.map(({ positions }) => rotated(positions));
   const bounds = boundsOf(seen);
   if (bounds === null) return null;
   const { low, high } = bounds;
@@ -133,7 +133,7 @@ export function drawSurfaces(surfaces: readonly Surface[], { width, height }: Sh
 
   for (const [index, surface] of surfaces.entries()) {
     const positions = seen[index] ?? new Float32Array();
-    const normals = surface.normals === null ? null : turned(surface.normals);
+    const normals = surface.normals === null ? null : rotated(surface.normals);
     const { triangles, colours, uvs, base, texture } = surface;
     const value = (list: Float32Array | null, at: number) => list?.[at] ?? 0;
 

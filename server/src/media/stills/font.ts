@@ -78,7 +78,7 @@ function hasAll(font: Font, text: string): boolean {
 }
 
 /** Sets a line in the font at the requested size, or smaller if it would exceed the width of the sheet. */
-function fitted(font: Font, text: string, size: number, y: number): Line {
+function lineThatFits(font: Font, text: string, size: number, y: number): Line {
   const line = lineOf(font, text, size, MARGIN, y);
   if (line.width <= ROOM) return line;
   return lineOf(font, text, (size * ROOM) / line.width, MARGIN, y);
@@ -122,7 +122,7 @@ async function drawSpecimen(font: Font, outDir: string): Promise<Still> {
   const script = scripts.find(({ rows, pangram }) => hasAll(font, rows.join('') + pangram));
   let y = MARGIN + 100;
   // Symbol fonts lack the letters of their own name.
-  const title = hasAll(font, family) ? fitted(font, family, 110, y).data : '';
+  const title = hasAll(font, family) ? lineThatFits(font, family, 110, y).data : '';
   const heading = title === '' ? labelled('bold', family, 84, y) : title;
   y += 62;
   const caption = labelled('regular', details.filter((part) => part !== null).join('  ·  '), 26, y);
@@ -132,12 +132,12 @@ async function drawSpecimen(font: Font, outDir: string): Promise<Still> {
   if (script !== undefined) {
     for (const row of script.rows) {
       y += 82;
-      letters.push(fitted(font, row, 64, y).data);
+      letters.push(lineThatFits(font, row, 64, y).data);
     }
     y += 50;
     for (const size of [68, 48, 34, 24]) {
       y += Math.round(size * 1.45);
-      letters.push(fitted(font, script.pangram, size, y).data);
+      letters.push(lineThatFits(font, script.pangram, size, y).data);
     }
     y += 60;
     rules.push(ruleAt(y));

@@ -45,7 +45,7 @@ function* pieces({ runs, cut }: Block): Generator<Run> {
 /** Returns an empty page of this height whose text starts at `top`. Content that does not fit is left out. */
 export function emptyPage(height: number, top: number): Page {
   const layers = new Map<string, string[]>();
-  const behind: { data: string; fill: string }[] = [];
+  const backgrounds: { data: string; fill: string }[] = [];
   const add = (fill: string, data: string) => {
     const layer = layers.get(fill) ?? [];
     layer.push(data);
@@ -87,9 +87,9 @@ export function emptyPage(height: number, top: number): Page {
       return { top: start, bottom: page.y };
     },
     fill(left, top, { width, height }, colour) {
-      behind.push({ data: `M${left} ${top}h${width}v${height}h${-width}Z`, fill: colour });
+      backgrounds.push({ data: `M${left} ${top}h${width}v${height}h${-width}Z`, fill: colour });
     },
-    paths: () => [...behind, ...[...layers].map(([fill, data]) => ({ fill, data: data.join('') }))],
+    paths: () => [...backgrounds, ...[...layers].map(([fill, data]) => ({ fill, data: data.join('') }))],
   };
   return page;
 }

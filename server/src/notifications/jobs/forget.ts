@@ -8,12 +8,12 @@ const BATCH = 5000;
 
 export function forgetNotificationsJob({ db }: Pick<Deps, 'db'>): JobHandler<'forget-notifications'> {
   return async () => {
-    for (let went = BATCH; went === BATCH; ) {
+    for (let count = BATCH; count === BATCH; ) {
       const { numAffectedRows } = await sql`delete from notifications where id in (
         select id from notifications where happened_at < now() - make_interval(days => ${DAYS}) limit ${BATCH})`.execute(
         db,
       );
-      went = Number(numAffectedRows ?? 0n);
+      count = Number(numAffectedRows ?? 0n);
     }
   };
 }

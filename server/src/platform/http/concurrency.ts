@@ -10,7 +10,7 @@ export interface ConcurrencyLimits {
 }
 
 /** Connections above the limit that get a response; further ones are dropped. */
-const TOLD = 50;
+const MOST_REFUSED = 50;
 
 const RETRY_AFTER_SECONDS = '5';
 
@@ -65,7 +65,7 @@ export function limitConnections(
     socket.once('close', () => open.add(address, -1));
     const over = open.of(address) - perAddress;
     if (over > 0) tooMany.add(socket);
-    if (over > TOLD) socket.destroy();
+    if (over > MOST_REFUSED) socket.destroy();
   });
   return (request) => {
     if (!tooMany.has(request.socket)) return;

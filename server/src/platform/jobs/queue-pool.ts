@@ -10,7 +10,7 @@ const IDLE_MS = 5000;
  * always suffice. Only when all jobs end together does each use its own, without waiting for requests. One more listens
  * for new jobs.
  *
- * A fetch would wait for hours on a connection that the network has lost without a word, and no job would start. So all
+ * A fetch would wait for hours on a connection that the network has dropped without notice, and no job would start. So all
  * connections are dropped when the database does not answer.
  */
 export function openQueuePool({ options }: pg.Pool, concurrency: number, onSilence: OnSilence): pg.Pool {

@@ -18,20 +18,20 @@ interface Purged {
 }
 
 /** Locks rows before the final check, and skips those that are being restored or purged elsewhere. */
-function doomed(table: keyof Purged, days: number): RawBuilder<unknown> {
-  return sql`doomed as materialized (
+function expired(table: keyof Purged, days: number): RawBuilder<unknown> {
+  return sql`expired as materialized (
     select id from ${sql.table(table)} where deleted_at < now() - make_interval(days => ${days})
     limit ${BATCH} for update skip locked)`;
 }
 
 /** Removes the history of field values; the values themselves are removed by their foreign key. */
 const forgotten = sql`forgotten as (
-  delete from field_value_history where subject_id in (select id from doomed))`;
+  delete from field_value_history where subject_id in (select id from expired))`;
 
 /** Tables whose rows have no bytes. */
 async function purgeRows(db: Database, table: 'posts' | 'collections', days: number): Promise<number> {
   const { numAffectedRows } = await sql`
-    with ${doomed(table, days)}, ${forgotten} delete from ${sql.table(table)} where id in (select id from doomed)`.execute(
+    with ${expired(table, days)}, ${forgotten} delete from ${sql.table(table)} where id in (select id from expired)`.execute(
     db,
   );
   return Number(numAffectedRows ?? 0n);
@@ -43,10 +43,10 @@ async function purgeRows(db: Database, table: 'posts' | 'collections', days: num
 async function purgeAssets(db: Database, days: number): Promise<number> {
   return db.transaction().execute(async (tx) => {
     const { rows } = await sql<{ file_hash: string; is_asset: boolean }>`
-      with ${doomed('assets', days)}, ${forgotten}, gone as (
-        delete from assets where id in (select id from doomed) returning file_hash)
+      with ${expired('assets', days)}, ${forgotten}, gone as (
+        delete from assets where id in (select id from expired) returning file_hash)
       select file_hash, true as is_asset from gone union all
-      select file_hash, false from subtitles where asset_id in (select id from doomed)`.execute(tx);
+      select file_hash, false from subtitles where asset_id in (select id from expired)`.execute(tx);
     // The same order for every worker, which prevents deadlocks.
     const hashes = [...new Set(rows.map((row) => row.file_hash))].sort();
     const jobs = hashes.map((hash) => ({ payload: { hash }, key: `release:${hash}` }));
@@ -65,9 +65,9 @@ export async function purge(db: Database): Promise<Purged> {
   const purged: Purged = { posts: 0, assets: 0, collections: 0 };
   if (days === null) return purged;
   for (const table of ['posts', 'collections'] as const) {
-    for (let went = BATCH; went === BATCH; purged[table] += went) went = await purgeRows(db, table, days);
+    for (let count = BATCH; count === BATCH; purged[table] += count) count = await purgeRows(db, table, days);
   }
-  for (let went = BATCH; went === BATCH; purged.assets += went) went = await purgeAssets(db, days);
+  for (let count = BATCH; count === BATCH; purged.assets += count) count = await purgeAssets(db, days);
   if (anything(purged)) {
     await db
       .transaction()

@@ -40,7 +40,7 @@ const proofs: Record<string, readonly string[]> = {
   'trash.ts': ['trash', 'access/matrix'],
   'uploads.ts': ['uploads'],
   'visitors.ts': ['public', 'access/matrix'],
-  'whereabouts.ts': ['posts', 'search', 'access/matrix'],
+  'candidates.ts': ['posts', 'search', 'access/matrix'],
 };
 
 const { values } = parseArgs({

@@ -11,7 +11,7 @@ interface Batch<Question, Answer> {
  * and returns one answer for each, in their order. Calls for a key do not overlap, and a call never answers a question
  * that arrived after it began, so every answer is as fresh as an individual one.
  */
-export function gather<Key, Question, Answer>(
+export function batchByKey<Key, Question, Answer>(
   answer: (key: Key, questions: readonly Question[]) => Promise<readonly Answer[]>,
 ): (key: Key, question: Question) => Promise<Answer> {
   const waiting = new Map<Key, Batch<Question, Answer>[]>();

@@ -1,11 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { gather } from '../../src/platform/database/gather.ts';
+import { batchByKey } from '../../src/platform/database/batch.ts';
 
 /** A gathering whose calls the test answers. */
 function heldBack() {
   const calls: { key: string; questions: readonly number[]; end: PromiseWithResolvers<void> }[] = [];
-  const ask = gather(async (key: string, questions: readonly number[]) => {
+  const ask = batchByKey(async (key: string, questions: readonly number[]) => {
     const end = Promise.withResolvers<void>();
     calls.push({ key, questions, end });
     await end.promise;
