@@ -410,6 +410,48 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.remove_directions_of_asset()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  new.title := without_directions(new.title, '');
+  new.file_name := without_directions(new.file_name, 'file');
+  return new;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.remove_directions_of_name()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  new.name := without_directions(new.name, '-');
+  return new;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.remove_directions_of_title()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  new.title := without_directions(new.title, '');
+  return new;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.remove_directions_of_user()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  new.fullname := without_directions(new.fullname, null);
+  new.display_name := without_directions(new.display_name, null);
+  return new;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION public.resembling_text(value text)
  RETURNS text
  LANGUAGE sql
@@ -622,6 +664,15 @@ begin
 exception when program_limit_exceeded then
   return document;
 end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.without_directions(value text, otherwise text)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+  select case when value !~ '[\u202a-\u202e\u2066-\u2069]' then value
+    else coalesce(nullif(regexp_replace(value, '[\u202a-\u202e\u2066-\u2069]', '', 'g'), ''), otherwise) end
 $function$;
 
 CREATE OR REPLACE FUNCTION public.write_asset_document()
@@ -1151,6 +1202,7 @@ CREATE INDEX assets_trash_deleter ON public.assets USING btree (deleted_by_user_
 CREATE INDEX assets_trash_owner ON public.assets USING btree (owner_user_ref, deleted_at DESC, id DESC) WHERE (deleted_at IS NOT NULL);
 CREATE INDEX assets_unfinished ON public.assets USING btree (processing_status, created_at) WHERE (processing_status <> 'ready'::text);
 CREATE INDEX assets_waiting ON public.assets USING btree (owner_user_ref) WHERE (processing_status = 'pending'::text);
+CREATE TRIGGER assets_directions BEFORE INSERT OR UPDATE OF title, file_name ON public.assets FOR EACH ROW WHEN (((new.title || new.file_name) ~ '[\u202a-\u202e\u2066-\u2069]'::text)) EXECUTE FUNCTION remove_directions_of_asset();
 CREATE TRIGGER assets_document AFTER INSERT ON public.assets REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION write_new_asset_documents();
 CREATE TRIGGER assets_document_anew AFTER UPDATE OF title, description, file_name, mature, asset_type ON public.assets FOR EACH ROW WHEN ((((((new.title IS DISTINCT FROM old.title) OR (new.description IS DISTINCT FROM old.description)) OR (new.file_name IS DISTINCT FROM old.file_name)) OR (new.mature IS DISTINCT FROM old.mature)) OR (new.asset_type IS DISTINCT FROM old.asset_type))) EXECUTE FUNCTION write_asset_document();
 CREATE TRIGGER assets_document_timed AFTER UPDATE ON public.assets FOR EACH ROW WHEN ((new.created_at IS DISTINCT FROM old.created_at)) EXECUTE FUNCTION time_asset_document();
@@ -1289,6 +1341,7 @@ CREATE INDEX collections_owner ON public.collections USING btree (owner_user_ref
 CREATE INDEX collections_trash_age ON public.collections USING btree (deleted_at) WHERE (deleted_at IS NOT NULL);
 CREATE INDEX collections_trash_deleter ON public.collections USING btree (deleted_by_user_ref, deleted_at DESC, id DESC) WHERE (deleted_at IS NOT NULL);
 CREATE INDEX collections_trash_owner ON public.collections USING btree (owner_user_ref, deleted_at DESC, id DESC) WHERE (deleted_at IS NOT NULL);
+CREATE TRIGGER collections_directions BEFORE INSERT OR UPDATE OF name ON public.collections FOR EACH ROW WHEN ((new.name ~ '[\u202a-\u202e\u2066-\u2069]'::text)) EXECUTE FUNCTION remove_directions_of_name();
 CREATE TRIGGER collections_document AFTER INSERT ON public.collections REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION write_new_collection_documents();
 CREATE TRIGGER collections_document_anew AFTER UPDATE OF name, description ON public.collections FOR EACH ROW WHEN (((new.name IS DISTINCT FROM old.name) OR (new.description IS DISTINCT FROM old.description))) EXECUTE FUNCTION write_collection_document();
 CREATE TRIGGER collections_document_timed AFTER UPDATE ON public.collections FOR EACH ROW WHEN ((new.created_at IS DISTINCT FROM old.created_at)) EXECUTE FUNCTION time_collection_document();
@@ -2123,6 +2176,7 @@ CREATE INDEX posts_trash_author ON public.posts USING btree (author_user_ref, de
 CREATE INDEX posts_trash_deleter ON public.posts USING btree (deleted_by_user_ref, deleted_at DESC, id DESC) WHERE (deleted_at IS NOT NULL);
 CREATE INDEX posts_trend ON public.posts USING btree (trend DESC, id DESC) WHERE ((deleted_at IS NULL) AND (NOT draft));
 CREATE INDEX posts_visibility ON public.posts USING btree (visibility, posted_at DESC, id DESC) WHERE ((deleted_at IS NULL) AND (NOT draft));
+CREATE TRIGGER posts_directions BEFORE INSERT OR UPDATE OF title ON public.posts FOR EACH ROW WHEN ((new.title ~ '[\u202a-\u202e\u2066-\u2069]'::text)) EXECUTE FUNCTION remove_directions_of_title();
 CREATE TRIGGER posts_document AFTER INSERT ON public.posts REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION write_new_post_documents();
 CREATE TRIGGER posts_document_anew AFTER UPDATE OF title, description, tags ON public.posts FOR EACH ROW WHEN (((((new.title IS DISTINCT FROM old.title) OR (new.description IS DISTINCT FROM old.description)) OR (new.tags IS DISTINCT FROM old.tags)) AND (current_setting('vitrine.merging_tags'::text, true) IS DISTINCT FROM 'on'::text))) EXECUTE FUNCTION write_post_document();
 CREATE TRIGGER posts_document_timed AFTER UPDATE ON public.posts FOR EACH ROW WHEN ((new.posted_at IS DISTINCT FROM old.posted_at)) EXECUTE FUNCTION time_post_document();
@@ -2436,6 +2490,7 @@ CREATE INDEX teams_hero ON public.teams USING btree (hero_asset_id) WHERE (hero_
 CREATE INDEX teams_name ON public.teams USING btree (lower(name), id) WHERE (deleted_at IS NULL);
 CREATE UNIQUE INDEX teams_slug ON public.teams USING btree (origin_server_id, slug) NULLS NOT DISTINCT;
 CREATE TRIGGER teams_closure AFTER INSERT ON public.teams FOR EACH ROW EXECUTE FUNCTION add_team_to_closure();
+CREATE TRIGGER teams_directions BEFORE INSERT OR UPDATE OF name ON public.teams FOR EACH ROW WHEN ((new.name ~ '[\u202a-\u202e\u2066-\u2069]'::text)) EXECUTE FUNCTION remove_directions_of_name();
 
 create table transcodes (
   file_hash text not null,
@@ -2583,6 +2638,7 @@ CREATE INDEX users_role ON public.users USING btree (role_id);
 CREATE UNIQUE INDEX users_username_key ON public.users USING btree (username_key);
 CREATE INDEX users_without_key ON public.users USING btree (ref) WHERE (username_key IS NULL);
 CREATE TRIGGER users_called_out AFTER UPDATE OF status ON public.users FOR EACH ROW WHEN ((new.status <> old.status)) EXECUTE FUNCTION call_out_user();
+CREATE TRIGGER users_directions BEFORE INSERT OR UPDATE OF fullname, display_name ON public.users FOR EACH ROW WHEN ((concat(new.fullname, new.display_name) ~ '[\u202a-\u202e\u2066-\u2069]'::text)) EXECUTE FUNCTION remove_directions_of_user();
 CREATE TRIGGER users_document AFTER INSERT ON public.users REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION write_new_user_documents();
 CREATE TRIGGER users_document_anew AFTER UPDATE OF username, display_name, fullname ON public.users FOR EACH ROW WHEN ((((new.username IS DISTINCT FROM old.username) OR (new.display_name IS DISTINCT FROM old.display_name)) OR (new.fullname IS DISTINCT FROM old.fullname))) EXECUTE FUNCTION write_user_document();
 CREATE TRIGGER users_names_kept BEFORE INSERT OR UPDATE OF username, username_key, password_hash ON public.users FOR EACH ROW EXECUTE FUNCTION keep_user_names();
@@ -2599,6 +2655,7 @@ create table whiteboards (
   constraint whiteboards_post_id_fkey FOREIGN KEY (post_id) REFERENCES posts(id) ON DELETE CASCADE
 );
 CREATE INDEX whiteboards_post ON public.whiteboards USING btree (post_id, created_at DESC, id DESC);
+CREATE TRIGGER whiteboards_directions BEFORE INSERT OR UPDATE OF title ON public.whiteboards FOR EACH ROW WHEN ((new.title ~ '[\u202a-\u202e\u2066-\u2069]'::text)) EXECUTE FUNCTION remove_directions_of_title();
 
 create table workflow_states (
   id uuid not null,

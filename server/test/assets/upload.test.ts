@@ -1,6 +1,7 @@
-import { readdir } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { basePath } from '@vitrine/contract/operations';
+import { sql } from 'kysely';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { sweep } from '../../src/sweep/stored-files.ts';
 import { asForm, headOf, openWire, partHead, sessionOf } from '../platform/wire.ts';
@@ -167,6 +168,34 @@ test.each([
   const { id } = await upload(mara, plainFile(), {}, name);
   const assets = db.selectFrom('assets').select('title').where('id', '=', id);
   expect(await assets.execute()).toEqual([{ title }]);
+});
+
+// UPLOAD-15
+test('names and titles that reverse the text after them are shown without that, also those of earlier versions', async () => {
+  const reversed = 'photo\u202egpj.exe';
+  const asset = await upload(mara, plainFile(), { title: reversed });
+  const params = { id: asset.id };
+  const post = await mara.ok('createPost', {
+    body: { title: `\u2066${reversed}`, members: [{ asset_id: asset.id }] },
+  });
+  const collection = await mara.ok('createCollection', { body: { name: reversed } });
+  expect([asset.title, post.title, collection.name]).toEqual(Array(3).fill('photogpj.exe'));
+  expect((await mara.ok('createCollection', { body: { name: '\u202e' } })).name).toBe('-');
+  expect(await mara.ok('updateAsset', { params, body: { title: reversed } })).toMatchObject({
+    title: 'photogpj.exe',
+  });
+
+  // As an earlier version stored them.
+  await sql`alter table assets disable trigger assets_directions`.execute(db);
+  await sql`update assets set title = ${reversed}, file_name = ${reversed} where id = ${asset.id}`.execute(
+    db,
+  );
+  expect(await mara.ok('getAsset', { params })).toMatchObject({ title: reversed });
+  await sql`alter table assets enable trigger assets_directions`.execute(db);
+  const migration = new URL('../../migrations/0082_direction_of_names.sql', import.meta.url);
+  await library.database.pool.query(await readFile(migration, 'utf8'));
+  expect(await mara.ok('getAsset', { params })).toMatchObject({ title: 'photogpj.exe' });
+  expect(await mara.ok('getAssetMedia', { params })).toMatchObject({ file_name: 'photogpj.exe' });
 });
 
 describe('an invalid upload is refused and leaves nothing behind', () => {
