@@ -21,6 +21,12 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.ascii_key(name text)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN CASE WHEN (octet_length(name) = length(name)) THEN lower((name COLLATE "C")) ELSE NULL::text END;
+
 CREATE OR REPLACE FUNCTION public.asset_field_words(ids uuid[])
  RETURNS TABLE(asset_id uuid, gate text, words text)
  LANGUAGE sql
@@ -192,6 +198,16 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.keep_alias_key()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  new.key := coalesce(new.key, ascii_key(new.alias));
+  return new;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION public.keep_audit_events()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -201,6 +217,56 @@ begin
     return old;
   end if;
   raise exception 'audit events are never changed';
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.keep_email_key()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if tg_op = 'UPDATE' and new.email is distinct from old.email
+    and new.email_key is not distinct from old.email_key then
+    new.email_key := null;
+  end if;
+  new.email_key := case when new.email is not null then coalesce(new.email_key, ascii_key(new.email)) end;
+  return new;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.keep_follow_key()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  new.key := coalesce(new.key, ascii_key(new.tag));
+  return new;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.keep_label_key()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if tg_op = 'UPDATE' and new.label <> old.label and new.label_key is not distinct from old.label_key then
+    new.label_key := null;
+  end if;
+  new.label_key := coalesce(new.label_key, ascii_key(new.label));
+  return new;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.keep_name_key()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if tg_op = 'UPDATE' and new.name <> old.name and new.name_key is not distinct from old.name_key then
+    new.name_key := null;
+  end if;
+  new.name_key := coalesce(new.name_key, ascii_key(new.name));
+  return new;
 end
 $function$;
 
@@ -1736,10 +1802,13 @@ create table feed_views (
   query jsonb not null,
   position integer not null,
   created_at timestamp(3) with time zone not null default now(),
+  name_key text,
   constraint feed_views_pkey PRIMARY KEY (id),
   constraint feed_views_user_ref_fkey FOREIGN KEY (user_ref) REFERENCES users(ref) ON DELETE CASCADE
 );
-CREATE UNIQUE INDEX feed_views_name ON public.feed_views USING btree (user_ref, lower(name));
+CREATE UNIQUE INDEX feed_views_name_key ON public.feed_views USING btree (user_ref, name_key);
+CREATE INDEX feed_views_without_key ON public.feed_views USING btree (user_ref, id) WHERE (name_key IS NULL);
+CREATE TRIGGER feed_views_key_kept BEFORE INSERT OR UPDATE OF name, name_key ON public.feed_views FOR EACH ROW EXECUTE FUNCTION keep_name_key();
 
 create table field_default_overrides (
   field_id uuid not null,
@@ -1781,11 +1850,15 @@ create table field_term_aliases (
   field_id uuid not null,
   alias text not null,
   value text not null,
+  key text,
   constraint field_term_aliases_pkey PRIMARY KEY (field_id, alias),
   constraint field_term_aliases_field_id_value_fkey FOREIGN KEY (field_id, value) REFERENCES field_terms(field_id, value) ON DELETE CASCADE
 );
-CREATE INDEX field_term_aliases_search ON public.field_term_aliases USING gin (field_id, alias gin_trgm_ops);
+CREATE UNIQUE INDEX field_term_aliases_key ON public.field_term_aliases USING btree (field_id, key);
+CREATE INDEX field_term_aliases_search ON public.field_term_aliases USING gin (field_id, key gin_trgm_ops);
 CREATE INDEX field_term_aliases_value ON public.field_term_aliases USING btree (field_id, value);
+CREATE INDEX field_term_aliases_without_key ON public.field_term_aliases USING btree (field_id, alias) WHERE (key IS NULL);
+CREATE TRIGGER field_term_aliases_key_kept BEFORE INSERT ON public.field_term_aliases FOR EACH ROW EXECUTE FUNCTION keep_alias_key();
 
 create table field_terms (
   field_id uuid not null,
@@ -1798,6 +1871,7 @@ create table field_terms (
   depth integer generated always as (cardinality(path)) stored,
   position double precision not null,
   created_at timestamp(3) with time zone not null default now(),
+  label_key text,
   constraint field_terms_pkey PRIMARY KEY (field_id, value),
   constraint field_terms_field_id_fkey FOREIGN KEY (field_id) REFERENCES fields(id) ON DELETE CASCADE,
   constraint field_terms_field_id_parent_fkey FOREIGN KEY (field_id, parent) REFERENCES field_terms(field_id, value),
@@ -1807,11 +1881,14 @@ create table field_terms (
   constraint field_terms_status_check CHECK ((status = ANY (ARRAY['active'::text, 'deprecated'::text, 'archived'::text])))
 );
 CREATE INDEX field_terms_label ON public.field_terms USING btree (field_id, lower(label), value);
+CREATE INDEX field_terms_label_key ON public.field_terms USING btree (field_id, label_key, value);
 CREATE INDEX field_terms_order ON public.field_terms USING btree (field_id, depth, "position", value);
 CREATE INDEX field_terms_parent ON public.field_terms USING btree (field_id, parent) WHERE (parent IS NOT NULL);
 CREATE INDEX field_terms_path ON public.field_terms USING gin (field_id, path);
 CREATE INDEX field_terms_replaced ON public.field_terms USING btree (field_id, replaced_by) WHERE (replaced_by IS NOT NULL);
-CREATE INDEX field_terms_search ON public.field_terms USING gin (field_id, lower(label) gin_trgm_ops, value gin_trgm_ops);
+CREATE INDEX field_terms_search ON public.field_terms USING gin (field_id, label_key gin_trgm_ops, value gin_trgm_ops);
+CREATE INDEX field_terms_without_key ON public.field_terms USING btree (label) WHERE (label_key IS NULL);
+CREATE TRIGGER field_terms_key_kept BEFORE INSERT OR UPDATE OF label, label_key ON public.field_terms FOR EACH ROW EXECUTE FUNCTION keep_label_key();
 
 create table field_value_history (
   id uuid not null default gen_random_uuid(),
@@ -2280,10 +2357,13 @@ create table saved_searches (
   query jsonb not null,
   created_at timestamp(3) with time zone not null default now(),
   updated_at timestamp(3) with time zone not null default now(),
+  name_key text,
   constraint saved_searches_pkey PRIMARY KEY (id),
   constraint saved_searches_user_ref_fkey FOREIGN KEY (user_ref) REFERENCES users(ref) ON DELETE CASCADE
 );
-CREATE UNIQUE INDEX saved_searches_name ON public.saved_searches USING btree (user_ref, lower(name));
+CREATE UNIQUE INDEX saved_searches_name_key ON public.saved_searches USING btree (user_ref, name_key);
+CREATE INDEX saved_searches_without_key ON public.saved_searches USING btree (user_ref, id) WHERE (name_key IS NULL);
+CREATE TRIGGER saved_searches_key_kept BEFORE INSERT OR UPDATE OF name, name_key ON public.saved_searches FOR EACH ROW EXECUTE FUNCTION keep_name_key();
 
 create table sessions (
   id uuid not null default gen_random_uuid(),
@@ -2399,10 +2479,15 @@ create table tag_follows (
   user_ref bigint not null,
   tag text not null,
   created_at timestamp(3) with time zone not null default now(),
+  key text,
   constraint tag_follows_pkey PRIMARY KEY (user_ref, tag),
   constraint tag_follows_user_ref_fkey FOREIGN KEY (user_ref) REFERENCES users(ref) ON DELETE CASCADE
 );
+CREATE INDEX tag_follows_by_key ON public.tag_follows USING btree (key);
+CREATE UNIQUE INDEX tag_follows_key ON public.tag_follows USING btree (user_ref, key);
 CREATE INDEX tag_follows_tag ON public.tag_follows USING btree (tag);
+CREATE INDEX tag_follows_without_key ON public.tag_follows USING btree (tag) WHERE (key IS NULL);
+CREATE TRIGGER tag_follows_key_kept BEFORE INSERT ON public.tag_follows FOR EACH ROW EXECUTE FUNCTION keep_follow_key();
 
 create table tag_runs (
   number bigint not null generated always as identity,
@@ -2625,6 +2710,7 @@ create table users (
   quota_bytes bigint,
   username_key text,
   hashed_as text,
+  email_key text,
   constraint users_pkey PRIMARY KEY (ref),
   constraint users_role_id_fkey FOREIGN KEY (role_id) REFERENCES roles(id),
   constraint users_check CHECK (((provider = 'password'::text) = (provider_subject IS NULL))),
@@ -2632,15 +2718,18 @@ create table users (
   constraint users_status_check CHECK ((status = ANY (ARRAY['active'::text, 'pending'::text, 'disabled'::text, 'archived'::text])))
 );
 CREATE INDEX users_avatar ON public.users USING btree (avatar_asset_id) WHERE (avatar_asset_id IS NOT NULL);
+CREATE INDEX users_email_key ON public.users USING btree (email_key) WHERE (email_key IS NOT NULL);
 CREATE INDEX users_newest ON public.users USING btree (created_at DESC, ref DESC);
 CREATE UNIQUE INDEX users_provider ON public.users USING btree (provider, provider_subject) WHERE (provider_subject IS NOT NULL);
 CREATE INDEX users_role ON public.users USING btree (role_id);
 CREATE UNIQUE INDEX users_username_key ON public.users USING btree (username_key);
+CREATE INDEX users_without_email_key ON public.users USING btree (email) WHERE ((email IS NOT NULL) AND (email_key IS NULL));
 CREATE INDEX users_without_key ON public.users USING btree (ref) WHERE (username_key IS NULL);
 CREATE TRIGGER users_called_out AFTER UPDATE OF status ON public.users FOR EACH ROW WHEN ((new.status <> old.status)) EXECUTE FUNCTION call_out_user();
 CREATE TRIGGER users_directions BEFORE INSERT OR UPDATE OF fullname, display_name ON public.users FOR EACH ROW WHEN ((concat(new.fullname, new.display_name) ~ '[\u202a-\u202e\u2066-\u2069]'::text)) EXECUTE FUNCTION remove_directions_of_user();
 CREATE TRIGGER users_document AFTER INSERT ON public.users REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION write_new_user_documents();
 CREATE TRIGGER users_document_anew AFTER UPDATE OF username, display_name, fullname ON public.users FOR EACH ROW WHEN ((((new.username IS DISTINCT FROM old.username) OR (new.display_name IS DISTINCT FROM old.display_name)) OR (new.fullname IS DISTINCT FROM old.fullname))) EXECUTE FUNCTION write_user_document();
+CREATE TRIGGER users_email_key_kept BEFORE INSERT OR UPDATE OF email, email_key ON public.users FOR EACH ROW EXECUTE FUNCTION keep_email_key();
 CREATE TRIGGER users_names_kept BEFORE INSERT OR UPDATE OF username, username_key, password_hash ON public.users FOR EACH ROW EXECUTE FUNCTION keep_user_names();
 CREATE TRIGGER users_role_epoch AFTER UPDATE OF role_id ON public.users FOR EACH STATEMENT EXECUTE FUNCTION advance_access_epoch();
 

@@ -1,12 +1,25 @@
 import type { Deps } from './deps.ts';
+import { keepTermKeys } from './fields/vocabulary/keys.ts';
+import { keyOfEmail } from './identity/email-keys.ts';
 import { keepUsernameKeys } from './identity/username-keys.ts';
 import type { JobHandler } from './job-table.ts';
+import { fillKeys } from './platform/database/fill-keys.ts';
+import { keepSavedNameKeys } from './search/name-keys.ts';
+import { keepFollowKeys } from './tags/follow-keys.ts';
 import { keepTagKeys } from './tags/keys.ts';
 
 /** Fills in the missing keys of names, at every start (NAME-3). */
 export async function keepNameKeys(deps: Pick<Deps, 'db' | 'log'>): Promise<void> {
   await keepUsernameKeys(deps);
+  await keepFollowKeys(deps.db);
   await keepTagKeys(deps);
+  await keepSavedNameKeys(deps);
+  await keepTermKeys(deps);
+  await fillKeys(
+    deps.db,
+    { table: 'users', name: 'email', key: 'email_key' },
+    (email) => keyOfEmail(email) ?? '',
+  );
 }
 
 /** Fills in the keys of what a process of an earlier version creates during a rolling restart (NAME-2). */

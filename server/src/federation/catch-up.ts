@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { foldName } from '@vitrine/contract/names';
 import { sql } from 'kysely';
 import { Type } from 'typebox';
 import { refreshGranted } from '../access/mirrored-audience.ts';
@@ -10,7 +11,7 @@ import { MOST_CHANGES } from './changes.ts';
 import { type Install, readInstall } from './identity.ts';
 import { purgeUngranted } from './mirror/purge.ts';
 import { getJson, OutboundError, postSigned } from './outbound.ts';
-import { actorUri, objectUri } from './protocol/addresses.ts';
+import { actorUri, objectUri, parseActorUri } from './protocol/addresses.ts';
 
 /** Peers with this capability list their changes. */
 const CHANGES = 'changes-v1';
@@ -75,9 +76,17 @@ function spend(allowance: Allowance, ids: number): boolean {
   return allowance.pages >= 0 && allowance.ids >= 0 && Date.now() < allowance.until;
 }
 
+/** The form in which recipients are compared: a person may be named in any spelling (NAME-1). */
+export function targetKey(target: string): string {
+  const person = parseActorUri(target);
+  return person === null ? target.toLowerCase() : actorUri(person.base, foldName(person.username));
+}
+
 /** A short text in place of a long one, so that a long list takes little memory. */
 function shareKey(object: string, target: string): string {
-  return createHash('sha256').update(`${object} ${target.toLowerCase()}`).digest('base64url');
+  return createHash('sha256')
+    .update(`${object} ${targetKey(target)}`)
+    .digest('base64url');
 }
 
 /** Returns the keys of the shares in force that the peer names; null if its list is malformed or too long. */

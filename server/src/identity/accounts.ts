@@ -1,6 +1,7 @@
 import { foldName } from '@vitrine/contract/names';
 import type { Passwords } from '../deps.ts';
 import type { Database } from '../platform/database/pool.ts';
+import { keyOfEmail } from './email-keys.ts';
 
 export interface NewAccount {
   username: string;
@@ -28,6 +29,7 @@ export async function createAccount(
       password_hash: passwordHash,
       role_id: eb.selectFrom('roles').select('id').where('code', '=', account.role).$asScalar(),
       email: account.email ?? null,
+      email_key: keyOfEmail(account.email),
       fullname: account.fullname ?? null,
       display_name: account.displayName ?? null,
     }))

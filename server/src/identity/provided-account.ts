@@ -5,6 +5,7 @@ import { recordEvent } from '../audit/record.ts';
 import type { Deps } from '../deps.ts';
 import type { ProvidedIdentity } from '../identity-provider.ts';
 import { compileLater } from '../platform/http/compile-later.ts';
+import { keyOfEmail } from './email-keys.ts';
 
 const username = compileLater(Username);
 
@@ -28,7 +29,7 @@ export async function accountOf(
   const email = clean(identity.email, 320);
   const known = await db
     .updateTable('users')
-    .set({ fullname, email, updated_at: sql`now()` })
+    .set({ fullname, email, email_key: keyOfEmail(email), updated_at: sql`now()` })
     .where('provider', '=', provider)
     .where('provider_subject', '=', identity.subject)
     .returning('ref')
@@ -40,8 +41,9 @@ export async function accountOf(
   }
   return db.transaction().execute(async (tx) => {
     const { rows } = await sql<{ ref: number }>`
-      insert into users (username, username_key, provider, provider_subject, fullname, email, role_id)
-      select ${identity.username}, ${foldName(identity.username)}, ${provider}, ${identity.subject}, ${fullname}, ${email}, id
+      insert into users (username, username_key, provider, provider_subject, fullname, email, email_key, role_id)
+      select ${identity.username}, ${foldName(identity.username)}, ${provider}, ${identity.subject}, ${fullname}, ${email},
+        ${keyOfEmail(email)}, id
       from roles where code = 'member'
       on conflict do nothing returning ref`.execute(tx);
     const made = rows[0]?.ref;

@@ -1,3 +1,4 @@
+import { foldName } from '@vitrine/contract/names';
 import { type RawBuilder, sql } from 'kysely';
 import type { SignedIn } from '../access/caller.ts';
 import type { Database, Tx } from '../platform/database/pool.ts';
@@ -54,7 +55,7 @@ export async function lockSaved<Row, T extends Saved>(
   return readSaved(tx, caller, kind);
 }
 
-/** Returns the normalised name, or throws when it is taken; names are case-insensitive. */
+/** Returns the trimmed name, or throws when a query of the account has a name that NAME-6 calls equal. */
 async function freeName<Row, T extends Saved>(
   tx: Tx,
   caller: SignedIn,
@@ -63,7 +64,7 @@ async function freeName<Row, T extends Saved>(
 ): Promise<string> {
   const name = given.trim();
   if (name.includes('\0')) throw refuse(400, 'body.name has a character that cannot be stored');
-  const same = await readSaved(tx, caller, kind, sql`lower(k.name) = lower(${name})`);
+  const same = await readSaved(tx, caller, kind, sql`k.name_key = ${foldName(name)}`);
   if (same.some(({ id }) => id !== except))
     throw refuse(409, `a ${kind.singular} with that name already exists`);
   return name;
@@ -95,8 +96,8 @@ export async function saveQuery<Row, T extends Saved>(
     const name = await freeName(tx, caller, kind, { given: body.name, except: null });
     const { begins } = kind;
     const { rows } = await sql<Row>`
-      insert into ${kind.table} as k (user_ref, name, query${begins === null ? sql`` : sql`, ${begins.column}`})
-      values (${caller.ref}, ${name}, ${written(body.query)}::jsonb${begins === null ? sql`` : sql`, ${begins.value(caller)}`})
+      insert into ${kind.table} as k (user_ref, name, name_key, query${begins === null ? sql`` : sql`, ${begins.column}`})
+      values (${caller.ref}, ${name}, ${foldName(name)}, ${written(body.query)}::jsonb${begins === null ? sql`` : sql`, ${begins.value(caller)}`})
       returning ${kind.columns}`.execute(tx);
     return only(kind, rows);
   });
@@ -115,7 +116,7 @@ export async function changeSaved<Row, T extends Saved>(
     if (before === undefined) throw notFound();
     if (given == null && query == null) return before;
     const name = await freeName(tx, caller, kind, { given: given ?? before.name, except: before.id });
-    const { rows } = await sql<Row>`update ${kind.table} k set name = ${name},
+    const { rows } = await sql<Row>`update ${kind.table} k set name = ${name}, name_key = ${foldName(name)},
       query = ${written(query ?? before.query)}::jsonb${kind.touched} where k.id = ${before.id}
       returning ${kind.columns}`.execute(tx);
     return only(kind, rows);

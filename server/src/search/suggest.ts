@@ -1,4 +1,5 @@
 import type { PostAuthor } from '@vitrine/contract/identity';
+import { foldName } from '@vitrine/contract/names';
 import { type SearchKind, type Suggestion, suggest as suggestOperation } from '@vitrine/contract/search';
 import { type RawBuilder, sql } from 'kysely';
 import type { Caller } from '../access/caller.ts';
@@ -86,7 +87,7 @@ function show({ kind, text, id, user }: SuggestionRow): Suggestion {
 function arrange(rows: readonly SuggestionRow[]): SuggestionRow[] {
   const seen = new Set<string>();
   const once = rows.filter(({ kind, text }) => {
-    const key = `${kind}:${text.toLowerCase()}`;
+    const key = `${kind}:${foldName(text)}`;
     if (kind !== 'user' && seen.has(key)) return false;
     seen.add(key);
     return true;

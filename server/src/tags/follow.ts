@@ -1,3 +1,4 @@
+import { foldName } from '@vitrine/contract/names';
 import { followTag, listFollowedTags, unfollowTag } from '@vitrine/contract/tags';
 import { sql } from 'kysely';
 import { handle } from '../handle.ts';
@@ -11,14 +12,15 @@ const MOST = 200;
 export const follow = handle(followTag, async ({ db }, { caller, params }) => {
   await db.transaction().execute(async (tx) => {
     const tag = await storedTag(tx, params.tag);
+    const key = foldName(tag);
     await sql`select from users where ref = ${caller.ref} for no key update`.execute(tx);
     const { rows } = await sql<{ full: boolean }>`
-      select count(*) filter (where tag <> ${tag}) >= ${MOST} as full
+      select count(*) filter (where key is distinct from ${key}) >= ${MOST} as full
       from tag_follows where user_ref = ${caller.ref}`.execute(tx);
     if (rows[0]?.full === true) throw refuse(409, `more than ${MOST} tags cannot be followed`);
     await tx
       .insertInto('tag_follows')
-      .values({ user_ref: caller.ref, tag, created_at: sql`clock_timestamp()` })
+      .values({ user_ref: caller.ref, tag, key, created_at: sql`clock_timestamp()` })
       .onConflict((conflict) => conflict.doNothing())
       .execute();
   });
@@ -29,20 +31,16 @@ export const unfollow = handle(unfollowTag, async ({ db }, { caller, params }) =
   await db
     .deleteFrom('tag_follows')
     .where('user_ref', '=', caller.ref)
-    .where('tag', 'in', [params.tag, await storedTag(db, params.tag)])
+    .where('key', '=', foldName(params.tag))
     .execute();
   return { status: 204 };
 });
 
-/** Lists the followed tags, including those hidden from the rail. */
-export const followed = handle(listFollowedTags, async ({ db }, { caller }) => ({
-  status: 200,
-  body: await db
-    .selectFrom('tag_follows')
-    .select(['tag', 'created_at as followed_at'])
-    .where('user_ref', '=', caller.ref)
-    .orderBy('created_at', 'desc')
-    .orderBy('tag')
-    .limit(MOST)
-    .execute(),
-}));
+/** Lists the followed tags, including those hidden from the rail, as posts spell them (NAME-4). */
+export const followed = handle(listFollowedTags, async ({ db }, { caller }) => {
+  const { rows } = await sql<{ tag: string; followed_at: string }>`
+    select coalesce(t.name, g.tag) as tag, g.created_at as followed_at
+    from tag_follows g left join tags t on t.key = g.key
+    where g.user_ref = ${caller.ref} order by g.created_at desc, g.tag limit ${MOST}`.execute(db);
+  return { status: 200, body: rows };
+});

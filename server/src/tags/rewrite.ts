@@ -30,7 +30,7 @@ export async function wouldRewrite(tx: Tx, source: string): Promise<Rows> {
   const { rows } = await sql<Rows>`select
     (select count(*) from posts where tags @> array[${source}]) as posts,
     (select count(*) from asset_tags where value = ${source}) as assets,
-    (select count(*) from tag_follows where tag = ${source}) as follows,
+    (select count(*) from tag_follows where key = ${foldName(source)}) as follows,
     (select count(*) from users u where ${railNames(source)}) as rails,
     (select count(*) from feed_views where query -> 'tag' ? ${source}) as views,
     (select count(*) from saved_searches where query -> 'tag' ? ${source}) as searches`.execute(tx);
@@ -87,12 +87,15 @@ async function rewriteAssets(tx: Tx, source: string, target: string, ids: string
 }
 
 async function rewriteFollows(tx: Tx, source: string, target: string): Promise<number> {
+  const [from, to] = [foldName(source), foldName(target)];
+  if (from === to) return counted(tx, sql`update tag_follows set tag = ${target} where key = ${from}`);
   const { rows } = await sql<{ follows: number }>`
     with taken as (
-      delete from tag_follows where tag = ${source} returning user_ref, created_at
+      delete from tag_follows where key = ${from} returning user_ref, created_at
     ), written as (
-      insert into tag_follows (user_ref, tag, created_at) select user_ref, ${target}, created_at from taken
-      on conflict (user_ref, tag) do nothing
+      insert into tag_follows (user_ref, tag, key, created_at)
+      select user_ref, ${target}, ${to}, created_at from taken
+      on conflict do nothing
     )
     select count(*) as follows from taken`.execute(tx);
   return rows[0]?.follows ?? 0;

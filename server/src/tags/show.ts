@@ -8,7 +8,7 @@ import { storedTag } from '../tag-register/spelling.ts';
 function followedBy(caller: Caller): RawBuilder<boolean> {
   return caller.kind === 'anonymous'
     ? sql`false`
-    : sql`exists (select from tag_follows g where g.user_ref = ${caller.ref} and g.tag = t.name)`;
+    : sql`exists (select from tag_follows g where g.user_ref = ${caller.ref} and g.key = t.key)`;
 }
 
 /**

@@ -7,6 +7,7 @@ import { avatarCandidates } from '../access/assets.ts';
 import type { SignedIn } from '../access/caller.ts';
 import { recordEvent } from '../audit/record.ts';
 import { handle } from '../handle.ts';
+import { keyOfEmail } from '../identity/email-keys.ts';
 import type { Tx } from '../platform/database/pool.ts';
 import { refuse } from '../platform/http/refuse.ts';
 import { showProfile } from './profile.ts';
@@ -64,7 +65,11 @@ export const edit = handle(updateUser, async ({ db }, { caller, params, body }) 
     if (Object.keys(changes).length > 0) {
       await tx
         .updateTable('users')
-        .set({ ...changes, updated_at: sql`now()` })
+        .set({
+          ...changes,
+          ...(changes.email === undefined ? {} : { email_key: keyOfEmail(changes.email) }),
+          updated_at: sql`now()`,
+        })
         .where('ref', '=', params.ref)
         .execute();
       await recordEvent(tx, caller, {

@@ -1,3 +1,4 @@
+import { foldName } from '@vitrine/contract/names';
 import { getAdminUser, listUsers } from '@vitrine/contract/users';
 import { type RawBuilder, sql } from 'kysely';
 import { seesPersonalData } from '../access/identities.ts';
@@ -11,9 +12,11 @@ import { showAdminUsers } from './show-admin.ts';
 /** The search covers only what the caller may read, so that hits reveal nothing else. */
 function matches(q: string, personal: boolean): RawBuilder<boolean> {
   const pattern = containsPattern(q);
-  const anybodys = sql`u.username ilike ${pattern} or u.display_name ilike ${pattern}`;
+  // Keys are compared as they are (NAME-1, NAME-7).
+  const key = containsPattern(foldName(q));
+  const anybodys = sql`u.username_key like ${key} or u.display_name ilike ${pattern}`;
   return personal
-    ? sql`(${anybodys} or u.fullname ilike ${pattern} or u.email ilike ${pattern})`
+    ? sql`(${anybodys} or u.fullname ilike ${pattern} or u.email_key like ${key})`
     : sql`(${anybodys})`;
 }
 

@@ -272,7 +272,7 @@ test('a share with a remote team is for its members, as long as they are members
     await alice.refused('putPostPeer', { params, body: { team: 'editors', person: 'cid' } }),
   ];
   expect(refused.map(({ status }) => status)).toEqual([422, 400]);
-  const { team } = await alice.ok('putPostPeer', { params, body: { team: 'editors' } });
+  const { team } = await alice.ok('putPostPeer', { params, body: { team: 'Editors' } });
   expect(team).toEqual({ address: `${studio.address}/workspaces/${editors}`, name: 'editors' });
   await alice.ok('putPostPeer', { params, body: { person: 'cid' } });
   await settle(harbour, studio);

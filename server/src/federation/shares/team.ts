@@ -1,3 +1,4 @@
+import { foldName } from '@vitrine/contract/names';
 import { closed } from '@vitrine/contract/values';
 import { sql } from 'kysely';
 import { Type } from 'typebox';
@@ -20,8 +21,9 @@ const TeamDocument = closed({
 });
 const teamDocument = compileLater(TeamDocument);
 
-/** Returns the document of a team of this library; null when there is none (FED-65). */
-export async function readTeamDocument(db: Database, install: Install, slug: string) {
+/** Returns the document of a team of this library; null when there is none (FED-65). Slugs are their own keys (NAME-9). */
+export async function readTeamDocument(db: Database, install: Install, asked: string) {
+  const slug = foldName(asked);
   const { rows } = await sql<{ id: string; name: string }>`select t.id, t.name from teams t
     where t.slug = ${slug} and ${ownTeam}`.execute(db);
   const [team] = rows;
@@ -57,7 +59,7 @@ export async function teamAt(
   try {
     const address = `${peer.instance_url}/federation/teams/${encodeURIComponent(slug)}`;
     const found = await getJson(deps, address, install);
-    if (!teamDocument().Check(found) || found.slug !== slug) throw none;
+    if (!teamDocument().Check(found) || foldName(found.slug) !== foldName(slug)) throw none;
     const at = parseObjectUri(found.id);
     if (at?.kind !== 'workspaces' || at.base !== peer.instance_url) throw none;
     return { uri: found.id, name: found.name };

@@ -11,7 +11,7 @@ import { containsPattern } from '../../platform/database/like.ts';
 import type { Database } from '../../platform/database/pool.ts';
 import { refuse } from '../../platform/http/refuse.ts';
 import { type ConditionTerm, readTerm } from '../definitions/condition.ts';
-import { termKey } from '../vocabulary/terms.ts';
+import { lowerCased, termKey } from '../vocabulary/terms.ts';
 import { escapeHtml } from './rich-text.ts';
 import { localTime } from './store.ts';
 import { isDay, readDay, readInstant, startOfDay, startOfNextDay } from './typed-value.ts';
@@ -155,12 +155,12 @@ function onRichText({ value }: FieldFilter): RawBuilder<boolean> {
 
 /** Terms by slug, label or alias. A tombstone also stands for its successor. */
 function termsNamed(field: Filterable, text: string): RawBuilder<unknown> {
-  const name = termKey(text);
+  const key = termKey(text);
   return sql`named (value) as (
-      select t.value from field_terms t where t.field_id = ${field.id} and t.value in (${name}, ${text})
+      select t.value from field_terms t where t.field_id = ${field.id} and t.value in (${lowerCased(text)}, ${text})
       union select t.value from field_terms t where t.field_id = ${field.id}
-        and lower(t.label) in (lower(${name}), lower(${text}))
-      union select l.value from field_term_aliases l where l.field_id = ${field.id} and l.alias = ${name}
+        and t.label_key = ${key}
+      union select l.value from field_term_aliases l where l.field_id = ${field.id} and l.key = ${key}
     ), followed (value) as (
       select value from named
       union select next.value from followed f cross join lateral (

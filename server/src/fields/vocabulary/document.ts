@@ -1,7 +1,7 @@
 import type { FieldType } from '@vitrine/contract/fields';
 import type { TermStatus } from '@vitrine/contract/vocabulary';
 import { refuse } from '../../platform/http/refuse.ts';
-import { type Entry, MOST_TERMS, termKey } from './terms.ts';
+import { type Entry, lowerCased, MOST_TERMS, termKey } from './terms.ts';
 
 /** The greatest depth of a tree. */
 export const DEEPEST_TERM = 10;
@@ -43,7 +43,7 @@ function readStatus(value: string, status: unknown): TermStatus {
   throw refuse(400, `options: the status of "${value}" is not active, deprecated or archived`);
 }
 
-/** Returns the aliases of a term in the form of `termKey`; throws a 400 when one is empty, too long or repeated. */
+/** Returns the aliases of a term in the form of `lowerCased`; throws a 400 when one is empty, too long or repeated. */
 export function readAliases(value: string, aliases: unknown): string[] {
   if (aliases === undefined || aliases === null) return [];
   if (!Array.isArray(aliases) || aliases.length > 100) {
@@ -53,9 +53,10 @@ export function readAliases(value: string, aliases: unknown): string[] {
     if (typeof alias !== 'string' || alias.trim() === '' || alias.length > 200) {
       throw refuse(400, `options: an alias of "${value}" is not a text of 1 to 200 characters`);
     }
-    return termKey(alias);
+    return lowerCased(alias);
   });
-  const twice = read.find((alias, index) => read.indexOf(alias) !== index);
+  const keys = read.map(termKey);
+  const twice = read.find((_, index) => keys.indexOf(keys[index] ?? '') !== index);
   if (twice !== undefined) throw refuse(400, `options: "${value}" has the alias "${twice}" twice`);
   return read;
 }
@@ -139,17 +140,19 @@ export function checkKeys(entries: readonly Entry[]): void {
     if (slugs.has(entry.value)) throw refuse(400, `options: the value "${entry.value}" occurs twice`);
     slugs.set(entry.value, entry);
   }
+  const named = new Map(entries.map(({ value }) => [termKey(value), value]));
   const labels = new Map(entries.map((entry) => [termKey(entry.label), entry.value]));
   const aliases = new Map<string, string>();
   for (const { value, aliases: own } of entries) {
     for (const alias of own) {
-      const named = `options: the alias "${alias}" of "${value}"`;
-      if (slugs.has(alias)) throw refuse(400, `${named} is the value of a term`);
-      const labelled = labels.get(alias);
-      if (labelled !== undefined) throw refuse(400, `${named} is the label of "${labelled}"`);
-      const other = aliases.get(alias);
-      if (other !== undefined) throw refuse(400, `${named} is an alias of "${other}" too`);
-      aliases.set(alias, value);
+      const key = termKey(alias);
+      const text = `options: the alias "${alias}" of "${value}"`;
+      if (named.has(key)) throw refuse(400, `${text} is the value of a term`);
+      const labelled = labels.get(key);
+      if (labelled !== undefined) throw refuse(400, `${text} is the label of "${labelled}"`);
+      const other = aliases.get(key);
+      if (other !== undefined) throw refuse(400, `${text} is an alias of "${other}" too`);
+      aliases.set(key, value);
     }
   }
 }

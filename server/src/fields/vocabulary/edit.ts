@@ -23,8 +23,16 @@ import {
   replacedByItself,
 } from './document.ts';
 import { showTerm, type TermRow, termColumns } from './list.ts';
-import type { Entry } from './terms.ts';
-import { appendTerms, checkKeysAreFree, countVocabulary, MOST_TERMS, statusOfTerms } from './terms.ts';
+import {
+  appendTerms,
+  checkKeysAreFree,
+  countVocabulary,
+  type Entry,
+  insertAliases,
+  MOST_TERMS,
+  statusOfTerms,
+  termKey,
+} from './terms.ts';
 
 type Added = string | { value: string; parent?: string; replaced_by?: string };
 
@@ -217,7 +225,7 @@ export const change = handle(updateFieldTerm, async ({ db }, { caller, params, b
     if (body.label != null || aliases !== null) await renameKeys(tx, field.id, { ...term, label }, aliases);
     await tx
       .updateTable('field_terms')
-      .set({ label, status, replaced_by: successor })
+      .set({ label, label_key: termKey(label), status, replaced_by: successor })
       .where('field_id', '=', field.id)
       .where('value', '=', value)
       .execute();
@@ -254,8 +262,5 @@ async function renameKeys(
   await checkKeysAreFree(tx, fieldId, keys);
   if (aliases === null) return;
   await sql`delete from field_term_aliases where field_id = ${fieldId} and value = ${term.value}`.execute(tx);
-  await sql`insert into field_term_aliases (field_id, alias, value)
-    select ${fieldId}::uuid, x.alias, ${term.value} from unnest(${[...aliases]}::text[]) x (alias)`.execute(
-    tx,
-  );
+  await insertAliases(tx, fieldId, [{ value: term.value, aliases }]);
 }

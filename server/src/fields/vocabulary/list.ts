@@ -71,15 +71,15 @@ async function offerMatching(
   const { rows } = await sql<TermRow & { matched: number }>`
     with hits as (
       select u.value, u.label, min(u.rank) as rank from (
-        select n.value, n.label, least(${rankOf(sql`n.label`)}, ${rankOf(sql`n.value`)}) as rank from (
+        select n.value, n.label, least(${rankOf(sql`n.key`)}, ${rankOf(sql`n.value`)}) as rank from (
           -- "lower" is expensive in a linguistic collation; "offset 0" makes PostgreSQL compute it once per row.
-          select t.value, lower(t.label) as label from field_terms t
-          where t.field_id = ${fieldId} and (lower(t.label) like ${pattern} or t.value like ${pattern}) and ${status}
+          select t.value, t.label_key as key, lower(t.label) as label from field_terms t
+          where t.field_id = ${fieldId} and (t.label_key like ${pattern} or t.value like ${pattern}) and ${status}
           offset 0) n
         union all
-        select t.value, lower(t.label), ${rankOf(sql`x.alias`)} from field_term_aliases x
+        select t.value, lower(t.label), ${rankOf(sql`x.key`)} from field_term_aliases x
         join field_terms t on t.field_id = x.field_id and t.value = x.value
-        where x.field_id = ${fieldId} and x.alias like ${pattern} and ${status}) u
+        where x.field_id = ${fieldId} and x.key like ${pattern} and ${status}) u
       group by u.value, u.label
     ), best as (
       select h.value, h.rank from hits h order by h.rank, h.label, h.value limit ${limit}

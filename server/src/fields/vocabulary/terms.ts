@@ -1,4 +1,5 @@
 import type { FieldType } from '@vitrine/contract/fields';
+import { foldName } from '@vitrine/contract/names';
 import type { TermStatus } from '@vitrine/contract/vocabulary';
 import { type RawBuilder, sql } from 'kysely';
 import type { Database, Tx } from '../../platform/database/pool.ts';
@@ -11,7 +12,7 @@ export interface Entry {
   label: string;
   status: TermStatus;
   replacedBy: string | null;
-  /** In the form of `termKey`. */
+  /** In the form of `lowerCased`. */
   aliases: readonly string[];
   parent: string | null;
   /** Slugs from the root to the term itself. */
@@ -26,8 +27,13 @@ export function hasVocabulary(type: FieldType): boolean {
   return type === 'select' || type === 'multi_select' || type === 'tree';
 }
 
-/** The form in which labels and aliases are compared: NFC, trimmed, lower case. */
+/** The form in which labels and aliases are compared and indexed (NAME-8). */
 export function termKey(text: string): string {
+  return foldName(text.trim());
+}
+
+/** The form in which aliases are stored and shown, and that of slugs: NFC, trimmed, lower case. */
+export function lowerCased(text: string): string {
   return text.normalize('NFC').trim().toLowerCase();
 }
 
@@ -58,21 +64,21 @@ export async function matchTerms(db: Database, named: readonly Named[]): Promise
   if (named.length === 0) return [];
   const { rows } = await sql<MatchRow>`
     with recursive asked as (
-      -- As the database writes it in lower case too, which is not everywhere as we do: a label always names its term.
-      select q.place, q.field_id, q.name, q.text
+      select q.place, q.field_id, q.key, q.slug, q.text
       from unnest(${named.map(({ fieldId }) => fieldId)}::uuid[], ${named.map(({ text }) => termKey(text))}::text[],
-        ${named.map(({ text }) => text.trim())}::text[]) with ordinality as q (field_id, name, text, place)
+        ${named.map(({ text }) => lowerCased(text))}::text[], ${named.map(({ text }) => text.trim())}::text[])
+        with ordinality as q (field_id, key, slug, text, place)
     ), matched as (
       select distinct on (q.place) q.place, q.field_id, m.value
       from asked q, lateral (
         select t.value, 1 as rank, t.status, t.position from field_terms t
-          where t.field_id = q.field_id and t.value = any(array[q.name, q.text])
+          where t.field_id = q.field_id and t.value = any(array[q.slug, q.text])
         union all
         select t.value, 2, t.status, t.position from field_terms t
-          where t.field_id = q.field_id and lower(t.label) = any(array[lower(q.name), lower(q.text)])
+          where t.field_id = q.field_id and t.label_key = q.key
         union all
         select l.value, 3, 'active', 0 from field_term_aliases l
-          where l.field_id = q.field_id and l.alias = q.name) m
+          where l.field_id = q.field_id and l.key = q.key) m
       order by q.place, m.rank, m.status, m.position, m.value
     ), followed as (
       select m.place, t.field_id, t.value, t.status, t.replaced_by, 0 as steps
@@ -132,39 +138,41 @@ export async function createTerms(
     if (!labels.has(key)) labels.set(key, text.normalize('NFC').trim());
   }
   const slugs = [...labels.values()].map(slugOf);
-  const numbered = slugs.map((slug) => `${slug}-%`);
+  const keys = slugs.map(foldName);
+  const numbered = (texts: readonly string[]) => texts.map((text) => `${text}-%`);
   const { rows } = await sql<{ value: string }>`
     select value from field_terms where field_id = ${fieldId}
-      and (value = any(${slugs}::text[]) or value like any(${numbered}::text[]))
+      and (value = any(${slugs}::text[]) or value like any(${numbered(slugs)}::text[]))
     union all
     -- Slugs take precedence over labels, so a new term must not use another term's label as its slug.
-    select lower(label) from field_terms where field_id = ${fieldId}
-      and (lower(label) = any(${slugs}::text[]) or lower(label) like any(${numbered}::text[]))
+    select label_key from field_terms where field_id = ${fieldId}
+      and (label_key = any(${keys}::text[]) or label_key like any(${numbered(keys)}::text[]))
     union all
     -- TERM-8: the slug of a new term must not equal an alias.
-    select alias from field_term_aliases where field_id = ${fieldId}
-      and (alias = any(${slugs}::text[]) or alias like any(${numbered}::text[]))`.execute(tx);
+    select key from field_term_aliases where field_id = ${fieldId}
+      and (key = any(${keys}::text[]) or key like any(${numbered(keys)}::text[]))`.execute(tx);
   const { rows: sizes } = await sql<{ size: number; last: number }>`
     select count(*) as size, coalesce(max(position), 0) as last from field_terms
     where field_id = ${fieldId}`.execute(tx);
   const { size, last } = sizes[0] ?? { size: 0, last: 0 };
   if (size + labels.size > MOST_TERMS) return null;
-  const taken = new Set(rows.map(({ value }) => value));
+  const taken = new Set(rows.map(({ value }) => foldName(value)));
   const made = new Map<string, string>();
   // A label that equals its slug takes that slug before other labels do: of `C++` and `C`, the latter becomes `c`.
-  const isItsSlug = ([key, label]: [string, string]) => slugOf(label) === key;
+  const isItsSlug = ([, label]: [string, string]) => slugOf(label) === lowerCased(label);
   for (const [key, label] of [...labels].sort((a, b) => Number(isItsSlug(b)) - Number(isItsSlug(a)))) {
     const wanted = slugOf(label);
     let slug = wanted;
     // Another term may have that slug with another label, as `C` and `C++` do.
-    for (let number = 2; taken.has(slug); number += 1) slug = `${wanted}-${number}`;
-    taken.add(slug);
+    for (let number = 2; taken.has(foldName(slug)); number += 1) slug = `${wanted}-${number}`;
+    taken.add(foldName(slug));
     made.set(key, slug);
   }
   const places = [...labels.keys()].map((key) => made.get(key) ?? '');
-  await sql`insert into field_terms (field_id, value, label, path, position)
-    select ${fieldId}, t.value, t.label, array[t.value], ${last} + t.place
-    from unnest(${places}::text[], ${[...labels.values()]}::text[]) with ordinality as t (value, label, place)
+  await sql`insert into field_terms (field_id, value, label, label_key, path, position)
+    select ${fieldId}, t.value, t.label, t.key, array[t.value], ${last} + t.place
+    from unnest(${places}::text[], ${[...labels.values()]}::text[], ${[...labels.keys()]}::text[])
+      with ordinality as t (value, label, key, place)
     on conflict (field_id, value) do nothing`.execute(tx);
   return new Map(texts.map((text) => [text, made.get(termKey(text)) ?? '']));
 }
@@ -177,27 +185,37 @@ async function upsertTerms(tx: Tx, fieldId: string, entries: readonly Entry[], f
   const rows = entries.map(({ value, label, status, replacedBy, parent, path }, index) => ({
     value,
     label,
+    label_key: termKey(label),
     status,
     replaced_by: replacedBy,
     parent,
     path,
     position: first + index,
   }));
-  await sql`insert into field_terms as t (field_id, value, label, status, replaced_by, parent, path, position)
+  await sql`insert into field_terms as t (field_id, value, label, label_key, status, replaced_by, parent, path, position)
     select ${fieldId}::uuid, x.* from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as x (value text, label text,
-      status text, replaced_by text, parent text, path text[], position double precision)
-    on conflict (field_id, value) do update set label = excluded.label, status = excluded.status,
+      label_key text, status text, replaced_by text, parent text, path text[], position double precision)
+    on conflict (field_id, value) do update set label = excluded.label, label_key = excluded.label_key, status = excluded.status,
       replaced_by = excluded.replaced_by, parent = excluded.parent, path = excluded.path, position = excluded.position
     where (t.label, t.status, t.replaced_by, t.parent, t.path, t.position) is distinct from (excluded.label,
       excluded.status, excluded.replaced_by, excluded.parent, excluded.path, excluded.position)`.execute(tx);
 }
 
-async function insertAliases(tx: Tx, fieldId: string, entries: readonly Entry[]): Promise<void> {
-  const pairs = entries.flatMap(({ value, aliases }) => aliases.map((alias) => ({ alias, value })));
+/** Inserts aliases, whose keys no other term of the field has. */
+export async function insertAliases(
+  tx: Tx,
+  fieldId: string,
+  entries: readonly Pick<Entry, 'value' | 'aliases'>[],
+): Promise<void> {
+  const pairs = entries.flatMap(({ value, aliases }) =>
+    aliases.map((alias) => ({ alias, key: termKey(alias), value })),
+  );
   if (pairs.length === 0) return;
-  await sql`insert into field_term_aliases (field_id, alias, value)
-    select ${fieldId}::uuid, x.alias, x.value
-    from jsonb_to_recordset(${JSON.stringify(pairs)}::jsonb) as x (alias text, value text)`.execute(tx);
+  await sql`insert into field_term_aliases (field_id, alias, key, value)
+    select ${fieldId}::uuid, x.alias, x.key, x.value
+    from jsonb_to_recordset(${JSON.stringify(pairs)}::jsonb) as x (alias text, key text, value text)`.execute(
+    tx,
+  );
 }
 
 /** Whether any value of an asset or a collection uses the term `t`. */
@@ -247,20 +265,18 @@ interface Keys {
 
 /** Throws a 400 when a new alias is taken by any term, or a new slug or label by an alias. */
 export async function checkKeysAreFree(tx: Tx, fieldId: string, keys: Keys): Promise<void> {
-  const named = [...keys.values, ...keys.labels.map(termKey)];
+  const named = [...keys.values, ...keys.labels].map(termKey);
+  const aliases = keys.aliases.map(termKey);
   const { rows } = await sql<{ kind: string; key: string; value: string }>`
     select 'is an alias of' as kind, x.alias as key, x.value from field_term_aliases x
-      where x.field_id = ${fieldId} and x.alias = any(${named}::text[]) and x.value is distinct from ${keys.except}
-    union all
-    select 'is an alias of', x.alias, x.value from field_term_aliases x
-      where x.field_id = ${fieldId} and x.alias = any(${[...keys.aliases]}::text[])
+      where x.field_id = ${fieldId} and x.key = any(${[...named, ...aliases]}::text[])
         and x.value is distinct from ${keys.except}
     union all
     select 'is the value of', t.value, t.value from field_terms t
-      where t.field_id = ${fieldId} and t.value = any(${[...keys.aliases]}::text[])
+      where t.field_id = ${fieldId} and t.value = any(${[...keys.aliases, ...aliases]}::text[])
     union all
     select 'is the label of', lower(t.label), t.value from field_terms t
-      where t.field_id = ${fieldId} and lower(t.label) = any(${[...keys.aliases]}::text[])
+      where t.field_id = ${fieldId} and t.label_key = any(${aliases}::text[])
         and t.value is distinct from ${keys.except}
     limit 1`.execute(tx);
   const clash = rows[0];

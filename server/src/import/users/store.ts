@@ -1,6 +1,7 @@
 import { foldName } from '@vitrine/contract/names';
 import { sql } from 'kysely';
 import { recordEvent } from '../../audit/record.ts';
+import { keyOfEmail } from '../../identity/email-keys.ts';
 import type { Database, Tx } from '../../platform/database/pool.ts';
 import type { LegacyUser } from './legacy-user.ts';
 
@@ -36,14 +37,17 @@ async function insertUsers(tx: Tx, candidates: readonly Candidate[]): Promise<Se
     status: user.status,
     fullname: user.fullname,
     email: user.email,
+    email_key: keyOfEmail(user.email),
     preferences: user.language === null ? {} : { language: user.language },
     created_at: user.createdAt,
   }));
   const inserted = await sql<{ username_key: string }>`
-    insert into users (username, username_key, password_hash, role_id, status, fullname, email, preferences, created_at)
-    select username, username_key, password_hash, role_id, status, fullname, email, preferences, coalesce(created_at, now())
+    insert into users (username, username_key, password_hash, role_id, status, fullname, email, email_key,
+      preferences, created_at)
+    select username, username_key, password_hash, role_id, status, fullname, email, email_key,
+      preferences, coalesce(created_at, now())
     from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as r (username text, username_key text, password_hash text, role_id uuid,
-      status text, fullname text, email text, preferences jsonb, created_at timestamptz)
+      status text, fullname text, email text, email_key text, preferences jsonb, created_at timestamptz)
     on conflict do nothing
     returning username_key`.execute(tx);
   return new Set(inserted.rows.map(({ username_key }) => username_key));

@@ -486,6 +486,7 @@ interface FeedViewsTable {
   query: Json;
   position: number;
   created_at: Generated<string>;
+  name_key: string | null;
 }
 
 interface FieldDefaultOverridesTable {
@@ -516,6 +517,7 @@ interface FieldTermAliasesTable {
   field_id: string;
   alias: string;
   value: string;
+  key: string | null;
 }
 
 interface FieldTermsTable {
@@ -529,6 +531,7 @@ interface FieldTermsTable {
   depth: GeneratedAlways<number | null>;
   position: number;
   created_at: Generated<string>;
+  label_key: string | null;
 }
 
 interface FieldValueHistoryTable {
@@ -842,6 +845,7 @@ interface SavedSearchesTable {
   query: Json;
   created_at: Generated<string>;
   updated_at: Generated<string>;
+  name_key: string | null;
 }
 
 interface SessionsTable {
@@ -917,6 +921,7 @@ interface TagFollowsTable {
   user_ref: number;
   tag: string;
   created_at: Generated<string>;
+  key: string | null;
 }
 
 interface TagRunsTable {
@@ -1064,6 +1069,7 @@ interface UsersTable {
   quota_bytes: number | null;
   username_key: string | null;
   hashed_as: string | null;
+  email_key: string | null;
 }
 
 interface WhiteboardsTable {

@@ -1,6 +1,7 @@
 import type { FieldValue } from '@vitrine/contract/field-values';
 import type { FieldType, SubjectKind } from '@vitrine/contract/fields';
 import type { Insertable } from 'kysely';
+import { termKey } from '../../../src/fields/vocabulary/terms.ts';
 import type { Tables } from '../../../src/platform/database/tables.ts';
 import type { Visitor } from '../../support/client.ts';
 import type { Library } from '../../support/library.ts';
@@ -65,6 +66,7 @@ export async function define(
       field_id: id,
       value: term.value,
       label: term.label ?? term.value,
+      label_key: termKey(term.label ?? term.value),
       status: term.status ?? 'active',
       parent: term.parent ?? null,
       path,
@@ -81,7 +83,10 @@ export async function define(
         .where('value', '=', value)
         .execute();
     for (const alias of aliases)
-      await db.insertInto('field_term_aliases').values({ field_id: id, alias, value }).execute();
+      await db
+        .insertInto('field_term_aliases')
+        .values({ field_id: id, alias, key: termKey(alias), value })
+        .execute();
   }
   return id;
 }

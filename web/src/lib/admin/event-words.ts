@@ -91,6 +91,12 @@ const sentences: Readonly<Record<string, string | readonly [own: string, other: 
   'team.parent.removed': '{actor} removed {target} from under another team',
   'trash.purged': 'Expired items of the trash were permanently removed',
   'trash.retention.changed': '{actor} changed how long deleted items are kept',
+  'feed_view.renamed':
+    'A saved view of {subject} was renamed, because another has its name in another spelling',
+  'saved_search.renamed':
+    'A saved search of {subject} was renamed, because another has its name in another spelling',
+  'field.alias.removed':
+    'The alias “{alias}” of “{value}” was removed from {target}, because another is the same in another spelling',
   'tag.renamed': '{actor} renamed the tag “{from}” to “{to}”',
   'tag.merged': '{actor} merged the tag “{from}” into “{to}”',
   'system.texts.changed': '{actor} changed the library’s texts',
