@@ -132,16 +132,28 @@ const BEFORE_PDF = 1024;
 /** Maximum length of the end of a ZIP archive, with its comment. */
 const END_BYTES = 22 + 0xffff;
 
-/** Recognises a PDF after the head of a download, and a ZIP archive after a program that unpacks it. */
-async function afterOtherBytes(path: string, head: Buffer, fileSize: number): Promise<Sniffed | null> {
+/** Programs of Windows, Linux and macOS. */
+const programs: readonly string[] = [
+  'application/x-msdownload',
+  'application/x-elf',
+  'application/x-mach-binary',
+];
+
+/** Returns whether a file ends with the directory of a ZIP archive. */
+async function endsWithZip(path: string, fileSize: number): Promise<boolean> {
   const tail = await readTail(path, END_BYTES);
-  const isLatePdf = /(?:^|[\r\n])%PDF-\d\.\d/.test(head.toString('latin1', 0, BEFORE_PDF + 8));
-  if (isLatePdf && tail.subarray(-2048).includes('%%EOF')) return sniffed('application/pdf', 'pdf');
   const end = tail.lastIndexOf('PK\x05\x06', undefined, 'latin1');
   if (end === -1 || end + 22 > tail.length || end + 22 + tail.readUInt16LE(end + 20) !== tail.length)
-    return null;
+    return false;
   const directory = tail.readUInt32LE(end + 12);
-  return directory > 0 && directory < fileSize ? sniffed('application/zip', 'zip') : null;
+  return directory > 0 && directory < fileSize;
+}
+
+/** Recognises a PDF after the head of a download, and a ZIP archive after a program that unpacks it. */
+async function afterOtherBytes(path: string, head: Buffer, fileSize: number): Promise<Sniffed | null> {
+  const isLatePdf = /(?:^|[\r\n])%PDF-\d\.\d/.test(head.toString('latin1', 0, BEFORE_PDF + 8));
+  if (isLatePdf && (await readTail(path, 2048)).includes('%%EOF')) return sniffed('application/pdf', 'pdf');
+  return (await endsWithZip(path, fileSize)) ? sniffed('application/zip', 'zip') : null;
 }
 
 /**
@@ -169,6 +181,9 @@ export async function sniff(path: string): Promise<Sniffed> {
     const document = await oleDocument(path);
     if (document !== null) return sniffed(document.mime, document.extension);
   }
+  // A program that unpacks the archive behind it.
+  if (programs.includes(found?.mime ?? '') && (await endsWithZip(path, fileSize)))
+    return sniffed('application/zip', 'zip');
   if (found !== undefined && found.mime !== 'application/xml') return sniffed(found.mime, found.ext);
   if (isTga(head, fileSize)) return sniffed('image/x-tga', 'tga');
   const late = await afterOtherBytes(path, head, fileSize);

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { tar, zip } from './packages.ts';
+import { fileOf } from './binary.ts';
+import { tar, tarNamed, zip } from './packages.ts';
 import { extraOf, openStudio } from './still-kit.ts';
 
 const studio = openStudio();
@@ -37,6 +38,34 @@ describe('an archive', () => {
       ],
       truncated: false,
     });
+  });
+
+  // MEDIA-39
+  test.each([
+    ['utf-8', ['Größe/東京.txt', 'žába.png']],
+    ['iso-8859-1', ['Größe/Müller.txt', 'café.txt']],
+    ['shift_jis', ['東京/夜景.jpg', 'メモ.txt']],
+    ['windows-1251', ['Привет/мир.txt', 'Проверка кодировки.txt']],
+  ])('that is a tape archive lists names in %s', async (encoding, names) => {
+    const { contents } = await attempt(await tarNamed(encoding, names));
+    expect(contents?.entries.map(({ path }) => path)).toEqual(names);
+  });
+
+  // MEDIA-39
+  test('that is a tape archive lists long names in UTF-8 beside others', async () => {
+    const long = `${'Größe/'.repeat(40)}東京.txt`;
+    const { contents } = await attempt(await tar({ [long]: 'x', 'plain.txt': 'y' }));
+    expect(contents?.entries.map(({ path }) => path)).toEqual([long, 'plain.txt']);
+  });
+
+  // MEDIA-40
+  test.each([
+    ['Windows', fileOf('MZ\x90\0\x03\0\0\0', new Uint8Array(500))],
+    ['Linux', fileOf('\x7fELF\x02\x01\x01\0', new Uint8Array(500))],
+  ])('that is a program of %s which unpacks itself is listed', async (_, program) => {
+    const { mime, contents } = await attempt(fileOf(program, zip(files)));
+    expect([mime, contents?.entries.length]).toEqual(['application/zip', 2]);
+    expect((await attempt(program)).mime).not.toBe('application/zip');
   });
 
   test.each([

@@ -1,5 +1,6 @@
 import { buffer } from 'node:stream/consumers';
 import { crc32, deflateRawSync } from 'node:zlib';
+import iconv from 'iconv-lite';
 import { pack } from 'tar-stream';
 import { type Bytes, fileOf, numbers } from './binary.ts';
 
@@ -38,6 +39,22 @@ export async function tar(files: Readonly<Record<string, string>>): Promise<Buff
     archive.entry({ name, mtime: new Date('2024-05-06T07:08:10Z') }, text);
   archive.finalize();
   return buffer(archive);
+}
+
+/** A tar archive of empty files whose names are in an encoding, as programs without UTF-8 write it. */
+export async function tarNamed(encoding: string, names: readonly string[]): Promise<Buffer> {
+  const encoded = names.map((name) => iconv.encode(name, encoding));
+  const stand = (index: number) => `${index}`.padStart(encoded[index]?.length ?? 0, 'x');
+  const bytes = await tar(Object.fromEntries(names.map((_, index) => [stand(index), ''])));
+  for (const [index, name] of encoded.entries()) {
+    const header = bytes.indexOf(stand(index), 0, 'latin1');
+    name.copy(bytes, header);
+    // The checksum counts its own field as spaces.
+    bytes.fill(' ', header + 148, header + 156);
+    const sum = bytes.subarray(header, header + 512).reduce((total, byte) => total + byte, 0);
+    bytes.write(`${sum.toString(8).padStart(6, '0')}\0 `, header + 148, 'latin1');
+  }
+  return bytes;
 }
 
 const types = `<?xml version="1.0"?><Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Default Extension="xml" ContentType="application/xml"/><Override PartName="/word/document.xml" ContentType="application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"/></Types>`;

@@ -6,7 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import type { Entry } from '@zip.js/zip.js';
 import { extract, type Header } from 'tar-stream';
-import { namesOf } from '../archives/entry-names.ts';
+import { namesOf, namesOfTar } from '../archives/entry-names.ts';
 import { zipEntries } from '../archives/zip-entries.ts';
 import { isFaultOfTheMachine } from '../faults.ts';
 import { BrokenFile, type MadeFile, NotDrawable, type StillMaker } from './still.ts';
@@ -79,26 +79,41 @@ function upTo(limit: number): Transform {
 }
 
 async function readTar(path: string, packed: boolean): Promise<Contents> {
-  const entries: ArchiveEntry[] = [];
-  const tar = extract();
+  const found: (Omit<ArchiveEntry, 'path'> & { name: string | Uint8Array })[] = [];
+  // Every byte is a character in Latin-1; names in extended headers are UTF-8 by definition.
+  const options = { filenameEncoding: 'latin1' };
+  // The declared types lack this option.
+  const tar = extract(options as object);
   let wasTar = false;
-  tar.on('entry', ({ name, size = 0, mtime, type }: Header, body, next) => {
+  tar.on('entry', ({ name, size = 0, mtime, type, pax }: Header, body, next) => {
     wasTar = true;
     body.on('end', next);
     // The pipeline rejects with the same error.
     body.on('error', () => {});
     body.resume();
     if (type === 'directory' || isFolder(name)) return;
-    if (entries.length === MOST_ENTRIES) tar.destroy(new Enough());
-    else entries.push({ path: pathOf(name), size_bytes: size, ...timeOf(mtime) });
+    if (found.length === MOST_ENTRIES) tar.destroy(new Enough());
+    else {
+      const { path: extended }: { path?: string } = pax ?? {};
+      const written = extended === name ? name : Buffer.from(name, 'latin1');
+      found.push({ name: written, size_bytes: size, ...timeOf(mtime) });
+    }
   });
+  const contents = (truncated: boolean): Contents => {
+    const names = namesOfTar(found.map(({ name }) => name));
+    const entries = found.map(({ name: _, ...entry }, index) => ({
+      path: pathOf(names[index] ?? ''),
+      ...entry,
+    }));
+    return { entries, truncated };
+  };
   const limited = upTo(MOST_BYTES);
   const source = createReadStream(path);
   try {
     await (packed ? pipeline(source, createGunzip(), limited, tar) : pipeline(source, limited, tar));
-    return { entries, truncated: false };
+    return contents(false);
   } catch (error) {
-    if (error instanceof Enough) return { entries, truncated: true };
+    if (error instanceof Enough) return contents(true);
     if (isFaultOfTheMachine(error)) throw error;
     // A compressed file need not be an archive.
     if (packed && !wasTar) throw new NotDrawable('it holds a single file');
