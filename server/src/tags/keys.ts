@@ -1,10 +1,10 @@
 import { foldName } from '@vitrine/contract/names';
 import { sql } from 'kysely';
-import { recordEvent } from '../audit/record.ts';
+import { type AuditEvent, recordEvents } from '../audit/record.ts';
 import type { Deps } from '../deps.ts';
 import type { Database, Tx } from '../platform/database/pool.ts';
 import { isUniqueViolation } from '../platform/database/unavailable.ts';
-import { rewriteKeptTag, takeTurn, wouldRewrite } from './rewrite.ts';
+import { rewriteAccounts, takeTurn, unregister, wouldRewriteEach } from './rewrite.ts';
 import { startRun } from './run.ts';
 
 /** Tags per transaction. */
@@ -15,16 +15,24 @@ interface Merged {
   to: string;
 }
 
-/** Merges a tag into the one whose spelling it varies; a job changes posts and assets (TAG-7). */
-async function mergeInto(tx: Tx, from: string, to: string): Promise<void> {
-  const counts = await wouldRewrite(tx, from);
-  const total = counts.posts + counts.assets;
-  const rewritten = await rewriteKeptTag(tx, from, to, counts);
-  if (total > 0) await startRun(tx, { source: from, target: to, total });
-  await recordEvent(tx, null, {
-    event: 'tag.merged',
-    metadata: { from, to, reason: 'same_name', ...rewritten },
-  });
+/** Merges tags into those whose spellings they vary; a job changes posts and assets (TAG-7). */
+async function mergeAll(tx: Tx, merged: readonly Merged[]): Promise<void> {
+  if (merged.length === 0) return;
+  const counts = await wouldRewriteEach(
+    tx,
+    merged.map(({ from }) => from),
+  );
+  await unregister(tx, merged);
+  const events: AuditEvent[] = [];
+  for (const { from, to } of merged) {
+    const { posts = 0, assets = 0, follows = 0, rails = 0, views = 0, searches = 0 } = counts.get(from) ?? {};
+    // Follows are compared by key. Most spellings are in no other settings, and searching these for each would take hours.
+    if (rails + views + searches > 0) await rewriteAccounts(tx, from, to);
+    if (posts + assets > 0) await startRun(tx, { source: from, target: to, total: posts + assets });
+    const metadata = { from, to, reason: 'same_name', posts, assets, follows, rails, views, searches };
+    events.push({ event: 'tag.merged', metadata });
+  }
+  await recordEvents(tx, null, events);
 }
 
 /** Fills in the keys of the next tags without one, and returns those that were merged. */
@@ -48,7 +56,7 @@ async function fillBatch(tx: Tx): Promise<Merged[]> {
   }
   await sql`update tags t set key = n.key from unnest(${kept}::text[], ${kept.map(foldName)}::text[]) as n (name, key)
     where t.name = n.name collate "C"`.execute(tx);
-  for (const { from, to } of merged) await mergeInto(tx, from, to);
+  await mergeAll(tx, merged);
   return merged;
 }
 

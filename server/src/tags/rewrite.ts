@@ -39,6 +39,34 @@ export async function wouldRewrite(tx: Tx, source: string): Promise<Rows> {
   return row;
 }
 
+/** Counts for many tags what `wouldRewrite` counts for one. The settings of accounts are read once for all. */
+export async function wouldRewriteEach(tx: Tx, sources: readonly string[]): Promise<Map<string, Rows>> {
+  const { rows } = await sql<Rows & { tag: string }>`
+    with asked (tag) as (select unnest(${sources}::text[])),
+    rails as (
+      select e.tag, count(*) as uses from users u, lateral (
+        select jsonb_array_elements_text(u.preferences #> '{browse_rail,hidden_tags}') as tag
+        union select jsonb_array_elements_text(u.preferences #> '{browse_rail,tag_order}')) e
+      where e.tag = any(${sources}::text[]) group by 1
+    ), views as (
+      select e.tag, count(*) as uses from feed_views v, lateral (
+        select distinct jsonb_array_elements_text(v.query -> 'tag') as tag) e
+      where jsonb_typeof(v.query -> 'tag') = 'array' and e.tag = any(${sources}::text[]) group by 1
+    ), searches as (
+      select e.tag, count(*) as uses from saved_searches s, lateral (
+        select distinct jsonb_array_elements_text(s.query -> 'tag') as tag) e
+      where jsonb_typeof(s.query -> 'tag') = 'array' and e.tag = any(${sources}::text[]) group by 1
+    )
+    select a.tag,
+      (select count(*) from posts where tags @> array[a.tag]) as posts,
+      (select count(*) from asset_tags where value = a.tag) as assets,
+      (select count(*) from tag_follows where tag = a.tag) as follows,
+      coalesce(rails.uses, 0) as rails, coalesce(views.uses, 0) as views, coalesce(searches.uses, 0) as searches
+    from asked a left join rails on rails.tag = a.tag left join views on views.tag = a.tag
+      left join searches on searches.tag = a.tag`.execute(tx);
+  return new Map(rows.map(({ tag, ...counts }) => [tag, counts]));
+}
+
 /** The rewrite itself maintains the register and the search documents, once for many rows. */
 async function suppressTriggers(tx: Tx): Promise<void> {
   await sql`select set_config('vitrine.merging_tags', 'on', true)`.execute(tx);
@@ -130,7 +158,7 @@ async function register(tx: Tx, source: string, target: string): Promise<void> {
 }
 
 /** Rewrites the settings of accounts: their rails, follows, views and searches. */
-async function rewriteAccounts(
+export async function rewriteAccounts(
   tx: Tx,
   source: string,
   target: string,
@@ -173,6 +201,18 @@ export async function rewriteStep(
   await register(tx, source, target);
   await writeDocuments(tx, kind, ids);
   return rewritten;
+}
+
+/** Removes spellings from the register, whose tags have another spelling there. */
+export async function unregister(tx: Tx, merged: readonly { from: string; to: string }[]): Promise<void> {
+  await sql`with gone as (
+      delete from tags t using unnest(${merged.map(({ from }) => from)}::text[], ${merged.map(({ to }) => to)}::text[])
+        as n (source, target) where t.name = n.source collate "C" returning n.target, t.seen_in_public
+    )
+    update tags t set seen_in_public = true
+    where not t.seen_in_public and t.name in (select target collate "C" from gone where seen_in_public)`.execute(
+    tx,
+  );
 }
 
 /**

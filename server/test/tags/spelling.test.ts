@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { keepTagKeys } from '../../src/tags/keys.ts';
 import { openLibrary, publish, upload } from '../support/library.ts';
 import { plainFile } from '../support/pictures.ts';
+import { countStatements } from '../support/statements.ts';
 
 const library = await openLibrary();
 const { db, log } = library.deps;
@@ -97,4 +98,38 @@ test('tags that an earlier version stored in several spellings are merged, and l
   // Repeating it changes nothing.
   await keepTagKeys({ db, log: spied });
   expect(said).toHaveLength(1);
+});
+
+// NAME-5
+test('of many spellings few statements merge all, and settings of accounts follow', async () => {
+  await sql`insert into tags (name, seen_in_public) select spelled, spelled like 'SPARE%' from generate_series(1, 100) i,
+    unnest(array['spare ' || i, 'Spare ' || i, 'SPARE ' || i]) spelled`.execute(db);
+  const rail = {
+    hidden_team_ids: [],
+    team_order: [],
+    hidden_tags: ['spare 7', 'sun'],
+    tag_order: ['Spare 7'],
+  };
+  const preferences = JSON.stringify({ browse_rail: rail });
+  await sql`update users set preferences = ${preferences}::jsonb where ref = ${mara.ref}`.execute(db);
+  const { id } = await mara.ok('createFeedView', { body: { name: 'Spare', query: { tag: ['spare 8'] } } });
+  const [, statements] = await countStatements(library, () => keepTagKeys({ db, log }));
+  expect(statements).toBeLessThan(40);
+  const { rows } = await sql<{ name: string; seen_in_public: boolean }>`select name, seen_in_public from tags
+    where key like 'spare %'`.execute(db);
+  expect(rows).toHaveLength(100);
+  // Visitors see a tag if they saw one of its spellings.
+  for (const row of rows)
+    expect(row).toEqual({ name: expect.stringMatching(/^SPARE /), seen_in_public: true });
+  const { browse_rail } = await mara.ok('getPreferences');
+  expect(browse_rail).toEqual({ ...rail, hidden_tags: ['SPARE 7', 'sun'], tag_order: ['SPARE 7'] });
+  const views = await mara.ok('listFeedViews');
+  expect(views.find((view) => view.id === id)?.query).toEqual({ tag: ['SPARE 8'] });
+  const { rows: events } = await sql<{ rails: string; views: string }>`select metadata ->> 'rails' as rails,
+    metadata ->> 'views' as views from audit_events where metadata ->> 'from' in ('spare 7', 'spare 8')
+    order by metadata ->> 'from'`.execute(db);
+  expect(events).toEqual([
+    { rails: '1', views: '0' },
+    { rails: '0', views: '1' },
+  ]);
 });
