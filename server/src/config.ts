@@ -137,12 +137,13 @@ export function readConfig(
   }
   const value = (name: Name): string | null => given[name] || null;
   const source: SettingSource<Name> = { value, refusal };
+  const database = readDatabaseSettings(source);
   return {
     ...readSecretSettings(source),
-    ...readDatabaseSettings(source),
+    ...database,
     ...readLimitSettings(source),
     ...readProcessSettings(source),
-    ...readProgramSettings(source),
+    ...readProgramSettings(source, database.postgresUid),
     host: value('VITRINE_HOST') ?? '127.0.0.1',
     port: wholeNumber(source, 'VITRINE_PORT', 8420, 0, 65_535),
     dataDir: resolve(directory, value('VITRINE_DATA') ?? defaultDataDir(directory, reachable)),

@@ -8,6 +8,7 @@ import { openServedAssets, type ServedAssets } from './assets/served.ts';
 import { openBudgets } from './budgets.ts';
 import { secretsOf } from './config/known-secrets.ts';
 import type { Config } from './config.ts';
+import { confinementOf } from './decoder-confinement.ts';
 import type { Deps, Passwords } from './deps.ts';
 import { openEntrance } from './entrance.ts';
 import { openRemoteOriginals } from './federation/files/fetch.ts';
@@ -118,7 +119,15 @@ export async function openDeps(
   const passwords = await openInstallPasswords(db, hashing, config.scrambleKey);
   await createConfiguredAdministrator(db, config, passwords);
   const { ffmpeg, libreoffice, ghostscript } = config;
-  const decoders = media?.decoders ?? openDecoders({ ffmpeg, libreoffice, ghostscript, ...decoding });
+  const decoders =
+    media?.decoders ??
+    openDecoders({
+      ffmpeg,
+      libreoffice,
+      ghostscript,
+      confinement: confinementOf(config, storage),
+      ...decoding,
+    });
   const previews = await followLadder(db, listener);
   // Reading never writes, so the key is there before anyone asks.
   await readInstallKey({ db, secretKey });

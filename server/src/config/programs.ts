@@ -1,7 +1,8 @@
 import { isAbsolute } from 'node:path';
+import { DECODER_UID } from '../media/decoding/kinds.ts';
 import { locateProgram } from '../media/ffmpeg/program.ts';
 import { findProgram } from '../media/program.ts';
-import type { SettingSource } from './setting-source.ts';
+import { type SettingSource, wholeNumber } from './setting-source.ts';
 
 /** Programs of the system that decode files. */
 export interface ProgramSettings {
@@ -11,9 +12,16 @@ export interface ProgramSettings {
   libreoffice: string | null;
   /** The program gs (Ghostscript), with the same values. */
   ghostscript: string | null;
+  /** As root: the uid and gid that decoders run as. */
+  decoderUid: number;
 }
 
-export const programSettingNames = ['VITRINE_FFMPEG', 'VITRINE_LIBREOFFICE', 'VITRINE_GHOSTSCRIPT'] as const;
+export const programSettingNames = [
+  'VITRINE_FFMPEG',
+  'VITRINE_LIBREOFFICE',
+  'VITRINE_GHOSTSCRIPT',
+  'VITRINE_DECODER_UID',
+] as const;
 type Name = (typeof programSettingNames)[number];
 type Source = SettingSource<Name>;
 
@@ -34,9 +42,15 @@ function namedProgram({ value, refusal }: Source, name: Name, program: string): 
   throw refusal(`${name} must be the absolute path of ${program}, or off, not ${JSON.stringify(text)}`);
 }
 
-/** Reads which programs decode files. */
-export function readProgramSettings(source: Source): ProgramSettings {
+/** Reads which programs decode files, and as which user, which must not be that of PostgreSQL. */
+export function readProgramSettings(source: Source, postgresUid: number): ProgramSettings {
+  const decoderUid = wholeNumber(source, 'VITRINE_DECODER_UID', DECODER_UID, 1, 4_294_967_294);
+  if (decoderUid === postgresUid)
+    throw source.refusal(
+      'VITRINE_DECODER_UID must differ from VITRINE_POSTGRES_UID, or decoders could read the database',
+    );
   return {
+    decoderUid,
     ffmpeg: ffmpegProgram(source),
     libreoffice: namedProgram(source, 'VITRINE_LIBREOFFICE', 'soffice'),
     ghostscript: namedProgram(source, 'VITRINE_GHOSTSCRIPT', 'gs'),

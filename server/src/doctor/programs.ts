@@ -1,7 +1,10 @@
 import { execFile } from 'node:child_process';
 import { access, constants } from 'node:fs/promises';
+import { homedir, tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
+import { confinementOf } from '../decoder-confinement.ts';
+import { type Abilities, openConfinement } from '../media/decoding/confinement.ts';
 import { findProgram } from '../media/ffmpeg/program.ts';
 import { type Examination, type Finding, passed, problem, warning } from './check.ts';
 
@@ -102,4 +105,59 @@ const heic: Examination = {
   },
 };
 
-export const programExaminations = [node, perl, ffmpeg, heic];
+/** What decoders could do although they need not, and what they cannot do. */
+function judgeAbilities(found: Abilities): { can: string[]; cannot: string[] } {
+  const can: string[] = [];
+  const cannot: string[] = [];
+  const judge = (isAble: boolean, able: string, unable: string) =>
+    isAble ? can.push(able) : cannot.push(unable);
+  const names = (paths: string[]) => paths.join(', ');
+  judge(found.isCapable, 'have capabilities of root', 'capabilities');
+  judge(found.canGainRights, 'could gain rights through set-user-ID programs', 'ways to gain rights');
+  judge(found.hasNetwork, 'reach the network', 'a network');
+  judge(
+    found.writable.length > 0,
+    `write in ${names(found.writable)}`,
+    'write access outside their directories',
+  );
+  judge(found.readable.length > 0, `read ${names(found.readable)}`, 'access to the secrets of the library');
+  return { can, cannot };
+}
+
+/** `ownUid` is the user of Vitrine, and `missing` says why decoders have more rights than they need. */
+export function judgeDecoders(found: Abilities, ownUid: number, missing: readonly string[]): Finding {
+  const { can, cannot } = judgeAbilities(found);
+  // In a user namespace of its own, the user of Vitrine is shown as root without rights.
+  const isOther = ownUid === 0 && found.uid !== 0;
+  const who = isOther
+    ? `run as uid ${found.uid}`
+    : ownUid === 0
+      ? 'run as root'
+      : 'run as the user of Vitrine';
+  const holds = cannot.length === 0 ? who : `${who} without ${cannot.join(', ')}`;
+  if (can.length === 0 && (isOther || ownUid !== 0)) return passed(`decoders ${holds}`);
+  const why = missing.length === 0 ? '' : ` (${missing.join('; ')})`;
+  const abilities = can.length === 0 ? '' : `; but they ${can.join(', ')}`;
+  return warning(
+    `decoders ${holds}${abilities}${why}`,
+    'A file that takes over its decoder could do this, too. See "What decoders may do" in docs/operations.md.',
+  );
+}
+
+const decoders: Examination = {
+  code: 'decoders',
+  title: 'Decoders',
+  async look({ config, storage }) {
+    const confinement = await openConfinement(confinementOf(config, storage));
+    try {
+      const secrets = ['postgres.secret', 'secret.key'].map((name) => join(config.dataDir, name));
+      const directories = [...new Set([tmpdir(), '/tmp', '/var/tmp', '/dev/shm', config.dataDir, homedir()])];
+      const found = await confinement.examine({ files: secrets, directories });
+      return judgeDecoders(found, process.getuid?.() ?? -1, confinement.missing);
+    } finally {
+      confinement.close();
+    }
+  },
+};
+
+export const programExaminations = [node, perl, ffmpeg, heic, decoders];

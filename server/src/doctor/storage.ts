@@ -56,8 +56,10 @@ const dataDirectory: Examination = {
         'Make the user that Vitrine runs as the owner of the directory.',
       );
     }
-    const { mode } = await stat(library);
-    if ((mode & 0o077) !== 0) {
+    const { mode, gid } = await stat(library);
+    // The group of decoders may pass through.
+    const closed = gid === config.decoderUid ? 0o067 : 0o077;
+    if ((mode & closed) !== 0) {
       return warning(
         `other users of this machine can read ${library} directly, bypassing all access rules`,
         `chmod 700 ${library}`,

@@ -162,6 +162,7 @@ describe('a library with problems', () => {
       disk_space: expect.stringMatching(/GiB of .* GiB are free/),
       files_on_disk: 'there are no files yet',
       heic: expect.stringMatching(/\S/),
+      decoders: expect.stringMatching(/^decoders run as .* without (?:ways to gain rights|capabilities)/),
       public_mode: expect.stringMatching(/^off/),
       traces: expect.stringMatching(/^off/),
     });

@@ -139,6 +139,7 @@ describe('settings', () => {
     ['demo', false, {}, false],
     ['postgresBinDir', null, { VITRINE_POSTGRES_BIN: '/usr/bin' }, '/usr/bin'],
     ['postgresUid', 65_521, { VITRINE_POSTGRES_UID: '70000' }, 70_000],
+    ['decoderUid', 65_522, { VITRINE_DECODER_UID: '70001' }, 70_001],
     ['admin', null, rootSettings, { username: 'root', password: rootPassword }],
     ['scrambleKey', null, { VITRINE_SCRAMBLE_KEY: 'secret' }, 'secret'],
     [

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ShownAsset } from '@vitrine/contract/assets';
@@ -103,6 +103,8 @@ export async function openLibrary(
 ): Promise<Library> {
   const { settings, url, drop } = await cloneTemplate();
   const dataDir = await mkdtemp(join(tmpdir(), 'vitrine-library-'));
+  // Decoders of root have to enter it.
+  await chmod(dataDir, 0o711);
   const own = {
     VITRINE_DATA: dataDir,
     VITRINE_LOG_LEVEL: 'silent',

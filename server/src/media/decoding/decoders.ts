@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import { type Confinement, type ConfinementOptions, openConfinement } from './confinement.ts';
 import { openFairQueue } from './fair-queue.ts';
 import { type Guard, openGuard } from './guard.ts';
 import { type DecoderKind, type DecoderLimits, decoderKinds } from './kinds.ts';
@@ -22,6 +23,8 @@ export interface Decoders {
     input: DecoderTasks[T]['input'],
     options?: RunOptions,
   ): Promise<DecoderTasks[T]['output']>;
+  /** Returns the limits of decoders, for other programs that read untrusted files. */
+  confine(): Promise<Confinement>;
   /** Returns the ids of the running processes, of one kind or of all. */
   pids(kind?: DecoderKind): number[];
   /** Refuses new tasks, waits up to `graceMs` for running ones, and kills the processes that remain. */
@@ -38,11 +41,15 @@ export interface DecoderOptions {
   libreoffice?: string | null;
   /** The Ghostscript to use, as in the setting VITRINE_GHOSTSCRIPT. */
   ghostscript?: string | null;
+  /** Where decoders get their files, and what they must not see. */
+  confinement?: ConfinementOptions;
 }
 
 const closed = () => new DecoderLost('the decoders are closed');
 
-type PoolOptions = Required<Pick<DecoderOptions, 'idleMs' | 'ffmpeg' | 'libreoffice' | 'ghostscript'>>;
+type PoolOptions = Required<Pick<DecoderOptions, 'idleMs' | 'ffmpeg' | 'libreoffice' | 'ghostscript'>> & {
+  confine(): Promise<Confinement>;
+};
 
 interface Pool {
   run: (owner: string, work: (process: DecoderProcess) => Promise<unknown>) => Promise<unknown>;
@@ -50,7 +57,7 @@ interface Pool {
   close(graceMs: number): Promise<void>;
 }
 
-function openPool(limits: DecoderLimits, guard: Guard, { idleMs, ...programs }: PoolOptions): Pool {
+function openPool(limits: DecoderLimits, guard: Guard, { idleMs, confine, ...programs }: PoolOptions): Pool {
   const queue = openFairQueue(limits);
   const idle = new Map<DecoderProcess, NodeJS.Timeout>();
   const busy = new Set<DecoderProcess>();
@@ -64,7 +71,7 @@ function openPool(limits: DecoderLimits, guard: Guard, { idleMs, ...programs }: 
       if (process.isAlive()) return process;
       await process.kill();
     }
-    return startDecoder(limits, guard, programs);
+    return startDecoder(limits, guard, programs, await confine());
   };
   const putBack = (process: DecoderProcess) => {
     // Memory left over from one file would count against the limit of the next.
@@ -123,6 +130,31 @@ function openPool(limits: DecoderLimits, guard: Guard, { idleMs, ...programs }: 
   };
 }
 
+/** Opens the limits of decoders with the first file, and again if the process that keeps them has ended. */
+function keepConfinement(options: ConfinementOptions): {
+  confine(): Promise<Confinement>;
+  close(): Promise<void>;
+} {
+  let opened: Promise<Confinement> | null = null;
+  const confine = async (): Promise<Confinement> => {
+    opened ??= openConfinement(options);
+    const current = opened;
+    const confinement = await current.catch((error: unknown) => {
+      opened = null;
+      throw error;
+    });
+    if (confinement.isUsable()) return confinement;
+    if (opened === current) opened = null;
+    return confine();
+  };
+  return {
+    confine,
+    async close() {
+      (await opened?.catch(() => null))?.close();
+    },
+  };
+}
+
 /** Opens a pool of processes for each kind of decoder. Starts no process. */
 export function openDecoders({
   limits = {},
@@ -130,9 +162,11 @@ export function openDecoders({
   ffmpeg = null,
   libreoffice = null,
   ghostscript = null,
+  confinement = {},
 }: DecoderOptions = {}): Decoders {
   const guard = openGuard();
-  const options = { idleMs, ffmpeg, libreoffice, ghostscript };
+  const { confine, close: closeConfinement } = keepConfinement(confinement);
+  const options = { idleMs, ffmpeg, libreoffice, ghostscript, confine };
   const pools = {
     picture: openPool({ ...decoderKinds.picture, ...limits.picture }, guard, options),
     drawing: openPool({ ...decoderKinds.drawing, ...limits.drawing }, guard, options),
@@ -150,11 +184,13 @@ export function openDecoders({
       // The cast is safe: `process.run` above returned the output of this task.
       return output as DecoderTasks[typeof task]['output'];
     },
+    confine,
     pids: (kind) =>
       (kind === undefined ? Object.values(pools) : [pools[kind]]).flatMap((pool) => pool.pids()),
     async close(graceMs = 0) {
       await Promise.all(Object.values(pools).map((pool) => pool.close(graceMs)));
       guard.close();
+      await closeConfinement();
     },
   };
 }

@@ -2,23 +2,28 @@ import { type ChildProcess, spawn } from 'node:child_process';
 
 /** Kills process groups when this process ends for any reason. */
 export interface Guard {
-  watch(pid: number): void;
+  /** `cell`: a directory that is removed then, too. */
+  watch(pid: number, cell: string | null): void;
   forget(pid: number): void;
   close(): void;
 }
 
 /**
- * Maintains a list of process groups from its input. Only the end of this process closes the pipe; the script then
- * kills every listed group.
+ * Maintains a list of process groups and their directories from its input. Only the end of this process closes the pipe;
+ * the script then kills every listed group and removes its directory.
  */
 const script = `
-  while read -r what pid; do
-    if [ "$what" = watch ]; then groups="$groups $pid"; continue; fi
+  while read -r what pid cell; do
+    if [ "$what" = watch ]; then groups="$groups $pid"; eval "cell_$pid=\\$cell"; continue; fi
     left=
     for group in $groups; do [ "$group" = "$pid" ] || left="$left $group"; done
     groups=$left
   done
-  for group in $groups; do kill -KILL "-$group"; done`;
+  for group in $groups; do kill -KILL "-$group"; done
+  for group in $groups; do
+    eval "cell=\\$cell_$group"
+    [ -z "$cell" ] || rm -rf "$cell" || rm -rf "$cell"
+  done`;
 
 /**
  * Starts a shell that kills the decoders when this process ends. A decoder that is busy in a library does not notice
@@ -42,9 +47,9 @@ export function openGuard(): Guard {
     return started;
   };
   return {
-    watch(pid) {
+    watch(pid, cell) {
       shell ??= start();
-      shell.stdin?.write(`watch ${pid}\n`);
+      shell.stdin?.write(`watch ${pid} ${cell ?? ''}\n`);
     },
     forget(pid) {
       shell?.stdin?.write(`forget ${pid}\n`);

@@ -1,5 +1,8 @@
 import { availableParallelism, totalmem } from 'node:os';
 
+/** The uid and gid of decoders when this process is root, beside that of PostgreSQL (DATABASE_UID). */
+export const DECODER_UID = 65_522;
+
 /** The limits of one kind of decoder. */
 export interface DecoderLimits {
   /** Maximum number of concurrent processes, regardless of how many files one owner sends. */

@@ -1,6 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { getPriority, setPriority } from 'node:os';
 import { join } from 'node:path';
+import { type Cell, ForeignPath } from './cell.ts';
+import type { Confinement } from './confinement.ts';
 import type { Guard } from './guard.ts';
 import type { DecoderLimits } from './kinds.ts';
 import type { DecoderTask, DecoderTasks } from './tasks.ts';
@@ -42,6 +44,8 @@ const MEASURE_EVERY_MS = 50;
  * fault.
  */
 const MOST_PATIENCE = 4;
+/** The nightly sweep removes what has not changed for a day. */
+const TOUCH_EVERY_MS = 10 * 60_000;
 /** Maximum time to start a process on a busy machine. */
 const START_MS = 30_000;
 /** Lower priority than requests and the database. */
@@ -75,8 +79,9 @@ export interface Programs {
 }
 
 /** Passes on only the variables that decoders and the font library need, because the environment contains secrets. */
-function environment({ ffmpeg, libreoffice, ghostscript }: Programs): NodeJS.ProcessEnv {
-  const passed = ['PATH', 'HOME', 'TMPDIR', 'LD_LIBRARY_PATH', 'FONTCONFIG_PATH', 'FONTCONFIG_FILE'];
+function environment({ ffmpeg, libreoffice, ghostscript }: Programs, home: string | null): NodeJS.ProcessEnv {
+  const places = home === null ? ['HOME', 'TMPDIR'] : [];
+  const passed = ['PATH', ...places, 'LD_LIBRARY_PATH', 'FONTCONFIG_PATH', 'FONTCONFIG_FILE'];
   const ours = passed.flatMap((name) => {
     const value = process.env[name];
     return value === undefined ? [] : [[name, value] as const];
@@ -88,7 +93,8 @@ function environment({ ffmpeg, libreoffice, ghostscript }: Programs): NodeJS.Pro
     ...(libreoffice === null ? {} : { LIBREOFFICE_PROGRAM: libreoffice }),
     ...(ghostscript === null ? {} : { GHOSTSCRIPT_PROGRAM: ghostscript }),
   };
-  return { ...Object.fromEntries(ours), ...named, LANG: 'C.UTF-8', TZ: 'UTC', MALLOC_ARENA_MAX: '2' };
+  const own = home === null ? {} : { HOME: home, TMPDIR: home };
+  return { ...Object.fromEntries(ours), ...own, ...named, LANG: 'C.UTF-8', TZ: 'UTC', MALLOC_ARENA_MAX: '2' };
 }
 
 /**
@@ -102,12 +108,20 @@ const script = `
   shift
   exec "$0" "$@"`;
 
-function launch({ memoryBytes, niceness = NICENESS }: DecoderLimits, programs: Programs): ChildProcess {
+function launch(
+  { memoryBytes, niceness = NICENESS }: DecoderLimits,
+  programs: Programs,
+  confinement: Confinement,
+  { home }: Cell,
+): ChildProcess {
   const dataKilobytes = Math.ceil((memoryBytes * 2) / 1024) + 1024 ** 2;
   const heapMegabytes = Math.ceil(memoryBytes / 1024 ** 2);
   const node = [`--max-old-space-size=${heapMegabytes}`, join(import.meta.dirname, 'child.ts')];
-  const child = spawn('/bin/sh', ['-c', script, process.execPath, String(dataKilobytes), ...node], {
-    env: environment(programs),
+  const shell = ['-c', script, process.execPath, String(dataKilobytes), ...node];
+  const { command, args, identity } = confinement.launch('/bin/sh', shell);
+  const child = spawn(command, args, {
+    ...identity,
+    env: environment(programs, home),
     cwd: '/',
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     // Starts a separate session and process group, which can be killed as a whole.
@@ -154,10 +168,12 @@ export async function startDecoder(
   limits: DecoderLimits,
   guard: Guard,
   programs: Programs,
+  confinement: Confinement,
 ): Promise<DecoderProcess> {
-  const child = launch(limits, programs);
+  const cell = confinement.openCell();
+  const child = launch(limits, programs, confinement, cell);
   const pid = child.pid ?? 0;
-  if (pid !== 0) guard.watch(pid);
+  if (pid !== 0) guard.watch(pid, cell.place);
   let output = '';
   let ended: { code: number | null; signal: NodeJS.Signals | null; error?: Error } | null = null;
   const killGroup = () => {
@@ -220,6 +236,80 @@ export async function startDecoder(
   }
   setReferenced(false);
 
+  /** Runs a task on files that the decoder can reach. */
+  const perform = async <T extends DecoderTask>(
+    task: T,
+    input: DecoderTasks[T]['input'],
+    { timeoutMs = limits.timeoutMs, onProgress }: RunOptions,
+  ): Promise<DecoderTasks[T]['output']> => {
+    const { memoryBytes } = limits;
+    let stopped: DecodingStopped | null = null;
+    const stop = (reason: DecodingStopped) => {
+      stopped ??= reason;
+      killGroup();
+    };
+    const began = performance.now();
+    const before = usageOfTree(pid);
+    let touchedAt = began;
+    const measure = () => {
+      if (performance.now() - touchedAt > TOUCH_EVERY_MS) {
+        touchedAt = performance.now();
+        void cell.touch();
+      }
+      const usage = usageOfTree(pid);
+      if (usage !== null && usage.memoryBytes > memoryBytes) {
+        return stop(new DecodingStopped('memory', neededMore(memoryBytes)));
+      }
+      const elapsed = performance.now() - began;
+      if (elapsed <= timeoutMs) return;
+      const worked = usage === null || before === null ? timeoutMs : usage.processorMs - before.processorMs;
+      if (worked >= timeoutMs / 2 || elapsed > timeoutMs * MOST_PATIENCE) {
+        stop(new DecodingStopped('time', `took longer than ${timeoutMs / 1000} s`));
+      }
+    };
+    const meter = setInterval(measure, MEASURE_EVERY_MS);
+    const listen = (answer: Answer) => answer.kind === 'progress' && onProgress?.(answer.part);
+    child.on('message', listen);
+    setReferenced(true);
+    try {
+      const answered = nextAnswer();
+      child.send({ task, input }, () => {});
+      measure();
+      const answer = await answered;
+      if (answer !== null && 'isLast' in answer) {
+        killGroup();
+        await exited;
+      }
+      if (answer?.kind === 'done') {
+        // The process runs our own code, and `tasks.ts` types the output of each task.
+        return answer.output as DecoderTasks[typeof task]['output'];
+      }
+      if (answer?.kind === 'failed') {
+        const { message, code, syscall } = answer;
+        if (outOfMemory.test(message)) throw new DecodingStopped('memory', neededMore(memoryBytes));
+        throw Object.assign(
+          new Error(message),
+          code === undefined ? {} : { code },
+          syscall === undefined ? {} : { syscall },
+        );
+      }
+      killGroup();
+      await exited;
+      if (stopped !== null) throw stopped;
+      const signal = ended?.signal ?? null;
+      if (signal !== null && crashes.has(signal)) {
+        throw new DecodingStopped('crash', `crashed its decoder (${signal})`);
+      }
+      // Only a library ends its own process with a code; the system and operators use signals.
+      if (ended?.code != null) throw new DecodingStopped('crash', `ended its decoder (code ${ended.code})`);
+      throw lost();
+    } finally {
+      clearInterval(meter);
+      child.off('message', listen);
+      setReferenced(false);
+    }
+  };
+
   return {
     pid,
     isAlive: () => ended === null && child.connected,
@@ -230,67 +320,17 @@ export async function startDecoder(
       killGroup();
       await exited;
     },
-    async run(task, input, { timeoutMs = limits.timeoutMs, onProgress } = {}) {
-      const { memoryBytes } = limits;
-      let stopped: DecodingStopped | null = null;
-      const stop = (reason: DecodingStopped) => {
-        stopped ??= reason;
-        killGroup();
-      };
-      const began = performance.now();
-      const before = usageOfTree(pid);
-      const measure = () => {
-        const usage = usageOfTree(pid);
-        if (usage !== null && usage.memoryBytes > memoryBytes) {
-          return stop(new DecodingStopped('memory', neededMore(memoryBytes)));
-        }
-        const elapsed = performance.now() - began;
-        if (elapsed <= timeoutMs) return;
-        const worked = usage === null || before === null ? timeoutMs : usage.processorMs - before.processorMs;
-        if (worked >= timeoutMs / 2 || elapsed > timeoutMs * MOST_PATIENCE) {
-          stop(new DecodingStopped('time', `took longer than ${timeoutMs / 1000} s`));
-        }
-      };
-      const meter = setInterval(measure, MEASURE_EVERY_MS);
-      const listen = (answer: Answer) => answer.kind === 'progress' && onProgress?.(answer.part);
-      child.on('message', listen);
-      setReferenced(true);
+    async run(task, input, options = {}) {
+      const handed = await cell.handOver(input);
       try {
-        const answered = nextAnswer();
-        child.send({ task, input }, () => {});
-        measure();
-        const answer = await answered;
-        if (answer !== null && 'isLast' in answer) {
-          killGroup();
-          await exited;
-        }
-        if (answer?.kind === 'done') {
-          // The process runs our own code, and `tasks.ts` types the output of each task.
-          return answer.output as DecoderTasks[typeof task]['output'];
-        }
-        if (answer?.kind === 'failed') {
-          const { message, code, syscall } = answer;
-          if (outOfMemory.test(message)) throw new DecodingStopped('memory', neededMore(memoryBytes));
-          throw Object.assign(
-            new Error(message),
-            code === undefined ? {} : { code },
-            syscall === undefined ? {} : { syscall },
-          );
-        }
+        return await handed.takeBack(await perform(task, handed.input, options));
+      } catch (error) {
+        if (!(error instanceof ForeignPath)) throw error;
         killGroup();
         await exited;
-        if (stopped !== null) throw stopped;
-        const signal = ended?.signal ?? null;
-        if (signal !== null && crashes.has(signal)) {
-          throw new DecodingStopped('crash', `crashed its decoder (${signal})`);
-        }
-        // Only a library ends its own process with a code; the system and operators use signals.
-        if (ended?.code != null) throw new DecodingStopped('crash', `ended its decoder (code ${ended.code})`);
-        throw lost();
+        throw new DecodingStopped('crash', error.message);
       } finally {
-        clearInterval(meter);
-        child.off('message', listen);
-        setReferenced(false);
+        await handed.close();
       }
     },
   };

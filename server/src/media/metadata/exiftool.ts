@@ -5,6 +5,7 @@ import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import { ExifTool, exiftoolPath } from 'exiftool-vendored';
 import pLimit from 'p-limit';
+import type { Confinement } from '../decoding/confinement.ts';
 import { decoderKinds } from '../decoding/kinds.ts';
 
 /**
@@ -59,10 +60,14 @@ const environment = { LANG: 'C', TZ: 'UTC', PATH: '/usr/bin:/bin' };
 /**
  * Runs ExifTool with a memory limit and without a configuration file, because `.ExifTool_config` is executable Perl.
  */
-async function startProgram(perl: string): Promise<ChildProcess> {
+async function startProgram(perl: string, confinement: Confinement): Promise<ChildProcess> {
   const args = ['-config', '', '-stay_open', 'True', '-@', '-'];
   const limited = `ulimit -v ${MEMORY_KB} 2>/dev/null; exec "$0" "$@"`;
-  return spawn('/bin/sh', ['-c', limited, perl, await exiftoolPath(), ...args], {
+  const shell = ['-c', limited, perl, await exiftoolPath(), ...args];
+  const { command, args: all, identity } = confinement.launch('/bin/sh', shell);
+  return spawn(command, all, {
+    ...identity,
+    cwd: '/',
     stdio: 'pipe',
     env: environment,
   });
@@ -91,7 +96,11 @@ export interface ExifToolPool {
  * Runs ExifTool in long-lived processes. The first file starts the first one; a process that exceeds the time limit
  * is killed.
  */
-export function openExifTool(perl: string, timeoutMs: number): ExifToolPool {
+export function openExifTool(
+  perl: string,
+  timeoutMs: number,
+  confine: () => Promise<Confinement>,
+): ExifToolPool {
   const pool = new ExifTool({
     maxProcs: PROCESSES,
     spawnTimeoutMillis: START_MS,
@@ -100,7 +109,7 @@ export function openExifTool(perl: string, timeoutMs: number): ExifToolPool {
     taskRetries: 0,
     maxIdleMsPerProcess: IDLE_MS,
     checkPerl: false,
-    processFactory: () => startProgram(perl),
+    processFactory: async () => startProgram(perl, await confine()),
   });
   // Files do not queue inside the pool, so their time limit starts when they are read.
   const limit = pLimit(PROCESSES);
@@ -118,8 +127,16 @@ export function openExifTool(perl: string, timeoutMs: number): ExifToolPool {
       clearTimeout(timer);
     }
   };
+  const readInCell = async (path: string) => {
+    const handed = await (await confine()).openCell().handOver({ path });
+    try {
+      return await inTime(handed.input.path);
+    } finally {
+      await handed.close();
+    }
+  };
   return {
-    read: (path) => limit(() => inTime(path)),
+    read: (path) => limit(() => readInCell(path)),
     close: () => pool.end(true),
   };
 }

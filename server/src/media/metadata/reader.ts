@@ -83,7 +83,7 @@ async function startReader({ decoders, perl, timeoutMs = TIMEOUT_MS }: ReaderOpt
   if (found === null) return readFallback('no perl was found to run ExifTool', decoders);
   try {
     const version = await exifToolVersion(found);
-    const pool = openExifTool(found, timeoutMs);
+    const pool = openExifTool(found, timeoutMs, decoders.confine);
     return {
       inUse: { name: 'exiftool', version },
       read: async (path) => {

@@ -3,6 +3,7 @@ import { dirname, join, relative, sep } from 'node:path';
 import { Readable } from 'node:stream';
 import { filesBelow, isMissing, syncDirectory } from './directory-tree.ts';
 import { makeDirectory } from './make-directory.ts';
+import { objectFolders } from './object-key.ts';
 import { DamagedObject, NoSuchObject, type Storage, type StoredObject } from './storage.ts';
 
 /** Returns whether this file cannot be read; a process that lacks descriptors or memory can try again. */
@@ -73,7 +74,9 @@ export async function openDiskStorage(root: string, reserveBytes: number): Promi
   // Other users of this machine must not bypass the library's rules.
   await makeDirectory(root, 0o700);
   await makeDirectory(incomingDir);
-  await makeDirectory(uploadsDir);
+  // Decoders may enter the library to reach the incoming directory, but nothing else in it.
+  for (const directory of [uploadsDir, ...objectFolders.map((name) => join(root, name))])
+    await makeDirectory(directory, 0o700);
   return {
     incomingDir,
     uploadsDir,

@@ -1,3 +1,6 @@
+/** The first parts of all keys. */
+export const objectFolders = ['originals', 'renditions', 'subtitles', 'logos'] as const;
+
 /** The key of an original: its SHA-256 in hex, so that identical bytes are stored once. */
 export function originalKey(hash: string): string {
   return `originals/${hash.slice(0, 2)}/${hash.slice(2, 4)}/${hash}`;
