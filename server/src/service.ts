@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from 'fastify';
 import { openCapabilities } from './access/capabilities.ts';
+import { findNote } from './activitypub/find-note.ts';
 import { serveActivityPub } from './activitypub/routes.ts';
 import { followLadder } from './assets/previews/ladder.ts';
 import { openServedAssets, type ServedAssets } from './assets/served.ts';
@@ -231,7 +232,7 @@ export async function openService(options: ServiceOptions): Promise<OpenService>
     ...entrance,
     sendCookie: (reply, cookie) => sendCookie(reply, cookie, entrance.isHttps(reply.request)),
   });
-  await serveFederation(server, deps, budgets);
+  await serveFederation(server, deps, budgets, (postId) => findNote(deps, postId));
   await serveActivityPub(server, deps, budgets);
   serveUploadOptions(server, deps);
   serveHealth(server, { db, storage, replica }, stop, {

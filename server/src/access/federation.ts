@@ -4,6 +4,7 @@ import { accountHolds } from './capabilities.ts';
 import { passedOn, postsOfCollection } from './links.ts';
 import { live, unexpired } from './live.ts';
 import { publishedPost } from './posts.ts';
+import { ownTeam } from './teams.ts';
 
 /**
  * What this library gives to its peers (FED-1): only what an active share covers. Predicates refer to `posts
@@ -144,6 +145,13 @@ export const fieldsGiven: Predicate = sql`(d.status <> 'archived' and d.read_cap
 /** The reference `v.value_ref` if the peer can follow it, otherwise null. */
 export function referenceGivenTo(peer: PeerCaller): Predicate {
   return sql`(v.value_ref is null or exists (select from assets a where a.id = v.value_ref and ${assetsGivenTo(peer)}))`;
+}
+
+/** Teams `t` of this library of which the peer is given a post or an asset. */
+export function teamsGivenTo(peer: PeerCaller): Predicate {
+  return sql`(${ownTeam} and (
+    exists (select from posts p where p.team_id = t.id and ${postsGivenTo(peer)})
+    or exists (select from assets a where a.team_id = t.id and ${assetsGivenTo(peer)})))`;
 }
 
 /** Collections that the peer is given. */

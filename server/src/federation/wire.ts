@@ -7,6 +7,7 @@ import { clientAddress } from '../platform/http/client-address.ts';
 import { prefersDocument } from '../platform/http/prefers-document.ts';
 import { notFound, refuse } from '../platform/http/refuse.ts';
 import { listChanges, listSharesOf, resendChanges } from './changes.ts';
+import { documentKinds, objectDocument } from './documents.ts';
 import { sendBytes } from './files/serve.ts';
 import { type Install, instanceDocument, readInstall } from './identity.ts';
 import { receiveBatch, receiveOne } from './inbox/receive.ts';
@@ -18,6 +19,8 @@ import { Rejection } from './protocol/rejection.ts';
 import { logRejection } from './rejections.ts';
 import { readTeamDocument } from './shares/team.ts';
 import { type SignedRequest, signedRequest } from './signed-request.ts';
+
+const uuidPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** The largest body: a batch of envelopes. */
 const MOST_BYTES = 1024 ** 2;
@@ -57,9 +60,15 @@ const statusOf: Partial<Record<Rejection['reason'], number>> = {
 
 /**
  * Mounts the routes that other installs call (FED-2), at the addresses of the protocol: not below the base path, and
- * only for requests signed by a peer, except the documents about this install and its people.
+ * only for requests signed by a peer, except the documents about this install and its people. `noteOf` returns the
+ * address of a post that people on other systems can follow.
  */
-export async function serveFederation(server: FastifyInstance, deps: Deps, budgets: Budgets): Promise<void> {
+export async function serveFederation(
+  server: FastifyInstance,
+  deps: Deps,
+  budgets: Budgets,
+  noteOf: (postId: string) => Promise<string | null>,
+): Promise<void> {
   const enter = (request: FastifyRequest) => budgets.spendOnEntry({}, clientAddress(request), null);
   const install = async () => {
     const found = await readInstall(deps);
@@ -99,12 +108,13 @@ export async function serveFederation(server: FastifyInstance, deps: Deps, budge
     }
   };
 
-  const isPeer = async (request: FastifyRequest, own: Install) => {
+  /** Returns the peer that signed a request; null for all others, which get what everyone gets. */
+  const peerOrNull = async (request: FastifyRequest, own: Install) => {
+    if (request.headers.signature === undefined) return null;
     try {
-      await peerOf(signedRequest(request, own));
-      return true;
+      return await peerOf(signedRequest(request, own));
     } catch (error) {
-      if (error instanceof Rejection) return false;
+      if (error instanceof Rejection) return null;
       throw error;
     }
   };
@@ -119,13 +129,30 @@ export async function serveFederation(server: FastifyInstance, deps: Deps, budge
     if (!prefersDocument(headers, true)) return reply.callNotFound();
     await enter(request);
     const own = await readInstall(deps);
-    const forPeer = own !== null && headers.signature !== undefined && (await isPeer(request, own));
+    const forPeer = own !== null && (await peerOrNull(request, own)) !== null;
     const found = own && (await actorDocument(deps, own.url, params.username, { forPeer }));
     if (found !== null) return reply.headers({ 'cache-control': 'no-cache', vary: 'Accept' }).send(found);
     // Without a preference, the page is as good an answer.
     if (prefersDocument(headers, false)) throw notFound();
     return reply.callNotFound();
   });
+  // The addresses of objects are those of their pages. Previews of links send an unsigned `*/*`.
+  for (const [path, kind] of Object.entries(documentKinds)) {
+    server.get<{ Params: { id: string } }>(`/${path}/:id`, async (request, reply) => {
+      const { headers, params } = request;
+      if (!prefersDocument(headers, headers.signature !== undefined)) return reply.callNotFound();
+      await enterSigned(request);
+      if (!uuidPattern.test(params.id)) throw notFound();
+      const own = await readInstall(deps);
+      const peer = own && (await peerOrNull(request, own));
+      const found = own && peer && (await objectDocument(deps, own, peer, { kind, id: params.id }));
+      reply.headers({ 'cache-control': 'no-cache', vary: 'Accept, Signature' });
+      if (found !== null) return reply.type('application/activity+json').send(found);
+      const note = kind === 'post' ? await noteOf(params.id) : null;
+      if (note === null) throw notFound();
+      return reply.redirect(note);
+    });
+  }
   await server.register(async (scope) => {
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser(

@@ -282,6 +282,17 @@ describe('ActivityPub', () => {
     await ada.ok('deletePost', { params: { id }, body: undefined });
   });
 
+  // AP-20
+  test('leads clients that want JSON from the page of a post to its note', async () => {
+    const { id } = await publishNote('Found by its page');
+    const page = `/posts/${id}`;
+    expect(await read(page)).toMatchObject({ status: 302, location: `${actor}/posts/${id}` });
+    for (const accept of ['text/html', '*/*']) expect((await read(page, accept)).location).toBeNull();
+    await ada.ok('updatePost', { params: { id }, body: { visibility: 'private' } });
+    expect((await read(page)).status).toBe(404);
+    await ada.ok('deletePost', { params: { id }, body: undefined });
+  });
+
   // AP-17, HTTP-41
   test('answers absolute addresses of any host like their paths', { tags: ['not-proxied'] }, async () => {
     const path = actor.slice(library.address.length);
