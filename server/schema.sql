@@ -1783,6 +1783,7 @@ create table federation_shares (
   target_team_name text not null default ''::text,
   withdrawn_at timestamp(3) with time zone,
   sensitive_confirmed_by bigint,
+  sensitive_lapsed uuid[] not null default '{}'::uuid[],
   constraint federation_shares_pkey PRIMARY KEY (id),
   constraint federation_shares_peer_id_fkey FOREIGN KEY (peer_id) REFERENCES federation_peers(id) ON DELETE CASCADE,
   constraint federation_shares_check CHECK (((target_team IS NULL) OR (target_actor IS NULL))),

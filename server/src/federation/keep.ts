@@ -11,6 +11,7 @@ import { purgeUngranted } from './mirror/purge.ts';
 import { refreshRecipients } from './mirror/recipients.ts';
 import { keepOffers } from './peers/offers.ts';
 import { objectUri } from './protocol/addresses.ts';
+import { sendLapsed } from './shares/lapsed.ts';
 
 /** How long ids of received envelopes and outcomes of sent ones are kept; longer than any delivery is retried. */
 const KEPT_DAYS = 30;
@@ -160,6 +161,7 @@ export function keepFederationJob(deps: Deps): JobHandler<'keep-federation'> {
   return async () => {
     await expireShares(deps);
     await withdrawExpired(deps);
+    await sendLapsed(deps);
     await refreshEnding(deps);
     await purgeExpired(deps);
     await wakeAll(deps);

@@ -216,6 +216,26 @@ export async function returnCollection(
   );
 }
 
+/**
+ * Records that a post has become visible or hidden: first its shared collections, which list it or no longer do and by which
+ * peers accept it, then the post.
+ */
+export async function notifyPeersOfVisibility(
+  tx: Tx,
+  postId: string,
+  { activity, actorRef }: { activity: 'create' | 'update'; actorRef: number },
+): Promise<void> {
+  await record(
+    tx,
+    sql`insert into federation_outbox (peer_id, activity, kind, object_id, actor_ref)
+    select distinct s.peer_id, 'update', 'collection', s.object_id, ${actorRef}::bigint
+    from collection_posts cp join federation_shares s on s.kind = 'collection' and s.object_id = cp.collection_id
+      join federation_peers pe on pe.id = s.peer_id and pe.state in ('connected', 'disabled')
+    where cp.post_id = ${postId} and ${shareInForce}`,
+  );
+  await notifyPeers(tx, { activity, kind: 'post', objectId: postId, actorRef });
+}
+
 /** Records a changed definition for the peers that have it; it is sent again only to peers with a different version. */
 export async function notifyPeersOfField(tx: Tx, fieldId: string, actorRef: number): Promise<void> {
   const change: Change = { activity: 'update', kind: 'field', objectId: fieldId, actorRef };

@@ -2,7 +2,7 @@ import { deletePost } from '@vitrine/contract/posts';
 import { sql } from 'kysely';
 import { recordEvent } from '../audit/record.ts';
 import { handle } from '../handle.ts';
-import { notifyPeers } from '../outbox/enqueue.ts';
+import { notifyPeersOfVisibility } from '../outbox/enqueue.ts';
 import { lockEditable } from './edit.ts';
 
 /** Moves a post to the trash, with deleter and reason (POST-37). A post that is already there is a 404. */
@@ -14,7 +14,7 @@ export const remove = handle(deletePost, async ({ db }, { caller, params, body }
       .set({ deleted_at: sql`now()`, deleted_reason: body?.reason ?? null, deleted_by_user_ref: caller.ref })
       .where('id', '=', post.id)
       .execute();
-    await notifyPeers(tx, { activity: 'update', kind: 'post', objectId: post.id, actorRef: caller.ref });
+    await notifyPeersOfVisibility(tx, post.id, { activity: 'update', actorRef: caller.ref });
     await recordEvent(tx, caller, {
       event: 'post.deleted',
       target: { kind: 'post', id: post.id },

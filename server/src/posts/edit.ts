@@ -7,7 +7,7 @@ import { recordEdit } from '../audit/record-edit.ts';
 import { append } from '../collections/place.ts';
 import { handle } from '../handle.ts';
 import { announce } from '../notifications/announce.ts';
-import { notifyPeers } from '../outbox/enqueue.ts';
+import { notifyPeers, notifyPeersOfVisibility } from '../outbox/enqueue.ts';
 import type { Tx } from '../platform/database/pool.ts';
 import { notFound, refuse } from '../platform/http/refuse.ts';
 import { asksForChange, checkUnchanged, nextUpdatedAt } from '../platform/http/unchanged.ts';
@@ -21,6 +21,7 @@ import { placed } from './insert.ts';
 export interface LockedPost {
   id: string;
   draft: boolean;
+  visibility: string;
   updated_at: string;
   cover_asset_id: string | null;
   cover_thumbnail_asset_id: string | null;
@@ -34,7 +35,7 @@ export interface LockedPost {
 /** Locks a post the caller may change: 404 when they may not read it, 403 when they may only read it. */
 export async function lockEditable(tx: Tx, caller: SignedIn, id: string): Promise<LockedPost> {
   const { rows } = await sql<LockedPost & { editable: boolean }>`
-    select p.id, p.draft, p.updated_at, p.cover_asset_id, p.cover_thumbnail_asset_id, p.cover_focal_x,
+    select p.id, p.draft, p.visibility, p.updated_at, p.cover_asset_id, p.cover_thumbnail_asset_id, p.cover_focal_x,
       p.cover_focal_y, p.cover_focal_asset_id, p.team_id, p.author_user_ref as author,
       ${editablePosts(caller)} as editable
     from posts p where p.id = ${id} and ${readablePosts(caller)} for no key update of p`.execute(tx);
@@ -217,7 +218,10 @@ export const edit = handle(updatePost, async ({ db, ladder }, { caller, params, 
     }
     if (asksForChange(changes)) {
       await change(tx, caller, changes, locked);
-      await notifyPeers(tx, { activity: 'update', kind: 'post', objectId: locked.id, actorRef: caller.ref });
+      const told = { activity: 'update' as const, actorRef: caller.ref };
+      if (body.visibility != null && body.visibility !== locked.visibility)
+        await notifyPeersOfVisibility(tx, locked.id, told);
+      else await notifyPeers(tx, { ...told, kind: 'post', objectId: locked.id });
       await recordEdit(tx, caller, { kind: 'post', id: locked.id, owner: locked.author }, changes);
     }
     if (collectionId != null) await append(tx, caller, collectionId, locked.id);

@@ -5,7 +5,7 @@ import { recordEvent } from '../audit/record.ts';
 import type { Deps } from '../deps.ts';
 import { handle } from '../handle.ts';
 import { announce } from '../notifications/announce.ts';
-import { notifyPeers } from '../outbox/enqueue.ts';
+import { notifyPeersOfVisibility } from '../outbox/enqueue.ts';
 import { notFound, refuse } from '../platform/http/refuse.ts';
 import { nextUpdatedAt } from '../platform/http/unchanged.ts';
 import { lockEditable } from './edit.ts';
@@ -51,7 +51,7 @@ async function move(
         and state_id = (select id from workflow_states where domain = 'post' and code = ${from})
       returning id`.execute(tx);
     if (rows.length === 0) throw refuse(409, refusal);
-    await notifyPeers(tx, { activity: 'update', kind: 'post', objectId: post.id, actorRef: caller.ref });
+    await notifyPeersOfVisibility(tx, post.id, { activity: 'update', actorRef: caller.ref });
     await recordEvent(tx, caller, { event, target: { kind: 'post', id: post.id } });
     if (to === 'published') await announce(tx, { what: 'post', post: post.id, actor: caller.ref });
     return readPost(tx, caller, ladder, postId);

@@ -5,7 +5,7 @@ import { trashed } from '../access/live.ts';
 import { checkMayRestore } from '../access/trash.ts';
 import { recordEvent } from '../audit/record.ts';
 import { handle } from '../handle.ts';
-import { notifyPeers, returnCollection } from '../outbox/enqueue.ts';
+import { notifyPeers, notifyPeersOfVisibility, returnCollection } from '../outbox/enqueue.ts';
 import type { Tx } from '../platform/database/pool.ts';
 import { notFound } from '../platform/http/refuse.ts';
 import { checkQuota } from '../quotas/check.ts';
@@ -42,6 +42,8 @@ export async function restoreThing(tx: Tx, caller: SignedIn, kind: Kind, id: str
     where id = ${id}`.execute(tx);
   if (kind === 'asset') await checkQuotaOfOwner(tx, caller, id);
   if (kind === 'collection') await returnCollection(tx, id, 'create', caller.ref);
+  else if (kind === 'post')
+    await notifyPeersOfVisibility(tx, id, { activity: 'create', actorRef: caller.ref });
   else await notifyPeers(tx, { activity: 'create', kind, objectId: id, actorRef: caller.ref });
   await recordEvent(tx, caller, { event: `admin.${kind}.restored`, target: { kind, id } });
 }

@@ -9,10 +9,12 @@ import type { Encrypted } from '../../src/federation/protocol/envelope.ts';
 import { rawPublicKey } from '../../src/federation/protocol/signature.ts';
 import { renderChange } from '../../src/federation/render.ts';
 import { type Account, publish, upload } from '../support/library.ts';
+import { withdrawGrants } from '../support/people.ts';
 import { jpeg, plainFile } from '../support/pictures.ts';
 import {
   envelopeOf,
   identityOf,
+  keepFederation,
   openInstall,
   openPair,
   pair,
@@ -408,6 +410,33 @@ describe('restricted content in a post of someone else', () => {
     expect(await carol.refused('putPostPeer', { params: of, body: forBob })).toEqual(refusal);
     const { sensitive } = await carol.ok('listPostPeers', { params: { id: of.id } });
     expect(sensitive).toMatchObject([{ title: 'Vault', confirmable: false }]);
+  });
+
+  test('leaves the peer by itself when the right to confirm it ends, and comes back with the right', async () => {
+    const at = await setting('ended');
+    const { carol, of, title } = at;
+    const grant = { params: { ref: carol.ref }, body: { capability: 'assets.admin' as const } };
+    await harbour.root.ok('grantCapability', grant);
+    await carol.ok('putPostPeer', { params: of, body: forBob });
+    await settle(harbour, studio);
+    expect(await membersOf(bob, title)).toEqual(titles);
+    const pending = sql`select from federation_outbox where status = 'queued'`;
+    await keepFederation(harbour);
+    expect(await rowsOf(harbour, pending)).toEqual([]);
+
+    await withdrawGrants(harbour, carol);
+    await keepFederation(harbour);
+    await settle(harbour, studio);
+    expect(await membersOf(bob, title)).toEqual(titles.slice(0, 1));
+    await harbour.root.ok('grantCapability', grant);
+    await keepFederation(harbour);
+    await settle(harbour, studio);
+    expect(await membersOf(bob, title)).toEqual(titles);
+    // A confirmation that is withdrawn takes effect at once.
+    await harbour.root.ok('grantCapability', { ...grant, body: { capability: 'posts.admin' } });
+    await carol.ok('putPostPeer', { params: of, body: { person: 'bob', confirm_sensitive: false } });
+    await settle(harbour, studio);
+    expect(await membersOf(bob, title)).toEqual(titles.slice(0, 1));
   });
 
   test('is refused without its title if nothing else remains', async () => {

@@ -354,6 +354,47 @@ test('subtitles go along with a shared recording, follow its changes, come from 
 });
 
 describe('a shared collection', () => {
+  // FED-99
+  test('lists posts that become visible later, and those that are restored', async () => {
+    const names = ['Draft', 'Kept private', 'Visible'];
+    const [draft, hidden, visible] = await Promise.all(
+      names.map(async (title) => {
+        const asset = await upload(alice, plainFile(title), { sensitivity: 'posts' });
+        const made = await publish(alice, [asset], { title });
+        return made.id;
+      }),
+    );
+    if (draft === undefined || hidden === undefined || visible === undefined) throw new Error('no posts');
+    await alice.ok('unpublishPost', { params: { id: draft } });
+    await alice.ok('updatePost', { params: { id: hidden }, body: { visibility: 'private' } });
+    const posts = [draft, hidden, visible].map((id) => ({ id }));
+    const { id } = await collect(alice, 'Later', posts);
+    await alice.ok('putCollectionPeer', { params: target(id), body: {} });
+    await settle(harbour, studio);
+    const mirror = (await bob.ok('listCollections')).items.find(({ name }) => name === 'Later');
+    const listed = async () =>
+      (await bob.ok('listCollectionPosts', { params: { id: mirror?.id ?? '' } })).items.map(
+        ({ title }) => title,
+      );
+    expect(await listed()).toEqual(['Visible']);
+
+    await alice.ok('publishPost', { params: { id: draft } });
+    await settle(harbour, studio);
+    expect(await listed()).toEqual(['Draft', 'Visible']);
+    await alice.ok('updatePost', { params: { id: hidden }, body: { visibility: 'org-only' } });
+    await settle(harbour, studio);
+    expect(await listed()).toEqual(names);
+
+    await alice.ok('deletePost', { params: { id: visible }, body: undefined });
+    await settle(harbour, studio);
+    expect(await listed()).toEqual(names.slice(0, 2));
+    await alice.ok('restorePost', { params: { id: visible } });
+    await settle(harbour, studio);
+    expect(await listed()).toEqual(names);
+    await alice.ok('deleteCollectionPeer', { params: target(id) });
+    await settle(harbour, studio);
+  });
+
   let id: string;
   const shelved = async () => {
     await settle(harbour, studio);

@@ -477,6 +477,7 @@ interface FederationSharesTable {
   target_team_name: Generated<string>;
   withdrawn_at: string | null;
   sensitive_confirmed_by: number | null;
+  sensitive_lapsed: Generated<unknown>;
 }
 
 interface FeedViewsTable {
