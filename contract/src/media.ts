@@ -21,6 +21,8 @@ export const MediaFacts = closed({
   /** The position in the video, in seconds, of the frame used as the poster. */
   poster_seconds: Type.Optional(Type.Number({ minimum: 0 })),
   page_count: Type.Optional(Count),
+  /** The number of subtitles inside the film that are pictures (PGS, VobSub, DVB), which browsers do not show. */
+  picture_subtitles: Type.Optional(Count),
 });
 export type MediaFacts = Static<typeof MediaFacts>;
 

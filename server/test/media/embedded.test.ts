@@ -22,6 +22,24 @@ describe.for(everyFfmpeg)('with $name', ({ setting, isHere }) => {
       );
     },
   );
+
+  // SUBTITLE-12
+  test.skipIf(!isHere).each([
+    ['PGS', 'S_HDMV/PGS\0'],
+    ['VobSub', 'S_VOBSUB\0\0\0'],
+    ['DVB', 'S_DVBSUB\0\0\0'],
+  ])('a film whose subtitles are pictures (%s) is drawn, and says that it has some', async (_, codec) => {
+    const film = await fileOf('subtitles.mkv');
+    film.write(codec, film.indexOf('S_TEXT/UTF8'), 'latin1');
+    const made = await studio.decode(film);
+    expect(made.ladder.outcome).toBe('rendered');
+    expect(made.subtitles ?? []).toEqual([]);
+    expect(made.facts).toMatchObject({ has_video: true, picture_subtitles: 1 });
+    expect((await studio.transcode(film)).outcome).toBe('done');
+    expect((await studio.decode(await fileOf('subtitles.mkv'))).facts).not.toHaveProperty(
+      'picture_subtitles',
+    );
+  });
 });
 
 // SUBTITLE-9

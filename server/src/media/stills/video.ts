@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { ffmpeg } from '../ffmpeg/choose.ts';
 import { isDecodableSize } from '../ffmpeg/ffmpeg.ts';
-import { readEmbedded } from '../subtitles/embedded.ts';
+import { countPictures, readEmbedded } from '../subtitles/embedded.ts';
 import { highRangeOf } from '../video/colour.ts';
 import { chooseMoment, makePoster } from '../video/poster.ts';
 import { takeTiles, writeSprites } from '../video/sprites.ts';
@@ -30,6 +30,7 @@ export async function makeVideo(
   const { size } = await stat(source.path);
   const isRead = size <= MOST_READ_BYTES;
   const subtitles = isRead ? await readEmbedded(player, source, probe.subtitles, outDir) : [];
+  const pictures = countPictures(probe.subtitles);
   const rate = video.frameRate;
   return {
     picture,
@@ -45,6 +46,7 @@ export async function makeVideo(
       ...(audio === null ? {} : { audio_codec: audio.codec }),
       hdr: highRangeOf(video.colour) !== null,
       poster_seconds: atSeconds,
+      ...(pictures === 0 ? {} : { picture_subtitles: pictures }),
     },
   };
 }

@@ -23,6 +23,14 @@ const formats: ReadonlyMap<string, SubtitleTrack['source_format']> = new Map([
   ['ssa', 'ssa'],
 ]);
 
+/** Codecs of subtitles that are pictures. */
+const pictureCodecs: readonly string[] = ['hdmv_pgs_subtitle', 'dvd_subtitle', 'dvb_subtitle', 'xsub'];
+
+/** Returns how many subtitles of a film are pictures, which cannot be shown beside it. */
+export function countPictures(streams: readonly SubtitleStream[]): number {
+  return streams.filter(({ codec }) => pictureCodecs.includes(codec)).length;
+}
+
 function assTime(milliseconds: number): string {
   const two = (value: number) => String(value).padStart(2, '0');
   const hundredths = Math.round(milliseconds / 10);
