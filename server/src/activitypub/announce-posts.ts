@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { Deps } from '../deps.ts';
 import type { JobHandler } from '../job-table.ts';
 import type { Tx } from '../platform/database/pool.ts';
+import { takeKeyedLock } from '../platform/database/take-lock.ts';
 import { actorUri, followersUri, noteUri, publicAudience } from './addresses.ts';
 import { queueActivity } from './deliveries.ts';
 import { createOf, digestOf, type Note, noteOf, readNotes } from './notes.ts';
@@ -57,7 +58,7 @@ function updateOf(note: Note): Note {
 async function announceChange({ db, config }: Deps, postId: string): Promise<void> {
   await db.transaction().execute(async (tx) => {
     // Serialises jobs of a post, which would otherwise both announce it.
-    await sql`select pg_advisory_xact_lock(hashtextextended(${`activitypub ${postId}`}, 0))`.execute(tx);
+    await takeKeyedLock(tx, 'announcedPost', postId);
     const { site } = await readActivityPub(tx, config);
     if (site === null) return;
     const [row] = await readNotes(tx, sql`p.id = ${postId}`);

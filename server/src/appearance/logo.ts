@@ -11,6 +11,7 @@ import { handle } from '../handle.ts';
 import { enqueueAll, type JobHandler } from '../job-table.ts';
 import { DecodingStopped } from '../media/decoding/process.ts';
 import type { Tx } from '../platform/database/pool.ts';
+import { takeLock } from '../platform/database/take-lock.ts';
 import { hasCurrent } from '../platform/http/etag.ts';
 import { notFound, refuse } from '../platform/http/refuse.ts';
 import { sandboxPolicy } from '../platform/http/security-headers.ts';
@@ -25,7 +26,7 @@ const HISTORY = 5;
 
 /** Locks logos, against other changes and against the job that releases their bytes. */
 export async function lockLogos(tx: Tx): Promise<void> {
-  await sql`select pg_advisory_xact_lock(7431006)`.execute(tx);
+  await takeLock(tx, 'logos');
 }
 
 async function useLogo(tx: Tx, caller: SignedIn, hash: string): Promise<void> {

@@ -4,6 +4,7 @@ import { type GivenValues, seedValues } from '../fields/values/seed.ts';
 import { isRenderable, MAKERS_VERSION } from '../media/renderable.ts';
 import type { MediaKind } from '../media/sniff.ts';
 import type { Database, Tx } from '../platform/database/pool.ts';
+import { takeKeyedLock } from '../platform/database/take-lock.ts';
 import { originalKey } from '../platform/storage/object-key.ts';
 import type { Storage } from '../platform/storage/storage.ts';
 import { registerTags } from '../tag-register/spelling.ts';
@@ -31,7 +32,7 @@ const firstState = sql<string>`(select id from workflow_states where domain = 'a
 
 /** Locks the hash until the transaction ends: storing and sweeping the same bytes are mutually exclusive. */
 export async function lockFile(tx: Tx, hash: string): Promise<void> {
-  await sql`select pg_advisory_xact_lock(hashtextextended(${hash}, 7431))`.execute(tx);
+  await takeKeyedLock(tx, 'file', hash);
 }
 
 /** Stages received bytes, before the transaction that calls `storeFile`. */

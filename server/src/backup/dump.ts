@@ -3,7 +3,8 @@ import { pipeline } from 'node:stream/promises';
 import type pg from 'pg';
 import { to as copyTo } from 'pg-copy-streams';
 import { describeKey, type KeyRecord, parseStored } from '../identity/secret-key.ts';
-import { isRestoring, MIGRATION_LOCK } from '../platform/database/migrate.ts';
+import { advisoryLocks } from '../platform/database/advisory-locks.ts';
+import { isRestoring } from '../platform/database/migrate.ts';
 import { type BackupTable, type Manifest, partName, writeCompressed } from './manifest.ts';
 import type { Repository } from './repository.ts';
 import { BackupError } from './target.ts';
@@ -114,14 +115,14 @@ export async function dump(
 ): Promise<Dump> {
   // Waits for a running migration before taking the snapshot.
   await client.query('set statement_timeout = 0; set lock_timeout = 0');
-  await client.query('select pg_advisory_lock_shared($1)', [MIGRATION_LOCK]);
+  await client.query('select pg_advisory_lock_shared($1)', [advisoryLocks.migration]);
   try {
     await client.query('begin isolation level repeatable read read only');
     await client.query(portableText);
     return await dumpSnapshot(client, repository, id, filesTo, extent);
   } finally {
     await client.query('rollback');
-    await client.query('select pg_advisory_unlock_shared($1)', [MIGRATION_LOCK]);
+    await client.query('select pg_advisory_unlock_shared($1)', [advisoryLocks.migration]);
   }
 }
 

@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import { recordEvents } from '../audit/record.ts';
 import type { Deps } from '../deps.ts';
 import type { Database, Tx } from '../platform/database/pool.ts';
+import { takeLock } from '../platform/database/take-lock.ts';
 import { isUniqueViolation } from '../platform/database/unavailable.ts';
 
 /** An account that was renamed, because an older account has its name in another spelling. */
@@ -11,9 +12,6 @@ export interface RenamedAccount {
   from: string;
   to: string;
 }
-
-/** Serialises processes that start at the same time. */
-const LOCK = 7_431_066;
 
 /** Accounts per transaction. */
 const BATCH = 1000;
@@ -45,7 +43,7 @@ async function freeName(tx: Tx, username: string, taken: ReadonlySet<string>): P
 
 /** Fills in the keys of the oldest accounts without one, and returns those that were renamed. */
 async function fillBatch(tx: Tx): Promise<RenamedAccount[]> {
-  await sql`select pg_advisory_xact_lock(${LOCK})`.execute(tx);
+  await takeLock(tx, 'usernameKeys');
   const { rows } = await sql<Named>`select ref, username from users where username_key is null
     order by ref limit ${BATCH} for no key update`.execute(tx);
   const taken = await keysAmong(

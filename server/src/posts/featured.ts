@@ -12,6 +12,7 @@ import { publishedPost, readablePosts } from '../access/posts.ts';
 import { recordEvent } from '../audit/record.ts';
 import { handle } from '../handle.ts';
 import type { Database, Tx } from '../platform/database/pool.ts';
+import { takeLock } from '../platform/database/take-lock.ts';
 import { notFound, refuse } from '../platform/http/refuse.ts';
 import { showPosts } from './show.ts';
 
@@ -41,7 +42,7 @@ interface Place {
 
 /** Returns the whole featured list in order, under a lock that serialises changes. */
 async function lockRail(tx: Tx): Promise<Place[]> {
-  await sql`select pg_advisory_xact_lock(7431010)`.execute(tx);
+  await takeLock(tx, 'featuredList');
   const { rows } = await sql<Place>`
     select r.post_id, ${publishedPost} as live
     from featured_posts r join posts p on p.id = r.post_id order by r.position, p.id`.execute(tx);

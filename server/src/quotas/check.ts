@@ -2,6 +2,7 @@ import type { UserQuota } from '@vitrine/contract/quotas';
 import { type RawBuilder, sql } from 'kysely';
 import { liveAsset } from '../access/assets.ts';
 import type { Database, Tx } from '../platform/database/pool.ts';
+import { takeKeyedLock } from '../platform/database/take-lock.ts';
 import { refuse } from '../platform/http/refuse.ts';
 
 /** Pending uploads; those of unknown size count with the bytes received. */
@@ -55,11 +56,6 @@ function words(bytes: number): string {
   return `${Number((bytes / 1000 ** power).toFixed(1))} ${units[power]}`;
 }
 
-/** Locks the quota until the transaction ends, which serialises writers of bytes. */
-async function lockQuota(tx: Tx, whose: string): Promise<void> {
-  await sql`select pg_advisory_xact_lock(hashtextextended(${whose}, 7433))`.execute(tx);
-}
-
 /**
  * Throws a 413 when an account or the library exceeds its quota, including what this transaction has written. Counts
  * nothing without a quota. `whose` names the account's quota in the error.
@@ -71,12 +67,12 @@ export async function checkQuota(tx: Tx, userRef: number, whose = 'your quota'):
     from users u where u.ref = ${userRef}`.execute(tx);
   const { person, install } = rows[0] ?? { person: null, install: null };
   if (person !== null) {
-    await lockQuota(tx, `person ${userRef}`);
+    await takeKeyedLock(tx, 'quota', `person ${userRef}`);
     const used = (await readUserQuota(tx, userRef))?.used_bytes ?? 0;
     if (used > person) throw refuse(413, `this is more than ${whose} of ${words(person)}`);
   }
   if (install !== null) {
-    await lockQuota(tx, 'install');
+    await takeKeyedLock(tx, 'quota', 'install');
     const { used_bytes } = await readInstallQuota(tx);
     if (used_bytes > install) {
       throw refuse(413, `the library may store ${words(install)}, and this is more; ask an administrator`);

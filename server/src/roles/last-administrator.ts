@@ -3,9 +3,8 @@ import { administers, checkMayWriteAccounts } from '../access/accounts.ts';
 import type { SignedIn } from '../access/caller.ts';
 import { loadCapabilities } from '../access/capabilities.ts';
 import type { Database, Tx } from '../platform/database/pool.ts';
+import { takeLock } from '../platform/database/take-lock.ts';
 import { refuse } from '../platform/http/refuse.ts';
-
-const ADMINISTRATORS_LOCK = 7_431_004;
 
 /** Returns whether an active account holds `system.admin` permanently. */
 async function hasAdministrator(tx: Tx): Promise<boolean> {
@@ -25,7 +24,7 @@ export async function keepingAnAdministrator<T>(
   change: (tx: Tx, caller: SignedIn) => Promise<T>,
 ): Promise<T> {
   return db.transaction().execute(async (tx) => {
-    await sql`select pg_advisory_xact_lock(${ADMINISTRATORS_LOCK})`.execute(tx);
+    await takeLock(tx, 'administrators');
     const { everywhere, inTeams } = await loadCapabilities(tx, asked.ref);
     const caller: SignedIn = { ...asked, capabilities: everywhere, teamCapabilities: inTeams };
     checkMayWriteAccounts(caller);

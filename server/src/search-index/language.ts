@@ -10,6 +10,7 @@ import { recordEvent } from '../audit/record.ts';
 import { handle } from '../handle.ts';
 import { enqueue } from '../job-table.ts';
 import type { Database } from '../platform/database/pool.ts';
+import { takeLock } from '../platform/database/take-lock.ts';
 import { compileLater } from '../platform/http/compile-later.ts';
 import { refuse } from '../platform/http/refuse.ts';
 import { readSetting, writeSetting } from '../settings.ts';
@@ -53,8 +54,7 @@ export const changeLanguage = handle(updateSearchSettings, async ({ db }, { call
   const language = body.language;
   if (language != null) {
     await db.transaction().execute(async (tx) => {
-      // Serialises changes.
-      await sql`select pg_advisory_xact_lock(hashtext('vitrine search language'))`.execute(tx);
+      await takeLock(tx, 'searchLanguage');
       const before = await readLanguage(tx);
       if (before === language) return;
       // Documents in a third language would be found by neither.

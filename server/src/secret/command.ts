@@ -1,9 +1,8 @@
 import { parseArgs } from 'node:util';
 import { type Config, ConfigError } from '../config.ts';
 import { enterLibrary } from '../library-place.ts';
-import { MIGRATION_LOCK } from '../platform/database/migrate.ts';
+import { advisoryLocks } from '../platform/database/advisory-locks.ts';
 import { openDatabase, requireTables } from '../platform/database/open.ts';
-import { PRESENCE_LOCK } from '../platform/database/presence.ts';
 import { countLiveWorkers } from '../platform/jobs/liveness.ts';
 import { type Rotation, rotateSecretKey } from './rotate.ts';
 
@@ -32,9 +31,9 @@ function readArguments(args: string[]): string | null {
 async function whileStopped<T>({ pool, db }: OpenDatabase, run: () => Promise<T>): Promise<T> {
   const client = await pool.connect();
   try {
-    await client.query('select pg_advisory_lock($1)', [MIGRATION_LOCK]);
+    await client.query('select pg_advisory_lock($1)', [advisoryLocks.migration]);
     const { rows } = await client.query<{ alone: boolean }>('select pg_try_advisory_lock($1) as alone', [
-      PRESENCE_LOCK,
+      advisoryLocks.presence,
     ]);
     if (rows[0]?.alone !== true || (await countLiveWorkers(db)) > 0)
       throw new ConfigError('processes of this library are running; stop all of them, also workers');

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { isAdministrator } from '../access/accounts.ts';
 import { addStarterFields } from '../fields/definitions/starter.ts';
 import type { Database, Tx } from '../platform/database/pool.ts';
+import { takeLock } from '../platform/database/take-lock.ts';
 
 /** Returns whether no account is an administrator: the library needs set-up (SETUP-1). */
 export async function needsSetup(db: Database): Promise<boolean> {
@@ -9,8 +10,6 @@ export async function needsSetup(db: Database): Promise<boolean> {
     select exists (select from users u where ${isAdministrator}) as found`.execute(db);
   return rows[0]?.found !== true;
 }
-
-const SETUP_LOCK = 7_431_002;
 
 /**
  * Runs `create` while no administrator exists, one caller at a time; returns null when there is one. A new library gets
@@ -21,7 +20,7 @@ export async function createFirstAdministrator<T>(
   create: (tx: Tx) => Promise<T>,
 ): Promise<T | null> {
   return db.transaction().execute(async (tx) => {
-    await sql`select pg_advisory_xact_lock(${SETUP_LOCK})`.execute(tx);
+    await takeLock(tx, 'setUp');
     if (!(await needsSetup(tx))) return null;
     const created = await create(tx);
     await addStarterFields(tx);

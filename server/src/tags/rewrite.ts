@@ -2,6 +2,7 @@ import { foldName } from '@vitrine/contract/names';
 import type { TagChange } from '@vitrine/contract/tags';
 import { type RawBuilder, sql } from 'kysely';
 import type { Tx } from '../platform/database/pool.ts';
+import { takeLock } from '../platform/database/take-lock.ts';
 import { nextUpdatedAt } from '../platform/http/unchanged.ts';
 import { writeDocuments, writeDocumentsOfTag } from '../search-index/documents.ts';
 import { registerTags } from '../tag-register/spelling.ts';
@@ -22,7 +23,7 @@ export async function takeTurn(tx: Tx): Promise<void> {
   await sql`select set_config('statement_timeout', '0', true), set_config('lock_timeout', '0', true)`.execute(
     tx,
   );
-  await sql`select pg_advisory_xact_lock(7431009)`.execute(tx);
+  await takeLock(tx, 'tagRewrites');
 }
 
 /** Counts what would be written, without writing. */

@@ -5,14 +5,13 @@ import { checkMayPutBelow, checkMayTakeOut, ownTeam, teamsUpTo } from '../access
 import { recordEvent } from '../audit/record.ts';
 import { handle } from '../handle.ts';
 import type { Tx } from '../platform/database/pool.ts';
+import { takeLock } from '../platform/database/take-lock.ts';
 import { notFound, refuse } from '../platform/http/refuse.ts';
 
 /** The error that the closure's trigger raises for a cycle (migration 0002). */
 const CIRCLE = 'VT001';
 /** Maximum depth, beyond any real organisation; the closure of a chain grows with the square of its depth. */
 const DEEPEST = 20;
-/** The lock of the closure's trigger, taken first so that the depth check sees the final state. */
-const CLOSURE_LOCK = 7_431_003;
 
 async function checkTeams(tx: Tx, ids: readonly string[]): Promise<void> {
   const { rows } =
@@ -40,7 +39,8 @@ export const add = handle(addTeamParent, async ({ db }, { caller, params }) => {
     throw refuse(400, 'teams would form a cycle');
   try {
     await db.transaction().execute(async (tx) => {
-      await sql`select pg_advisory_xact_lock(${CLOSURE_LOCK})`.execute(tx);
+      // The trigger of the closure takes it too; the depth is checked in the final state.
+      await takeLock(tx, 'teamTree');
       await checkTeams(tx, [params.id, params.parent_id]);
       const before = await teamsUpTo(tx, params.id);
       const inserted = await tx
@@ -69,7 +69,8 @@ export const add = handle(addTeamParent, async ({ db }, { caller, params }) => {
 
 export const remove = handle(removeTeamParent, async ({ db }, { caller, params }) => {
   await db.transaction().execute(async (tx) => {
-    await sql`select pg_advisory_xact_lock(${CLOSURE_LOCK})`.execute(tx);
+    // The trigger of the closure takes it too; the depth is checked in the final state.
+    await takeLock(tx, 'teamTree');
     const before = await teamsUpTo(tx, params.id);
     const { numDeletedRows } = await tx
       .deleteFrom('team_parents')

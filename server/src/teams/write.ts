@@ -8,6 +8,7 @@ import { recordEvent } from '../audit/record.ts';
 import { handle } from '../handle.ts';
 import { notifyPeersOfTeam } from '../outbox/enqueue.ts';
 import type { Database, Tx } from '../platform/database/pool.ts';
+import { takeLock } from '../platform/database/take-lock.ts';
 import { notFound, refuse } from '../platform/http/refuse.ts';
 import { asksForChange, nextUpdatedAt } from '../platform/http/unchanged.ts';
 import { showTeams } from './show.ts';
@@ -52,12 +53,10 @@ async function freeSlug(tx: Tx, wanted: string): Promise<string> {
   return `${wanted}-${number}`;
 }
 
-const TEAM_NAMES_LOCK = 7_431_005;
-
 /** `POST /teams`: the creator becomes the first member. */
 export const create = handle(createTeam, async ({ db }, { caller, body }) => {
   const team = await db.transaction().execute(async (tx) => {
-    await sql`select pg_advisory_xact_lock(${TEAM_NAMES_LOCK})`.execute(tx);
+    await takeLock(tx, 'teamSlugs');
     const slug = body.slug ?? (await freeSlug(tx, slugOf(body.name)));
     const row = await tx
       .insertInto('teams')
@@ -79,7 +78,7 @@ export const create = handle(createTeam, async ({ db }, { caller, body }) => {
 
 export const edit = handle(updateTeam, async ({ db }, { caller, params, body }) => {
   const team = await db.transaction().execute(async (tx) => {
-    await sql`select pg_advisory_xact_lock(${TEAM_NAMES_LOCK})`.execute(tx);
+    await takeLock(tx, 'teamSlugs');
     await lockTeam(tx, caller, params.id);
     if (body.slug != null) {
       const { rows } = await sql`select from teams other join teams own

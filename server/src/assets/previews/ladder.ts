@@ -4,6 +4,7 @@ import { Type } from 'typebox';
 import { defaultLadder, type Rung } from '../../media/ladder.ts';
 import type { Listener } from '../../platform/database/listen.ts';
 import type { Database, Tx } from '../../platform/database/pool.ts';
+import { takeLock } from '../../platform/database/take-lock.ts';
 import { compileLater } from '../../platform/http/compile-later.ts';
 import { readSetting, writeSetting } from '../../settings.ts';
 
@@ -34,7 +35,7 @@ const CHANNEL = 'preview_ladder';
 /** Stores a ladder under a new version and makes every process reload it, in the caller's transaction. */
 export async function writeLadder(tx: Tx, rungs: readonly Rung[]): Promise<Ladder> {
   // Concurrent changes would otherwise get the same version.
-  await sql`select pg_advisory_xact_lock(hashtextextended('preview_ladder', 7431))`.execute(tx);
+  await takeLock(tx, 'previewLadder');
   const version = (await readLadder(tx)).version + 1;
   const variants = rungs.map(({ maxDim, ...rung }) => ({ ...rung, max_dim: maxDim }));
   await writeSetting(tx, 'previews', { version, variants });

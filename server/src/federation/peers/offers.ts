@@ -3,6 +3,7 @@ import { recordEvent } from '../../audit/record.ts';
 import type { Deps } from '../../deps.ts';
 import { enqueue, type JobHandler } from '../../job-table.ts';
 import type { Database, Tx } from '../../platform/database/pool.ts';
+import { takeLock } from '../../platform/database/take-lock.ts';
 import { Refusal } from '../../platform/http/refuse.ts';
 import { Rejection } from '../protocol/rejection.ts';
 import { fingerprint } from '../protocol/signature.ts';
@@ -56,7 +57,7 @@ async function enqueueRound(db: Database): Promise<void> {
 /** Stores an offer until it is looked up. The same one of the same key waits once, with its latest nonce. */
 async function storeOffer(deps: Deps, tx: Tx, offer: Offer, address: string): Promise<void> {
   // Offers that arrive at once are counted one after the other.
-  await sql`select pg_advisory_xact_lock(hashtext('federation offers'))`.execute(tx);
+  await takeLock(tx, 'pairingOffers');
   const { numAffectedRows } = await sql`update federation_offers set nonce = ${offer.nonce}
     where instance_url = ${offer.url} and public_key = ${offer.publicKey} and settled_at is null`.execute(tx);
   if (numAffectedRows !== 0n) return;

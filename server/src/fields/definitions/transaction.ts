@@ -1,6 +1,7 @@
 import type { DefaultValue, FieldDefinition, FieldOptions } from '@vitrine/contract/fields';
 import { type RawBuilder, sql } from 'kysely';
 import type { Tx } from '../../platform/database/pool.ts';
+import { takeLock } from '../../platform/database/take-lock.ts';
 import { notFound, refuse } from '../../platform/http/refuse.ts';
 import { writeDocumentsOfField } from '../../search-index/documents.ts';
 import { rewriteWords } from '../run.ts';
@@ -12,12 +13,9 @@ export interface LockedField extends Omit<FieldDefinition, 'options' | 'default_
   default_value: DefaultValue | null;
 }
 
-/** The advisory lock of all definitions. */
-const DEFINITIONS_LOCK = 7_431_011;
-
 /** Serialises changes of definitions, because their conditions refer to each other. */
 export async function lockDefinitions(tx: Tx): Promise<void> {
-  await sql`select pg_advisory_xact_lock(${DEFINITIONS_LOCK})`.execute(tx);
+  await takeLock(tx, 'fieldDefinitions');
 }
 
 /**

@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import { recordEvent } from '../../audit/record.ts';
 import { keyOfEmail } from '../../identity/email-keys.ts';
 import type { Database, Tx } from '../../platform/database/pool.ts';
+import { takeLock } from '../../platform/database/take-lock.ts';
 import type { LegacyUser } from './legacy-user.ts';
 
 export interface Candidate {
@@ -13,9 +14,6 @@ export interface Candidate {
 
 /** The outcome for a candidate; `sameAs` is the place of the earlier imported row with the same name. */
 export type ImportOutcome = { kind: 'imported' } | { kind: 'kept' } | { kind: 'repeated'; sameAs: string };
-
-/** Serialises the batches of concurrent imports, which could otherwise deadlock. */
-const IMPORT_LOCK = 7_431_020;
 
 /** Folded names (NAME-1) with the place of their first row; one map for the whole import. */
 export type SeenNames = Map<string, string>;
@@ -64,7 +62,7 @@ export async function storeBatch(
 ): Promise<ImportOutcome[]> {
   const { seen, source, dryRun } = options;
   return db.transaction().execute(async (tx) => {
-    await sql`select pg_advisory_xact_lock(${IMPORT_LOCK})`.execute(tx);
+    await takeLock(tx, 'userImport');
     const keys = candidates.map(({ user }) => foldName(user.username));
     const taken = await findTaken(tx, keys);
     const fresh: Candidate[] = [];

@@ -1,6 +1,6 @@
 import pg from 'pg';
+import { advisoryLocks } from './advisory-locks.ts';
 import { named } from './name.ts';
-import { PRESENCE_LOCK } from './presence.ts';
 
 /** One connection of this process for LISTEN and NOTIFY. */
 export interface Listener {
@@ -60,7 +60,7 @@ export function openListener(settings: pg.ClientConfig): Listener {
     });
     client.on('notification', ({ channel, payload }) => tellAll(channel, payload ?? ''));
     await client.connect();
-    await client.query('select pg_try_advisory_lock_shared($1)', [PRESENCE_LOCK]);
+    await client.query('select pg_try_advisory_lock_shared($1)', [advisoryLocks.presence]);
     return client;
   };
 

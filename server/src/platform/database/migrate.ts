@@ -1,12 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type pg from 'pg';
+import { advisoryLocks } from './advisory-locks.ts';
 import { DatabaseUnusable } from './unusable.ts';
 
 const directory = join(import.meta.dirname, '../../../migrations');
-
-/** The advisory lock of migrations: one process per database migrates at a time. */
-export const MIGRATION_LOCK = 7_431_001;
 
 const MIGRATIONS_TABLE =
   'create table if not exists migrations (name text primary key, applied_at timestamptz not null default now())';
@@ -90,7 +88,7 @@ export async function migrate(pool: pg.Pool): Promise<void> {
   try {
     // Waiting for another process and a migration itself may both take long.
     await client.query('set statement_timeout = 0; set lock_timeout = 0');
-    await client.query('select pg_advisory_lock($1)', [MIGRATION_LOCK]);
+    await client.query('select pg_advisory_lock($1)', [advisoryLocks.migration]);
     await refuseRestoring(client);
     await client.query(MIGRATIONS_TABLE);
     const { rows } = await client.query<{ name: string }>('select name from migrations');
@@ -117,7 +115,7 @@ export async function migrate(pool: pg.Pool): Promise<void> {
     // Checked first, because loading graphile-worker takes longer than anything else in a start without migrations.
     if (!(await hasCurrentQueue(client))) await createJobQueue(pool);
   } finally {
-    await client.query('select pg_advisory_unlock($1)', [MIGRATION_LOCK]).catch(() => {});
+    await client.query('select pg_advisory_unlock($1)', [advisoryLocks.migration]).catch(() => {});
     await client.query('reset statement_timeout; reset lock_timeout').catch(() => {});
     client.release();
   }

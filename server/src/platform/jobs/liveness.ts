@@ -1,6 +1,7 @@
 import type { FastifyBaseLogger } from 'fastify';
 import { sql } from 'kysely';
 import pg from 'pg';
+import { WORKER_LOCKS } from '../database/advisory-locks.ts';
 import type { Database } from '../database/pool.ts';
 
 /**
@@ -21,8 +22,6 @@ export interface Liveness {
 
 type LockedJob = { id: string; attempts: number };
 
-/** Advisory locks have two keys: this one, and the process's own. */
-const WORKER_CLASS = 7431;
 const LOOK_EVERY_MS = 1500;
 /** How long another process's lock must be free; a live process reconnects several times in that time. */
 const FREE_FOR_MS = 3000;
@@ -35,7 +34,7 @@ const MOST_BEGUN = 500;
 
 /** Joins the locks of the processes of `job_workers w`. */
 const holdingTheirLock = sql`join pg_locks l on l.locktype = 'advisory' and l.objsubid = 2 and l.granted
-  and l.classid::bigint = ${WORKER_CLASS} and l.objid::bigint = w.process
+  and l.classid::bigint = ${WORKER_LOCKS} and l.objid::bigint = w.process
   and l.database = (select oid from pg_database where datname = current_database())`;
 
 /** Returns how many processes currently work on jobs, that is, hold their lock. */
@@ -83,7 +82,7 @@ function watchOthers(own: number, log: FastifyBaseLogger): (client: pg.Client) =
     );
     for (const { process } of rows) {
       const lock = await client.query<{ free: boolean }>('select pg_try_advisory_lock($1, $2) as free', [
-        WORKER_CLASS,
+        WORKER_LOCKS,
         process,
       ]);
       if (lock.rows[0]?.free !== true) {
@@ -97,7 +96,7 @@ function watchOthers(own: number, log: FastifyBaseLogger): (client: pg.Client) =
         freeSince.delete(process);
         log.info({ process }, 'took over the jobs of a worker that is gone');
       }
-      await client.query('select pg_advisory_unlock($1, $2)', [WORKER_CLASS, process]);
+      await client.query('select pg_advisory_unlock($1, $2)', [WORKER_LOCKS, process]);
     }
   };
 }
@@ -174,7 +173,7 @@ export async function claimLiveness(
     "select nextval('job_worker_process')::integer as process",
   );
   const process = named.rows[0]?.process ?? 0;
-  await first.query('select pg_advisory_lock($1, $2)', [WORKER_CLASS, process]);
+  await first.query('select pg_advisory_lock($1, $2)', [WORKER_LOCKS, process]);
   let client: pg.Client | null = null;
   let timer: NodeJS.Timeout | null = null;
   let released = false;
@@ -196,7 +195,7 @@ export async function claimLiveness(
     const made = await connectBeside(pool);
     try {
       const lock = await made.query<{ ours: boolean }>('select pg_try_advisory_lock($1, $2) as ours', [
-        WORKER_CLASS,
+        WORKER_LOCKS,
         process,
       ]);
       // PostgreSQL may not have noticed yet that the previous connection is gone.

@@ -1,9 +1,7 @@
 import { sql } from 'kysely';
 import type pg from 'pg';
+import { advisoryLocks } from '../database/advisory-locks.ts';
 import type { Tx } from '../database/pool.ts';
-
-/** The advisory lock that a backup holds while it copies files; removing a file shares it. */
-const REMOVAL_LOCK = 7_431_020;
 
 /**
  * Returns whether stored files may be removed in this transaction. A backup that is running copies files of rows that
@@ -11,7 +9,7 @@ const REMOVAL_LOCK = 7_431_020;
  */
 export async function mayRemoveFiles(tx: Tx): Promise<boolean> {
   const { rows } = await sql<{ may: boolean }>`
-    select pg_try_advisory_xact_lock_shared(${REMOVAL_LOCK}) as may`.execute(tx);
+    select pg_try_advisory_xact_lock_shared(${advisoryLocks.fileRemoval}) as may`.execute(tx);
   return rows[0]?.may === true;
 }
 
@@ -22,7 +20,7 @@ export async function mayRemoveFiles(tx: Tx): Promise<boolean> {
 export async function forbidRemoval(client: pg.ClientBase): Promise<boolean> {
   await client.query("set lock_timeout = '5s'");
   try {
-    await client.query('select pg_advisory_lock($1)', [REMOVAL_LOCK]);
+    await client.query('select pg_advisory_lock($1)', [advisoryLocks.fileRemoval]);
     return true;
   } catch (error) {
     // lock_not_available
@@ -33,5 +31,5 @@ export async function forbidRemoval(client: pg.ClientBase): Promise<boolean> {
 
 /** Allows removing files again. */
 export async function allowRemoval(client: pg.ClientBase): Promise<void> {
-  await client.query('select pg_advisory_unlock($1)', [REMOVAL_LOCK]);
+  await client.query('select pg_advisory_unlock($1)', [advisoryLocks.fileRemoval]);
 }
