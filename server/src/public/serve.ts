@@ -12,7 +12,7 @@ import { renderHead } from './head.ts';
 import { embed } from './oembed.ts';
 import { describePage, mayBePublicPage } from './page.ts';
 import { type PublicSite, readPublicSite } from './site.ts';
-import { ENTRIES, writeSitemap } from './sitemap.ts';
+import { ENTRIES, openSitemaps } from './sitemap.ts';
 
 type Parts = Pick<Deps, 'db' | 'config' | 'log'>;
 
@@ -54,6 +54,7 @@ export function servePublicFiles(
     if (!site.publicMode) throw refuse(401, 'sign in first');
     return { site, base: baseOf(site, request) };
   };
+  const sitemaps = openSitemaps(db, entries);
   server.get('/robots.txt', async (request, reply) => {
     await budgets.spendOnEntry({}, clientAddress(request), null);
     const site = await readPublicSite(db, config);
@@ -66,7 +67,7 @@ export function servePublicFiles(
   server.get<{ Querystring: Record<string, unknown> }>('/sitemap.xml', async (request, reply) => {
     const { site, base } = await enter(request);
     if (!site.indexing) throw refuse(404, 'not found');
-    const text = await writeSitemap(db, base, lastOf(request.query.part), entries);
+    const text = await sitemaps.read(base, lastOf(request.query.part));
     return sendChecked(request, reply, 'application/xml; charset=utf-8', text);
   });
   server.get<{ Querystring: Record<string, unknown> }>('/oembed', async (request, reply) => {

@@ -6,8 +6,10 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { openBudgets } from '../../src/budgets.ts';
 import { unlimited } from '../../src/platform/http/rate-limit.ts';
 import { servePublicFiles } from '../../src/public/serve.ts';
+import { ENTRIES, openSitemaps } from '../../src/public/sitemap.ts';
 import { type Account, openLibrary, publish, upload } from '../support/library.ts';
 import { jpeg } from '../support/pictures.ts';
+import { watchStatements } from '../support/statements.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
 const base = 'https://library.example/sub';
@@ -239,7 +241,38 @@ describe('the sitemap', () => {
       found.push(texts(parse((await server.inject(part?.replace(base, '') ?? '')).body), 'loc'));
     expect(found).toEqual([all().slice(0, 2), all().slice(2)]);
     await server.close();
-    expect((await get('/sitemap.xml?part=nonsense')).status).toBe(400);
+    for (const [part, status] of [
+      ['nonsense', 400],
+      ['0', 400],
+      ['1', 200],
+      ['2', 404],
+    ])
+      expect([part, (await get(`/sitemap.xml?part=${part}`)).status]).toEqual([part, status]);
+  });
+
+  // PUBLIC-8
+  test('is checked once for concurrent requests, written once while nothing changes, and always current', {
+    tags: ['one-process'],
+  }, async () => {
+    const sitemaps = openSitemaps(library.deps.db, ENTRIES);
+    const read = async (count: number) => {
+      const asked = () =>
+        Promise.all(
+          Array.from({ length: count }, (_, n) => sitemaps.read(`https://host${n}.example`, undefined)),
+        );
+      const [answers, statements] = await watchStatements(library, asked);
+      const found = answers.map((text) => texts(parse(text), 'loc').length);
+      return { found: [...new Set(found)], statements: statements.length };
+    };
+    expect(await read(50)).toEqual({ found: [3], statements: 3 });
+    expect(await read(50)).toEqual({ found: [3], statements: 1 });
+    const params = { id: posts.odd ?? '' };
+    await ines.ok('updatePost', { params, body: { visibility: 'private' } });
+    expect(await read(1)).toEqual({ found: [2], statements: 2 });
+    await ines.ok('updatePost', { params, body: { visibility: 'public' } });
+    expect(await read(1)).toEqual({ found: [3], statements: 2 });
+    const text = await sitemaps.read('https://a&$&.example', undefined);
+    expect(texts(parse(text), 'loc')[0]).toBe(`https://a&$&.example/posts/${posts.odd}`);
   });
 
   // PUBLIC-5
