@@ -130,7 +130,6 @@ describe('a library with problems', () => {
   /** The findings of a library with nothing in it, without a worker, an address or a mail server. */
   const usual = {
     database_user: 'ok',
-    database_role: 'ok',
     database_version: 'ok',
     migrations: 'ok',
     clock: 'ok',
@@ -154,8 +153,13 @@ describe('a library with problems', () => {
     await overdue('1 minute');
     const { status, detail } = await examine();
     expect(status).toMatchObject(usual);
-    const { rows } = await sql<{ fsync: string }>`select current_setting('fsync') as fsync`.execute(db);
+    const { rows } = await sql<{
+      fsync: string;
+      superuser: boolean;
+    }>`select current_setting('fsync') as fsync,
+      rolsuper as superuser from pg_roles where rolname = current_user`.execute(db);
     expect(status.database_durability).toBe(rows[0]?.fsync === 'on' ? 'ok' : 'problem');
+    expect(status.database_role).toBe(rows[0]?.superuser === true ? 'warning' : 'ok');
     expect(detail).toMatchObject({
       database_version: expect.stringMatching(/^PostgreSQL \d/),
       database_connections: expect.stringMatching(/^\d+ of \d+ connections/),
