@@ -1,3 +1,6 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { ffmpegOf } from '../../src/media/ffmpeg/choose.ts';
 import { completed } from '../../src/media/video/colour.ts';
@@ -241,4 +244,21 @@ describe.for(everyFfmpeg)('with $name', ({ setting, isHere }) => {
     expect(different.size).toBeGreaterThanOrEqual(count - 1);
     expect(durationSeconds).toBeCloseTo(3, 0);
   });
+});
+
+// MEDIA-45
+test.each([
+  ['with the filter that converts all colours', '.. zscale V->V', true],
+  ['without it', '.. scale V->V', false],
+])('an FFmpeg of the system %s is used: %s', async (_, filter, isUsed) => {
+  const directory = await mkdtemp(join(tmpdir(), 'vitrine-ffmpeg-'));
+  const script = `#!/bin/sh\ncase "$*" in *-encoders*) echo ' V libx264 '; echo ' A aac ';; *) echo ' ${filter}'; echo ' .. ofthesystem V->V';; esac\n`;
+  for (const name of ['ffmpeg', 'ffprobe']) await writeFile(join(directory, name), script, { mode: 0o755 });
+  try {
+    const chosen = await ffmpegOf(join(directory, 'ffmpeg'));
+    expect(await chosen.hasFilter('ofthesystem')).toBe(isUsed);
+    expect(await chosen.hasFilter('zscale')).toBe(true);
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
 });

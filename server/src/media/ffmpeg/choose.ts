@@ -9,10 +9,19 @@ export function ffmpeg(): Promise<Ffmpeg> {
   return found;
 }
 
-/** Returns the FFmpeg for a setting, read as in `locateProgram`; the npm package's if there is no usable program. */
+/** The filter without which an FFmpeg shows the colours of high dynamic range and of BT.2020 wrongly. */
+const COLOUR_FILTER = 'zscale';
+
+/**
+ * Returns the FFmpeg for a setting, read as in `locateProgram`; the npm package's if there is no usable program, or if
+ * only the package converts all colours (MEDIA-45).
+ */
 export async function ffmpegOf(named: string | undefined): Promise<Ffmpeg> {
   const program = await findProgram(named);
-  if (program !== null) return (await import('./system.ts')).systemFfmpeg(program);
   const { packagedFfmpeg } = await import('./packaged.ts');
-  return packagedFfmpeg();
+  if (program === null) return packagedFfmpeg();
+  const system = (await import('./system.ts')).systemFfmpeg(program);
+  if (await system.hasFilter(COLOUR_FILTER)) return system;
+  // The package is optional, and wrong colours are better than none.
+  return packagedFfmpeg().catch(() => system);
 }
