@@ -2511,10 +2511,9 @@ create table tags (
   key text,
   constraint tags_pkey PRIMARY KEY (name)
 );
-CREATE INDEX tags_by_name ON public.tags USING btree (folded, name);
 CREATE UNIQUE INDEX tags_key ON public.tags USING btree (key);
-CREATE INDEX tags_seen_in_public ON public.tags USING btree (folded, name) WHERE seen_in_public;
-CREATE INDEX tags_within ON public.tags USING gin (folded gin_trgm_ops);
+CREATE INDEX tags_seen_in_public ON public.tags USING btree (key) WHERE seen_in_public;
+CREATE INDEX tags_within ON public.tags USING gin (key gin_trgm_ops);
 CREATE INDEX tags_without_key ON public.tags USING btree (name) WHERE (key IS NULL);
 CREATE TRIGGER tags_document AFTER INSERT OR UPDATE OF name ON public.tags FOR EACH ROW EXECUTE FUNCTION write_tag_document();
 

@@ -1,3 +1,4 @@
+import { foldName } from '@vitrine/contract/names';
 import { getTag, listTags } from '@vitrine/contract/tags';
 import { type RawBuilder, sql } from 'kysely';
 import { handle } from '../handle.ts';
@@ -7,28 +8,25 @@ import { DEFAULT_LIMIT } from '../platform/http/page.ts';
 import { notFound } from '../platform/http/refuse.ts';
 import { showTag, showTags } from './show.ts';
 
-/** Names with this prefix, as a range of the index; `starts_with` covers names with the last character. */
-function beginning(q: string): RawBuilder<boolean> {
-  if (q === '') return sql`true`;
-  return sql`(t.folded >= lower(${q}) and t.folded <= lower(${q}) || ${'\u{10ffff}'} and starts_with(t.folded, lower(${q})))`;
+/** Keys with this prefix, as a range of the index; `starts_with` covers keys with the last character. */
+function beginning(key: string): RawBuilder<boolean> {
+  if (key === '') return sql`true`;
+  return sql`(t.key >= ${key} and t.key <= ${`${key}\u{10ffff}`} and starts_with(t.key, ${key}))`;
 }
 
-/** Names that contain the text after their beginning. */
-function within(q: string): RawBuilder<boolean> {
-  const pattern = containsPattern(q);
-  return sql`(t.folded like lower(${pattern}) and not starts_with(t.folded, lower(${q})))`;
+/** Keys that contain the text after their beginning. */
+function within(key: string): RawBuilder<boolean> {
+  return sql`(t.key like ${containsPattern(key)} and not starts_with(t.key, ${key}))`;
 }
 
 function after(key: TagKey | null): RawBuilder<boolean> {
-  return key === null
-    ? sql`true`
-    : sql`(t.folded, t.name) > (lower(${key.name}) collate "C", ${key.name} collate "C")`;
+  return key === null ? sql`true` : sql`t.key > ${foldName(key.name)}`;
 }
 
 /** Lists tags by name; with `q`, names with that prefix come before names that contain it. At most two statements. */
 export const list = handle(listTags, async ({ db }, { caller, query }) => {
   const limit = query.limit ?? DEFAULT_LIMIT;
-  const q = query.q?.trim() ?? '';
+  const q = foldName(query.q?.trim() ?? '');
   const key = readTagCursor(query.cursor);
   const isWithin = key?.part === 'within';
   const begun = isWithin ? [] : await showTags(db, caller, sql`${beginning(q)} and ${after(key)}`, limit + 1);

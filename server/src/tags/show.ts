@@ -25,7 +25,7 @@ export async function showTags(
     select t.name as tag, c.n, ${followedBy(caller)} as followed
     from tags t cross join lateral (select ${taggedPosts(caller, COUNTED_POSTS + 1)} as n offset 0) c
     where ${possibleTags(caller)} and ${which} and (c.n > 0 or ${onShownAsset(caller)})
-    order by t.folded, t.name limit ${limit}`.execute(db);
+    order by t.key limit ${limit}`.execute(db);
   return rows.map(({ tag, n, followed }) => ({
     tag,
     post_count: Math.min(n, COUNTED_POSTS),

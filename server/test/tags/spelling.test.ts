@@ -36,6 +36,10 @@ describe('a tag in several spellings', () => {
       expect((await mara.ok('listAssets', { query: { tag: [tag] } })).items).toHaveLength(2);
       expect((await mara.ok('search', { query: { tag: [tag], kind: 'post' } })).items).toHaveLength(2);
       expect(await mara.ok('getTag', { params: { tag } })).toMatchObject({ tag: first, post_count: 2 });
+      for (const q of [tag, tag.slice(2)]) {
+        const { items } = await mara.ok('listTags', { query: { q } });
+        expect([q, items.map((item) => item.tag)]).toEqual([q, [first]]);
+      }
     }
     await mara.ok('updatePost', { params: { id: one.id }, body: { tags: [other, 'more'] } });
     expect((await mara.ok('getPost', { params: { id: one.id } })).tags).toEqual([first, 'more']);
