@@ -5,6 +5,7 @@ import { handle } from '../handle.ts';
 import type { Database } from '../platform/database/pool.ts';
 import { readRefCursor, refCursorAfter } from '../platform/http/cursor.ts';
 import { cutPage, DEFAULT_LIMIT } from '../platform/http/page.ts';
+import { queuedJobs } from '../platform/jobs/queue-tables.ts';
 import { reasonOf } from './job-reason.ts';
 
 /** Maximum number of jobs counted per name and state. */
@@ -62,7 +63,7 @@ export async function readJobs(db: Database, which: RawBuilder<boolean>, limit: 
         where finished_at is null order by number limit 1) end as rewritten,
       case when f.hash is not null then json_build_object('mime', f.mime, 'size_bytes', f.size_bytes) end as file
     from graphile_worker.jobs j
-      left join graphile_worker._private_jobs details on details.id = j.id
+      left join ${queuedJobs} details on details.id = j.id
       left join files f on f.hash = details.payload ->> 'hash'
       left join transcodes t on t.file_hash = f.hash and j.task_identifier = 'transcode'
       -- A record of an earlier attempt, whose process was killed, does not count.

@@ -5,6 +5,7 @@ import { to as copyTo } from 'pg-copy-streams';
 import { describeKey, type KeyRecord, parseStored } from '../identity/secret-key.ts';
 import { advisoryLocks } from '../platform/database/advisory-locks.ts';
 import { isRestoring } from '../platform/database/migrate.ts';
+import { hasQueue, selectJobs } from '../platform/jobs/queue-tables.ts';
 import { type BackupTable, type Manifest, partName, writeCompressed } from './manifest.ts';
 import type { Repository } from './repository.ts';
 import { BackupError } from './target.ts';
@@ -20,10 +21,6 @@ const kept: Readonly<Record<string, string>> = { uploads: 'where used_at is not 
 export const portableText = `set local client_encoding = 'UTF8'; set local datestyle = 'ISO'; set local intervalstyle = 'postgres';
   set local timezone = 'UTC'; set local extra_float_digits = 3; set local bytea_output = 'hex'; set local statement_timeout = 0;
   set local lock_timeout = 0; set local idle_in_transaction_session_timeout = 0`;
-
-/** The columns of a job in a backup; ids of jobs, tasks and queues are those of one database. */
-export const jobColumns =
-  'identifier, queue_name, payload, priority, run_at, attempts, max_attempts, last_error, created_at, updated_at, key, flags, revision';
 
 interface TableColumns {
   name: string;
@@ -96,10 +93,11 @@ async function columnsOf(client: pg.ClientBase, { name, columns }: TableColumns,
 /** Throws BackupError if the database is not a library, or its restore did not finish. */
 export async function requireLibrary(client: Pick<pg.ClientBase, 'query'>): Promise<void> {
   if (await isRestoring(client)) throw new BackupError('this library is only partly restored');
-  const { rows } = await client.query<{ whole: boolean }>(
-    `select to_regclass('public.settings') is not null and to_regclass('graphile_worker._private_jobs') is not null as whole`,
+  const { rows } = await client.query<{ found: boolean }>(
+    "select to_regclass('public.settings') is not null as found",
   );
-  if (rows[0]?.whole !== true) throw new BackupError('there is no library to back up yet; start it once');
+  if (rows[0]?.found !== true || !(await hasQueue(client)))
+    throw new BackupError('there is no library to back up yet; start it once');
 }
 
 /**
@@ -147,17 +145,7 @@ async function dumpSnapshot(
     const copied = await copyOut(client, repository, partName(id, `tables/${name}`), statement);
     tables.push({ name, columns, ...copied });
   }
-  const jobs = await copyOut(
-    client,
-    repository,
-    partName(id, 'jobs'),
-    // A job that is running has used an attempt that a restored library repeats.
-    `select t.identifier, q.queue_name, j.payload, j.priority, j.run_at,
-       case when j.locked_at is null then j.attempts else greatest(j.attempts - 1, 0) end, j.max_attempts,
-       j.last_error, j.created_at, j.updated_at, j.key, j.flags, j.revision
-     from graphile_worker._private_jobs j join graphile_worker._private_tasks t on t.id = j.task_id
-     left join graphile_worker._private_job_queues q on q.id = j.job_queue_id order by j.id`,
-  );
+  const jobs = await copyOut(client, repository, partName(id, 'jobs'), selectJobs);
   // Sequences are not part of a snapshot; a later value is as good, as it is not smaller than any id above.
   const sequences = await client.query<{ name: string; value: string | null }>(
     `select sequencename as name, last_value::text as value from pg_sequences where schemaname = 'public' order by 1`,

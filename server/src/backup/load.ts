@@ -2,7 +2,8 @@ import { pipeline } from 'node:stream/promises';
 import type pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import { createSchema } from '../platform/database/migrate.ts';
-import { jobColumns, portableText } from './dump.ts';
+import { jobColumns, loadJobs } from '../platform/jobs/queue-tables.ts';
+import { portableText } from './dump.ts';
 import { type Manifest, partName, readCompressed } from './manifest.ts';
 import type { Content, Repository } from './repository.ts';
 import { BackupError } from './target.ts';
@@ -54,33 +55,6 @@ async function copyIn(
   }
 }
 
-async function loadJobs(
-  client: pg.ClientBase,
-  repository: Repository,
-  { id, jobs }: Loadable,
-): Promise<void> {
-  await client.query(`create temp table restored_jobs (place bigint generated always as identity, identifier text,
-    queue_name text, payload json, priority smallint, run_at timestamptz, attempts smallint, max_attempts smallint,
-    last_error text, created_at timestamptz, updated_at timestamptz, key text, flags jsonb, revision integer) on commit drop`);
-  await copyIn(
-    client,
-    repository,
-    partName(id, 'jobs'),
-    `copy restored_jobs (${jobColumns}) from stdin`,
-    jobs,
-  );
-  await client.query(`insert into graphile_worker._private_tasks (identifier)
-    select distinct identifier from restored_jobs on conflict do nothing`);
-  await client.query(`insert into graphile_worker._private_job_queues (queue_name)
-    select distinct queue_name from restored_jobs where queue_name is not null on conflict do nothing`);
-  await client.query(`insert into graphile_worker._private_jobs (task_id, job_queue_id, payload, priority, run_at, attempts,
-      max_attempts, last_error, created_at, updated_at, key, flags, revision)
-    select t.id, q.id, r.payload, r.priority, r.run_at, r.attempts, r.max_attempts, r.last_error, r.created_at,
-      r.updated_at, r.key, r.flags, r.revision
-    from restored_jobs r join graphile_worker._private_tasks t on t.identifier = r.identifier
-    left join graphile_worker._private_job_queues q on q.queue_name = r.queue_name order by r.place`);
-}
-
 /** Corrects the sizes of previews that were rendered again between the snapshot and their copy. */
 async function correctSizes(client: pg.ClientBase, { resized }: Loadable): Promise<void> {
   for (const { key, bytes } of resized) {
@@ -102,7 +76,7 @@ type Loadable = Pick<Manifest, 'id' | 'migrations' | 'tables' | 'sequences' | 'j
  * be empty except for the job queue. Throws BackupError when the backup is damaged.
  */
 export async function load(client: pg.ClientBase, repository: Repository, manifest: Loadable): Promise<void> {
-  const { id, migrations, tables, sequences } = manifest;
+  const { id, jobs, migrations, tables, sequences } = manifest;
   await client.query(portableText);
   await client.query("set local maintenance_work_mem = '256MB'");
   await createSchema(client, migrations);
@@ -120,5 +94,7 @@ export async function load(client: pg.ClientBase, repository: Repository, manife
     if (value !== null)
       await client.query('select setval($1::regclass, $2::bigint)', [`public.${name}`, value]);
   }
-  await loadJobs(client, repository, manifest);
+  await loadJobs(client, (table) =>
+    copyIn(client, repository, partName(id, 'jobs'), `copy ${table} (${jobColumns}) from stdin`, jobs),
+  );
 }

@@ -13,6 +13,7 @@ import {
   knownMigrations,
   migrate,
 } from '../platform/database/migrate.ts';
+import { removeJobsOf } from '../platform/jobs/queue-tables.ts';
 import { isOutOfRoom } from '../platform/storage/room.ts';
 import type { Storage } from '../platform/storage/storage.ts';
 import { type CopyProgress, inOrder, readFileOf } from './copy-files.ts';
@@ -109,8 +110,7 @@ async function restoreFiles(
 async function endPast(client: pg.ClientBase): Promise<void> {
   await client.query('delete from sessions');
   await client.query("delete from settings where key in ('buckets', 'last_backup')");
-  await client.query(`delete from graphile_worker._private_jobs j using graphile_worker._private_tasks t
-    where t.id = j.task_id and t.identifier in ('mail-notification', 'mail-digest')`);
+  await removeJobsOf(client, ['mail-notification', 'mail-digest']);
 }
 
 async function restoreRows(

@@ -3,6 +3,7 @@ import { refreshGranted } from '../access/mirrored-audience.ts';
 import type { Deps } from '../deps.ts';
 import { enqueueAll, type JobHandler } from '../job-table.ts';
 import { notifyPeer, wakeDelivery, withdrawCollections } from '../outbox/enqueue.ts';
+import { queuedJobs } from '../platform/jobs/queue-tables.ts';
 import { catchUpWithAll } from './catch-up.ts';
 import { compareOffered, enqueueFieldValues } from './fields/offered.ts';
 import { trimFetched } from './files/fetch.ts';
@@ -141,7 +142,7 @@ async function fetchMissing({ db }: Deps): Promise<void> {
   const { rows } = await sql<{ hash: string }>`select f.hash from files f
       join federation_peers pe on pe.id = f.origin_peer_id and pe.state = 'connected'
     where exists (select from assets a where a.file_hash = f.hash and a.processing_status = 'pending')
-      and not exists (select from graphile_worker._private_jobs j
+      and not exists (select from ${queuedJobs} j
         where j.key = 'fetch-renditions:' || f.hash and j.attempts < j.max_attempts)`.execute(db);
   const jobs = rows.map(({ hash }) => ({ payload: { hash }, key: `fetch-renditions:${hash}` }));
   await enqueueAll(db, 'fetch-renditions', jobs);

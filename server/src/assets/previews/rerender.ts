@@ -6,6 +6,7 @@ import { isRenderable, MAKERS_VERSION } from '../../media/renderable.ts';
 import { sniff } from '../../media/sniff.ts';
 import { TILES } from '../../media/tiles/pack.ts';
 import type { Database, Tx } from '../../platform/database/pool.ts';
+import { queuedJobs } from '../../platform/jobs/queue-tables.ts';
 import { originalKey } from '../../platform/storage/object-key.ts';
 import { type Storage, StorageUnavailable } from '../../platform/storage/storage.ts';
 import { readSetting } from '../../settings.ts';
@@ -80,7 +81,7 @@ export function staleFiles(ladderVersion: number): RawBuilder<Candidate> {
       f.renditions ? 'col' as has_ladder, f.renditions ? ${TILES}::text as has_tiles, t.file_hash is not null as has_transcode,
       ${isOfEarlierLadder(ladderVersion)} as is_of_earlier_ladder, ${isOfEarlierMakers} as is_of_earlier_makers,
       f.origin_peer_id is not null as is_mirrored,
-      array(select q.key from graphile_worker._private_jobs q
+      array(select q.key from ${queuedJobs} q
         where q.key = any(${backfillKeys(sql`f.hash`)}) and q.attempts < q.max_attempts) as queued
     from stale join files f using (hash) left join transcodes t on t.file_hash = f.hash
     order by is_of_earlier_ladder desc, f.hash`;

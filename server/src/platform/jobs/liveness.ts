@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import pg from 'pg';
 import { WORKER_LOCKS } from '../database/advisory-locks.ts';
 import type { Database } from '../database/pool.ts';
+import { removeReplacedJobs, unlockJob } from './queue-tables.ts';
 
 /**
  * Detects lost workers. Each working process holds an advisory lock on a dedicated connection, which PostgreSQL
@@ -58,13 +59,7 @@ export async function kindsWithoutWorker(db: Database, kinds: readonly string[])
 
 /** Removes a process and unlocks its workers' jobs in one statement. Call it while holding the process's lock. */
 async function takeOver(client: pg.Client, process: number): Promise<void> {
-  // A job that was enqueued again while it ran has lost its key and has no attempts left: the new one does its work, and
-  // this one would be listed as failed for good.
-  await client.query(
-    `delete from graphile_worker._private_jobs where key is null and attempts >= max_attempts and last_error is null
-       and locked_by in (select worker_id from job_workers where process = $1)`,
-    [process],
-  );
+  await removeReplacedJobs(client, process);
   await client.query(
     `with gone as (delete from job_workers where process = $1 returning worker_id)
      select graphile_worker.force_unlock_workers(array_agg(worker_id)) from gone`,
@@ -125,12 +120,7 @@ function watchOwn(workerIds: ReadonlySet<string>) {
     for (const job of unknown) {
       // A job seen once may still be arriving.
       if (!strays.has(keyOf(job))) continue;
-      // graphile-worker has no function that unlocks one job.
-      await client.query(
-        `update graphile_worker._private_jobs set locked_at = null, locked_by = null, attempts = attempts - 1
-         where id = $1 and attempts = $2 and locked_by = any($3)`,
-        [job.id, job.attempts, [...workerIds]],
-      );
+      await unlockJob(client, job, [...workerIds]);
     }
     strays = new Set(unknown.map(keyOf));
   }
