@@ -1,7 +1,9 @@
 import { parseArgs } from 'node:util';
 import { type Config, ConfigError } from '../config.ts';
+import { type OwnKey, readKeyFile } from '../identity/secret-key.ts';
 import { enterLibrary } from '../library-place.ts';
 import { advisoryLocks } from '../platform/database/advisory-locks.ts';
+import { migrate } from '../platform/database/migrate.ts';
 import { openDatabase, requireTables } from '../platform/database/open.ts';
 import { countLiveWorkers } from '../platform/jobs/liveness.ts';
 import { type Rotation, rotateSecretKey } from './rotate.ts';
@@ -44,7 +46,7 @@ async function whileStopped<T>({ pool, db }: OpenDatabase, run: () => Promise<T>
   }
 }
 
-function report({ sealed, isFinished, source }: Rotation, formerFile: string | null, print: Print): void {
+function report({ sealed, isFinished, source }: Rotation, former: OwnKey | null, print: Print): void {
   if (sealed === null) {
     print(
       isFinished
@@ -55,21 +57,24 @@ function report({ sealed, isFinished, source }: Rotation, formerFile: string | n
   }
   for (const { what, count } of sealed) if (count > 0) print(`sealed again: ${what} (${count})`);
   print(`the new key is in ${source}; every process needs it, and encrypted backups from now on contain it`);
-  print(
-    `backups from before need the former key${formerFile === null ? ', which encrypted ones contain' : ''}`,
-  );
+  print(`backups from before need the former key${former === null ? ', which encrypted ones contain' : ''}`);
 }
 
 /** `vitrine secret rotate`, on a stopped library (RUN-54). Returns the exit code. */
 export async function secretCommand(config: Config, args: string[], print: Print): Promise<number> {
-  const formerFile = readArguments(args);
+  const file = readArguments(args);
+  // Read first, because perhaps only the caller may read it.
+  const former = file === null ? null : await readKeyFile(file);
+  if (file !== null && former === null) throw new ConfigError(`there is no ${file}`);
   enterLibrary(config);
   // Joining the server of a running process would be refused below, less plainly.
   const database = await openDatabase(config, { join: false, migrate: false, log: () => {} });
   try {
     await requireTables(database.pool, config);
-    const rotation = await whileStopped(database, () => rotateSecretKey(database.db, config, formerFile));
-    report(rotation, formerFile, print);
+    // After an upgrade, no start may have migrated the tables yet.
+    await migrate(database.pool);
+    const rotation = await whileStopped(database, () => rotateSecretKey(database.db, config, former));
+    report(rotation, former, print);
     return 0;
   } finally {
     await database.close();

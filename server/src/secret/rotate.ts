@@ -13,6 +13,7 @@ import {
   keepSecretKey,
   keyFile,
   nextKeyFile,
+  type OwnKey,
   parseStored,
   readKeyFile,
   readKeyOf,
@@ -62,13 +63,13 @@ async function nextKeyOf(place: KeyPlace): Promise<string> {
   return next.key;
 }
 
-/** Returns the present key, from the named file or where the library has it. */
-async function formerKeyOf(place: KeyPlace, record: KeyRecord, file: string | null): Promise<string> {
-  const source = file ?? keyFile(place.dataDir);
-  const former = await readKeyFile(source);
+/** Returns the present key: the given one, or that of the library's file. */
+async function formerKeyOf(place: KeyPlace, record: KeyRecord, given: OwnKey | null): Promise<string> {
+  const file = keyFile(place.dataDir);
+  const former = given ?? (await readKeyFile(file));
   if (former !== null && isKeyOf(former.key, record)) return former.key;
   throw new ConfigError(
-    `${former === null ? `there is no ${source}` : `${source} is not the key of this library`}; name a file with the present key: --former FILE`,
+    `${former === null ? `there is no ${file}` : `${former.source} is not the key of this library`}; name a file with the present key: --former FILE`,
   );
 }
 
@@ -106,7 +107,7 @@ async function exchange(db: Database, record: KeyRecord, change: KeyChange): Pro
 export async function rotateSecretKey(
   db: Database,
   place: KeyPlace,
-  formerFile: string | null,
+  given: OwnKey | null,
 ): Promise<Rotation> {
   const record = await readRecord(db, place);
   const source = place.secretKey === null ? keyFile(place.dataDir) : 'VITRINE_SECRET_KEY';
@@ -116,7 +117,7 @@ export async function rotateSecretKey(
     const isFinished = before?.key !== own.key;
     if (isFinished || place.secretKey !== null) return { sealed: null, isFinished, source };
   }
-  const former = await formerKeyOf(place, record, formerFile);
+  const former = await formerKeyOf(place, record, given);
   const next = await nextKeyOf(place);
   const sealed = await exchange(db, record, { former, next });
   if (place.secretKey === null) await adoptNextKey(place.dataDir);

@@ -6,7 +6,7 @@ import { readKeys } from '../../src/activitypub/actors.ts';
 import { readInstallKey } from '../../src/federation/identity.ts';
 import { readActorKeys } from '../../src/federation/keys.ts';
 import { readFormerKeys } from '../../src/identity/former-keys.ts';
-import { keepSecretKey } from '../../src/identity/secret-key.ts';
+import { keepSecretKey, readKeyFile } from '../../src/identity/secret-key.ts';
 import { readMail } from '../../src/mail/settings.ts';
 import { unsubscribeAddress } from '../../src/notifications/unsubscribe.ts';
 import { originalKey } from '../../src/platform/storage/object-key.ts';
@@ -123,9 +123,11 @@ test('VITRINE_SECRET_KEY replaces the key of a file, and another setting the fir
   await expect(rotateSecretKey(deps.db, next, null)).rejects.toThrow(
     /secret\.key is not the key of this library; name a file with the present key: --former FILE/,
   );
-  await expect(rotateSecretKey(deps.db, next, file)).rejects.toThrow(/^there is no .*former/);
+  await expect(secretCommand(config, ['rotate', '--former', file], () => {})).rejects.toThrow(
+    `there is no ${file}`,
+  );
   await writeFile(file, `${one}\n`);
-  await rotateSecretKey(deps.db, next, file);
+  await rotateSecretKey(deps.db, next, await readKeyFile(file));
   await restart(next);
   expect((await readMail(deps))?.server).toMatchObject({ password: 'letter' });
 });
@@ -141,13 +143,13 @@ test('a secret that cannot be read stops the rotation before anything changes', 
   await sql`update two_factor set sealed_secret = decode(repeat('00', 60), 'hex')`.execute(deps.db);
   const file = join(await temporaryDirectory(), 'former');
   await writeFile(file, deps.secretKey);
-  await expect(rotateSecretKey(deps.db, { ...config, secretKey: null }, file)).rejects.toThrow(
-    'one of the second factors cannot be read with the present key; nothing was changed',
-  );
+  await expect(
+    rotateSecretKey(deps.db, { ...config, secretKey: null }, await readKeyFile(file)),
+  ).rejects.toThrow('one of the second factors cannot be read with the present key; nothing was changed');
   expect(await rowsOf(harbour, stored)).toEqual(before);
   await sql`update two_factor set sealed_secret = ${rows[0]?.sealed}`.execute(deps.db);
   // The setting back to the file.
-  const { sealed } = await rotateSecretKey(deps.db, { ...config, secretKey: null }, file);
+  const { sealed } = await rotateSecretKey(deps.db, { ...config, secretKey: null }, await readKeyFile(file));
   expect(sealed).not.toBeNull();
   await restart();
   expect(await readFile(join(config.dataDir, 'secret.key'), 'utf8')).toBe(`${deps.secretKey}\n`);
