@@ -29,8 +29,7 @@ const began = performance.now();
 const dataDir = await makeDirectory();
 const database = await startEmbedded({ dataDir, settings: { fsync: 'off' }, log: console.error });
 try {
-  const { host, port, user, password } = database.connection;
-  const databaseUrl = urlOf({ host, port, user, password, database: 'postgres' });
+  const databaseUrl = urlOf(database.connection);
   const [files, seed] = [Number(values.files), Number(values.seed)];
   const { faults, reasons } = await runCampaign({ databaseUrl, corpus: chosen, files, seed, onType: show });
   console.log('\nWhy files were not drawn:');
