@@ -6,4 +6,4 @@ await import('./check-runtime.js');
 const { enableCompileCache } = await import('node:module');
 // Caches compiled code, which shortens the next start by a third. Does nothing if the cache is not writable.
 enableCompileCache(join(import.meta.dirname, '../../node_modules/.cache/node'));
-await import('../src/cli.ts');
+await import('../src/boot/cli.ts');

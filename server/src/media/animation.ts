@@ -1,6 +1,6 @@
 import { ffmpeg } from './ffmpeg/choose.ts';
 import { readHead } from './head.ts';
-import { BrokenFile, type SourceFile, type Still } from './stills/still.ts';
+import { BrokenFile, type SourceFile, type Still } from './still.ts';
 import { sharp } from './tuned-sharp.ts';
 import { makePoster } from './video/poster.ts';
 

@@ -1,9 +1,9 @@
 import type { MediaFacts } from '@vitrine/contract/media';
 import { orNone, spaceOfJpeg } from './colour/tags.ts';
 import { previewKind } from './renderable.ts';
+import { withSource } from './source.ts';
+import { nullIfBroken } from './still.ts';
 import { hasFilm, photographs } from './stills/motion.ts';
-import { withSource } from './stills/source.ts';
-import { nullIfBroken } from './stills/still.ts';
 
 /** What is known of a stored file without reading it. */
 interface DrawnFile {

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { contain, type Shape } from './ladder.ts';
 import { mostPixels, refusalOf } from './raster.ts';
-import type { MadeFile } from './stills/still.ts';
+import type { MadeFile } from './still.ts';
 import { sharp, strictnessOf, webp } from './tuned-sharp.ts';
 
 /** Longest edge of a page for reading, in pixels; the same as for pages of a PDF. */

@@ -4,7 +4,7 @@ import type { Sharp } from 'sharp';
 import { isFaultOfTheMachine, withoutPaths } from './faults.ts';
 import { contain, type Rung, type Shape, type Step, stepsOf } from './ladder.ts';
 import { isPicture } from './renderable.ts';
-import type { MadeFile } from './stills/still.ts';
+import type { MadeFile } from './still.ts';
 import { drawableSvg } from './svg.ts';
 import { thumbhashOf } from './thumbhash.ts';
 import { sharp, strictnessOf, webp } from './tuned-sharp.ts';

@@ -5,8 +5,6 @@ import type { Rung } from './ladder.ts';
 import { renderPages } from './pages.ts';
 import { type RenderOutcome, renderLadder } from './raster.ts';
 import { openStill } from './renderable.ts';
-import { mend } from './stills/mend.ts';
-import { cutFilm } from './stills/motion.ts';
 import {
   BrokenFile,
   type EmbeddedSubtitles,
@@ -14,7 +12,9 @@ import {
   NotDrawable,
   type SourceFile,
   type Still,
-} from './stills/still.ts';
+} from './still.ts';
+import { mend } from './stills/mend.ts';
+import { cutFilm } from './stills/motion.ts';
 
 /** All results of rendering a file. */
 export interface Rendering {

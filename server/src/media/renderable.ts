@@ -1,6 +1,6 @@
 import { mediaTypes } from './ffmpeg/demuxers.ts';
 import { officeTypes } from './office/types.ts';
-import type { StillMaker } from './stills/still.ts';
+import type { StillMaker } from './still.ts';
 
 /** Kinds of decoder that make previews; their limits are in `decoding/kinds.ts`. */
 export type PreviewDecoder = 'picture' | 'drawing' | 'document' | 'video';

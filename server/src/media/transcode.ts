@@ -4,8 +4,8 @@ import { requireRoomIn } from './faults.ts';
 import { ffmpeg } from './ffmpeg/choose.ts';
 import { mediaTypes } from './ffmpeg/demuxers.ts';
 import type { Source } from './ffmpeg/ffmpeg.ts';
+import { BrokenFile, type MadeFile } from './still.ts';
 import { cutFilm } from './stills/motion.ts';
-import { BrokenFile, type MadeFile } from './stills/still.ts';
 import { makeStreams } from './video/hls.ts';
 
 /** The outcome of a transcode. The reason of `broken` is one clause about the file. */

@@ -5,7 +5,7 @@ import type { Anonymous } from '../../src/access/caller.ts';
 import { callerOf } from '../../src/access/caller-of.ts';
 import { readableParts, searchCandidates } from '../../src/access/candidates.ts';
 import { searchable } from '../../src/access/search.ts';
-import { sources } from '../../src/search-index/sources.ts';
+import { sources } from '../../src/content/search-index/sources.ts';
 import { startEncoder } from '../support/encoder.ts';
 import { openAbout } from './described-world.ts';
 import { everythingHolds, setSwitches, usual } from './setting.ts';

@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { sql } from 'kysely';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
-import { writeSetting } from '../../src/settings.ts';
+import { writeSetting } from '../../src/core/settings.ts';
 import { clip } from '../media/clips.ts';
 import { headOf, openWire } from '../platform/wire.ts';
 import { type Library, openLibrary, publish, upload } from '../support/library.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { writeSetting } from '../../src/settings.ts';
+import { writeSetting } from '../../src/core/settings.ts';
 import { openLibrary } from '../support/library.ts';
 import { startPerson, TYPE } from './remote.ts';
 

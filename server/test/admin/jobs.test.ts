@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
 import sharp from 'sharp';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { lockFile } from '../../src/assets/insert.ts';
-import { renderJob } from '../../src/assets/jobs/render.ts';
-import { tilesJob } from '../../src/assets/jobs/tiles.ts';
+import { lockFile } from '../../src/content/assets/insert.ts';
+import { renderJob } from '../../src/content/assets/jobs/render.ts';
+import { tilesJob } from '../../src/content/assets/jobs/tiles.ts';
 import { pdf } from '../media/documents.ts';
 import { auditEventsDuring } from '../support/audit.ts';
 import { openLibrary, upload } from '../support/library.ts';

@@ -1,8 +1,8 @@
 import { rm } from 'node:fs/promises';
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
-import { countStorageOnce } from '../../src/admin/storage.ts';
-import { writeSetting } from '../../src/settings.ts';
+import { writeSetting } from '../../src/core/settings.ts';
+import { countStorageOnce } from '../../src/operate/storage/overview.ts';
 import { openLibrary, upload } from '../support/library.ts';
 import { comeToWait } from '../support/locks.ts';
 import { jpeg, plainFile } from '../support/pictures.ts';

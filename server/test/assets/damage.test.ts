@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import type { ShownAsset } from '@vitrine/contract/assets';
 import { describe, expect, test } from 'vitest';
-import { storeFound } from '../../src/import/store.ts';
+import { storeFound } from '../../src/operate/import/store.ts';
 import { originalKey, renditionKey } from '../../src/platform/storage/object-key.ts';
 import { requestAs } from '../support/client.ts';
 import { objectPath, openLibrary, upload } from '../support/library.ts';

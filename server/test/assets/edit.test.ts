@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AssetUpdate, ShownAsset } from '@vitrine/contract/assets';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { lockFile } from '../../src/assets/insert.ts';
+import { lockFile } from '../../src/content/assets/insert.ts';
 import { type Account, openLibrary, upload } from '../support/library.ts';
 import { comeToWait } from '../support/locks.ts';
 import { nowhere } from '../support/people.ts';

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { sql } from 'kysely';
 import pg from 'pg';
 import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { jobHandlers } from '../../src/jobs.ts';
+import { jobHandlers } from '../../src/boot/jobs.ts';
 import { keepReserve, releaseReserve } from '../../src/platform/database/embedded-reserve.ts';
 import { runDueJobs } from '../../src/platform/jobs/worker.ts';
 import { openDiskStorage } from '../../src/platform/storage/disk.ts';

@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
-import { startWorkerFor } from '../../src/worker.ts';
+import { startWorkerFor } from '../../src/boot/worker.ts';
 import { slowSvg, tiffBomb } from '../media/hostile-files.ts';
 import { startEncoder } from '../support/encoder.ts';
 import { type Account, formOf, openLibrary, upload } from '../support/library.ts';

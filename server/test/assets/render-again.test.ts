@@ -4,7 +4,7 @@ import type { PreviewRung } from '@vitrine/contract/previews';
 import { sql } from 'kysely';
 import sharp from 'sharp';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
-import { resumeRerender, staleFiles } from '../../src/assets/previews/rerender.ts';
+import { resumeRerender, staleFiles } from '../../src/content/assets/previews/rerender.ts';
 import { MAKERS_VERSION } from '../../src/media/renderable.ts';
 import { clip } from '../media/clips.ts';
 import { pdf } from '../media/documents.ts';

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
-import { startSession } from '../../src/identity/sessions.ts';
+import { startSession } from '../../src/people/identity/sessions.ts';
 import { requestAs } from '../support/client.ts';
 import { openLibrary, publish, upload } from '../support/library.ts';
 import { grant, withdrawGrants } from '../support/people.ts';

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { basePath } from '@vitrine/contract/operations';
 import { sql } from 'kysely';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { sweep } from '../../src/sweep/stored-files.ts';
+import { sweep } from '../../src/operate/storage/sweep/stored-files.ts';
 import { asForm, headOf, openWire, partHead, sessionOf } from '../platform/wire.ts';
 import { openLibrary, upload } from '../support/library.ts';
 import { emptyFile, jpeg, plainFile, plainText, sha256, truncatedJpeg } from '../support/pictures.ts';

@@ -1,9 +1,9 @@
 import { parse } from 'csv-parse/sync';
 import { sql } from 'kysely';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
-import { recordEvent } from '../../src/audit/record.ts';
-import { retainAudit } from '../../src/audit/retention.ts';
-import { enqueue } from '../../src/job-table.ts';
+import { enqueue } from '../../src/core/job-table.ts';
+import { recordEvent } from '../../src/people/audit/record.ts';
+import { retainAudit } from '../../src/people/audit/retention.ts';
 import { type Visitor, visit } from '../support/client.ts';
 import { type Account, openLibrary, password } from '../support/library.ts';
 import { pagesOf } from '../support/pages.ts';

@@ -5,18 +5,18 @@ import { join } from 'node:path';
 import { sql } from 'kysely';
 import type pg from 'pg';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
-import { openBucketTarget } from '../../src/backup/bucket.ts';
-import { backupCommand, restoreCommand } from '../../src/backup/command.ts';
-import { listBackups } from '../../src/backup/manifest.ts';
-import { findBackup } from '../../src/backup/verify.ts';
+import { releaseBytes } from '../../src/content/trash/jobs/purge.ts';
+import { openBucketTarget } from '../../src/operate/backup/bucket.ts';
+import { backupCommand, restoreCommand } from '../../src/operate/backup/command.ts';
+import { listBackups } from '../../src/operate/backup/manifest.ts';
+import { findBackup } from '../../src/operate/backup/verify.ts';
+import { sweep } from '../../src/operate/storage/sweep/stored-files.ts';
 import { beginRestoring, createJobQueue, migrate } from '../../src/platform/database/migrate.ts';
 import { openDiskStorage } from '../../src/platform/storage/disk.ts';
 import { originalKey, renditionsPrefix } from '../../src/platform/storage/object-key.ts';
 import { isOutOfRoom } from '../../src/platform/storage/room.ts';
 import { openBucket } from '../../src/platform/storage/s3-bucket.ts';
 import { StorageUnavailable } from '../../src/platform/storage/storage.ts';
-import { sweep } from '../../src/sweep/stored-files.ts';
-import { releaseBytes } from '../../src/trash/jobs/purge.ts';
 import {
   namedService,
   openBucket as openTestBucket,

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
-import { purge } from '../../src/trash/jobs/purge.ts';
+import { purge } from '../../src/content/trash/jobs/purge.ts';
 import { auditEvents } from '../support/audit.ts';
 import type { Visitor } from '../support/client.ts';
 import { openLibrary, publish, upload } from '../support/library.ts';

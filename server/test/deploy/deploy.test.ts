@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { validate } from 'dockerfile-utils';
 import { describe, expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
-import { readConfig } from '../../src/config.ts';
+import { readConfig } from '../../src/core/config.ts';
 import { makeCertificate } from '../support/directory.ts';
 import { findProgram, freePort } from '../support/programs.ts';
 import { temporaryDirectory } from '../support/temporary.ts';

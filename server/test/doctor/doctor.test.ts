@@ -4,21 +4,21 @@ import { join } from 'node:path';
 import type { Check } from '@vitrine/contract/doctor';
 import { sql } from 'kysely';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { type Config, readConfig } from '../../src/config.ts';
-import { checkBytes } from '../../src/doctor/bytes.ts';
-import { doctorCommand } from '../../src/doctor/command.ts';
+import { type Config, readConfig } from '../../src/core/config.ts';
+import { checkBytes } from '../../src/operate/doctor/bytes.ts';
+import { doctorCommand } from '../../src/operate/doctor/command.ts';
 import {
   judgeClock,
   judgeConnections,
   judgeDatabaseUser,
   judgeDatabaseVersion,
   judgeDurability,
-} from '../../src/doctor/database.ts';
-import { examineAll } from '../../src/doctor/examine.ts';
-import { judgeWaiting } from '../../src/doctor/jobs.ts';
-import { judgeFfmpeg, judgeNode } from '../../src/doctor/programs.ts';
-import { judgeAddress } from '../../src/doctor/site.ts';
-import { judgeDisk } from '../../src/doctor/storage.ts';
+} from '../../src/operate/doctor/database.ts';
+import { examineAll } from '../../src/operate/doctor/examine.ts';
+import { judgeWaiting } from '../../src/operate/doctor/jobs.ts';
+import { judgeFfmpeg, judgeNode } from '../../src/operate/doctor/programs.ts';
+import { judgeAddress } from '../../src/operate/doctor/site.ts';
+import { judgeDisk } from '../../src/operate/doctor/storage.ts';
 import { claimLiveness } from '../../src/platform/jobs/liveness.ts';
 import { logoKey, originalKey, renditionKey } from '../../src/platform/storage/object-key.ts';
 import { objectPath, openLibrary, publish, upload } from '../support/library.ts';

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from 'vitest';
-import { jobHandlers } from '../../src/jobs.ts';
+import { jobHandlers } from '../../src/boot/jobs.ts';
+import { openDeps } from '../../src/boot/service.ts';
 import { runDueJobs } from '../../src/platform/jobs/worker.ts';
-import { openDeps } from '../../src/service.ts';
 import { define, store } from '../fields/values/fields.ts';
 import { mp4, stopTagging } from '../media/tagged-files.ts';
 import { openLibrary, upload } from '../support/library.ts';

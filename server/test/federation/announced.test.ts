@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { listSharesOf } from '../../src/federation/changes.ts';
-import type { OutboxRow } from '../../src/federation/outbox-row.ts';
-import { renderChange } from '../../src/federation/render.ts';
+import { listSharesOf } from '../../src/exchange/federation/changes.ts';
+import type { OutboxRow } from '../../src/exchange/federation/outbox-row.ts';
+import { renderChange } from '../../src/exchange/federation/render.ts';
 import { collect } from '../collections/shelves.ts';
 import { publish, upload } from '../support/library.ts';
 import { plainFile } from '../support/pictures.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { signHttp } from '../../src/federation/protocol/http-signature.ts';
+import { signHttp } from '../../src/exchange/federation/protocol/http-signature.ts';
 import { collect } from '../collections/shelves.ts';
 import { publish, upload } from '../support/library.ts';
 import { jpeg, plainFile } from '../support/pictures.ts';

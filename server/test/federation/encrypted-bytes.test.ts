@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { describe, expect, test } from 'vitest';
-import { bytesKey, decryptBytes, encryptBytes } from '../../src/federation/files/encrypted-bytes.ts';
+import { bytesKey, decryptBytes, encryptBytes } from '../../src/exchange/federation/files/encrypted-bytes.ts';
 import { encryptedSize } from '../../src/platform/storage/encrypted-stream.ts';
 
 const key = randomBytes(32);

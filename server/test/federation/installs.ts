@@ -1,11 +1,11 @@
 import { type KeyObject, randomUUID } from 'node:crypto';
 import type { PeerShareCreate } from '@vitrine/contract/federation';
 import { type RawBuilder, sql } from 'kysely';
-import { type Install as Identity, readInstall } from '../../src/federation/identity.ts';
-import { readActorKeys } from '../../src/federation/keys.ts';
-import { OutboundError, postSigned } from '../../src/federation/outbound.ts';
-import { signEnvelope } from '../../src/federation/protocol/signature.ts';
-import { writeSetting } from '../../src/settings.ts';
+import { writeSetting } from '../../src/core/settings.ts';
+import { type Install as Identity, readInstall } from '../../src/exchange/federation/identity.ts';
+import { readActorKeys } from '../../src/exchange/federation/keys.ts';
+import { OutboundError, postSigned } from '../../src/exchange/federation/outbound.ts';
+import { signEnvelope } from '../../src/exchange/federation/protocol/signature.ts';
 import type { Visitor } from '../support/client.ts';
 import { type Account, type Library, openLibrary, publish, upload } from '../support/library.ts';
 import { plainFile } from '../support/pictures.ts';

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { CallError } from '@vitrine/contract/client';
 import { sql } from 'kysely';
 import { afterAll, expect, test } from 'vitest';
-import { sweep } from '../../src/sweep/stored-files.ts';
+import { sweep } from '../../src/operate/storage/sweep/stored-files.ts';
 import type { Visitor } from '../support/client.ts';
 import { publish, upload } from '../support/library.ts';
 import { jpeg } from '../support/pictures.ts';

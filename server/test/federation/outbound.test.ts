@@ -3,7 +3,7 @@ import { type AddressInfo, createServer as createSocketServer, type Server } fro
 import { text } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, test } from 'vitest';
-import type { Install } from '../../src/federation/identity.ts';
+import type { Install } from '../../src/exchange/federation/identity.ts';
 import {
   getBytes,
   getJson,
@@ -11,9 +11,9 @@ import {
   type OutboundDeps,
   OutboundError,
   postSigned,
-} from '../../src/federation/outbound.ts';
-import { checkHttpSignature, readSignature } from '../../src/federation/protocol/http-signature.ts';
-import { rawPublicKey } from '../../src/federation/protocol/signature.ts';
+} from '../../src/exchange/federation/outbound.ts';
+import { checkHttpSignature, readSignature } from '../../src/exchange/federation/protocol/http-signature.ts';
+import { rawPublicKey } from '../../src/exchange/federation/protocol/signature.ts';
 import { privateKeyOf } from './protocol/keys.ts';
 
 const privateKey = privateKeyOf(Buffer.alloc(32, 1));

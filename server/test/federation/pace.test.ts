@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { afterAll, expect, test } from 'vitest';
-import { getJson, OutboundError } from '../../src/federation/outbound.ts';
+import { getJson, OutboundError } from '../../src/exchange/federation/outbound.ts';
 import {
   type Install,
   identityOf,

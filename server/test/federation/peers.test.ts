@@ -1,10 +1,10 @@
 import { generateKeyPairSync, randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
-import { readActorKeys } from '../../src/federation/keys.ts';
-import { getJson, postSigned } from '../../src/federation/outbound.ts';
-import { signHttp } from '../../src/federation/protocol/http-signature.ts';
-import { writeSetting } from '../../src/settings.ts';
+import { writeSetting } from '../../src/core/settings.ts';
+import { readActorKeys } from '../../src/exchange/federation/keys.ts';
+import { getJson, postSigned } from '../../src/exchange/federation/outbound.ts';
+import { signHttp } from '../../src/exchange/federation/protocol/http-signature.ts';
 import { publish, upload } from '../support/library.ts';
 import { plainFile } from '../support/pictures.ts';
 import {

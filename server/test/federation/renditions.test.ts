@@ -3,12 +3,12 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
-import { bytesKey, decryptBytes, labelOf } from '../../src/federation/files/encrypted-bytes.ts';
-import { hashRenditionsOf } from '../../src/federation/files/hash-renditions.ts';
-import { getBytes } from '../../src/federation/outbound.ts';
-import type { OutboxRow } from '../../src/federation/outbox-row.ts';
-import { casUri, parseCasUri } from '../../src/federation/protocol/addresses.ts';
-import { renderChange } from '../../src/federation/render.ts';
+import { bytesKey, decryptBytes, labelOf } from '../../src/exchange/federation/files/encrypted-bytes.ts';
+import { hashRenditionsOf } from '../../src/exchange/federation/files/hash-renditions.ts';
+import { getBytes } from '../../src/exchange/federation/outbound.ts';
+import type { OutboxRow } from '../../src/exchange/federation/outbox-row.ts';
+import { casUri, parseCasUri } from '../../src/exchange/federation/protocol/addresses.ts';
+import { renderChange } from '../../src/exchange/federation/render.ts';
 import { publish, upload } from '../support/library.ts';
 import { jpeg } from '../support/pictures.ts';
 import {

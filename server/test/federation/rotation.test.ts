@@ -1,11 +1,11 @@
 import { generateKeyPairSync, type KeyObject, randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, describe, expect, test } from 'vitest';
-import type { Install as Identity } from '../../src/federation/identity.ts';
-import { postSigned } from '../../src/federation/outbound.ts';
-import { type Rotation, signRotation } from '../../src/federation/protocol/rotation.ts';
-import { fingerprint, rawPublicKey } from '../../src/federation/protocol/signature.ts';
-import { readRotations } from '../../src/federation/statements.ts';
+import type { Install as Identity } from '../../src/exchange/federation/identity.ts';
+import { postSigned } from '../../src/exchange/federation/outbound.ts';
+import { type Rotation, signRotation } from '../../src/exchange/federation/protocol/rotation.ts';
+import { fingerprint, rawPublicKey } from '../../src/exchange/federation/protocol/signature.ts';
+import { readRotations } from '../../src/exchange/federation/statements.ts';
 import { upload } from '../support/library.ts';
 import { plainFile } from '../support/pictures.ts';
 import {

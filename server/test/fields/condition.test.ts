@@ -5,7 +5,7 @@ import {
   evaluateCondition,
   operatorsOf,
   readTerm,
-} from '../../src/fields/definitions/condition.ts';
+} from '../../src/content/fields/definitions/condition.ts';
 
 // FIELD-24, FIELD-25
 test('a term is a code, an operator and a value, split at the first operator, longest first', () => {

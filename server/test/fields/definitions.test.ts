@@ -1,7 +1,7 @@
 import type { Capability } from '@vitrine/contract/capabilities';
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
-import { readFieldsEpoch } from '../../src/fields/definitions/transaction.ts';
+import { readFieldsEpoch } from '../../src/content/fields/definitions/transaction.ts';
 import { auditEvents } from '../support/audit.ts';
 import { type Account, openLibrary } from '../support/library.ts';
 import { pagesOf } from '../support/pages.ts';

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
-import { writeSystemValue } from '../../src/extraction/write-value.ts';
+import { writeSystemValue } from '../../src/content/extraction/write-value.ts';
 import { openLibrary, upload } from '../support/library.ts';
 import { grant } from '../support/people.ts';
 import { plainFile } from '../support/pictures.ts';

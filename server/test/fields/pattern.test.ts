@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { checkPattern } from '../../src/fields/definitions/flags.ts';
-import { compilePattern } from '../../src/fields/values/rules.ts';
+import { checkPattern } from '../../src/content/fields/definitions/flags.ts';
+import { compilePattern } from '../../src/content/fields/values/rules.ts';
 
 describe('the pattern of a value', () => {
   // FIELD-19

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { readOptions } from '../../src/fields/definitions/options.ts';
-import { readVocabulary } from '../../src/fields/vocabulary/document.ts';
-import { MOST_TERMS } from '../../src/fields/vocabulary/terms.ts';
+import { readOptions } from '../../src/content/fields/definitions/options.ts';
+import { readVocabulary } from '../../src/content/fields/vocabulary/document.ts';
+import { MOST_TERMS } from '../../src/content/fields/vocabulary/terms.ts';
 
 const refusal = (type: 'select' | 'multi_select' | 'tree', values: unknown) => {
   try {

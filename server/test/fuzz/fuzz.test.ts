@@ -1,7 +1,7 @@
 import type { Operation } from '@vitrine/contract/operation';
 import { basePath, operations } from '@vitrine/contract/operations';
 import { expect, test } from 'vitest';
-import { startSession } from '../../src/identity/sessions.ts';
+import { startSession } from '../../src/people/identity/sessions.ts';
 import { holdAnswer, textOf } from '../support/client.ts';
 import { type Account, openLibrary, publish, upload } from '../support/library.ts';
 import { plainFile } from '../support/pictures.ts';

@@ -1,7 +1,7 @@
 import { request } from 'node:http';
 import { describe, expect, test } from 'vitest';
-import { readConfig } from '../../src/config.ts';
-import { setupCodeOf } from '../../src/set-up/first-run.ts';
+import { readConfig } from '../../src/core/config.ts';
+import { setupCodeOf } from '../../src/operate/set-up/first-run.ts';
 import { openLibrary, password } from '../support/library.ts';
 import { openSecond } from '../support/second.ts';
 

@@ -3,7 +3,7 @@ import type { Operation } from '@vitrine/contract/operation';
 import { operations } from '@vitrine/contract/operations';
 import { sql } from 'kysely';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { expire } from '../../src/sweep/expired.ts';
+import { expire } from '../../src/operate/expire.ts';
 import { auditEvents, auditEventsDuring } from '../support/audit.ts';
 import { type Visitor, visit } from '../support/client.ts';
 import { type Account, openLibrary, password, publish, upload } from '../support/library.ts';

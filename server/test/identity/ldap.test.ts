@@ -3,10 +3,10 @@ import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
-import { readConfig } from '../../src/config.ts';
-import { openIdentityProviders } from '../../src/identity/providers/open.ts';
-import { filterFor, type LdapSettings } from '../../src/identity/providers/settings.ts';
-import type { IdentityProvider } from '../../src/identity-provider.ts';
+import { readConfig } from '../../src/core/config.ts';
+import type { IdentityProvider } from '../../src/core/identity-provider.ts';
+import { filterFor, type LdapSettings } from '../../src/core/identity-provider-settings.ts';
+import { openIdentityProviders } from '../../src/people/identity/providers/open.ts';
 import { type Answered, comparable } from '../support/client.ts';
 import {
   type Directory,

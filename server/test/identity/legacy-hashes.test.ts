@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type Hashing, openHashing } from '../../src/identity/hashing.ts';
+import { type Hashing, openHashing } from '../../src/people/identity/hashing.ts';
 import { type Library, openLibrary } from '../support/library.ts';
 import { addAccount, signIn, storedHashOf } from '../support/people.ts';
 import { addFailures } from './failures.ts';

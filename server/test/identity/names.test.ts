@@ -1,7 +1,7 @@
 import { foldName } from '@vitrine/contract/names';
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
-import { fillUsernameKeys, keepUsernameKeys } from '../../src/identity/username-keys.ts';
+import { fillUsernameKeys, keepUsernameKeys } from '../../src/people/identity/username-keys.ts';
 import { openLibrary, password } from '../support/library.ts';
 import { signIn } from '../support/people.ts';
 

@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { expect, test } from 'vitest';
-import { openHashing } from '../../src/identity/hashing.ts';
+import { openHashing } from '../../src/people/identity/hashing.ts';
 import { openLibrary } from '../support/library.ts';
 
 /** The usual cost, so that sign-ins arrive faster than passwords are hashed. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, describe, expect, test } from 'vitest';
-import { expire } from '../../src/sweep/expired.ts';
+import { expire } from '../../src/operate/expire.ts';
 import { type Visitor, visit } from '../support/client.ts';
 import { type Account, openLibrary, password } from '../support/library.ts';
 import { pagesOf } from '../support/pages.ts';

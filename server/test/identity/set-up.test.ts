@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
-import type { Config } from '../../src/config.ts';
-import { openHashing } from '../../src/identity/hashing.ts';
-import { openDeps } from '../../src/service.ts';
+import { openDeps } from '../../src/boot/service.ts';
+import type { Config } from '../../src/core/config.ts';
+import { openHashing } from '../../src/people/identity/hashing.ts';
 import { type Library, openLibrary, password } from '../support/library.ts';
 import { grant, setStatus, signIn, storedHashOf } from '../support/people.ts';
 

@@ -2,7 +2,7 @@ import { createHash, createHmac, randomUUID } from 'node:crypto';
 import { hash } from '@node-rs/bcrypt';
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
-import { openHashing } from '../../src/identity/hashing.ts';
+import { openHashing } from '../../src/people/identity/hashing.ts';
 import { type Answered, comparable, visit } from '../support/client.ts';
 import { databaseText } from '../support/database-text.ts';
 import { openLibrary, password } from '../support/library.ts';

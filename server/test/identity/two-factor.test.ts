@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Secret } from 'otpauth';
 import { afterAll, describe, expect, test, vi } from 'vitest';
-import { acceptSecondFactor, stepOf } from '../../src/identity/two-factor-code.ts';
+import { acceptSecondFactor, stepOf } from '../../src/people/identity/two-factor-code.ts';
 import type { Visitor } from '../support/client.ts';
 import { databaseText } from '../support/database-text.ts';
 import { type Account, openLibrary, password } from '../support/library.ts';

@@ -1,7 +1,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { walk } from '../../src/import/walk.ts';
+import { walk } from '../../src/operate/import/walk.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
 test('an import takes files in natural order, and none of the system', async () => {

@@ -3,7 +3,7 @@ import type { BodyOf } from '@vitrine/contract/operation';
 import type { Post } from '@vitrine/contract/posts';
 import { sql } from 'kysely';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
-import { queueDigests } from '../../src/notifications/jobs/mail.ts';
+import { queueDigests } from '../../src/people/notifications/jobs/mail.ts';
 import { comment, publisher, settle } from '../notifications/telling.ts';
 import { type Account, openLibrary } from '../support/library.ts';
 import { openMailbox } from './mailbox.ts';

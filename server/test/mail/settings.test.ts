@@ -1,7 +1,7 @@
 import { createServer } from 'node:net';
 import type { SMTPServerOptions } from 'smtp-server';
 import { afterAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { readConfig } from '../../src/config.ts';
+import { readConfig } from '../../src/core/config.ts';
 import { auditEvents } from '../support/audit.ts';
 import { databaseText } from '../support/database-text.ts';
 import { openLibrary } from '../support/library.ts';

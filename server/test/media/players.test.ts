@@ -2,8 +2,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { completed } from '../../src/media/colour/video.ts';
 import { ffmpegOf } from '../../src/media/ffmpeg/choose.ts';
-import { completed } from '../../src/media/video/colour.ts';
 import { type Clip, clip, everyFfmpeg } from './clips.ts';
 import { colourAt, expectColour, extraOf, openStudio } from './still-kit.ts';
 

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
-import { notifyOf } from '../../src/notifications/jobs/notify.ts';
+import { notifyOf } from '../../src/people/notifications/jobs/notify.ts';
 import { openLibrary } from '../support/library.ts';
 import { watchStatements } from '../support/statements.ts';
 import { comment, publisher, settle, unread } from './telling.ts';

@@ -1,7 +1,7 @@
 import type { Visibility } from '@vitrine/contract/values';
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
-import { mentionedReaders } from '../../src/notifications/mentions.ts';
+import { mentionedReaders } from '../../src/people/notifications/mentions.ts';
 import { type Account, openLibrary } from '../support/library.ts';
 import { grant, revoke, setRole, setStatus } from '../support/people.ts';
 import { countStatements } from '../support/statements.ts';

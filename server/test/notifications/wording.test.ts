@@ -1,6 +1,6 @@
 import type { Notification } from '@vitrine/contract/notifications';
 import { expect, test } from 'vitest';
-import { sentenceOf } from '../../src/notifications/wording.ts';
+import { sentenceOf } from '../../src/people/notifications/wording.ts';
 
 type Request = NonNullable<Notification['request']>;
 

@@ -5,7 +5,7 @@ import { basePath, operations } from '@vitrine/contract/operations';
 import { sql } from 'kysely';
 import { Compile } from 'typebox/compile';
 import { expect, test } from 'vitest';
-import { startImpersonation, startSession } from '../../src/identity/sessions.ts';
+import { startImpersonation, startSession } from '../../src/people/identity/sessions.ts';
 import { textOf } from '../support/client.ts';
 import { type Account, openLibrary, publish, upload } from '../support/library.ts';
 import { anotherSession, grant } from '../support/people.ts';

@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { type Config, ConfigError, readConfig } from '../../src/config.ts';
-import { whyNotListening } from '../../src/main.ts';
+import { whyNotListening } from '../../src/boot/main.ts';
+import { type Config, ConfigError, readConfig } from '../../src/core/config.ts';
 import { makeCertificate } from '../support/directory.ts';
 import { rootPassword, rootSettings } from '../support/first-admin.ts';
 import { startProcess } from '../support/process.ts';

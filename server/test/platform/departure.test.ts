@@ -2,7 +2,7 @@ import { Agent, type ClientRequest, type IncomingMessage, request } from 'node:h
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type OpenService, openService } from '../../src/service.ts';
+import { type OpenService, openService } from '../../src/boot/service.ts';
 import { listen } from '../notifications/streams.ts';
 import { openLibrary } from '../support/library.ts';
 

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { enqueue, enqueueAll } from '../../src/job-table.ts';
-import { jobHandlers } from '../../src/jobs.ts';
+import { jobHandlers } from '../../src/boot/jobs.ts';
+import { enqueue, enqueueAll } from '../../src/core/job-table.ts';
 import { type Database, type DatabasePool, openPool } from '../../src/platform/database/pool.ts';
 import { claimLiveness, countLiveWorkers } from '../../src/platform/jobs/liveness.ts';
 import { startWorker, type Worker } from '../../src/platform/jobs/worker.ts';

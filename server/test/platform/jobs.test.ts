@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { beforeEach, expect, test } from 'vitest';
-import { enqueueTiles } from '../../src/assets/decoding-jobs.ts';
-import { enqueue, enqueueAll, type JobHandlers } from '../../src/job-table.ts';
-import { jobHandlers } from '../../src/jobs.ts';
+import { jobHandlers } from '../../src/boot/jobs.ts';
+import { enqueueTiles } from '../../src/content/assets/decoding-jobs.ts';
+import { enqueue, enqueueAll, type JobHandlers } from '../../src/core/job-table.ts';
 import { forbiddenTurns, turnFlags } from '../../src/media/decoding/turns.ts';
 import { runDueJobs } from '../../src/platform/jobs/worker.ts';
 import { openLibrary, upload } from '../support/library.ts';

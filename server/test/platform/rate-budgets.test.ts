@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import { afterAll, afterEach, describe, expect, test, vi } from 'vitest';
+import { expire } from '../../src/operate/expire.ts';
 import { openPool } from '../../src/platform/database/pool.ts';
 import { type Budget, openRateBudgets } from '../../src/platform/http/rate-limit.ts';
-import { expire } from '../../src/sweep/expired.ts';
 import { visit } from '../support/client.ts';
 import { openLibrary } from '../support/library.ts';
 import { openSecond, settingsOf } from '../support/second.ts';

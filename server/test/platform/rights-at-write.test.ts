@@ -5,7 +5,7 @@ import type { Operation } from '@vitrine/contract/operation';
 import { basePath, operations } from '@vitrine/contract/operations';
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
-import { startSession } from '../../src/identity/sessions.ts';
+import { startSession } from '../../src/people/identity/sessions.ts';
 import { type Answered, visit } from '../support/client.ts';
 import { type Account, openLibrary, publish, upload as uploadAsset } from '../support/library.ts';
 import { actAs, grant, nowhere, setRole, withdrawGrants } from '../support/people.ts';

@@ -2,7 +2,7 @@ import type { Post } from '@vitrine/contract/posts';
 import { sql } from 'kysely';
 import { LRUCache } from 'lru-cache';
 import { describe, expect, test } from 'vitest';
-import { openAssetTexts } from '../../src/kept-texts.ts';
+import { openAssetTexts } from '../../src/core/kept-texts.ts';
 import { change, define } from '../fields/define.ts';
 import { type Visitor, visit } from '../support/client.ts';
 import { type Account, openLibrary, publish, upload } from '../support/library.ts';

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { fillAssets } from '../../src/extraction/fill.ts';
+import { fillAssets } from '../../src/content/extraction/fill.ts';
 import { define } from '../fields/values/fields.ts';
 import { openLibrary, upload } from '../support/library.ts';
 import { comeToWait } from '../support/locks.ts';

@@ -1,7 +1,7 @@
 import type { ResourceRequest } from '@vitrine/contract/requests';
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
-import { expire } from '../../src/sweep/expired.ts';
+import { expire } from '../../src/operate/expire.ts';
 import { auditEvents } from '../support/audit.ts';
 import type { Visitor } from '../support/client.ts';
 import { type Account, openLibrary, publish, upload } from '../support/library.ts';

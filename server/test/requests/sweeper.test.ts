@@ -1,7 +1,7 @@
 import type { ResourceRequest } from '@vitrine/contract/requests';
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
-import { expire } from '../../src/sweep/expired.ts';
+import { expire } from '../../src/operate/expire.ts';
 import { type Account, openLibrary, upload } from '../support/library.ts';
 import { grant } from '../support/people.ts';
 import { plainFile } from '../support/pictures.ts';

@@ -2,7 +2,7 @@ import type { Capability } from '@vitrine/contract/capabilities';
 import type { CapabilityChange } from '@vitrine/contract/roles';
 import { sql } from 'kysely';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { expire } from '../../src/sweep/expired.ts';
+import { expire } from '../../src/operate/expire.ts';
 import type { Visitor } from '../support/client.ts';
 import { openLibrary } from '../support/library.ts';
 import { grant, nowhere, withdrawGrants } from '../support/people.ts';

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
-import { resumeRewriting } from '../../src/search-index/jobs/rewrite.ts';
+import { resumeRewriting } from '../../src/content/search-index/jobs/rewrite.ts';
 import { openLibrary, publish, upload } from '../support/library.ts';
 import { plainFile } from '../support/pictures.ts';
 

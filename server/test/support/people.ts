@@ -1,8 +1,8 @@
 import type { Capability, TokenScope } from '@vitrine/contract/capabilities';
 import { foldName } from '@vitrine/contract/names';
 import { Secret, TOTP } from 'otpauth';
-import { newAccessToken } from '../../src/identity/access-tokens.ts';
-import { hashToken, startSession } from '../../src/identity/sessions.ts';
+import { newAccessToken } from '../../src/people/identity/access-tokens.ts';
+import { hashToken, startSession } from '../../src/people/identity/sessions.ts';
 import { type Answered, type Visitor, visit } from './client.ts';
 import { type Account, type Library, password } from './library.ts';
 

@@ -1,6 +1,6 @@
 import type pg from 'pg';
+import { openService } from '../../src/boot/service.ts';
 import { openPool } from '../../src/platform/database/pool.ts';
-import { openService } from '../../src/service.ts';
 import type { Library } from './library.ts';
 
 /** Returns the connection settings of the library's database. */

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
-import { keepTagKeys } from '../../src/tags/keys.ts';
+import { keepTagKeys } from '../../src/content/tags/keys.ts';
 import { openLibrary, publish, upload } from '../support/library.ts';
 import { plainFile } from '../support/pictures.ts';
 import { countStatements } from '../support/statements.ts';

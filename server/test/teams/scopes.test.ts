@@ -1,7 +1,7 @@
 import type { Capability } from '@vitrine/contract/capabilities';
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { expire } from '../../src/sweep/expired.ts';
+import { expire } from '../../src/operate/expire.ts';
 import { openLibrary, upload } from '../support/library.ts';
 import { grant, withdrawGrants } from '../support/people.ts';
 import { plainFile } from '../support/pictures.ts';

@@ -1,7 +1,7 @@
 import type { RequestListener, ServerResponse } from 'node:http';
 import { sql } from 'kysely';
 import { afterAll, describe, expect, test } from 'vitest';
-import { fillVectorsJob } from '../../src/visual/jobs/encode.ts';
+import { fillVectorsJob } from '../../src/content/visual/jobs/encode.ts';
 import { startEncoder, startUnruly } from '../support/encoder.ts';
 import { formOf, type Library, openLibrary, upload } from '../support/library.ts';
 import { freePort } from '../support/programs.ts';

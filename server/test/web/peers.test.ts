@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
-import { writeSetting } from '../../src/settings.ts';
+import { writeSetting } from '../../src/core/settings.ts';
 import { clip } from '../media/clips.ts';
 import { jpeg } from '../support/pictures.ts';
 import { call, publish, uploadReady } from './call.ts';

@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Ffmpeg, Probe, Source } from '../ffmpeg/ffmpeg.ts';
-import type { MadeFile } from '../stills/still.ts';
+import type { MadeFile } from '../still.ts';
 
 /** Media types that browsers play, with the codecs that they support in each. */
 const played: ReadonlyMap<string, readonly string[]> = new Map([

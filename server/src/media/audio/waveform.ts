@@ -1,5 +1,5 @@
 import { type AudioStream, type Ffmpeg, SAMPLE_RATE, type Source } from '../ffmpeg/ffmpeg.ts';
-import { BrokenFile } from '../stills/still.ts';
+import { BrokenFile } from '../still.ts';
 
 /** Number of samples per measurement: 50 ms. */
 const WINDOW = SAMPLE_RATE / 20;

@@ -1,4 +1,4 @@
-import type { Source } from '../stills/source.ts';
+import type { Source } from '../source.ts';
 import { type ColourSpace, type Primaries, spaceOfCodePoints, spaceOfGamma } from './space.ts';
 
 /** More chunks than any PNG has before its pixels. */

@@ -1,4 +1,4 @@
-import type { Source } from '../stills/source.ts';
+import type { Source } from '../source.ts';
 import { adobeRgb, type ColourSpace, type Primaries, spaceOfCurve, spaceOfGamma } from './space.ts';
 
 /** Bytes that are read by offset. */

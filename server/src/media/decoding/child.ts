@@ -1,8 +1,9 @@
 // The main module of a decoder process. It runs one task at a time and answers over IPC. The parent enforces the
 // limits.
+
+import { performTask } from '../tasks.ts';
 import type { Answer, Order } from './process.ts';
 import { refusalOf } from './refusals.ts';
-import { performTask } from './tasks.ts';
 
 /** How often a task reports its progress at most. The first report of a task is sent immediately. */
 const REPORT_EVERY_MS = 500;

@@ -1,10 +1,10 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import type { DecoderTask, DecoderTasks } from '../tasks.ts';
 import { type Confinement, type ConfinementOptions, openConfinement } from './confinement.ts';
 import { openFairQueue } from './fair-queue.ts';
 import { type Guard, openGuard } from './guard.ts';
 import { type DecoderKind, type DecoderLimits, decoderKinds } from './kinds.ts';
 import { DecoderLost, type DecoderProcess, type RunOptions, startDecoder } from './process.ts';
-import type { DecoderTask, DecoderTasks } from './tasks.ts';
 
 /** An idle process ends after this time and frees its memory. */
 const IDLE_MS = 60_000;

@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { getPriority, setPriority } from 'node:os';
 import { join } from 'node:path';
+import type { DecoderTask, DecoderTasks } from '../tasks.ts';
 import { type Cell, ForeignPath } from './cell.ts';
 import type { Confinement } from './confinement.ts';
 import type { Guard } from './guard.ts';
 import type { DecoderLimits } from './kinds.ts';
-import type { DecoderTask, DecoderTasks } from './tasks.ts';
 import { usageOfTree } from './usage.ts';
 
 /** The message to a decoder process. */

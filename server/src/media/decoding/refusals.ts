@@ -1,6 +1,6 @@
 import { isFaultOfTheMachine } from '../faults.ts';
-import { BrokenFile, NotDrawable } from '../stills/still.ts';
-import type { DecoderTask, DecoderTasks } from './tasks.ts';
+import { BrokenFile, NotDrawable } from '../still.ts';
+import type { DecoderTask, DecoderTasks } from '../tasks.ts';
 
 const nothing = { extras: [], facts: {}, text: null, exif: {} };
 

@@ -1,4 +1,4 @@
-import type { CodePoints } from '../video/colour.ts';
+import type { CodePoints } from '../colour/video.ts';
 
 /** A file to read. The demuxer follows from the media type, so that the file cannot choose its parser. */
 export interface Source {

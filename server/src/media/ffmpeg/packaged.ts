@@ -1,5 +1,5 @@
 import type { Decoder, Demuxer, Encoder, FilterAPI, Frame, Muxer, Packet, Stream } from 'node-av';
-import { BrokenFile, NotDrawable } from '../stills/still.ts';
+import { BrokenFile, NotDrawable } from '../still.ts';
 import { demuxerOf } from './demuxers.ts';
 import {
   type Ffmpeg,

@@ -1,4 +1,4 @@
-import type { CodePoints } from '../video/colour.ts';
+import type { CodePoints } from '../colour/video.ts';
 import {
   type AudioStream,
   type Probe,

@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 import { basename } from 'node:path';
-import { BrokenFile } from '../stills/still.ts';
-import { codePointsOf } from '../video/colour.ts';
+import { codePointsOf } from '../colour/video.ts';
+import { BrokenFile } from '../still.ts';
 import { demuxerOf } from './demuxers.ts';
 import {
   type Ffmpeg,

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import { loadLibrary } from '../faults.ts';
-import { BrokenFile } from '../stills/still.ts';
+import { BrokenFile } from '../still.ts';
 
 /** The part of assimpjs that is used; the package has no types. */
 interface Assimp {

@@ -14,7 +14,7 @@ import {
 } from '@gltf-transform/extensions';
 import draco from 'draco3dgltf';
 import { MeshoptDecoder } from 'meshoptimizer';
-import { NotDrawable } from '../stills/still.ts';
+import { NotDrawable } from '../still.ts';
 import { sharp } from '../tuned-sharp.ts';
 import type { Surface, Texture } from './surface.ts';
 

@@ -1,4 +1,4 @@
-import { BrokenFile } from '../stills/still.ts';
+import { BrokenFile } from '../still.ts';
 
 /** Rewrites valid files of text-based model formats in the spelling that Assimp reads. */
 

@@ -1,7 +1,7 @@
 import type { FileEntry } from '@zip.js/zip.js';
 import { zipEntries } from '../archives/zip-entries.ts';
 import { isFaultOfTheMachine } from '../faults.ts';
-import { BrokenFile, NotDrawable } from '../stills/still.ts';
+import { BrokenFile, NotDrawable } from '../still.ts';
 
 /** Maximum number of package entries read; a document of a thousand slides has fewer. */
 const MOST_ENTRIES = 20_000;

@@ -9,7 +9,7 @@ import { extract, type Header } from 'tar-stream';
 import { namesOf, namesOfTar } from '../archives/entry-names.ts';
 import { zipEntries } from '../archives/zip-entries.ts';
 import { isFaultOfTheMachine } from '../faults.ts';
-import { BrokenFile, type MadeFile, NotDrawable, type StillMaker } from './still.ts';
+import { BrokenFile, type MadeFile, NotDrawable, type StillMaker } from '../still.ts';
 
 /** A file in an archive, as listed in its directory. */
 interface ArchiveEntry {

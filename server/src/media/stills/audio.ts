@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { drawWaveform, measure, type Waveform } from '../audio/waveform.ts';
 import type { Ffmpeg, Probe, Source } from '../ffmpeg/ffmpeg.ts';
 import { sniff } from '../sniff.ts';
+import { BrokenFile, type MadeFile, nullIfBroken, type Still } from '../still.ts';
 import { sharp, strictnessOf } from '../tuned-sharp.ts';
 import { mend } from './mend.ts';
-import { BrokenFile, type MadeFile, nullIfBroken, type Still } from './still.ts';
 
 /** Pixel limit of an album cover. */
 const MOST_COVER_PIXELS = 100_000_000;

@@ -1,5 +1,5 @@
-import { checkShape } from './source.ts';
-import { BrokenFile, NotDrawable } from './still.ts';
+import { checkShape } from '../source.ts';
+import { BrokenFile, NotDrawable } from '../still.ts';
 
 /** Returns exactly `length` bytes; throws BrokenFile if the file ends earlier. */
 export type Read = (at: number, length: number) => Buffer;

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { type ColourSpace, type Primaries, rowConverter, spaceOfGamma } from '../colour/space.ts';
+import { checkShape, type Source, withSource } from '../source.ts';
+import { BrokenFile, type StillMaker } from '../still.ts';
 import { hasAlpha, type Read, readBitmap, rowsOfBitmap } from './bitmap.ts';
-import { checkShape, type Source, withSource } from './source.ts';
-import { BrokenFile, type StillMaker } from './still.ts';
 import { writeTiff } from './tiff-writer.ts';
 
 /** Length of the header that describes colours, and of the one that may have a profile. */

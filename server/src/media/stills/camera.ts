@@ -4,8 +4,8 @@ import { access, constants } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import { readExif } from '../exif.ts';
-import { type Source, withSource } from './source.ts';
-import { NotDrawable, type Still, type StillMaker } from './still.ts';
+import { type Source, withSource } from '../source.ts';
+import { NotDrawable, type Still, type StillMaker } from '../still.ts';
 
 /** A JPEG embedded in another file. */
 interface Embedded {

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { loadLibrary } from '../faults.ts';
-import { checkShape, readAll, type Source, withSource } from './source.ts';
-import { BrokenFile, NotDrawable, type StillMaker } from './still.ts';
+import { checkShape, readAll, type Source, withSource } from '../source.ts';
+import { BrokenFile, NotDrawable, type StillMaker } from '../still.ts';
 import { writeTiff } from './tiff-writer.ts';
 import { toneMap, toneOf } from './tone.ts';
 

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { rowConverter, spaceOfCodePoints } from '../colour/space.ts';
 import { loadLibrary } from '../faults.ts';
+import { checkShape, readAll, type Source, withSource } from '../source.ts';
+import { BrokenFile, NotDrawable, type StillMaker } from '../still.ts';
 import { heifColourOf } from './heif-properties.ts';
 import { hasTransparency, rowsOfRgba } from './rgba.ts';
-import { checkShape, readAll, type Source, withSource } from './source.ts';
-import { BrokenFile, NotDrawable, type StillMaker } from './still.ts';
 import { writeTiff } from './tiff-writer.ts';
 
 /** Size limit; the file is decoded in memory together with its pixels. */

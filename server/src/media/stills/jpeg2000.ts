@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { loadLibrary } from '../faults.ts';
-import { checkShape, readAll, withSource } from './source.ts';
-import { BrokenFile, NotDrawable, type StillMaker } from './still.ts';
+import { checkShape, readAll, withSource } from '../source.ts';
+import { BrokenFile, NotDrawable, type StillMaker } from '../still.ts';
 import { writeTiff } from './tiff-writer.ts';
 
 /** Size limit: the decoder holds the file and four bytes per sample in memory. */

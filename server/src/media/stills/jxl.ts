@@ -2,9 +2,9 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { loadLibrary } from '../faults.ts';
+import { checkShape, readAll, withSource } from '../source.ts';
+import { BrokenFile, type StillMaker } from '../still.ts';
 import { hasTransparency, rowsOfRgba } from './rgba.ts';
-import { checkShape, readAll, withSource } from './source.ts';
-import { BrokenFile, type StillMaker } from './still.ts';
 import { writeTiff } from './tiff-writer.ts';
 
 /** Size limit: the decoder holds the file and sixteen bytes per pixel in memory. */

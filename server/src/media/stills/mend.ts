@@ -3,9 +3,9 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { constants, crc32, deflateSync, inflateRawSync } from 'node:zlib';
 import { isFaultOfTheMachine } from '../faults.ts';
+import { readAll, withSource } from '../source.ts';
+import { nullIfBroken } from '../still.ts';
 import { sharp } from '../tuned-sharp.ts';
-import { readAll, withSource } from './source.ts';
-import { nullIfBroken } from './still.ts';
 import { drawTiff, isDrawn } from './tiff.ts';
 
 /** A larger file is not mended, because it is read into memory. */

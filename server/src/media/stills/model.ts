@@ -6,8 +6,8 @@ import { openGlb, openGltf, surfacesOf, unpack, writeGlb } from '../models/gltf.
 import { drawSurfaces } from '../models/rasteriser.ts';
 import { respelled } from '../models/spelling.ts';
 import type { Surface } from '../models/surface.ts';
+import { asFileFault, type MadeFile, NotDrawable, type Still, type StillMaker } from '../still.ts';
 import { sharp } from '../tuned-sharp.ts';
-import { asFileFault, type MadeFile, NotDrawable, type Still, type StillMaker } from './still.ts';
 
 /** A larger file has no previews. */
 const MOST_BYTES = 256 * 1024 ** 2;

@@ -2,8 +2,8 @@ import { createReadStream, createWriteStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { type Source, withSource } from './source.ts';
-import { type MadeFile, nullIfBroken } from './still.ts';
+import { type Source, withSource } from '../source.ts';
+import { type MadeFile, nullIfBroken } from '../still.ts';
 
 /** The name of the rendition. */
 const MOTION = 'motion.mp4';

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { readContents } from '../office/contents.ts';
 import { locateLibreOffice, toPdf } from '../office/libreoffice.ts';
 import { officeTypes } from '../office/types.ts';
+import { BrokenFile, NotDrawable, type Still, type StillMaker } from '../still.ts';
 import { MOST_TEXT, pdfStill } from './pdf.ts';
-import { BrokenFile, NotDrawable, type Still, type StillMaker } from './still.ts';
 
 /** A larger document has no previews. */
 const MOST_BYTES = 200 * 1024 ** 2;

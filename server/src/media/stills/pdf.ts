@@ -3,9 +3,16 @@ import { join } from 'node:path';
 import { type PDFiumDocument, PDFiumLibrary, type PDFiumPage } from '@hyzyla/pdfium';
 import { isFaultOfTheMachine, loadLibrary } from '../faults.ts';
 import type { Shape } from '../ladder.ts';
+import {
+  asFileFault,
+  BrokenFile,
+  type MadeFile,
+  NotDrawable,
+  type Still,
+  type StillMaker,
+} from '../still.ts';
 import { sharp, webp } from '../tuned-sharp.ts';
 import { offerFonts } from './pdf-fonts.ts';
-import { asFileFault, BrokenFile, type MadeFile, NotDrawable, type Still, type StillMaker } from './still.ts';
 
 /** A larger document has no previews, because it is held in memory twice. */
 const MOST_BYTES = 400 * 1024 ** 2;

@@ -3,11 +3,11 @@ import { stillOfFrames } from '../animation.ts';
 import { spaceOfPng } from '../colour/png.ts';
 import { type ColourSpace, rowConverter, spaceOfCodePoints } from '../colour/space.ts';
 import { orNone, spaceOfJpeg, spaceOfTiff } from '../colour/tags.ts';
+import { type Source, withSource } from '../source.ts';
+import { asFileFault, BrokenFile, type StillMaker } from '../still.ts';
 import { sharp, strictnessOf } from '../tuned-sharp.ts';
 import { heifColourOf } from './heif-properties.ts';
 import { mend } from './mend.ts';
-import { type Source, withSource } from './source.ts';
-import { asFileFault, BrokenFile, type StillMaker } from './still.ts';
 import { drawTiff, hasFloats } from './tiff.ts';
 import { writeTiff } from './tiff-writer.ts';
 

@@ -2,9 +2,9 @@ import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { locateGhostscript, postscriptToPdf } from '../postscript/ghostscript.ts';
 import { commentPreview, tiffPreview } from '../postscript/preview.ts';
+import { NotDrawable, type Still, type StillMaker } from '../still.ts';
 import { sharp } from '../tuned-sharp.ts';
 import { pdfStill } from './pdf.ts';
-import { NotDrawable, type Still, type StillMaker } from './still.ts';
 
 /** A larger file has no previews. */
 const MOST_BYTES = 200 * 1024 ** 2;

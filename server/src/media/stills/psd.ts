@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { checkShape, type Source, withSource } from './source.ts';
-import { BrokenFile, NotDrawable, type Still, type StillMaker } from './still.ts';
+import { checkShape, type Source, withSource } from '../source.ts';
+import { BrokenFile, NotDrawable, type Still, type StillMaker } from '../still.ts';
 import { type TiffLayout, writeTiff } from './tiff-writer.ts';
 import { labToSrgb, srgb } from './tone.ts';
 

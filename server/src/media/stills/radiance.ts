@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { checkShape, readAll, withSource } from './source.ts';
-import { BrokenFile, NotDrawable, type StillMaker } from './still.ts';
+import { checkShape, readAll, withSource } from '../source.ts';
+import { BrokenFile, NotDrawable, type StillMaker } from '../still.ts';
 import { writeTiff } from './tiff-writer.ts';
 import { toneMap, toneOf } from './tone.ts';
 

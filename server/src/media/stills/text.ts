@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isFaultOfTheMachine } from '../faults.ts';
 import { readHead } from '../head.ts';
+import { NotDrawable, type Still, type StillMaker } from '../still.ts';
 import { decodeText } from '../text-encoding.ts';
 import { drawMarkdown } from '../texts/drawn-markdown.ts';
 import { type Flavour, flavourOf } from '../texts/flavour.ts';
@@ -10,7 +11,6 @@ import { textHtml } from '../texts/html.ts';
 import { readTable, type Table } from '../texts/table.ts';
 import { emptyPage, type Page } from '../typesetting/page.ts';
 import { drawSheet } from '../typesetting/sheet.ts';
-import { NotDrawable, type Still, type StillMaker } from './still.ts';
 
 /** Maximum number of bytes read of a text; the rest is only in the original. */
 const MOST_BYTES = 200_000;

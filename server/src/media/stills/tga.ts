@@ -1,7 +1,7 @@
 import { join } from 'node:path';
+import { checkShape, readAll, type Source, withSource } from '../source.ts';
+import { BrokenFile, NotDrawable, type StillMaker } from '../still.ts';
 import { rowsOfRgba } from './rgba.ts';
-import { checkShape, readAll, type Source, withSource } from './source.ts';
-import { BrokenFile, NotDrawable, type StillMaker } from './still.ts';
 import { writeTiff } from './tiff-writer.ts';
 
 const MOST_BYTES = 512 * 1024 ** 2;

@@ -1,6 +1,6 @@
 import { inflateSync, zstdDecompressSync } from 'node:zlib';
-import { checkShape, type Source } from './source.ts';
-import { BrokenFile, NotDrawable } from './still.ts';
+import { checkShape, type Source } from '../source.ts';
+import { BrokenFile, NotDrawable } from '../still.ts';
 import { unpackBits, unpackLzw } from './tiff-compression.ts';
 
 /** The tags of a directory that describe samples, with their values. */

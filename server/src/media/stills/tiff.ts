@@ -1,6 +1,6 @@
 import { basename, join } from 'node:path';
-import { type Source, withSource } from './source.ts';
-import { NotDrawable, type Still } from './still.ts';
+import { type Source, withSource } from '../source.ts';
+import { NotDrawable, type Still } from '../still.ts';
 import { photometrics, readTiff, type TiffSamples } from './tiff-reader.ts';
 import { type TiffLayout, writeTiff } from './tiff-writer.ts';
 import { labToSrgb, type Tone, toneMap, toneOf } from './tone.ts';

@@ -1,12 +1,12 @@
 import { stat } from 'node:fs/promises';
+import { highRangeOf } from '../colour/video.ts';
 import { ffmpeg } from '../ffmpeg/choose.ts';
 import { isDecodableSize } from '../ffmpeg/ffmpeg.ts';
+import { NotDrawable, type SourceFile, type Still } from '../still.ts';
 import { countPictures, readEmbedded } from '../subtitles/embedded.ts';
-import { highRangeOf } from '../video/colour.ts';
 import { chooseMoment, makePoster } from '../video/poster.ts';
 import { takeTiles, writeSprites } from '../video/sprites.ts';
 import { stillOfSound } from './audio.ts';
-import { NotDrawable, type SourceFile, type Still } from './still.ts';
 
 /** Size of the largest film that is read from beginning to end for its subtitles. */
 const MOST_READ_BYTES = 4 * 1024 ** 3;

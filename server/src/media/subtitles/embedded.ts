@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { SubtitleTrack } from '@vitrine/contract/assets';
 import { canonicalLanguage } from '@vitrine/contract/sidecars';
 import type { Ffmpeg, Source, SubtitleStream, TimedText } from '../ffmpeg/ffmpeg.ts';
-import { type EmbeddedSubtitles, nullIfBroken } from '../stills/still.ts';
+import { type EmbeddedSubtitles, nullIfBroken } from '../still.ts';
 import { type Cue, cueText, writeVtt } from './cue.ts';
 import { readCues } from './text-formats.ts';
 

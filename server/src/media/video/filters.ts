@@ -1,6 +1,6 @@
+import { colourFilters, completed } from '../colour/video.ts';
 import type { Ffmpeg, VideoStream } from '../ffmpeg/ffmpeg.ts';
 import type { Shape } from '../ladder.ts';
-import { colourFilters, completed } from './colour.ts';
 
 /**
  * Returns the FFmpeg filters that convert upright frames of a stream to this size and pixel format, in the colours of

@@ -1,10 +1,10 @@
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { madeColours } from '../colour/video.ts';
 import type { Ffmpeg, Output, Probe, Source, VideoStream } from '../ffmpeg/ffmpeg.ts';
 import { readHead } from '../head.ts';
 import type { Shape } from '../ladder.ts';
-import { BrokenFile, type MadeFile } from '../stills/still.ts';
-import { madeColours } from './colour.ts';
+import { BrokenFile, type MadeFile } from '../still.ts';
 import { pictureFilters } from './filters.ts';
 
 /** One quality of a video: the shorter edge in pixels, and the maximum bits per second of video and audio. */

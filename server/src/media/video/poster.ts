@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Ffmpeg, Source, VideoStream } from '../ffmpeg/ffmpeg.ts';
 import { contain } from '../ladder.ts';
-import { BrokenFile, type MadeFile, nullIfBroken } from '../stills/still.ts';
+import { BrokenFile, type MadeFile, nullIfBroken } from '../still.ts';
 import { sharp } from '../tuned-sharp.ts';
 import { pictureFilters } from './filters.ts';
 import { type Tiles, timeOfTile } from './sprites.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import pLimit from 'p-limit';
 import type { Ffmpeg, Source, VideoStream } from '../ffmpeg/ffmpeg.ts';
 import { contain, type Shape } from '../ladder.ts';
-import { type MadeFile, nullIfBroken } from '../stills/still.ts';
+import { type MadeFile, nullIfBroken } from '../still.ts';
 import { sharp } from '../tuned-sharp.ts';
 import { pictureFilters } from './filters.ts';
 

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { chmod, chown, mkdtemp, readdir, readlink, rmdir, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
-import { makeDirectory } from '../storage/make-directory.ts';
+import { makeDirectory } from '../files/make-directory.ts';
 
 export interface SystemUser {
   uid: number;

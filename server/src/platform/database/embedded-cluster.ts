@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { chmod, chown, lchown, mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { syncDirectory } from '../storage/directory-tree.ts';
+import { syncDirectory } from '../files/directory-tree.ts';
 import type { DatabaseUsers, SystemUser } from './database-user.ts';
 import { whyNotRun } from './embedded-binaries.ts';
 import { endOrphan } from './embedded-orphan.ts';

@@ -2,7 +2,7 @@ import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto';
 import { constants, readFileSync } from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { syncDirectory } from '../storage/directory-tree.ts';
+import { syncDirectory } from '../files/directory-tree.ts';
 
 /** 256 random bits in base64url. */
 const SECRET = /^[\w-]{43}$/;

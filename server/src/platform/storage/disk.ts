@@ -1,8 +1,8 @@
 import { access, type FileHandle, open, rename, rm, stat, statfs } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
 import { Readable } from 'node:stream';
-import { filesBelow, isMissing, syncDirectory } from './directory-tree.ts';
-import { makeDirectory } from './make-directory.ts';
+import { filesBelow, isMissing, syncDirectory } from '../files/directory-tree.ts';
+import { makeDirectory } from '../files/make-directory.ts';
 import { objectFolders } from './object-key.ts';
 import { DamagedObject, NoSuchObject, type Storage, type StoredObject } from './storage.ts';
 

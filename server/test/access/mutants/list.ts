@@ -12,7 +12,7 @@ export interface Mutant {
   replacement: string;
 }
 
-const rules = join(import.meta.dirname, '../../../src/acces');
+const rules = join(import.meta.dirname, '../../../src/access');
 
 /** What a part of an SQL text becomes. */
 const inSql: readonly [RegExp, string][] = [

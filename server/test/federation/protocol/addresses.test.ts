@@ -11,7 +11,7 @@ import {
   parseCommentUri,
   parseInstanceUrl,
   parseObjectUri,
-} from '../../../src/federation/protocol/addresses.ts';
+} from '../../../src/exchange/federation/protocol/addresses.ts';
 
 const base = 'https://media.example.org';
 const id = '6f0d3d3c-4a5b-4c7e-9f3a-0c2b6e8d1f10';

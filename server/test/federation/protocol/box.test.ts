@@ -1,12 +1,16 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { decryptFor, encryptFor, openBox, sealBox } from '../../../src/federation/protocol/box.ts';
+import { decryptFor, encryptFor, openBox, sealBox } from '../../../src/exchange/federation/protocol/box.ts';
 import {
   type EncryptedEnvelope,
   readDecrypted,
   readEnvelope,
-} from '../../../src/federation/protocol/envelope.ts';
-import { rawPublicKey, signEnvelope, verifyEnvelope } from '../../../src/federation/protocol/signature.ts';
+} from '../../../src/exchange/federation/protocol/envelope.ts';
+import {
+  rawPublicKey,
+  signEnvelope,
+  verifyEnvelope,
+} from '../../../src/exchange/federation/protocol/signature.ts';
 import { privateKeyOf } from './keys.ts';
 import { reasonOf } from './reason.ts';
 

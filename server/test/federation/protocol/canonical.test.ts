@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { canonicalJson, NotCanonical } from '../../../src/federation/protocol/canonical.ts';
+import { canonicalJson, NotCanonical } from '../../../src/exchange/federation/protocol/canonical.ts';
 
 function double(hex: string): number {
   return Buffer.from(hex, 'hex').readDoubleBE();

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { readEnvelope } from '../../../src/federation/protocol/envelope.ts';
+import { readEnvelope } from '../../../src/exchange/federation/protocol/envelope.ts';
 import { rejectionBy } from './reason.ts';
 import { alice, asset, bob, bodies, definition, envelopeOf, post, uris } from './samples.ts';
 

@@ -7,8 +7,8 @@ import {
   readSignature,
   signHttp,
   signingString,
-} from '../../../src/federation/protocol/http-signature.ts';
-import { rawPublicKey } from '../../../src/federation/protocol/signature.ts';
+} from '../../../src/exchange/federation/protocol/http-signature.ts';
+import { rawPublicKey } from '../../../src/exchange/federation/protocol/signature.ts';
 import { privateKeyOf } from './keys.ts';
 import { reasonOf } from './reason.ts';
 

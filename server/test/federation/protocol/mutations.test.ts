@@ -1,15 +1,19 @@
 import { describe, expect, test } from 'vitest';
-import { canonicalJson } from '../../../src/federation/protocol/canonical.ts';
-import { readEnvelope } from '../../../src/federation/protocol/envelope.ts';
+import { canonicalJson } from '../../../src/exchange/federation/protocol/canonical.ts';
+import { readEnvelope } from '../../../src/exchange/federation/protocol/envelope.ts';
 import {
   checkHttpSignature,
   type RequestParts,
   readSignature,
   signHttp,
-} from '../../../src/federation/protocol/http-signature.ts';
-import { Rejection, rejectionReasons } from '../../../src/federation/protocol/rejection.ts';
-import { rawPublicKey, signEnvelope, verifyEnvelope } from '../../../src/federation/protocol/signature.ts';
-import { parseStrict } from '../../../src/federation/protocol/strict-json.ts';
+} from '../../../src/exchange/federation/protocol/http-signature.ts';
+import { Rejection, rejectionReasons } from '../../../src/exchange/federation/protocol/rejection.ts';
+import {
+  rawPublicKey,
+  signEnvelope,
+  verifyEnvelope,
+} from '../../../src/exchange/federation/protocol/signature.ts';
+import { parseStrict } from '../../../src/exchange/federation/protocol/strict-json.ts';
 import { seeded } from '../../corpus/mutations.ts';
 import { alice, alicesKey, bodies, envelopeOf } from './samples.ts';
 

@@ -1,4 +1,4 @@
-import { Rejection } from '../../../src/federation/protocol/rejection.ts';
+import { Rejection } from '../../../src/exchange/federation/protocol/rejection.ts';
 
 /** Returns the reason with which `run` rejects what it reads, or `accepted`, and the detail. */
 export function rejectionBy(run: () => unknown): { reason: string; detail: string } {

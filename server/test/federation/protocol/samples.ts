@@ -1,4 +1,4 @@
-import { signEnvelope } from '../../../src/federation/protocol/signature.ts';
+import { signEnvelope } from '../../../src/exchange/federation/protocol/signature.ts';
 import { privateKeyOf } from './keys.ts';
 
 /** Alice of studio A, who signs every sample. */

@@ -1,6 +1,6 @@
 import { generateKeyPairSync, sign, verify } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { readEnvelope } from '../../../src/federation/protocol/envelope.ts';
+import { readEnvelope } from '../../../src/exchange/federation/protocol/envelope.ts';
 import {
   fingerprint,
   parsePublicKeyPem,
@@ -10,7 +10,7 @@ import {
   signEnvelope,
   signedBytes,
   verifyEnvelope,
-} from '../../../src/federation/protocol/signature.ts';
+} from '../../../src/exchange/federation/protocol/signature.ts';
 import { privateKeyOf } from './keys.ts';
 import { reasonOf } from './reason.ts';
 

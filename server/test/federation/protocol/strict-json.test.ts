@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseStrict } from '../../../src/federation/protocol/strict-json.ts';
+import { parseStrict } from '../../../src/exchange/federation/protocol/strict-json.ts';
 import { reasonOf } from './reason.ts';
 
 const outcomeOf = (text: string | Buffer) => reasonOf(() => parseStrict(Buffer.from(text)));

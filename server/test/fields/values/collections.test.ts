@@ -1,6 +1,6 @@
 import type { GivenValue, ValueWrite } from '@vitrine/contract/field-values';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { purge } from '../../../src/trash/jobs/purge.ts';
+import { purge } from '../../../src/content/trash/jobs/purge.ts';
 import type { Visitor } from '../../support/client.ts';
 import { openLibrary } from '../../support/library.ts';
 import { bearer } from '../../support/people.ts';

@@ -1,7 +1,7 @@
 import type { FieldValue } from '@vitrine/contract/field-values';
 import type { FieldType, SubjectKind } from '@vitrine/contract/fields';
 import type { Insertable } from 'kysely';
-import { termKey } from '../../../src/fields/vocabulary/terms.ts';
+import { termKey } from '../../../src/content/fields/vocabulary/terms.ts';
 import type { Tables } from '../../../src/platform/database/tables.ts';
 import type { Visitor } from '../../support/client.ts';
 import type { Library } from '../../support/library.ts';

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { readableAssets, shownAssets } from '../../../src/access/assets.ts';
 import { callerOf } from '../../../src/access/caller-of.ts';
-import { findFilters } from '../../../src/fields/values/filter.ts';
+import { findFilters } from '../../../src/content/fields/values/filter.ts';
 import { openLibrary, upload } from '../../support/library.ts';
 import { plainFile } from '../../support/pictures.ts';
 import { define } from './fields.ts';

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from 'vitest';
-import { cleanHtml } from '../../../src/fields/values/rich-text.ts';
+import { cleanHtml } from '../../../src/content/fields/values/rich-text.ts';
 import { openBrowser } from '../../support/browser.ts';
 import { openLibrary, upload } from '../../support/library.ts';
 import { plainFile } from '../../support/pictures.ts';

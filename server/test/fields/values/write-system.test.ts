@@ -1,7 +1,7 @@
 import type { SetBy } from '@vitrine/contract/field-values';
 import type { FieldType } from '@vitrine/contract/fields';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { type Mode, type RawValue, writeSystemValue } from '../../../src/extraction/write-value.ts';
+import { type Mode, type RawValue, writeSystemValue } from '../../../src/content/extraction/write-value.ts';
 import { openLibrary, upload } from '../../support/library.ts';
 import { nowhere } from '../../support/people.ts';
 import { plainFile } from '../../support/pictures.ts';

@@ -1,7 +1,7 @@
 import type { FieldValue, ValueWrite } from '@vitrine/contract/field-values';
 import type { FieldType } from '@vitrine/contract/fields';
 import { describe, expect, test } from 'vitest';
-import { purge } from '../../../src/trash/jobs/purge.ts';
+import { purge } from '../../../src/content/trash/jobs/purge.ts';
 import type { Visitor } from '../../support/client.ts';
 import { openLibrary, upload } from '../../support/library.ts';
 import { pagesOf } from '../../support/pages.ts';

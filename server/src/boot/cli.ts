@@ -1,0 +1,167 @@
+import { inspect } from 'node:util';
+import { type Config, ConfigError, readConfig } from '../core/config.ts';
+import { BackupError } from '../operate/backup/target.ts';
+import { enterLibrary, enterToStart } from '../operate/library-place.ts';
+import { helpFor } from '../operate/usage.ts';
+import { LibraryInUse } from '../platform/database/instance-lock.ts';
+import { DatabaseUnusable } from '../platform/database/unusable.ts';
+import { redact } from '../platform/http/redact.ts';
+import { StorageUnavailable } from '../platform/storage/storage.ts';
+
+/** npm forwards the Ctrl-C that the terminal has already sent to this process: both are one request to stop. */
+const SAME_SIGNAL_MS = 300;
+/** How long what remains after a command, such as an unfinished job or an open handle, may keep the process alive. */
+const EXIT_WITHIN_MS = 500;
+
+/**
+ * Runs until a signal, the loss of the database or a failure, then stops in order; exits with 0 after a signal. A second
+ * signal exits immediately with 1.
+ */
+async function untilStopped(running: {
+  stop(): Promise<void>;
+  database: { lost: Promise<void> };
+  failed: Promise<unknown>;
+}): Promise<void> {
+  const { promise: signalled, resolve } = Promise.withResolvers<null>();
+  let first: number | null = null;
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.on(signal, () => {
+      first ??= performance.now();
+      if (performance.now() - first > SAME_SIGNAL_MS) process.exit(1);
+      resolve(null);
+    });
+  }
+  const lost = running.database.lost.then(
+    () => new ConfigError('the embedded PostgreSQL ended; see postgres.log in the data directory'),
+  );
+  const failure = await Promise.race([signalled, lost, running.failed]);
+  first ??= performance.now();
+  await running.stop();
+  if (failure !== null) throw failure;
+}
+
+async function start(config: Config): Promise<void> {
+  enterToStart(config);
+  const running =
+    config.processes === 1
+      ? await (await import('./main.ts')).startServing(config)
+      : await (await import('./processes.ts')).startProcesses(config);
+  const { config: own, db } = running.deps;
+  const { pendingSetupCode } = await import('../operate/set-up/first-run.ts');
+  const { needsSetup } = await import('../operate/set-up/first-administrator.ts');
+  const code = await pendingSetupCode(running.deps);
+  console.log(`the library is in ${own.dataDir}`);
+  if (code !== null) console.log(`to set up this library, open it in a browser and enter the code ${code}`);
+  else if (await needsSetup(db))
+    console.log('this library is empty; open the address in a browser to set it up');
+  console.log(`listening on ${running.url}`);
+  const { reportAtStart } = await import('../operate/doctor/at-start.ts');
+  const { log } = running.deps;
+  // A stop may close the database meanwhile.
+  reportAtStart(running.deps).catch((error: unknown) =>
+    log.debug({ err: error }, 'checks of the start failed'),
+  );
+  await untilStopped(running);
+}
+
+async function work(config: Config): Promise<void> {
+  enterLibrary(config);
+  const { startWorking } = await import('./main.ts');
+  const running = await startWorking(config, { join: true, port: config.workerPort });
+  console.log(
+    running.url === null ? 'working on jobs' : `working on jobs, health and metrics on ${running.url}`,
+  );
+  await untilStopped(running);
+}
+
+/** Throws a ConfigError if a command that takes no arguments has some, such as a misspelled option. */
+function refuseArguments(command: string, [first]: readonly string[]): void {
+  if (first !== undefined)
+    throw new ConfigError(`vitrine ${command} takes no arguments, not ${JSON.stringify(first)}`);
+}
+
+async function run(args: string[]): Promise<void> {
+  const help = helpFor(args);
+  if (help !== null) return console.log(help);
+  const [command = '', ...rest] = args;
+  const config = () => readConfig(process.env, process.cwd());
+  if (['start', 'worker', 'demo', 'schema'].includes(command)) refuseArguments(command, rest);
+  switch (command) {
+    case 'start':
+      return start(config());
+    // Started by startProcesses, not by operators.
+    case 'serve-beside': {
+      const { serveInChild } = await import('./processes.ts');
+      return untilStopped(await serveInChild(config()));
+    }
+    case 'worker':
+      return work(config());
+    case 'import': {
+      const { importCommand } = await import('../operate/import/command.ts');
+      const { openDeps } = await import('./service.ts');
+      const { startWorkerFor } = await import('./worker.ts');
+      return importCommand(config(), rest, { openDeps, startWorker: startWorkerFor });
+    }
+    case 'import-users': {
+      const { importUsersCommand } = await import('../operate/import/users/command.ts');
+      process.exitCode = await importUsersCommand(config(), rest, process.env.MYSQL_PWD, console);
+      return;
+    }
+    case 'doctor': {
+      const { doctorCommand } = await import('../operate/doctor/command.ts');
+      process.exitCode = await doctorCommand(config(), rest, (line) => console.log(line));
+      return;
+    }
+    case 'backup': {
+      const { backupCommand } = await import('../operate/backup/command.ts');
+      process.exitCode = await backupCommand(config(), rest, (line) => console.log(line));
+      return;
+    }
+    case 'storage': {
+      const { storageCommand } = await import('../operate/storage/command.ts');
+      process.exitCode = await storageCommand(config(), rest, (line) => console.log(line));
+      return;
+    }
+    case 'secret': {
+      const { secretCommand } = await import('../operate/secret/command.ts');
+      process.exitCode = await secretCommand(config(), rest, (line) => console.log(line));
+      return;
+    }
+    case 'restore': {
+      const { restoreCommand } = await import('../operate/backup/command.ts');
+      process.exitCode = await restoreCommand(config(), rest, (line) => console.log(line));
+      return;
+    }
+    case 'upgrade': {
+      const { upgradeCommand } = await import('../operate/backup/upgrade.ts');
+      return upgradeCommand(config(), rest, (line) => console.log(line));
+    }
+    case 'demo': {
+      const { demoCommand } = await import('../operate/demo/command.ts');
+      const { startServing } = await import('./main.ts');
+      return demoCommand(config(), startServing, untilStopped);
+    }
+    case 'schema': {
+      const { schemaCommand } = await import('../operate/schema.ts');
+      return schemaCommand(config());
+    }
+    default:
+      throw new ConfigError(`there is no command ${JSON.stringify(command)}; vitrine --help lists them`);
+  }
+}
+
+try {
+  await run(process.argv.slice(2));
+} catch (error) {
+  // Errors that the operator can fix are printed on one line; any other keeps its stack.
+  const isTold =
+    error instanceof ConfigError ||
+    error instanceof LibraryInUse ||
+    error instanceof DatabaseUnusable ||
+    error instanceof BackupError ||
+    error instanceof StorageUnavailable;
+  console.error(redact(isTold ? error.message : inspect(error)));
+  process.exitCode = 1;
+} finally {
+  setTimeout(() => process.exit(), EXIT_WITHIN_MS).unref();
+}

@@ -1,0 +1,111 @@
+import { renderJob } from '../content/assets/jobs/render.ts';
+import { tilesJob } from '../content/assets/jobs/tiles.ts';
+import { transcodeJob } from '../content/assets/jobs/transcode.ts';
+import { rerenderJob } from '../content/assets/previews/rerender.ts';
+import { backfillJob } from '../content/extraction/backfill.ts';
+import { extractJob } from '../content/extraction/extract.ts';
+import { rewriteFieldsJob } from '../content/fields/jobs/rewrite.ts';
+import { rewriteDocumentsJob } from '../content/search-index/jobs/rewrite.ts';
+import { rewriteTagsJob } from '../content/tags/jobs/rewrite.ts';
+import { purgeJob, releaseBytesJob } from '../content/trash/jobs/purge.ts';
+import { encodeJob, fillVectorsJob } from '../content/visual/jobs/encode.ts';
+import { ConfigError } from '../core/config.ts';
+import type { Deps } from '../core/deps.ts';
+import type { JobHandlers } from '../core/job-table.ts';
+import { notifyFollowersJob } from '../exchange/activitypub/announce-posts.ts';
+import { deliverActivitiesJob } from '../exchange/activitypub/deliveries.ts';
+import { keepActivityPubJob } from '../exchange/activitypub/keep.ts';
+import { catchUpJob } from '../exchange/federation/catch-up.ts';
+import { deliverJob } from '../exchange/federation/delivery.ts';
+import { useFieldValuesJob } from '../exchange/federation/fields/use.ts';
+import { fetchRenditionsJob } from '../exchange/federation/files/fetch.ts';
+import { fetchSubtitlesJob } from '../exchange/federation/files/subtitles.ts';
+import { keepFederationJob } from '../exchange/federation/keep.ts';
+import { verifyOffersJob } from '../exchange/federation/peers/offers.ts';
+import { unpairJob } from '../exchange/federation/peers/unpair.ts';
+import { releaseLogoJob } from '../operate/appearance/logo.ts';
+import { expireJob } from '../operate/expire.ts';
+import { countStorageJob } from '../operate/storage/count.ts';
+import { sweepJob } from '../operate/storage/sweep/stored-files.ts';
+import { retainAuditJob } from '../people/audit/retention.ts';
+import { forgetNotificationsJob } from '../people/notifications/jobs/forget.ts';
+import { mailDigestJob, mailDigestsJob, mailNotificationJob } from '../people/notifications/jobs/mail.ts';
+import { announceJob } from '../people/notifications/jobs/notify.ts';
+import { keyNamesJob } from './name-keys.ts';
+
+/** Every job has exactly one handler; the type refuses a gap. */
+export function jobHandlers(deps: Deps): JobHandlers {
+  return {
+    render: renderJob(deps),
+    tiles: tilesJob(deps),
+    'render-again': rerenderJob(deps),
+    transcode: transcodeJob(deps),
+    sweep: sweepJob(deps),
+    purge: purgeJob(deps),
+    'release-bytes': releaseBytesJob(deps),
+    'release-logo': releaseLogoJob(deps),
+    'key-names': keyNamesJob(deps),
+    expire: expireJob(deps),
+    'retain-audit': retainAuditJob(deps),
+    extract: extractJob(deps),
+    'extract-stored': backfillJob(deps),
+    encode: encodeJob(deps),
+    'fill-vectors': fillVectorsJob(deps),
+    announce: announceJob(deps),
+    'mail-notification': mailNotificationJob(deps),
+    'mail-digests': mailDigestsJob(deps),
+    'mail-digest': mailDigestJob(deps),
+    'forget-notifications': forgetNotificationsJob(deps),
+    'count-storage': countStorageJob(deps),
+    'rewrite-documents': rewriteDocumentsJob(deps),
+    'rewrite-tags': rewriteTagsJob(deps),
+    'rewrite-fields': rewriteFieldsJob(deps),
+    deliver: deliverJob(deps),
+    unpair: unpairJob(deps),
+    'fetch-renditions': fetchRenditionsJob(deps),
+    'fetch-subtitles': fetchSubtitlesJob(deps),
+    'use-field-values': useFieldValuesJob(deps),
+    'catch-up': catchUpJob(deps),
+    'verify-offers': verifyOffersJob(deps),
+    'keep-federation': keepFederationJob(deps),
+    'tell-followers': notifyFollowersJob(deps),
+    'deliver-activities': deliverActivitiesJob(deps),
+    'keep-activitypub': keepActivityPubJob(deps),
+  };
+}
+
+/** When recurring jobs are due, as lines of a crontab that end with the kind. */
+const crontab = [
+  '7 3 * * * purge',
+  '17 3 * * * sweep',
+  '* * * * * key-names',
+  '*/5 * * * * expire',
+  '*/5 * * * * keep-federation',
+  '*/5 * * * * keep-activitypub',
+  '47 3 * * * retain-audit',
+  '*/5 * * * * fill-vectors',
+  '0 * * * * mail-digests',
+  '37 3 * * * forget-notifications',
+  '23 */6 * * * count-storage',
+];
+
+/**
+ * Returns the handlers of these kinds of jobs, or of all if null, and the recurring ones among them as a crontab. Throws
+ * a ConfigError that names an unknown kind (RUN-21).
+ */
+export function assignedJobs(
+  handlers: JobHandlers,
+  kinds: readonly string[] | null,
+): { handlers: Partial<JobHandlers>; crontab: string } {
+  const known = Object.keys(handlers);
+  const unknown = kinds?.find((kind) => !known.includes(kind));
+  if (unknown !== undefined)
+    throw new ConfigError(
+      `VITRINE_JOBS names the unknown job ${unknown}; there are ${known.sort().join(', ')}`,
+    );
+  const isAssigned = (kind: string) => kinds === null || kinds.includes(kind);
+  return {
+    handlers: Object.fromEntries(Object.entries(handlers).filter(([kind]) => isAssigned(kind))),
+    crontab: crontab.filter((line) => isAssigned(line.split(' ').at(-1) ?? '')).join('\n'),
+  };
+}

@@ -1,0 +1,34 @@
+import { type CollectionCreate, createCollection } from '@vitrine/contract/collections';
+import { handle } from '../../core/handle.ts';
+import type { Tx } from '../../platform/database/pool.ts';
+import { checkInFuture } from '../../platform/http/moments.ts';
+import { checkRequired, seedValues } from '../fields/values/seed.ts';
+import { showCollection } from './show.ts';
+
+/** Creates an empty collection and returns its id. */
+async function insertCollection(tx: Tx, ownerRef: number, body: CollectionCreate): Promise<string> {
+  const { id } = await tx
+    .insertInto('collections')
+    .values({
+      owner_user_ref: ownerRef,
+      name: body.name,
+      description: body.description ?? '',
+      visibility: body.visibility ?? 'org-only',
+      expires_at: body.expires_at ?? null,
+    })
+    .returning('id')
+    .executeTakeFirstOrThrow();
+  return id;
+}
+
+export const create = handle(createCollection, async ({ db }, { caller, body }) => {
+  checkInFuture('expires_at', body.expires_at ?? null);
+  const collection = await db.transaction().execute(async (tx) => {
+    const id = await insertCollection(tx, caller.ref, body);
+    const subject = { kind: 'collection', id } as const;
+    const filled = await seedValues(tx, subject, caller.ref, { caller, values: body.field_values ?? [] });
+    await checkRequired(tx, caller, subject, filled);
+    return showCollection(tx, caller, id);
+  });
+  return { status: 201, body: collection };
+});

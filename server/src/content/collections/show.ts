@@ -1,0 +1,133 @@
+import type { Collection } from '@vitrine/contract/collections';
+import type { Origin } from '@vitrine/contract/federation';
+import type { PostAuthor } from '@vitrine/contract/identity';
+import { countedPosts } from '@vitrine/contract/limits';
+import { type RawBuilder, sql } from 'kysely';
+import { feedPosts, servedAssets, shownAssets } from '../../access/assets.ts';
+import type { Caller } from '../../access/caller.ts';
+import { readableCollections } from '../../access/collections.ts';
+import { identityJson, originJson } from '../../access/identities.ts';
+import type { Columns, Database } from '../../platform/database/pool.ts';
+import { notFound } from '../../platform/http/refuse.ts';
+
+/** Number of pictures in a mosaic. */
+const MOST_COVERS = 4;
+
+interface CollectionRow
+  extends Columns<
+    'collections',
+    | 'id'
+    | 'owner_user_ref'
+    | 'name'
+    | 'description'
+    | 'visibility'
+    | 'cover_post_id'
+    | 'cover_focal_x'
+    | 'cover_focal_y'
+    | 'cover_focal_asset_id'
+    | 'expires_at'
+    | 'created_at'
+    | 'updated_at'
+  > {
+  owner: PostAuthor | null;
+  origin: Origin | null;
+  covers: Collection['covers'] | null;
+  item_count: number;
+}
+
+/**
+ * COLLECTION-10: the picture of a post `p` that the caller sees: its thumbnail, else its cover, else the first member.
+ * No row when they see none.
+ */
+function pictureOfPost(caller: Caller): RawBuilder<unknown> {
+  return sql`(select a.id as asset_id, (${servedAssets(caller)} and f.renditions ? 'col') as preview_available
+    from (
+      select p.cover_thumbnail_asset_id as asset_id, 0 as choice, 0 as sort_order
+      where p.cover_thumbnail_asset_id is not null
+      union all
+      select m.asset_id, case when m.asset_id = p.cover_asset_id then 1 else 2 end, m.sort_order
+      from post_members m where m.post_id = p.id
+    ) candidate
+    join assets a on a.id = candidate.asset_id join files f on f.hash = a.file_hash
+    where ${shownAssets(caller)}
+    order by candidate.choice, candidate.sort_order, a.id limit 1)`;
+}
+
+/** Up to four pictures of a collection `c`: the chosen post's, then in order. Stops at the fourth. */
+function coversJson(caller: Caller): RawBuilder<unknown> {
+  const pictured = sql`from collection_posts cp join posts p on p.id = cp.post_id
+    cross join lateral ${pictureOfPost(caller)} picture
+    where cp.collection_id = c.id and ${feedPosts(caller)}`;
+  const columns = sql`cp.position, cp.post_id, picture.asset_id, picture.preview_available`;
+  return sql`(select json_agg(json_build_object('asset_id', one.asset_id,
+      'preview_available', one.preview_available) order by one.turn, one.position, one.post_id)
+    from (
+      (select 0 as turn, ${columns} ${pictured} and cp.post_id = c.cover_post_id)
+      union all
+      (select 1 as turn, ${columns} ${pictured} and cp.post_id is distinct from c.cover_post_id
+        order by cp.position, cp.post_id limit ${MOST_COVERS})
+      order by turn, position, post_id limit ${MOST_COVERS}
+    ) one)`;
+}
+
+/** How many posts of a collection `c` the caller sees, up to the counting limit. */
+function itemCount(caller: Caller, most: number): RawBuilder<number> {
+  return sql`(select count(*) from (
+    select from collection_posts cp join posts p on p.id = cp.post_id
+    where cp.collection_id = c.id and ${feedPosts(caller)} limit ${most}) counted)`;
+}
+
+/** The chosen cover, if the caller sees that post in this collection. */
+function chosenCover(caller: Caller): RawBuilder<string | null> {
+  return sql`(select p.id from collection_posts cp join posts p on p.id = cp.post_id
+    where cp.collection_id = c.id and cp.post_id = c.cover_post_id and ${feedPosts(caller)})`;
+}
+
+/** A focal point belongs to the picture for which it was set, and is returned while that one comes first. */
+function show({ owner, origin, cover_focal_asset_id, ...row }: CollectionRow): Collection {
+  const covers = row.covers ?? [];
+  const keepsFocal = cover_focal_asset_id !== null && covers[0]?.asset_id === cover_focal_asset_id;
+  return {
+    ...row,
+    ...(owner === null ? {} : { owner }),
+    ...(origin === null ? {} : { origin }),
+    covers,
+    cover_focal_x: keepsFocal ? row.cover_focal_x : null,
+    cover_focal_y: keepsFocal ? row.cover_focal_y : null,
+  };
+}
+
+/**
+ * Returns collections that meet a condition on `collections c`, as the caller sees them, in one statement. `rest`
+ * orders and limits them before anything is counted.
+ */
+export async function showCollections(
+  db: Database,
+  caller: Caller,
+  which: RawBuilder<boolean>,
+  rest: RawBuilder<unknown>,
+  counted: number = countedPosts.onList,
+): Promise<Collection[]> {
+  const { rows } = await sql<CollectionRow>`
+    select c.id, c.owner_user_ref, ${identityJson(caller, 'u')} as owner, c.name, c.description, c.visibility,
+      ${chosenCover(caller)} as cover_post_id, c.cover_focal_x, c.cover_focal_y, c.cover_focal_asset_id,
+      ${coversJson(caller)} as covers, ${itemCount(caller, counted)} as item_count, c.expires_at,
+      ${originJson('c')} as origin, c.created_at, c.updated_at
+    from (select c.* from collections c where ${which} ${rest}) c
+      left join users u on u.ref = c.owner_user_ref
+    order by c.created_at desc, c.id desc`.execute(db);
+  return rows.map(show);
+}
+
+/** Returns one collection under the read rule, or throws 404. */
+export async function showCollection(db: Database, caller: Caller, id: string): Promise<Collection> {
+  const [collection] = await showCollections(
+    db,
+    caller,
+    sql`c.id = ${id} and ${readableCollections(caller)}`,
+    sql``,
+    countedPosts.alone,
+  );
+  if (collection === undefined) throw notFound();
+  return collection;
+}

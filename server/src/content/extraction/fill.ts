@@ -1,0 +1,91 @@
+import { sql } from 'kysely';
+import { notifyPeers } from '../../core/outbox/enqueue.ts';
+import type { ExtractedValues, Origin } from '../../media/metadata/source.ts';
+import type { Columns, Database } from '../../platform/database/pool.ts';
+import { offerFor } from './offer.ts';
+import { fits, type WiredField } from './wiring.ts';
+import { writeSystemValue } from './write-value.ts';
+
+/** Assets per batch: any number of assets may share bytes. */
+const BATCH = 200;
+
+/** What was processed. */
+export interface Filled {
+  assets: number;
+  values: number;
+}
+
+/** VALUE-6: the `set_by` of a value from a file. */
+const setByOf: Record<Origin, 'exif' | 'iptc' | 'xmp' | 'import'> = {
+  exif: 'exif',
+  iptc: 'iptc',
+  xmp: 'xmp',
+  file: 'import',
+};
+
+type AssetRow = Columns<'assets', 'id' | 'asset_type'>;
+
+/** Returns the next assets of these bytes, including those in the trash, which may be restored. */
+async function nextAssets(
+  db: Database,
+  hash: string,
+  asset: string | null,
+  after: string | null,
+): Promise<AssetRow[]> {
+  const { rows } = await sql<AssetRow>`
+    select a.id, a.asset_type from assets a where a.file_hash = ${hash}
+      and ${asset === null ? sql`true` : sql`a.id = ${asset}`}
+      and ${after === null ? sql`true` : sql`a.id > ${after}`}
+    order by a.id limit ${BATCH}`.execute(db);
+  return rows;
+}
+
+/** Fills one asset: all of its fields, or none when interrupted. Returns how many values were written. */
+async function fillAsset(
+  db: Database,
+  asset: AssetRow,
+  wiring: readonly WiredField[],
+  sources: ExtractedValues,
+): Promise<number> {
+  const writes = wiring.flatMap(({ id: fieldId, type, mode, source, applies_to }) => {
+    const read = sources[source];
+    if (read === undefined || !fits({ applies_to }, asset.asset_type)) return [];
+    const found = offerFor(type, read.value);
+    return found === undefined ? [] : [{ fieldId, mode, found, setBy: setByOf[read.from] }];
+  });
+  if (writes.length === 0) return 0;
+  return db.transaction().execute(async (tx) => {
+    // Locks the asset and all definitions before the first value, in the order of every writer: a change of a
+    // definition that rewrites documents would otherwise deadlock with this one.
+    await sql`select from assets where id = ${asset.id} for no key update`.execute(tx);
+    await sql`select from fields where id = any(${writes.map(({ fieldId }) => fieldId)}::uuid[])
+      order by id for key share`.execute(tx);
+    let written = 0;
+    for (const write of writes) {
+      const outcome = await writeSystemValue(tx, { assetId: asset.id, ...write });
+      if (outcome === 'written') written += 1;
+    }
+    if (written > 0)
+      await notifyPeers(tx, { activity: 'update', kind: 'asset', objectId: asset.id, actorRef: null });
+    return written;
+  });
+}
+
+/** Fills the wired fields of one asset, or of every one of these bytes; each asset in its own transaction. */
+export async function fillAssets(
+  db: Database,
+  { hash, asset }: { hash: string; asset: string | null },
+  wiring: readonly WiredField[],
+  sources: ExtractedValues,
+): Promise<Filled> {
+  const filled: Filled = { assets: 0, values: 0 };
+  if (wiring.every(({ source }) => sources[source] === undefined)) return filled;
+  let after: string | null = null;
+  do {
+    const rows: AssetRow[] = await nextAssets(db, hash, asset, after);
+    for (const row of rows) filled.values += await fillAsset(db, row, wiring, sources);
+    filled.assets += rows.length;
+    after = rows.length === BATCH ? (rows.at(-1)?.id ?? null) : null;
+  } while (after !== null);
+  return filled;
+}

@@ -1,0 +1,149 @@
+import type { FieldType, SubjectKind } from '@vitrine/contract/fields';
+import { refuse } from '../../../platform/http/refuse.ts';
+
+/** One term of a display condition (FIELD-24). */
+export interface ConditionTerm {
+  code: string;
+  operator: '=' | '~' | '<' | '>' | '<=' | '>=';
+  value: string;
+}
+
+/** In order of length, so that `>=` is tried before `>`. */
+const operators = ['>=', '<=', '=', '~', '<', '>'] as const;
+
+/** Splits a term at its first operator; null when the operator, the code or the value is missing. */
+export function readTerm(text: string): ConditionTerm | null {
+  const at = text.search(/[=~<>]/);
+  const operator = operators.find((one) => text.startsWith(one, at));
+  if (at === -1 || operator === undefined) return null;
+  const code = text.slice(0, at).trim().toLowerCase();
+  const value = text.slice(at + operator.length).trim();
+  return code === '' || value === '' ? null : { code, operator, value };
+}
+
+/** The operators that a controlling field of this type supports. */
+export function operatorsOf(type: FieldType): readonly ConditionTerm['operator'][] {
+  if (type === 'text' || type === 'longtext') return ['=', '~'];
+  return type === 'select' || type === 'tree' || type === 'multi_select' ? ['='] : [];
+}
+
+/** The columns of a definition that conditions depend on. */
+export interface Controller {
+  code: string;
+  type: FieldType;
+  subject_kind: SubjectKind;
+  status: string;
+  display_condition: readonly string[] | null;
+}
+
+function checkTerm(text: string, owner: Controller, fields: ReadonlyMap<string, Controller>): ConditionTerm {
+  const named = `display_condition: "${text.slice(0, 200)}"`;
+  const term = readTerm(text);
+  if (term === null) throw refuse(400, `${named} is not <code><operator><value>`);
+  const { code, operator } = term;
+  if (operator === '>=' || operator === '<=') throw refuse(400, `${named}: ${operator} is not allowed`);
+  if (code === owner.code) throw refuse(400, `${named} refers to the field itself`);
+  const controller = fields.get(code);
+  if (controller === undefined || controller.status === 'archived') {
+    throw refuse(400, `${named}: there is no field ${code.slice(0, 80)}`);
+  }
+  if (controller.subject_kind !== owner.subject_kind) {
+    throw refuse(400, `${named}: ${code} is a field of another kind (${controller.subject_kind})`);
+  }
+  const allowed = operatorsOf(controller.type);
+  if (!allowed.includes(operator)) {
+    const instead = allowed.length === 0 ? 'none' : allowed.join(' and ');
+    throw refuse(400, `${named}: a field of type ${controller.type} takes ${instead}, not ${operator}`);
+  }
+  return term;
+}
+
+/** Whether no single value satisfies both terms, which name the same field. */
+function excludeEachOther(a: ConditionTerm, b: ConditionTerm): boolean {
+  if (a.operator === '=' && b.operator === '=') return a.value !== b.value;
+  const [equal, part] = a.operator === '=' ? [a, b] : [b, a];
+  if (equal.operator !== '=' || part.operator !== '~') return false;
+  return !equal.value.toLowerCase().includes(part.value.toLowerCase());
+}
+
+function checkContradictions(terms: readonly ConditionTerm[], fields: ReadonlyMap<string, Controller>): void {
+  for (const [index, a] of terms.entries()) {
+    if (fields.get(a.code)?.type === 'multi_select') continue;
+    const b = terms.slice(index + 1).find((one) => one.code === a.code && excludeEachOther(a, one));
+    if (b === undefined) continue;
+    const both = `"${a.code}${a.operator}${a.value}" and "${b.code}${b.operator}${b.value}"`;
+    throw refuse(400, `display_condition: ${both} are never true together`);
+  }
+}
+
+/** Returns the path from a field through conditions of other fields back to itself, or null. */
+function circleFrom(
+  start: string,
+  terms: readonly ConditionTerm[],
+  fields: ReadonlyMap<string, Controller>,
+): readonly string[] | null {
+  const seen = new Set<string>();
+  const ways = terms.map(({ code }) => [start, code]);
+  for (let way = ways.pop(); way !== undefined; way = ways.pop()) {
+    const last = way.at(-1) ?? start;
+    if (last === start) return way;
+    if (seen.has(last)) continue;
+    seen.add(last);
+    for (const text of fields.get(last)?.display_condition ?? []) {
+      const term = readTerm(text);
+      if (term !== null) ways.push([...way, term.code]);
+    }
+  }
+  return null;
+}
+
+/** Throws a 400 that names the fault in the condition of `owner`; `fields` are all definitions by code. */
+export function checkCondition(
+  owner: Controller,
+  condition: readonly string[],
+  fields: ReadonlyMap<string, Controller>,
+): void {
+  if (condition.length === 0) {
+    throw refuse(400, 'display_condition is empty; clear_display_condition removes it');
+  }
+  if (condition.length > 20) throw refuse(400, 'display_condition has more than 20 terms');
+  const long = condition.find((text) => text.length > 500);
+  if (long !== undefined)
+    throw refuse(400, `display_condition: "${long.slice(0, 60)}..." is longer than 500 characters`);
+  const terms = condition.map((text) => checkTerm(text, owner, fields));
+  checkContradictions(terms, fields);
+  const circle = circleFrom(owner.code, terms, fields);
+  if (circle !== null)
+    throw refuse(400, `display_condition: the fields depend on each other: ${circle.join(' > ')}`);
+}
+
+/** A controlling field with its value for one subject: slugs or text, or null when it has none. */
+export interface ControllerValue {
+  type: FieldType;
+  value: string | readonly string[] | null;
+}
+
+function isTrue({ operator, value }: ConditionTerm, { value: stored }: ControllerValue): boolean {
+  if (stored === null) return false;
+  if (typeof stored !== 'string') return stored.includes(value);
+  return operator === '~' ? stored.toLowerCase().includes(value.toLowerCase()) : stored === value;
+}
+
+/**
+ * Decides whether a form offers the field. `controllerOf` returns undefined for a field that is missing or that the
+ * caller may not read. A condition with such a term has no verdict, and the form offers the field.
+ */
+export function evaluateCondition(
+  condition: readonly string[] | null,
+  controllerOf: (code: string) => ControllerValue | undefined,
+): 'shown' | 'hidden' | 'no verdict' {
+  let allTrue = true;
+  for (const text of condition ?? []) {
+    const term = readTerm(text);
+    const controller = term === null ? undefined : controllerOf(term.code);
+    if (term === null || controller === undefined) return 'no verdict';
+    if (!operatorsOf(controller.type).includes(term.operator)) return 'no verdict';
+    allTrue &&= isTrue(term, controller);
+  }
+  return allTrue ? 'shown' : 'hidden';
+}

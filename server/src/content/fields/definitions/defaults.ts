@@ -1,0 +1,189 @@
+import type { DefaultValue, FieldType } from '@vitrine/contract/fields';
+import type { TermStatus } from '@vitrine/contract/vocabulary';
+import { sql } from 'kysely';
+import { readableAssets } from '../../../access/assets.ts';
+import type { Caller } from '../../../access/caller.ts';
+import type { Tx } from '../../../platform/database/pool.ts';
+import { Refusal, refuse } from '../../../platform/http/refuse.ts';
+import { cleanHtml, textIn } from '../values/rich-text.ts';
+import {
+  type Constraints,
+  constraintsOf,
+  faultOfDate,
+  faultOfItems,
+  faultOfNumber,
+  faultOfText,
+} from '../values/rules.ts';
+import { memberOf, readGiven, valueMembers } from '../values/typed-value.ts';
+import { branchesAmong, matchTerms, statusOfTerms } from '../vocabulary/terms.ts';
+
+/** FIELD-31: the types that each context applies to. */
+const contextTypes: Readonly<Record<NonNullable<DefaultValue['context']>, readonly FieldType[]>> = {
+  uploading_user: ['text', 'longtext', 'rich_text'],
+  uploading_team: ['text', 'longtext', 'rich_text'],
+  current_date: ['date', 'datetime'],
+};
+
+interface DefaultRules {
+  type: FieldType;
+  constraints: Constraints;
+  /** The status of each named slug that is a term. */
+  terms: ReadonlyMap<string, TermStatus>;
+  /** Those that have narrower terms and therefore cannot be values (TERM-5). */
+  branches: ReadonlySet<string>;
+}
+
+/** The slugs that a default names; look them up before checking the default. */
+function termsNamedBy(type: FieldType, value: DefaultValue): string[] {
+  if (type === 'multi_select') return value.value_options ?? [];
+  return (type === 'select' || type === 'tree') && value.value_text != null ? [value.value_text] : [];
+}
+
+function checkContext(type: FieldType, value: DefaultValue): void {
+  if (value.context === undefined) throw refuse(400, 'default_value: kind context needs a context');
+  const literal = valueMembers.find((member) => value[member] != null);
+  if (literal !== undefined)
+    throw refuse(400, `default_value: ${literal} cannot be combined with kind context`);
+  if (!contextTypes[value.context].includes(type)) {
+    throw refuse(400, `default_value: ${value.context} does not apply to a field of type ${type}`);
+  }
+}
+
+function checkTerms({ type, terms, branches }: DefaultRules, named: readonly string[]): void {
+  for (const slug of named) {
+    const status = terms.get(slug);
+    if (status === undefined)
+      throw refuse(400, `default_value: "${slug.slice(0, 120)}" is not a term of the field`);
+    if (status !== 'active') throw refuse(400, `default_value: the term "${slug}" is ${status}`);
+    if (branches.has(slug))
+      throw refuse(400, `default_value: the term "${slug}" has narrower terms; name one of them`);
+  }
+  if (type === 'multi_select' && named.length === 0)
+    throw refuse(400, 'default_value: value_options is empty');
+  const twice = named.find((slug, index) => named.indexOf(slug) !== index);
+  if (twice !== undefined) throw refuse(400, `default_value: the term "${twice}" occurs twice`);
+}
+
+function faultOf({ type, constraints }: DefaultRules, value: DefaultValue): string | null {
+  if (value.value_num != null) {
+    if (type === 'boolean')
+      return value.value_num === 0 || value.value_num === 1 ? null : 'is neither 0 nor 1';
+    return faultOfNumber(constraints, value.value_num);
+  }
+  if (value.value_date != null) return faultOfDate(constraints, value.value_date);
+  if (type === 'multi_select') return faultOfItems(constraints, value.value_options?.length ?? 0);
+  if (value.value_text != null && memberOf[type] === 'value_text') {
+    const text = type === 'rich_text' ? textIn(cleanHtml(value.value_text)) : value.value_text;
+    return value.value_text === '' ? 'is empty' : faultOfText(constraints, text);
+  }
+  return null;
+}
+
+/** Throws a 400 that names the fault in a default; returns the default without empty members. */
+function checkDefault(rules: DefaultRules, value: DefaultValue): DefaultValue {
+  const { type } = rules;
+  if (value.kind === 'context') {
+    checkContext(type, value);
+    return { kind: 'context', ...(value.context === undefined ? {} : { context: value.context }) };
+  }
+  if (value.context !== undefined)
+    throw refuse(400, 'default_value: context cannot be combined with kind literal');
+  const member = memberOf[type];
+  const other = valueMembers.find((one) => one !== member && value[one] != null);
+  if (other !== undefined) {
+    throw refuse(400, `default_value: ${other} cannot be combined with type ${type}, which takes ${member}`);
+  }
+  if (value[member] == null) throw refuse(400, `default_value: a literal of type ${type} needs ${member}`);
+  checkTerms(rules, termsNamedBy(type, value));
+  const fault = faultOf(rules, value);
+  if (fault !== null) throw refuse(400, `default_value: ${member} ${fault}`);
+  return { kind: 'literal', [member]: value[member] };
+}
+
+/** The columns of a field that its defaults depend on. */
+export interface Defaulted {
+  id: string;
+  type: FieldType;
+  options: unknown;
+  mirrors_column: string | null;
+  default_value: DefaultValue | null;
+}
+
+/** Returns a function that checks defaults of a field against its options and current terms. */
+async function checkOf(
+  tx: Tx,
+  field: Defaulted,
+  values: readonly DefaultValue[],
+): Promise<(value: DefaultValue) => DefaultValue> {
+  const named = values.flatMap((value) => termsNamedBy(field.type, value));
+  const definitionState = {
+    type: field.type,
+    constraints: constraintsOf(field.type, field.options),
+    terms: await statusOfTerms(tx, field.id, named),
+    branches: field.type === 'tree' ? await branchesAmong(tx, field.id, named) : new Set<string>(),
+  };
+  return (value) => {
+    const checked = checkDefault(definitionState, value);
+    // A default that no value may have, such as one that is too long, would make every creation fail.
+    if (checked.kind !== 'literal') return checked;
+    const given = readGiven({ code: 'default_value', type: field.type }, checked);
+    // Forms show the default, so it must not contain scripts.
+    return field.type === 'rich_text' && given.kind === 'text'
+      ? { ...checked, value_text: given.text }
+      : checked;
+  };
+}
+
+/** FIELD-35: replaces labels, aliases and former names of terms by their slugs. */
+async function inSlugs(tx: Tx, { id, type }: Defaulted, value: DefaultValue): Promise<DefaultValue> {
+  const named = termsNamedBy(type, value);
+  if (named.length === 0) return value;
+  const matches = await matchTerms(
+    tx,
+    named.map((text) => ({ fieldId: id, text })),
+  );
+  const slugs = named.map((text, index) => matches[index]?.value ?? text);
+  return type === 'multi_select'
+    ? { ...value, value_options: slugs }
+    : { ...value, value_text: slugs[0] ?? null };
+}
+
+/** Checks a new default against the field's type, options and current terms (FIELD-31), and resolves its terms. */
+export async function checkGivenDefault(
+  tx: Tx,
+  caller: Caller,
+  field: Defaulted,
+  value: DefaultValue,
+): Promise<DefaultValue> {
+  // FIELD-18: the field has no values of its own, so nothing would use the default.
+  if (field.mirrors_column !== null) {
+    throw refuse(400, `default_value cannot be combined with mirrors_column (${field.mirrors_column})`);
+  }
+  const given = await inSlugs(tx, field, value);
+  const check = await checkOf(tx, field, [given]);
+  const checked = check(given);
+  if (checked.value_ref != null) {
+    const { rows } = await sql`select from assets a
+      where a.id = ${checked.value_ref} and ${readableAssets(caller)}`.execute(tx);
+    if (rows.length === 0) throw refuse(400, 'default_value: value_ref names no asset');
+  }
+  return checked;
+}
+
+/** Throws a 400 when the field's default or a team's override conflicts with new options or terms. */
+export async function checkDefaultsRemainValid(tx: Tx, field: Defaulted): Promise<void> {
+  const { rows } = await sql<{ default_value: DefaultValue; name: string }>`
+    select o.default_value, t.name from field_default_overrides o join teams t on t.id = o.team_id
+    where o.field_id = ${field.id} order by t.name`.execute(tx);
+  const own = field.default_value === null ? [] : [field.default_value];
+  const check = await checkOf(tx, field, [...own, ...rows.map(({ default_value }) => default_value)]);
+  for (const value of own) check(value);
+  for (const { default_value, name } of rows) {
+    try {
+      check(default_value);
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      throw refuse(400, `the default of the team ${name} would become invalid: ${error.body.error}`);
+    }
+  }
+}

@@ -1,0 +1,128 @@
+import { capabilities } from '@vitrine/contract/capabilities';
+import type { FieldDefinition } from '@vitrine/contract/fields';
+import { extractionSources, patternBounds } from '@vitrine/contract/limits';
+import { RE2JS } from 're2js';
+import { refuse } from '../../../platform/http/refuse.ts';
+import { longestValue } from '../values/rules.ts';
+
+const { characters, steps, work } = patternBounds;
+
+/** Whether the pattern contains an anchor outside of classes, escapes and quotations. */
+function hasAnchor(pattern: string): boolean {
+  let inClass = false;
+  for (let at = 0; at < pattern.length; at += 1) {
+    const character = pattern[at];
+    if (character === '\\') {
+      const quoted = pattern[at + 1] === 'Q' && !inClass;
+      const end = quoted ? pattern.indexOf('\\E', at + 2) : at + 1;
+      if (end === -1) return false;
+      at = quoted ? end + 1 : end;
+    } else if (inClass) {
+      // `[[:alpha:]^]`: a named class ends with its own bracket.
+      const named = pattern.startsWith('[:', at) ? pattern.indexOf(':]', at) : -1;
+      if (named !== -1) at = named + 1;
+      else if (character === ']') inClass = false;
+    } else if (character === '[') {
+      inClass = true;
+      // `[]a]` and `[^]a]`: a bracket in first position is literal.
+      if (pattern[at + 1] === '^') at += 1;
+      if (pattern[at + 1] === ']') at += 1;
+    } else if (character === '^' || character === '$') return true;
+  }
+  return false;
+}
+
+/**
+ * Throws a 400 with the compiler's message when the pattern is not RE2 syntax, and a 400 when matching it could take
+ * too long: RE2 needs time proportional to program size times text length.
+ */
+export function checkPattern(pattern: string, longestValue: number): void {
+  if (pattern.length > characters) throw refuse(400, `regexp_filter is longer than ${characters} characters`);
+  if (hasAnchor(pattern)) {
+    throw refuse(
+      400,
+      'regexp_filter has ^ or $, which must not be written: the whole value is matched anyway',
+    );
+  }
+  const size = sizeOf(pattern);
+  if (size > steps) {
+    throw refuse(
+      400,
+      `regexp_filter repeats too much: it is a program of ${size} steps, and ${steps} is the most`,
+    );
+  }
+  if (size * longestValue > work) {
+    throw refuse(
+      400,
+      `regexp_filter repeats too much for values of ${longestValue} characters: as a program of ${size} steps ` +
+        `it is for values of up to ${Math.floor(work / size)}, which max_length can say`,
+    );
+  }
+}
+
+function sizeOf(pattern: string): number {
+  try {
+    return RE2JS.compile(pattern).programSize();
+  } catch (error) {
+    throw refuse(400, `regexp_filter: ${error instanceof Error ? error.message : 'no pattern'}`);
+  }
+}
+
+/** The columns of a definition that its flags depend on. */
+export type Flagged = Pick<
+  FieldDefinition,
+  | 'type'
+  | 'options'
+  | 'subject_kind'
+  | 'mirrors_column'
+  | 'read_only'
+  | 'regexp_filter'
+  | 'show_on_card'
+  | 'read_capability'
+  | 'write_capability'
+  | 'edit_tab'
+  | 'extraction_source'
+>;
+
+function checkCapability(name: string, code: string | null): void {
+  if (code !== null && !capabilities.some((known) => known === code)) {
+    throw refuse(400, `${name}: there is no capability ${code}`);
+  }
+}
+
+/** Throws a 400 that names the conflicting flags of an updated definition (FIELD-12, FIELD-18, FIELD-19). */
+export function checkFlags(field: Flagged): void {
+  checkCapability('read_capability', field.read_capability);
+  checkCapability('write_capability', field.write_capability);
+  // Everyone who sees an asset sees its card.
+  if (field.show_on_card && field.read_capability !== null) {
+    throw refuse(400, 'show_on_card and read_capability are mutually exclusive: everyone sees cards');
+  }
+  if (field.edit_tab !== null && field.edit_tab.trim() === '') {
+    throw refuse(400, 'edit_tab is empty; clear_edit_tab removes it');
+  }
+  if (field.mirrors_column !== null && field.read_only) {
+    throw refuse(400, `read_only cannot be combined with mirrors_column (${field.mirrors_column})`);
+  }
+  // The asset's own rules apply to a mirrored column, so a capability here would protect nothing.
+  if (field.mirrors_column !== null && field.read_capability !== null) {
+    throw refuse(400, `read_capability cannot be combined with mirrors_column (${field.mirrors_column})`);
+  }
+  if (field.regexp_filter !== null) {
+    if (field.mirrors_column !== null) {
+      throw refuse(400, `regexp_filter cannot be combined with mirrors_column (${field.mirrors_column})`);
+    }
+    if (field.type !== 'text' && field.type !== 'longtext') {
+      throw refuse(400, `regexp_filter is for text and longtext, not for ${field.type}`);
+    }
+    checkPattern(field.regexp_filter, longestValue(field.type, field.options));
+  }
+  if (field.extraction_source !== '') {
+    if (!extractionSources.some((known) => known === field.extraction_source)) {
+      throw refuse(400, `extraction_source: nothing extracts ${field.extraction_source}`);
+    }
+    if (field.subject_kind === 'collection') {
+      throw refuse(400, 'extraction_source: collections have no file to extract from');
+    }
+  }
+}

@@ -1,0 +1,249 @@
+import type { FieldType } from '@vitrine/contract/fields';
+import { mostCharacters } from '@vitrine/contract/limits';
+import { type RawBuilder, sql } from 'kysely';
+import { RE2JS } from 're2js';
+import type { SignedIn } from '../../../access/caller.ts';
+import { knownFields, writableFields } from '../../../access/field-values.ts';
+import type { Columns, Tx } from '../../../platform/database/pool.ts';
+import { refuse } from '../../../platform/http/refuse.ts';
+import { textIn } from './rich-text.ts';
+import { appliesTo, definitionsFor, type Subject } from './store.ts';
+import type { TypedValue } from './typed-value.ts';
+
+/** The columns of a definition that its values depend on. */
+export interface Definition
+  extends Columns<
+    'fields',
+    | 'id'
+    | 'code'
+    | 'label'
+    | 'type'
+    | 'open_vocabulary'
+    | 'required'
+    | 'read_only'
+    | 'regexp_filter'
+    | 'mirrors_column'
+    | 'status'
+  > {
+  options: Record<string, unknown>;
+  /** Whether the field applies to this subject. */
+  applies: boolean;
+}
+
+/** A definition with the caller's right to write it. */
+export interface CallersDefinition extends Definition, Columns<'fields', 'write_capability'> {
+  writable: boolean;
+}
+
+/** Columns of Definition for `fields d`. */
+export function definitionColumns(subject: Subject): RawBuilder<Definition> {
+  return sql`d.id, d.code, d.label, d.type, d.options, d.open_vocabulary, d.required, d.read_only, d.regexp_filter,
+    d.mirrors_column, d.status, ${appliesTo(subject.kind)} as applies`;
+}
+
+/** Selects definitions by id and by code. */
+export interface FieldSelection {
+  ids: readonly string[];
+  codes: readonly string[];
+}
+
+/**
+ * The lock on a definition until the transaction ends: `share` prevents archiving it, `terms` also prevents others
+ * from adding terms.
+ */
+export type DefinitionLock = 'share' | 'terms';
+
+/**
+ * Locks the definitions that the caller may know of, in the order of their ids so that two callers cannot deadlock.
+ */
+export async function holdDefinitions(
+  tx: Tx,
+  caller: SignedIn,
+  subject: Subject,
+  wanted: FieldSelection,
+  hold: DefinitionLock,
+): Promise<CallersDefinition[]> {
+  const { rows } = await sql<CallersDefinition>`
+    select ${definitionColumns(subject)}, ${writableFields(caller, subject.kind)} as writable, d.write_capability
+    from ${definitionsFor(subject)}
+    where (d.id = any(${[...wanted.ids]}::uuid[]) or d.code = any(${[...wanted.codes]}::text[]))
+      and ${knownFields(caller, subject.kind)}
+    order by d.id for ${hold === 'share' ? sql`share` : sql`no key update`} of d`.execute(tx);
+  return rows;
+}
+
+/**
+ * FIELD-16, FIELD-23: checks whether the caller may write values of this field. 403 when the field is read-only or
+ * the capability is missing, 409 when its status or type of asset forbids new values.
+ */
+export function checkWritable(field: CallersDefinition, { clears = false, seeds = false } = {}): void {
+  const { code } = field;
+  if (field.read_only && !seeds) throw refuse(403, `${code} is read-only`);
+  if (!field.writable) throw refuse(403, `missing capability ${field.write_capability} to write ${code}`);
+  if (field.status === 'archived') throw refuse(409, `${code} is archived`);
+  if (field.status === 'deprecated' && !clears)
+    throw refuse(409, `${code} is deprecated and accepts no new values`);
+  if (!field.applies && !clears) throw refuse(409, `${code} is not for assets of this type`);
+}
+
+/** TERM-7: only `multi_select` has an open vocabulary. */
+export function isOpen(field: Pick<Definition, 'type' | 'open_vocabulary'>): boolean {
+  return field.open_vocabulary && field.type === 'multi_select';
+}
+
+/** The constraints among a field's options. Other keys are free and kept (FIELD-37). */
+export interface Constraints {
+  /** text, longtext, rich_text: in characters. */
+  min_length?: number;
+  max_length?: number;
+  /** number: a number. date, datetime: a day or an instant, as text. */
+  min?: number | string;
+  max?: number | string;
+  /** number: values are whole multiples of it, counted from `min`, or from 0. */
+  step?: number;
+  /** number: whole ones only. */
+  integer?: boolean;
+  /** multi_select: how many terms a value has. */
+  min_items?: number;
+  max_items?: number;
+}
+
+const lengths = ['min_length', 'max_length'] as const;
+const bounds = ['min', 'max'] as const;
+
+/** The constraints that a type has. Options of other names are free keys. */
+export const constraintNames: Readonly<Record<FieldType, readonly (keyof Constraints)[]>> = {
+  text: lengths,
+  longtext: lengths,
+  rich_text: lengths,
+  number: [...bounds, 'step', 'integer'],
+  boolean: [],
+  date: bounds,
+  datetime: bounds,
+  select: [],
+  multi_select: ['min_items', 'max_items'],
+  tree: [],
+  reference: [],
+};
+
+const numberOf = (value: unknown): number | undefined => (typeof value === 'number' ? value : undefined);
+const boundOf = (value: unknown): number | string | undefined =>
+  typeof value === 'number' || typeof value === 'string' ? value : undefined;
+
+/** Returns the constraints in a field's stored options and ignores free keys. */
+export function constraintsOf(type: FieldType, options: unknown): Constraints {
+  const known: readonly string[] = constraintNames[type];
+  const stored: Record<string, unknown> =
+    typeof options === 'object' && options !== null
+      ? Object.fromEntries(Object.entries(options).filter(([name]) => known.includes(name)))
+      : {};
+  const min_length = numberOf(stored.min_length);
+  const max_length = numberOf(stored.max_length);
+  const min_items = numberOf(stored.min_items);
+  const max_items = numberOf(stored.max_items);
+  const step = numberOf(stored.step);
+  const min = boundOf(stored.min);
+  const max = boundOf(stored.max);
+  return {
+    ...(min_length === undefined ? {} : { min_length }),
+    ...(max_length === undefined ? {} : { max_length }),
+    ...(min === undefined ? {} : { min }),
+    ...(max === undefined ? {} : { max }),
+    ...(step === undefined ? {} : { step }),
+    ...(typeof stored.integer === 'boolean' ? { integer: stored.integer } : {}),
+    ...(min_items === undefined ? {} : { min_items }),
+    ...(max_items === undefined ? {} : { max_items }),
+  };
+}
+
+/** The greatest length of a text value in characters. */
+export function longestValue(type: 'text' | 'longtext', options: unknown): number {
+  return Math.min(mostCharacters[type], constraintsOf(type, options).max_length ?? Infinity);
+}
+
+/** Describes how a number violates the constraints; null when it does not. */
+export function faultOfNumber({ min, max, step, integer }: Constraints, value: number): string | null {
+  if (!Number.isFinite(value)) return 'is not a finite number';
+  if (integer === true && !Number.isInteger(value)) return 'is not a whole number';
+  if (typeof min === 'number' && value < min) return `is below ${min}`;
+  if (typeof max === 'number' && value > max) return `is above ${max}`;
+  if (step !== undefined) {
+    const steps = (value - (typeof min === 'number' ? min : 0)) / step;
+    // Allows for binary fractions: 0.3 is not exactly three steps of 0.1.
+    if (Math.abs(steps - Math.round(steps)) > 1e-9 * Math.max(1, Math.abs(steps)))
+      return `is no multiple of ${step}`;
+  }
+  return null;
+}
+
+/** Describes how a text violates the constraints; null when it does not. Counts code points. */
+export function faultOfText({ min_length, max_length }: Constraints, value: string): string | null {
+  const characters = [...value].length;
+  if (min_length !== undefined && characters < min_length) return `is shorter than ${min_length} characters`;
+  if (max_length !== undefined && characters > max_length) return `is longer than ${max_length} characters`;
+  return null;
+}
+
+/** Describes how a day or an instant violates the constraints; null when it does not. */
+export function faultOfDate({ min, max }: Constraints, value: string): string | null {
+  const at = Date.parse(value);
+  if (Number.isNaN(at)) return 'is no date';
+  if (typeof min === 'string' && at < Date.parse(min)) return `is before ${min}`;
+  if (typeof max === 'string' && at > Date.parse(max)) return `is after ${max}`;
+  return null;
+}
+
+/** Describes how the number of terms violates the constraints; null when it does not. */
+export function faultOfItems({ min_items, max_items }: Constraints, items: number): string | null {
+  if (min_items !== undefined && items < min_items) return `has fewer than ${min_items} terms`;
+  if (max_items !== undefined && items > max_items) return `has more than ${max_items} terms`;
+  return null;
+}
+
+export interface ValuePattern {
+  /** Whether the pattern matches the whole value (FIELD-19). */
+  matches(value: string): boolean;
+}
+
+/** Compiles a pattern that passed `checkPattern`. Matching takes linear time. */
+export function compilePattern(pattern: string): ValuePattern {
+  const compiled = RE2JS.compile(pattern);
+  return { matches: (value) => compiled.matches(value) };
+}
+
+/** Describes how a value violates the options of its field; null when it does not. */
+export function faultOf({ type, options }: Definition, value: TypedValue): string | null {
+  const constraints = constraintsOf(type, options);
+  switch (value.kind) {
+    case 'text':
+      return faultOfText(constraints, type === 'rich_text' ? textIn(value.text) : value.text);
+    case 'num':
+      return faultOfNumber(constraints, value.num);
+    case 'date':
+      return faultOfDate(constraints, value.date);
+    case 'options':
+      return faultOfItems(constraints, value.options.length);
+    case 'ref':
+      return null;
+  }
+}
+
+/**
+ * Throws a 422 when a value violates the field's options or pattern (FIELD-21). `checkItems` counts terms after
+ * resolution, because two names may resolve to one term.
+ */
+export function checkContent(field: Definition, value: TypedValue): void {
+  if (value.kind === 'options') return;
+  const fault = faultOf(field, value);
+  if (fault !== null) throw refuse(422, `${field.code} ${fault}`);
+  const { type, regexp_filter: pattern } = field;
+  if (pattern === null || value.kind !== 'text' || (type !== 'text' && type !== 'longtext')) return;
+  if (!compilePattern(pattern).matches(value.text))
+    throw refuse(422, `${field.code} does not match ${pattern}`);
+}
+
+/** Throws a 422 when the value has too few or too many terms after resolution. */
+export function checkItems(field: Definition, value: TypedValue): void {
+  const fault = value.kind === 'options' ? faultOf(field, value) : null;
+  if (fault !== null) throw refuse(422, `${field.code} ${fault}`);
+}

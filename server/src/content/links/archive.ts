@@ -1,0 +1,167 @@
+import { Readable } from 'node:stream';
+import { getLinkArchive } from '@vitrine/contract/link-visits';
+import { makeZip } from 'client-zip';
+import { sql } from 'kysely';
+import pLimit from 'p-limit';
+import { type LinkVisitor, mayDownload } from '../../access/links.ts';
+import type { Deps } from '../../core/deps.ts';
+import { type HttpFacts, handle } from '../../core/handle.ts';
+import { keysOf } from '../../media/ladder.ts';
+import type { NestedPlaceKey } from '../../platform/http/cursor.ts';
+import { refuse } from '../../platform/http/refuse.ts';
+import { originalKey } from '../../platform/storage/object-key.ts';
+import { disposition } from '../assets/bytes.ts';
+import { extensionOf, keyOf, readShown, type ShownRow } from './shown.ts';
+import { visitLink } from './visit.ts';
+
+/** Files that are looked up at the same time. */
+const FILES_AT_ONCE = 8;
+
+/** Rows read at a time. */
+const ROWS = 500;
+
+/** After how long the link is checked and its rows are read again, so that a change ends or limits the download. */
+const CURRENT_MS = 1000;
+
+/** Longest name inside the archive, in characters, without number and extension. */
+const LONGEST_NAME = 100;
+
+/**
+ * Returns a name that every system can unpack: no separators, control or reserved characters, and no dots or spaces at
+ * either end.
+ */
+export function safeName(name: string): string {
+  const plain = name
+    .normalize('NFC')
+    .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '')
+    .replace(/[/\\:*?"<>|]/g, '_');
+  const cut = Array.from(plain).slice(0, LONGEST_NAME).join('');
+  return cut.replace(/^[\s.]+|[\s.]+$/g, '');
+}
+
+/** Prefixes numbers, which keeps names unique and files in order without remembering names. */
+function numbered(number: number, name: string, fallback: string): string {
+  return `${String(number).padStart(4, '0')} ${safeName(name) || fallback}`;
+}
+
+interface Source {
+  object: string;
+  bytes: number;
+  extension: string | null;
+}
+
+/**
+ * Returns the stored file of an asset for the archive: its original or, on a link with a watermark, its largest
+ * rendition, with its key.
+ */
+function storedSource(ladder: Deps['ladder'], { watermark }: LinkVisitor, row: ShownRow) {
+  if (watermark === null) return { object: originalKey(row.file_hash), bytes: row.size_bytes, key: null };
+  const key = keysOf(ladder).findLast((one) => row.renditions[one] !== undefined);
+  const rendition = key === undefined ? undefined : row.renditions[key];
+  return key === undefined || rendition === undefined ? null : { ...rendition, key };
+}
+
+/** Returns the file of an asset for the archive; on a link with a watermark, the watermarked rendition. */
+async function sourceOf(deps: Deps, visitor: LinkVisitor, row: ShownRow): Promise<Source | null> {
+  const stored = storedSource(deps.ladder, visitor, row);
+  if (stored === null) return null;
+  if (stored.key === null || visitor.watermark === null) return { ...stored, extension: extensionOf(row) };
+  const marked = await deps.watermarks.find({ hash: row.file_hash, ...stored }, visitor.watermark);
+  return { ...marked, extension: marked.type.split('/')[1] ?? null };
+}
+
+/**
+ * Names each file by its place among all files that the link shows, in one folder per post of a collection. A file has
+ * the same number with and without a watermark, whether or not others are left out (LINK-11).
+ */
+function namesOf({ target }: LinkVisitor) {
+  let folder = { number: 0, postId: '', name: '', files: 0 };
+  return (row: ShownRow) => {
+    if (target.kind === 'collection' && row.post_id !== folder.postId) {
+      const number = folder.number + 1;
+      const name = `${numbered(number, row.post_title ?? '', 'Post')}/`;
+      folder = { number, postId: row.post_id ?? '', name, files: 0 };
+    }
+    folder.files += 1;
+    const base = row.file_name.replace(/\.[A-Za-z0-9]{1,10}$/, '');
+    const name = `${folder.name}${numbered(folder.files, base, 'File')}`;
+    return (extension: string | null) => (extension === null ? name : `${name}.${extension}`);
+  };
+}
+
+/** Returns the visitor of a link that allows downloads; throws 403 otherwise, and the errors of `visitLink`. */
+async function downloader(deps: Deps, token: string, http: HttpFacts): Promise<LinkVisitor> {
+  const { visitor } = await visitLink(deps, token, http);
+  if (!mayDownload(visitor)) throw refuse(403, 'this link does not allow downloads');
+  return visitor;
+}
+
+/**
+ * Yields the archive's files one by one: each is opened when the previous one has been sent. Throws for missing bytes
+ * and for a link that no longer allows downloads, which breaks off the response instead of silently omitting files.
+ */
+async function* entriesOf(deps: Deps, token: string, http: HttpFacts, first: LinkVisitor) {
+  const nameOf = namesOf(first);
+  let from: NestedPlaceKey | null = null;
+  for (let visitor = first; ; visitor = await downloader(deps, token, http)) {
+    const readAt = performance.now();
+    const rows: ShownRow[] = await readShown(deps.db, visitor, from, ROWS);
+    let isCurrent = true;
+    for (const row of rows) {
+      from = keyOf(row);
+      const nameWith = nameOf(row);
+      const source = await sourceOf(deps, visitor, row);
+      if (source === null) continue;
+      yield {
+        name: nameWith(source.extension),
+        size: source.bytes,
+        lastModified: new Date(row.created_at),
+        input: await deps.storage.get(source.object, source.bytes),
+      };
+      isCurrent = performance.now() - readAt < CURRENT_MS;
+      if (!isCurrent) break;
+    }
+    if (isCurrent && rows.length < ROWS) return;
+  }
+}
+
+async function titleOf({ db }: Deps, { target }: LinkVisitor): Promise<string> {
+  const column = target.kind === 'collection' ? sql.ref('name') : sql.ref('title');
+  const { rows } = await sql<{ title: string }>`
+    select ${column} as title from ${sql.table(`${target.kind}s`)} where id = ${target.id}`.execute(db);
+  return rows[0]?.title ?? '';
+}
+
+/**
+ * Throws if a file among the first of the archive is missing or damaged: once the response has begun, it can only be
+ * broken off (FILE-5).
+ */
+async function requireFiles({ db, storage, ladder }: Deps, visitor: LinkVisitor): Promise<void> {
+  const limit = pLimit(FILES_AT_ONCE);
+  const rows: ShownRow[] = await readShown(db, visitor, null, ROWS);
+  const check = async (row: ShownRow) => {
+    const source = storedSource(ladder, visitor, row);
+    if (source === null) return;
+    const head = await storage.head(source.object);
+    // Opening it throws the error that tells why it is not there.
+    if (head?.sizeBytes !== source.bytes) (await storage.get(source.object, source.bytes)).destroy();
+  };
+  await Promise.all(rows.map((row) => limit(() => check(row))));
+}
+
+/** `GET /links/{token}/archive`: stored without compression, since pictures do not shrink; ZIP64 if needed. */
+export const archive = handle(getLinkArchive, async (deps, { params, http }) => {
+  const visitor = await downloader(deps, params.token, http);
+  await requireFiles(deps, visitor);
+  const name = safeName(await titleOf(deps, visitor)) || 'Files';
+  const zip = makeZip(entriesOf(deps, params.token, http, visitor));
+  return {
+    status: 200,
+    body: Readable.from(zip),
+    headers: {
+      'content-type': 'application/zip',
+      'content-disposition': disposition('attachment', `${name}.zip`),
+      'cache-control': 'private, no-store',
+    },
+  };
+});

@@ -1,0 +1,111 @@
+import { getLinkFile, getLinkStream, getLinkVariant } from '@vitrine/contract/link-visits';
+import { sql } from 'kysely';
+import {
+  type LinkVisitor,
+  linkedAssets,
+  mayDownload,
+  mayDownloadOriginals,
+  maySeeUnmarked,
+} from '../../access/links.ts';
+import type { Deps, StoredRendition } from '../../core/deps.ts';
+import { type HttpFacts, handle } from '../../core/handle.ts';
+import { keysOf } from '../../media/ladder.ts';
+import { TILES } from '../../media/tiles/pack.ts';
+import type { Columns, Database } from '../../platform/database/pool.ts';
+import { notFound, refuse } from '../../platform/http/refuse.ts';
+import { sandboxPolicy } from '../../platform/http/security-headers.ts';
+import { originalKey } from '../../platform/storage/object-key.ts';
+import { disposition, isInert, notFoundIfRemoved, send, sendOriginal } from '../assets/bytes.ts';
+import { visitLink } from './visit.ts';
+
+interface ServedRow
+  extends Columns<'assets', 'file_hash' | 'file_name' | 'title'>,
+    Columns<'files', 'size_bytes' | 'mime'> {
+  rendition: StoredRendition | null;
+}
+
+/** Returns an asset that the link shows, with one rendition; null for any other asset. */
+async function findServed(
+  db: Database,
+  visitor: LinkVisitor,
+  id: string,
+  key: string | null,
+): Promise<ServedRow | null> {
+  const { rows } = await sql<ServedRow>`
+    select a.file_hash, a.file_name, a.title, f.size_bytes, f.mime, f.renditions -> ${key}::text as rendition
+    from assets a join files f on f.hash = a.file_hash where a.id = ${id} and ${linkedAssets(visitor)}`.execute(
+    db,
+  );
+  return rows[0] ?? null;
+}
+
+/** A revoked link ends immediately, so browsers revalidate each time and get 304. */
+const sandboxed = {
+  'content-security-policy': sandboxPolicy,
+  'cache-control': 'private, no-cache',
+};
+
+/** Sends the original. 403 if the link does not offer it; assets outside the link are 404. */
+export const file = handle(getLinkFile, async (deps, { params, query, http }) => {
+  const { visitor } = await visitLink(deps, params.token, http);
+  const find = () => findServed(deps.db, visitor, params.id, null);
+  const row = await find();
+  if (row === null) throw notFound();
+  if (!mayDownloadOriginals(visitor)) throw refuse(403, 'this link does not allow originals');
+  const inline = isInert(row.mime) && query.download !== true;
+  const sent = sendOriginal(deps, http, {
+    object: originalKey(row.file_hash),
+    type: row.mime,
+    sizeBytes: row.size_bytes,
+    etag: `"${row.file_hash}"`,
+    immutable: false,
+    isDownload: query.download === true,
+    headers: {
+      ...sandboxed,
+      'content-disposition': disposition(inline ? 'inline' : 'attachment', row.file_name),
+    },
+  });
+  return notFoundIfRemoved(sent, find);
+});
+
+/** Sends a rendition, with the link's watermark if any: then only pictures of the ladder are available. */
+async function sendRendition(
+  deps: Deps,
+  http: HttpFacts,
+  { token, id, key, download }: { token: string; id: string; key: string; download: boolean },
+) {
+  const { visitor } = await visitLink(deps, token, http);
+  const find = () => findServed(deps.db, visitor, id, key === TILES ? null : key);
+  const row = await find();
+  if (row === null || row.rendition === null) throw notFound();
+  if (download && !mayDownload(visitor)) throw refuse(403, 'this link does not allow downloads');
+  if (!maySeeUnmarked(visitor) && !keysOf(deps.ladder).includes(key)) throw notFound();
+  const { watermark } = visitor;
+  const { rendition } = row;
+  const source = { hash: row.file_hash, key, ...rendition };
+  const found = watermark === null ? rendition : await deps.watermarks.find(source, watermark);
+  const name = `${row.title.trim() || 'picture'}.${found.type.split('/')[1]}`;
+  const sent = send(deps, http, {
+    object: found.object,
+    type: found.type,
+    sizeBytes: found.bytes,
+    // Its object has another name for every ladder, poster and watermark.
+    etag: `"${row.file_hash}-${key}-${found.object.split('/').at(-1) ?? ''}"`,
+    immutable: false,
+    headers: {
+      ...sandboxed,
+      ...(download ? { 'content-disposition': disposition('attachment', name) } : {}),
+    },
+  });
+  return notFoundIfRemoved(sent, find);
+}
+
+/** Sends a rendition by its key. */
+export const variant = handle(getLinkVariant, async (deps, { params, query, http }) =>
+  sendRendition(deps, http, { ...params, download: query.download === true }),
+);
+
+/** Sends a file of a video's streams. */
+export const stream = handle(getLinkStream, async (deps, { params: { token, id, name }, query, http }) =>
+  sendRendition(deps, http, { token, id, key: `hls/${name}`, download: query.download === true }),
+);

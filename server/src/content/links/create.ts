@@ -1,0 +1,119 @@
+import { randomUUID } from 'node:crypto';
+import {
+  createAssetLink,
+  createCollectionLink,
+  createPostLink,
+  type NewShareLink,
+  type ShareLinkCreate,
+  type TargetKind,
+} from '@vitrine/contract/links';
+import { sql } from 'kysely';
+import type { SignedIn } from '../../access/caller.ts';
+import type { Deps } from '../../core/deps.ts';
+import { type HttpFacts, handle } from '../../core/handle.ts';
+import { readSite } from '../../core/settings.ts';
+import { recordEvent } from '../../people/audit/record.ts';
+import { randomToken } from '../../people/identity/access-tokens.ts';
+import { hashToken } from '../../people/identity/sessions.ts';
+import type { Tx } from '../../platform/database/pool.ts';
+import { checkInFuture } from '../../platform/http/moments.ts';
+import { refuse } from '../../platform/http/refuse.ts';
+import { lockEditable as lockAsset } from '../assets/edit.ts';
+import { lockCollection } from '../collections/lock.ts';
+import { lockEditable as lockPost } from '../posts/edit.ts';
+import { type LinkRow, linkColumns } from './show.ts';
+import { countOmitted, targetColumn } from './target.ts';
+import { hashLinkPassword, watermarkText } from './terms.ts';
+
+/** A generous limit that keeps accounts from filling the table. */
+const MOST_LINKS = 100;
+
+/** Locks a target for a caller who may edit it: 404 when they may not read it, 403 when they may only read it. */
+export const lockTarget: Record<TargetKind, (tx: Tx, caller: SignedIn, id: string) => Promise<unknown>> = {
+  post: lockPost,
+  asset: lockAsset,
+  collection: lockCollection,
+};
+
+/** Returns the address of the link's page: below the public address, or the one of the request. */
+async function addressOf(deps: Deps, http: HttpFacts, token: string): Promise<string> {
+  const { base_url: own } = await readSite(deps);
+  const here = http.header('origin') ?? `http://${http.header('host')}`;
+  return `${(own ?? here).replace(/\/$/, '')}/s/${token}`;
+}
+
+async function checkShowable(tx: Tx, kind: TargetKind, id: string): Promise<void> {
+  if (kind !== 'asset') return;
+  const asset = await tx.selectFrom('assets').select('mature').where('id', '=', id).executeTakeFirst();
+  if (asset?.mature === true) throw refuse(409, 'links cannot show mature content');
+}
+
+async function insertLink(
+  tx: Tx,
+  caller: SignedIn,
+  { kind, id }: { kind: TargetKind; id: string },
+  terms: ShareLinkCreate & { linkId: string; token: string; passwordHash: string | null },
+): Promise<LinkRow> {
+  const watermark = terms.watermark == null ? null : await watermarkText(tx, terms.watermark);
+  const { rows } = await sql<LinkRow>`
+    insert into share_links as l (id, token_hash, ${targetColumn(kind)}, created_by_user_ref, label, password_hash,
+      allow_download, watermark, expires_at)
+    select ${terms.linkId}::uuid, ${hashToken(terms.token)}::bytea, ${id}::uuid, ${caller.ref}::bigint,
+      ${terms.label?.trim() ?? ''}, ${terms.passwordHash}, ${terms.allow_download ?? false}::boolean, ${watermark},
+      ${terms.expires_at ?? null}::timestamptz
+    where (select count(*) from share_links where ${targetColumn(kind)} = ${id} and revoked_at is null
+      and (expires_at is null or expires_at > now())) < ${MOST_LINKS}
+    returning ${linkColumns}`.execute(tx);
+  const row = rows[0];
+  if (row === undefined) throw refuse(409, `there are at most ${MOST_LINKS} links to one ${kind}`);
+  return row;
+}
+
+/** Creates a link to something the caller may edit. Only this response contains the token. */
+async function makeLink(
+  deps: Deps,
+  caller: SignedIn,
+  target: { kind: TargetKind; id: string },
+  terms: ShareLinkCreate,
+  http: HttpFacts,
+): Promise<NewShareLink> {
+  checkInFuture('expires_at', terms.expires_at ?? null);
+  const linkId = randomUUID();
+  const token = randomToken();
+  const passwordHash = terms.password == null ? null : await hashLinkPassword(deps, linkId, terms.password);
+  const url = await addressOf(deps, http, token);
+  return deps.db.transaction().execute(async (tx) => {
+    await lockTarget[target.kind](tx, caller, target.id);
+    await checkShowable(tx, target.kind, target.id);
+    const row = await insertLink(tx, caller, target, { ...terms, linkId, token, passwordHash });
+    await recordEvent(tx, caller, {
+      event: 'link.created',
+      target: { kind: 'link', id: row.id },
+      metadata: {
+        label: row.label,
+        target_kind: target.kind,
+        target_id: target.id,
+        expires_at: row.expires_at,
+        has_password: row.has_password,
+        allow_download: row.allow_download,
+        watermark: row.watermark,
+      },
+    });
+    return { ...row, omitted_count: await countOmitted(tx, target.kind, target.id), url, token };
+  });
+}
+
+export const toPost = handle(createPostLink, async (deps, { caller, params, body, http }) => ({
+  status: 201,
+  body: await makeLink(deps, caller, { kind: 'post', id: params.id }, body ?? {}, http),
+}));
+
+export const toAsset = handle(createAssetLink, async (deps, { caller, params, body, http }) => ({
+  status: 201,
+  body: await makeLink(deps, caller, { kind: 'asset', id: params.id }, body ?? {}, http),
+}));
+
+export const toCollection = handle(createCollectionLink, async (deps, { caller, params, body, http }) => ({
+  status: 201,
+  body: await makeLink(deps, caller, { kind: 'collection', id: params.id }, body ?? {}, http),
+}));

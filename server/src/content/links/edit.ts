@@ -1,0 +1,79 @@
+import { type ShareLinkUpdate, updateLink } from '@vitrine/contract/links';
+import { sql } from 'kysely';
+import type { SignedIn } from '../../access/caller.ts';
+import { checkLinkScope, manageableLinks } from '../../access/links.ts';
+import type { Deps } from '../../core/deps.ts';
+import { handle } from '../../core/handle.ts';
+import { recordEvent } from '../../people/audit/record.ts';
+import type { Tx } from '../../platform/database/pool.ts';
+import { checkInFuture } from '../../platform/http/moments.ts';
+import { notFound, refuse } from '../../platform/http/refuse.ts';
+import { type LinkRow, linkColumns } from './show.ts';
+import { countOmitted } from './target.ts';
+import { hashLinkPassword, watermarkText } from './terms.ts';
+
+/** Locks a link the caller may change: 404 when there is none, 403 for a token without the scope. */
+export async function lockLink(tx: Tx, caller: SignedIn, id: string): Promise<LinkRow> {
+  const { rows } = await sql<LinkRow>`select ${linkColumns} from share_links l
+    where l.id = ${id} and ${manageableLinks(caller)} for no key update of l`.execute(tx);
+  const row = rows[0];
+  if (row === undefined) throw notFound();
+  checkLinkScope(caller, row.target_kind);
+  return row;
+}
+
+const clearable = ['expires_at', 'password', 'watermark'] as const;
+
+/** Returns the changes by column; hashes the password before any lock is taken. */
+async function changesOf(deps: Deps, linkId: string, body: ShareLinkUpdate) {
+  for (const name of clearable) {
+    if (body[`clear_${name}`] === true && body[name] != null)
+      throw refuse(400, `clear_${name} and ${name} are mutually exclusive`);
+  }
+  checkInFuture('expires_at', body.expires_at ?? null);
+  return {
+    ...(body.label == null ? {} : { label: body.label.trim() }),
+    ...(body.expires_at == null ? {} : { expires_at: body.expires_at }),
+    ...(body.clear_expires_at === true ? { expires_at: null } : {}),
+    ...(body.password == null ? {} : { password_hash: await hashLinkPassword(deps, linkId, body.password) }),
+    ...(body.clear_password === true ? { password_hash: null } : {}),
+    ...(body.allow_download == null ? {} : { allow_download: body.allow_download }),
+    ...(body.watermark == null ? {} : { watermark: await watermarkText(deps.db, body.watermark) }),
+    ...(body.clear_watermark === true ? { watermark: null } : {}),
+  };
+}
+
+/**
+ * `PATCH /links/{link}`. Changing or removing the password invalidates earlier unlocks. A revoked link stays revoked.
+ */
+export const edit = handle(updateLink, async (deps, { caller, params, body }) => {
+  const changes = await changesOf(deps, params.link, body);
+  const changed = await deps.db.transaction().execute(async (tx) => {
+    const link = await lockLink(tx, caller, params.link);
+    if (link.revoked_at !== null) throw refuse(409, 'the link is revoked');
+    if (Object.keys(changes).length > 0) {
+      await tx
+        .updateTable('share_links')
+        .set({ ...changes, updated_at: sql`now()` })
+        .where('id', '=', link.id)
+        .execute();
+      const { password_hash: password, ...auditedChanges } = changes;
+      await recordEvent(tx, caller, {
+        event: 'link.changed',
+        target: { kind: 'link', id: link.id },
+        metadata: {
+          label: link.label,
+          target_kind: link.target_kind,
+          target_id: link.target_id,
+          changes: {
+            ...auditedChanges,
+            ...(password === undefined ? {} : { has_password: password !== null }),
+          },
+        },
+      });
+    }
+    const row = await lockLink(tx, caller, params.link);
+    return { ...row, omitted_count: await countOmitted(tx, row.target_kind, row.target_id) };
+  });
+  return { status: 200, body: changed };
+});

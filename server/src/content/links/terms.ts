@@ -1,0 +1,18 @@
+import type { ShareLinkCreate } from '@vitrine/contract/links';
+import type { Deps } from '../../core/deps.ts';
+import { readSiteName } from '../../core/settings.ts';
+import type { Database } from '../../platform/database/pool.ts';
+
+/** The watermark text; `true` means the library's current name. */
+export async function watermarkText(
+  db: Database,
+  given: NonNullable<ShareLinkCreate['watermark']>,
+): Promise<string | null> {
+  if (given === false) return null;
+  return given === true ? readSiteName(db) : given.trim();
+}
+
+/** Hashes a link's password, salted with the link, so that equal passwords of two links differ. */
+export function hashLinkPassword({ passwords }: Pick<Deps, 'passwords'>, linkId: string, password: string) {
+  return passwords.hash(linkId, password);
+}

@@ -1,0 +1,104 @@
+import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
+import { unlockLink } from '@vitrine/contract/link-visits';
+import type { TargetKind } from '@vitrine/contract/links';
+import { basePath } from '@vitrine/contract/operations';
+import { sql } from 'kysely';
+import { callerOf } from '../../access/caller-of.ts';
+import { type LinkVisitor, liveTarget } from '../../access/links.ts';
+import type { Deps } from '../../core/deps.ts';
+import type { HttpFacts } from '../../core/handle.ts';
+import { hashToken } from '../../people/identity/sessions.ts';
+import type { Columns, Database } from '../../platform/database/pool.ts';
+import type { ScopedCookie } from '../../platform/http/answer.ts';
+import { notFound, refuse } from '../../platform/http/refuse.ts';
+import { targetColumns } from './target.ts';
+
+/** A valid link, before its password is checked. */
+export interface LiveLink
+  extends Columns<
+    'share_links',
+    'id' | 'created_by_user_ref' | 'password_hash' | 'allow_download' | 'watermark' | 'expires_at'
+  > {
+  target_kind: TargetKind;
+  target_id: string;
+}
+
+/** How long a password unlocks a link in a browser. */
+const UNLOCKED_SECONDS = 12 * 3600;
+
+const tables = {
+  post: sql`posts p where p.id`,
+  asset: sql`assets a where a.id`,
+  collection: sql`collections c where c.id`,
+};
+
+async function findLink(db: Database, token: string): Promise<LiveLink | null> {
+  if (!/^[A-Za-z0-9]{32}$/.test(token)) return null;
+  const { rows } = await sql<LiveLink>`
+    select l.id, ${targetColumns},
+      l.created_by_user_ref, l.password_hash, l.allow_download, l.watermark, l.expires_at
+    from share_links l where l.token_hash = ${hashToken(token)} and l.revoked_at is null
+      and (l.expires_at is null or l.expires_at > now())`.execute(db);
+  return rows[0] ?? null;
+}
+
+/**
+ * Returns the link of this token. The same 404 for a link that is unknown, expired or revoked, whose target is deleted
+ * or a draft, or whose creator is not active or may no longer edit the target.
+ */
+export async function findLiveLink({ db }: Pick<Deps, 'db'>, token: string): Promise<LiveLink> {
+  const link = await findLink(db, token);
+  if (link === null) throw notFound();
+  const creator = await callerOf(db, link.created_by_user_ref);
+  if (creator === null) throw notFound();
+  const { rows } = await sql`select from ${tables[link.target_kind]} = ${link.target_id}
+    and ${liveTarget(link.target_kind, creator)}`.execute(db);
+  if (rows.length === 0) throw notFound();
+  return link;
+}
+
+/** Returns the proof that the password of a link was given; valid for that password and until that time. */
+function proofOf(secretKey: string, linkId: string, passwordHash: string, until: string): string {
+  const key = Buffer.from(hkdfSync('sha256', secretKey, '', 'vitrine link unlock', 32));
+  return createHmac('sha256', key).update(`${linkId} ${until} ${passwordHash}`).digest('base64url');
+}
+
+/** Returns the cookie that proves the password, limited to this link's addresses. */
+export function unlockedCookie(secretKey: string, token: string, link: LiveLink): ScopedCookie | null {
+  if (link.password_hash === null) return null;
+  const until = String(Date.now() + UNLOCKED_SECONDS * 1000);
+  return {
+    name: unlockLink.cookie,
+    value: `${until}.${proofOf(secretKey, link.id, link.password_hash, until)}`,
+    path: `${basePath}/links/${token}`,
+    maxAgeSeconds: UNLOCKED_SECONDS,
+  };
+}
+
+function isUnlocked(secretKey: string, { id, password_hash }: LiveLink, cookie: string | null): boolean {
+  if (password_hash === null) return true;
+  const [, until, proof] = /^(\d{1,15})\.([\w-]{43})$/.exec(cookie ?? '') ?? [];
+  if (until === undefined || proof === undefined || Number(until) <= Date.now()) return false;
+  return timingSafeEqual(Buffer.from(proof), Buffer.from(proofOf(secretKey, id, password_hash, until)));
+}
+
+/** Returns the visitor with this token; 404 for an invalid link, 401 if the password is still required. */
+export async function visitLink(
+  deps: Pick<Deps, 'db' | 'secretKey'>,
+  token: string,
+  http: Pick<HttpFacts, 'cookie'>,
+): Promise<{ link: LiveLink; visitor: LinkVisitor }> {
+  const link = await findLiveLink(deps, token);
+  if (!isUnlocked(deps.secretKey, link, http.cookie(unlockLink.cookie)))
+    throw refuse(401, 'link_password_required');
+  return {
+    link,
+    visitor: {
+      kind: 'link',
+      linkId: link.id,
+      target: { kind: link.target_kind, id: link.target_id },
+      allowDownload: link.allow_download,
+      watermark: link.watermark,
+    },
+  };
+}

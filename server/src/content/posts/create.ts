@@ -1,0 +1,70 @@
+import { createPost, type PostCreate } from '@vitrine/contract/posts';
+import { sql } from 'kysely';
+import { shownAssets } from '../../access/assets.ts';
+import type { SignedIn } from '../../access/caller.ts';
+import { checkMayPublish } from '../../access/posts.ts';
+import { handle } from '../../core/handle.ts';
+import { notifyFollowers } from '../../core/outbox/followers.ts';
+import { announce } from '../../people/notifications/announce.ts';
+import { checkAssignable } from '../../people/teams/assignable.ts';
+import type { Tx } from '../../platform/database/pool.ts';
+import { refuse } from '../../platform/http/refuse.ts';
+import { append } from '../collections/place.ts';
+import { readPost } from './get.ts';
+import { insertPost } from './insert.ts';
+
+/** Throws 400 if the standalone thumbnail is also a member; `members` has lower-case ids. */
+export function checkThumbnail(thumbnail: string | null, members: readonly string[]): void {
+  if (thumbnail !== null && members.includes(thumbnail.toLowerCase())) {
+    throw refuse(400, 'cover_thumbnail_asset_id is one of the members');
+  }
+}
+
+/** Checks the rules that need only the body (POST-16, POST-25). */
+function checkShape(body: PostCreate): void {
+  const ids = body.members.map((member) => member.asset_id.toLowerCase());
+  if (new Set(ids).size !== ids.length) throw refuse(400, 'members name the same asset twice');
+  const cover = body.cover_asset_id ?? null;
+  if (cover !== null && !ids.includes(cover.toLowerCase()))
+    throw refuse(400, 'cover_asset_id is not one of the members');
+  checkThumbnail(body.cover_thumbnail_asset_id ?? null, ids);
+  if (((body.cover_focal_x ?? null) === null) !== ((body.cover_focal_y ?? null) === null)) {
+    throw refuse(400, 'cover_focal_x and cover_focal_y are set together or not at all');
+  }
+}
+
+/**
+ * POST-17: locks the assets that a post names. Throws 404 for the first one whose columns the author may not see: a
+ * placeholder cannot be posted. Takes the same locks, in the same order, as refreshing `exposure`.
+ */
+export async function checkAssets(tx: Tx, caller: SignedIn, ids: readonly string[]): Promise<void> {
+  const { rows } = await sql<{ id: string }>`
+    select a.id from assets a where a.id = any(${[...ids]}::uuid[]) and ${shownAssets(caller)}
+    order by a.id for no key update of a`.execute(tx);
+  const readable = new Set(rows.map((row) => row.id));
+  const missing = ids.find((id) => !readable.has(id.toLowerCase()));
+  if (missing !== undefined) throw refuse(404, `asset ${missing} not found`);
+}
+
+export const create = handle(createPost, async ({ db, ladder }, { caller, body }) => {
+  checkShape(body);
+  if (body.draft !== true) checkMayPublish(caller);
+  const thumbnail = body.cover_thumbnail_asset_id ?? null;
+  const named = [
+    ...body.members.map((member) => member.asset_id),
+    ...(thumbnail === null ? [] : [thumbnail]),
+  ];
+  const post = await db.transaction().execute(async (tx) => {
+    await checkAssets(tx, caller, named);
+    if (body.team_id !== undefined) await checkAssignable(tx, caller, body.team_id);
+    const id = await insertPost(tx, caller.ref, body);
+    if (body.collection_id !== undefined) await append(tx, caller, body.collection_id, id);
+    if (body.draft !== true) {
+      await announce(tx, { what: 'post', post: id, actor: caller.ref });
+      await notifyFollowers(tx, id);
+    }
+    return readPost(tx, caller, ladder, id);
+  });
+  if (post === null) throw new Error('the created post is not readable by its author');
+  return { status: 201, body: post };
+});

@@ -1,0 +1,234 @@
+import { type PostUpdate, updatePost } from '@vitrine/contract/posts';
+import { sql } from 'kysely';
+import { liveAsset } from '../../access/assets.ts';
+import type { SignedIn } from '../../access/caller.ts';
+import { editablePosts, readablePosts } from '../../access/posts.ts';
+import { handle } from '../../core/handle.ts';
+import { notifyPeers, notifyPeersOfVisibility } from '../../core/outbox/enqueue.ts';
+import { registerTags } from '../../core/tag-register.ts';
+import { recordEdit } from '../../people/audit/record-edit.ts';
+import { announce } from '../../people/notifications/announce.ts';
+import { checkAssignable } from '../../people/teams/assignable.ts';
+import type { Tx } from '../../platform/database/pool.ts';
+import { notFound, refuse } from '../../platform/http/refuse.ts';
+import { asksForChange, checkUnchanged, nextUpdatedAt } from '../../platform/http/unchanged.ts';
+import { append } from '../collections/place.ts';
+import { checkAssets, checkThumbnail } from './create.ts';
+import { readPost } from './get.ts';
+import { placed } from './insert.ts';
+
+/** A post's row, read under its lock. */
+export interface LockedPost {
+  id: string;
+  draft: boolean;
+  visibility: string;
+  updated_at: string;
+  cover_asset_id: string | null;
+  cover_thumbnail_asset_id: string | null;
+  cover_focal_x: number | null;
+  cover_focal_y: number | null;
+  cover_focal_asset_id: string | null;
+  team_id: string | null;
+  author: number | null;
+}
+
+/** Locks a post the caller may change: 404 when they may not read it, 403 when they may only read it. */
+export async function lockEditable(tx: Tx, caller: SignedIn, id: string): Promise<LockedPost> {
+  const { rows } = await sql<LockedPost & { editable: boolean }>`
+    select p.id, p.draft, p.visibility, p.updated_at, p.cover_asset_id, p.cover_thumbnail_asset_id, p.cover_focal_x,
+      p.cover_focal_y, p.cover_focal_asset_id, p.team_id, p.author_user_ref as author,
+      ${editablePosts(caller)} as editable
+    from posts p where p.id = ${id} and ${readablePosts(caller)} for no key update of p`.execute(tx);
+  const row = rows[0];
+  if (row === undefined) throw notFound();
+  if (!row.editable) throw refuse(403, 'only its author can change it');
+  return row;
+}
+
+interface Member {
+  asset_id: string;
+  sort_order: number;
+  /** In the trash: invisible to everyone, so the editor cannot name it, and it keeps its place (POST-20). */
+  deleted: boolean;
+}
+
+async function readMembers(tx: Tx, postId: string): Promise<Member[]> {
+  const { rows } = await sql<Member>`
+    select m.asset_id, m.sort_order, not ${liveAsset} as deleted
+    from post_members m join assets a on a.id = m.asset_id
+    where m.post_id = ${postId} order by m.sort_order, m.asset_id`.execute(tx);
+  return rows;
+}
+
+const removals = [
+  ['clear_cover', 'cover_asset_id'],
+  ['clear_cover_thumbnail', 'cover_thumbnail_asset_id'],
+  ['clear_cover_focal', 'cover_focal_x'],
+  ['clear_team', 'team_id'],
+] as const;
+
+/** Checks the rules that need only the body (POST-25, HTTP-17). */
+function checkShape(body: PostUpdate): void {
+  for (const [clear, value] of removals) {
+    if (body[clear] === true && body[value] != null)
+      throw refuse(400, `${clear} and ${value} are mutually exclusive`);
+  }
+  if ((body.cover_focal_x == null) !== (body.cover_focal_y == null)) {
+    throw refuse(400, 'cover_focal_x and cover_focal_y are set together or not at all');
+  }
+  const ids = body.members?.map((member) => member.asset_id.toLowerCase()) ?? [];
+  if (new Set(ids).size !== ids.length) throw refuse(400, 'members name the same asset twice');
+}
+
+/** Returns the members after the edit, including those in the trash. */
+function membersAfter(body: PostUpdate, before: readonly Member[]): Member[] {
+  if (body.members == null) return [...before];
+  const named = placed(body.members).map((place) => ({
+    ...place,
+    deleted: before.some((one) => one.deleted && one.asset_id === place.asset_id),
+  }));
+  const kept = before.filter(
+    (one) => one.deleted && !named.some((member) => member.asset_id === one.asset_id),
+  );
+  return [...named, ...kept].sort(
+    (a, b) => a.sort_order - b.sort_order || (a.asset_id < b.asset_id ? -1 : 1),
+  );
+}
+
+/** Returns the picture a card shows: the chosen cover while it is a live member, else the first live member. */
+function resolvedCover(chosen: string | null, members: readonly Member[]): string | null {
+  const live = members.filter((member) => !member.deleted);
+  return live.find((member) => member.asset_id === chosen)?.asset_id ?? live[0]?.asset_id ?? null;
+}
+
+/**
+ * POST-26: returns cover and focal point after the edit. A focal point belongs to one picture and is removed with it.
+ */
+function coverAfter(
+  body: PostUpdate,
+  locked: LockedPost,
+  before: readonly Member[],
+  after: readonly Member[],
+) {
+  const isMember = (id: string) => after.some((member) => member.asset_id === id);
+  const given = body.cover_asset_id?.toLowerCase() ?? null;
+  if (given !== null && !isMember(given)) throw refuse(400, 'cover_asset_id is not one of the members');
+  const stands = locked.cover_asset_id !== null && isMember(locked.cover_asset_id);
+  const chosen = body.clear_cover === true ? null : (given ?? (stands ? locked.cover_asset_id : null));
+  const focal = focalAfter(
+    body,
+    locked,
+    resolvedCover(chosen, after),
+    resolvedCover(locked.cover_asset_id, before),
+  );
+  return { cover_asset_id: chosen, ...focal };
+}
+
+/** Returns the focal point after the edit, with its picture: newly given, kept with its picture, or removed. */
+function focalAfter(body: PostUpdate, locked: LockedPost, shown: string | null, shownBefore: string | null) {
+  if (body.cover_focal_x != null && body.cover_focal_y != null) {
+    return {
+      cover_focal_x: body.cover_focal_x,
+      cover_focal_y: body.cover_focal_y,
+      cover_focal_asset_id: shown,
+    };
+  }
+  const stays = shown === shownBefore && body.clear_cover_focal !== true;
+  return {
+    cover_focal_x: stays ? locked.cover_focal_x : null,
+    cover_focal_y: stays ? locked.cover_focal_y : null,
+    cover_focal_asset_id: stays ? locked.cover_focal_asset_id : null,
+  };
+}
+
+async function replaceMembers(tx: Tx, postId: string, members: readonly Member[]): Promise<void> {
+  await tx.deleteFrom('post_members').where('post_id', '=', postId).execute();
+  const rows = members.map(({ asset_id, sort_order }) => ({ post_id: postId, asset_id, sort_order }));
+  await tx.insertInto('post_members').values(rows).execute();
+}
+
+/** The editor must see new members; existing ones may stay. */
+async function checkNamed(
+  tx: Tx,
+  caller: SignedIn,
+  body: PostUpdate,
+  locked: LockedPost,
+  before: readonly Member[],
+) {
+  const known = new Set([...before.map((member) => member.asset_id), locked.cover_thumbnail_asset_id]);
+  const named = [
+    ...(body.members ?? []).map((member) => member.asset_id.toLowerCase()),
+    ...(body.cover_thumbnail_asset_id == null ? [] : [body.cover_thumbnail_asset_id.toLowerCase()]),
+  ];
+  await checkAssets(
+    tx,
+    caller,
+    named.filter((id) => !known.has(id)),
+  );
+  if (body.team_id != null && body.team_id.toLowerCase() !== locked.team_id)
+    await checkAssignable(tx, caller, body.team_id);
+}
+
+/** Applies the body to a locked post. */
+async function change(tx: Tx, caller: SignedIn, body: PostUpdate, locked: LockedPost): Promise<void> {
+  const before = await readMembers(tx, locked.id);
+  await checkNamed(tx, caller, body, locked, before);
+  const after = membersAfter(body, before);
+  if (body.members != null || body.cover_thumbnail_asset_id != null) {
+    const kept = body.clear_cover_thumbnail === true ? null : locked.cover_thumbnail_asset_id;
+    checkThumbnail(
+      body.cover_thumbnail_asset_id ?? kept,
+      after.map((member) => member.asset_id),
+    );
+  }
+  const cover = coverAfter(body, locked, before, after);
+  if (body.members != null) await replaceMembers(tx, locked.id, after);
+  await tx
+    .updateTable('posts')
+    .set({
+      ...cover,
+      ...(body.title == null ? {} : { title: body.title }),
+      ...(body.description == null ? {} : { description: body.description }),
+      ...(body.visibility == null ? {} : { visibility: body.visibility }),
+      ...(body.comments_enabled == null ? {} : { comments_enabled: body.comments_enabled }),
+      ...(body.tags == null ? {} : { tags: await registerTags(tx, body.tags) }),
+      ...(body.team_id == null ? {} : { team_id: body.team_id }),
+      ...(body.cover_thumbnail_asset_id == null
+        ? {}
+        : { cover_thumbnail_asset_id: body.cover_thumbnail_asset_id }),
+      ...(body.clear_cover_thumbnail === true ? { cover_thumbnail_asset_id: null } : {}),
+      ...(body.clear_team === true ? { team_id: null } : {}),
+      updated_at: nextUpdatedAt,
+    })
+    .where('id', '=', locked.id)
+    .execute();
+  if (!locked.draft) await announce(tx, { what: 'post', post: locked.id, actor: caller.ref });
+}
+
+/** `PATCH /posts/{id}`: absent and null leave alone, `clear_*` removes (HTTP-17). */
+export const edit = handle(updatePost, async ({ db, ladder }, { caller, params, body }) => {
+  checkShape(body);
+  // A place in a collection is not a property of the post.
+  const { collection_id: collectionId, ...changes } = body;
+  const post = await db.transaction().execute(async (tx) => {
+    const locked = await lockEditable(tx, caller, params.id);
+    checkUnchanged(body.if_unchanged_since, locked.updated_at);
+    if (body.draft != null && body.draft !== locked.draft) {
+      throw refuse(400, 'draft is changed by publishing and unpublishing');
+    }
+    if (asksForChange(changes)) {
+      await change(tx, caller, changes, locked);
+      const told = { activity: 'update' as const, actorRef: caller.ref };
+      if (body.visibility != null && body.visibility !== locked.visibility)
+        await notifyPeersOfVisibility(tx, locked.id, told);
+      else await notifyPeers(tx, { ...told, kind: 'post', objectId: locked.id });
+      await recordEdit(tx, caller, { kind: 'post', id: locked.id, owner: locked.author }, changes);
+    }
+    if (collectionId != null) await append(tx, caller, collectionId, locked.id);
+    // Refuses an edit that would make the post unreadable for its editor.
+    const edited = await readPost(tx, caller, ladder, params.id);
+    if (edited === null) throw notFound();
+    return edited;
+  });
+  return { status: 200, body: post };
+});

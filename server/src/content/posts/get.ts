@@ -1,0 +1,38 @@
+import type { AnswerOf } from '@vitrine/contract/operation';
+import { getPost, type Post } from '@vitrine/contract/posts';
+import { sql } from 'kysely';
+import type { Caller } from '../../access/caller.ts';
+import { readablePosts } from '../../access/posts.ts';
+import { handle } from '../../core/handle.ts';
+import type { Rung } from '../../media/ladder.ts';
+import type { Database } from '../../platform/database/pool.ts';
+import { JsonText } from '../../platform/http/answer.ts';
+import { notFound } from '../../platform/http/refuse.ts';
+import { showPosts } from './show.ts';
+import { writePosts } from './write-page.ts';
+
+/** Returns the id in a list if the caller may read the post, otherwise an empty list. */
+async function readableIds(db: Database, caller: Caller, id: string): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    select p.id from posts p where p.id = ${id} and ${readablePosts(caller)}`.execute(db);
+  return rows.map((row) => row.id);
+}
+
+/** Returns one post under the read rule, with placeholders (POST-22); null when it is missing or not readable. */
+export async function readPost(
+  db: Database,
+  caller: Caller,
+  ladder: readonly Rung[],
+  id: string,
+): Promise<Post | null> {
+  const ids = await readableIds(db, caller, id);
+  return (await showPosts(db, caller, ids, { ladder, keepRestricted: true }))[0] ?? null;
+}
+
+/** `GET /posts/{id}`: unreadable and missing posts are the same 404 (POST-4). Written from texts, as in the feed. */
+export const get = handle(getPost, async (deps, { caller, params }) => {
+  const ids = await readableIds(deps.db, caller, params.id);
+  const [post] = await writePosts(deps, caller, ids, true);
+  if (post === undefined) throw notFound();
+  return { status: 200, body: new JsonText<AnswerOf<typeof getPost>>(post) };
+});

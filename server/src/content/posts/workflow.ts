@@ -1,0 +1,81 @@
+import { listWorkflowStates, publishPost, unpublishPost } from '@vitrine/contract/posts';
+import { sql } from 'kysely';
+import type { SignedIn } from '../../access/caller.ts';
+import type { Deps } from '../../core/deps.ts';
+import { handle } from '../../core/handle.ts';
+import { notifyPeersOfVisibility } from '../../core/outbox/enqueue.ts';
+import { recordEvent } from '../../people/audit/record.ts';
+import { announce } from '../../people/notifications/announce.ts';
+import { notFound, refuse } from '../../platform/http/refuse.ts';
+import { nextUpdatedAt } from '../../platform/http/unchanged.ts';
+import { lockEditable } from './edit.ts';
+import { readPost } from './get.ts';
+
+interface Move {
+  from: 'wip' | 'published';
+  to: 'wip' | 'published';
+  event: string;
+  /** The error when the post is not in the state from which the transition starts. */
+  refusal: string;
+}
+
+/** The transitions of the post domain; there are no others (POST-11). */
+const publishing: Move = {
+  from: 'wip',
+  to: 'published',
+  event: 'post.published',
+  refusal: 'it is published already',
+};
+const withdrawing: Move = {
+  from: 'published',
+  to: 'wip',
+  event: 'post.unpublished',
+  refusal: 'it is a draft',
+};
+
+/** Applies a transition to a post, validated and audited (POST-11, POST-12); the first publication sets its date. */
+async function move(
+  { db, ladder }: Deps,
+  caller: SignedIn,
+  postId: string,
+  { from, to, event, refusal }: Move,
+) {
+  const moved = await db.transaction().execute(async (tx) => {
+    const post = await lockEditable(tx, caller, postId);
+    const { rows } = await sql`
+      update posts set updated_at = ${nextUpdatedAt},
+        state_id = (select id from workflow_states where domain = 'post' and code = ${to}),
+        posted_at = case when ${to} = 'published' and published_at is null then now() else posted_at end,
+        published_at = case when ${to} = 'published' then coalesce(published_at, now()) else published_at end
+      where id = ${post.id}
+        and state_id = (select id from workflow_states where domain = 'post' and code = ${from})
+      returning id`.execute(tx);
+    if (rows.length === 0) throw refuse(409, refusal);
+    await notifyPeersOfVisibility(tx, post.id, { activity: 'update', actorRef: caller.ref });
+    await recordEvent(tx, caller, { event, target: { kind: 'post', id: post.id } });
+    if (to === 'published') await announce(tx, { what: 'post', post: post.id, actor: caller.ref });
+    return readPost(tx, caller, ladder, postId);
+  });
+  // The caller lost the right to read it during the transaction.
+  if (moved === null) throw notFound();
+  return { status: 200 as const, body: moved };
+}
+
+export const publish = handle(publishPost, (deps, { caller, params }) =>
+  move(deps, caller, params.id, publishing),
+);
+
+export const unpublish = handle(unpublishPost, (deps, { caller, params }) =>
+  move(deps, caller, params.id, withdrawing),
+);
+
+export const workflowStates = handle(listWorkflowStates, async ({ db }, { query }) => {
+  const states = await db
+    .selectFrom('workflow_states')
+    .selectAll()
+    .$if(query.domain !== undefined, (statement) => statement.where('domain', '=', query.domain ?? ''))
+    .orderBy('domain')
+    .orderBy('sort_order')
+    .execute();
+  return { status: 200, body: states };
+});

@@ -1,0 +1,206 @@
+import { type RawBuilder, sql } from 'kysely';
+import { liveAsset, shownAssets } from '../../access/assets.ts';
+import type { Caller } from '../../access/caller.ts';
+import { liveComment } from '../../access/comments.ts';
+import { ownerName } from '../../access/identities.ts';
+import { showablePosts } from '../../access/posts.ts';
+import type { Deps } from '../../core/deps.ts';
+import type { Database } from '../../platform/database/pool.ts';
+import {
+  assetJoins,
+  type FullRow,
+  fullColumns,
+  keptText,
+  type VersionRow,
+  versionColumn,
+  writtenText,
+} from '../assets/show.ts';
+import { cardColumn } from '../fields/values/show.ts';
+import {
+  anyOf,
+  COMMENTS_SHOWN,
+  type CountedMember,
+  callersPost,
+  commonPost,
+  coverProvenance,
+  type DecisivePost,
+  likedBy,
+  liveThumbnail,
+  type PostRow,
+  placeholder,
+  postColumns,
+} from './show.ts';
+
+type Keeping = Pick<Deps, 'db' | 'texts' | 'postTexts' | 'ladder'>;
+
+/**
+ * The version of everything that commonPost shows of a post `p` of the author `users u`; null for mirrored posts (see
+ * assets/show.ts).
+ */
+const postVersion: RawBuilder<string | null> = sql`case when p.origin_peer_id is null then
+  concat_ws('.', p.xmin, coalesce(u.xmin::text, '-'), case when p.comment_count > 0 then (
+    select bit_xor(hash_record_extended((c.id, c.row_version, cu.xmin::text), 0)) from (
+      select c.id, c.author_user_ref, c.xmin::text as row_version from comments c
+      where c.post_id = p.id and c.parent_id is null and ${liveComment}
+      order by c.created_at desc, c.id desc limit ${sql.lit(COMMENTS_SHOWN)}
+    ) c left join users cu on cu.ref = c.author_user_ref) end) end`;
+
+interface PostVersion extends DecisivePost {
+  id: string;
+  version: string | null;
+}
+
+/** An asset with its version, and whether the caller is shown it. */
+interface AssetVersion extends VersionRow {
+  shown: boolean;
+}
+
+interface MemberVersion extends AssetVersion, CountedMember {
+  post_id: string;
+  sort_order: number;
+  owner_name: string | null;
+}
+
+async function readPostVersions(
+  db: Database,
+  caller: Caller,
+  ids: readonly string[],
+): Promise<PostVersion[]> {
+  const { rows } = await sql<PostVersion>`
+    select p.id, ${postVersion} as version, p.cover_asset_id, ${liveThumbnail} as cover_thumbnail_asset_id, p.cover_focal_x,
+      p.cover_focal_y, p.cover_focal_asset_id, ${coverProvenance} as cover_provenance, ${likedBy(caller)} as liked
+    from posts p left join users u on u.ref = p.author_user_ref
+    where p.id = ${anyOf(ids)} and ${showablePosts(caller)}`.execute(db);
+  return rows;
+}
+
+/** Returns the live members of these posts in order, each with what decides about it and its version. */
+async function readMemberVersions(
+  db: Database,
+  caller: Caller,
+  ids: readonly string[],
+): Promise<MemberVersion[]> {
+  const { rows } = await sql<MemberVersion>`
+    select m.post_id, m.sort_order, a.id as asset_id, ${shownAssets(caller)} as shown, ${ownerName(caller, 'o')} as owner_name,
+      a.ai_provenance as asset_ai_provenance, ${cardColumn(caller)} as card_fields, ${versionColumn}
+    from post_members m join assets a on a.id = m.asset_id ${assetJoins}
+    where m.post_id = ${anyOf(ids)} and ${liveAsset}
+    order by m.post_id, m.sort_order, m.asset_id`.execute(db);
+  return rows;
+}
+
+/** Returns the common parts of these posts by id: cached ones of the current version, the others from one statement. */
+async function textsOfPosts(
+  { db, postTexts }: Keeping,
+  caller: Caller,
+  posts: readonly PostVersion[],
+): Promise<Map<string, string>> {
+  const found = new Map<string, string>();
+  const missing: string[] = [];
+  for (const { id, version } of posts) {
+    const kept = version === null ? undefined : postTexts.get(`${caller.kind} ${id}`);
+    if (kept !== undefined && kept.version === version) found.set(id, kept.text);
+    else missing.push(id);
+  }
+  if (missing.length === 0) return found;
+  const { rows } = await sql<PostRow & { version: string | null }>`
+    select ${postColumns(caller)}, ${postVersion} as version from posts p left join users u on u.ref = p.author_user_ref
+    where p.id = ${anyOf(missing)} and ${showablePosts(caller)}`.execute(db);
+  for (const row of rows) {
+    const text = JSON.stringify(commonPost(row)).slice(0, -1);
+    if (row.version !== null) postTexts.set(`${caller.kind} ${row.id}`, { version: row.version, text });
+    found.set(row.id, text);
+  }
+  return found;
+}
+
+/** Returns these assets as JSON, by id: null for withheld ones, nothing for ones deleted meanwhile. */
+async function textsOfAssets(
+  { db, texts, ladder }: Pick<Deps, 'db' | 'texts' | 'ladder'>,
+  caller: Caller,
+  assets: readonly AssetVersion[],
+): Promise<Map<string, string | null>> {
+  const found = new Map<string, string | null>();
+  const missing: string[] = [];
+  for (const asset of assets) {
+    const text = asset.shown ? keptText(texts, caller, ladder, asset) : null;
+    if (asset.shown && text === null) missing.push(asset.asset_id);
+    else found.set(asset.asset_id, text);
+  }
+  if (missing.length === 0) return found;
+  const { rows } = await sql<FullRow>`select ${fullColumns(caller, ladder)} from assets a ${assetJoins}
+    where a.id = ${anyOf(missing)} and ${liveAsset}`.execute(db);
+  for (const row of rows) found.set(row.asset_id, row.shown ? writtenText(texts, caller, ladder, row) : null);
+  return found;
+}
+
+function writeMember(member: MemberVersion, asset: string | null): string {
+  if (asset === null) return JSON.stringify(placeholder(member));
+  const { asset_id, sort_order } = member;
+  return `{"asset_id":"${asset_id}","sort_order":${sort_order},"restricted":false,"asset":${asset}}`;
+}
+
+/**
+ * Returns what showPosts returns, each post as JSON by its id, and serialises only what has changed (FEED-14). Takes two
+ * statements, and one more each for posts and assets that are not cached.
+ */
+export async function writtenPosts(
+  deps: Keeping,
+  caller: Caller,
+  ids: readonly string[],
+  keepRestricted: boolean,
+): Promise<Map<string, string>> {
+  if (ids.length === 0) return new Map();
+  const [posts, members] = await Promise.all([
+    readPostVersions(deps.db, caller, ids),
+    readMemberVersions(deps.db, caller, ids),
+  ]);
+  const [texts, assets] = await Promise.all([
+    textsOfPosts(deps, caller, posts),
+    textsOfAssets(deps, caller, members),
+  ]);
+  const membersOf = Map.groupBy(members, ({ post_id }) => post_id);
+  const written = new Map<string, string>();
+  for (const post of posts) {
+    const text = texts.get(post.id);
+    // The post was deleted or withdrawn between the two statements.
+    if (text === undefined) continue;
+    const own = membersOf.get(post.id) ?? [];
+    const given = own.filter(({ asset_id }) => {
+      const asset = assets.get(asset_id);
+      return asset !== undefined && (keepRestricted || asset !== null);
+    });
+    const rest = JSON.stringify(callersPost(post, given, own)).slice(1, -1);
+    const shown = given.map((member) => writeMember(member, assets.get(member.asset_id) ?? null));
+    written.set(post.id, `${text},${rest},"members":[${shown.join(',')}]}`);
+  }
+  return written;
+}
+
+/** Returns what showPosts returns, each post as JSON, in this order. */
+export async function writePosts(
+  deps: Keeping,
+  caller: Caller,
+  ids: readonly string[],
+  keepRestricted: boolean,
+): Promise<string[]> {
+  const written = await writtenPosts(deps, caller, ids, keepRestricted);
+  return ids.flatMap((id) => written.get(id) ?? []);
+}
+
+/**
+ * Returns the assets with these ids that the caller is shown, each as JSON by its id. Takes one statement, and one more
+ * for assets that are not cached.
+ */
+export async function writtenAssets(
+  deps: Pick<Deps, 'db' | 'texts' | 'ladder'>,
+  caller: Caller,
+  ids: readonly string[],
+): Promise<Map<string, string>> {
+  if (ids.length === 0) return new Map();
+  const { rows } = await sql<AssetVersion>`
+    select a.id as asset_id, ${shownAssets(caller)} as shown, ${cardColumn(caller)} as card_fields, ${versionColumn}
+    from assets a ${assetJoins} where a.id = ${anyOf(ids)} and ${liveAsset}`.execute(deps.db);
+  const texts = await textsOfAssets(deps, caller, rows);
+  return new Map([...texts].flatMap(([id, text]) => (text === null ? [] : [[id, text] as const])));
+}

@@ -1,0 +1,229 @@
+import { AssetFields, createAsset, type ShownAsset } from '@vitrine/contract/assets';
+import type { SignedIn } from '../../access/caller.ts';
+import type { Deps } from '../../core/deps.ts';
+import { type FormPart, handleForm } from '../../core/handle.ts';
+import { keysOf } from '../../media/ladder.ts';
+import { kindOf } from '../../media/sniff.ts';
+import { checkQuota } from '../../people/quotas/check.ts';
+import type { Tx } from '../../platform/database/pool.ts';
+import { compileLater } from '../../platform/http/compile-later.ts';
+import { refuse } from '../../platform/http/refuse.ts';
+import { checkJson } from '../../platform/http/validate.ts';
+import type { Storage } from '../../platform/storage/storage.ts';
+import { checkFields } from '../assets/edit.ts';
+import { insertAsset, lockFile, stageFile, storeFile } from '../assets/insert.ts';
+import { baseName, discard, type Received, receive } from '../assets/receive.ts';
+import { findKnownFile, isIntact, repairRenditions } from '../assets/repair.ts';
+import { showAsset } from '../assets/show.ts';
+import { attachSidecar, prepareSidecar } from '../subtitles/sidecars.ts';
+import { forgetBytes, takeUpload, useUpload } from './use.ts';
+
+const checkForm = checkJson(AssetFields, 'form');
+const compiled = compileLater(AssetFields);
+
+/** Form fields are text; these are parsed as their schema requires. */
+function readField(name: string, text: string): unknown {
+  if (name === 'mature') return text === 'true' ? true : text === 'false' ? false : text;
+  if (name === 'asset_type') return /^\d{1,15}$/.test(text) ? Number(text) : text;
+  if (
+    name === 'metadata' ||
+    name === 'field_values' ||
+    (name === 'tags' && text.trimStart().startsWith('['))
+  ) {
+    try {
+      return JSON.parse(text);
+    } catch {
+      throw refuse(400, `${name} is not JSON`);
+    }
+  }
+  return text;
+}
+
+/** `tags` may be repeated or be one JSON array; every other field may occur once. */
+function addField(fields: Record<string, unknown>, name: string, text: string): void {
+  const value = readField(name, text);
+  if (name === 'tags') {
+    const before = Array.isArray(fields.tags) ? fields.tags : [];
+    fields.tags = Array.isArray(value) ? [...before, ...value] : [...before, value];
+  } else if (Object.hasOwn(fields, name)) {
+    throw refuse(400, `${name} is given twice`);
+  } else {
+    fields[name] = value;
+  }
+}
+
+interface UploadForm {
+  received: Received;
+  fileName: string;
+  fields: AssetFields;
+}
+
+/**
+ * Reads an upload form: one part `file`, streamed to disk, and the asset's fields before or after it. Leaves no files
+ * behind on an error.
+ */
+async function readUploadForm(
+  parts: AsyncIterable<FormPart>,
+  storage: Pick<Storage, 'incomingDir' | 'room'>,
+): Promise<UploadForm> {
+  const given: Record<string, unknown> = Object.create(null);
+  let received: Received | null = null;
+  let fileName = 'file';
+  try {
+    for await (const part of parts) {
+      if (part.kind === 'field') {
+        addField(given, part.name, part.value);
+      } else if (part.file.fieldname !== 'file' || received !== null) {
+        part.file.file.resume();
+        throw refuse(
+          400,
+          received === null ? `unknown file part ${part.file.fieldname}` : 'more than one file',
+        );
+      } else {
+        received = await receive(part.file.file, storage);
+        fileName = baseName(part.file.filename ?? '');
+        if (part.file.file.truncated) throw refuse(413, 'the file is larger than this library allows');
+      }
+    }
+    if (received === null) throw refuse(400, 'the form has no part named file');
+    const fields = checkForm({ ...given });
+    if (!compiled().Check(fields)) throw refuse(400, 'malformed form');
+    return { received, fileName, fields };
+  } catch (error) {
+    if (received !== null) await discard(received.path);
+    throw error;
+  }
+}
+
+/**
+ * Creates an asset from bytes that just arrived. The file, the rows and the job are created together or not at all.
+ * Subtitles that match a video of the caller also become a track of that video.
+ */
+async function createFromBytes(
+  deps: Deps,
+  caller: SignedIn,
+  form: UploadForm,
+  onCreated: (tx: Tx, assetId: string) => Promise<void> = async () => {},
+): Promise<string> {
+  const { db, storage, ladder } = deps;
+  const { received, fileName, fields } = form;
+  const sidecar = await prepareSidecar(deps, caller.ref, { ...received, name: fileName });
+  const make = async (tx: Tx) => {
+    await checkFields(tx, caller, fields);
+    await storeFile(tx, storage, received);
+    if (sidecar !== null) await attachSidecar(tx, storage, sidecar);
+    const { hash, mime, kind } = received;
+    const id = await insertAsset(tx, {
+      ownerRef: caller.ref,
+      ladderKeys: keysOf(ladder),
+      hash,
+      mime,
+      kind,
+      fileName,
+      fields,
+      given: { caller, values: fields.field_values ?? [] },
+    });
+    await onCreated(tx, id);
+    await checkQuota(tx, caller.ref);
+    return id;
+  };
+  try {
+    await stageFile(storage, received);
+    return await db.transaction().execute(make);
+  } finally {
+    if (sidecar !== null) await discard(sidecar.prepared.path);
+  }
+}
+
+/** Creates an asset from a finished upload, or returns the asset that was created from it earlier. */
+async function createFromUpload(
+  deps: Deps,
+  caller: SignedIn,
+  uploadId: string,
+  fields: AssetFields,
+): Promise<{ id: string; isNew: boolean }> {
+  const taking = await takeUpload(deps, caller, uploadId);
+  if (taking.kind === 'used') return { id: taking.assetId, isNew: false };
+  const { received, fileName } = taking.upload;
+  try {
+    const id = await createFromBytes(deps, caller, { received, fileName, fields }, (tx, assetId) =>
+      useUpload(tx, caller, uploadId, assetId),
+    );
+    await forgetBytes(deps, uploadId);
+    return { id, isNew: true };
+  } finally {
+    await discard(received.path);
+  }
+}
+
+/**
+ * Creates an asset from bytes that the caller uploaded earlier (ASSET-15). Throws a 404 for bytes of other accounts.
+ */
+async function createFromHash(
+  { db, storage, ladder }: Deps,
+  caller: SignedIn,
+  { file_hash, ...fields }: AssetFields & { file_hash: string },
+): Promise<string> {
+  return db.transaction().execute(async (tx) => {
+    await checkFields(tx, caller, fields);
+    // The bytes may be in the process of being removed.
+    await lockFile(tx, file_hash);
+    const known = await tx
+      .selectFrom('assets as a')
+      .select('a.file_name')
+      .where('a.owner_user_ref', '=', caller.ref)
+      .where('a.file_hash', '=', file_hash)
+      .limit(1)
+      .executeTakeFirst();
+    const file = await findKnownFile(tx, file_hash);
+    if (known === undefined || file === null) throw refuse(404, 'you have not uploaded that file');
+    if (!(await isIntact(storage, file)))
+      throw refuse(409, 'the stored file is damaged; upload the file itself to repair it');
+    await repairRenditions(tx, storage, file);
+    const id = await insertAsset(tx, {
+      ownerRef: caller.ref,
+      ladderKeys: keysOf(ladder),
+      hash: file_hash,
+      mime: file.mime,
+      kind: kindOf(file.mime),
+      fileName: known.file_name,
+      fields,
+      given: { caller, values: fields.field_values ?? [] },
+    });
+    await checkQuota(tx, caller.ref);
+    return id;
+  });
+}
+
+async function showOwn({ db, ladder }: Deps, caller: SignedIn, id: string): Promise<ShownAsset> {
+  const asset = await showAsset(db, caller, ladder, id);
+  if (asset === null || asset.restricted) throw new Error(`asset ${id} is not shown to its owner`);
+  return asset;
+}
+
+/** `POST /assets`: takes a form with a file, or JSON that names a finished upload or bytes uploaded earlier. */
+export const create = handleForm(
+  createAsset,
+  {
+    read: ({ storage }, parts) => readUploadForm(parts, storage),
+    discard: ({ received }) => discard(received.path),
+  },
+  async (deps, { caller, body, form }) => {
+    if (form !== null) {
+      const id = await createFromBytes(deps, caller, form);
+      return { status: 201, body: await showOwn(deps, caller, id) };
+    }
+    const { file_hash, upload_id, ...fields } = body;
+    if (file_hash !== undefined && upload_id === undefined) {
+      const id = await createFromHash(deps, caller, { file_hash, ...fields });
+      return { status: 201, body: await showOwn(deps, caller, id) };
+    }
+    if (upload_id === undefined || file_hash !== undefined)
+      throw refuse(400, 'give either an upload_id or a file_hash');
+    const { id, isNew } = await createFromUpload(deps, caller, upload_id, fields);
+    if (isNew) return { status: 201, body: await showOwn(deps, caller, id) };
+    const shown = await showAsset(deps.db, caller, deps.ladder, id);
+    if (shown === null || shown.restricted) throw refuse(409, 'the asset of this upload has been deleted');
+    return { status: 200, body: shown };
+  },
+);

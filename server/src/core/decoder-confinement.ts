@@ -1,0 +1,15 @@
+import { isAbsolute } from 'node:path';
+import type { ConfinementOptions } from '../media/decoding/confinement.ts';
+import type { Storage } from '../platform/storage/storage.ts';
+import type { Config } from './config.ts';
+
+/** Returns where the decoders of a library get their files, and what they must not see. */
+export function confinementOf(
+  { dataDir, decoderUid, ffmpeg, libreoffice, ghostscript }: Config,
+  { incomingDir }: Pick<Storage, 'incomingDir'>,
+): ConfinementOptions {
+  const programs = [ffmpeg, libreoffice, ghostscript].flatMap((one) =>
+    one !== null && isAbsolute(one) ? [one] : [],
+  );
+  return { directory: incomingDir, hidden: dataDir, uid: decoderUid, programs };
+}

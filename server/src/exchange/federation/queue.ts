@@ -1,0 +1,51 @@
+import {
+  type FederationRejection,
+  listFederationRejections,
+  listPeerQueue,
+  type QueuedChange,
+  retryPeerQueue,
+} from '@vitrine/contract/federation';
+import { sql } from 'kysely';
+import type { Static } from 'typebox';
+import { handle } from '../../core/handle.ts';
+import { wakeDelivery } from '../../core/outbox/enqueue.ts';
+import { readRefCursor, refCursorAfter } from '../../platform/http/cursor.ts';
+import { cutPage, DEFAULT_LIMIT, newestFirst } from '../../platform/http/page.ts';
+import { readPeer } from './peers/show.ts';
+
+/** Lists pending, recently sent and abandoned changes of a peer, newest first. */
+export const list = handle(listPeerQueue, async ({ db }, { params, query }) => {
+  const peer = await readPeer(db, params.id);
+  const limit = query.limit ?? DEFAULT_LIMIT;
+  const before = readRefCursor(query.cursor) ?? Number.MAX_SAFE_INTEGER;
+  const { rows } = await sql<
+    Static<typeof QueuedChange>
+  >`select seq, activity, kind, object_id, status, attempts, last_error,
+      case when status = 'queued' then next_attempt_at end as next_attempt_at, created_at
+    from federation_outbox where peer_id = ${peer.id} and seq < ${before} order by seq desc limit ${limit + 1}`.execute(
+    db,
+  );
+  return { status: 200, body: cutPage(rows, limit, (last) => refCursorAfter(last.seq)) };
+});
+
+/** Requeues abandoned changes and retries all pending ones immediately. */
+export const retry = handle(retryPeerQueue, async ({ db }, { params }) => {
+  const peer = await readPeer(db, params.id);
+  await db.transaction().execute(async (tx) => {
+    await sql`update federation_outbox set status = 'queued', next_attempt_at = now(), attempts = 0, created_at = now()
+      where peer_id = ${peer.id} and status in ('failed', 'queued')`.execute(tx);
+    await wakeDelivery(tx, [peer.id]);
+  });
+  return { status: 204 };
+});
+
+/** Envelopes and requests that were refused, newest first. */
+export const rejections = handle(listFederationRejections, async ({ db }, { query }) => {
+  const page = newestFirst(query, 'r.received_at', 'r.id');
+  const { rows } = await sql<
+    Static<typeof FederationRejection>
+  >`select r.id, r.peer_id, r.instance_url, r.activity_uri, r.type, r.reason,
+      r.detail, r.received_at from federation_rejections r where ${page.after} ${page.order}`.execute(db);
+  const cut = page.cut(rows, (row) => ({ at: row.received_at, id: row.id }));
+  return { status: 200, body: { items: cut.rows, next_cursor: cut.next } };
+});

@@ -1,0 +1,99 @@
+import type { Rung } from './ladder.ts';
+import type { LogoPicture } from './logo.ts';
+import type { Entry } from './metadata/fallback-entries.ts';
+import type { Rendering } from './render-file.ts';
+import type { SourceFile } from './still.ts';
+import type { Conversion } from './subtitles/convert.ts';
+import type { MadeTiles } from './tiles/make.ts';
+import type { Transcoded } from './transcode.ts';
+
+/** The tasks of decoder processes with their inputs and outputs, which are sent as JSON. Paths are absolute. */
+export interface DecoderTasks {
+  /** Makes the preview ladder and all other renditions in `outDir`, and reads the file's metadata. */
+  ladder: {
+    input: SourceFile & { rungs: readonly Rung[]; outDir: string };
+    output: Rendering;
+  };
+  /** Makes the slow renditions in `outDir` and reports progress. */
+  transcode: { input: { path: string; mime: string; outDir: string }; output: Transcoded };
+  /** Cuts a picture into tiles, as one file in `outDir`. Returns the reason if it cannot be done. */
+  tiles: { input: { path: string; mime: string; outDir: string }; output: MadeTiles | string };
+  /** Writes one WebP of at most `edge` pixels to `to`. Returns false if the file cannot be drawn. */
+  preview: { input: { path: string; mime: string; edge: number; to: string }; output: boolean };
+  /** Writes a preview to `to` with the text drawn all over it. */
+  watermark: { input: { path: string; text: string; to: string }; output: null };
+  /** Returns the kind of a logo file, or the rule that it breaks. */
+  logo: { input: { path: string }; output: LogoPicture | string };
+  /** Reads metadata without ExifTool. */
+  entries: { input: { path: string }; output: Entry[] };
+  /** Returns the seconds of a sound that consists of frames only; null for other files. */
+  secondsOfFrames: { input: { path: string }; output: number | null };
+  /** Reads the names of a font. */
+  fontNames: { input: { path: string }; output: Entry[] };
+  /** Writes text subtitles as WebVTT to `to`. */
+  subtitles: { input: { path: string; to: string }; output: Conversion };
+}
+
+export type DecoderTask = keyof DecoderTasks;
+
+type Perform = {
+  [T in DecoderTask]: (
+    input: DecoderTasks[T]['input'],
+    report: (part: number) => void,
+  ) => Promise<DecoderTasks[T]['output']>;
+};
+
+// Imports decoders on first use, so that a process that only reads metadata never loads libvips.
+const perform: Perform = {
+  async ladder({ rungs, outDir, ...file }, report) {
+    const { renderFile } = await import('./render-file.ts');
+    return renderFile(file, rungs, outDir, report);
+  },
+  async transcode({ path, mime, outDir }, report) {
+    const { transcode } = await import('./transcode.ts');
+    return transcode({ path, mime }, outDir, report);
+  },
+  async tiles({ path, mime, outDir }, report) {
+    const { makeTiles } = await import('./tiles/make.ts');
+    return makeTiles({ path, mime }, outDir, report);
+  },
+  async preview({ path, mime, edge, to }) {
+    const { renderPreview } = await import('./raster.ts');
+    return renderPreview({ path, mime }, edge, to);
+  },
+  async watermark({ path, text, to }) {
+    const { drawWatermark } = await import('./watermark.ts');
+    await drawWatermark(path, text, to);
+    return null;
+  },
+  async logo({ path }) {
+    const { readFile } = await import('node:fs/promises');
+    const { readLogo } = await import('./logo.ts');
+    return readLogo(await readFile(path));
+  },
+  async entries({ path }) {
+    const { readEntries } = await import('./metadata/fallback-entries.ts');
+    return readEntries(path);
+  },
+  async secondsOfFrames({ path }) {
+    const { secondsOfFrames } = await import('./audio/frames.ts');
+    return secondsOfFrames(path);
+  },
+  async fontNames({ path }) {
+    const { fontNames } = await import('./metadata/font-names.ts');
+    return fontNames(path);
+  },
+  async subtitles({ path, to }) {
+    const { convertSubtitles } = await import('./subtitles/convert.ts');
+    return convertSubtitles(path, to);
+  },
+};
+
+/** Runs one task in this process. The task passes progress from 0 to 1 to `report`. */
+export function performTask<T extends DecoderTask>(
+  task: T,
+  input: DecoderTasks[T]['input'],
+  report: (part: number) => void,
+): Promise<DecoderTasks[T]['output']> {
+  return perform[task](input, report);
+}

@@ -1,0 +1,51 @@
+import { getSite, updateSite } from '@vitrine/contract/appearance';
+import type { Deps } from '../../core/deps.ts';
+import { type HttpFacts, handle, type RequestOf } from '../../core/handle.ts';
+import { readSite, writeSetting } from '../../core/settings.ts';
+import { recordEvent } from '../../people/audit/record.ts';
+import { whyLockedOut } from '../../platform/http/origin.ts';
+import { refuse } from '../../platform/http/refuse.ts';
+
+export const showSite = handle(getSite, async (deps) => ({ status: 200, body: await readSite(deps) }));
+
+type SiteChange = RequestOf<typeof updateSite>['body'];
+
+/** Refuses an address under which the current page would stop working, unless `force` is set. */
+function checkNotLockedOut({ config }: Pick<Deps, 'config'>, body: SiteChange, http: HttpFacts): void {
+  const changes = body.base_url != null || body.clear_base_url === true;
+  if (config.baseUrl !== null || body.force === true || !changes) return;
+  const why = whyLockedOut(
+    { origin: http.header('origin'), host: http.header('host') },
+    body.base_url ?? null,
+  );
+  if (why !== null) throw refuse(400, `with this base_url ${why}; send force to set it anyway`);
+}
+
+export const changeSite = handle(updateSite, async (deps, { caller, body, http }) => {
+  if (body.clear_base_url === true && body.base_url != null) {
+    throw refuse(400, 'clear_base_url and base_url are mutually exclusive');
+  }
+  if (body.base_url != null && !URL.canParse(body.base_url))
+    throw refuse(400, 'base_url is not a valid address');
+  // Bearer tokens are not subject to the origin check, so a client with one can correct the address.
+  if (caller.token === null) checkNotLockedOut(deps, body, http);
+  await deps.db.transaction().execute(async (tx) => {
+    if (body.site_name != null) await writeSetting(tx, 'site_name', body.site_name.trim());
+    if (body.base_url != null) await writeSetting(tx, 'base_url', body.base_url.replace(/\/+$/, ''));
+    if (body.clear_base_url === true) await writeSetting(tx, 'base_url', null);
+    if (body.default_sensitivity != null) {
+      await writeSetting(tx, 'default_sensitivity', body.default_sensitivity);
+    }
+    if (body.indexing != null) await writeSetting(tx, 'indexing', body.indexing);
+    await recordEvent(tx, caller, {
+      event: 'system.site.changed',
+      metadata: {
+        site_name: body.site_name ?? null,
+        base_url: body.base_url ?? null,
+        default_sensitivity: body.default_sensitivity ?? null,
+        indexing: body.indexing ?? null,
+      },
+    });
+  });
+  return { status: 200, body: await readSite(deps) };
+});

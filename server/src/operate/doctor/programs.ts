@@ -1,0 +1,163 @@
+import { execFile } from 'node:child_process';
+import { access, constants } from 'node:fs/promises';
+import { homedir, tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { promisify } from 'node:util';
+import { confinementOf } from '../../core/decoder-confinement.ts';
+import { type Abilities, openConfinement } from '../../media/decoding/confinement.ts';
+import { findProgram } from '../../media/ffmpeg/program.ts';
+import { type Examination, type Finding, passed, problem, warning } from './check.ts';
+
+const OLDEST_NODE = 24;
+
+export function judgeNode(version: string): Finding {
+  return Number(version.split('.')[0]) >= OLDEST_NODE
+    ? passed(`Node ${version}`)
+    : problem(
+        `Node ${version} is too old`,
+        `Run \`npm ci\` with install scripts on, which brings Node ${OLDEST_NODE}.`,
+      );
+}
+
+const node: Examination = {
+  code: 'node',
+  title: 'Node',
+  look: async () => judgeNode(process.versions.node),
+};
+
+/** Returns the path of a program, or null if it is not in the search path. */
+async function find(program: string, searchPath: string): Promise<string | null> {
+  for (const directory of searchPath.split(delimiter).filter((one) => one !== '')) {
+    const path = join(directory, program);
+    const found = await access(path, constants.X_OK).then(
+      () => true,
+      () => false,
+    );
+    if (found) return path;
+  }
+  return null;
+}
+
+const perl: Examination = {
+  code: 'perl',
+  title: 'Perl',
+  async look({ searchPath }) {
+    const path = await find('perl', searchPath);
+    return path === null
+      ? warning(
+          'not found: metadata is read by a simpler reader, without ExifTool',
+          'Install perl (`apt install perl`).',
+        )
+      : passed(path);
+  },
+};
+
+/** Returns whether the FFmpeg of npm loads, which needs a package for this platform. Loads it in another process. */
+async function packagedFfmpegLoads(): Promise<boolean> {
+  const args = ['--input-type=module', '--eval', "await import('node-av')"];
+  return promisify(execFile)(process.execPath, args, { cwd: import.meta.dirname, timeout: 30_000 }).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** Judges the FFmpeg that makes previews: the system's program, otherwise npm's package. */
+export function judgeFfmpeg(program: string | null, hasPackage: boolean): Finding {
+  if (program !== null) return passed(program);
+  if (hasPackage) return passed('the one of npm (node-av)');
+  return warning(
+    'not found: video and sound get no previews',
+    'Install ffmpeg (`apt install ffmpeg`), or run `npm ci`, which brings another one.',
+  );
+}
+
+const ffmpeg: Examination = {
+  code: 'ffmpeg',
+  title: 'FFmpeg',
+  async look({ config, searchPath }) {
+    const program = await findProgram(config.ffmpeg ?? undefined, searchPath);
+    return judgeFfmpeg(program?.ffmpeg ?? null, program === null && (await packagedFfmpegLoads()));
+  },
+};
+
+/** Returns whether an installed package reads HEIC, which sharp's own libvips may not read. */
+function hasHeicReader(): boolean {
+  try {
+    import.meta.resolve('libheif-js');
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const heic: Examination = {
+  code: 'heic',
+  title: 'HEIC',
+  async look() {
+    const { sharp } = await import('../../media/tuned-sharp.ts');
+    const native = sharp.format.heif?.input.fileSuffix?.includes('.heic') === true;
+    return native || hasHeicReader()
+      ? passed('pictures of iPhones get previews')
+      : warning(
+          'not read: pictures in HEIC are kept without previews',
+          'Nothing to install yet; their originals are safe and are rendered when a version reads them.',
+        );
+  },
+};
+
+/** What decoders could do although they need not, and what they cannot do. */
+function judgeAbilities(found: Abilities): { can: string[]; cannot: string[] } {
+  const can: string[] = [];
+  const cannot: string[] = [];
+  const judge = (isAble: boolean, able: string, unable: string) =>
+    isAble ? can.push(able) : cannot.push(unable);
+  const names = (paths: string[]) => paths.join(', ');
+  judge(found.isCapable, 'have capabilities of root', 'capabilities');
+  judge(found.canGainRights, 'could gain rights through set-user-ID programs', 'ways to gain rights');
+  judge(found.hasNetwork, 'reach the network', 'a network');
+  judge(
+    found.writable.length > 0,
+    `write in ${names(found.writable)}`,
+    'write access outside their directories',
+  );
+  judge(found.readable.length > 0, `read ${names(found.readable)}`, 'access to the secrets of the library');
+  return { can, cannot };
+}
+
+/** `ownUid` is the user of Vitrine, and `missing` says why decoders have more rights than they need. */
+export function judgeDecoders(found: Abilities, ownUid: number, missing: readonly string[]): Finding {
+  const { can, cannot } = judgeAbilities(found);
+  // In a user namespace of its own, the user of Vitrine is shown as root without rights.
+  const isOther = ownUid === 0 && found.uid !== 0;
+  const who = isOther
+    ? `run as uid ${found.uid}`
+    : ownUid === 0
+      ? 'run as root'
+      : 'run as the user of Vitrine';
+  const holds = cannot.length === 0 ? who : `${who} without ${cannot.join(', ')}`;
+  if (can.length === 0 && (isOther || ownUid !== 0)) return passed(`decoders ${holds}`);
+  const why = missing.length === 0 ? '' : ` (${missing.join('; ')})`;
+  const abilities = can.length === 0 ? '' : `; but they ${can.join(', ')}`;
+  return warning(
+    `decoders ${holds}${abilities}${why}`,
+    'A file that takes over its decoder could do this, too. See "What decoders may do" in docs/operations.md.',
+  );
+}
+
+const decoders: Examination = {
+  code: 'decoders',
+  title: 'Decoders',
+  async look({ config, storage }) {
+    const confinement = await openConfinement(confinementOf(config, storage));
+    try {
+      const secrets = ['postgres.secret', 'secret.key'].map((name) => join(config.dataDir, name));
+      const directories = [...new Set([tmpdir(), '/tmp', '/var/tmp', '/dev/shm', config.dataDir, homedir()])];
+      const found = await confinement.examine({ files: secrets, directories });
+      return judgeDecoders(found, process.getuid?.() ?? -1, confinement.missing);
+    } finally {
+      confinement.close();
+    }
+  },
+};
+
+export const programExaminations = [node, perl, ffmpeg, heic, decoders];

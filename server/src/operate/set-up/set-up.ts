@@ -1,0 +1,42 @@
+import { completeSetup, getSetupStatus } from '@vitrine/contract/identity';
+import { handle } from '../../core/handle.ts';
+import { writeSetting } from '../../core/settings.ts';
+import { recordEvent } from '../../people/audit/record.ts';
+import { createAccount } from '../../people/identity/accounts.ts';
+import { openSession } from '../../people/identity/open-session.ts';
+import { refuse } from '../../platform/http/refuse.ts';
+import { createFirstAdministrator, needsSetup } from './first-administrator.ts';
+import { checkSetupCode, checkSetupHost, setupCodeOf } from './first-run.ts';
+
+export const showSetupStatus = handle(getSetupStatus, async (deps, { http }) => {
+  if (!(await needsSetup(deps.db))) return { status: 200, body: { needs_setup: false } };
+  await checkSetupHost(deps, http.header('host'));
+  const codeRequired = setupCodeOf(deps) !== null;
+  return { status: 200, body: { needs_setup: true, ...(codeRequired ? { code_required: true } : {}) } };
+});
+
+/** Creates the first administrator; 409 when there is one (SETUP-1). */
+export const setUp = handle(completeSetup, async (deps, { body, http }) => {
+  if (await needsSetup(deps.db)) {
+    await checkSetupHost(deps, http.header('host'));
+    checkSetupCode(deps, body.code);
+  }
+  const ref = await createFirstAdministrator(deps.db, async (tx) => {
+    const created = await createAccount(tx, deps.passwords, {
+      username: body.username,
+      password: body.password,
+      role: 'admin',
+      ...(body.email === undefined ? {} : { email: body.email }),
+    });
+    if (created === null) throw refuse(409, 'that username is taken');
+    if (body.site_name !== undefined) await writeSetting(tx, 'site_name', body.site_name.trim());
+    if (body.default_sensitivity !== undefined) {
+      await writeSetting(tx, 'default_sensitivity', body.default_sensitivity);
+    }
+    await recordEvent(tx, null, { event: 'setup.completed', subjectUserRef: created });
+    return created;
+  });
+  if (ref === null) throw refuse(409, 'the library is already set up');
+  const { body: user, cookie } = await openSession(deps, ref, http);
+  return { status: 201, body: user, cookie };
+});

@@ -1,0 +1,14 @@
+import { join } from 'node:path';
+import { type Config, ConfigError } from '../../core/config.ts';
+import { openStorage } from '../../platform/storage/open.ts';
+import type { Storage } from '../../platform/storage/storage.ts';
+
+/** Opens the library's files, in its data directory or its bucket. Throws a ConfigError if the directory cannot be used. */
+export async function openLibraryStorage(config: Config): Promise<Storage> {
+  try {
+    return await openStorage(join(config.dataDir, 'library'), config.reserveBytes, config.s3);
+  } catch (error) {
+    if (!(error instanceof Error && 'syscall' in error)) throw error;
+    throw new ConfigError(`VITRINE_DATA: ${error.message}`);
+  }
+}

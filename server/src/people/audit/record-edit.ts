@@ -1,0 +1,33 @@
+import type { SignedIn } from '../../access/caller.ts';
+import type { Tx } from '../../platform/database/pool.ts';
+import { recordEvent } from './record.ts';
+
+interface Edited {
+  kind: 'post' | 'asset' | 'collection';
+  id: string;
+  /** The account it belongs to; null if that was deleted. */
+  owner: number | null;
+}
+
+/**
+ * Records an edit of content that does not belong to the caller (AUDIT-1), as `post.updated` and the like, with the names of
+ * the given properties and without their values (AUDIT-2). Edits of own content are not recorded.
+ */
+export async function recordEdit(
+  tx: Tx,
+  caller: SignedIn,
+  { kind, id, owner }: Edited,
+  body: object & { if_unchanged_since?: unknown },
+): Promise<void> {
+  if (owner === caller.ref) return;
+  const { if_unchanged_since: _, ...given } = body;
+  const isGiven = (name: string, value: unknown) =>
+    value != null && !(name.startsWith('clear_') && value === false);
+  const changed = Object.entries(given).flatMap(([name, value]) => (isGiven(name, value) ? [name] : []));
+  await recordEvent(tx, caller, {
+    event: `${kind}.updated`,
+    ...(owner === null ? {} : { subjectUserRef: owner }),
+    target: { kind, id },
+    metadata: { changed },
+  });
+}

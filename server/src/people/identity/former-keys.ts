@@ -1,0 +1,30 @@
+import { sql } from 'kysely';
+import { ConfigError } from '../../core/config.ts';
+import { readSetting } from '../../core/settings.ts';
+import type { Database, Tx } from '../../platform/database/pool.ts';
+import { seal, unseal } from './seal.ts';
+
+const PURPOSE = 'former secret key';
+
+/**
+ * Returns the keys that this one has replaced, the latest first. They verify what cannot be sealed again: keyed hashes of
+ * recovery codes, and addresses in sent messages that turn mail off (RUN-54).
+ */
+export async function readFormerKeys(db: Database, secretKey: string): Promise<string[]> {
+  const stored = await readSetting(db, 'former_secret_keys');
+  if (stored === null) return [];
+  const sealed: unknown = typeof stored === 'object' ? Reflect.get(stored, 'sealed') : null;
+  try {
+    if (!Array.isArray(sealed)) throw new Error('it is not a list');
+    return sealed.map((one) => unseal(secretKey, PURPOSE, Buffer.from(String(one), 'base64')));
+  } catch {
+    throw new ConfigError('the setting former_secret_keys in the database is damaged; restore a backup');
+  }
+}
+
+/** Stores the keys that `secretKey` has replaced, sealed with it. */
+export async function storeFormerKeys(tx: Tx, secretKey: string, former: readonly string[]): Promise<void> {
+  const sealed = former.map((key) => seal(secretKey, PURPOSE, key).toString('base64'));
+  await sql`insert into settings (key, value) values ('former_secret_keys', ${JSON.stringify({ sealed })}::jsonb)
+    on conflict (key) do update set value = excluded.value, updated_at = now()`.execute(tx);
+}

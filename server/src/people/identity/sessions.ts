@@ -1,0 +1,121 @@
+import { hash, randomBytes } from 'node:crypto';
+import { CompiledQuery, type RawBuilder, sql } from 'kysely';
+import type { Database } from '../../platform/database/pool.ts';
+import { type CredentialRow, lastWrite, recordUseAfter, switchesAndAccount } from './credential.ts';
+
+/** A session token: 256 random bits. Only its SHA-256 is stored. */
+function newToken(): string {
+  return randomBytes(32).toString('base64url');
+}
+
+export function hashToken(token: string): Buffer {
+  return hash('sha256', token, 'buffer');
+}
+
+export interface SessionStart {
+  userRef: number;
+  days: number;
+  address: string;
+  userAgent: string;
+}
+
+async function insertSession(
+  db: Database,
+  { userRef, address, userAgent }: Omit<SessionStart, 'days'>,
+  expiresAt: RawBuilder<string>,
+  impersonatorRef: number | null,
+): Promise<{ token: string; id: string; expiresAt: string }> {
+  const token = newToken();
+  const row = await db
+    .insertInto('sessions')
+    .values({
+      token_hash: hashToken(token),
+      user_ref: userRef,
+      impersonator_user_ref: impersonatorRef,
+      address,
+      user_agent: userAgent,
+      expires_at: expiresAt,
+    })
+    .returning(['id', 'expires_at'])
+    .executeTakeFirstOrThrow();
+  return { token, id: row.id, expiresAt: row.expires_at };
+}
+
+/** Starts a session and returns its token, which is not stored. */
+export async function startSession(db: Database, start: SessionStart): Promise<string> {
+  const expiresAt = sql<string>`now() + make_interval(days => ${start.days})`;
+  return (await insertSession(db, start, expiresAt, null)).token;
+}
+
+/** Starts an impersonation; it ends at a fixed time, regardless of use (IMPERSONATION-5). */
+export async function startImpersonation(
+  db: Database,
+  start: Omit<SessionStart, 'days'> & { impersonatorRef: number; minutes: number },
+) {
+  const expiresAt = sql<string>`now() + make_interval(mins => ${start.minutes})`;
+  return insertSession(db, start, expiresAt, start.impersonatorRef);
+}
+
+/** Ends a session; returns whether it existed. */
+export async function endSession(db: Database, sessionId: string): Promise<boolean> {
+  const { numDeletedRows } = await db.deleteFrom('sessions').where('id', '=', sessionId).executeTakeFirst();
+  return numDeletedRows > 0n;
+}
+
+/** Ends every session of an account except one, including impersonations of it. */
+export async function endSessionsOf(db: Database, userRef: number, kept: string | null): Promise<number> {
+  const { numDeletedRows } = await db
+    .deleteFrom('sessions')
+    .where('user_ref', '=', userRef)
+    .$if(kept !== null, (query) => query.where('id', '<>', kept))
+    .executeTakeFirst();
+  return Number(numDeletedRows);
+}
+
+/** Returns the statement below for a parameter with the SHA-256 of a token; null for no token. */
+const sessionSql = (tokenHash: string, columns = switchesAndAccount) => `
+  select ${columns}, s.id as session_id, null as token_id, null as scopes,
+    s.impersonator_user_ref is not null as impersonation, coalesce(s.expires_at <= now(), false) as expired,
+    i.ref as impersonator_ref, i.username as impersonator_username,
+    coalesce(s.last_used_at < now() - ${recordUseAfter}, false) as stale
+  from access_epoch e
+  left join sessions s on s.token_hash = ${tokenHash} and (s.expires_at > now() or s.impersonator_user_ref is not null)
+  left join users u on u.ref = s.user_ref and u.status = 'active'
+  left join users i on i.ref = s.impersonator_user_ref and i.status = 'active'`;
+
+const findSessionSql = sessionSql('$1');
+const findSessionAndWriteSql = sessionSql('$1', `${switchesAndAccount}, ${lastWrite}`);
+const [beforeHash = '', afterHash = ''] = sessionSql('|').split('|');
+
+/** Returns `findSession` as part of another statement: exactly one row. */
+export function sessionLookup(tokenHash: Buffer | null): RawBuilder<CredentialRow> {
+  return sql`${sql.raw(beforeHash)}${tokenHash}::bytea${sql.raw(afterHash)}`;
+}
+
+/**
+ * Returns the session of this token with the install's switches. Without a token, or with an unknown or expired one,
+ * returns only the switches; for an account that is not active, the session without the account. Includes expired
+ * impersonations. With a replica, also reads the last write.
+ */
+export async function findSession(
+  db: Database,
+  token: string | null,
+  withLastWrite = false,
+): Promise<CredentialRow> {
+  const tokenHash = token === null ? null : hashToken(token);
+  const text = withLastWrite ? findSessionAndWriteSql : findSessionSql;
+  const { rows } = await db.executeQuery<CredentialRow>(CompiledQuery.raw(text, [tokenHash]));
+  const row = rows[0];
+  if (row === undefined) throw new Error('access_epoch has lost its row');
+  return row;
+}
+
+/** Extends a session in use, but not an impersonation. Records when the account was last seen. */
+export async function touchSession(db: Database, sessionId: string, days: number): Promise<void> {
+  await sql`with touched as (
+      update sessions set last_used_at = now(), expires_at = case when impersonator_user_ref is null
+        then now() + make_interval(days => ${days}) else expires_at end
+      where id = ${sessionId} returning user_ref, impersonator_user_ref)
+    update users set last_seen_at = now() from touched
+    where ref = touched.user_ref and touched.impersonator_user_ref is null`.execute(db);
+}

@@ -1,0 +1,138 @@
+import { sql } from 'kysely';
+import type { SignedIn } from '../../../access/caller.ts';
+import { callerOf } from '../../../access/caller-of.ts';
+import type { Deps } from '../../../core/deps.ts';
+import type { JobHandler } from '../../../core/job-table.ts';
+import type { Database } from '../../../platform/database/pool.ts';
+import { type Mail, readMail } from '../../mail/settings.ts';
+import { defaultDigest } from '../choices.ts';
+import { postLetter } from '../post-letter.ts';
+import { readPreferences } from '../preferences.ts';
+import { showNotifications } from '../show.ts';
+import { itemOf, sentenceOf } from '../wording.ts';
+
+type MailDeps = Pick<Deps, 'db' | 'config' | 'secretKey' | 'log'>;
+
+/** Attempts for mail, over some ten hours, to survive greylisting and an outage of an evening. */
+export const MAIL_ATTEMPTS = 11;
+
+/** Maximum number of notifications in a digest, which states how many more there are. */
+const DIGEST_ITEMS = 50;
+/** Older notifications are omitted from digests: mail was off, or could not be sent. */
+const STALE_DAYS = 15;
+
+/** Returns the account with its current rights if it may be mailed: active, with an address, and mail enabled. */
+async function recipientOf(db: Database, userRef: number): Promise<SignedIn | null> {
+  const recipient = await callerOf(db, userRef);
+  if (recipient === null || !recipient.account.email) return null;
+  return (await readPreferences(db, userRef)).mail_enabled ? recipient : null;
+}
+
+async function setMailed(db: Database, ids: readonly string[]): Promise<void> {
+  await sql`update notifications set mailed_at = now() where id = any(${[...ids]}::uuid[]) and mailed_at is null`.execute(
+    db,
+  );
+}
+
+/** Mails one notification as its recipient may see it now, unless it was read meanwhile. */
+async function mailOne(deps: MailDeps, mail: Mail, id: string): Promise<void> {
+  const { db } = deps;
+  const row = await db
+    .selectFrom('notifications')
+    .select(['user_ref', 'mailed_at', 'read_at'])
+    .where('id', '=', id)
+    .executeTakeFirst();
+  if (row === undefined || row.mailed_at !== null || row.read_at !== null) return;
+  const recipient = await recipientOf(db, row.user_ref);
+  if (recipient === null) return;
+  const [notification] = await showNotifications(db, recipient, sql`n.id = ${id}`, sql``);
+  if (notification === undefined) return;
+  const choice = (await readPreferences(db, row.user_ref)).kinds[notification.kind];
+  if (choice.mail === 'off') return;
+  await postLetter(deps, mail, recipient, {
+    subject: sentenceOf(notification),
+    greeting: `Hello ${recipient.account.fullname ?? recipient.username},`,
+    items: [itemOf(notification, mail.baseUrl)],
+    id: `notification.${id}`,
+  });
+  await setMailed(db, [id]);
+}
+
+export function mailNotificationJob(deps: MailDeps): JobHandler<'mail-notification'> {
+  return async ({ id }, { log }) => {
+    const mail = await readMail(deps);
+    if (mail !== null) await mailOne({ ...deps, log }, mail, id);
+  };
+}
+
+/**
+ * Returns when an account's digest was last due, by `notification_preferences np` or the defaults: today's hour in the
+ * account's time zone or, if that is in the future, yesterday's.
+ */
+const slot = sql`digest_due(t.now, coalesce(np.digest_every, ${defaultDigest.every}),
+  coalesce(np.digest_weekday, ${defaultDigest.weekday}::integer), coalesce(np.digest_hour, ${defaultDigest.hour}::integer),
+  coalesce(np.digest_zone, ${defaultDigest.time_zone}))`;
+
+/**
+ * Runs hourly: enqueues a job for each account with notifications from before its hour. A missed hour is made up for in
+ * the next run; a second run finds nothing pending.
+ */
+export async function queueDigests(db: Database, now: Date): Promise<void> {
+  await sql`
+    with due as materialized (
+      select u.ref, s.slot from (select ${now.toISOString()}::timestamptz as now) t, users u
+        left join notification_preferences np on np.user_ref = u.ref, lateral (select ${slot} as slot offset 0) s
+      where u.status = 'active' and coalesce(u.email, '') <> '' and coalesce(np.mail_enabled, true)
+        and u.ref in (select n.user_ref from notifications n where n.mail = 'digest' and n.mailed_at is null)
+        and exists (select from notifications n where n.user_ref = u.ref and n.mail = 'digest'
+          and n.mailed_at is null and n.read_at is null and n.created_at < s.slot
+          and n.created_at > s.slot - make_interval(days => ${STALE_DAYS}))),
+    queued as materialized (
+      select graphile_worker.add_job('mail-digest', json_build_object('user', ref, 'before', slot),
+        job_key => 'digest:' || ref, max_attempts => ${MAIL_ATTEMPTS}) from due)
+    select count(*) from queued`.execute(db);
+}
+
+export function mailDigestsJob(deps: MailDeps): JobHandler<'mail-digests'> {
+  return async () => {
+    if ((await readMail(deps)) !== null) await queueDigests(deps.db, new Date());
+  };
+}
+
+/** Mails an account's pending notifications that are still visible, if any. */
+async function mailDigest(deps: MailDeps, mail: Mail, userRef: number, before: string): Promise<void> {
+  const { db } = deps;
+  const recipient = await recipientOf(db, userRef);
+  if (recipient === null) return;
+  const waiting = sql<boolean>`n.mail = 'digest' and n.mailed_at is null and n.read_at is null
+    and n.created_at < ${before}::timestamptz
+    and n.created_at > ${before}::timestamptz - make_interval(days => ${STALE_DAYS})`;
+  const { kinds } = await readPreferences(db, userRef);
+  const unwanted = Object.entries(kinds).flatMap(([kind, { mail }]) => (mail === 'off' ? [kind] : []));
+  const rest = sql`order by n.happened_at desc, n.id desc limit ${DIGEST_ITEMS + 1}`;
+  // Kinds that were disabled meanwhile are left out before the limit is applied.
+  const which = sql<boolean>`${waiting} and n.kind <> all(${unwanted}::text[])`;
+  const wanted = await showNotifications(db, recipient, which, rest);
+  if (wanted.length === 0) return;
+  const shown = wanted.slice(0, DIGEST_ITEMS);
+  const more = wanted.length > shown.length;
+  const count = more ? `more than ${DIGEST_ITEMS}` : String(shown.length);
+  const summary = `${count} new notification${shown.length === 1 ? '' : 's'}`;
+  await postLetter(deps, mail, recipient, {
+    subject: `${mail.siteName}: ${summary}`,
+    greeting: `Hello ${recipient.account.fullname ?? recipient.username}, you have ${summary}:`,
+    items: shown.map((notification) => itemOf(notification, mail.baseUrl)),
+    id: `digest.${userRef}.${Date.parse(before)}`,
+  });
+  // Includes those beyond the fifty: the digest states their number and does not repeat them.
+  await sql`update notifications n set mailed_at = now() where n.user_ref = ${userRef} and ${waiting}`.execute(
+    db,
+  );
+}
+
+export function mailDigestJob(deps: MailDeps): JobHandler<'mail-digest'> {
+  return async ({ user, before }, { log }) => {
+    const mail = await readMail(deps);
+    if (mail !== null) await mailDigest({ ...deps, log }, mail, user, before);
+  };
+}

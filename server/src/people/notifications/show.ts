@@ -1,0 +1,91 @@
+import type { PostAuthor } from '@vitrine/contract/identity';
+import type { Notification, NotificationKind } from '@vitrine/contract/notifications';
+import { type RawBuilder, sql } from 'kysely';
+import type { SignedIn } from '../../access/caller.ts';
+import { identityJson } from '../../access/identities.ts';
+import {
+  existingLikes,
+  notificationTargets,
+  requestTitle,
+  visibleNotifications,
+} from '../../access/notifications.ts';
+import type { Database } from '../../platform/database/pool.ts';
+
+/** Length of a comment's excerpt. */
+const EXCERPT = 200;
+/** Likes of one post are counted up to this number. */
+const MOST_ACTORS = 1000;
+
+interface NotificationRow {
+  id: string;
+  kind: NotificationKind;
+  actor: PostAuthor | null;
+  like_actor: PostAuthor | null;
+  actor_count: number;
+  post_id: string | null;
+  post_title: string | null;
+  comment_id: string | null;
+  parent_id: string | null;
+  excerpt: string | null;
+  request_id: string | null;
+  team_id: string | null;
+  team_name: string | null;
+  member: PostAuthor | null;
+  target_kind: 'asset' | 'post' | 'collection' | null;
+  target_id: string | null;
+  requested_capability: string | null;
+  state: 'pending' | 'granted' | 'denied' | 'expired' | null;
+  request_title: string | null;
+  read: boolean;
+  happened_at: string;
+}
+
+function requestOf(row: NotificationRow): Pick<Notification, 'request'> {
+  const { request_id: id, target_kind, target_id, requested_capability, state, request_title: title } = row;
+  if (!id || !target_kind || !target_id || !requested_capability || !state) return {};
+  const request = { id, target_kind, target_id, requested_capability, state };
+  return { request: title === null ? request : { ...request, title } };
+}
+
+function show(row: NotificationRow): Notification {
+  const actor = row.kind === 'like' ? row.like_actor : row.actor;
+  return {
+    id: row.id,
+    kind: row.kind,
+    ...(actor === null ? {} : { actor }),
+    actor_count: row.actor_count,
+    ...(row.post_id === null ? {} : { post: { id: row.post_id, title: row.post_title ?? '' } }),
+    ...(row.comment_id === null
+      ? {}
+      : { comment: { id: row.comment_id, parent_id: row.parent_id, excerpt: row.excerpt ?? '' } }),
+    ...(row.team_id === null ? {} : { team: { id: row.team_id, name: row.team_name ?? '' } }),
+    ...(row.team_id === null || row.member === null ? {} : { member: row.member }),
+    ...requestOf(row),
+    read: row.read,
+    happened_at: row.happened_at,
+  };
+}
+
+/** Returns the caller's notifications `n` that meet a condition, as currently visible, in one statement. */
+export async function showNotifications(
+  db: Database,
+  caller: SignedIn,
+  which: RawBuilder<boolean>,
+  rest: RawBuilder<unknown>,
+): Promise<Notification[]> {
+  // Likes: how many still exist, and whose is the latest of them.
+  const { rows } = await sql<NotificationRow>`
+    select n.id, n.kind, ${identityJson(caller, 'au')} as actor,
+      case when n.kind = 'like' then (select ${identityJson(caller, 'lu')} from users lu where lu.ref = (
+        select x.user_ref from (select k.user_ref from ${existingLikes} limit ${MOST_ACTORS}) x
+        order by x.user_ref = n.actor_user_ref desc limit 1)) end as like_actor,
+      case when n.kind = 'like' then (
+        select count(*) from (select from ${existingLikes} limit ${MOST_ACTORS}) x) else 1 end as actor_count,
+      n.post_id, p.title as post_title, n.comment_id, c.parent_id, left(c.body, ${EXCERPT}) as excerpt,
+      n.request_id, q.target_kind, q.target_id, q.requested_capability, q.state,
+      n.team_id, t.name as team_name, ${identityJson(caller, 'mu')} as member,
+      ${requestTitle(caller)} as request_title, n.read_at is not null as read, n.happened_at
+    from notifications n ${notificationTargets}
+    where ${visibleNotifications(caller)} and ${which} ${rest}`.execute(db);
+  return rows.map(show);
+}

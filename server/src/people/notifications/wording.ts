@@ -1,0 +1,66 @@
+import type { Notification } from '@vitrine/contract/notifications';
+import { ACCESS_MARKER, RESTORE_MARKER } from '../../access/requests.ts';
+import type { LetterItem } from '../mail/letter.ts';
+
+/** A code other than a marker is named, because it gives more than access to one thing (REQUEST-6). */
+function whatIsAsked(code: string | undefined, asked: string): string {
+  if (code === RESTORE_MARKER) return `asks to have ${asked} restored`;
+  return code === undefined || code === ACCESS_MARKER
+    ? `asks for access to ${asked}`
+    : `asks for the capability ${code}, naming ${asked}`;
+}
+
+/** Returns a notification as a sentence, from what its recipient may see. */
+export function sentenceOf(notification: Notification): string {
+  const { kind, actor, actor_count, post, request, team, member } = notification;
+  const who = actor?.display_name ?? 'Someone';
+  const title = post?.title.trim() ? `“${post.title.trim()}”` : 'a post';
+  const kindOfThing = { asset: 'an asset', post: 'a post', collection: 'a collection' }[
+    request?.target_kind ?? 'asset'
+  ];
+  const asked = request?.title?.trim() ? `“${request.title.trim()}”` : kindOfThing;
+  switch (kind) {
+    case 'request_received':
+      return `${who} ${whatIsAsked(request?.requested_capability, asked)}`;
+    case 'request_decided':
+      return `Your request about ${asked} was ${request?.state ?? 'decided'}`;
+    case 'comment':
+      return `${who} commented on your post ${title}`;
+    case 'reply':
+      return `${who} replied to your comment on ${title}`;
+    case 'watched_comment':
+      return `${who} commented on ${title}`;
+    case 'mention':
+      return `${who} mentioned you in ${title}`;
+    case 'follow':
+      return `${who} started following you`;
+    case 'team_member_added':
+      return `${who} added ${member?.display_name ?? 'someone'} to the team ${team?.name ?? ''}`.trimEnd();
+    case 'like': {
+      const others = actor_count - 1;
+      const all = others < 1 ? who : `${who} and ${others} other${others === 1 ? '' : 's'}`;
+      return `${all} liked your post ${title}`;
+    }
+  }
+}
+
+/** Returns the path of its target, below the library's public address; null without one. */
+function linkOf(notification: Notification, baseUrl: string | null): string | null {
+  const { post, comment, request, actor, team, kind } = notification;
+  if (baseUrl === null) return null;
+  if (post !== undefined)
+    return `${baseUrl}/posts/${post.id}${comment === undefined ? '' : `#comment-${comment.id}`}`;
+  if (request !== undefined) return `${baseUrl}/requests`;
+  if (team !== undefined) return `${baseUrl}/teams/${team.id}`;
+  return kind === 'follow' && actor !== undefined
+    ? `${baseUrl}/users/${encodeURIComponent(actor.username)}`
+    : `${baseUrl}/notifications`;
+}
+
+export function itemOf(notification: Notification, baseUrl: string | null): LetterItem {
+  return {
+    text: sentenceOf(notification),
+    quote: notification.comment?.excerpt ?? null,
+    link: linkOf(notification, baseUrl),
+  };
+}

@@ -1,0 +1,36 @@
+import { sql } from 'kysely';
+import { administers, checkMayWriteAccounts } from '../../access/accounts.ts';
+import type { SignedIn } from '../../access/caller.ts';
+import { loadCapabilities } from '../../access/capabilities.ts';
+import type { Database, Tx } from '../../platform/database/pool.ts';
+import { takeLock } from '../../platform/database/take-lock.ts';
+import { refuse } from '../../platform/http/refuse.ts';
+
+/** Returns whether an active account holds `system.admin` permanently. */
+async function hasAdministrator(tx: Tx): Promise<boolean> {
+  const { rows } = await sql<{ found: boolean }>`
+    select exists (select from users u where ${administers}) as found`.execute(tx);
+  return rows[0]?.found === true;
+}
+
+/**
+ * ROLE-11: makes a change to capabilities, one caller at a time, and rolls it back with a 400 when no `system.admin`
+ * would remain. Reads the caller's capabilities again under the lock, so that a caller who was demoted while waiting
+ * changes nothing (ROLE-4).
+ */
+export async function keepingAnAdministrator<T>(
+  db: Database,
+  asked: SignedIn,
+  change: (tx: Tx, caller: SignedIn) => Promise<T>,
+): Promise<T> {
+  return db.transaction().execute(async (tx) => {
+    await takeLock(tx, 'administrators');
+    const { everywhere, inTeams } = await loadCapabilities(tx, asked.ref);
+    const caller: SignedIn = { ...asked, capabilities: everywhere, teamCapabilities: inTeams };
+    checkMayWriteAccounts(caller);
+    const result = await change(tx, caller);
+    if (!(await hasAdministrator(tx)))
+      throw refuse(400, 'that would leave the library without an administrator');
+    return result;
+  });
+}

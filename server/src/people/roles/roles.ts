@@ -1,0 +1,74 @@
+import { capabilities } from '@vitrine/contract/capabilities';
+import { listCapabilities, listRoles, type Role, setUserRole } from '@vitrine/contract/roles';
+import { type RawBuilder, sql } from 'kysely';
+import { checkMayGive } from '../../access/accounts.ts';
+import { administered } from '../../access/administered.ts';
+import { handle } from '../../core/handle.ts';
+import type { Database } from '../../platform/database/pool.ts';
+import { pageByCode } from '../../platform/http/page.ts';
+import { refuse } from '../../platform/http/refuse.ts';
+import { recordEvent } from '../audit/record.ts';
+import { capabilityLabels } from './labels.ts';
+import { keepingAnAdministrator } from './last-administrator.ts';
+
+/** Returns a role that meets a condition, or null. */
+export async function findRole(
+  db: Database,
+  condition: RawBuilder<boolean>,
+): Promise<{ id: string; code: string } | null> {
+  const { rows } = await sql<{ id: string; code: string }>`
+    select id, code from roles where ${condition}`.execute(db);
+  return rows[0] ?? null;
+}
+
+/** Lists every role with the capabilities of it and its parents; there are few. */
+async function allRoles(db: Database): Promise<Role[]> {
+  const { rows } = await sql<Role>`
+    with recursive chain (role_id, giver_id) as (
+      select id, id from roles
+      union
+      select c.role_id, r.parent_id from chain c join roles r on r.id = c.giver_id where r.parent_id is not null
+    )
+    select r.id, r.code, r.label, r.parent_id, coalesce((
+      select json_agg(distinct rc.capability) from chain c join role_capabilities rc on rc.role_id = c.giver_id
+      where c.role_id = r.id), '[]') as capabilities
+    from roles r order by r.code`.execute(db);
+  return rows;
+}
+
+/** The capabilities of a role, including those of its parents. */
+export async function capabilitiesOfRole(db: Database, roleId: string): Promise<string[]> {
+  return (await allRoles(db)).find((role) => role.id === roleId)?.capabilities ?? [];
+}
+
+export const roles = handle(listRoles, async ({ db }, { query }) => ({
+  status: 200,
+  body: pageByCode(await allRoles(db), query),
+}));
+
+const labelled = capabilities.map((code) => ({ code, label: capabilityLabels[code] }));
+
+export const everyCapability = handle(listCapabilities, async (_, { query }) => ({
+  status: 200,
+  body: pageByCode(labelled, query),
+}));
+
+export const setRole = handle(setUserRole, async ({ db }, { caller: asked, params, body }) => {
+  await keepingAnAdministrator(db, asked, async (tx, caller) => {
+    const { ref } = await administered(tx, caller, params.ref);
+    const role = await findRole(tx, sql`id = ${body.role_id}`);
+    if (role === null) throw refuse(404, 'role not found');
+    checkMayGive(caller, await capabilitiesOfRole(tx, role.id));
+    await tx
+      .updateTable('users')
+      .set({ role_id: role.id, updated_at: sql`now()` })
+      .where('ref', '=', ref)
+      .execute();
+    await recordEvent(tx, caller, {
+      event: 'user.role.changed',
+      subjectUserRef: ref,
+      metadata: { role: role.code },
+    });
+  });
+  return { status: 204 };
+});

@@ -1,0 +1,16 @@
+import { type AccountProfile, getAccountProfile } from '@vitrine/contract/users';
+import { sql } from 'kysely';
+import { avatarUrl } from '../../access/identities.ts';
+import { handle } from '../../core/handle.ts';
+import { refuse } from '../../platform/http/refuse.ts';
+
+/** Returns the account in the form for editing it. */
+export const showAccountProfile = handle(getAccountProfile, async ({ db }, { caller }) => {
+  const { rows } = await sql<AccountProfile>`
+    select ref, username, display_name, fullname, email, bio, hide_from_anonymous, avatar_asset_id,
+      ${avatarUrl('u')} as avatar_url, provider, created_at
+    from users u where ref = ${caller.ref}`.execute(db);
+  const row = rows[0];
+  if (row === undefined) throw refuse(401, 'sign in first');
+  return { status: 200, body: row };
+});

@@ -1,0 +1,84 @@
+import type { BodyOf } from '@vitrine/contract/operation';
+import { updateUser } from '@vitrine/contract/users';
+import { sql } from 'kysely';
+import { checkMayWriteAccounts } from '../../access/accounts.ts';
+import { administered } from '../../access/administered.ts';
+import { avatarCandidates } from '../../access/assets.ts';
+import type { SignedIn } from '../../access/caller.ts';
+import { handle } from '../../core/handle.ts';
+import type { Tx } from '../../platform/database/pool.ts';
+import { refuse } from '../../platform/http/refuse.ts';
+import { recordEvent } from '../audit/record.ts';
+import { keyOfEmail } from '../identity/email-keys.ts';
+import { showProfile } from './profile.ts';
+
+type Edit = BodyOf<typeof updateUser>;
+
+/** The columns that each `clear_*` clears (HTTP-17). */
+const removals = [
+  ['clear_display_name', 'display_name'],
+  ['clear_fullname', 'fullname'],
+  ['clear_email', 'email'],
+  ['clear_avatar', 'avatar_asset_id'],
+] as const;
+
+/** Returns the columns to set: absent and null change nothing; `clear_*` together with its value is 400. */
+function changesOf(edit: Edit) {
+  const changes: Partial<Record<'display_name' | 'fullname' | 'email' | 'avatar_asset_id', string | null>> =
+    {};
+  for (const [clear, column] of removals) {
+    const value = edit[column] ?? null;
+    if (edit[clear] === true && value !== null)
+      throw refuse(400, `${clear} and ${column} are mutually exclusive`);
+    if (edit[clear] === true) changes[column] = null;
+    else if (value !== null) changes[column] = value;
+  }
+  return {
+    ...changes,
+    ...(edit.bio == null ? {} : { bio: edit.bio }),
+    ...(edit.hide_from_anonymous == null ? {} : { hide_from_anonymous: edit.hide_from_anonymous }),
+  };
+}
+
+/** The avatar is visible to everyone who sees the name, so the picture must be public. */
+async function checkAvatar(tx: Tx, userRef: number, assetId: string): Promise<void> {
+  const { rows } =
+    await sql`select from assets a where a.id = ${assetId} and ${avatarCandidates(userRef)} for share of a`.execute(
+      tx,
+    );
+  if (rows.length === 0) throw refuse(404, 'asset not found');
+}
+
+/** Edits the caller's own profile or, with `users.write`, one of an account without more rights than the caller. */
+async function edited(tx: Tx, caller: SignedIn, userRef: number): Promise<void> {
+  if (userRef === caller.ref) return;
+  checkMayWriteAccounts(caller);
+  await administered(tx, caller, userRef);
+}
+
+export const edit = handle(updateUser, async ({ db }, { caller, params, body }) => {
+  const changes = changesOf(body);
+  const profile = await db.transaction().execute(async (tx) => {
+    await edited(tx, caller, params.ref);
+    if (typeof changes.avatar_asset_id === 'string')
+      await checkAvatar(tx, params.ref, changes.avatar_asset_id);
+    if (Object.keys(changes).length > 0) {
+      await tx
+        .updateTable('users')
+        .set({
+          ...changes,
+          ...(changes.email === undefined ? {} : { email_key: keyOfEmail(changes.email) }),
+          updated_at: sql`now()`,
+        })
+        .where('ref', '=', params.ref)
+        .execute();
+      await recordEvent(tx, caller, {
+        event: 'user.updated',
+        subjectUserRef: params.ref,
+        metadata: { changed: Object.keys(changes).sort() },
+      });
+    }
+    return showProfile(tx, caller, sql`u.ref = ${params.ref}`);
+  });
+  return { status: 200, body: profile };
+});

@@ -1,0 +1,27 @@
+import type { AdminUser } from '@vitrine/contract/users';
+import { type RawBuilder, sql } from 'kysely';
+import type { SignedIn } from '../../access/caller.ts';
+import { displayName, readerOfNames, seesPersonalData } from '../../access/identities.ts';
+import type { Database } from '../../platform/database/pool.ts';
+
+interface AccountRow extends AdminUser {
+  fullname: string | null;
+  email: string | null;
+}
+
+/** Returns accounts as administrators see them; full name and e-mail need `users.pii.read` (USER-8). */
+export async function showAdminUsers(
+  db: Database,
+  caller: SignedIn,
+  where: RawBuilder<boolean>,
+  rest: RawBuilder<unknown> = sql``,
+): Promise<AdminUser[]> {
+  const personal = seesPersonalData(caller);
+  const { rows } = await sql<AccountRow>`
+    select u.ref, u.username, ${displayName(readerOfNames(caller), 'u')} as display_name,
+      u.fullname, u.email, r.code as role, u.status, u.provider, f.confirmed_at is not null as two_factor,
+      u.created_at, u.last_seen_at
+    from users u join roles r on r.id = u.role_id left join two_factor f on f.user_ref = u.ref
+    where ${where} ${rest}`.execute(db);
+  return rows.map(({ fullname, email, ...user }) => (personal ? { ...user, fullname, email } : user));
+}
