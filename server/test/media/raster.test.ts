@@ -207,6 +207,58 @@ describe('a drawing', () => {
       'light mode',
       '<style><![CDATA[:root{--c:rgb(60,200,90)}@media (prefers-color-scheme:dark){:root{--c:red}}]]></style><rect fill="var(--c)" width="100" height="100"/>',
     ],
+    [
+      'its own selector',
+      '<style>.b{--c:red} #a .b{--c:red} .a{--c:rgb(60,200,90)} rect{fill:var(--c)}</style><g class="b"><rect class="a" width="100" height="100"/></g>',
+    ],
+    [
+      'the group around it',
+      '<style>:root{--c:red} .x{--c:blue} g>g.y{--c:rgb(60,200,90)} rect{fill:var(--c)}</style><g class="x"><g class="y"><rect width="100" height="100"/></g></g>',
+    ],
+    [
+      'the more specific rule',
+      '<style>#a{--c:rgb(60,200,90)} .a.a{--c:red} rect{--c:blue;fill:var(--c)}</style><rect id="a" class="a" width="100" height="100"/>',
+    ],
+    [
+      'the important rule',
+      '<style>rect{--c:rgb(60,200,90)!important;fill:var(--c)}</style><rect style="--c:red" width="100" height="100"/>',
+    ],
+    [
+      'the place where they are set',
+      '<style>svg{--b:rgb(60,200,90);--c:var(--b)} rect{--b:red;fill:var(--c)}</style><rect width="100" height="100"/>',
+    ],
+    [
+      'nothing, which unsets the fill',
+      '<style>.a{fill:red;fill:var(--none)}</style><g fill="rgb(60,200,90)"><rect class="a" width="100" height="100"/></g>',
+    ],
+    [
+      'a circle, which count as missing',
+      '<style>svg{--a:var(--b,red);--b:var(--a,red)} rect{fill:var(--a,rgb(60,200,90))}</style><rect width="100" height="100"/>',
+    ],
+    [
+      'a rule that another overrules',
+      '<style>.a{fill:rgb(60,200,90)} rect{fill:var(--c);--c:red}</style><rect class="a" width="100" height="100"/>',
+    ],
+    [
+      'a fallback of a fallback',
+      '<style>rect{--x:initial;fill:var(--x, var(--y, rgb(60,200,90)))}</style><rect width="100" height="100"/>',
+    ],
+    [
+      'an instance',
+      '<style>path{fill:var(--c,red)}</style><defs><symbol id="s" viewBox="0 0 9 9"><path d="M0 0h9v9H0z"/></symbol></defs><use href="#s" width="100" height="100" style="--c:rgb(60,200,90)"/>',
+    ],
+    [
+      'a stop of a gradient',
+      '<style>:root{--c:red} .g{--c:rgb(60,200,90)} stop{stop-color:var(--c)}</style><linearGradient id="g" class="g"><stop/></linearGradient><rect fill="url(#g)" width="100" height="100"/>',
+    ],
+    [
+      'a nested rule',
+      '<style>g{--c:red;& .a{--c:rgb(60,200,90);fill:var(--c)}}</style><g><rect class="a" width="100" height="100"/></g>',
+    ],
+    [
+      '@property',
+      '<style>@property --c{syntax:"*";inherits:false;initial-value:rgb(60,200,90)} g{--c:red} rect{fill:var(--c)}</style><g><rect width="100" height="100"/></g>',
+    ],
   ])('is drawn with custom properties of %s', async (_, inside) => {
     const { path } = await rendered(drawing(inside), 'image/svg+xml');
     await expectColour(path('preview'));
@@ -217,6 +269,15 @@ describe('a drawing', () => {
     const inside = `<style>svg{${levels.join('')}--v30:red;--x:var(--x)}</style><rect fill="var(--v0)" stroke="var(--x)" width="9" height="9"/>`;
     const { outcome } = await attempt(drawing(inside), 'image/svg+xml');
     expect(outcome.outcome).toBe('rendered');
+  });
+
+  test.each([
+    ['with selectors that multiply', `<style>${'* '.repeat(300)}{fill:var(--a)}</style>`],
+    ['with nested rules that multiply', `<style>${'&&{'.repeat(40)}fill:var(--a)${'}'.repeat(40)}</style>`],
+  ])('%s ends at once', async (_, inside) => {
+    const groups = ['<g>'.repeat(100), '<rect/>', '</g>'.repeat(100)].join('');
+    const { outcome } = await attempt(drawing(inside + groups), 'image/svg+xml');
+    expect(['unsupported', 'broken', 'rendered']).toContain(outcome.outcome);
   });
 
   // MEDIA-17
