@@ -1,5 +1,6 @@
 import type { Capability } from '@vitrine/contract/capabilities';
 import { type RawBuilder, sql } from 'kysely';
+import { LRUCache } from 'lru-cache';
 import type { Database } from '../platform/database/pool.ts';
 import { unexpired } from './live.ts';
 
@@ -151,21 +152,18 @@ function capabilitiesOf(row: Omit<ResolvedRow, 'user_ref'>): Capabilities {
 
 /** Creates a resolver that caches at most `most` accounts. */
 export function openCapabilities(most = 10_000): CapabilityResolver {
-  const kept = new Map<number, Kept>();
+  const kept = new LRUCache<number, Kept>({ max: most });
   return {
     async resolve(db, userRef, epoch) {
       const known = kept.get(userRef);
       if (known !== undefined && known.epoch === epoch && Date.now() < known.until) return known.capabilities;
       const row = (await load(db, [userRef]))[0] ?? nothing;
       const capabilities = capabilitiesOf(row);
-      kept.delete(userRef);
       kept.set(userRef, {
         epoch,
         until: row.until === null ? Infinity : Date.parse(row.until),
         capabilities,
       });
-      const oldest = kept.keys().next();
-      if (kept.size > most && !oldest.done) kept.delete(oldest.value);
       return capabilities;
     },
   };

@@ -1,5 +1,6 @@
 import type { Operation } from '@vitrine/contract/operation';
 import { type CompiledQuery, sql } from 'kysely';
+import { LRUCache } from 'lru-cache';
 import { servedAssets } from '../../access/assets.ts';
 import { type Caller, hasSameAccess } from '../../access/caller.ts';
 import type { RequestedBytes, ServedBytes, ServedRow } from '../../core/deps.ts';
@@ -116,8 +117,8 @@ const visitor: Caller = { kind: 'anonymous' };
  * the caller differs in any way that matters to a rule.
  */
 export function openServedAssets(db: Database): ServedAssets {
-  /** By session token, least recently changed first. */
-  const expectedCallers = new Map<string, Caller>();
+  /** By session token. */
+  const expectedCallers = new LRUCache<string, Caller>({ max: MOST_EXPECTED });
   const readSession = statementFor(db, null);
   const readAsVisitor = statementFor(db, visitor);
   const readAs = new WeakMap<Caller, Read>();
@@ -159,11 +160,8 @@ export function openServedAssets(db: Database): ServedAssets {
         return;
       }
       if (token === null) return;
-      expectedCallers.delete(token);
-      if (caller.kind === 'anonymous') return;
-      expectedCallers.set(token, caller);
-      const oldest = expectedCallers.keys().next();
-      if (expectedCallers.size > MOST_EXPECTED && !oldest.done) expectedCallers.delete(oldest.value);
+      if (caller.kind === 'anonymous') expectedCallers.delete(token);
+      else expectedCallers.set(token, caller);
     },
     async find(caller, wanted) {
       const known = prefetched.get(caller);

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { Locker } from '@tus/server';
 import { sql } from 'kysely';
+import { LRUCache } from 'lru-cache';
 import type { UploadBytes } from '../../core/deps.ts';
 import { type Sniffed, sniff } from '../../media/sniff.ts';
 import { checkQuota } from '../../people/quotas/check.ts';
@@ -84,15 +85,9 @@ async function openLocker(): Promise<Locker> {
  * a restart, or in another process, the bytes are copied to a new file and read again, which reflects what is stored.
  */
 export function openUploadBytes({ db, storage }: { db: Database; storage: Storage }): UploadBytes {
-  const kept = new Map<string, Kept>();
+  const kept = new LRUCache<string, Kept>({ max: MOST_KEPT });
   let locker: Promise<Locker> | undefined;
   const pathOf = (id: string) => join(storage.uploadsDir, id);
-  const keep = (id: string, state: Kept) => {
-    kept.delete(id);
-    kept.set(id, state);
-    const [oldest] = kept.keys();
-    if (kept.size > MOST_KEPT && oldest !== undefined) kept.delete(oldest);
-  };
   /** Returns the hash of the first `offset` bytes, from memory or from disk. */
   const resumed = async (id: string, offset: number, state: Kept | undefined): Promise<Hash> => {
     if (state?.offset === offset) return state.digest;
@@ -212,7 +207,7 @@ export function openUploadBytes({ db, storage }: { db: Database; storage: Storag
           }
         } finally {
           await checkpoint();
-          keep(id, { offset: position, digest, writer });
+          kept.set(id, { offset: position, digest, writer });
         }
       } finally {
         await file.close();

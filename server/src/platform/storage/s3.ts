@@ -3,6 +3,7 @@ import { createWriteStream } from 'node:fs';
 import { rm, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
+import { LRUCache } from 'lru-cache';
 import { requireRoom } from './room.ts';
 import { openBucket } from './s3-bucket.ts';
 import type { S3Settings } from './s3-settings.ts';
@@ -29,13 +30,11 @@ export function openS3Storage(
 ): Storage {
   const bucket = openBucket(settings, limits);
   /** Objects already sent for a later `adopt`, by local path. */
-  const staged = new Map<string, { key: string; etag: string }>();
+  const staged = new LRUCache<string, { key: string; etag: string }>({ max: MOST_STAGED });
   const leases = new Map<string, Lease>();
   const stage = async (path: string, key: string): Promise<void> => {
     const etag = await bucket.sendUnlessThere(path, key);
     staged.set(path, { key, etag });
-    const [oldest] = staged.keys();
-    if (staged.size > MOST_STAGED && oldest !== undefined) staged.delete(oldest);
   };
 
   const fetchFile = async (key: string): Promise<string> => {
