@@ -5,7 +5,7 @@ import { identityJson } from '../access/identities.ts';
 import { checkUser } from '../access/known-accounts.ts';
 import { recordEvent } from '../people/audit/record.ts';
 import type { Columns, Database, Tx } from '../platform/database/pool.ts';
-import { readRefCursor, refCursorAfter } from '../platform/http/cursor.ts';
+import { refCursor } from '../platform/http/cursor.ts';
 import { cutPage, DEFAULT_LIMIT } from '../platform/http/page.ts';
 import { notFound } from '../platform/http/refuse.ts';
 
@@ -63,13 +63,13 @@ export async function listShares<S extends Share>(
   query: { limit?: number; cursor?: string },
 ) {
   const limit = query.limit ?? DEFAULT_LIMIT;
-  const after = readRefCursor(query.cursor) ?? 0;
+  const after = refCursor.read(query.cursor)?.ref ?? 0;
   const rows = await db.transaction().execute(async (tx) => {
     await thing.lock(tx, caller, id);
     const rest = sql`and s.user_ref > ${after} order by s.user_ref limit ${limit + 1}`;
     return read(tx, caller, thing, id, rest);
   });
-  return cutPage(rows, limit, (last) => refCursorAfter(last.user_ref));
+  return cutPage(rows, limit, (last) => refCursor.after({ ref: last.user_ref }));
 }
 
 async function readOne<S extends Share>(

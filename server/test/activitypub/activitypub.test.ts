@@ -707,8 +707,8 @@ test('the service starts without loading the protocol library', async () => {
         return next(name, context);
       },
     });
-    await import('./server/src/service.ts');
-    await import('./server/src/jobs.ts');
+    await import('./server/src/boot/service.ts');
+    await import('./server/src/boot/jobs.ts');
     process.exit(0);`;
   const cwd = join(import.meta.dirname, '../../..');
   const args = ['--input-type=module', '--no-warnings', '-e', script];

@@ -197,7 +197,9 @@ describe('pages of a collection', () => {
   });
 
   test('a cursor past every place is 400', async () => {
-    const cursor = Buffer.from('place 9999999999999999999 x').toString('base64url');
+    const cursor = Buffer.from(
+      'place {"place":"9999999999999999999","id":"00000000-0000-4000-8000-000000000000"}',
+    ).toString('base64url');
     expect(await mara.status('GET', `/collections/${id}/posts?cursor=${cursor}`)).toBe(400);
   });
 });

@@ -1,7 +1,9 @@
 // @module-tag one-process
+
 import { sql } from 'kysely';
 import type pg from 'pg';
 import { expect, test } from 'vitest';
+import { timeCursor } from '../../src/platform/http/cursor.ts';
 import { openLibrary, publish, upload } from '../support/library.ts';
 import { plainFile } from '../support/pictures.ts';
 import { type Statement, watchStatements } from '../support/statements.ts';
@@ -152,7 +154,7 @@ test('a page of the thread is read in the order of its index, roots and replies'
 test('a later page begins at its cursor', async () => {
   const { items } = await ines.ok('listComments', { params: { id: post }, query: { limit: 1 } });
   expect(items).toHaveLength(1);
-  const cursor = Buffer.from(`2026-01-01T05:00:00Z ${hub}`).toString('base64url');
+  const cursor = timeCursor.after({ at: '2026-01-01T05:00:00Z', id: hub });
   const act = async () => {
     const page = await ines.ok('listComments', { params: { id: post }, query: { cursor } });
     // 05:00:00 is the 18,000th second; the ids decide which of the two comments comes first.

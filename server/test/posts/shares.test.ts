@@ -147,7 +147,7 @@ test('pages of GET /posts/{id}/shares contain every share once', async () => {
   expect(pages.map(({ length }) => length)).toEqual([2, 2, 1]);
   const refs = pages.flat().map(({ user_ref }) => user_ref);
   expect(refs.sort()).toEqual(people.map(({ ref }) => ref).sort());
-  for (const bad of ['ref x', 'ref -1']) {
+  for (const bad of ['ref x', 'ref {"ref":-1}', 'ref {"ref":1.5}', 'ref null']) {
     const cursor = Buffer.from(bad).toString('base64url');
     expect(await mara.status('GET', `/posts/${id}/shares?cursor=${cursor}`)).toBe(400);
   }

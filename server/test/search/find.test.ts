@@ -304,8 +304,8 @@ describe('an unusual query', () => {
   test('is 400 with invalid cursors and filters', async () => {
     const cursor = (text: string) => `cursor=${Buffer.from(text).toString('base64url')}`;
     for (const query of [
-      cursor('hit NaN 2026-01-01T00:00:00Z post:x'),
-      cursor('hit 1 2026-99-01T00:00:00Z post:x'),
+      cursor('hit {"score":"NaN","at":"2026-01-01T00:00:00Z","key":"post:x"}'),
+      cursor('hit {"score":1,"at":"2026-99-01T00:00:00Z","key":"post:x"}'),
       'filter=title',
       'filter=field:nowhere%3D1',
       `filter=field:title%3D${'x'.repeat(10_001)}`,

@@ -93,7 +93,11 @@ describe('GET /tags', () => {
   });
 
   test('a cursor of another list or without a name is 400', async () => {
-    for (const text of ['tag elsewhere x', 'tag within ']) {
+    for (const text of [
+      'tag {"part":"elsewhere","name":"x"}',
+      'tag {"part":"within"}',
+      'tag {"part":"within","name":"\\u0000"}',
+    ]) {
       const cursor = Buffer.from(text).toString('base64url');
       const refused = await stranger.refused('listTags', { query: { cursor } });
       expect([text, refused.error]).toEqual([text, 'malformed cursor']);

@@ -11,7 +11,7 @@ import { type ReadableParts, readableParts } from '../../access/candidates.ts';
 import { fromOrigin } from '../../access/federation.ts';
 import { handle } from '../../core/handle.ts';
 import { storedTags } from '../../core/tag-register.ts';
-import { cursorAfter, readCursor } from '../../platform/http/cursor.ts';
+import { timeCursor } from '../../platform/http/cursor.ts';
 import { cutPage, DEFAULT_LIMIT, rowsOfPage } from '../../platform/http/page.ts';
 import { findFilters } from '../fields/values/filter.ts';
 import { matchingRows } from '../search-index/matching.ts';
@@ -72,7 +72,7 @@ function nextOf({ sets, teams }: ReadableParts, { rule, after, order, most }: Ne
 
 export const list = handle(listAssets, async ({ db, ladder }, { caller, query }) => {
   const limit = query.limit ?? DEFAULT_LIMIT;
-  const key = readCursor(query.cursor);
+  const key = timeCursor.read(query.cursor);
   const oldestFirst = query.sort === 'oldest';
   const after =
     key === null
@@ -98,7 +98,9 @@ export const list = handle(listAssets, async ({ db, ladder }, { caller, query })
   const { rows } = await sql<AssetRow>`
     select ${assetColumns(caller, ladder, shownOf(caller, query))} from assets a ${assetJoins}
     where ${wanted} order by ${order} limit ${most}`.execute(db);
-  const page = cutPage(rows, limit, (last) => cursorAfter({ at: last.asset_created_at, id: last.asset_id }));
+  const page = cutPage(rows, limit, (last) =>
+    timeCursor.after({ at: last.asset_created_at, id: last.asset_id }),
+  );
   return { status: 200, body: { ...page, items: page.items.map((row) => showRow(caller, row)) } };
 });
 

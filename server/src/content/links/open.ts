@@ -6,7 +6,7 @@ import { handle } from '../../core/handle.ts';
 import { keysOf } from '../../media/ladder.ts';
 import { TILES } from '../../media/tiles/pack.ts';
 import type { Database } from '../../platform/database/pool.ts';
-import { readNestedCursor } from '../../platform/http/cursor.ts';
+import { nestedCursor } from '../../platform/http/cursor.ts';
 import { cutPage, DEFAULT_LIMIT } from '../../platform/http/page.ts';
 import { notFound } from '../../platform/http/refuse.ts';
 import { cursorOf, extensionOf, readShown, type ShownRow } from './shown.ts';
@@ -74,7 +74,7 @@ async function countOpening(db: Database, linkId: string): Promise<void> {
 /** `GET /links/{link}`: the target's texts and a page of its assets, without any personal data. */
 export const open = handle(openLink, async (deps, { params, query, http }) => {
   const limit = query.limit ?? DEFAULT_LIMIT;
-  const from = readNestedCursor(query.cursor);
+  const from = nestedCursor.read(query.cursor);
   const { link, visitor } = await visitLink(deps, params.link, http);
   const words = await readWords(deps.db, visitor);
   const page = cutPage(await readShown(deps.db, visitor, from, limit + 1), limit, cursorOf);

@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import { type LinkVisitor, linkedAssets, linkedPosts, passedOn } from '../../access/links.ts';
 import type { StoredRendition } from '../../core/deps.ts';
 import type { Columns, Database } from '../../platform/database/pool.ts';
-import { type NestedPlaceKey, nestedCursorAfter } from '../../platform/http/cursor.ts';
+import { type NestedPlaceKey, nestedCursor } from '../../platform/http/cursor.ts';
 import { thumbhashColumn } from '../assets/show.ts';
 
 /** An asset that a link shows, with its position. */
@@ -68,7 +68,7 @@ export function keyOf(row: ShownRow): NestedPlaceKey {
 
 /** Encodes the cursor after a row. */
 export function cursorOf(row: ShownRow): string {
-  return nestedCursorAfter(keyOf(row));
+  return nestedCursor.after(keyOf(row));
 }
 
 /** Returns the extension of the bytes' type, else of the file's name, else null. */

@@ -17,7 +17,7 @@ import { handle } from '../../core/handle.ts';
 import { storedTags } from '../../core/tag-register.ts';
 import type { Database } from '../../platform/database/pool.ts';
 import { JsonText } from '../../platform/http/answer.ts';
-import { cursorAfter, readCursor, readNumberCursor } from '../../platform/http/cursor.ts';
+import { numberCursor, timeCursor } from '../../platform/http/cursor.ts';
 import { cutPage, DEFAULT_LIMIT, rowsOfPage } from '../../platform/http/page.ts';
 import { matchingRows } from '../search-index/matching.ts';
 import { type Lists, mergedFeed } from './feed-merged.ts';
@@ -79,7 +79,7 @@ interface Order {
 
 function orderOf(query: FeedQuery): Order {
   if (query.feed === 'trending') {
-    const from = readNumberCursor(query.cursor);
+    const from = numberCursor.read(query.cursor);
     return {
       key: sql`p.trend::text`,
       after:
@@ -87,7 +87,7 @@ function orderOf(query: FeedQuery): Order {
       by: sql`p.trend desc, p.id desc`,
     };
   }
-  const from = readCursor(query.cursor);
+  const from = timeCursor.read(query.cursor);
   const key: RawBuilder<string> = sql`p.posted_at`;
   if (query.sort === 'oldest') {
     return {
@@ -171,7 +171,8 @@ export const feed = handle(listPosts, async (deps, { caller, query }) => {
   const limit = query.limit ?? DEFAULT_LIMIT;
   const asked = query.tag === undefined ? query : { ...query, tag: await storedTags(deps.db, query.tag) };
   const rows = await feedRows(deps.db, caller, asked, limit);
-  const page = cutPage(rows, limit, (last) => cursorAfter({ at: last.key, id: last.id }));
+  const cursor = query.feed === 'trending' ? numberCursor : timeCursor;
+  const page = cutPage(rows, limit, (last) => cursor.after({ at: last.key, id: last.id }));
   const ids = page.items.map((row) => row.id);
   const items = await writePosts(deps, caller, ids, !hidesRestricted(caller));
   const text = `{"items":[${items.join(',')}],"next_cursor":${JSON.stringify(page.next_cursor)}}`;

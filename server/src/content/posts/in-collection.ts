@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { feedPosts, hidesRestricted } from '../../access/assets.ts';
 import { readableCollections } from '../../access/collections.ts';
 import { handle } from '../../core/handle.ts';
-import { placeCursorAfter, readPlaceCursor } from '../../platform/http/cursor.ts';
+import { placeCursor } from '../../platform/http/cursor.ts';
 import { cutPage, DEFAULT_LIMIT } from '../../platform/http/page.ts';
 import { checkOpen } from '../collections/lock.ts';
 import { showPosts } from './show.ts';
@@ -17,7 +17,7 @@ interface PlacedPostRow {
 /** A collection's posts in its order, as the caller's feed would show them (COLLECTION-5). */
 export const posts = handle(listCollectionPosts, async ({ db, ladder }, { caller, params, query }) => {
   const limit = query.limit ?? DEFAULT_LIMIT;
-  const from = readPlaceCursor(query.cursor);
+  const from = placeCursor.read(query.cursor);
   await checkOpen(db, caller, params.id);
   const after =
     from === null ? sql`true` : sql`(cp.position, cp.post_id) > (${from.place}::bigint, ${from.id}::uuid)`;
@@ -26,7 +26,7 @@ export const posts = handle(listCollectionPosts, async ({ db, ladder }, { caller
     from collections c join collection_posts cp on cp.collection_id = c.id join posts p on p.id = cp.post_id
     where c.id = ${params.id} and ${readableCollections(caller)} and ${after} and ${feedPosts(caller)}
     order by cp.position, cp.post_id limit ${limit + 1}`.execute(db);
-  const page = cutPage(rows, limit, placeCursorAfter);
+  const page = cutPage(rows, limit, placeCursor.after);
   const ids = page.items.map((row) => row.id);
   const items = await showPosts(db, caller, ids, { ladder, keepRestricted: !hidesRestricted(caller) });
   return { status: 200, body: { items, next_cursor: page.next_cursor } };

@@ -1,5 +1,6 @@
 import type { SearchKind } from '@vitrine/contract/search';
-import { refuse } from '../../platform/http/refuse.ts';
+import { Type } from 'typebox';
+import { CursorTime, cursorCodec } from '../../platform/http/cursor.ts';
 
 /** A hit: what it is, and its sort key. */
 export interface Hit {
@@ -10,29 +11,18 @@ export interface Hit {
   fuzzy: boolean;
 }
 
-/** The sort key of the last hit of the previous page. */
-export interface Position {
-  score: number;
-  at: string;
-  key: string;
-}
+/** The cursor of a hit: its sort key, with its kind before its id. */
+export const hitCursor = cursorCodec(
+  'hit',
+  Type.Object({
+    score: Type.Number({ minimum: 0, maximum: 1e9 }),
+    at: CursorTime,
+    key: Type.String({ pattern: '^[a-z]+:[^\\u0000]{1,300}$' }),
+  }),
+);
+export type Position = Parameters<typeof hitCursor.after>[0];
 
 /** Returns the cursor of the page after this hit. */
 export function cursorAfter({ score, at, kind, id }: Hit): string {
-  return Buffer.from(`hit ${score} ${at} ${kind}:${id}`).toString('base64url');
-}
-
-/** Decodes a cursor; null without one. A malformed cursor is 400. */
-export function readCursor(cursor: string | undefined): Position | null {
-  if (cursor === undefined) return null;
-  const text = Buffer.from(cursor, 'base64url').toString('utf8');
-  const [, score, at, key] =
-    /^hit (\d{1,9}(?:\.\d{1,20})?(?:e-?\d{1,2})?) (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,6})?Z) ([a-z]+:.{1,300})$/s.exec(
-      text,
-    ) ?? [];
-  if (score === undefined || at === undefined || key === undefined || key.includes('\0')) {
-    throw refuse(400, 'malformed cursor');
-  }
-  if (Number.isNaN(Date.parse(at))) throw refuse(400, 'malformed cursor');
-  return { score: Number(score), at, key };
+  return hitCursor.after({ score, at, key: `${kind}:${id}` });
 }

@@ -6,7 +6,7 @@ import { JsonText } from '../../platform/http/answer.ts';
 import { DEFAULT_LIMIT } from '../../platform/http/page.ts';
 import { findFilters } from '../fields/values/filter.ts';
 import { type ParsedQuery, parseQuery, readTerms } from '../search-index/parsed-query.ts';
-import { readCursor } from './cursor.ts';
+import { hitCursor } from './cursor.ts';
 import { readFacets } from './facets.ts';
 import { find, type Order } from './find.ts';
 import { highlightTermsOf } from './highlight.ts';
@@ -29,7 +29,7 @@ function orderOf({ sort = 'relevance' }: SearchQuery, parsed: ParsedQuery | null
 export const search = handle(searchOperation, async (deps, { caller, query }) => {
   const { db } = deps;
   const limit = query.limit ?? DEFAULT_LIMIT;
-  const position = readCursor(query.cursor);
+  const position = hitCursor.read(query.cursor);
   const kinds = kindsOf(query);
   const fields = await findFilters(db, caller, query.filter ?? []);
   const { tag, asset_type, team_id, origin, owner_ref } = query;

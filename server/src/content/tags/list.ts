@@ -1,9 +1,10 @@
 import { foldName } from '@vitrine/contract/names';
 import { getTag, listTags } from '@vitrine/contract/tags';
 import { type RawBuilder, sql } from 'kysely';
+import { Type } from 'typebox';
 import { handle } from '../../core/handle.ts';
 import { containsPattern } from '../../platform/database/like.ts';
-import { readTagCursor, type TagKey, tagCursorAfter } from '../../platform/http/cursor.ts';
+import { cursorCodec, cursorText } from '../../platform/http/cursor.ts';
 import { DEFAULT_LIMIT } from '../../platform/http/page.ts';
 import { notFound } from '../../platform/http/refuse.ts';
 import { showTag, showTags } from './show.ts';
@@ -19,7 +20,13 @@ function within(key: string): RawBuilder<boolean> {
   return sql`(t.key like ${containsPattern(key)} and not starts_with(t.key, ${key}))`;
 }
 
-function after(key: TagKey | null): RawBuilder<boolean> {
+/** The last tag of a page: in the group that begins with the search text, or in the group that contains it. */
+const tagCursor = cursorCodec(
+  'tag',
+  Type.Object({ part: Type.Enum(['beginning', 'within']), name: cursorText(300) }),
+);
+
+function after(key: { name: string } | null): RawBuilder<boolean> {
   return key === null ? sql`true` : sql`t.key > ${foldName(key.name)}`;
 }
 
@@ -27,7 +34,7 @@ function after(key: TagKey | null): RawBuilder<boolean> {
 export const list = handle(listTags, async ({ db }, { caller, query }) => {
   const limit = query.limit ?? DEFAULT_LIMIT;
   const q = foldName(query.q?.trim() ?? '');
-  const key = readTagCursor(query.cursor);
+  const key = tagCursor.read(query.cursor);
   const isWithin = key?.part === 'within';
   const begun = isWithin ? [] : await showTags(db, caller, sql`${beginning(q)} and ${after(key)}`, limit + 1);
   const wanted = limit + 1 - begun.length;
@@ -39,7 +46,10 @@ export const list = handle(listTags, async ({ db }, { caller, query }) => {
   const last = items.at(-1);
   const isFull = begun.length + others.length > limit && last !== undefined;
   const part = items.length > begun.length || isWithin ? 'within' : 'beginning';
-  return { status: 200, body: { items, next_cursor: isFull ? tagCursorAfter(part, last.tag) : null } };
+  return {
+    status: 200,
+    body: { items, next_cursor: isFull ? tagCursor.after({ part, name: last.tag }) : null },
+  };
 });
 
 export const get = handle(getTag, async ({ db }, { caller, params }) => {

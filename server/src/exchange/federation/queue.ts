@@ -9,7 +9,7 @@ import { sql } from 'kysely';
 import type { Static } from 'typebox';
 import { handle } from '../../core/handle.ts';
 import { wakeDelivery } from '../../core/outbox/enqueue.ts';
-import { readRefCursor, refCursorAfter } from '../../platform/http/cursor.ts';
+import { refCursor } from '../../platform/http/cursor.ts';
 import { cutPage, DEFAULT_LIMIT, newestFirst } from '../../platform/http/page.ts';
 import { readPeer } from './peers/show.ts';
 
@@ -17,7 +17,7 @@ import { readPeer } from './peers/show.ts';
 export const list = handle(listPeerQueue, async ({ db }, { params, query }) => {
   const peer = await readPeer(db, params.id);
   const limit = query.limit ?? DEFAULT_LIMIT;
-  const before = readRefCursor(query.cursor) ?? Number.MAX_SAFE_INTEGER;
+  const before = refCursor.read(query.cursor)?.ref ?? Number.MAX_SAFE_INTEGER;
   const { rows } = await sql<
     Static<typeof QueuedChange>
   >`select seq, activity, kind, object_id, status, attempts, last_error,
@@ -25,7 +25,7 @@ export const list = handle(listPeerQueue, async ({ db }, { params, query }) => {
     from federation_outbox where peer_id = ${peer.id} and seq < ${before} order by seq desc limit ${limit + 1}`.execute(
     db,
   );
-  return { status: 200, body: cutPage(rows, limit, (last) => refCursorAfter(last.seq)) };
+  return { status: 200, body: cutPage(rows, limit, (last) => refCursor.after({ ref: last.seq })) };
 });
 
 /** Requeues abandoned changes and retries all pending ones immediately. */

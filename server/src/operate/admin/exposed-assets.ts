@@ -6,7 +6,7 @@ import { type AssetRow, assetColumns, assetJoins, showRow } from '../../content/
 import { handle } from '../../core/handle.ts';
 import { recordEvent } from '../../people/audit/record.ts';
 import type { Database } from '../../platform/database/pool.ts';
-import { cursorAfter, readCursor } from '../../platform/http/cursor.ts';
+import { timeCursor } from '../../platform/http/cursor.ts';
 import { cutPage, DEFAULT_LIMIT } from '../../platform/http/page.ts';
 import { refuse } from '../../platform/http/refuse.ts';
 
@@ -24,7 +24,7 @@ type ExposedRow = AssetRow & { asset_exposure: 'none' | 'narrow' | 'org-only' };
 /** `GET /admin/assets/exposed`: newest first, with the total. */
 export const list = handle(listExposedAssets, async ({ db, ladder }, { caller, query }) => {
   const limit = query.limit ?? DEFAULT_LIMIT;
-  const key = readCursor(query.cursor);
+  const key = timeCursor.read(query.cursor);
   const after =
     key === null
       ? sql<boolean>`true`
@@ -32,7 +32,9 @@ export const list = handle(listExposedAssets, async ({ db, ladder }, { caller, q
   const { rows } = await sql<ExposedRow>`
     select ${assetColumns(caller, ladder)}, a.exposure as asset_exposure from assets a ${assetJoins}
     where ${exposedAssets} and ${after} order by a.created_at desc, a.id desc limit ${limit + 1}`.execute(db);
-  const page = cutPage(rows, limit, (last) => cursorAfter({ at: last.asset_created_at, id: last.asset_id }));
+  const page = cutPage(rows, limit, (last) =>
+    timeCursor.after({ at: last.asset_created_at, id: last.asset_id }),
+  );
   const items = page.items.map((row) => ({ asset: showRow(caller, row), posts: row.asset_exposure }));
   return { status: 200, body: { ...page, items, total: await countExposed(db, exposedAssets) } };
 });

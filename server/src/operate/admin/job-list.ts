@@ -3,7 +3,7 @@ import { type RawBuilder, sql } from 'kysely';
 import { countRerendered } from '../../content/assets/previews/rerender.ts';
 import { handle } from '../../core/handle.ts';
 import type { Database } from '../../platform/database/pool.ts';
-import { readRefCursor, refCursorAfter } from '../../platform/http/cursor.ts';
+import { refCursor } from '../../platform/http/cursor.ts';
 import { cutPage, DEFAULT_LIMIT } from '../../platform/http/page.ts';
 import { queuedJobs } from '../../platform/jobs/queue-tables.ts';
 import { reasonOf } from './job-reason.ts';
@@ -79,14 +79,14 @@ export async function readJobs(db: Database, which: RawBuilder<boolean>, limit: 
 
 export const list = handle(listJobs, async ({ db }, { query }) => {
   const { limit = DEFAULT_LIMIT, state, name } = query;
-  const after = readRefCursor(query.cursor);
+  const after = refCursor.read(query.cursor)?.ref ?? null;
   const conditions = [
     after === null ? sql<boolean>`true` : sql<boolean>`j.id < ${after}`,
     state === undefined ? sql<boolean>`true` : jobInState[state],
     name === undefined ? sql<boolean>`true` : sql<boolean>`j.task_identifier = ${name}`,
   ];
   const rows = await readJobs(db, sql`${sql.join(conditions, sql` and `)}`, limit + 1);
-  return { status: 200, body: cutPage(rows, limit, (last) => refCursorAfter(last.id)) };
+  return { status: 200, body: cutPage(rows, limit, (last) => refCursor.after({ ref: last.id })) };
 });
 
 interface CountRow {

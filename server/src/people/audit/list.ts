@@ -6,7 +6,7 @@ import type { SignedIn } from '../../access/caller.ts';
 import { identityJson, readerOfNames, seesPersonalData } from '../../access/identities.ts';
 import { handle } from '../../core/handle.ts';
 import type { Columns, Database } from '../../platform/database/pool.ts';
-import { cursorAfter } from '../../platform/http/cursor.ts';
+import { timeCursor } from '../../platform/http/cursor.ts';
 import { newestFirst, type PageQuery } from '../../platform/http/page.ts';
 import { recordEvent } from './record.ts';
 
@@ -104,7 +104,7 @@ async function* everyEvent(db: Database, caller: SignedIn, filters: Filters): As
     yield* page.items;
     const last = page.items.at(-1);
     if (page.next_cursor === null || last === undefined) return;
-    cursor = cursorAfter({ at: last.occurred_at, id: last.id });
+    cursor = timeCursor.after({ at: last.occurred_at, id: last.id });
   }
 }
 

@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { liveTeam, shownTeams } from '../../access/teams.ts';
 import { handle } from '../../core/handle.ts';
 import { containsPattern } from '../../platform/database/like.ts';
-import { nameCursorAfter, readNameCursor } from '../../platform/http/cursor.ts';
+import { nameCursor } from '../../platform/http/cursor.ts';
 import { cutPage, DEFAULT_LIMIT } from '../../platform/http/page.ts';
 import { notFound } from '../../platform/http/refuse.ts';
 import { showTeams } from './show.ts';
@@ -15,7 +15,7 @@ const byName = sql`order by lower(t.name), t.id`;
 
 export const list = handle(listTeams, async ({ db }, { caller, query }) => {
   const limit = query.limit ?? DEFAULT_LIMIT;
-  const key = readNameCursor(query.cursor);
+  const key = nameCursor.read(query.cursor);
   const q = query.q?.trim() ?? '';
   const pattern = containsPattern(q);
   const conditions = [
@@ -27,7 +27,7 @@ export const list = handle(listTeams, async ({ db }, { caller, query }) => {
   ];
   const rest = sql`${byName} limit ${limit + 1}`;
   const rows = await showTeams(db, sql`${sql.join(conditions, sql` and `)}`, { rest, withCounts: true });
-  return { status: 200, body: cutPage(rows, limit, (last) => nameCursorAfter(last.name, last.id)) };
+  return { status: 200, body: cutPage(rows, limit, (last) => nameCursor.after(last)) };
 });
 
 export const get = handle(getTeam, async ({ db }, { caller, params }) => {

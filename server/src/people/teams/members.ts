@@ -7,7 +7,7 @@ import { refreshTeamAudience } from '../../access/mirrored-audience.ts';
 import { checkMayAddMember, shownTeams } from '../../access/teams.ts';
 import { handle } from '../../core/handle.ts';
 import { enqueue } from '../../core/job-table.ts';
-import { readRefCursor, refCursorAfter } from '../../platform/http/cursor.ts';
+import { refCursor } from '../../platform/http/cursor.ts';
 import { cutPage, DEFAULT_LIMIT } from '../../platform/http/page.ts';
 import { notFound } from '../../platform/http/refuse.ts';
 import { recordEvent } from '../audit/record.ts';
@@ -24,7 +24,7 @@ export const list = handle(listTeamMembers, async ({ db }, { caller, params, que
     await sql`select from teams t where t.id = ${params.id} and ${shownTeams(caller)}`.execute(db);
   if (teams.length === 0) throw notFound();
   const limit = query.limit ?? DEFAULT_LIMIT;
-  const after = readRefCursor(query.cursor) ?? 0;
+  const after = refCursor.read(query.cursor)?.ref ?? 0;
   const { rows } = await sql<MemberRow>`
     select m.user_ref, ${identityJson(caller, 'u')} as user, m.created_at as joined_at
     from team_members m left join users u on u.ref = m.user_ref
@@ -32,7 +32,7 @@ export const list = handle(listTeamMembers, async ({ db }, { caller, params, que
     db,
   );
   const shown = rows.map(({ user, ...member }) => (user === null ? member : { ...member, user }));
-  return { status: 200, body: cutPage(shown, limit, (last) => refCursorAfter(last.user_ref)) };
+  return { status: 200, body: cutPage(shown, limit, (last) => refCursor.after({ ref: last.user_ref })) };
 });
 
 /** Idempotent. The members are notified, since the new one reads what they share with the team (TEAM-9). */

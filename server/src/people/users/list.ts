@@ -4,7 +4,7 @@ import { type RawBuilder, sql } from 'kysely';
 import { seesPersonalData } from '../../access/identities.ts';
 import { handle } from '../../core/handle.ts';
 import { containsPattern } from '../../platform/database/like.ts';
-import { readRefCursor, refCursorAfter } from '../../platform/http/cursor.ts';
+import { refCursor } from '../../platform/http/cursor.ts';
 import { cutPage, DEFAULT_LIMIT } from '../../platform/http/page.ts';
 import { notFound } from '../../platform/http/refuse.ts';
 import { showAdminUsers } from './show-admin.ts';
@@ -23,7 +23,7 @@ function matches(q: string, personal: boolean): RawBuilder<boolean> {
 /** Lists accounts, newest first. */
 export const list = handle(listUsers, async ({ db }, { caller, query }) => {
   const limit = query.limit ?? DEFAULT_LIMIT;
-  const before = readRefCursor(query.cursor);
+  const before = refCursor.read(query.cursor)?.ref ?? null;
   const q = query.q?.trim() ?? '';
   const conditions = [
     before === null ? sql<boolean>`true` : sql<boolean>`u.ref < ${before}`,
@@ -32,7 +32,7 @@ export const list = handle(listUsers, async ({ db }, { caller, query }) => {
   ];
   const rest = sql`order by u.ref desc limit ${limit + 1}`;
   const rows = await showAdminUsers(db, caller, sql`${sql.join(conditions, sql` and `)}`, rest);
-  return { status: 200, body: cutPage(rows, limit, (last) => refCursorAfter(last.ref)) };
+  return { status: 200, body: cutPage(rows, limit, (last) => refCursor.after(last)) };
 });
 
 /** Returns one account in the list's form. */

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import { codeCursorAfter, cursorAfter, readCodeCursor, readCursor } from './cursor.ts';
+import { codeCursor, timeCursor } from './cursor.ts';
 
 /** HTTP-7: the default page size. */
 export const DEFAULT_LIMIT = 50;
@@ -48,13 +48,13 @@ export function newestFirst(
   at: string,
   id: string,
 ): NewestFirst {
-  const key = readCursor(cursor);
+  const key = timeCursor.read(cursor);
   const [time, row] = [sql.ref(at), sql.ref(id)];
   return {
     after: key === null ? sql`true` : sql`(${time}, ${row}) < (${key.at}::timestamptz, ${key.id}::uuid)`,
     order: sql`order by ${time} desc, ${row} desc limit ${limit + 1}`,
     cut(rows, keyOf) {
-      const { items, next_cursor } = cutPage(rows, limit, (last) => cursorAfter(keyOf(last)));
+      const { items, next_cursor } = cutPage(rows, limit, (last) => timeCursor.after(keyOf(last)));
       return { rows: items, next: next_cursor };
     },
   };
@@ -65,8 +65,8 @@ export function pageByCode<T extends { code: string }>(
   all: readonly T[],
   { limit = DEFAULT_LIMIT, cursor }: PageQuery,
 ) {
-  const after = readCodeCursor(cursor);
+  const after = codeCursor.read(cursor)?.code ?? null;
   const sorted = [...all].sort((a, b) => (a.code < b.code ? -1 : 1));
   const rest = after === null ? sorted : sorted.filter((one) => one.code > after);
-  return cutPage(rest, limit, (last) => codeCursorAfter(last.code));
+  return cutPage(rest, limit, (last) => codeCursor.after(last));
 }

@@ -9,7 +9,7 @@ import { liveTeam, ownTeam } from '../../../access/teams.ts';
 import { handle } from '../../../core/handle.ts';
 import { recordEvent } from '../../../people/audit/record.ts';
 import type { Database } from '../../../platform/database/pool.ts';
-import { nameCursorAfter, readNameCursor } from '../../../platform/http/cursor.ts';
+import { nameCursor } from '../../../platform/http/cursor.ts';
 import { cutPage, DEFAULT_LIMIT } from '../../../platform/http/page.ts';
 import { notFound, refuse } from '../../../platform/http/refuse.ts';
 import { checkGivenDefault } from './defaults.ts';
@@ -30,7 +30,7 @@ async function showOverrides(
 /** FIELD-34: lists the defaults of single teams. They never leave this server. */
 export const list = handle(listDefaultOverrides, async ({ db }, { params, query }) => {
   const limit = query.limit ?? DEFAULT_LIMIT;
-  const key = readNameCursor(query.cursor);
+  const key = nameCursor.read(query.cursor);
   const after = key === null ? sql`true` : sql`(lower(t.name), t.id) > (lower(${key.name}), ${key.id}::uuid)`;
   const { rows: found } = await sql`select from fields where id = ${params.id}`.execute(db);
   if (found.length === 0) throw notFound();
@@ -39,7 +39,10 @@ export const list = handle(listDefaultOverrides, async ({ db }, { params, query 
     sql`o.field_id = ${params.id} and ${after}`,
     sql`order by lower(t.name), t.id limit ${limit + 1}`,
   );
-  return { status: 200, body: cutPage(rows, limit, (last) => nameCursorAfter(last.team_name, last.team_id)) };
+  return {
+    status: 200,
+    body: cutPage(rows, limit, (last) => nameCursor.after({ name: last.team_name, id: last.team_id })),
+  };
 });
 
 export const set = handle(setDefaultOverride, async ({ db }, { caller, params, body }) => {

@@ -1,11 +1,13 @@
 import { type FieldDefinition, type FieldOptions, getField, listFields } from '@vitrine/contract/fields';
 import { type RawBuilder, sql } from 'kysely';
+import { Type } from 'typebox';
 import type { Caller } from '../../../access/caller.ts';
 import { gatedDefinitions, shownDefinitions } from '../../../access/fields.ts';
 import { handle } from '../../../core/handle.ts';
 import type { Database } from '../../../platform/database/pool.ts';
+import { cursorCodec } from '../../../platform/http/cursor.ts';
 import { cutPage, DEFAULT_LIMIT } from '../../../platform/http/page.ts';
-import { notFound, refuse } from '../../../platform/http/refuse.ts';
+import { notFound } from '../../../platform/http/refuse.ts';
 import { type StoredTerm, writeVocabulary } from '../vocabulary/document.ts';
 import { hasVocabulary } from '../vocabulary/terms.ts';
 import { readTerm } from './condition.ts';
@@ -110,28 +112,17 @@ async function showFieldsTo(
 }
 
 /** The position of a definition in display order. */
-interface Place {
-  display_order: number;
-  code: string;
-}
-
-function placeAfter({ display_order, code }: Place): string {
-  return Buffer.from(`${display_order} ${code}`).toString('base64url');
-}
-
-function readPlace(cursor: string | undefined): Place | null {
-  if (cursor === undefined) return null;
-  const text = Buffer.from(cursor, 'base64url').toString('utf8');
-  const [, order, code] = /^(-?\d{1,10}) ([a-z][a-z0-9_]{0,63})$/.exec(text) ?? [];
-  if (order === undefined || code === undefined || Math.abs(Number(order)) > 2_147_483_647) {
-    throw refuse(400, 'malformed cursor');
-  }
-  return { display_order: Number(order), code };
-}
+const placeCursor = cursorCodec(
+  'field',
+  Type.Object({
+    display_order: Type.Integer({ minimum: -2_147_483_647, maximum: 2_147_483_647 }),
+    code: Type.String({ pattern: '^[a-z][a-z0-9_]{0,63}$' }),
+  }),
+);
 
 export const list = handle(listFields, async ({ db }, { caller, query }) => {
   const limit = query.limit ?? DEFAULT_LIMIT;
-  const after = readPlace(query.cursor);
+  const after = placeCursor.read(query.cursor);
   const { status } = query;
   const conditions = [
     status === undefined
@@ -155,7 +146,7 @@ export const list = handle(listFields, async ({ db }, { caller, query }) => {
     rest,
     terms: TERMS_LISTED,
   });
-  return { status: 200, body: cutPage(rows, limit, placeAfter) };
+  return { status: 200, body: cutPage(rows, limit, placeCursor.after) };
 });
 
 export const get = handle(getField, async ({ db }, { caller, params }) => {

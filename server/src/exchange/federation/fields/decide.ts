@@ -11,7 +11,7 @@ import { showFields } from '../../../content/fields/definitions/read.ts';
 import { handle } from '../../../core/handle.ts';
 import { recordEvent } from '../../../people/audit/record.ts';
 import type { Database, Tx } from '../../../platform/database/pool.ts';
-import { codeCursorAfter, readCodeCursor } from '../../../platform/http/cursor.ts';
+import { codeCursor } from '../../../platform/http/cursor.ts';
 import { cutPage, DEFAULT_LIMIT } from '../../../platform/http/page.ts';
 import { notFound, refuse } from '../../../platform/http/refuse.ts';
 import type { AaFieldDefinition } from '../protocol/field-definitions.ts';
@@ -84,9 +84,9 @@ export const list = handle(listPeerFields, async ({ db }, { params, query }) => 
   const { rows: peers } = await sql`select from federation_peers where id = ${params.id}`.execute(db);
   if (peers.length === 0) throw notFound();
   const limit = query.limit ?? DEFAULT_LIMIT;
-  const after = readCodeCursor(query.cursor) ?? '';
+  const after = codeCursor.read(query.cursor)?.code ?? '';
   const offers = await readOffers(db, params.id, sql`f.code > ${after}`, sql`limit ${limit + 1}`);
-  return { status: 200, body: cutPage(offers, limit, (last) => codeCursorAfter(last.code)) };
+  return { status: 200, body: cutPage(offers, limit, (last) => codeCursor.after(last)) };
 });
 
 interface Offer {
