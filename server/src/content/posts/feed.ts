@@ -166,7 +166,10 @@ function taggedRows(
   return sql`select id, key from (${read}) p order by ${order.by}`;
 }
 
-/** Reads the feed in three statements, and one more for tags: a full page as long as there are more posts (FEED-1, FEED-6). */
+/**
+ * Reads the feed in three statements besides that of the session, and one more for a tag: a full page as long as there are
+ * more posts (FEED-1, FEED-6).
+ */
 export const feed = handle(listPosts, async (deps, { caller, query }) => {
   const limit = query.limit ?? DEFAULT_LIMIT;
   const asked = query.tag === undefined ? query : { ...query, tag: await storedTags(deps.db, query.tag) };
