@@ -142,6 +142,19 @@ export function turned(mp4: Bytes): Bytes {
   return Uint8Array.from(bytes);
 }
 
+/** The MP4 with a clean aperture of this size in the middle of its only picture. */
+export function apertured(mp4: Bytes, { width, height }: { width: number; height: number }): Bytes {
+  const bytes = Buffer.from(mp4);
+  const entry = bytes.indexOf('avc1', bytes.indexOf('stsd')) - 4;
+  const end = entry + bytes.readUInt32BE(entry);
+  const clap = box('clap', ...[width, 1, height, 1, 0, 1, 0, 1].map((one) => uint32(one)));
+  for (const name of ['moov', 'trak', 'mdia', 'minf', 'stbl', 'stsd', 'avc1']) {
+    const at = bytes.lastIndexOf(name, entry + 4) - 4;
+    bytes.writeUInt32BE(bytes.readUInt32BE(at) + clap.length, at);
+  }
+  return fileOf(bytes.subarray(0, end), clap, bytes.subarray(end));
+}
+
 /** The MP4 with this number in a box that players skip: a different file with the same content, without encoding. */
 export function numbered(mp4: Bytes, number: number): Bytes {
   return fileOf(mp4, box('free', uint32(number)));

@@ -10,8 +10,8 @@ import { sweep } from '../../src/operate/storage/sweep/stored-files.ts';
 import { originalKey, renditionsPrefix } from '../../src/platform/storage/object-key.ts';
 import { objectPath, openLibrary, upload } from '../support/library.ts';
 import { plainFile } from '../support/pictures.ts';
-import { clip, everyFfmpeg, numbered, turned } from './clips.ts';
-import { openStudio } from './still-kit.ts';
+import { apertured, clip, everyFfmpeg, numbered, turned } from './clips.ts';
+import { colourAt, expectColour, openStudio, pictureOf } from './still-kit.ts';
 
 const mute = { format: 'mp4', video: { encoder: 'libx264' }, seconds: 1 };
 const film = { ...mute, audio: { encoder: 'aac' } };
@@ -81,6 +81,22 @@ describe.for(everyFfmpeg)('with $name', ({ setting, isHere }) => {
   test.skipIf(!isHere)('a rotated video without sound is encoded upright', async () => {
     const streams = await streamsOf(turned(await clip(mute)));
     expect(await probe(streams)).toMatchObject({ video: { width: 180, height: 320 }, audio: null });
+  });
+
+  // MEDIA-61
+  test.skipIf(!isHere)('a stream has no edges that the container cuts off', async () => {
+    const bytes = apertured(await clip(mute), { width: 240, height: 120 });
+    expect(await probe(await streamsOf(bytes))).toMatchObject({ video: { width: 240, height: 120 } });
+  });
+
+  // MEDIA-61
+  test.skipIf(!isHere)('the transparent parts of a stream are white', async () => {
+    const source = 'color=black@0:s=320x180:r=5,format=yuva420p';
+    const video = { source, encoder: 'libvpx-vp9', pixels: 'yuva420p' };
+    const streams = await streamsOf(await clip({ format: 'webm', video, seconds: 1 }));
+    const bytes = await readFile(streams.get('hls/360p.mp4') ?? '');
+    const picture = pictureOf(await studio.decode(Uint8Array.from(bytes)));
+    expectColour(await colourAt(picture.path), [255, 255, 255]);
   });
 
   test.skipIf(!isHere)('picture and sound of a transport stream start together', async () => {

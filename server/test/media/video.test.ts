@@ -3,8 +3,8 @@ import sharp from 'sharp';
 import { describe, expect, test } from 'vitest';
 import { ffmpegOf } from '../../src/media/ffmpeg/choose.ts';
 import { takeTiles } from '../../src/media/video/sprites.ts';
-import { clip, everyFfmpeg, mutated, turned } from './clips.ts';
-import { colourAt, expectColour, extraOf, openStudio } from './still-kit.ts';
+import { apertured, clip, everyFfmpeg, mutated, turned } from './clips.ts';
+import { colourAt, expectColour, extraOf, openStudio, pictureOf } from './still-kit.ts';
 
 const h264 = { encoder: 'libx264' };
 const film = { format: 'mp4', video: h264, audio: { encoder: 'aac' } };
@@ -70,6 +70,45 @@ describe.for(everyFfmpeg)('with $name', ({ setting, isHere }) => {
     const poster = await posterOf(made);
     expectColour(await colourAt(poster, 0.5, 0.25), [255, 0, 0], 30);
     expectColour(await colourAt(poster, 0.5, 0.75), [0, 0, 255], 30);
+  });
+
+  // MEDIA-61
+  test.skipIf(!isHere)('a video with a clean aperture is shown without its edges', async () => {
+    const source = 'color=red:s=320x180:r=25,drawbox=x=40:y=30:w=240:h=120:color=blue:t=fill';
+    const mp4 = await clip({ format: 'mp4', video: { source, ...h264 }, seconds: 0.4 });
+    const made = await studio.decode(apertured(mp4, { width: 240, height: 120 }));
+    expect(made.ladder).toMatchObject({ outcome: 'rendered', width: 240, height: 120 });
+    const poster = await posterOf(made);
+    for (const at of [0.03, 0.97]) expectColour(await colourAt(poster, at, at), [0, 0, 255], 30);
+  });
+
+  // MEDIA-61
+  test.skipIf(!isHere)('a video with a left edge that H.264 crops is shown without it', async () => {
+    const source = 'color=red:s=320x180:r=25,drawbox=x=6:y=0:w=314:h=180:color=blue:t=fill';
+    const options = { 'x264-params': 'crop-rect=6,0,0,0' };
+    const video = { source, encoder: 'libx264', pixels: 'yuv444p', options };
+    const made = await studio.decode(await clip({ format: 'mp4', video, seconds: 0.4 }));
+    expect(made.ladder).toMatchObject({ outcome: 'rendered', width: 314, height: 180 });
+    expectColour(await colourAt(await posterOf(made), 0.006, 0.5), [0, 0, 255], 60);
+  });
+
+  // MEDIA-61
+  test.skipIf(!isHere).each([
+    ['VP8', { format: 'webm', encoder: 'libvpx', pixels: 'yuva420p', options: { 'auto-alt-ref': '0' } }],
+    ['VP9', { format: 'webm', encoder: 'libvpx-vp9', pixels: 'yuva420p', options: {} }],
+    ['ProRes 4444', { format: 'mov', encoder: 'prores_ks', pixels: 'yuva444p10le', options: {} }],
+    ['QuickTime Animation', { format: 'mov', encoder: 'qtrle', pixels: 'argb', options: {} }],
+  ])('the transparent parts of %s are white', async (_, { format, ...track }) => {
+    const source =
+      "color=black:s=320x180:r=5,format=yuva444p,geq=lum='if(lt(X,160),81,16)':cb='if(lt(X,160),90,128)':cr='if(lt(X,160),240,128)':a='if(lt(X,160),255,0)'";
+    const made = await studio.decode(await clip({ format, video: { source, ...track }, seconds: 1 }));
+    expect(made.ladder).toMatchObject({ outcome: 'rendered' });
+    const pictures = [pictureOf(made).path, await posterOf(made), await extraOf(made, 'sprites.jpg')];
+    for (const picture of pictures) {
+      if (picture === undefined || picture === null) throw new Error('no picture');
+      expectColour(await colourAt(picture, 0.25, 0.5), [255, 0, 0], 40);
+      expectColour(await colourAt(picture, 0.75, 0.5), [255, 255, 255], 8);
+    }
   });
 
   test.skipIf(!isHere)('a video with non-square pixels has its display size', async () => {

@@ -21,6 +21,20 @@ export interface VideoStream {
   /** Size as encoded. */
   codedSize: { width: number; height: number };
   interlaced: boolean;
+  /** Whether its frames have transparent parts. */
+  hasAlpha: boolean;
+  /** FFmpeg's name of the decoder that decodes all of it; null for the usual one. */
+  decoder: 'libvpx' | 'libvpx-vp9' | null;
+  /** What the container cuts off at each edge of a coded frame. */
+  crop: Crop | null;
+}
+
+/** Rows and columns at the edges of a frame. */
+export interface Crop {
+  top: number;
+  bottom: number;
+  left: number;
+  right: number;
 }
 
 export interface AudioStream {

@@ -1,7 +1,18 @@
-import type { Decoder, Demuxer, Encoder, FilterAPI, Frame, Muxer, Packet, Stream } from 'node-av';
+import type {
+  AVPixelFormat,
+  Decoder,
+  Demuxer,
+  Encoder,
+  FilterAPI,
+  Frame,
+  Muxer,
+  Packet,
+  Stream,
+} from 'node-av';
 import { BrokenFile, NotDrawable } from '../still.ts';
 import { demuxerOf } from './demuxers.ts';
 import {
+  type Crop,
   type Ffmpeg,
   type FramesRequest,
   intervalFilter,
@@ -11,6 +22,7 @@ import {
   SAMPLE_RATE,
   type Source,
   type TimedText,
+  type VideoStream,
 } from './ffmpeg.ts';
 import { isUnclear, MOST_COUNTED_SECONDS, readStreams, type StreamFacts } from './streams.ts';
 
@@ -30,6 +42,18 @@ function turning(matrix: Buffer | null): { filters: string[]; rotation: number }
     return { filters: [...(a < 0 ? ['hflip'] : []), ...(d < 0 ? ['vflip'] : [])], rotation };
   if (rotation === 270) return { filters: [`transpose=${c < 0 ? 'clock_flip' : 'cclock'}`], rotation };
   return { filters: d < 0 ? ['vflip'] : [], rotation: 0 };
+}
+
+/** Reads the edges that a container cuts off. */
+function croppingIn(data: Buffer | null): Crop | null {
+  if (data === null || data.length < 16) return null;
+  const at = (index: number) => data.readUInt32LE(index * 4);
+  return { top: at(0), bottom: at(1), left: at(2), right: at(3) };
+}
+
+/** The filter that cuts these edges off; the ffmpeg program does so by default. */
+function cutting({ top, bottom, left, right }: Crop): string {
+  return `crop=iw-${left + right}:ih-${top + bottom}:${left}:${top}`;
 }
 
 /** Converts an error of the library to one of ours. */
@@ -142,10 +166,19 @@ export async function packagedFfmpeg(): Promise<Ffmpeg> {
     throw new NotDrawable('this server has no FFmpeg');
   });
   av.Log.setLevel(av.AV_LOG_QUIET);
-  const decoderOf = (stream: Stream) =>
-    av.Decoder.create(stream, { exitOnError: false }).catch((error: unknown) => {
+  // Without `unaligned`, the left edge that H.264 crops is rounded for the processor.
+  const lenient = { exitOnError: false, options: { flags: '+unaligned' } };
+  const decoderOf = (stream: Stream, name: VideoStream['decoder'] = null) => {
+    const codec =
+      name === null
+        ? null
+        : av.Codec.findDecoderByName(name === 'libvpx' ? av.FF_DECODER_LIBVPX_VP8 : av.FF_DECODER_LIBVPX_VP9);
+    const opening =
+      codec === null ? av.Decoder.create(stream, lenient) : av.Decoder.create(stream, codec, lenient);
+    return opening.catch((error: unknown) => {
       throw faultOf(av, error);
     });
+  };
 
   const kinds = new Map<number, StreamFacts['kind']>([
     [av.AVMEDIA_TYPE_VIDEO, 'video'],
@@ -195,6 +228,13 @@ export async function packagedFfmpeg(): Promise<Ffmpeg> {
       fieldOrder: interlaced.includes(Number(codecpar.toJSON().fieldOrder ?? 0))
         ? 'interlaced'
         : 'progressive',
+      // Only the format of a video is one of pixels.
+      pixelFormat:
+        codecpar.codecType === av.AVMEDIA_TYPE_VIDEO
+          ? (av.avGetPixFmtName(codecpar.format as AVPixelFormat) ?? '')
+          : '',
+      alphaMode: tags.alpha_mode ?? tags.ALPHA_MODE ?? '',
+      crop: croppingIn(codecpar.getCodedSideData(av.AV_PKT_DATA_FRAME_CROPPING)),
       colour: {
         primaries: codecpar.colorPrimaries,
         transfer: codecpar.colorTrc,
@@ -226,15 +266,20 @@ export async function packagedFfmpeg(): Promise<Ffmpeg> {
     return counts;
   }
 
-  /** Returns a filter for upright frames of a stream. */
-  function pictureFilter(opened: Opened, stream: Stream, filter: string): FilterAPI {
-    const { filters } = opened.turnOf(stream);
+  /** Returns a filter for upright frames of a stream, without what its container cuts off. */
+  function pictureFilter(
+    opened: Opened,
+    stream: Stream,
+    crop: VideoStream['crop'],
+    filter: string,
+  ): FilterAPI {
+    const filters = [...(crop === null ? [] : [cutting(crop)]), ...opened.turnOf(stream).filters];
     return av.FilterAPI.create([...filters, filter].join(','), { framerate: stream.avgFrameRate });
   }
 
   async function* framesAtIntervals(
     source: Source,
-    index: number,
+    { index, crop, decoder: name }: VideoStream,
     { count, interval, filter: description, width, height, exact, signal }: FramesRequest,
   ): AsyncGenerator<Buffer> {
     const closing: (() => unknown)[] = [];
@@ -244,11 +289,11 @@ export async function packagedFfmpeg(): Promise<Ffmpeg> {
       const stream = opened.stream(index);
       // The demuxers of some formats then skip other frames without reading them.
       if (!exact) stream.discard = av.AVDISCARD_NONKEY;
-      const decoder = await decoderOf(stream);
+      const decoder = await decoderOf(stream, name);
       closing.unshift(() => decoder.close());
       const start = Math.max(0, opened.demuxer.startTime);
       const chain = `setpts=PTS-${start}/TB,${intervalFilter({ interval })},${description}`;
-      const filter = pictureFilter(opened, stream, chain);
+      const filter = pictureFilter(opened, stream, crop, chain);
       closing.unshift(() => filter.close());
       let taken = 0;
       async function* take(frame: Frame | null) {
@@ -319,14 +364,18 @@ export async function packagedFfmpeg(): Promise<Ffmpeg> {
         const { num, den } = video?.frameRate ?? { num: 25, den: 1 };
         return (pictures * den) / num;
       }),
-    frame: (source, { index }, { atSeconds, filter: description, width, height, exact }) =>
+    frame: (
+      source,
+      { index, crop, decoder: name },
+      { atSeconds, filter: description, width, height, exact },
+    ) =>
       withFile(av, source, async (opened) => {
         const stream = opened.stream(index);
         const wanted = atSeconds + Math.max(0, opened.demuxer.startTime);
         const from = Math.max(0, atSeconds - demuxerOf(source.mime).seekMargin);
         if (from > 0) await opened.demuxer.seek(wanted - (atSeconds - from), -1, av.AVSEEK_FLAG_BACKWARD);
-        const decoder = await decoderOf(stream);
-        const filter = pictureFilter(opened, stream, description);
+        const decoder = await decoderOf(stream, name);
+        const filter = pictureFilter(opened, stream, crop, description);
         const { num, den } = stream.timeBase;
         try {
           for await (const frame of framesOf(opened, decoder, index)) {
@@ -345,7 +394,7 @@ export async function packagedFfmpeg(): Promise<Ffmpeg> {
           decoder.close();
         }
       }),
-    frames: (source, { index }, request) => framesAtIntervals(source, index, request),
+    frames: framesAtIntervals,
     cover: (source, index) =>
       withFile(av, source, async (opened) => {
         // Avoids `stream.attachedPic`, which frees the picture twice in this library.
@@ -406,7 +455,12 @@ export async function packagedFfmpeg(): Promise<Ffmpeg> {
           to.push({ filter, encoder, muxer, position: muxer.addStream(encoder) });
         };
         if (video !== null && videoStream !== null) {
-          const filter = pictureFilter(opened, videoStream, `setpts=PTS-${start}/TB,${video.filter}`);
+          const filter = pictureFilter(
+            opened,
+            videoStream,
+            probe.video?.crop ?? null,
+            `setpts=PTS-${start}/TB,${video.filter}`,
+          );
           const { g, ...others } = video.options;
           const encoder = await av.Encoder.create(av.FF_ENCODER_LIBX264, {
             filter,
@@ -432,7 +486,8 @@ export async function packagedFfmpeg(): Promise<Ffmpeg> {
         [audioStream, tracks.audio],
       ] as const) {
         if (stream === null || to.length === 0) continue;
-        const decoder = await decoderOf(stream);
+        const name = stream === videoStream ? probe.video?.decoder : null;
+        const decoder = await decoderOf(stream, name);
         closing.push(() => decoder.close());
         decoders.set(stream.index, { decoder, to });
       }

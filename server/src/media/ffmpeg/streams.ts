@@ -1,6 +1,7 @@
 import type { CodePoints } from '../colour/video.ts';
 import {
   type AudioStream,
+  type Crop,
   type Probe,
   plausibleFrameRate,
   type SubtitleStream,
@@ -32,6 +33,12 @@ export interface StreamFacts {
   /** The lowest rate that represents all timestamps. */
   baseRate: Fraction;
   fieldOrder: 'progressive' | 'interlaced';
+  /** FFmpeg's name of the pixel format; '' if it is unknown. */
+  pixelFormat: string;
+  /** The value of Matroska's AlphaMode: '1' if transparency is in a second picture of each packet. */
+  alphaMode: string;
+  /** What the container cuts off: its clean aperture or its crop. */
+  crop: Crop | null;
   colour: CodePoints;
   language: string;
   title: string;
@@ -121,12 +128,38 @@ function fullRate({ averageRate, baseRate, fieldOrder }: StreamFacts): Fraction 
   return slow > MOST_FRAME_RATE ? average : { num: MOST_FRAME_RATE, den: 1 };
 }
 
+/** Codecs whose alpha channel is meant. Raw pixels often have a fourth byte without a meaning. */
+const alphaCodecs: readonly string[] = [
+  ...['prores', 'hevc', 'png', 'apng', 'qtrle', 'ffv1', 'utvideo', 'magicyuv', 'cfhd', 'hap', 'jpeg2000'],
+];
+const alphaFormat = /^(?:yuva|gbrap|rgba|bgra|argb|abgr|ya8|ya16)/;
+
+/** Decoders of alpha that is in a second picture, which FFmpeg's own ones ignore. */
+const alphaDecoders: ReadonlyMap<string | null, VideoStream['decoder']> = new Map([
+  ['vp8', 'libvpx'],
+  ['vp9', 'libvpx-vp9'],
+]);
+
+/** Returns the part that a container crops, if it leaves a picture. */
+function saneCrop({ crop, width, height }: StreamFacts): Crop | null {
+  if (crop === null) return null;
+  const { top, bottom, left, right } = crop;
+  if (top + bottom + left + right === 0) return null;
+  return width - left - right >= 2 && height - top - bottom >= 2 ? crop : null;
+}
+
 function videoStreamOf(stream: StreamFacts): VideoStream {
   const { num, den } = stream.pixelAspect;
+  const crop = saneCrop(stream);
+  const cut = {
+    width: stream.width - (crop === null ? 0 : crop.left + crop.right),
+    height: stream.height - (crop === null ? 0 : crop.top + crop.bottom),
+  };
+  const decoder = stream.alphaMode === '1' ? (alphaDecoders.get(stream.codec) ?? null) : null;
   return {
     index: stream.index,
     codec: stream.codec ?? '',
-    ...shownSize(stream, num > 0 && den > 0 ? num / den : 1, stream.rotation),
+    ...shownSize(cut, num > 0 && den > 0 ? num / den : 1, stream.rotation),
     frameRate:
       plausibleFrameRate(stream.averageRate.num, stream.averageRate.den) ??
       plausibleFrameRate(stream.baseRate.num, stream.baseRate.den),
@@ -134,6 +167,10 @@ function videoStreamOf(stream: StreamFacts): VideoStream {
     colour: stream.colour,
     codedSize: { width: stream.width, height: stream.height },
     interlaced: stream.fieldOrder === 'interlaced',
+    hasAlpha:
+      decoder !== null || (alphaCodecs.includes(stream.codec ?? '') && alphaFormat.test(stream.pixelFormat)),
+    decoder,
+    crop,
   };
 }
 

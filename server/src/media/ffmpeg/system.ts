@@ -5,6 +5,7 @@ import { codePointsOf } from '../colour/video.ts';
 import { BrokenFile } from '../still.ts';
 import { demuxerOf } from './demuxers.ts';
 import {
+  type Crop,
   type Ffmpeg,
   intervalFilter,
   MOST_TEXT_BYTES,
@@ -13,6 +14,7 @@ import {
   SAMPLE_RATE,
   type Source,
   type TimedText,
+  type VideoStream,
 } from './ffmpeg.ts';
 import type { Program } from './program.ts';
 import { isUnclear, MOST_COUNTED_SECONDS, readStreams, type StreamFacts } from './streams.ts';
@@ -25,9 +27,20 @@ const MOST_DESCRIPTION = 16 * 1024 ** 2;
 const THREADS = String(Math.min(16, availableParallelism()));
 
 /** Returns the arguments that open a file with one demuxer and without access to other files. */
-function opening({ path, mime }: Source): string[] {
+function opening({ path, mime }: Source, video: VideoStream | null = null): string[] {
   const { name, names } = demuxerOf(mime);
-  return ['-protocol_whitelist', 'file', '-format_whitelist', names, '-f', name, '-i', `file:${path}`];
+  const decoder = video === null || video.decoder === null ? [] : [`-c:${video.index}`, video.decoder];
+  return [
+    ...decoder,
+    '-protocol_whitelist',
+    'file',
+    '-format_whitelist',
+    names,
+    '-f',
+    name,
+    '-i',
+    `file:${path}`,
+  ];
 }
 
 /** Returns one line of the program's output, without memory addresses and paths. */
@@ -97,6 +110,14 @@ async function whole(program: string, args: readonly string[], most = Infinity):
   return Buffer.concat(chunks);
 }
 
+interface SideData {
+  rotation?: number;
+  crop_top?: number;
+  crop_bottom?: number;
+  crop_left?: number;
+  crop_right?: number;
+}
+
 interface ProbedStream {
   index: number;
   codec_type?: string;
@@ -110,11 +131,12 @@ interface ProbedStream {
   color_transfer?: string;
   color_space?: string;
   field_order?: string;
+  pix_fmt?: string;
   duration?: string;
   nb_frames?: string;
   nb_read_packets?: string;
   disposition?: Record<string, number>;
-  side_data_list?: { rotation?: number }[];
+  side_data_list?: SideData[];
   tags?: Record<string, string>;
 }
 
@@ -133,6 +155,14 @@ const kinds = new Map<string | undefined, StreamFacts['kind']>([
   ['audio', 'audio'],
   ['subtitle', 'subtitle'],
 ]);
+
+/** Returns the edges that the container cuts off. The program that describes them also cuts them off. */
+function cropOf({ side_data_list = [] }: ProbedStream): Crop | null {
+  const found = side_data_list.find((data) => data.crop_top !== undefined);
+  if (found === undefined) return null;
+  const { crop_top: top = 0, crop_bottom: bottom = 0, crop_left: left = 0, crop_right: right = 0 } = found;
+  return { top, bottom, left, right };
+}
 
 function factsOf(stream: ProbedStream): StreamFacts {
   const { disposition = {}, tags = {} } = stream;
@@ -157,6 +187,9 @@ function factsOf(stream: ProbedStream): StreamFacts {
     averageRate: fraction(stream.avg_frame_rate),
     baseRate: fraction(stream.r_frame_rate),
     fieldOrder: ['tt', 'bb', 'tb', 'bt'].includes(stream.field_order ?? '') ? 'interlaced' : 'progressive',
+    pixelFormat: stream.pix_fmt ?? '',
+    alphaMode: tags.alpha_mode ?? tags.ALPHA_MODE ?? '',
+    crop: cropOf(stream),
     colour: codePointsOf({
       primaries: stream.color_primaries,
       transfer: stream.color_transfer,
@@ -254,7 +287,12 @@ export function systemFfmpeg({ ffmpeg, ffprobe }: Program): Ffmpeg {
       if (isUnclear((described.streams ?? []).map(factsOf))) {
         described = await describe('-count_packets', '-read_intervals', `%+${MOST_COUNTED_SECONDS}`);
       }
-      return readStreams((described.streams ?? []).map(factsOf), durationOf(described));
+      const probe = readStreams((described.streams ?? []).map(factsOf), durationOf(described));
+      const { video } = probe;
+      if (video === null || video.decoder === null) return probe;
+      const decoders = (await whole(ffmpeg, ['-hide_banner', '-v', 'error', '-decoders'])).toString();
+      if (decoders.includes(` ${video.decoder} `)) return probe;
+      return { ...probe, video: { ...video, decoder: null, hasAlpha: false } };
     },
     async findDuration(source) {
       let last = 0;
@@ -270,7 +308,14 @@ export function systemFfmpeg({ ffmpeg, ffprobe }: Program): Ffmpeg {
       const rest = exact && from < atSeconds ? ['-ss', String(atSeconds - from)] : [];
       const pixels = ['-frames:v', '1', '-pix_fmt', 'rgb24', '-f', 'rawvideo', 'pipe:1'];
       const map = ['-map', `0:${stream.index}`, '-vf', filter];
-      const drawn = await whole(ffmpeg, [...quiet, ...seek, ...opening(source), ...rest, ...map, ...pixels]);
+      const drawn = await whole(ffmpeg, [
+        ...quiet,
+        ...seek,
+        ...opening(source, stream),
+        ...rest,
+        ...map,
+        ...pixels,
+      ]);
       return drawn.length === width * height * 3 ? drawn : null;
     },
     async *frames(source, stream, { count, filter, width, height, exact, signal, interval }) {
@@ -283,7 +328,7 @@ export function systemFfmpeg({ ffmpeg, ffprobe }: Program): Ffmpeg {
       let rest = Buffer.alloc(0);
       for await (const chunk of output(
         ffmpeg,
-        [...quiet, ...keys, ...opening(source), ...map, ...pixels],
+        [...quiet, ...keys, ...opening(source, stream), ...map, ...pixels],
         signal,
       )) {
         rest = Buffer.concat([rest, chunk]);
@@ -319,7 +364,11 @@ export function systemFfmpeg({ ffmpeg, ffprobe }: Program): Ffmpeg {
     },
     encode: (source, probe, outputs, onTime) =>
       follow(
-        ['-y', ...opening(source), ...outputs.flatMap((wanted) => outputArguments(probe, wanted))],
+        [
+          '-y',
+          ...opening(source, probe.video),
+          ...outputs.flatMap((wanted) => outputArguments(probe, wanted)),
+        ],
         onTime,
       ),
   };
