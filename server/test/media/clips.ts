@@ -144,15 +144,27 @@ export function turned(mp4: Bytes): Bytes {
 
 /** The MP4 with a clean aperture of this size in the middle of its only picture. */
 export function apertured(mp4: Bytes, { width, height }: { width: number; height: number }): Bytes {
+  return described(mp4, 'avc1', box('clap', ...[width, 1, height, 1, 0, 1, 0, 1].map((one) => uint32(one))));
+}
+
+/** The MP4 of HEVC described as Dolby Vision's profile 5 of level 1, without a compatible base layer. */
+export function dolbyVision(mp4: Bytes): Bytes {
+  const configuration = Buffer.alloc(24);
+  configuration.writeUInt8(1);
+  configuration.writeUInt16BE((5 << 9) | (1 << 3) | 0b101, 2);
+  return described(mp4, 'hev1', box('dvcC', configuration));
+}
+
+/** The MP4 with a further box in the description of its only picture. */
+function described(mp4: Bytes, codec: string, further: Buffer): Bytes {
   const bytes = Buffer.from(mp4);
-  const entry = bytes.indexOf('avc1', bytes.indexOf('stsd')) - 4;
+  const entry = bytes.indexOf(codec, bytes.indexOf('stsd')) - 4;
   const end = entry + bytes.readUInt32BE(entry);
-  const clap = box('clap', ...[width, 1, height, 1, 0, 1, 0, 1].map((one) => uint32(one)));
-  for (const name of ['moov', 'trak', 'mdia', 'minf', 'stbl', 'stsd', 'avc1']) {
+  for (const name of ['moov', 'trak', 'mdia', 'minf', 'stbl', 'stsd', codec]) {
     const at = bytes.lastIndexOf(name, entry + 4) - 4;
-    bytes.writeUInt32BE(bytes.readUInt32BE(at) + clap.length, at);
+    bytes.writeUInt32BE(bytes.readUInt32BE(at) + further.length, at);
   }
-  return fileOf(bytes.subarray(0, end), clap, bytes.subarray(end));
+  return fileOf(bytes.subarray(0, end), further, bytes.subarray(end));
 }
 
 /** The MP4 with this number in a box that players skip: a different file with the same content, without encoding. */

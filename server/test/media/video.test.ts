@@ -3,7 +3,7 @@ import sharp from 'sharp';
 import { describe, expect, test } from 'vitest';
 import { ffmpegOf } from '../../src/media/ffmpeg/choose.ts';
 import { takeTiles } from '../../src/media/video/sprites.ts';
-import { apertured, clip, everyFfmpeg, mutated, turned } from './clips.ts';
+import { apertured, clip, dolbyVision, everyFfmpeg, mutated, turned } from './clips.ts';
 import { colourAt, expectColour, extraOf, openStudio, pictureOf } from './still-kit.ts';
 
 const h264 = { encoder: 'libx264' };
@@ -131,6 +131,33 @@ describe.for(everyFfmpeg)('with $name', ({ setting, isHere }) => {
   });
 
   // MEDIA-14
+  // MEDIA-62. Each colour as IPT, made with the matrices of its definition, and as BT.2020 with PQ.
+  test.skipIf(!isHere).each([
+    ['white', [520, 511, 512], [509, 512, 512]],
+    ['red', [411, 687, 615], [408, 483, 576]],
+    ['blue', [425, 471, 392], [405, 563, 492]],
+    ['green', [467, 398, 588], [470, 478, 469]],
+  ] as const)(
+    '%s in Dolby Vision without a compatible layer is the same as in HDR10',
+    async (_, ipt, hdr10) => {
+      const params = (more: string) => ({ 'x265-params': `log-level=none:${more}` });
+      const filmOf = ([first, second, third]: readonly number[], options: Record<string, string>) =>
+        clip({
+          format: 'mp4',
+          video: {
+            source: `color=gray:s=64x64:r=25,format=yuv420p10le,geq=lum=${first}:cb=${second}:cr=${third}`,
+            ...{ encoder: 'libx265', pixels: 'yuv420p10le', options },
+          },
+          seconds: 0.2,
+        });
+      const plain = params('colorprim=bt2020:transfer=smpte2084:colormatrix=bt2020nc');
+      const due = await posterOf(await studio.decode(await filmOf(hdr10, plain)));
+      const made = await studio.decode(dolbyVision(await filmOf(ipt, params('range=full'))));
+      expect(made.facts).toMatchObject({ hdr: true, video_codec: 'hevc' });
+      expectColour(await colourAt(await posterOf(made)), await colourAt(due), 10);
+    },
+  );
+
   test.skipIf(!isHere)('a video file with only sound gets a waveform', async () => {
     const made = await studio.decode(
       await clip({ format: 'mp4', audio: { encoder: 'aac' }, seconds: 1 }),

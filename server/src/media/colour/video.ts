@@ -151,11 +151,61 @@ export function colourFilters(colour: CodePoints, { width, height }: Shape, hasZ
   // zscale after scaling, because it is slow.
   const described = `${isRgb ? '' : `min=${matrix}:`}tin=${transfer}:pin=${primaries}`;
   const kept = `scale=${width}:${height}${isRgb ? '' : `${scaler}:out_color_matrix=${scalerNames.get(matrix) ?? 'bt709'}`}`;
-  const made = 't=bt709:m=bt709:r=tv';
   if (highRangeOf(colour) === null) {
     const curve = ordinaryCurves.includes(transfer) ? transfer : 13;
     return [kept, `zscale=${described}:t=${curve}:p=bt709:m=bt709:r=tv`];
   }
-  const linear = [kept, `zscale=${described}:t=linear:npl=100`, 'format=gbrpf32le', 'zscale=p=bt709'];
-  return [...linear, 'tonemap=tonemap=hable:desat=0', `zscale=${made}`];
+  return [kept, `zscale=${described}:t=linear:npl=100`, 'format=gbrpf32le', ...toStandardRange];
+}
+
+/** Converts linear light of BT.2020 to standard dynamic range. */
+const toStandardRange = ['zscale=p=bt709', 'tonemap=tonemap=hable:desat=0', 'zscale=t=bt709:m=bt709:r=tv'];
+
+/** Returns the filter that multiplies red, green and blue by a matrix, and adds a constant to each. */
+function matrixFilter(rows: Readonly<Record<'r' | 'g' | 'b', readonly number[]>>): string {
+  const options = Object.entries(rows).flatMap(([to, row]) =>
+    row.map((factor, index) => `${to}${'rgba'[index]}=${factor}`),
+  );
+  return `colorchannelmixer=${options.join(':')}`;
+}
+
+/**
+ * From I, P and T (as red, green and blue, 0 to 1) to the PQ samples of the cones. Alpha, which is 1, adds what the
+ * offset of P and T, one half, amounts to.
+ */
+const iptToCones = {
+  r: [1, 0.097534, 0.2052, -0.151367],
+  g: [1, -0.113892, 0.133179, -0.009644],
+  b: [1, 0.032593, -0.67688, 0.322144],
+};
+
+/** From the light of the cones to a fourth of that of BT.2020, because the filter has no factors above 2. */
+const conesToLight = {
+  r: [0.80969, -0.58139, 0.02169],
+  g: [-0.17983, 0.46956, -0.03975],
+  b: [-0.00071, -0.01789, 0.26862],
+};
+
+/**
+ * Returns the FFmpeg filters that scale frames in IPT, the colours of Dolby Vision's profile 5, and convert them to
+ * BT.709. The adjustments that the film has for each scene are left out.
+ */
+export function iptFilters({ width, height }: Shape): string[] {
+  return [
+    // The scaler knows no IPT.
+    'setparams=colorspace=bt2020nc:range=pc',
+    `scale=${width}:${height}:in_range=pc:out_range=pc`,
+    'format=yuv444p16le',
+    // Takes the planes I, P and T for red, green and blue. GBR has them in the order of its name.
+    'mergeplanes=map0s=0:map0p=1:map1s=0:map1p=2:map2s=0:map2p=0:format=gbrp16le',
+    'setparams=colorspace=gbr:color_primaries=bt2020:color_trc=smpte2084:range=pc',
+    'format=gbrap16le',
+    matrixFilter(iptToCones),
+    'format=gbrp16le',
+    // A fourth of 100, because the light is divided by four.
+    'zscale=t=linear:npl=25',
+    'format=gbrpf32le',
+    matrixFilter(conesToLight),
+    ...toStandardRange,
+  ];
 }

@@ -21,6 +21,8 @@ export interface VideoStream {
   /** Size as encoded. */
   codedSize: { width: number; height: number };
   interlaced: boolean;
+  /** Whether its colours are those of Dolby Vision's profile 5 (IPT), whatever `colour` says. */
+  isIpt: boolean;
   /** Whether its frames have transparent parts. */
   hasAlpha: boolean;
   /** FFmpeg's name of the decoder that decodes all of it; null for the usual one. */

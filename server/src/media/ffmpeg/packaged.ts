@@ -51,6 +51,12 @@ function croppingIn(data: Buffer | null): Crop | null {
   return { top: at(0), bottom: at(1), left: at(2), right: at(3) };
 }
 
+/** Reads the configuration of Dolby Vision (`AVDOVIDecoderConfigurationRecord`). */
+function dolbyVisionIn(data: Buffer | null): StreamFacts['dolbyVision'] {
+  const [profile, compatibility] = [data?.[2], data?.[7]];
+  return profile === undefined || compatibility === undefined ? null : { profile, compatibility };
+}
+
 /** The filter that cuts these edges off; the ffmpeg program does so by default. */
 function cutting({ top, bottom, left, right }: Crop): string {
   return `crop=iw-${left + right}:ih-${top + bottom}:${left}:${top}`;
@@ -234,6 +240,7 @@ export async function packagedFfmpeg(): Promise<Ffmpeg> {
           ? (av.avGetPixFmtName(codecpar.format as AVPixelFormat) ?? '')
           : '',
       alphaMode: tags.alpha_mode ?? tags.ALPHA_MODE ?? '',
+      dolbyVision: dolbyVisionIn(codecpar.getCodedSideData(av.AV_PKT_DATA_DOVI_CONF)),
       crop: croppingIn(codecpar.getCodedSideData(av.AV_PKT_DATA_FRAME_CROPPING)),
       colour: {
         primaries: codecpar.colorPrimaries,

@@ -33,6 +33,8 @@ export interface StreamFacts {
   /** The lowest rate that represents all timestamps. */
   baseRate: Fraction;
   fieldOrder: 'progressive' | 'interlaced';
+  /** The configuration of Dolby Vision, if it has one. */
+  dolbyVision: { profile: number; compatibility: number } | null;
   /** FFmpeg's name of the pixel format; '' if it is unknown. */
   pixelFormat: string;
   /** The value of Matroska's AlphaMode: '1' if transparency is in a second picture of each packet. */
@@ -167,6 +169,8 @@ function videoStreamOf(stream: StreamFacts): VideoStream {
     colour: stream.colour,
     codedSize: { width: stream.width, height: stream.height },
     interlaced: stream.fieldOrder === 'interlaced',
+    // Other profiles have a base layer that any player shows.
+    isIpt: stream.dolbyVision?.profile === 5 && stream.dolbyVision.compatibility === 0,
     hasAlpha:
       decoder !== null || (alphaCodecs.includes(stream.codec ?? '') && alphaFormat.test(stream.pixelFormat)),
     decoder,

@@ -112,6 +112,8 @@ async function whole(program: string, args: readonly string[], most = Infinity):
 
 interface SideData {
   rotation?: number;
+  dv_profile?: number;
+  dv_bl_signal_compatibility_id?: number;
   crop_top?: number;
   crop_bottom?: number;
   crop_left?: number;
@@ -164,6 +166,12 @@ function cropOf({ side_data_list = [] }: ProbedStream): Crop | null {
   return { top, bottom, left, right };
 }
 
+function dolbyVisionOf({ side_data_list = [] }: ProbedStream): StreamFacts['dolbyVision'] {
+  const found = side_data_list.find((data) => data.dv_profile !== undefined);
+  if (found?.dv_profile === undefined) return null;
+  return { profile: found.dv_profile, compatibility: found.dv_bl_signal_compatibility_id ?? 0 };
+}
+
 function factsOf(stream: ProbedStream): StreamFacts {
   const { disposition = {}, tags = {} } = stream;
   const frames = Number(stream.nb_read_packets ?? stream.nb_frames ?? Number.NaN);
@@ -189,6 +197,7 @@ function factsOf(stream: ProbedStream): StreamFacts {
     fieldOrder: ['tt', 'bb', 'tb', 'bt'].includes(stream.field_order ?? '') ? 'interlaced' : 'progressive',
     pixelFormat: stream.pix_fmt ?? '',
     alphaMode: tags.alpha_mode ?? tags.ALPHA_MODE ?? '',
+    dolbyVision: dolbyVisionOf(stream),
     crop: cropOf(stream),
     colour: codePointsOf({
       primaries: stream.color_primaries,

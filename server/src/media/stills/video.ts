@@ -44,7 +44,7 @@ export async function makeVideo(
       has_sound: audio !== null,
       video_codec: video.codec,
       ...(audio === null ? {} : { audio_codec: audio.codec }),
-      hdr: highRangeOf(video.colour) !== null,
+      hdr: video.isIpt || highRangeOf(video.colour) !== null,
       poster_seconds: atSeconds,
       ...(pictures === 0 ? {} : { picture_subtitles: pictures }),
     },

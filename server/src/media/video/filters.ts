@@ -1,4 +1,4 @@
-import { colourFilters, completed } from '../colour/video.ts';
+import { colourFilters, completed, iptFilters } from '../colour/video.ts';
 import type { Ffmpeg, VideoStream } from '../ffmpeg/ffmpeg.ts';
 import type { Shape } from '../ladder.ts';
 
@@ -15,13 +15,16 @@ const onWhite = [
  */
 export async function pictureFilters(
   ffmpeg: Ffmpeg,
-  { colour, codedSize, interlaced, hasAlpha }: VideoStream,
+  { colour, codedSize, interlaced, hasAlpha, isIpt }: VideoStream,
   shape: Shape,
   format: 'rgb24' | 'yuv420p',
 ): Promise<string> {
+  const hasZscale = await ffmpeg.hasFilter('zscale');
   const filters = [
     ...(interlaced ? ['yadif=deint=interlaced'] : []),
-    ...colourFilters(completed(colour, codedSize), shape, await ffmpeg.hasFilter('zscale')),
+    ...(isIpt && hasZscale
+      ? iptFilters(shape)
+      : colourFilters(completed(colour, codedSize), shape, hasZscale)),
     ...(hasAlpha ? [onWhite] : []),
     'setsar=1',
     `format=${format}`,
