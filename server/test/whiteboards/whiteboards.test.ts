@@ -78,7 +78,7 @@ describe('POST /posts/{id}/whiteboards', () => {
       [10, 0.33333],
       [0, 0.12346],
     ];
-    const title = '  <b>"é"</b> \u{1d11e} \u202e ';
+    const title = '  <b>"é"</b> \u{1d11e} \u200d ';
     expect(await draw(ines, { title, strokes: [{ points: sent }] })).toMatchObject({
       title,
       strokes: [{ points }],

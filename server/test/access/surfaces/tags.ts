@@ -1,5 +1,6 @@
 import type { Tag } from '@vitrine/contract/tags';
 import { sql } from 'kysely';
+import { keepTagKeys } from '../../../src/content/tags/keys.ts';
 import { type About, isShown } from '../described-world.ts';
 import { isShared } from '../due.ts';
 import { accountDoor, itemsAt, readDoor, refusalOf, together } from '../send-requests.ts';
@@ -35,6 +36,8 @@ export async function addTags({ world, callers }: About): Promise<Tagged> {
   await sql`insert into tag_follows (user_ref, tag) select ref, 'followed-by-' || ref from unnest(${refs}::bigint[]) ref`.execute(
     db,
   );
+  // As the job does for what a process of an earlier version writes.
+  await keepTagKeys(world.library.deps);
   await sql`analyze`.execute(db);
   return { posts, assets };
 }
