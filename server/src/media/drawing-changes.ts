@@ -28,6 +28,9 @@ interface Change {
   isDrawnAnew?(path: string): Promise<boolean>;
 }
 
+/** The part of a drawing that is searched, in bytes. */
+const MOST_DRAWING = 16 * 1024 ** 2;
+
 const isVideo = ({ mime }: DrawnFile) => previewKind(mime) === 'video';
 const isOf =
   (...types: readonly string[]) =>
@@ -37,6 +40,14 @@ const isOf =
 /** Returns whether the colours of a JPEG are described by its tags. */
 const hasDescribedColours = async (path: string) =>
   (await nullIfBroken(withSource(path, orNone(spaceOfJpeg)))) !== null;
+
+/** Codecs of films that may have transparent parts, a clean aperture or Dolby Vision; H.264 rarely has. */
+const layeredCodecs: readonly string[] = ['vp8', 'vp9', 'prores', 'hevc', 'qtrle', 'png', 'ffv1'];
+
+/** Returns whether a drawing refers to custom properties of CSS. */
+const hasVariables = async (path: string) =>
+  (await nullIfBroken(withSource(path, (source) => source.readUpTo(0, MOST_DRAWING).includes('var(')))) ===
+  true;
 
 /**
  * Every change after which stored files are drawn again. A new one increases `MAKERS_VERSION` and has a line here; it
@@ -59,6 +70,12 @@ const changes: readonly Change[] = [
     version: 3,
     part: 'previews',
     applies: ({ mime, has_east_asian_text }) => has_east_asian_text && previewKind(mime) === 'document',
+  },
+  { version: 3, part: 'previews', applies: isOf('image/svg+xml'), isDrawnAnew: hasVariables },
+  {
+    version: 3,
+    part: 'previews',
+    applies: (file) => isVideo(file) && layeredCodecs.includes(file.media.video_codec ?? ''),
   },
   // Their colours, frame rate and sound.
   { version: 3, part: 'streams', applies: (file) => isVideo(file) && file.media.has_video === true },

@@ -135,6 +135,20 @@ describe('after an upgrade', () => {
     const photo = await upload(mara, Uint8Array.from(await reported('img/31-motion.jpg')), {}, 'photo.jpg');
     const wide = await upload(mara, await withAdobeRgb(await jpeg(4800, 300)), {}, 'wide.jpg');
     const text = await upload(mara, plainText('東京の夜景\n'), {}, 'notes.txt');
+    const drawingOf = (fill: string) =>
+      Uint8Array.from(
+        Buffer.from(
+          `<svg xmlns="http://www.w3.org/2000/svg" width="90" height="90"><rect fill="${fill}" width="90" height="90"/></svg>`,
+        ),
+      );
+    const drawing = await upload(mara, drawingOf('var(--none, red)'), {}, 'drawing.svg');
+    const plainDrawing = await upload(mara, drawingOf('red'), {}, 'plain.svg');
+    const layered = await upload(
+      mara,
+      await clip({ format: 'webm', video: { encoder: 'libvpx' }, seconds: 1 }),
+      {},
+      'film.webm',
+    );
     await library.runJobs();
     const keys: readonly (readonly [asset: { id: string }, key: string, isDrawnAnew: boolean])[] = [
       [film, 'hls/360p.mp4', true],
@@ -144,6 +158,9 @@ describe('after an upgrade', () => {
       [photo, 'motion.mp4', true],
       [wide, 'preview', true],
       [text, 'preview', true],
+      [drawing, 'preview', true],
+      [plainDrawing, 'preview', false],
+      [layered, 'preview', true],
     ];
     const tagOf = async (id: string, key: string) => {
       const answer = await requestAs(mara, library, `/assets/${id}/variants/${key}`);
