@@ -224,3 +224,10 @@ describe('files in deploy/', () => {
     ]);
   });
 });
+
+test('the service takes the place of the shell that npm starts, and so gets its signals', async () => {
+  const { scripts }: { scripts: Record<string, string> } = JSON.parse(
+    await readFile(join(root, 'package.json'), 'utf8'),
+  );
+  for (const name of ['start', 'demo']) expect(scripts[name]).toMatch(/^exec node /);
+});

@@ -162,6 +162,19 @@ test('GET /docs is a page to read the reference on', async () => {
   expect(answer.text).toContain('openapi.json');
 });
 
+test('the API reference offers nothing that sends it to another service', async () => {
+  const { text } = await library.anonymous().send('/docs/');
+  expect(text).toContain('<title>API reference · Vitrine</title>');
+  const given: unknown = JSON.parse(
+    /createApiReference\([^,]*,\s*(\{[\s\S]*?\})\s*\)/.exec(text)?.[1] ?? '{}',
+  );
+  expect(given).toMatchObject({
+    agent: { disabled: true },
+    mcp: { disabled: true },
+    showDeveloperTools: 'never',
+  });
+});
+
 // HTTP-42
 test.each(['/docs/', '/docs/js/scalar.js', '/openapi.json'])('GET %s can be cached', async (path) => {
   const visitor = library.anonymous();

@@ -99,6 +99,16 @@ test('finds a draft, reorders it, sets its cover and publishes it', async () => 
   expect((await callFrom(ben, 'GET', `/posts/${id}`)).status).toBe(404);
 });
 
+test('quick steps through the pictures of a post add up', async () => {
+  const id = await makePost('Steps', { members: assets.map((asset_id) => ({ asset_id })) });
+  await ana.goto(`/posts/${id}`);
+  await ana.getByText('1 / 3').waitFor();
+  for (let steps = 0; steps < 2; steps += 1) await ana.keyboard.press('ArrowRight');
+  await ana.getByText('3 / 3').waitFor();
+  await ana.getByRole('button', { name: 'Previous picture' }).dblclick();
+  await ana.getByText('1 / 3').waitFor();
+});
+
 test('adds files from the computer and the library, removes one and chooses a thumbnail', async () => {
   const [first = '', second = '', third = ''] = assets;
   const id = await makePost('Growing', { members: [{ asset_id: first }] });

@@ -25,7 +25,16 @@ async function prepareReference(): Promise<Reference> {
   const room = fastify();
   await room.register(reference, {
     routePrefix: readingRoom,
-    configuration: { url: description, withDefaultFonts: false, hideClientButton: true },
+    configuration: {
+      url: description,
+      pageTitle: 'API reference · Vitrine',
+      withDefaultFonts: false,
+      hideClientButton: true,
+      // Each would send the description, or requests, to a service of the library's makers.
+      agent: { disabled: true },
+      mcp: { disabled: true },
+      showDeveloperTools: 'never',
+    },
   });
   const read = async (path: string) => {
     const { statusCode, headers, rawPayload } = await room.inject({ url: `${readingRoom}/${path}` });

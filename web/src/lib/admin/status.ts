@@ -12,7 +12,8 @@ export const statusWords: Readonly<Record<UserStatus, InWords>> = {
   pending: { label: 'Pending', explanation: 'Waiting for approval. Cannot sign in until activated.' },
   disabled: {
     label: 'Disabled',
-    explanation: 'Blocked. Signed out everywhere immediately and unable to sign in; its posts stay.',
+    explanation:
+      'Blocked immediately, also where it is signed in; its posts stay. Its sessions work again once it is active, unless you end them.',
   },
   archived: {
     label: 'Archived',

@@ -26,5 +26,5 @@ export function viewsOf(link: ShareLink, now: number): string {
 export function omissionOf(count: number): string | undefined {
   if (count === 0) return undefined;
   const files = count === 1 ? 'One file is' : `${count} files are`;
-  return `${files} left out: links never show mature content or files with an audience of their own.`;
+  return `${files} left out: links never show damaged files, mature content or files with an audience of their own.`;
 }
