@@ -1,25 +1,14 @@
 import { readFile, writeFile } from 'node:fs/promises';
+import { escapeHtml } from '../platform/escape-html.ts';
 import { sharp, webp } from './tuned-sharp.ts';
 
 /** Letter size as a fraction of the picture's shorter edge, with a legible minimum. */
 const LETTER_PART = 1 / 18;
 const SMALLEST_LETTER = 11;
 
-/** Escapes text for Pango's markup, which is XML. */
-function escaped(text: string): string {
-  const entities: Readonly<Record<string, string>> = {
-    '&': '&amp;',
-    '<': '&lt;',
-    '>': '&gt;',
-    '"': '&quot;',
-    "'": '&apos;',
-  };
-  return text.replace(/[&<>"']/g, (character) => entities[character] ?? '');
-}
-
-/** Draws one line of text in one colour on a transparent background. At 72 dpi a point is a pixel. */
+/** Draws one line of text, as Pango's markup, in one colour on a transparent background. At 72 dpi a point is a pixel. */
 async function line(text: string, size: number, colour: string): Promise<Buffer> {
-  const markup = `<span foreground="${colour}">${escaped(text)}</span>`;
+  const markup = `<span foreground="${colour}">${escapeHtml(text)}</span>`;
   return sharp({ text: { text: markup, font: `sans bold ${size}`, rgba: true, dpi: 72, wrap: 'none' } })
     .png()
     .toBuffer();

@@ -1,4 +1,4 @@
-import { escapeHtml } from '../../people/mail/letter.ts';
+import { escapeHtml } from '../../platform/escape-html.ts';
 import type { PublicPage } from './page.ts';
 import type { PublicSite } from './site.ts';
 

@@ -1,7 +1,8 @@
 import { type RawBuilder, sql } from 'kysely';
+import { LRUCache } from 'lru-cache';
 import { mappedPosts } from '../../access/visitors.ts';
-import { escapeHtml } from '../../people/mail/letter.ts';
 import type { Database } from '../../platform/database/pool.ts';
+import { escapeHtml } from '../../platform/escape-html.ts';
 import type { TimeKey } from '../../platform/http/cursor.ts';
 import { notFound, refuse } from '../../platform/http/refuse.ts';
 import { writeXml, type Xml } from './xml.ts';
@@ -87,7 +88,7 @@ function writeIndex(count: number): string {
  * callers at the same time share it, and one is checked or written at a time, so that requests cause a bounded load.
  */
 export function openSitemaps(db: Database, entries: number): Sitemaps {
-  const kept = new Map<number, { version: string; text: string }>();
+  const kept = new LRUCache<number, { version: string; text: string }>({ max: MOST_KEPT });
   const running = new Map<number, Promise<string>>();
   let division: { ends: Promise<TimeKey[]>; until: number } | null = null;
   let last: Promise<unknown> = Promise.resolve();
@@ -112,11 +113,8 @@ export function openSitemaps(db: Database, entries: number): Sitemaps {
   const check = async (part: number, posts: RawBuilder<unknown>): Promise<string> => {
     const version = await versionOf(db, posts);
     const known = kept.get(part);
-    kept.delete(part);
     const current = known?.version === version ? known : { version, text: await write(db, posts) };
-    // The last one in the map is the one used last.
     kept.set(part, current);
-    for (const oldest of [...kept.keys()].slice(0, -MOST_KEPT)) kept.delete(oldest);
     return current.text;
   };
 

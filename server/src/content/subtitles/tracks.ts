@@ -86,7 +86,7 @@ export const put = handleForm(
           label: form.label,
           prepared,
         });
-        // They are part of the asset, whoever may edit it.
+        // They count towards the quota of the asset's owner, also when someone else adds them.
         await checkQuota(tx, rows[0]?.owner ?? caller.ref);
         return stored;
       });

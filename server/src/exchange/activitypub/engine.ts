@@ -4,7 +4,7 @@ import { sql } from 'kysely';
 import { followableActor, followablePost } from '../../access/activitypub.ts';
 import { profilePath } from '../../content/public/page.ts';
 import type { Deps } from '../../core/deps.ts';
-import { escapeHtml } from '../../people/mail/letter.ts';
+import { escapeHtml } from '../../platform/escape-html.ts';
 import { readVersion } from '../../platform/version.ts';
 import { type ActorRow, findActor, findActorNamed, isWithdrawn, readKeys } from './actors.ts';
 import { uuidPattern } from './addresses.ts';

@@ -4,8 +4,8 @@ import { type RawBuilder, sql } from 'kysely';
 import { followableActor, followablePost, sentMember } from '../../access/activitypub.ts';
 import { PICTURE } from '../../content/public/picture.ts';
 import { isPlayed } from '../../media/audio/playable.ts';
-import { escapeHtml } from '../../people/mail/letter.ts';
 import type { Database } from '../../platform/database/pool.ts';
+import { escapeHtml } from '../../platform/escape-html.ts';
 import { actorUri, followersUri, noteUri, publicAudience } from './addresses.ts';
 import type { ActivityPubSite } from './site.ts';
 

@@ -43,10 +43,10 @@ function withoutEncrypted({ object }: Rendered): object | null {
   const members: unknown = Reflect.get(object, 'members');
   if (!Array.isArray(members)) return object;
   const plain = members.filter((one) => !Object.hasOwn(one, 'contentKey'));
+  const shown = { ...object, members: plain, mature: plain.some((one) => one.mature) };
   const cover: unknown = Reflect.get(object, 'cover');
-  const { cover: _, ...rest } = { cover, ...object };
-  const hasCover = plain.some((one) => one.id === cover);
-  return { ...rest, members: plain, mature: plain.some((one) => one.mature), ...(hasCover && { cover }) };
+  if (!plain.some((one) => one.id === cover)) Reflect.deleteProperty(shown, 'cover');
+  return shown;
 }
 
 /**

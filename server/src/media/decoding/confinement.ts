@@ -7,6 +7,7 @@ import { dirname, join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { isAccount, reachableBy, type SystemUser } from '../../platform/database/database-user.ts';
+import { type Abilities, examination, readAbilities } from './abilities.ts';
 import { type Cell, openCell } from './cell.ts';
 import { DECODER_UID } from './kinds.ts';
 import { openRoom, type Room, systemProgram } from './room.ts';
@@ -27,20 +28,6 @@ interface Launch {
   command: string;
   args: string[];
   identity: { uid?: number; gid?: number };
-}
-
-/** What a process can do, as it has found out itself. */
-export interface Abilities {
-  uid: number;
-  /** Whether it has any capability of root. */
-  isCapable: boolean;
-  /** Whether programs with the set-user-ID bit give it other rights. */
-  canGainRights: boolean;
-  hasNetwork: boolean;
-  /** Those of the given files that it can read. */
-  readable: string[];
-  /** Those of the given directories in which it can create a file. */
-  writable: string[];
 }
 
 /** The limits on what decoders may do to the system, as far as the system allows them. */
@@ -64,34 +51,6 @@ function openWithoutCell(): Cell {
     home: null,
     handOver: async (input) => ({ input, takeBack: async (output) => output, close: async () => {} }),
     touch: async () => {},
-  };
-}
-
-/** Prints what the process can do. Its arguments are files, an empty one, and directories. */
-const examination = `
-  while read -r key value _; do
-    case "$key" in Uid:|CapEff:|NoNewPrivs:) echo "$key $value";; esac
-  done </proc/self/status
-  while IFS=' :' read -r name _; do
-    case "$name" in Inter-*|face|lo|"") ;; *) echo "Network: $name";; esac
-  done </proc/self/net/dev
-  while [ -n "$1" ]; do [ -r "$1" ] && echo "Readable: $1"; shift; done
-  shift
-  for directory in "$@"; do
-    probe=$directory/.vitrine-probe-$$
-    if (: >"$probe") 2>/dev/null; then rm -f "$probe"; echo "Writable: $directory"; fi
-  done`;
-
-function readAbilities(output: string): Abilities {
-  const values = (key: string) =>
-    output.split('\n').flatMap((line) => (line.startsWith(`${key}: `) ? [line.slice(key.length + 2)] : []));
-  return {
-    uid: Number(values('Uid')[0] ?? Number.NaN),
-    isCapable: !/^0+$/.test(values('CapEff')[0] ?? ''),
-    canGainRights: values('NoNewPrivs')[0] !== '1',
-    hasNetwork: values('Network').length > 0,
-    readable: values('Readable'),
-    writable: values('Writable'),
   };
 }
 
@@ -281,6 +240,21 @@ async function hideable(hidden: string | null, needed: readonly string[]): Promi
 
 const NOWHERE: Way = { user: null, room: null, prefix: [] };
 
+/** Returns the first of these ways that works, and why those before it do not. */
+async function strictest(
+  ways: readonly Way[],
+  needed: readonly string[],
+  place: Place,
+): Promise<{ way: Way; missing: string[] }> {
+  const missing: string[] = [];
+  for (const way of ways) {
+    const why = await whyNotThisWay(way, needed, place);
+    if (why === null) return { way, missing };
+    if (!missing.includes(why)) missing.push(why);
+  }
+  return { way: NOWHERE, missing };
+}
+
 /**
  * Finds the strictest way to start decoders that this system permits: as another user if we are root, without
  * capabilities, without a network, and with everything read-only but their own directories (MEDIA-60).
@@ -307,18 +281,13 @@ export async function openConfinement({
     if (typeof opened === 'string') missing.push(opened);
     const room = typeof opened === 'string' ? null : opened;
     const shown = { directory: place, isOfLibrary: directory !== null, hidden: hiding };
-    for (const possible of waysOf(user, setpriv, room)) {
-      const why = await whyNotThisWay(possible, needed, shown).catch((error: unknown) => {
-        room?.close();
-        remove();
-        throw error;
-      });
-      if (why === null) {
-        way = possible;
-        break;
-      }
-      if (!missing.includes(why)) missing.push(why);
-    }
+    const found = await strictest(waysOf(user, setpriv, room), needed, shown).catch((error: unknown) => {
+      room?.close();
+      remove();
+      throw error;
+    });
+    way = found.way;
+    missing.push(...found.missing.filter((why) => !missing.includes(why)));
     if (way.room === null) room?.close();
   } else missing.push('decoders are confined on Linux only');
   const hasCells = way.user !== null || way.room !== null;

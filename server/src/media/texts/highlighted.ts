@@ -1,17 +1,5 @@
 import hljs from 'highlight.js';
-
-const escapes: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
-
-/** Escapes text for HTML, in elements and attributes. */
-export function escapeHtml(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => escapes[character] ?? character);
-}
+import { escapeHtml } from '../../platform/escape-html.ts';
 
 /** Longer lines are usually generated; highlighting them is slow and not useful. */
 const LONGEST_LINE = 5000;

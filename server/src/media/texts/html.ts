@@ -1,7 +1,8 @@
 import { Marked } from 'marked';
 import sanitize from 'sanitize-html';
+import { escapeHtml } from '../../platform/escape-html.ts';
 import type { Flavour } from './flavour.ts';
-import { escapeHtml, highlighted } from './highlighted.ts';
+import { highlighted } from './highlighted.ts';
 import type { Table } from './table.ts';
 
 /**

@@ -198,7 +198,7 @@ const databaseRole: Examination = {
     const name = rows[0]?.name ?? '';
     if (rows[0]?.superuser !== true) return passed(`${name} is no superuser`);
     return warning(
-      `${name} is a superuser: whoever finds a way to send statements controls the whole server`,
+      `${name} is a superuser: anyone who finds a way to send statements controls the whole server`,
       config.databaseUrl === null
         ? 'Restart Vitrine; if the warning stays, the lines of the start say why.'
         : 'Let an ordinary role own the database, and put it into DATABASE_URL; see "Your own PostgreSQL" in docs/operations.md.',

@@ -4,7 +4,8 @@ import { homedir, tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import { confinementOf } from '../../core/decoder-confinement.ts';
-import { type Abilities, openConfinement } from '../../media/decoding/confinement.ts';
+import type { Abilities } from '../../media/decoding/abilities.ts';
+import { openConfinement } from '../../media/decoding/confinement.ts';
 import { findProgram } from '../../media/ffmpeg/program.ts';
 import { type Examination, type Finding, passed, problem, warning } from './check.ts';
 

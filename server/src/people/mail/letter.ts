@@ -1,3 +1,5 @@
+import { escapeHtml } from '../../platform/escape-html.ts';
+
 /** The content of a mail, from which its text and HTML parts are generated. */
 export interface Letter {
   subject: string;
@@ -12,19 +14,6 @@ export interface LetterItem {
   /** A quoted user text, or null. */
   quote: string | null;
   link: string | null;
-}
-
-const entities: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
-
-/** Escapes text for HTML, as content or as an attribute. */
-export function escapeHtml(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => entities[character] ?? character);
 }
 
 function itemAsText({ text, quote, link }: LetterItem): string {

@@ -2,10 +2,10 @@ import { askUnsubscribe, unsubscribeMail } from '@vitrine/contract/notifications
 import type { Deps } from '../../core/deps.ts';
 import { handle } from '../../core/handle.ts';
 import { readSiteName } from '../../core/settings.ts';
+import { escapeHtml } from '../../platform/escape-html.ts';
 import { notFound, refuse } from '../../platform/http/refuse.ts';
 import { formPolicy } from '../../platform/http/security-headers.ts';
 import { seal, unseal } from '../identity/seal.ts';
-import { escapeHtml } from '../mail/letter.ts';
 import { turnMailOff } from './preferences.ts';
 
 const PURPOSE = 'unsubscribe';
