@@ -172,6 +172,12 @@ exception when invalid_parameter_value then
   return digest_due(moment, every, weekday, hour, 'UTC');
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.exposure_of(visibility text)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN CASE WHEN (visibility = 'public'::text) THEN 'public'::text WHEN (visibility = 'org-only'::text) THEN 'org-only'::text WHEN (visibility = ANY (ARRAY['followers'::text, 'explicit-share'::text, 'private'::text])) THEN 'narrow'::text ELSE NULL::text END;
+
 CREATE OR REPLACE FUNCTION public.field_value_text(type text, field uuid, single text, several text[])
  RETURNS text
  LANGUAGE sql
@@ -333,7 +339,7 @@ declare
   kind record;
 begin
   for kind in
-    select p.visibility = 'public' as in_public, array_agg(distinct n) as names
+    select exposure_of(p.visibility) = 'public' as in_public, array_agg(distinct n) as names
     from new_rows p, unnest(p.tags) as n group by 1
   loop
     perform know_tags(kind.names, kind.in_public);
@@ -357,7 +363,7 @@ CREATE OR REPLACE FUNCTION public.know_tags_of_post()
  LANGUAGE plpgsql
 AS $function$
 begin
-  perform know_tags(new.tags, new.visibility = 'public');
+  perform know_tags(new.tags, exposure_of(new.visibility) = 'public');
   return null;
 end
 $function$;
@@ -384,7 +390,7 @@ begin
   perform from assets where id = any(ids) order by id for no key update;
   update assets a set exposure = found.exposure
   from (
-    select i.id, case min(case p.visibility when 'public' then 1 when 'org-only' then 2 else 3 end)
+    select i.id, case min(case exposure_of(p.visibility) when 'public' then 1 when 'org-only' then 2 when 'narrow' then 3 end)
         when 1 then 'public' when 2 then 'org-only' when 3 then 'narrow' else 'none' end as exposure
     from (select distinct unnest(ids) as id) i
       join assets x on x.id = i.id

@@ -38,9 +38,6 @@ export const NameOnOneLine = Type.String({
 
 export const Email = Type.String({ minLength: 3, maxLength: 320, pattern: '^[^\\s@]+@[^\\s@]+$' });
 
-export const Visibility = Type.Enum(['public', 'private', 'org-only', 'followers', 'explicit-share']);
-export type Visibility = Static<typeof Visibility>;
-
 export const AiProvenance = Type.Enum(['none', 'assisted', 'generated']);
 export type AiProvenance = Static<typeof AiProvenance>;
 

@@ -2,6 +2,8 @@ import type { SearchKind } from '@vitrine/contract/search';
 import { type RawBuilder, sql } from 'kysely';
 import { openToVisitors } from './assets.ts';
 import { type Caller, holds, type SignedIn, teamsWith } from './caller.ts';
+import { thePost } from './posts.ts';
+import { candidatesFor, openForVisitors } from './visibilities.ts';
 
 /**
  * Starting points for callers who see little of what exists: indexed conditions that hold for every row the caller may
@@ -66,12 +68,11 @@ function whereShownAssets(caller: Caller): Predicate | null {
 /** Superset of `listedPosts`; null where it would exclude nothing. */
 function whereListedPosts(caller: Caller): Predicate | null {
   const live = sql`p.deleted_at is null and not p.draft`;
-  if (caller.kind === 'anonymous') return sql`(${live} and p.visibility = 'public')`;
+  if (caller.kind === 'anonymous') return sql`(${live} and ${openForVisitors(thePost)})`;
   if (holds(caller, 'posts.admin')) return null;
   const administered = teamsWith(caller, 'posts.admin');
   const ofTeams = administered.length === 0 ? sql`` : sql` or p.team_id = any(${administered}::uuid[])`;
-  return sql`(${live} and (p.visibility in ('public', 'org-only', 'followers') or p.author_user_ref = ${caller.ref}
-    or p.id = any(array(select post_id from post_shares where user_ref = ${caller.ref}))${ofTeams}))`;
+  return sql`(${live} and (${candidatesFor(caller)} or p.author_user_ref = ${caller.ref}${ofTeams}))`;
 }
 
 /** Superset of what a search may find of a kind; null where it would exclude nothing. */

@@ -3,6 +3,7 @@ import { feedPosts } from './assets.ts';
 import { type Caller, holds } from './caller.ts';
 import { lasting, live, unexpired } from './live.ts';
 import { readablePosts } from './posts.ts';
+import { type Opened, openFor } from './visibilities.ts';
 
 /**
  * Who opens which collection, and which of its posts they see. Predicates refer to `collections c` and, about its
@@ -10,16 +11,16 @@ import { readablePosts } from './posts.ts';
  */
 type Predicate = RawBuilder<boolean>;
 
+/** The row `c` as an object with a visibility. */
+const theCollection: Opened = {
+  visibility: sql`c.visibility`,
+  owner: sql`c.owner_user_ref`,
+  shares: sql`select from collection_shares s where s.collection_id = c.id`,
+};
+
 /** COLLECTION-1: collections that their visibility opens to the caller, until they expire. */
 function opened(caller: Caller): Predicate {
-  const lasts = unexpired('c');
-  if (caller.kind === 'anonymous') return sql`(c.visibility = 'public' and ${lasts})`;
-  return sql`((c.visibility in ('public', 'org-only')
-    or (c.visibility = 'followers' and exists (
-      select from user_follows f where f.follower_user_ref = ${caller.ref} and f.followed_user_ref = c.owner_user_ref))
-    or (c.visibility = 'explicit-share' and exists (
-      select from collection_shares s where s.collection_id = c.id and s.user_ref = ${caller.ref}
-        and ${unexpired('s')}))) and ${lasts})`;
+  return sql`(${openFor(caller, theCollection)} and ${unexpired('c')})`;
 }
 
 /** Collections that `GET /collections/{id}` and every list return to this caller. */

@@ -3,8 +3,9 @@ import { intact } from './assets.ts';
 import { accountHolds } from './capabilities.ts';
 import { passedOn, postsOfCollection } from './links.ts';
 import { live, unexpired } from './live.ts';
-import { publishedPost } from './posts.ts';
+import { publishedPost, thePost } from './posts.ts';
 import { ownTeam } from './teams.ts';
+import { openForPeers } from './visibilities.ts';
 
 /**
  * What this library gives to its peers (FED-1): only what an active share covers. Predicates refer to `posts
@@ -34,11 +35,9 @@ function madeHere(alias: string): Predicate {
 }
 
 /**
- * Posts that may be shared with peers: published, created here, and readable by others than their author. A new
- * visibility is not shared until it is listed.
+ * Posts that may be shared with peers: published, created here, and readable by others than their author.
  */
-export const federablePost: Predicate = sql`(${publishedPost} and ${madeHere('p')}
-  and p.visibility in ('public', 'org-only', 'followers', 'explicit-share'))`;
+export const federablePost: Predicate = sql`(${publishedPost} and ${madeHere('p')} and ${openForPeers(thePost)})`;
 
 /**
  * Active shares of the post `p`: its own, and those of collections that belong to its author, or of any

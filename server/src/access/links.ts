@@ -5,7 +5,8 @@ import type { Caller, SignedIn } from './caller.ts';
 import { editableCollections } from './collections.ts';
 import { checkScope } from './door.ts';
 import { live, unexpired } from './live.ts';
-import { editablePosts, publishedPost } from './posts.ts';
+import { editablePosts, publishedPost, thePost } from './posts.ts';
+import { openForVisitors } from './visibilities.ts';
 
 /**
  * What a share link shows, and who manages it (LINK-1). Predicates refer to `posts p`, `assets a`, `collections c` and
@@ -61,7 +62,7 @@ export function liveTarget(kind: TargetKind, creator: SignedIn): Predicate {
 
 /** Posts of a collection `c` that its links show: published, and either by its owner or public. */
 export const postsOfCollection: Predicate = sql`(${publishedPost}
-  and (p.visibility = 'public' or p.author_user_ref = c.owner_user_ref))`;
+  and (${openForVisitors(thePost)} or p.author_user_ref = c.owner_user_ref))`;
 
 /** Posts that a link to this target shows. */
 export function linkedPosts({ kind, id }: LinkVisitor['target']): Predicate {

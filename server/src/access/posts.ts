@@ -2,7 +2,8 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../platform/database/pool.ts';
 import { refuse } from '../platform/http/refuse.ts';
 import { type Caller, holds, type SignedIn, teamsWith } from './caller.ts';
-import { lasting, live, unexpired } from './live.ts';
+import { lasting, live } from './live.ts';
+import { type Opened, openFor } from './visibilities.ts';
 
 /**
  * Who reads which post. Predicates refer to a row of `posts` with the alias `p`. Each kind of caller gets its own
@@ -11,6 +12,13 @@ import { lasting, live, unexpired } from './live.ts';
 export type Predicate = RawBuilder<boolean>;
 
 export const livePost: Predicate = live('p');
+
+/** The row `p` as an object with a visibility. */
+export const thePost: Opened = {
+  visibility: sql`p.visibility`,
+  owner: sql`p.author_user_ref`,
+  shares: sql`select from post_shares s where s.post_id = p.id`,
+};
 
 /** POST-7: what any shared surface may show: neither deleted posts nor drafts, nor mirrored ones that have expired. */
 export const publishedPost: Predicate = sql`(${livePost} and not p.draft and ${lasting('p')})`;
@@ -31,13 +39,7 @@ function orAdministeredTeams(caller: Caller): RawBuilder<unknown> {
 
 /** Published posts by visibility (POST-2). Visibility never admits anyone to a draft (POST-7, POST-8). */
 function published(caller: Caller): Predicate {
-  if (caller.kind === 'anonymous') return sql`(not p.draft and p.visibility = 'public')`;
-  return sql`(not p.draft and (p.visibility in ('public', 'org-only')
-    or (p.visibility = 'followers' and exists (
-      select from user_follows f where f.follower_user_ref = ${caller.ref} and f.followed_user_ref = p.author_user_ref))
-    or (p.visibility = 'explicit-share' and exists (
-      select from post_shares s where s.post_id = p.id and s.user_ref = ${caller.ref}
-        and ${unexpired('s')}))))`;
+  return sql`(not p.draft and ${openFor(caller, thePost)})`;
 }
 
 /** Posts that `GET /posts/{id}` returns to this caller. */

@@ -1,4 +1,4 @@
-import type { Visibility } from '@vitrine/contract/values';
+import type { Visibility } from '@vitrine/contract/visibilities';
 import {
   assetAdministrators,
   assetKeys,

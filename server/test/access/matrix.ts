@@ -1,4 +1,4 @@
-import { Visibility } from '@vitrine/contract/values';
+import { Visibility } from '@vitrine/contract/visibilities';
 
 /**
  * The access matrix, as data, written from the rules in docs/rules,

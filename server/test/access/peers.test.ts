@@ -1,6 +1,6 @@
 import { createHash, generateKeyPairSync, randomUUID } from 'node:crypto';
 import type { Post } from '@vitrine/contract/posts';
-import { Visibility } from '@vitrine/contract/values';
+import { Visibility } from '@vitrine/contract/visibilities';
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import type { Install as Sender } from '../../src/exchange/federation/identity.ts';

@@ -1,3 +1,4 @@
+import { type Reach, type Visibility, visibilities, visibilityNames } from '@vitrine/contract/visibilities';
 import { sql } from 'kysely';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { Visitor } from '../support/client.ts';
@@ -20,16 +21,31 @@ async function finds(who: Visitor, { id }: { id: string }, title = 'Driftwood'):
   return single;
 }
 
+const exposures = ['public', 'org-only', 'narrow', 'none'] as const;
+type Exposure = (typeof exposures)[number];
+/** The exposure of an asset by a post whose visibility has this reach. */
+const exposureByReach: Record<Reach, Exposure> = {
+  visitors: 'public',
+  accounts: 'org-only',
+  some: 'narrow',
+  none: 'narrow',
+};
+const exposureBy = (visibility: Visibility) => exposureByReach[visibilities[visibility].reach];
+
 /** Returns the assets whose stored exposure differs from the exposure by definition. */
 async function wrongExposures(): Promise<unknown[]> {
-  const due = sql`coalesce(min(case p.visibility when 'public' then 1 when 'org-only' then 2 else 3 end), 4)`;
+  const ranks = visibilityNames.map(
+    (visibility) =>
+      sql`when ${sql.lit(visibility)} then ${sql.lit(exposures.indexOf(exposureBy(visibility)) + 1)}`,
+  );
+  const due = sql`coalesce(min(case p.visibility ${sql.join(ranks, sql` `)} end), 4)`;
   const { rows } = await sql`select a.id, a.exposure, ${due} as due from assets a
       left join (select post_id, asset_id from post_members
         union select id, cover_thumbnail_asset_id from posts where cover_thumbnail_asset_id is not null) m on m.asset_id = a.id
       left join posts p on p.id = m.post_id and p.deleted_at is null and not p.draft
         and (p.author_user_ref = a.owner_user_ref or p.team_id = a.team_id)
     group by a.id
-    having array_position(array['public', 'org-only', 'narrow', 'none'], a.exposure) <> ${due}`.execute(db);
+    having array_position(array[${sql.join(exposures)}], a.exposure) <> ${due}`.execute(db);
   return rows;
 }
 
@@ -100,6 +116,7 @@ describe('an asset of sensitivity posts', () => {
     await owner.ok('publishPost', { params });
     await owner.ok('deletePost', { params, body: undefined });
     expect(await now()).toEqual(none);
+    expect(await wrongExposures()).toEqual([]);
     await owner.ok('restorePost', { params });
     expect(await now()).toEqual(some);
     expect(await wrongExposures()).toEqual([]);
@@ -108,6 +125,17 @@ describe('an asset of sensitivity posts', () => {
     expect(await update({ visibility: 'public' })).toEqual(some);
     await sql`delete from posts where id = ${post.id}`.execute(db);
     expect(await wrongExposures()).toEqual([]);
+  });
+
+  // ASSET-28. The database classifies visibilities by itself, as the registry in the contract does.
+  test('is exposed by a post of each visibility as far as the visibility reaches', async () => {
+    for (const visibility of visibilityNames) {
+      const post = await publish(owner, [asset], { visibility });
+      const stored = () => db.selectFrom('assets').select('exposure').where('id', '=', asset.id).execute();
+      expect([visibility, await stored()]).toEqual([visibility, [{ exposure: exposureBy(visibility) }]]);
+      await owner.ok('deletePost', { params: { id: post.id }, body: undefined });
+      expect([visibility, await stored()]).toEqual([visibility, [{ exposure: 'none' }]]);
+    }
   });
 
   // ASSET-3

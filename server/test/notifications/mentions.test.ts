@@ -1,4 +1,4 @@
-import type { Visibility } from '@vitrine/contract/values';
+import type { Visibility } from '@vitrine/contract/visibilities';
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { mentionedReaders } from '../../src/people/notifications/mentions.ts';

@@ -1,5 +1,5 @@
 import type { FeedQuery } from '@vitrine/contract/posts';
-import type { Visibility } from '@vitrine/contract/values';
+import type { Visibility } from '@vitrine/contract/visibilities';
 import { sql } from 'kysely';
 import type { Visitor } from '../support/client.ts';
 import type { Account, Library } from '../support/library.ts';

@@ -1,3 +1,4 @@
+import { visibilities } from '@vitrine/contract/visibilities';
 import { type RawBuilder, sql } from 'kysely';
 import { liveComment } from '../../access/comments.ts';
 import {
@@ -209,7 +210,7 @@ export async function postObject(writing: Writing, id: string): Promise<Rendered
     attributedTo: owner,
     name: post.title,
     content: post.description,
-    visibility: post.visibility,
+    visibility: visibilities[post.visibility].toPeers,
     commentsEnabled: post.comments_enabled,
     tags: post.tags,
     members: members.map((member) => assetObject(writing, member, bySubject.get(member.id))),

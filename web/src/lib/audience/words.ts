@@ -1,5 +1,5 @@
 import type { Sensitivity } from '@vitrine/contract/assets';
-import type { Visibility } from '@vitrine/contract/values';
+import { type Reach, type Visibility, visibilities } from '@vitrine/contract/visibilities';
 
 /** The labels of the audiences of posts, collections and files, used on every page. AudienceBadge has the icons. */
 export type Audience = 'self' | 'chosen' | 'followers' | 'team' | 'here' | 'everyone' | 'posts';
@@ -19,8 +19,9 @@ const labels: Readonly<Record<Audience, string>> = {
   posts: 'Follows its posts',
 };
 
-/** The label for people other than the owner, for whom "you" would be wrong. */
-const labelsForOthers: Readonly<Partial<Record<Audience, string>>> = {
+/** The labels for people other than the owner, for whom "you" would be wrong. */
+const labelsForOthers: Readonly<Record<Audience, string>> = {
+  ...labels,
   self: 'Only its owner',
   chosen: 'Chosen people',
   followers: 'The owner’s followers',
@@ -29,7 +30,7 @@ const labelsForOthers: Readonly<Partial<Record<Audience, string>>> = {
 /** Returns the label of an audience, from the owner's or from another person's point of view. */
 export function audienceLabel(audience: Audience, isOwner: boolean, teamName?: string): string {
   if (audience === 'team' && teamName !== undefined) return `Team ${teamName}`;
-  return (isOwner ? undefined : labelsForOthers[audience]) ?? labels[audience];
+  return (isOwner ? labels : labelsForOthers)[audience];
 }
 
 /** Returns the audience of a post or collection. */
@@ -53,37 +54,27 @@ export const audienceOfSensitivity: Readonly<Record<Sensitivity, Audience>> = {
 const visitorsToo = 'Everyone who signs in, and visitors while public mode is on.';
 const signedInText = 'Everyone who signs in to this library.';
 
-function wordsOf(explanations: Readonly<Record<Visibility, string>>): Readonly<Record<Visibility, InWords>> {
-  const of = (visibility: Visibility): InWords => ({
-    label: labels[audienceOfVisibility[visibility]],
-    explanation: explanations[visibility],
-  });
-  return {
-    'org-only': of('org-only'),
-    public: of('public'),
-    followers: of('followers'),
-    'explicit-share': of('explicit-share'),
-    private: of('private'),
-  };
+function wordsOf(visibility: Visibility, explanation: string): InWords {
+  return { label: labels[audienceOfVisibility[visibility]], explanation };
 }
 
 /** Who may read a post (POST-2). */
-export const postWords = wordsOf({
-  'org-only': signedInText,
-  public: visitorsToo,
-  followers: 'People who follow the author.',
-  'explicit-share': 'Only the people it is shared with.',
-  private: 'No one else can see it.',
-});
+export const postWords: Readonly<Record<Visibility, InWords>> = {
+  'org-only': wordsOf('org-only', signedInText),
+  public: wordsOf('public', visitorsToo),
+  followers: wordsOf('followers', 'People who follow the author.'),
+  'explicit-share': wordsOf('explicit-share', 'Only the people it is shared with.'),
+  private: wordsOf('private', 'No one else can see it.'),
+};
 
 /** Who may open a collection (COLLECTION-1). */
-export const collectionWords = wordsOf({
-  'org-only': signedInText,
-  public: visitorsToo,
-  followers: 'People who follow its owner.',
-  'explicit-share': 'Only the people it is shared with.',
-  private: 'No one else can open it.',
-});
+export const collectionWords: Readonly<Record<Visibility, InWords>> = {
+  'org-only': wordsOf('org-only', signedInText),
+  public: wordsOf('public', visitorsToo),
+  followers: wordsOf('followers', 'People who follow its owner.'),
+  'explicit-share': wordsOf('explicit-share', 'Only the people it is shared with.'),
+  private: wordsOf('private', 'No one else can open it.'),
+};
 
 /** Who sees an active file (ASSET-4). Administrators see every file. */
 export const fileWords: Readonly<Record<Sensitivity, InWords>> = {
@@ -109,7 +100,7 @@ export const sensitivities: readonly Sensitivity[] = ['posts', 'restricted', 'te
 
 /** Returns whether people who cannot see a post of this audience can see a file. */
 export function isWiderThan(sensitivity: Sensitivity, visibility: Visibility): boolean {
-  if (sensitivity === 'public') return visibility !== 'public';
+  if (sensitivity === 'public') return visibilities[visibility].reach !== 'visitors';
   return sensitivity === 'org' && isNarrow(visibility);
 }
 
@@ -117,9 +108,16 @@ export function isWiderThan(sensitivity: Sensitivity, visibility: Visibility): b
  * The audiences for a new post or collection, from the default to the narrowest. The cast restores the type that
  * `Object.keys` loses.
  */
-export const visibilities = Object.keys(postWords) as Visibility[];
+export const visibilityChoices = Object.keys(postWords) as Visibility[];
+
+const narrowReaches: Readonly<Record<Reach, boolean>> = {
+  visitors: false,
+  accounts: false,
+  some: true,
+  none: true,
+};
 
 /** Returns whether a card shows the audience of the post: only if it is narrower than everyone here. */
 export function isNarrow(visibility: Visibility): boolean {
-  return visibility !== 'public' && visibility !== 'org-only';
+  return narrowReaches[visibilities[visibility].reach];
 }

@@ -1,6 +1,6 @@
 import type { Collection, CollectionCreate, CollectionUpdate } from '@vitrine/contract/collections';
 import type { SessionUser } from '@vitrine/contract/identity';
-import type { Visibility } from '@vitrine/contract/values';
+import type { Visibility } from '@vitrine/contract/visibilities';
 import { holds } from '#lib/identity/allowance.ts';
 import { dayFieldOf, expiryOf } from '#lib/time/expiry.ts';
 

@@ -1,6 +1,6 @@
 import { Sensitivity, SubtitleTrack } from '@vitrine/contract/assets';
 import type { FieldType } from '@vitrine/contract/fields';
-import { closed, Tags, Visibility } from '@vitrine/contract/values';
+import { closed, Tags } from '@vitrine/contract/values';
 import { type Static, Type } from 'typebox';
 import { type CasRef, parseActorUri, parseCasUri, parseCommentUri, parseObjectUri } from './addresses.ts';
 import { checked } from './checked.ts';
@@ -143,13 +143,19 @@ export type AaAsset = Omit<WireAsset, 'url' | 'renditions' | 'subtitles' | 'fiel
   subtitles?: AaSubtitle[];
 };
 
+/**
+ * The visibilities of the protocol. Installs of every version accept these and no others, so `toPeers` in the contract
+ * maps ours to them.
+ */
+const SentVisibility = Type.Enum(['public', 'private', 'org-only', 'followers', 'explicit-share']);
+
 const Post = closed({
   ...common,
   type: Type.Literal('aa:Post'),
   id: objectUriOf('posts'),
   name: text(500),
   content: text(20_000),
-  visibility: Visibility,
+  visibility: SentVisibility,
   tags: Tags,
   /** In order; only those that the receiver may have. */
   members: Type.Array(Asset, { maxItems: 200 }),
@@ -168,7 +174,7 @@ const Collection = closed({
   id: objectUriOf('collections'),
   name: Type.String({ minLength: 1, maxLength: 200, pattern: '\\S' }),
   content: text(20_000),
-  visibility: Type.Optional(Visibility),
+  visibility: Type.Optional(SentVisibility),
   expires: Type.Optional(Time),
   cover: Type.Optional(objectUriOf('posts')),
   coverFocus: Type.Optional(Focus),

@@ -1,5 +1,5 @@
 import type { Post, PostUpdate } from '@vitrine/contract/posts';
-import type { Visibility } from '@vitrine/contract/values';
+import type { Visibility } from '@vitrine/contract/visibilities';
 
 /** The centre of the square crop, and the picture it belongs to (POST-26). */
 export interface FocalOf {
