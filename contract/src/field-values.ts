@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
+import { factsOf } from './field-types.ts';
 import { FieldType } from './fields.ts';
-import { mostCharacters } from './limits.ts';
 import { noContent, operation } from './operation.ts';
 import { closed, nullable, page, pageQuery, Ref, Timestamp, Uuid } from './values.ts';
 
@@ -24,7 +24,9 @@ export const mostOptions = 500;
 /** The maximum number of values given with a new asset or collection. */
 const MOST_GIVEN = 200;
 
-const Text = Type.String({ maxLength: mostCharacters.rich_text });
+const Text = Type.String({
+  maxLength: Math.max(...Object.values(factsOf).map(({ mostCharacters }) => mostCharacters ?? 0)),
+});
 const Options = Type.Array(Type.String({ minLength: 1, maxLength: 200 }), { maxItems: mostOptions });
 
 /** Exactly the member that the field's type requires; null counts as absent (VALUE-1). */

@@ -1,21 +1,10 @@
 import { type Static, Type } from 'typebox';
+import { defaultContexts, fieldTypes } from './field-types.ts';
 import { noContent, operation } from './operation.ts';
 import { closed, nullable, page, pageQuery, Timestamp, Uuid } from './values.ts';
 
 /** FIELD-2. */
-export const FieldType = Type.Enum([
-  'text',
-  'longtext',
-  'rich_text',
-  'number',
-  'boolean',
-  'date',
-  'datetime',
-  'select',
-  'multi_select',
-  'tree',
-  'reference',
-]);
+export const FieldType = Type.Enum(fieldTypes);
 export type FieldType = Static<typeof FieldType>;
 
 export const SubjectKind = Type.Enum(['asset', 'collection']);
@@ -35,7 +24,7 @@ export const DefaultValue = closed({
   value_date: Type.Optional(nullable(Timestamp)),
   value_options: Type.Optional(nullable(Type.Array(Type.String({ maxLength: 100 }), { maxItems: 1000 }))),
   value_ref: Type.Optional(nullable(Uuid)),
-  context: Type.Optional(Type.Enum(['uploading_user', 'uploading_team', 'current_date'])),
+  context: Type.Optional(Type.Enum([...defaultContexts])),
 });
 export type DefaultValue = Static<typeof DefaultValue>;
 

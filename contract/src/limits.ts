@@ -3,9 +3,6 @@
 /** Counting the posts of a collection stops at this number. */
 export const countedPosts = { alone: 10_000, onList: 1_000 } as const;
 
-/** The maximum number of characters of a value; a field may allow fewer. */
-export const mostCharacters = { text: 2000, longtext: 50_000, rich_text: 100_000 } as const;
-
 /**
  * FIELD-20: the maximum length of a pattern in characters, the maximum number of steps of its program, and the
  * maximum of steps times characters of the longest value.

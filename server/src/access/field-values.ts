@@ -1,3 +1,4 @@
+import { type FieldType, fieldTypes, hasVocabulary } from '@vitrine/contract/field-types';
 import { type RawBuilder, sql } from 'kysely';
 import { shownAssets } from './assets.ts';
 import { type Caller, holds } from './caller.ts';
@@ -10,6 +11,14 @@ import { type Caller, holds } from './caller.ts';
 type Predicate = RawBuilder<boolean>;
 
 export type SubjectKind = 'asset' | 'collection';
+
+/** Fields of these types. */
+export function ofType(types: readonly FieldType[]): Predicate {
+  return sql`(d.type in (${sql.join(types.map((type) => sql.lit(type)))}))`;
+}
+
+/** Fields whose values are terms. */
+export const ofVocabulary = ofType(fieldTypes.filter(hasVocabulary));
 
 function held(caller: Caller, column: 'read_capability' | 'write_capability', kind: SubjectKind): Predicate {
   return holdsCode(caller, sql.ref(`d.${column}`), kind);

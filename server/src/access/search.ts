@@ -12,7 +12,7 @@ import {
 } from './assets.ts';
 import { type Caller, holds } from './caller.ts';
 import { readableCollections } from './collections.ts';
-import { appliesToAsset, filterableFields, holdsCode, readableFields } from './field-values.ts';
+import { appliesToAsset, filterableFields, holdsCode, ofVocabulary, readableFields } from './field-values.ts';
 import { disclosedIdentity } from './identities.ts';
 import { live } from './live.ts';
 import { listedPosts, publishedPost } from './posts.ts';
@@ -99,7 +99,7 @@ export function searchedValues(caller: Caller): Predicate {
 
 /** Values of `fields d` that facets may count: those that a filter may name. */
 export function countedValues(caller: Caller): Predicate {
-  return sql`(${filterableFields(caller, 'asset')} and d.type in ('select', 'multi_select', 'tree') and ${appliesToAsset})`;
+  return sql`(${filterableFields(caller, 'asset')} and ${ofVocabulary} and ${appliesToAsset})`;
 }
 
 /** Team names are visible with `teams.read`. */

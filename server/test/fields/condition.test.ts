@@ -1,9 +1,8 @@
-import type { FieldType } from '@vitrine/contract/fields';
+import { type FieldType, factsOf } from '@vitrine/contract/field-types';
 import { describe, expect, test } from 'vitest';
 import {
   type ControllerValue,
   evaluateCondition,
-  operatorsOf,
   readTerm,
 } from '../../src/content/fields/definitions/condition.ts';
 
@@ -24,11 +23,12 @@ test('a term is a code, an operator and a value, split at the first operator, lo
 
 // FIELD-25
 test('the operators depend on the type of the field', () => {
-  for (const type of ['text', 'longtext'] as const) expect(operatorsOf(type), type).toEqual(['=', '~']);
+  for (const type of ['text', 'longtext'] as const)
+    expect(factsOf[type].conditions, type).toEqual(['=', '~']);
   for (const type of ['select', 'tree', 'multi_select'] as const)
-    expect(operatorsOf(type), type).toEqual(['=']);
+    expect(factsOf[type].conditions, type).toEqual(['=']);
   for (const type of ['rich_text', 'boolean', 'number', 'date', 'datetime', 'reference'] as const)
-    expect(operatorsOf(type), type).toEqual([]);
+    expect(factsOf[type].conditions, type).toEqual([]);
 });
 
 describe('evaluating a display condition', () => {

@@ -1,10 +1,10 @@
+import { holdsSeveral, isNested, isOpenVocabulary } from '@vitrine/contract/field-types';
 import { mostOptions, type SetBy } from '@vitrine/contract/field-values';
-import { mostCharacters } from '@vitrine/contract/limits';
 import { sql } from 'kysely';
 import type { Tx } from '../../platform/database/pool.ts';
 import { shortened, titleFrom } from '../assets/insert.ts';
-import { cleanHtml, hasNoText, htmlOf } from '../fields/values/rich-text.ts';
-import { type Definition, definitionColumns, faultOf, isOpen } from '../fields/values/rules.ts';
+import { rulesOf } from '../fields/types/registry.ts';
+import { type Definition, definitionColumns, faultOf } from '../fields/values/rules.ts';
 import {
   definitionsFor,
   isByPeople,
@@ -13,7 +13,7 @@ import {
   type Subject,
   storeValue,
 } from '../fields/values/store.ts';
-import { isSame, readDate, type TypedValue } from '../fields/values/typed-value.ts';
+import { isSame, type TypedValue } from '../fields/values/typed-value.ts';
 import { setColumn } from '../fields/values/write.ts';
 import { createTerms, isBlank, matchTerms } from '../fields/vocabulary/terms.ts';
 
@@ -77,7 +77,7 @@ async function holdDefinition(
   const texts = textsOf(found);
   const isExtended =
     first !== undefined &&
-    isOpen(first) &&
+    isOpenVocabulary(first) &&
     (
       await matchTerms(
         tx,
@@ -98,33 +98,18 @@ function textsOf(found: RawValue): string[] {
 
 /** Converts what was found to the field's type; null when that is impossible. */
 async function typedValueOf(tx: Tx, field: Definition, found: RawValue): Promise<TypedValue | null> {
-  const text = typeof found === 'object' ? found.join(', ') : String(found);
-  const [single = ''] = typeof found === 'object' ? found : [text];
-  switch (field.type) {
-    case 'text':
-    case 'longtext':
-      return text.trim() === '' ? null : { kind: 'text', text: shortened(text, mostCharacters[field.type]) };
-    case 'rich_text': {
-      const html = cleanHtml(htmlOf(shortened(text, mostCharacters.rich_text / 8)));
-      return hasNoText(html) ? null : { kind: 'text', text: html };
-    }
-    case 'number': {
-      const num = typeof found === 'number' ? found : single.trim() === '' ? Number.NaN : Number(single);
-      return Number.isFinite(num) ? { kind: 'num', num } : null;
-    }
-    case 'boolean': {
-      const num = typeof found === 'number' ? found : Number(single);
-      return num === 0 || num === 1 ? { kind: 'num', num } : null;
-    }
-    case 'date':
-    case 'datetime': {
-      const date = readDate(field.type, single);
-      return date === null ? null : { kind: 'date', date };
-    }
-    case 'reference':
+  const { extraction } = rulesOf[field.type];
+  switch (extraction.from) {
+    case 'nothing':
       return null;
-    default:
+    case 'terms':
       return fittedTerms(tx, field, textsOf(found));
+    case 'text': {
+      const text = typeof found === 'object' ? found.join(', ') : String(found);
+      return extraction.convert(shortened(text, extraction.longest));
+    }
+    case 'single':
+      return extraction.convert(typeof found === 'object' ? (found[0] ?? '') : found);
   }
 }
 
@@ -134,21 +119,19 @@ async function fittedTerms(tx: Tx, field: Definition, texts: readonly string[]):
     tx,
     texts.map((text) => ({ fieldId: field.id, text })),
   );
-  const unknown = isOpen(field) ? texts.filter((_, index) => matches[index] === null) : [];
+  const unknown = isOpenVocabulary(field) ? texts.filter((_, index) => matches[index] === null) : [];
   const made = unknown.length === 0 ? null : await createTerms(tx, field.id, unknown);
   const slugs = texts.flatMap((text, index) => {
     const match = matches[index] ?? null;
     if (match === null) return made?.get(text) ?? [];
-    return match.status === 'active' && (field.type !== 'tree' || match.isLeaf) ? [match.value] : [];
+    return match.status === 'active' && (!isNested(field.type) || match.isLeaf) ? [match.value] : [];
   });
   const [first] = slugs;
   if (first === undefined) return null;
-  return field.type === 'multi_select'
+  return holdsSeveral(field.type)
     ? { kind: 'options', options: [...new Set(slugs)] }
     : { kind: 'text', text: first };
 }
-
-const separators: Partial<Record<Definition['type'], string>> = { text: '; ', longtext: '\n', rich_text: '' };
 
 /** Whether the text already contains this part. */
 function holdsPart(whole: string, part: string, separator: string): boolean {
@@ -167,12 +150,12 @@ function merged(field: Definition, stored: Stored | null, found: TypedValue, mod
     const options = mode === 'append' ? [...value.options, ...fresh] : [...fresh, ...value.options];
     return fresh.length === 0 || options.length > mostOptions ? null : { kind: 'options', options };
   }
-  const separator = separators[field.type];
-  if (separator === undefined || value.kind !== 'text' || found.kind !== 'text') return null;
+  const { extraction } = rulesOf[field.type];
+  if (extraction.from !== 'text' || value.kind !== 'text' || found.kind !== 'text') return null;
+  const { separator, longestJoined } = extraction;
   if (holdsPart(value.text, found.text, separator)) return null;
   const text = (mode === 'append' ? [value.text, found.text] : [found.text, value.text]).join(separator);
-  const most = field.type === 'text' ? mostCharacters.text : mostCharacters.longtext;
-  return text.length > most ? null : { kind: 'text', text };
+  return text.length > longestJoined ? null : { kind: 'text', text };
 }
 
 /**

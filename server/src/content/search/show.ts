@@ -1,3 +1,4 @@
+import { fieldTypes } from '@vitrine/contract/field-types';
 import type { PostAuthor } from '@vitrine/contract/identity';
 import type { Highlight, SearchKind } from '@vitrine/contract/search';
 import { type RawBuilder, sql } from 'kysely';
@@ -5,12 +6,13 @@ import { hidesRestricted } from '../../access/assets.ts';
 import type { Caller } from '../../access/caller.ts';
 import { readableCollections } from '../../access/collections.ts';
 import { liveComment } from '../../access/comments.ts';
+import { ofType } from '../../access/field-values.ts';
 import { disclosedIdentity, identityJson } from '../../access/identities.ts';
 import { readableFileName, searchedCollectionValues, searchedValues } from '../../access/search.ts';
 import type { Deps } from '../../core/deps.ts';
 import type { Database } from '../../platform/database/pool.ts';
 import { showCollections } from '../collections/show.ts';
-import { plainText } from '../fields/values/rich-text.ts';
+import { rulesOf } from '../fields/types/registry.ts';
 import { anyOf } from '../posts/show.ts';
 import { writtenAssets, writtenPosts } from '../posts/write-page.ts';
 import { showTags } from '../tags/show.ts';
@@ -37,9 +39,12 @@ async function readUsers(db: Database, caller: Caller, ids: readonly string[]): 
 }
 
 /** The words of a value `v` of a field `d`, as displayed. */
-const wordsOfValue = sql`left(coalesce((select string_agg(t.label, ', ') from field_terms t where t.field_id = d.id
-    and t.value = any(coalesce(v.value_options, array[v.value_text]))),
-  case when d.type = 'rich_text' then ${plainText} else v.value_text end), 20000)`;
+const wordsOfValue = sql`left(case ${sql.join(
+  [...Map.groupBy(fieldTypes, (type) => rulesOf[type].searched)].flatMap(([words, types]) =>
+    words === null ? [] : [sql`when ${ofType(types)} then ${words}`],
+  ),
+  sql` `,
+)} end, 20000)`;
 
 /** Comments of these posts, and names and values of these files: matched texts that the hit does not contain. */
 async function readAsides(

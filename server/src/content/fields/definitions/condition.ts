@@ -1,10 +1,11 @@
-import type { FieldType, SubjectKind } from '@vitrine/contract/fields';
+import { type FieldType, type FilterOperator, factsOf, holdsSeveral } from '@vitrine/contract/field-types';
+import type { SubjectKind } from '@vitrine/contract/fields';
 import { refuse } from '../../../platform/http/refuse.ts';
 
 /** One term of a display condition (FIELD-24). */
 export interface ConditionTerm {
   code: string;
-  operator: '=' | '~' | '<' | '>' | '<=' | '>=';
+  operator: FilterOperator;
   value: string;
 }
 
@@ -21,10 +22,9 @@ export function readTerm(text: string): ConditionTerm | null {
   return code === '' || value === '' ? null : { code, operator, value };
 }
 
-/** The operators that a controlling field of this type supports. */
-export function operatorsOf(type: FieldType): readonly ConditionTerm['operator'][] {
-  if (type === 'text' || type === 'longtext') return ['=', '~'];
-  return type === 'select' || type === 'tree' || type === 'multi_select' ? ['='] : [];
+/** Whether a controlling field of this type supports the operator of a term. */
+function supports(type: FieldType, { operator }: ConditionTerm): boolean {
+  return factsOf[type].conditions.some((one) => one === operator);
 }
 
 /** The columns of a definition that conditions depend on. */
@@ -50,8 +50,8 @@ function checkTerm(text: string, owner: Controller, fields: ReadonlyMap<string, 
   if (controller.subject_kind !== owner.subject_kind) {
     throw refuse(400, `${named}: ${code} is a field of another kind (${controller.subject_kind})`);
   }
-  const allowed = operatorsOf(controller.type);
-  if (!allowed.includes(operator)) {
+  const allowed = factsOf[controller.type].conditions;
+  if (!supports(controller.type, term)) {
     const instead = allowed.length === 0 ? 'none' : allowed.join(' and ');
     throw refuse(400, `${named}: a field of type ${controller.type} takes ${instead}, not ${operator}`);
   }
@@ -68,7 +68,8 @@ function excludeEachOther(a: ConditionTerm, b: ConditionTerm): boolean {
 
 function checkContradictions(terms: readonly ConditionTerm[], fields: ReadonlyMap<string, Controller>): void {
   for (const [index, a] of terms.entries()) {
-    if (fields.get(a.code)?.type === 'multi_select') continue;
+    const type = fields.get(a.code)?.type;
+    if (type !== undefined && holdsSeveral(type)) continue;
     const b = terms.slice(index + 1).find((one) => one.code === a.code && excludeEachOther(a, one));
     if (b === undefined) continue;
     const both = `"${a.code}${a.operator}${a.value}" and "${b.code}${b.operator}${b.value}"`;
@@ -142,7 +143,7 @@ export function evaluateCondition(
     const term = readTerm(text);
     const controller = term === null ? undefined : controllerOf(term.code);
     if (term === null || controller === undefined) return 'no verdict';
-    if (!operatorsOf(controller.type).includes(term.operator)) return 'no verdict';
+    if (!supports(controller.type, term)) return 'no verdict';
     allTrue &&= isTrue(term, controller);
   }
   return allTrue ? 'shown' : 'hidden';

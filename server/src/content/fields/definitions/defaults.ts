@@ -1,28 +1,23 @@
-import type { DefaultValue, FieldType } from '@vitrine/contract/fields';
+import {
+  type Constraints,
+  type FieldType,
+  factsOf,
+  hasVocabulary,
+  holdsSeveral,
+  isNested,
+  valueMembers,
+} from '@vitrine/contract/field-types';
+import type { DefaultValue } from '@vitrine/contract/fields';
 import type { TermStatus } from '@vitrine/contract/vocabulary';
 import { sql } from 'kysely';
 import { readableAssets } from '../../../access/assets.ts';
 import type { Caller } from '../../../access/caller.ts';
 import type { Tx } from '../../../platform/database/pool.ts';
 import { Refusal, refuse } from '../../../platform/http/refuse.ts';
-import { cleanHtml, textIn } from '../values/rich-text.ts';
-import {
-  type Constraints,
-  constraintsOf,
-  faultOfDate,
-  faultOfItems,
-  faultOfNumber,
-  faultOfText,
-} from '../values/rules.ts';
-import { memberOf, readGiven, valueMembers } from '../values/typed-value.ts';
+import { rulesOf } from '../types/registry.ts';
+import { readGiven } from '../values/read-given.ts';
+import { constraintsOf } from '../values/rules.ts';
 import { branchesAmong, matchTerms, statusOfTerms } from '../vocabulary/terms.ts';
-
-/** FIELD-31: the types that each context applies to. */
-const contextTypes: Readonly<Record<NonNullable<DefaultValue['context']>, readonly FieldType[]>> = {
-  uploading_user: ['text', 'longtext', 'rich_text'],
-  uploading_team: ['text', 'longtext', 'rich_text'],
-  current_date: ['date', 'datetime'],
-};
 
 interface DefaultRules {
   type: FieldType;
@@ -34,9 +29,9 @@ interface DefaultRules {
 }
 
 /** The slugs that a default names; look them up before checking the default. */
-function termsNamedBy(type: FieldType, value: DefaultValue): string[] {
-  if (type === 'multi_select') return value.value_options ?? [];
-  return (type === 'select' || type === 'tree') && value.value_text != null ? [value.value_text] : [];
+function termsNamedBy(type: FieldType, { value_options, value_text }: DefaultValue): readonly string[] {
+  if (holdsSeveral(type)) return value_options ?? [];
+  return hasVocabulary(type) && value_text != null ? [value_text] : [];
 }
 
 function checkContext(type: FieldType, value: DefaultValue): void {
@@ -44,7 +39,7 @@ function checkContext(type: FieldType, value: DefaultValue): void {
   const literal = valueMembers.find((member) => value[member] != null);
   if (literal !== undefined)
     throw refuse(400, `default_value: ${literal} cannot be combined with kind context`);
-  if (!contextTypes[value.context].includes(type)) {
+  if (!factsOf[type].contexts.includes(value.context)) {
     throw refuse(400, `default_value: ${value.context} does not apply to a field of type ${type}`);
   }
 }
@@ -58,25 +53,9 @@ function checkTerms({ type, terms, branches }: DefaultRules, named: readonly str
     if (branches.has(slug))
       throw refuse(400, `default_value: the term "${slug}" has narrower terms; name one of them`);
   }
-  if (type === 'multi_select' && named.length === 0)
-    throw refuse(400, 'default_value: value_options is empty');
+  if (holdsSeveral(type) && named.length === 0) throw refuse(400, 'default_value: value_options is empty');
   const twice = named.find((slug, index) => named.indexOf(slug) !== index);
   if (twice !== undefined) throw refuse(400, `default_value: the term "${twice}" occurs twice`);
-}
-
-function faultOf({ type, constraints }: DefaultRules, value: DefaultValue): string | null {
-  if (value.value_num != null) {
-    if (type === 'boolean')
-      return value.value_num === 0 || value.value_num === 1 ? null : 'is neither 0 nor 1';
-    return faultOfNumber(constraints, value.value_num);
-  }
-  if (value.value_date != null) return faultOfDate(constraints, value.value_date);
-  if (type === 'multi_select') return faultOfItems(constraints, value.value_options?.length ?? 0);
-  if (value.value_text != null && memberOf[type] === 'value_text') {
-    const text = type === 'rich_text' ? textIn(cleanHtml(value.value_text)) : value.value_text;
-    return value.value_text === '' ? 'is empty' : faultOfText(constraints, text);
-  }
-  return null;
 }
 
 /** Throws a 400 that names the fault in a default; returns the default without empty members. */
@@ -88,16 +67,20 @@ function checkDefault(rules: DefaultRules, value: DefaultValue): DefaultValue {
   }
   if (value.context !== undefined)
     throw refuse(400, 'default_value: context cannot be combined with kind literal');
-  const member = memberOf[type];
+  const { member } = factsOf[type];
   const other = valueMembers.find((one) => one !== member && value[one] != null);
   if (other !== undefined) {
     throw refuse(400, `default_value: ${other} cannot be combined with type ${type}, which takes ${member}`);
   }
   if (value[member] == null) throw refuse(400, `default_value: a literal of type ${type} needs ${member}`);
   checkTerms(rules, termsNamedBy(type, value));
-  const fault = faultOf(rules, value);
+  if (value[member] === '') throw refuse(400, `default_value: ${member} is empty`);
+  // A default that no value may have, such as one that is too long, would make every creation fail.
+  const given = readGiven({ code: 'default_value', type }, { [member]: value[member] });
+  const fault = rulesOf[type].faultOf(rules.constraints, given);
   if (fault !== null) throw refuse(400, `default_value: ${member} ${fault}`);
-  return { kind: 'literal', [member]: value[member] };
+  // Forms show the default, so it must not contain scripts.
+  return { kind: 'literal', [member]: given.kind === 'text' ? given.text : value[member] };
 }
 
 /** The columns of a field that its defaults depend on. */
@@ -120,18 +103,9 @@ async function checkOf(
     type: field.type,
     constraints: constraintsOf(field.type, field.options),
     terms: await statusOfTerms(tx, field.id, named),
-    branches: field.type === 'tree' ? await branchesAmong(tx, field.id, named) : new Set<string>(),
+    branches: isNested(field.type) ? await branchesAmong(tx, field.id, named) : new Set<string>(),
   };
-  return (value) => {
-    const checked = checkDefault(definitionState, value);
-    // A default that no value may have, such as one that is too long, would make every creation fail.
-    if (checked.kind !== 'literal') return checked;
-    const given = readGiven({ code: 'default_value', type: field.type }, checked);
-    // Forms show the default, so it must not contain scripts.
-    return field.type === 'rich_text' && given.kind === 'text'
-      ? { ...checked, value_text: given.text }
-      : checked;
-  };
+  return (value) => checkDefault(definitionState, value);
 }
 
 /** FIELD-35: replaces labels, aliases and former names of terms by their slugs. */
@@ -143,9 +117,7 @@ async function inSlugs(tx: Tx, { id, type }: Defaulted, value: DefaultValue): Pr
     named.map((text) => ({ fieldId: id, text })),
   );
   const slugs = named.map((text, index) => matches[index]?.value ?? text);
-  return type === 'multi_select'
-    ? { ...value, value_options: slugs }
-    : { ...value, value_text: slugs[0] ?? null };
+  return holdsSeveral(type) ? { ...value, value_options: slugs } : { ...value, value_text: slugs[0] ?? null };
 }
 
 /** Checks a new default against the field's type, options and current terms (FIELD-31), and resolves its terms. */

@@ -1,9 +1,9 @@
 import { capabilities } from '@vitrine/contract/capabilities';
+import { factsOf, fieldTypes, longestValue } from '@vitrine/contract/field-types';
 import type { FieldDefinition } from '@vitrine/contract/fields';
 import { extractionSources, patternBounds } from '@vitrine/contract/limits';
 import { RE2JS } from 're2js';
 import { refuse } from '../../../platform/http/refuse.ts';
-import { longestValue } from '../values/rules.ts';
 
 const { characters, steps, work } = patternBounds;
 
@@ -36,7 +36,7 @@ function hasAnchor(pattern: string): boolean {
  * Throws a 400 with the compiler's message when the pattern is not RE2 syntax, and a 400 when matching it could take
  * too long: RE2 needs time proportional to program size times text length.
  */
-export function checkPattern(pattern: string, longestValue: number): void {
+export function checkPattern(pattern: string, longest: number): void {
   if (pattern.length > characters) throw refuse(400, `regexp_filter is longer than ${characters} characters`);
   if (hasAnchor(pattern)) {
     throw refuse(
@@ -51,10 +51,10 @@ export function checkPattern(pattern: string, longestValue: number): void {
       `regexp_filter repeats too much: it is a program of ${size} steps, and ${steps} is the most`,
     );
   }
-  if (size * longestValue > work) {
+  if (size * longest > work) {
     throw refuse(
       400,
-      `regexp_filter repeats too much for values of ${longestValue} characters: as a program of ${size} steps ` +
+      `regexp_filter repeats too much for values of ${longest} characters: as a program of ${size} steps ` +
         `it is for values of up to ${Math.floor(work / size)}, which max_length can say`,
     );
   }
@@ -112,8 +112,9 @@ export function checkFlags(field: Flagged): void {
     if (field.mirrors_column !== null) {
       throw refuse(400, `regexp_filter cannot be combined with mirrors_column (${field.mirrors_column})`);
     }
-    if (field.type !== 'text' && field.type !== 'longtext') {
-      throw refuse(400, `regexp_filter is for text and longtext, not for ${field.type}`);
+    if (!factsOf[field.type].takesPattern) {
+      const types = fieldTypes.filter((type) => factsOf[type].takesPattern).join(' and ');
+      throw refuse(400, `regexp_filter is for ${types}, not for ${field.type}`);
     }
     checkPattern(field.regexp_filter, longestValue(field.type, field.options));
   }

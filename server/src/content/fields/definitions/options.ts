@@ -1,9 +1,8 @@
-import type { FieldOptions, FieldType } from '@vitrine/contract/fields';
+import { type Constraints, type FieldType, factsOf, hasVocabulary } from '@vitrine/contract/field-types';
+import type { FieldOptions } from '@vitrine/contract/fields';
 import { refuse } from '../../../platform/http/refuse.ts';
-import { type Constraints, constraintNames } from '../values/rules.ts';
 import { readVocabulary } from '../vocabulary/document.ts';
 import type { Entry } from '../vocabulary/terms.ts';
-import { hasVocabulary } from '../vocabulary/terms.ts';
 
 type Reader = (name: string, value: unknown) => void;
 
@@ -40,7 +39,7 @@ const moment: Reader = (name, value) => {
 
 /** Returns the checks of all constraints for a field of this type. */
 const readerOf = (type: FieldType): Readonly<Record<keyof Constraints, Reader>> => {
-  const bound = type === 'number' ? finite : moment;
+  const bound = factsOf[type].member === 'value_num' ? finite : moment;
   return {
     min_length: count,
     max_length: count,
@@ -82,7 +81,7 @@ export function readOptions(type: FieldType, { values, ...rest }: FieldOptions):
   if (values !== undefined && !hasVocabulary(type)) {
     throw refuse(400, `options: a field of type ${type} has no values`);
   }
-  const known = constraintNames[type];
+  const known = factsOf[type].constraints;
   for (const name of known) {
     if (Object.hasOwn(rest, name)) readerOf(type)[name](name, rest[name]);
   }

@@ -1,3 +1,4 @@
+import { hasVocabulary } from '@vitrine/contract/field-types';
 import { type FieldDefinition, type FieldOptions, getField, listFields } from '@vitrine/contract/fields';
 import { type RawBuilder, sql } from 'kysely';
 import { Type } from 'typebox';
@@ -9,7 +10,6 @@ import { cursorCodec } from '../../../platform/http/cursor.ts';
 import { cutPage, DEFAULT_LIMIT } from '../../../platform/http/page.ts';
 import { notFound } from '../../../platform/http/refuse.ts';
 import { type StoredTerm, writeVocabulary } from '../vocabulary/document.ts';
-import { hasVocabulary } from '../vocabulary/terms.ts';
 import { readTerm } from './condition.ts';
 
 /** How many terms a definition includes, alone and in a list. `GET /fields/{id}/values` lists the rest. */

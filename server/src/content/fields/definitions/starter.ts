@@ -1,3 +1,4 @@
+import { holdsSeveral } from '@vitrine/contract/field-types';
 import type { ExtractionSource } from '@vitrine/contract/limits';
 import type { Tx } from '../../../platform/database/pool.ts';
 import { definitionChanged } from './transaction.ts';
@@ -64,7 +65,7 @@ export async function addStarterFields(tx: Tx): Promise<void> {
         label,
         description,
         type,
-        open_vocabulary: type === 'multi_select',
+        open_vocabulary: holdsSeveral(type),
         display_order: FIRST_PLACE + place * 10,
         display_group: group,
         show_on_upload: askedFor.includes(group),

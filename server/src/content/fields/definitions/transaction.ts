@@ -1,3 +1,4 @@
+import { hasVocabulary } from '@vitrine/contract/field-types';
 import type { DefaultValue, FieldDefinition, FieldOptions } from '@vitrine/contract/fields';
 import { type RawBuilder, sql } from 'kysely';
 import type { Tx } from '../../../platform/database/pool.ts';
@@ -5,7 +6,6 @@ import { takeLock } from '../../../platform/database/take-lock.ts';
 import { notFound, refuse } from '../../../platform/http/refuse.ts';
 import { writeDocumentsOfField } from '../../search-index/documents.ts';
 import { rewriteWords } from '../run.ts';
-import { hasVocabulary } from '../vocabulary/terms.ts';
 
 /** A locked definition without its vocabulary. */
 export interface LockedField extends Omit<FieldDefinition, 'options' | 'default_value'> {

@@ -1,12 +1,11 @@
-import type { FieldType } from '@vitrine/contract/fields';
-import { mostCharacters } from '@vitrine/contract/limits';
+import { type Constraints, type FieldType, factsOf } from '@vitrine/contract/field-types';
 import { type RawBuilder, sql } from 'kysely';
 import { RE2JS } from 're2js';
 import type { SignedIn } from '../../../access/caller.ts';
 import { knownFields, writableFields } from '../../../access/field-values.ts';
 import type { Columns, Tx } from '../../../platform/database/pool.ts';
 import { refuse } from '../../../platform/http/refuse.ts';
-import { textIn } from './rich-text.ts';
+import { rulesOf } from '../types/registry.ts';
 import { appliesTo, definitionsFor, type Subject } from './store.ts';
 import type { TypedValue } from './typed-value.ts';
 
@@ -86,53 +85,13 @@ export function checkWritable(field: CallersDefinition, { clears = false, seeds 
   if (!field.applies && !clears) throw refuse(409, `${code} is not for assets of this type`);
 }
 
-/** TERM-7: only `multi_select` has an open vocabulary. */
-export function isOpen(field: Pick<Definition, 'type' | 'open_vocabulary'>): boolean {
-  return field.open_vocabulary && field.type === 'multi_select';
-}
-
-/** The constraints among a field's options. Other keys are free and kept (FIELD-37). */
-export interface Constraints {
-  /** text, longtext, rich_text: in characters. */
-  min_length?: number;
-  max_length?: number;
-  /** number: a number. date, datetime: a day or an instant, as text. */
-  min?: number | string;
-  max?: number | string;
-  /** number: values are whole multiples of it, counted from `min`, or from 0. */
-  step?: number;
-  /** number: whole ones only. */
-  integer?: boolean;
-  /** multi_select: how many terms a value has. */
-  min_items?: number;
-  max_items?: number;
-}
-
-const lengths = ['min_length', 'max_length'] as const;
-const bounds = ['min', 'max'] as const;
-
-/** The constraints that a type has. Options of other names are free keys. */
-export const constraintNames: Readonly<Record<FieldType, readonly (keyof Constraints)[]>> = {
-  text: lengths,
-  longtext: lengths,
-  rich_text: lengths,
-  number: [...bounds, 'step', 'integer'],
-  boolean: [],
-  date: bounds,
-  datetime: bounds,
-  select: [],
-  multi_select: ['min_items', 'max_items'],
-  tree: [],
-  reference: [],
-};
-
 const numberOf = (value: unknown): number | undefined => (typeof value === 'number' ? value : undefined);
 const boundOf = (value: unknown): number | string | undefined =>
   typeof value === 'number' || typeof value === 'string' ? value : undefined;
 
 /** Returns the constraints in a field's stored options and ignores free keys. */
 export function constraintsOf(type: FieldType, options: unknown): Constraints {
-  const known: readonly string[] = constraintNames[type];
+  const known: readonly string[] = factsOf[type].constraints;
   const stored: Record<string, unknown> =
     typeof options === 'object' && options !== null
       ? Object.fromEntries(Object.entries(options).filter(([name]) => known.includes(name)))
@@ -156,50 +115,6 @@ export function constraintsOf(type: FieldType, options: unknown): Constraints {
   };
 }
 
-/** The greatest length of a text value in characters. */
-export function longestValue(type: 'text' | 'longtext', options: unknown): number {
-  return Math.min(mostCharacters[type], constraintsOf(type, options).max_length ?? Infinity);
-}
-
-/** Describes how a number violates the constraints; null when it does not. */
-export function faultOfNumber({ min, max, step, integer }: Constraints, value: number): string | null {
-  if (!Number.isFinite(value)) return 'is not a finite number';
-  if (integer === true && !Number.isInteger(value)) return 'is not a whole number';
-  if (typeof min === 'number' && value < min) return `is below ${min}`;
-  if (typeof max === 'number' && value > max) return `is above ${max}`;
-  if (step !== undefined) {
-    const steps = (value - (typeof min === 'number' ? min : 0)) / step;
-    // Allows for binary fractions: 0.3 is not exactly three steps of 0.1.
-    if (Math.abs(steps - Math.round(steps)) > 1e-9 * Math.max(1, Math.abs(steps)))
-      return `is no multiple of ${step}`;
-  }
-  return null;
-}
-
-/** Describes how a text violates the constraints; null when it does not. Counts code points. */
-export function faultOfText({ min_length, max_length }: Constraints, value: string): string | null {
-  const characters = [...value].length;
-  if (min_length !== undefined && characters < min_length) return `is shorter than ${min_length} characters`;
-  if (max_length !== undefined && characters > max_length) return `is longer than ${max_length} characters`;
-  return null;
-}
-
-/** Describes how a day or an instant violates the constraints; null when it does not. */
-export function faultOfDate({ min, max }: Constraints, value: string): string | null {
-  const at = Date.parse(value);
-  if (Number.isNaN(at)) return 'is no date';
-  if (typeof min === 'string' && at < Date.parse(min)) return `is before ${min}`;
-  if (typeof max === 'string' && at > Date.parse(max)) return `is after ${max}`;
-  return null;
-}
-
-/** Describes how the number of terms violates the constraints; null when it does not. */
-export function faultOfItems({ min_items, max_items }: Constraints, items: number): string | null {
-  if (min_items !== undefined && items < min_items) return `has fewer than ${min_items} terms`;
-  if (max_items !== undefined && items > max_items) return `has more than ${max_items} terms`;
-  return null;
-}
-
 export interface ValuePattern {
   /** Whether the pattern matches the whole value (FIELD-19). */
   matches(value: string): boolean;
@@ -213,19 +128,7 @@ export function compilePattern(pattern: string): ValuePattern {
 
 /** Describes how a value violates the options of its field; null when it does not. */
 export function faultOf({ type, options }: Definition, value: TypedValue): string | null {
-  const constraints = constraintsOf(type, options);
-  switch (value.kind) {
-    case 'text':
-      return faultOfText(constraints, type === 'rich_text' ? textIn(value.text) : value.text);
-    case 'num':
-      return faultOfNumber(constraints, value.num);
-    case 'date':
-      return faultOfDate(constraints, value.date);
-    case 'options':
-      return faultOfItems(constraints, value.options.length);
-    case 'ref':
-      return null;
-  }
+  return rulesOf[type].faultOf(constraintsOf(type, options), value);
 }
 
 /**
@@ -237,7 +140,7 @@ export function checkContent(field: Definition, value: TypedValue): void {
   const fault = faultOf(field, value);
   if (fault !== null) throw refuse(422, `${field.code} ${fault}`);
   const { type, regexp_filter: pattern } = field;
-  if (pattern === null || value.kind !== 'text' || (type !== 'text' && type !== 'longtext')) return;
+  if (pattern === null || value.kind !== 'text' || !factsOf[type].takesPattern) return;
   if (!compilePattern(pattern).matches(value.text))
     throw refuse(422, `${field.code} does not match ${pattern}`);
 }

@@ -1,3 +1,4 @@
+import { isNested } from '@vitrine/contract/field-types';
 import type { GivenValue, SetBy } from '@vitrine/contract/field-values';
 import { DefaultValue } from '@vitrine/contract/fields';
 import { sql } from 'kysely';
@@ -8,8 +9,9 @@ import { liveTeam } from '../../../access/teams.ts';
 import type { Tx } from '../../../platform/database/pool.ts';
 import { compileLater } from '../../../platform/http/compile-later.ts';
 import { refuse } from '../../../platform/http/refuse.ts';
+import { rulesOf } from '../types/registry.ts';
 import { matchTerms } from '../vocabulary/terms.ts';
-import { cleanHtml, htmlOf } from './rich-text.ts';
+import { readFitting, readGiven } from './read-given.ts';
 import {
   type CallersDefinition,
   checkContent,
@@ -20,16 +22,7 @@ import {
   holdDefinitions,
 } from './rules.ts';
 import { appliesTo, definitionsFor, type Subject, subjectColumn, valuesTable } from './store.ts';
-import {
-  columnsOf,
-  membersOf,
-  readDate,
-  readGiven,
-  startOfDay,
-  type TypedValue,
-  termsOf,
-  withTerms,
-} from './typed-value.ts';
+import { columnsOf, membersOf, type TypedValue, termsOf, withTerms } from './typed-value.ts';
 import { checkReferences, createsTerms, resolveTerms, setByOf, setColumn } from './write.ts';
 
 /** Values given with a new asset or collection, and the caller who gives them. */
@@ -133,31 +126,19 @@ async function readContexts(tx: Tx, ownerRef: number): Promise<Contexts> {
   return rows[0] ?? { uploading_user: null, uploading_team: null };
 }
 
-/** Returns the current value of a default; null when its context does not apply. */
+/**
+ * Returns the current value of a default; null when its context does not apply. A default that the database rejects
+ * must not make every creation fail.
+ */
 function defaultOf(field: DefaultRow, contexts: Contexts | null): TypedValue | null {
   const given = field.default_value;
   if (!asDefault().Check(given)) return null;
-  if (given.kind === 'literal') {
-    if (given.value_text != null) {
-      const text = field.type === 'rich_text' ? cleanHtml(given.value_text) : given.value_text;
-      return { kind: 'text', text };
-    }
-    if (given.value_num != null) return { kind: 'num', num: given.value_num };
-    if (given.value_options != null) return { kind: 'options', options: given.value_options };
-    if (given.value_ref != null) return { kind: 'ref', ref: given.value_ref };
-    // Normalises the date as for a written value. A default that the database rejects must not make every creation
-    // fail.
-    const date = given.value_date == null ? null : readDate(field.type, given.value_date);
-    return date === null ? null : { kind: 'date', date };
-  }
-  if (given.context === 'current_date') {
-    const now = new Date().toISOString();
-    return { kind: 'date', date: field.type === 'date' ? startOfDay(now.slice(0, 10)) : now };
-  }
-  const name = given.context === undefined ? null : (contexts?.[given.context] ?? null);
-  if (name === null) return null;
-  // `htmlOf` keeps quotation marks, so the result is cleaned like all rich text.
-  return { kind: 'text', text: field.type === 'rich_text' ? cleanHtml(htmlOf(name)) : name };
+  const { kind, context, ...literal } = given;
+  if (kind === 'literal') return readFitting(field, literal);
+  const rules = rulesOf[field.type];
+  if (context === 'current_date') return rules.ofContext({ now: new Date().toISOString() });
+  const name = context === undefined ? null : (contexts?.[context] ?? null);
+  return name === null ? null : rules.ofContext({ name });
 }
 
 /**
@@ -201,7 +182,7 @@ async function defaultSeeds(
     const its = matches.slice(next, next + count);
     next += count;
     const slugs = its.flatMap((match) =>
-      match !== null && match.status === 'active' && (field.type !== 'tree' || match.isLeaf)
+      match !== null && match.status === 'active' && (!isNested(field.type) || match.isLeaf)
         ? [match.value]
         : [],
     );

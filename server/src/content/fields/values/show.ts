@@ -1,3 +1,4 @@
+import { fieldTypes } from '@vitrine/contract/field-types';
 import type { CardField, FieldValue, ValueChange } from '@vitrine/contract/field-values';
 import { type RawBuilder, sql } from 'kysely';
 import { servedAssets, shownAssets } from '../../../access/assets.ts';
@@ -6,13 +7,15 @@ import {
   appliesToAsset,
   cardFields,
   disclosedReference,
+  ofType,
+  ofVocabulary,
   readableFields,
 } from '../../../access/field-values.ts';
 import type { Database } from '../../../platform/database/pool.ts';
 import { newestFirst, type PageQuery } from '../../../platform/http/page.ts';
 import { notFound } from '../../../platform/http/refuse.ts';
-import { plainText } from './rich-text.ts';
-import { appliesTo, localTime, type Subject, subjectColumn, valuesTable } from './store.ts';
+import { rulesOf } from '../types/registry.ts';
+import { appliesTo, type Subject, subjectColumn, valuesTable } from './store.ts';
 import { membersOf, type ValueColumns } from './typed-value.ts';
 
 interface ValueRow extends ValueColumns {
@@ -31,7 +34,7 @@ interface ValueRow extends ValueColumns {
 const MOST = 500;
 
 /** The terms of a value in its order, with labels. Deprecated terms still resolve (TERM-2). */
-const resolvedOptions = sql`case when d.type in ('select', 'multi_select', 'tree') then (
+const resolvedOptions = sql`case when ${ofVocabulary} then (
     select json_agg(json_build_object('value', x.value, 'label', coalesce(t.label, x.value),
       'status', coalesce(t.status, 'archived')) order by x.place)
     from unnest(coalesce(v.value_options, array[v.value_text])) with ordinality as x (value, place)
@@ -154,23 +157,12 @@ export async function readHistory(
 const MOST_FIELDS = 6;
 const MOST_CHARACTERS = 200;
 
-const labels = sql`(select string_agg(coalesce(t.label, x.value), ', ' order by x.place)
-  from unnest(coalesce(v.value_options, array[v.value_text])) with ordinality as x (value, place)
-  left join field_terms t on t.field_id = d.id and t.value = x.value)`;
-
-/** A value as text, or null when empty. A reference becomes the title of an asset the caller may see. */
+/** A value as text, or null when empty. */
 function inWords(caller: Caller): RawBuilder<string | null> {
-  return sql`case d.type
-    when 'number' then v.value_num::text
-    when 'boolean' then case v.value_num when 1 then 'true' else 'false' end
-    when 'date' then to_char(v.value_date, 'YYYY-MM-DD')
-    when 'datetime' then to_char(${localTime}, 'YYYY-MM-DD"T"HH24:MI:SS') ||
-      case when v.value_offset is null then 'Z' when v.value_offset < 0 then '-' else '+' end ||
-      coalesce(to_char(make_interval(mins => abs(v.value_offset)), 'HH24:MI'), '')
-    when 'reference' then (select a.title from assets a where a.id = v.value_ref and ${shownAssets(caller)})
-    when 'rich_text' then ${plainText}
-    when 'text' then v.value_text when 'longtext' then v.value_text
-    else ${labels} end`;
+  // Each text once, because several types share the longest.
+  const types = Map.groupBy(fieldTypes, (type) => rulesOf[type].words);
+  const cases = [...types].map(([words, names]) => sql`when ${ofType(names)} then ${words(caller)}`);
+  return sql`case ${sql.join(cases, sql` `)} end`;
 }
 
 /**

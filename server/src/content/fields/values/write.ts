@@ -1,3 +1,4 @@
+import { isNested, isOpenVocabulary } from '@vitrine/contract/field-types';
 import type { FieldValue, ValueWrite } from '@vitrine/contract/field-values';
 import { sql } from 'kysely';
 import { shownAssets } from '../../../access/assets.ts';
@@ -7,6 +8,7 @@ import type { Tx } from '../../../platform/database/pool.ts';
 import { notFound, Refusal, refuse } from '../../../platform/http/refuse.ts';
 import { nextUpdatedAt } from '../../../platform/http/unchanged.ts';
 import { createTerms, isBlank, type Match, matchTerms } from '../vocabulary/terms.ts';
+import { readGiven } from './read-given.ts';
 import {
   type CallersDefinition,
   checkContent,
@@ -15,10 +17,9 @@ import {
   type Definition,
   type FieldSelection,
   holdDefinitions,
-  isOpen,
 } from './rules.ts';
 import { type CurrentValue, readCurrentValue, type Stored, type Subject, storeValue } from './store.ts';
-import { readGiven, type TypedValue, termsOf, withTerms } from './typed-value.ts';
+import { type TypedValue, termsOf, withTerms } from './typed-value.ts';
 
 /** A value to write, and the current one. */
 export interface ValueWithTerms {
@@ -36,7 +37,7 @@ interface Naming {
 /** Whether writing these values would create terms, which requires a stronger lock on the definitions. */
 export async function createsTerms(tx: Tx, meant: readonly Naming[]): Promise<boolean> {
   const named = meant.flatMap(({ field, value }) =>
-    isOpen(field) ? termsOf(field, value).map((text) => ({ fieldId: field.id, text })) : [],
+    isOpenVocabulary(field) ? termsOf(field, value).map((text) => ({ fieldId: field.id, text })) : [],
   );
   return (await matchTerms(tx, named)).includes(null);
 }
@@ -46,7 +47,7 @@ function checkChoosable({ field, before }: ValueWithTerms, text: string, match: 
   const kept = before !== null && termsOf(field, before).includes(match.value);
   if (kept) return;
   if (match.status !== 'active') throw refuse(422, `${field.code}: the term ${text} is ${match.status}`);
-  if (field.type === 'tree' && !match.isLeaf)
+  if (isNested(field.type) && !match.isLeaf)
     throw refuse(422, `${field.code}: ${text} has narrower terms; name one of them`);
 }
 
@@ -87,7 +88,7 @@ export async function resolveTerms(
 
 function checkMayExtend(caller: Caller, field: Definition, unknown: readonly string[]): void {
   const [first = ''] = unknown;
-  if (!isOpen(field)) throw refuse(422, `${field.code}: unknown term ${first.slice(0, 200)}`);
+  if (!isOpenVocabulary(field)) throw refuse(422, `${field.code}: unknown term ${first.slice(0, 200)}`);
   if (unknown.some(isBlank)) throw refuse(422, `${field.code}: a term is not blank`);
   if (!mayExtendVocabularies(caller))
     throw refuse(
@@ -197,7 +198,7 @@ async function holdForTerms(
     .select(['id', 'type', 'open_vocabulary'])
     .where('id', '=', fieldId)
     .executeTakeFirst();
-  if (field === undefined || !isOpen(field)) return null;
+  if (field === undefined || !isOpenVocabulary(field)) return null;
   if (!(await createsTerms(tx, [{ field, value: { kind: 'options', options } }]))) return null;
   const [held] = await holdDefinitions(tx, caller, subject, { ids: [fieldId], codes: [] }, 'terms');
   return held ?? null;

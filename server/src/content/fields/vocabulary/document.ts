@@ -1,4 +1,4 @@
-import type { FieldType } from '@vitrine/contract/fields';
+import { type FieldType, isNested } from '@vitrine/contract/field-types';
 import type { TermStatus } from '@vitrine/contract/vocabulary';
 import { refuse } from '../../../platform/http/refuse.ts';
 import { type Entry, lowerCased, MOST_TERMS, termKey } from './terms.ts';
@@ -87,7 +87,7 @@ function readEntry(raw: unknown, { type, parent, path }: Place): { entry: Entry;
   const status = readStatus(value, given.status);
   const children = given.children ?? [];
   if (!Array.isArray(children)) throw refuse(400, `options: the children of "${value}" are not a list`);
-  if (children.length > 0 && type !== 'tree') {
+  if (children.length > 0 && !isNested(type)) {
     throw refuse(400, `options: "${value}" has children, which only a tree may have`);
   }
   return {
@@ -110,7 +110,7 @@ export function readAddedTerm(
   raw: unknown,
   parent: Pick<Entry, 'value' | 'path'> | null,
 ): Entry {
-  if (parent !== null && type !== 'tree') {
+  if (parent !== null && !isNested(type)) {
     throw refuse(400, `terms: "${parent.value}" cannot be a parent, which only a tree has`);
   }
   if (parent?.path.length === DEEPEST_TERM) {

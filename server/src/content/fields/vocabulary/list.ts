@@ -1,3 +1,4 @@
+import { hasVocabulary, isOpenVocabulary } from '@vitrine/contract/field-types';
 import type { FieldDefinition } from '@vitrine/contract/fields';
 import { listFieldValues, type Term } from '@vitrine/contract/vocabulary';
 import { type RawBuilder, sql } from 'kysely';
@@ -7,7 +8,7 @@ import { containsPattern, prefixPattern } from '../../../platform/database/like.
 import type { Database } from '../../../platform/database/pool.ts';
 import { DEFAULT_LIMIT } from '../../../platform/http/page.ts';
 import { notFound, refuse } from '../../../platform/http/refuse.ts';
-import { hasVocabulary, termKey } from './terms.ts';
+import { termKey } from './terms.ts';
 
 /** Columns of a term `t`. Its path consists of the labels from the root. */
 export const termColumns = sql`t.value, t.label, t.status, t.replaced_by,
@@ -112,8 +113,7 @@ export const offer = handle(listFieldValues, async ({ db }, { caller, params, qu
     status: status === 'any' ? sql<boolean>`true` : sql<boolean>`t.status = ${status}`,
   };
   const { terms, matched } = await (key === '' ? offerAll(db, question) : offerMatching(db, question));
-  // TERM-7: only `multi_select` has an open vocabulary.
-  const isOpen = field.open_vocabulary && field.type === 'multi_select';
+  const isOpen = isOpenVocabulary(field);
   return {
     status: 200,
     body: {

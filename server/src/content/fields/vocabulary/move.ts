@@ -1,4 +1,5 @@
-import type { FieldType, SubjectKind } from '@vitrine/contract/fields';
+import { type FieldType, holdsSeveral } from '@vitrine/contract/field-types';
+import type { SubjectKind } from '@vitrine/contract/fields';
 import { type RawBuilder, sql } from 'kysely';
 import type { Database, Tx } from '../../../platform/database/pool.ts';
 import { subjectColumn, valuesTable } from '../values/store.ts';
@@ -12,7 +13,7 @@ export interface Merge {
 
 /** Selects values of a table `v` that name the source, through the index of their kind. */
 export function valuesOf({ field, source }: Merge): RawBuilder<boolean> {
-  return field.type === 'multi_select'
+  return holdsSeveral(field.type)
     ? sql`v.field_id = ${field.id} and v.value_options @> array[${source}]`
     : sql`v.field_id = ${field.id} and left(v.value_text, 100) = ${source}`;
 }
@@ -44,7 +45,7 @@ export async function moveValues(
 ): Promise<number> {
   const { field, source, target } = merge;
   const [table, subject] = [valuesTable(kind), subjectColumn(kind)];
-  const isMulti = field.type === 'multi_select';
+  const isMulti = holdsSeveral(field.type);
   const member = sql.lit(isMulti ? 'value_options' : 'value_text');
   const column = sql.ref(isMulti ? 'value_options' : 'value_text');
   // A value that names both terms keeps one.

@@ -1,4 +1,3 @@
-import type { FieldType } from '@vitrine/contract/fields';
 import { foldName } from '@vitrine/contract/names';
 import type { TermStatus } from '@vitrine/contract/vocabulary';
 import { type RawBuilder, sql } from 'kysely';
@@ -21,11 +20,6 @@ export interface Entry {
 
 /** The greatest number of terms in a vocabulary. */
 export const MOST_TERMS = 200_000;
-
-/** Whether a field of this type has a vocabulary. */
-export function hasVocabulary(type: FieldType): boolean {
-  return type === 'select' || type === 'multi_select' || type === 'tree';
-}
 
 /** The form in which labels and aliases are compared and indexed (NAME-8). */
 export function termKey(text: string): string {

@@ -1,11 +1,10 @@
+import { factsOf, hasVocabulary } from '@vitrine/contract/field-types';
 import type { FieldDefinition, FieldOptions, FieldUpdate } from '@vitrine/contract/fields';
 import { sql } from 'kysely';
 import type { SignedIn } from '../../../access/caller.ts';
 import { showFields } from '../../../content/fields/definitions/read.ts';
 import { definitionChanged } from '../../../content/fields/definitions/transaction.ts';
 import { changeDefinition, createDefinition } from '../../../content/fields/definitions/write.ts';
-import { constraintNames } from '../../../content/fields/values/rules.ts';
-import { hasVocabulary } from '../../../content/fields/vocabulary/terms.ts';
 import type { Tx } from '../../../platform/database/pool.ts';
 import { refuse } from '../../../platform/http/refuse.ts';
 import type { AaFieldDefinition, AaTerm } from '../protocol/field-definitions.ts';
@@ -31,7 +30,7 @@ function without(terms: readonly Written[], known: ReadonlySet<string>): Written
  */
 function adoptedOptions(own: FieldDefinition | null, theirs: AaFieldDefinition): FieldOptions {
   const { values, ...constraints } = theirs.options;
-  const names: readonly string[] = constraintNames[theirs.field_type];
+  const names: readonly string[] = factsOf[theirs.field_type].constraints;
   const free = Object.entries(own?.options ?? {}).filter(
     ([name]) => name !== 'values' && !names.includes(name),
   );

@@ -1,3 +1,4 @@
+import { isOpenVocabulary } from '@vitrine/contract/field-types';
 import type { FieldDefinition } from '@vitrine/contract/fields';
 import { termKey } from '../../../content/fields/vocabulary/terms.ts';
 import type { AaFieldDefinition, AaTerm } from '../protocol/field-definitions.ts';
@@ -49,7 +50,7 @@ function termDifferences(ours: AaFieldDefinition, theirs: AaFieldDefinition): Di
     const own = here.get(term.value);
     return own !== undefined && (termKey(own.label) !== termKey(term.label) || own.parent !== term.parent);
   });
-  const open = ours.field_type === 'multi_select' && ours.open_vocabulary && theirs.open_vocabulary;
+  const open = isOpenVocabulary({ ...ours, type: ours.field_type }) && theirs.open_vocabulary;
   return [
     ...(missing.length === 0 && added.length === 0
       ? []

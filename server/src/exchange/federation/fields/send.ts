@@ -1,12 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { fieldsGiven, type PeerCaller, referenceGivenTo } from '../../../access/federation.ts';
-import { appliesToAsset } from '../../../access/field-values.ts';
-import { type ValueColumns, withOffset } from '../../../content/fields/values/typed-value.ts';
+import { appliesToAsset, ofVocabulary } from '../../../access/field-values.ts';
+import type { WireForm } from '../../../content/fields/types/field-type.ts';
+import { rulesOf } from '../../../content/fields/types/registry.ts';
+import { withOffset } from '../../../content/fields/values/moments.ts';
+import type { ValueColumns } from '../../../content/fields/values/typed-value.ts';
 import type { Database } from '../../../platform/database/pool.ts';
 import { objectUri } from '../protocol/addresses.ts';
 import type { AaFieldDefinition } from '../protocol/field-definitions.ts';
-import type { AaFieldValue } from '../protocol/objects.ts';
+import type { AaFieldValue, WireValue } from '../protocol/objects.ts';
 import { type GivenDefinition, MOST_BYTES, readGivenDefinitions, sizeOf } from './definitions.ts';
 
 /** Maximum per subject in the protocol. */
@@ -24,36 +27,33 @@ interface ValueRow extends ValueColumns {
   terms: { value: string; label: string }[] | null;
 }
 
+/** Writes a stored value in each form; null when the protocol cannot carry it. */
+const writers: Readonly<Record<WireForm, (row: ValueRow, installUrl: string) => WireValue | null>> = {
+  text: ({ value_text: text }) => (text === null || text.length > LONGEST_TEXT ? null : text),
+  number: ({ value_num }) => value_num,
+  flag: ({ value_num }) => (value_num === null ? null : value_num === 1),
+  day: ({ value_date }) => (isCarried(value_date) ? value_date.slice(0, 10) : null),
+  time: ({ value_date, value_offset }) =>
+    isCarried(value_date) ? withOffset(value_date, value_offset) : null,
+  term: writtenTerms,
+  terms: writtenTerms,
+  asset: ({ value_ref }, installUrl) =>
+    value_ref === null ? null : objectUri(installUrl, 'assets', value_ref),
+};
+
+/** Whether the protocol has the year: 1000 to 8999. */
+function isCarried(date: string | null): date is string {
+  return date !== null && /^[1-8]\d{3}-/.test(date);
+}
+
+function writtenTerms({ terms }: ValueRow): WireValue | null {
+  return terms === null || terms.length === 0 ? null : terms;
+}
+
 function wireValue(installUrl: string, row: ValueRow): AaFieldValue | null {
-  const named = { code: row.code, label: row.label };
-  switch (row.type) {
-    case 'text':
-    case 'longtext':
-    case 'rich_text':
-      return row.value_text === null || row.value_text.length > LONGEST_TEXT
-        ? null
-        : { ...named, type: row.type, value: row.value_text };
-    case 'number':
-      return row.value_num === null ? null : { ...named, type: row.type, value: row.value_num };
-    case 'boolean':
-      return row.value_num === null ? null : { ...named, type: row.type, value: row.value_num === 1 };
-    case 'date':
-    case 'datetime': {
-      // The protocol has the years 1000 to 8999.
-      if (row.value_date === null || !/^[1-8]\d{3}-/.test(row.value_date)) return null;
-      return row.type === 'date'
-        ? { ...named, type: row.type, value: row.value_date.slice(0, 10) }
-        : { ...named, type: row.type, value: withOffset(row.value_date, row.value_offset) };
-    }
-    case 'reference':
-      return row.value_ref === null
-        ? null
-        : { ...named, type: row.type, value: objectUri(installUrl, 'assets', row.value_ref) };
-    default:
-      return row.terms === null || row.terms.length === 0
-        ? null
-        : { ...named, type: row.type, value: row.terms };
-  }
+  const { code, label, type } = row;
+  const value = writers[rulesOf[type].federation.form](row, installUrl);
+  return value === null ? null : { code, label, type, value };
 }
 
 /** The values of several subjects in the form for a peer, and their fields. */
@@ -63,7 +63,7 @@ export interface GivenValues {
 }
 
 const columns = sql`d.id as field_id, d.code, d.label, d.type, v.value_text, v.value_num, v.value_date, v.value_offset, v.value_options,
-  v.value_ref, case when d.type in ('select', 'multi_select', 'tree') then (
+  v.value_ref, case when ${ofVocabulary} then (
     select json_agg(json_build_object('value', x.value, 'label', coalesce(t.label, x.value)) order by x.place)
     from unnest(coalesce(v.value_options, array[v.value_text])) with ordinality as x (value, place)
     left join field_terms t on t.field_id = d.id and t.value = x.value) end as terms`;

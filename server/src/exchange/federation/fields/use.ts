@@ -1,38 +1,26 @@
+import { holdsSeveral, isNested, isOpenVocabulary } from '@vitrine/contract/field-types';
 import { sql } from 'kysely';
-import { type Definition, definitionColumns, faultOf, isOpen } from '../../../content/fields/values/rules.ts';
+import type { WireForm } from '../../../content/fields/types/field-type.ts';
+import { rulesOf } from '../../../content/fields/types/registry.ts';
+import { readFitting } from '../../../content/fields/values/read-given.ts';
+import { type Definition, definitionColumns, faultOf } from '../../../content/fields/values/rules.ts';
 import {
   definitionsFor,
   readCurrentValue,
   type Subject,
   storeValue,
 } from '../../../content/fields/values/store.ts';
-import { isSame, readGiven, type TypedValue, withTerms } from '../../../content/fields/values/typed-value.ts';
+import { isSame, type TypedValue, withTerms } from '../../../content/fields/values/typed-value.ts';
 import { createTerms, isBlank, matchTerms } from '../../../content/fields/vocabulary/terms.ts';
 import type { Deps } from '../../../core/deps.ts';
 import type { JobHandler } from '../../../core/job-table.ts';
 import type { Tx } from '../../../platform/database/pool.ts';
-import { Refusal } from '../../../platform/http/refuse.ts';
-import type { AaFieldValue } from '../protocol/objects.ts';
+import type { AaFieldValue, WireValue } from '../protocol/objects.ts';
 import { compareOffered } from './offered.ts';
-
-/** The protocol's name of a type, and the types here that can store its values. */
-const takenBy: Readonly<Record<AaFieldValue['type'], readonly Definition['type'][]>> = {
-  text: ['text', 'longtext'],
-  longtext: ['longtext', 'text'],
-  rich_text: ['rich_text'],
-  number: ['number'],
-  boolean: ['boolean'],
-  date: ['date'],
-  datetime: ['datetime'],
-  select: ['select', 'tree', 'multi_select'],
-  tree: ['tree', 'select', 'multi_select'],
-  multi_select: ['multi_select'],
-  reference: ['reference'],
-};
 
 /** Returns whether a field of our type can store a peer's values of this type. */
 export function takes(ours: Definition['type'], theirs: AaFieldValue['type']): boolean {
-  return takenBy[theirs].includes(ours);
+  return rulesOf[ours].federation.takes.includes(theirs);
 }
 
 interface ReceivedValue {
@@ -42,31 +30,36 @@ interface ReceivedValue {
   field_id: string;
 }
 
-type TermValue = Extract<AaFieldValue, { value: readonly unknown[] }>;
-type PlainValue = Exclude<AaFieldValue, TermValue>;
-
-const isTerms = (value: AaFieldValue): value is TermValue => Array.isArray(value.value);
-
-/** Returns the member in which a client would write the value. */
-function membersOf({ type, value }: PlainValue) {
-  if (typeof value === 'number') return { value_num: value };
-  if (typeof value === 'boolean') return { value_num: value ? 1 : 0 };
-  if (type === 'date' || type === 'datetime') return { value_date: value };
-  return { value_text: value };
+/** A value of a peer for a field here. */
+interface Offered {
+  field: Definition;
+  value: WireValue;
+  peerId: string;
 }
 
-/** Reads a value as if a client had written it, so that HTML is sanitised; null when it does not fit. */
-function plainValue(field: Definition, value: PlainValue): TypedValue | null {
-  try {
-    return readGiven(field, membersOf(value));
-  } catch (error) {
-    if (error instanceof Refusal) return null;
-    throw error;
-  }
+type Reader = (tx: Tx, offered: Offered) => Promise<TypedValue | null>;
+
+/** Reads a value of each form; null when the field here cannot store it. */
+const readers: Readonly<Record<WireForm, Reader>> = {
+  text: async (_, { field, value }) =>
+    typeof value === 'string' ? readFitting(field, { value_text: value }) : null,
+  number: async (_, { field, value }) =>
+    typeof value === 'number' ? readFitting(field, { value_num: value }) : null,
+  flag: async (_, { field, value }) => readFitting(field, { value_num: value === true ? 1 : 0 }),
+  day: momentValue,
+  time: momentValue,
+  term: termsValue,
+  terms: termsValue,
+  asset: referenceValue,
+};
+
+async function momentValue(_: Tx, { field, value }: Offered): Promise<TypedValue | null> {
+  return typeof value === 'string' ? readFitting(field, { value_date: value }) : null;
 }
 
 /** Returns the terms here that a value names by slug or label; null unless all of them can be used. */
-async function termsValue(tx: Tx, field: Definition, { value }: TermValue): Promise<TypedValue | null> {
+async function termsValue(tx: Tx, { field, value }: Offered): Promise<TypedValue | null> {
+  if (typeof value !== 'object') return null;
   const names = (text: string) => ({ fieldId: field.id, text });
   const bySlug = await matchTerms(
     tx,
@@ -80,16 +73,16 @@ async function termsValue(tx: Tx, field: Definition, { value }: TermValue): Prom
   const missing = found
     .filter(({ match }) => match === null)
     .map(({ term }) => term.label.trim() || term.value);
-  if (missing.length > 0 && (!isOpen(field) || missing.some(isBlank))) return null;
+  if (missing.length > 0 && (!isOpenVocabulary(field) || missing.some(isBlank))) return null;
   const made = missing.length === 0 ? new Map<string, string>() : await extend(tx, field.id, missing);
   if (made === null) return null;
   const slugs: string[] = [];
   for (const { term, match } of found) {
-    if (match?.status === 'archived' || (field.type === 'tree' && match?.isLeaf === false)) return null;
+    if (match?.status === 'archived' || (isNested(field.type) && match?.isLeaf === false)) return null;
     slugs.push(match?.value ?? made.get(term.label.trim() || term.value) ?? '');
   }
   const [first = ''] = slugs;
-  return field.type === 'multi_select'
+  return holdsSeveral(field.type)
     ? withTerms({ kind: 'options', options: slugs }, slugs)
     : { kind: 'text', text: first };
 }
@@ -118,7 +111,7 @@ async function extend(
 }
 
 /** Returns the mirror of an asset that a value refers to; null if it is not mirrored. */
-async function referenceValue(tx: Tx, peerId: string, uri: string): Promise<TypedValue | null> {
+async function referenceValue(tx: Tx, { peerId, value: uri }: Offered): Promise<TypedValue | null> {
   const { rows } = await sql<{ id: string }>`select local_id as id from federated_objects
     where uri = ${uri} and kind = 'asset' and peer_id = ${peerId}`.execute(tx);
   return rows[0] === undefined ? null : { kind: 'ref', ref: rows[0].id };
@@ -132,11 +125,8 @@ async function acceptableValue(
   value: AaFieldValue,
 ): Promise<TypedValue | null> {
   if (!takes(field.type, value.type)) return null;
-  const read = isTerms(value)
-    ? await termsValue(tx, field, value)
-    : value.type === 'reference'
-      ? await referenceValue(tx, peerId, value.value)
-      : plainValue(field, value);
+  const { form } = rulesOf[value.type].federation;
+  const read = await readers[form](tx, { field, value: value.value, peerId });
   return read === null || faultOf(field, read) !== null ? null : read;
 }
 

@@ -1,7 +1,9 @@
 import { Sensitivity, SubtitleTrack } from '@vitrine/contract/assets';
-import type { FieldType } from '@vitrine/contract/fields';
+import { type FieldType, fieldTypes } from '@vitrine/contract/field-types';
 import { closed, Tags } from '@vitrine/contract/values';
 import { type Static, Type } from 'typebox';
+import type { WireForm } from '../../../content/fields/types/field-type.ts';
+import { rulesOf } from '../../../content/fields/types/registry.ts';
 import { type CasRef, parseActorUri, parseCasUri, parseCommentUri, parseObjectUri } from './addresses.ts';
 import { checked } from './checked.ts';
 import { type AaFieldDefinitions, FieldDefinitions } from './field-definitions.ts';
@@ -42,31 +44,36 @@ export type AaWorkspace = Static<typeof Workspace>;
 const described = { code: Type.String({ pattern: '^[a-z][a-z0-9_]{0,63}$' }), label: text(200) };
 const Term = closed({ value: Type.String({ minLength: 1, maxLength: 200 }), label: text(200) });
 
-function fieldOf<const T extends readonly FieldType[], V extends Parameters<typeof Type.Array>[0]>(
-  types: T,
-  value: V,
-) {
-  return closed({ ...described, type: Type.Enum([...types]), value });
-}
+/** The values of each form. */
+const valueSchemas: Readonly<Record<WireForm, Parameters<typeof Type.Array>[0]>> = {
+  text: text(100_000),
+  number: Type.Number(),
+  flag: Type.Boolean(),
+  day: Type.String({ format: 'date', pattern: '^[1-8]' }),
+  time: Time,
+  term: Type.Array(Term, { minItems: 1, maxItems: 1 }),
+  terms: Type.Array(Term, { minItems: 1, maxItems: 500 }),
+  asset: objectUriOf('assets'),
+};
+
+const formOf = (type: FieldType) => rulesOf[type].federation.form;
 
 /** A value that is readable without the definition; terms include their labels. */
-const FieldValue = Type.Union([
-  fieldOf(['text', 'longtext', 'rich_text'], text(100_000)),
-  fieldOf(['number'], Type.Number()),
-  fieldOf(['boolean'], Type.Boolean()),
-  fieldOf(['date'], Type.String({ format: 'date', pattern: '^[1-8]' })),
-  fieldOf(['datetime'], Time),
-  fieldOf(['select', 'tree'], Type.Array(Term, { minItems: 1, maxItems: 1 })),
-  fieldOf(['multi_select'], Type.Array(Term, { minItems: 1, maxItems: 500 })),
-  fieldOf(['reference'], objectUriOf('assets')),
-]);
-/** The value of a field, by its type. */
-export type AaFieldValue = { code: string; label: string } & (
-  | { type: 'text' | 'longtext' | 'rich_text' | 'date' | 'datetime' | 'reference'; value: string }
-  | { type: 'number'; value: number }
-  | { type: 'boolean'; value: boolean }
-  | { type: 'select' | 'tree' | 'multi_select'; value: { value: string; label: string }[] }
+const FieldValue = Type.Union(
+  [...Map.groupBy(fieldTypes, formOf)].map(([form, types]) =>
+    closed({ ...described, type: Type.Enum(types), value: valueSchemas[form] }),
+  ),
 );
+
+/** A value in the form of its type. */
+export type WireValue = string | number | boolean | { value: string; label: string }[];
+/** The value of a field. */
+export interface AaFieldValue {
+  code: string;
+  label: string;
+  type: FieldType;
+  value: WireValue;
+}
 const FieldValues = Type.Array(FieldValue, { maxItems: 200 });
 
 /** The same names as the media facts of the API; seconds, frames per second, counts. */
@@ -250,7 +257,7 @@ function readAsset(asset: WireAsset): AaAsset {
     renditions: Object.fromEntries(
       Object.entries(asset.renditions).map(([key, one]) => [key, { ...one, url: readCas(one.url) }]),
     ),
-    // Static types do not follow the union of values; the schema has checked it.
+    // Static types do not follow the schemas of values; the schema has checked it.
     ...(fields && { fields: fields as AaFieldValue[] }),
     ...(subtitles && { subtitles: subtitles.map((one) => ({ ...one, url: readCas(one.url) })) }),
   };

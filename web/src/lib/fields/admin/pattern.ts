@@ -1,15 +1,7 @@
-import type { FieldDefinition } from '@vitrine/contract/fields';
-import { mostCharacters, patternBounds } from '@vitrine/contract/limits';
+import { patternBounds } from '@vitrine/contract/limits';
 
 /** The result of trying a value against a pattern. */
 export type PatternResult = 'fits' | 'does not fit' | 'no pattern' | 'takes too long';
-
-/** Returns the maximum length of a value of this field, as far as it matters for a pattern. */
-export function longestValue({ type, options }: Pick<FieldDefinition, 'type' | 'options'>): number {
-  const most = type === 'longtext' ? mostCharacters.longtext : mostCharacters.text;
-  const own = options?.max_length;
-  return typeof own === 'number' ? Math.min(most, own) : most;
-}
 
 /**
  * Tries a value as the service does: RE2, the whole value, and within the limits for patterns (FIELD-19). The engine

@@ -1,0 +1,41 @@
+import type { FieldType } from '@vitrine/contract/field-types';
+import { type RawBuilder, sql } from 'kysely';
+import { refuse } from '../../../platform/http/refuse.ts';
+import type { ConditionTerm } from '../definitions/condition.ts';
+
+/** `filter=field:<code><op><value>` after parsing (VALUE-13). */
+export type FieldFilter = ConditionTerm;
+
+/** The columns of a definition that a filter depends on. */
+export interface Filterable {
+  id: string;
+  code: string;
+  type: FieldType;
+  mirrors_column: 'title' | 'description' | null;
+}
+
+/** Quotes a part of a filter in an error. */
+export function quoted(text: string): string {
+  return `"${text.length > 100 ? `${text.slice(0, 100).toWellFormed()}...` : text}"`;
+}
+
+/** The 400 for a value that the type of the field does not have. */
+export function wrongValue({ code, value }: FieldFilter, what: string): Error {
+  return refuse(400, `filter: ${quoted(value)} is not ${what}, which ${code} takes`);
+}
+
+/** The operator of SQL for a comparison of values in order. */
+export function comparison(operator: FieldFilter['operator']): RawBuilder<unknown> {
+  switch (operator) {
+    case '<':
+      return sql`<`;
+    case '>':
+      return sql`>`;
+    case '<=':
+      return sql`<=`;
+    case '>=':
+      return sql`>=`;
+    default:
+      return sql`=`;
+  }
+}
