@@ -1,12 +1,12 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { renditions } from '@vitrine/contract/renditions';
 import { contain, type Shape } from './ladder.ts';
 import { mostPixels, refusalOf } from './raster.ts';
-import type { MadeFile } from './still.ts';
+import type { MadeRendition } from './still.ts';
 import { sharp, strictnessOf, webp } from './tuned-sharp.ts';
 
-/** Longest edge of a page for reading, in pixels; the same as for pages of a PDF. */
-const PAGE_EDGE = 1600;
+const PAGE_EDGE = renditions['page-{n}'].largestSide;
 /** Maximum number of pages that become renditions. */
 const MOST_PAGES = 50;
 /** Time limit for pages; the rest of the decoder's time is for the ladder. */
@@ -25,9 +25,9 @@ function isReduced(page: Shape, first: Shape): boolean {
 export async function renderPages(
   path: string,
   outDir: string,
-): Promise<{ extras: MadeFile[]; pageCount: number }> {
+): Promise<{ extras: MadeRendition[]; pageCount: number }> {
   const limit = mostPixels('image/tiff');
-  const extras: MadeFile[] = [];
+  const extras: MadeRendition[] = [];
   const until = performance.now() + PAGES_MS;
   const open = (page: number) =>
     sharp(path, { page, ...strictnessOf('image/tiff'), limitInputPixels: limit, sequentialRead: true });
@@ -45,7 +45,7 @@ export async function renderPages(
       const { width, height } = contain(PAGE_EDGE, autoOrient);
       const picture = open(page).autoOrient().resize(width, height, { fit: 'fill' }).toColourspace('srgb');
       const bytes = await picture.webp(webp).toBuffer();
-      const key = `page-${page + 1}`;
+      const key = `page-${page + 1}` as const;
       const to = join(outDir, `${key}.webp`);
       await writeFile(to, bytes);
       extras.push({ key, path: to, contentType: 'image/webp', sizeBytes: bytes.length, width, height });

@@ -8,7 +8,7 @@ import { openStill } from './renderable.ts';
 import {
   BrokenFile,
   type EmbeddedSubtitles,
-  type MadeFile,
+  type MadeRendition,
   NotDrawable,
   type SourceFile,
   type Still,
@@ -20,7 +20,7 @@ import { cutFilm } from './stills/motion.ts';
 export interface Rendering {
   ladder: RenderOutcome;
   /** Renditions besides the ladder; they may exist even if nothing could be drawn. */
-  extras: readonly MadeFile[];
+  extras: readonly MadeRendition[];
   facts: MediaFacts;
   /** Plain text of the file for search; null if it has none. */
   text: string | null;

@@ -1,5 +1,6 @@
 import type { SubtitleTrack } from '@vitrine/contract/assets';
 import type { MediaFacts } from '@vitrine/contract/media';
+import type { RenditionType } from '@vitrine/contract/renditions';
 import { isFaultOfTheMachine } from './faults.ts';
 import type { Shape } from './ladder.ts';
 
@@ -23,6 +24,9 @@ export interface MadeFile {
   height?: number;
 }
 
+/** A registered rendition: its key and type belong together. Pictures of the ladder have keys that operators choose. */
+export type MadeRendition = MadeFile & RenditionType;
+
 /** A file to draw. */
 export interface SourceFile {
   path: string;
@@ -40,7 +44,7 @@ export interface Still {
   /** Size of the original in pixels, if the picture is smaller. */
   shape?: Shape;
   /** Renditions besides the ladder. */
-  extras?: readonly MadeFile[];
+  extras?: readonly MadeRendition[];
   facts?: MediaFacts;
   /** Plain text of the file, for search. */
   text?: string;

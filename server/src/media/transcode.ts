@@ -4,19 +4,14 @@ import { requireRoomIn } from './faults.ts';
 import { ffmpeg } from './ffmpeg/choose.ts';
 import { mediaTypes } from './ffmpeg/demuxers.ts';
 import type { Source } from './ffmpeg/ffmpeg.ts';
-import { BrokenFile, type MadeFile } from './still.ts';
+import { BrokenFile, type MadeRendition } from './still.ts';
 import { cutFilm } from './stills/motion.ts';
 import { makeStreams } from './video/hls.ts';
 
 /** The outcome of a transcode. The reason of `broken` is one clause about the file. */
 export type Transcoded =
-  | { outcome: 'done'; renditions: readonly MadeFile[] }
+  | { outcome: 'done'; renditions: readonly MadeRendition[] }
   | { outcome: 'broken'; reason: string };
-
-/** Renditions made by a transcode, by key. */
-export function isOfTranscode(key: string): boolean {
-  return key.startsWith('hls/') || key === 'audio.m4a';
-}
 
 /** Returns whether a file with these facts has renditions that are made by a transcode. */
 export function isTranscoded(mime: string, facts: MediaFacts): boolean {

@@ -52,7 +52,7 @@ describe.for(everyFfmpeg)('with $name', ({ setting, isHere }) => {
   async function streamsOf(bytes: Uint8Array) {
     const made = await studio.transcode(bytes);
     if (made.outcome !== 'done') throw new Error(made.reason);
-    return new Map(made.renditions.map(({ key, path }) => [key, path]));
+    return new Map<string, string>(made.renditions.map(({ key, path }) => [key, path]));
   }
 
   /** Returns the media facts of a stream as a player sees them. */

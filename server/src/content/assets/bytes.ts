@@ -1,9 +1,9 @@
 import { getAssetFile, getAssetStream, getAssetVariant } from '@vitrine/contract/asset-bytes';
+import { isServedWhole } from '@vitrine/contract/renditions';
 import type { Caller } from '../../access/caller.ts';
 import type { Deps } from '../../core/deps.ts';
 import { type HttpFacts, handle } from '../../core/handle.ts';
 import { kindOf } from '../../media/sniff.ts';
-import { TILES } from '../../media/tiles/pack.ts';
 import { hasCurrent, isSameForRange } from '../../platform/http/etag.ts';
 import { readRange } from '../../platform/http/range.ts';
 import { notFound, refuse } from '../../platform/http/refuse.ts';
@@ -157,7 +157,7 @@ interface WantedRendition {
 async function sendRendition(deps: Deps, http: HttpFacts, { caller, id, key, version }: WantedRendition) {
   const find = () => deps.served.find(caller, { id, key });
   const row = await find();
-  if (row === null || row.rendition === null || key === TILES) throw notFound();
+  if (row === null || row.rendition === null || !isServedWhole(key)) throw notFound();
   const sent = send(deps, http, {
     object: row.rendition.object,
     type: row.rendition.type,

@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { sql } from 'kysely';
 import { isRenderable } from '../../media/renderable.ts';
-import { isOfTranscode } from '../../media/transcode.ts';
+import { isOfTranscode } from '../../media/rendition-jobs.ts';
 import type { Database, Tx } from '../../platform/database/pool.ts';
 import { originalKey } from '../../platform/storage/object-key.ts';
 import { DamagedObject, NoSuchObject, type Storage } from '../../platform/storage/storage.ts';

@@ -1,4 +1,5 @@
 import { getLinkFile, getLinkStream, getLinkVariant } from '@vitrine/contract/link-visits';
+import { isServedWhole } from '@vitrine/contract/renditions';
 import { sql } from 'kysely';
 import {
   type LinkVisitor,
@@ -10,7 +11,6 @@ import {
 import type { Deps, StoredRendition } from '../../core/deps.ts';
 import { type HttpFacts, handle } from '../../core/handle.ts';
 import { keysOf } from '../../media/ladder.ts';
-import { TILES } from '../../media/tiles/pack.ts';
 import type { Columns, Database } from '../../platform/database/pool.ts';
 import { notFound, refuse } from '../../platform/http/refuse.ts';
 import { sandboxPolicy } from '../../platform/http/security-headers.ts';
@@ -75,7 +75,7 @@ async function sendRendition(
   { token, id, key, download }: { token: string; id: string; key: string; download: boolean },
 ) {
   const { visitor } = await visitLink(deps, token, http);
-  const find = () => findServed(deps.db, visitor, id, key === TILES ? null : key);
+  const find = () => findServed(deps.db, visitor, id, isServedWhole(key) ? key : null);
   const row = await find();
   if (row === null || row.rendition === null) throw notFound();
   if (download && !mayDownload(visitor)) throw refuse(403, 'this link does not allow downloads');

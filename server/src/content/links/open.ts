@@ -1,10 +1,10 @@
 import { type LinkedAsset, type LinkView, openLink } from '@vitrine/contract/link-visits';
+import { isServedWhole } from '@vitrine/contract/renditions';
 import { sql } from 'kysely';
 import { type LinkVisitor, linkedPosts, mayDownloadOriginals, maySeeUnmarked } from '../../access/links.ts';
 import type { Deps } from '../../core/deps.ts';
 import { handle } from '../../core/handle.ts';
 import { keysOf } from '../../media/ladder.ts';
-import { TILES } from '../../media/tiles/pack.ts';
 import type { Database } from '../../platform/database/pool.ts';
 import { nestedCursor } from '../../platform/http/cursor.ts';
 import { cutPage, DEFAULT_LIMIT } from '../../platform/http/page.ts';
@@ -46,7 +46,7 @@ function showAsset(visitor: LinkVisitor, ladder: Deps['ladder'], row: ShownRow):
   const pictures = rungs.filter((key) => row.renditions[key] !== undefined);
   // Watermarks are drawn into pictures of the ladder only.
   const others = maySeeUnmarked(visitor)
-    ? Object.keys(row.renditions).filter((key) => !rungs.includes(key) && key !== TILES)
+    ? Object.keys(row.renditions).filter((key) => !rungs.includes(key) && isServedWhole(key))
     : [];
   return {
     id: row.id,

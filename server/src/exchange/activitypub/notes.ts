@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { MediaFacts } from '@vitrine/contract/media';
+import { type RenditionKey, renditions } from '@vitrine/contract/renditions';
 import { type RawBuilder, sql } from 'kysely';
 import { followableActor, followablePost, sentMember } from '../../access/activitypub.ts';
 import { PICTURE } from '../../content/public/picture.ts';
@@ -13,7 +14,7 @@ import type { ActivityPubSite } from './site.ts';
 const MOST_FILES = 16;
 
 /** The rendition of a sound that browsers cannot play as it is. */
-const SOUND = 'audio.m4a';
+const SOUND = 'audio.m4a' satisfies RenditionKey;
 
 /** A rendition, as in `files.renditions`. */
 interface Rendition {
@@ -113,7 +114,9 @@ function attachmentsOf({ url }: ActivityPubSite, file: SentFile): readonly objec
   if (stream !== null)
     return [{ type: 'Video', ...shapeOf(stream), url: `${base}/variants/${stream.key}`, ...more }];
   if (has_sound)
-    return [{ type: 'Audio', mediaType: 'audio/mp4', url: `${base}/variants/${SOUND}`, ...more }];
+    return [
+      { type: 'Audio', mediaType: renditions[SOUND].types[0], url: `${base}/variants/${SOUND}`, ...more },
+    ];
   if (media.has_video !== true && isPlayed(mime, media.audio_codec ?? ''))
     return [{ type: 'Audio', mediaType: mime.replace(/;.*/, ''), url: `${base}/file`, ...more }];
   return image === null ? [] : [{ type: 'Image', ...image, ...name }];

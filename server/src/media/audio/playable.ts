@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Ffmpeg, Probe, Source } from '../ffmpeg/ffmpeg.ts';
-import type { MadeFile } from '../still.ts';
+import type { MadeRendition } from '../still.ts';
 
 /** Media types that browsers play, with the codecs that they support in each. */
 const played: ReadonlyMap<string, readonly string[]> = new Map([
@@ -35,7 +35,7 @@ export async function makePlayable(
   probe: Probe,
   outDir: string,
   onProgress: (part: number) => void,
-): Promise<MadeFile[]> {
+): Promise<MadeRendition[]> {
   const key = 'audio.m4a';
   const path = join(outDir, key);
   const duration = probe.durationSeconds ?? 0;

@@ -1,3 +1,4 @@
+import { renditions } from '@vitrine/contract/renditions';
 import { type AudioStream, type Ffmpeg, SAMPLE_RATE, type Source } from '../ffmpeg/ffmpeg.ts';
 import { BrokenFile } from '../still.ts';
 
@@ -59,7 +60,7 @@ export async function measure(
   return { durationSeconds: count / SAMPLE_RATE, peaks: joined(levels) };
 }
 
-const WIDTH = 1600;
+const WIDTH = renditions['waveform.png'].largestSide;
 const HEIGHT = 400;
 const BARS = 200;
 

@@ -9,7 +9,7 @@ import { extract, type Header } from 'tar-stream';
 import { namesOf, namesOfTar } from '../archives/entry-names.ts';
 import { zipEntries } from '../archives/zip-entries.ts';
 import { isFaultOfTheMachine } from '../faults.ts';
-import { BrokenFile, type MadeFile, NotDrawable, type StillMaker } from '../still.ts';
+import { BrokenFile, type MadeRendition, NotDrawable, type StillMaker } from '../still.ts';
 
 /** A file in an archive, as listed in its directory. */
 interface ArchiveEntry {
@@ -121,7 +121,7 @@ async function readTar(path: string, packed: boolean): Promise<Contents> {
   }
 }
 
-async function keepContents(contents: Contents, outDir: string): Promise<MadeFile> {
+async function keepContents(contents: Contents, outDir: string): Promise<MadeRendition> {
   const path = join(outDir, 'contents.json');
   await writeFile(path, JSON.stringify(contents));
   const { size: sizeBytes } = await stat(path);

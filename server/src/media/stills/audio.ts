@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { drawWaveform, measure, type Waveform } from '../audio/waveform.ts';
 import type { Ffmpeg, Probe, Source } from '../ffmpeg/ffmpeg.ts';
 import { sniff } from '../sniff.ts';
-import { BrokenFile, type MadeFile, nullIfBroken, type Still } from '../still.ts';
+import { BrokenFile, type MadeRendition, nullIfBroken, type Still } from '../still.ts';
 import { sharp, strictnessOf } from '../tuned-sharp.ts';
 import { mend } from './mend.ts';
 
@@ -39,7 +39,7 @@ async function findCover(
   return whole !== null && (await isDrawn(whole.path)) ? whole : null;
 }
 
-async function writeWaveform(waveform: Waveform, outDir: string): Promise<MadeFile[]> {
+async function writeWaveform(waveform: Waveform, outDir: string): Promise<MadeRendition[]> {
   const { durationSeconds, peaks } = waveform;
   const { data, info } = await sharp(Buffer.from(drawWaveform(waveform)))
     .png()
@@ -49,7 +49,7 @@ async function writeWaveform(waveform: Waveform, outDir: string): Promise<MadeFi
   const files = [
     { key: 'waveform.png', contentType: 'image/png', bytes: data, width, height },
     { key: 'waveform.json', contentType: 'application/json', bytes: json },
-  ];
+  ] as const;
   return Promise.all(
     files.map(async ({ bytes, ...file }) => {
       const path = join(outDir, file.key);

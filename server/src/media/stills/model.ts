@@ -6,7 +6,7 @@ import { openGlb, openGltf, surfacesOf, unpack, writeGlb } from '../models/gltf.
 import { drawSurfaces } from '../models/rasteriser.ts';
 import { respelled } from '../models/spelling.ts';
 import type { Surface } from '../models/surface.ts';
-import { asFileFault, type MadeFile, NotDrawable, type Still, type StillMaker } from '../still.ts';
+import { asFileFault, type MadeRendition, NotDrawable, type Still, type StillMaker } from '../still.ts';
 import { sharp } from '../tuned-sharp.ts';
 
 /** A larger file has no previews. */
@@ -56,7 +56,7 @@ async function drawModel(surfaces: readonly Surface[], outDir: string): Promise<
   return { path, mime: 'image/png' };
 }
 
-async function keepGlb(glb: Uint8Array, outDir: string): Promise<MadeFile> {
+async function keepGlb(glb: Uint8Array, outDir: string): Promise<MadeRendition> {
   const path = join(outDir, 'model.glb');
   await writeFile(path, glb);
   return { key: 'model.glb', path, contentType: 'model/gltf-binary', sizeBytes: glb.length };

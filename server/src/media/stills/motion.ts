@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { type Source, withSource } from '../source.ts';
-import { type MadeFile, nullIfBroken } from '../still.ts';
+import { type MadeRendition, nullIfBroken } from '../still.ts';
 
 /** The name of the rendition. */
 const MOTION = 'motion.mp4';
@@ -67,7 +67,7 @@ export async function hasFilm(path: string): Promise<boolean> {
 export async function cutFilm(
   { path, mime }: { path: string; mime: string },
   outDir: string,
-): Promise<MadeFile | null> {
+): Promise<MadeRendition | null> {
   if (!photographs.includes(mime)) return null;
   const film = await nullIfBroken(withSource(path, findFilm));
   if (film === null) return null;

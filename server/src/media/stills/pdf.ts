@@ -1,12 +1,13 @@
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type PDFiumDocument, PDFiumLibrary, type PDFiumPage } from '@hyzyla/pdfium';
+import { renditions } from '@vitrine/contract/renditions';
 import { isFaultOfTheMachine, loadLibrary } from '../faults.ts';
 import type { Shape } from '../ladder.ts';
 import {
   asFileFault,
   BrokenFile,
-  type MadeFile,
+  type MadeRendition,
   NotDrawable,
   type Still,
   type StillMaker,
@@ -18,8 +19,7 @@ import { offerFonts } from './pdf-fonts.ts';
 const MOST_BYTES = 400 * 1024 ** 2;
 /** Longest edge of the picture of the first page, from which the ladder is made, in pixels. */
 const PICTURE_EDGE = 2400;
-/** Longest edge of a page for reading, in pixels. */
-const PAGE_EDGE = 1600;
+const PAGE_EDGE = renditions['page-{n}'].largestSide;
 /** Maximum number of pages that become renditions. */
 const MOST_PAGES = 50;
 /** Time limit for pages, so that a slow document has its first pages rather than none. */
@@ -103,14 +103,14 @@ async function drawPages(
   count: number,
   outDir: string,
   report: (part: number) => void,
-): Promise<MadeFile[]> {
+): Promise<MadeRendition[]> {
   const until = performance.now() + PAGES_MS;
-  const made: MadeFile[] = [];
+  const made: MadeRendition[] = [];
   for (let index = 0; index < Math.min(count, MOST_PAGES) && performance.now() < until; index += 1) {
     report(index / Math.min(count, MOST_PAGES));
     const picture = await drawPage(document.getPage(index), PAGE_EDGE);
     if (picture === null) continue;
-    const key = `page-${index + 1}`;
+    const key = `page-${index + 1}` as const;
     const { data, info } = await picture.webp(webp).toBuffer({ resolveWithObject: true });
     const path = join(outDir, `${key}.webp`);
     await writeFile(path, data);

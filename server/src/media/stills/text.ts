@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isFaultOfTheMachine } from '../faults.ts';
 import { readHead } from '../head.ts';
-import { NotDrawable, type Still, type StillMaker } from '../still.ts';
+import { type MadeRendition, NotDrawable, type Still, type StillMaker } from '../still.ts';
 import { decodeText } from '../text-encoding.ts';
 import { drawMarkdown } from '../texts/drawn-markdown.ts';
 import { type Flavour, flavourOf } from '../texts/flavour.ts';
@@ -117,7 +117,7 @@ async function makeStill(texts: Texts, outDir: string): Promise<Still> {
   const path = join(outDir, 'text.html');
   await writeFile(path, html);
   const picture = await drawFirstPage(texts, outDir);
-  const extras = [
+  const extras: MadeRendition[] = [
     { key: 'text.html', path, contentType: 'text/html; charset=utf-8', sizeBytes: html.length },
   ];
   return { picture, extras, text: texts.text };

@@ -1,3 +1,5 @@
+import type { RenditionKey } from '@vitrine/contract/renditions';
+
 /**
  * A pack is one file with all tiles of a picture: first the offset of each tile, then their bytes. The offsets are
  * 64-bit little-endian numbers in the order of `tileIndex`, followed by the end of the last tile. A tile thus takes
@@ -5,7 +7,7 @@
  */
 
 /** The rendition key of a picture's pack. Packs are served tile by tile, never as a whole. */
-export const TILES = 'tiles';
+export const TILES = 'tiles' satisfies RenditionKey;
 
 /** Size of an offset in bytes. */
 const OFFSET = 8;

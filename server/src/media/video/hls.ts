@@ -1,10 +1,11 @@
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { renditions } from '@vitrine/contract/renditions';
 import { madeColours } from '../colour/video.ts';
 import type { Ffmpeg, Output, Probe, Source, VideoStream } from '../ffmpeg/ffmpeg.ts';
 import { readHead } from '../head.ts';
 import type { Shape } from '../ladder.ts';
-import { BrokenFile, type MadeFile } from '../still.ts';
+import { BrokenFile, type MadeRendition } from '../still.ts';
 import { pictureFilters } from './filters.ts';
 
 /** One quality of a video: the shorter edge in pixels, and the maximum bits per second of video and audio. */
@@ -119,7 +120,7 @@ function endOf(playlist: string): number {
 
 interface Encoded {
   line: string;
-  files: MadeFile[];
+  files: MadeRendition[];
 }
 
 async function describe(rung: Rung, video: VideoStream, hasSound: boolean, outDir: string): Promise<Encoded> {
@@ -141,8 +142,8 @@ async function describe(rung: Rung, video: VideoStream, hasSound: boolean, outDi
     `FRAME-RATE=${(rate.num / rate.den).toFixed(3)}`,
     `CODECS="${codecs}"`,
   ];
-  const file = async (name: string, path: string, contentType: string) => ({
-    key: `hls/${name}`,
+  const file = async (name: string, path: string, contentType: StreamType) => ({
+    key: `hls/${name}` as const,
     path,
     contentType,
     sizeBytes: (await stat(path)).size,
@@ -160,6 +161,8 @@ async function describe(rung: Rung, video: VideoStream, hasSound: boolean, outDi
 /** RFC 8216, 4: the media type of a playlist. */
 const playlistType = 'application/vnd.apple.mpegurl';
 
+type StreamType = (typeof renditions)['hls/{name}']['types'][number];
+
 /**
  * Encodes a video as HTTP Live Streaming: H.264 and AAC in fragmented MP4, with one file and one playlist per rung,
  * and `master.m3u8`. Passes progress from 0 to 1 to `onProgress`. Throws BrokenFile if the video cannot be decoded.
@@ -169,7 +172,7 @@ export async function makeStreams(
   { source, probe, video }: { source: Source; probe: Probe; video: VideoStream },
   outDir: string,
   onProgress: (part: number) => void,
-): Promise<MadeFile[]> {
+): Promise<MadeRendition[]> {
   const wanted = rungsOf(video);
   const duration = probe.durationSeconds ?? (await ffmpeg.findDuration(source));
   const onTime = (seconds: number) => onProgress(duration > 0 ? Math.min(1, seconds / duration) : 0);
@@ -195,7 +198,7 @@ export async function makeStreams(
   const path = join(outDir, 'master.m3u8');
   const text = `${lines.join('\n')}\n`;
   await writeFile(path, text);
-  const master = {
+  const master: MadeRendition = {
     key: 'hls/master.m3u8',
     path,
     contentType: playlistType,

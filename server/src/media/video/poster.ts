@@ -1,16 +1,16 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { renditions } from '@vitrine/contract/renditions';
 import type { Ffmpeg, Source, VideoStream } from '../ffmpeg/ffmpeg.ts';
 import { contain } from '../ladder.ts';
-import { BrokenFile, type MadeFile, nullIfBroken } from '../still.ts';
+import { BrokenFile, type MadeRendition, nullIfBroken } from '../still.ts';
 import { sharp } from '../tuned-sharp.ts';
 import { pictureFilters } from './filters.ts';
 import { type Tiles, timeOfTile } from './sprites.ts';
 
 /** Longest edge of the frame that the ladder is made from, in pixels; no rung is larger. */
 const FRAME_EDGE = 4096;
-/** Longest edge of the rendition `poster`, in pixels. */
-const POSTER_EDGE = 1920;
+const POSTER_EDGE = renditions.poster.largestSide;
 /** Fraction of a video that is skipped, because its first frames are often black or a title. */
 const OPENING = 0.1;
 /** Standard deviation of the brightness (0 to 255) below which a frame shows almost nothing. */
@@ -40,7 +40,7 @@ export async function makePoster(
   ffmpeg: Ffmpeg,
   { source, video, atSeconds }: { source: Source; video: VideoStream; atSeconds: number },
   outDir: string,
-): Promise<{ picture: { path: string; mime: string }; poster: MadeFile }> {
+): Promise<{ picture: { path: string; mime: string }; poster: MadeRendition }> {
   const shape = contain(FRAME_EDGE, video);
   const filter = await pictureFilters(ffmpeg, video, shape, 'rgb24');
   const at = (seconds: number, exact: boolean) =>
@@ -58,6 +58,8 @@ export async function makePoster(
   const bytes = await frame().resize(size.width, size.height).jpeg({ quality: 85 }).toBuffer();
   const path = join(outDir, 'poster.jpg');
   await writeFile(path, bytes);
-  const poster = { key: 'poster', path, contentType: 'image/jpeg', sizeBytes: bytes.length, ...size };
-  return { picture, poster };
+  return {
+    picture,
+    poster: { key: 'poster', path, contentType: 'image/jpeg', sizeBytes: bytes.length, ...size },
+  };
 }

@@ -1,16 +1,17 @@
 import { stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { renditions } from '@vitrine/contract/renditions';
 import pLimit from 'p-limit';
 import type { Ffmpeg, Source, VideoStream } from '../ffmpeg/ffmpeg.ts';
 import { contain, type Shape } from '../ladder.ts';
-import { type MadeFile, nullIfBroken } from '../still.ts';
+import { type MadeRendition, nullIfBroken } from '../still.ts';
 import { sharp } from '../tuned-sharp.ts';
 import { pictureFilters } from './filters.ts';
 
 /** Longest edge of a tile, in pixels. */
 const TILE_EDGE = 192;
 const MOST_TILES = 100;
-const COLUMNS = 10;
+const COLUMNS = Math.floor(renditions['sprites.jpg'].largestSide / TILE_EDGE);
 /** Size of the largest file that is read from beginning to end for its tiles; others are sought through. */
 const MOST_PASS_BYTES = 2 * 1024 ** 3;
 /** Time limit of that pass. A video of which every frame is a keyframe is faster to seek through. */
@@ -136,7 +137,7 @@ function timestamp(seconds: number): string {
 export async function writeSprites(
   { shape: { width, height }, interval, pixels }: Tiles,
   outDir: string,
-): Promise<MadeFile[]> {
+): Promise<MadeRendition[]> {
   const columns = Math.min(COLUMNS, pixels.length);
   const sheet = { width: columns * width, height: Math.ceil(pixels.length / columns) * height };
   const raw = Buffer.alloc(sheet.width * sheet.height * 3);
@@ -156,7 +157,7 @@ export async function writeSprites(
   const files = [
     { key: 'sprites.jpg', contentType: 'image/jpeg', bytes: image, ...sheet },
     { key: 'sprites.vtt', contentType: 'text/vtt', bytes: text },
-  ];
+  ] as const;
   return Promise.all(
     files.map(async ({ bytes, ...file }) => {
       const path = join(outDir, file.key);

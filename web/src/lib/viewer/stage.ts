@@ -1,3 +1,4 @@
+import { type RenditionName, renditionNameOf } from '@vitrine/contract/renditions';
 import type { ViewerItem, ViewerMedia } from './item.ts';
 
 /** The kinds of stages that show files. */
@@ -26,13 +27,31 @@ const drawnByBrowsers = new Set(['image/jpeg', 'image/png', 'image/webp', 'image
 /** The maximum number of pixels of an original that is decoded as a whole; larger ones need tiles. */
 const mostPixels = 100_000_000;
 
-/** Renditions that do not show the complete picture. */
-const notThePicture = /^(page-|poster$|sprites\.|waveform\.|hls\/|tiles)/;
+/** The stage that a rendition opens a file in; null if it only adds to a stage. */
+const stageOfRendition: Readonly<Record<RenditionName, Stage | null>> = {
+  poster: null,
+  'sprites.jpg': null,
+  'sprites.vtt': null,
+  'hls/master.m3u8': 'video',
+  'hls/{name}': null,
+  'motion.mp4': null,
+  'audio.m4a': 'audio',
+  'waveform.png': null,
+  'waveform.json': null,
+  'page-{n}': 'pages',
+  'text.html': 'text',
+  'contents.json': 'archive',
+  'model.glb': 'model',
+  tiles: null,
+};
 
 type Variant = ViewerMedia['variants'][number];
 
+/** Returns whether a rendition is a size of the preview ladder, which shows the complete picture. */
 function isPicture({ key, type, width, height }: Variant): boolean {
-  return type.startsWith('image/') && !notThePicture.test(key) && width !== undefined && height !== undefined;
+  return (
+    type.startsWith('image/') && renditionNameOf(key) === null && width !== undefined && height !== undefined
+  );
 }
 
 /** Returns the numbers of the pages that have a rendition, in order. */
@@ -43,12 +62,16 @@ export function pagesOf({ variants }: ViewerMedia): Variant[] {
 
 /** Returns the stage for a file, depending on what is currently available. */
 export function stageOf(media: ViewerMedia, hasOriginal: boolean): Stage {
-  const has = (key: string) => media.variants.some((variant) => variant.key === key);
-  if (media.kind === 'video' && (hasOriginal || has('hls/master.m3u8'))) return 'video';
-  if (media.kind === 'audio' && (hasOriginal || has('audio.m4a'))) return 'audio';
-  if (has('model.glb') || (media.mime === 'model/gltf-binary' && hasOriginal)) return 'model';
-  if (has('text.html')) return 'text';
-  if (has('contents.json')) return 'archive';
+  const opens = (stage: Stage) =>
+    media.variants.some(({ key }) => {
+      const name = renditionNameOf(key);
+      return name !== null && stageOfRendition[name] === stage;
+    });
+  if (media.kind === 'video' && (hasOriginal || opens('video'))) return 'video';
+  if (media.kind === 'audio' && (hasOriginal || opens('audio'))) return 'audio';
+  if (opens('model') || (media.mime === 'model/gltf-binary' && hasOriginal)) return 'model';
+  if (opens('text')) return 'text';
+  if (opens('archive')) return 'archive';
   if (media.kind === 'font' && hasOriginal) return 'font';
   if (pagesOf(media).length > (media.kind === 'document' ? 0 : 1)) return 'pages';
   if (media.facts.animated === true && hasOriginal && drawnByBrowsers.has(media.mime)) return 'animation';

@@ -6,9 +6,9 @@ import {
   pausePreviewRendering,
   setPreviewSettings,
 } from '@vitrine/contract/previews';
+import { renditionNameOf } from '@vitrine/contract/renditions';
 import { handle } from '../../../core/handle.ts';
 import { readSetting, writeSetting } from '../../../core/settings.ts';
-import { TILES } from '../../../media/tiles/pack.ts';
 import { recordEvent } from '../../../people/audit/record.ts';
 import type { Database } from '../../../platform/database/pool.ts';
 import { refuse } from '../../../platform/http/refuse.ts';
@@ -17,9 +17,6 @@ import { countRerendered, enqueueRerender } from './rerender.ts';
 
 /** Keys that pages, feeds and avatars use (MEDIA-23). */
 const neededKeys = ['col', 'preview'] as const;
-
-/** Keys of renditions made by other jobs. */
-const takenKeys: readonly string[] = ['poster', TILES];
 
 async function readSettings(db: Database): Promise<PreviewSettings> {
   const { rungs } = await readLadder(db);
@@ -48,7 +45,7 @@ export const change = handle(setPreviewSettings, async ({ db }, { caller, body }
   const keys = body.variants.map(({ key }) => key);
   const twice = keys.find((key, place) => keys.indexOf(key) !== place);
   if (twice !== undefined) throw refuse(400, `variants: ${twice} occurs twice`);
-  const taken = keys.find((key) => takenKeys.includes(key));
+  const taken = keys.find((key) => renditionNameOf(key) !== null);
   if (taken !== undefined) throw refuse(400, `variants: the key ${taken} is taken`);
   const missing = neededKeys.find((key) => !keys.includes(key));
   if (missing !== undefined) throw refuse(400, `variants: the key ${missing} is required`);
