@@ -11,3 +11,17 @@ declare module 'hls.js/light' {
   import Hls from 'hls.js';
   export default Hls;
 }
+
+declare namespace App {
+  /** Why a page cannot be shown. `heading` and `back` are set where the page knows better words (`page-data.ts`). */
+  interface Error {
+    heading?: string;
+    back?: { readonly href: string; readonly label: string };
+  }
+
+  interface PageData {
+    /** The title of the page, without the name of the library, which the root layout adds. Absent on the feed. */
+    title?: string;
+    visitorState?: { readonly appearance: import('#lib/identity/visitor-state.ts').Appearance };
+  }
+}

@@ -49,7 +49,7 @@ test('an administrator creates an account, grants capabilities, impersonates it,
   await expect.poll(() => sections.allInnerTexts()).toEqual(['Users']);
   expect(await otto.getByRole('button', { name: 'New account' }).count()).toBe(0);
   await visit(otto, '/admin/audit');
-  await otto.getByText('You do not have access to this page').waitFor();
+  await otto.getByRole('heading', { name: 'You do not have access to this page' }).waitFor();
   await visit(otto, '/new');
   await otto.getByText('You cannot post here').waitFor();
 

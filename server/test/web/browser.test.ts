@@ -3,8 +3,8 @@ import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { listen } from '../support/listen.ts';
 import { jpeg } from '../support/pictures.ts';
-import { call, uploadReady } from './call.ts';
-import { pathsAsked } from './hands.ts';
+import { call, publish, uploadReady } from './call.ts';
+import { accountButton, holdBack, pathsAsked, visit } from './hands.ts';
 import { openStudio } from './studio.ts';
 
 const studio = await openStudio();
@@ -21,6 +21,62 @@ test('a missing page shows one message', async () => {
   await mara.getByRole('link', { name: 'To the feed' }).click();
   await mara.getByRole('heading', { name: 'An empty showcase' }).waitFor();
   expect(documents).toEqual(['/nowhere/at/all']);
+});
+
+const nobody = '00000000-0000-4000-8000-000000000000';
+
+test.each([
+  [`/posts/${nobody}`, 'Post not found'],
+  ['/posts/none', 'Post not found'],
+  [`/posts/${nobody}/edit`, 'Post not found'],
+  [`/assets/${nobody}`, 'Asset not found'],
+  [`/collections/${nobody}`, 'Collection not found'],
+  [`/teams/${nobody}`, 'Team not found'],
+  ['/users/nobody', 'Profile not found'],
+  ['/admin/users/4000', 'Account not found'],
+  [`/admin/fields/${nobody}`, 'Field not found'],
+])('%s inside the library says: %s', async (path, heading) => {
+  await visit(mara, path);
+  await mara.getByRole('heading', { name: heading, level: 1 }).waitFor();
+  expect(await mara.title()).toBe(`${heading} · Studio North`);
+  expect(await accountButton(mara).isVisible()).toBe(true);
+  expect(await mara.getByRole('button', { name: 'Try again' }).count()).toBe(0);
+});
+
+test('a page that fails to load says so and loads when asked again', async () => {
+  const tags = /\/api\/v1\/tags\?/;
+  await mara.route(tags, (route) => route.fulfill({ status: 500, json: { error: 'server error' } }));
+  await visit(mara, '/tags');
+  await mara.getByRole('heading', { name: 'The page could not be loaded' }).waitFor();
+  await mara.unroute(tags);
+  await mara.getByRole('button', { name: 'Try again' }).click();
+  await mara.getByRole('heading', { name: 'Tags', level: 1 }).waitFor();
+  expect(await mara.title()).toBe('Tags · Studio North');
+});
+
+test('a page appears with its data, which it asks for once', async () => {
+  const { letGo } = await holdBack(mara, /\/account\/trash/);
+  const asked = pathsAsked(mara, (request) => request.url().includes('/account/trash'));
+  const arriving = visit(mara, '/trash');
+  await expect.poll(() => asked.length).toBe(1);
+  expect(await mara.getByRole('heading', { level: 1 }).innerText()).toBe('Tags');
+  letGo();
+  await arriving;
+  await mara.getByText('None of your content is in the trash.').waitFor();
+  expect(asked).toHaveLength(1);
+  await mara.unrouteAll({ behavior: 'wait' });
+});
+
+test('a post that was deleted elsewhere gives way to the error page', async () => {
+  const asset = await uploadReady(mara, await jpeg(60, 40));
+  const post = await publish(mara, 'Short-lived', [asset]);
+  await mara.goto('/');
+  const card = mara.getByRole('link', { name: 'Short-lived' });
+  await card.waitFor();
+  await call(mara, 'DELETE', `/posts/${post}`);
+  await card.click();
+  await mara.getByRole('heading', { name: 'Post not found' }).waitFor();
+  await mara.getByRole('link', { name: 'To the feed' }).click();
 });
 
 test('keeps the page when the connection is lost and continues when it is back', async () => {
@@ -82,6 +138,8 @@ test('browsers cache previews without revalidation and show none after sign-out'
     return response?.ok === true;
   }, preview);
   expect(await cached).toBe(false);
+  await visit(mara, '/trash');
+  await mara.waitForURL(/\/sign-in\?next=%2Ftrash$/);
 });
 
 test('shows when the first page of a visit retries after too many requests', async () => {

@@ -225,6 +225,7 @@ test('chooses a cover, and keeps the changes of two concurrent editors', async (
   const both = { name: 'Old quay', description: 'Where the ferries land' };
   await expect.poll(() => read(ana, id)).toMatchObject(both);
   await ana.getByRole('heading', { name: 'Old quay', level: 1 }).waitFor();
+  await expect.poll(() => ana.title()).toMatch(/^Old quay · /);
 });
 
 test('recipients open a shared collection and see only what they may read', async () => {

@@ -236,7 +236,7 @@ test('hides administration pages from people without the capabilities', async ()
   await expect.poll(() => sections.allInnerTexts()).toEqual(['Jobs']);
   for (const path of ['site', 'mail', 'fields', 'doctor']) {
     await visit(otto, `/admin/${path}`);
-    await otto.getByText('You do not have access to this page').waitFor();
+    await otto.getByRole('heading', { name: 'You do not have access to this page' }).waitFor();
     await visit(otto, '/admin/jobs');
   }
 });

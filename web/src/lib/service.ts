@@ -14,6 +14,9 @@ export interface Service {
 
 export const [getService, setService] = createContext<Service>();
 
+/** `staleTime` of queries that are read at every visit: longer than from the `load` of their page to its rendering. */
+export const readAtEveryVisit = 1_000;
+
 /** Returns whether a retry could succeed. Refused requests are not retried. */
 function isWorthRetrying(failures: number, error: Error): boolean {
   if (error instanceof CallError && error.status < 500 && error.status !== 429) return false;

@@ -1,5 +1,6 @@
 import { createService } from '#lib/service.ts';
 import { invalidate } from '$app/navigation';
+import { navigating } from '$app/state';
 
 export const ssr = false;
 export const prerender = false;
@@ -8,7 +9,10 @@ export const prerender = false;
 export const load = () => {
   const service = createService(() => {
     service.queries.clear();
-    void invalidate('vitrine:visitor-state');
+    const reload = () => void invalidate('vitrine:visitor-state');
+    // The `load` of a page that is being opened leads to the sign-in page itself, which then knows the wanted address.
+    if (navigating.to === null) reload();
+    else navigating.complete.then(reload, reload);
   });
   return { service };
 };

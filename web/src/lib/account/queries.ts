@@ -1,6 +1,6 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/svelte-query';
 import { byCursor, pageParams } from '#lib/paging.ts';
-import type { Service } from '#lib/service.ts';
+import { readAtEveryVisit, type Service } from '#lib/service.ts';
 
 /** Reads the user's own account for editing. */
 export function profileQuery({ client }: Service) {
@@ -28,7 +28,7 @@ export function preferencesQuery({ client }: Service) {
 export function sessionsQuery({ client }: Service) {
   return infiniteQueryOptions({
     queryKey: ['account', 'sessions'],
-    staleTime: 0,
+    staleTime: readAtEveryVisit,
     ...byCursor,
     queryFn: ({ pageParam, signal }) => client.call('listSessions', { query: pageParams(pageParam), signal }),
   });
@@ -38,7 +38,7 @@ export function sessionsQuery({ client }: Service) {
 export function tokensQuery({ client }: Service) {
   return infiniteQueryOptions({
     queryKey: ['account', 'tokens'],
-    staleTime: 0,
+    staleTime: readAtEveryVisit,
     ...byCursor,
     queryFn: ({ pageParam, signal }) => client.call('listTokens', { query: pageParams(pageParam), signal }),
   });

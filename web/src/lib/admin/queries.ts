@@ -1,7 +1,7 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/svelte-query';
 import type { UserStatus } from '@vitrine/contract/users';
 import { byCursor, pageParams, readToEnd } from '#lib/paging.ts';
-import type { Service } from '#lib/service.ts';
+import { readAtEveryVisit, type Service } from '#lib/service.ts';
 import type { AuditFilter } from './audit-filter.ts';
 
 /** The filters of the list of accounts. */
@@ -94,8 +94,8 @@ export function auditQuery({ client }: Service, filter: AuditFilter) {
   return infiniteQueryOptions({
     queryKey: ['admin', 'audit', filter],
     ...byCursor,
-    staleTime: 0,
-    gcTime: 0,
+    staleTime: readAtEveryVisit,
+    gcTime: readAtEveryVisit,
     queryFn: ({ pageParam, signal }) =>
       client.call('listAudit', { query: { ...pageParams(pageParam), ...filter }, signal }),
   });

@@ -23,7 +23,15 @@ export const statusWords: Readonly<Record<UserStatus, InWords>> = {
 
 export const statuses: readonly UserStatus[] = ['active', 'pending', 'disabled', 'archived'];
 
+/** Returns the filter of the list of accounts that a URL describes. */
+export function readAccountFilter(search: Pick<URLSearchParams, 'get'>): {
+  q: string;
+  status: UserStatus | undefined;
+} {
+  return { q: search.get('q') ?? '', status: readStatus(search.get('status')) };
+}
+
 /** Returns the status with this name, or undefined. */
-export function readStatus(text: string | null): UserStatus | undefined {
+function readStatus(text: string | null): UserStatus | undefined {
   return statuses.find((status) => status === text);
 }

@@ -1,4 +1,4 @@
-import type { ShownAsset } from '@vitrine/contract/assets';
+import type { Asset, ShownAsset } from '@vitrine/contract/assets';
 import type { AiProvenance } from '@vitrine/contract/values';
 
 /** Returns the file type for display: `JPEG`, `PNG`; `File` without an extension. */
@@ -19,4 +19,9 @@ export function provenanceLabel(provenance: AiProvenance | null | undefined): st
 /** Returns the title of an asset, or a replacement if it has none. */
 export function nameOf({ title }: { readonly title: string }): string {
   return title.trim() === '' ? 'Untitled' : title;
+}
+
+/** Returns the title of the page of an asset or of its placeholder. */
+export function titleOf(asset: Asset): string {
+  return asset.restricted ? 'Not shared with you' : nameOf(asset);
 }

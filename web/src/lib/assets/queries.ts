@@ -43,6 +43,15 @@ export function isPending(asset: Asset): boolean {
   return !asset.restricted && asset.processing_status === 'pending';
 }
 
+/** Reads the sizes in which pictures exist. */
+export function previewsQuery({ client }: Service) {
+  return queryOptions({
+    queryKey: ['previews'],
+    staleTime: Number.POSITIVE_INFINITY,
+    queryFn: () => client.call('getPreviews'),
+  });
+}
+
 /** Lists the asset types, which rarely change. */
 export function assetTypesQuery({ client }: Service) {
   return queryOptions({

@@ -1,7 +1,7 @@
 import type { PeerFieldDecision } from '@vitrine/contract/federated-fields';
 import type { PeerShare, PeerShareCreate } from '@vitrine/contract/federation';
 import { readToEnd } from '#lib/paging.ts';
-import type { Service } from '#lib/service.ts';
+import { readAtEveryVisit, type Service } from '#lib/service.ts';
 
 /** The kinds of objects that can be shared with peers. */
 export interface PeerTarget {
@@ -20,7 +20,7 @@ export function federationQuery({ client }: Service) {
   return {
     queryKey: ['admin', 'federation'],
     queryFn: ({ signal }: { signal: AbortSignal }) => client.call('getFederation', { signal }),
-    staleTime: 0,
+    staleTime: readAtEveryVisit,
   };
 }
 
@@ -30,7 +30,7 @@ export function peersQuery({ client }: Service) {
     queryKey: ['admin', 'peers'],
     queryFn: ({ signal }: { signal: AbortSignal }) =>
       readToEnd((query) => client.call('listPeers', { query, signal })),
-    staleTime: 0,
+    staleTime: readAtEveryVisit,
     refetchInterval: 5000,
   };
 }
@@ -41,7 +41,7 @@ export function peerFieldsQuery({ client }: Service, id: string) {
     queryKey: ['admin', 'peer-fields', id],
     queryFn: ({ signal }: { signal: AbortSignal }) =>
       readToEnd((query) => client.call('listPeerFields', { params: { id }, query, signal })),
-    staleTime: 0,
+    staleTime: readAtEveryVisit,
     refetchInterval: 5000,
   };
 }
@@ -69,7 +69,7 @@ export function rejectionsQuery({ client }: Service) {
     queryKey: ['admin', 'rejections'],
     queryFn: async ({ signal }: { signal: AbortSignal }) =>
       (await client.call('listFederationRejections', { query: { limit: 50 }, signal })).items,
-    staleTime: 0,
+    staleTime: readAtEveryVisit,
   };
 }
 

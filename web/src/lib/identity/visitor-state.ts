@@ -5,6 +5,7 @@ import type { SessionUser } from '@vitrine/contract/identity';
 import type { AnswerOf } from '@vitrine/contract/operation';
 import type { Operations } from '@vitrine/contract/operations';
 import type { Texts } from '@vitrine/contract/texts';
+import { refusePage } from '#lib/page-problems.ts';
 import { problemText } from '#lib/problems.ts';
 import type { Service } from '#lib/service.ts';
 import { invalidate } from '$app/navigation';
@@ -23,8 +24,10 @@ export async function readPageState(service: Service): Promise<PageState> {
     // A concurrent response showed that the session has ended, and pending reads were discarded.
     if (failure instanceof CancelledError) return readPageState(service);
     // A library that waits for set-up refuses unknown host names. The error page says so.
-    if (failure instanceof CallError && failure.status === 403) error(403, problemText(failure));
-    throw failure;
+    if (failure instanceof CallError && failure.status === 403) {
+      error(403, problemText(failure), { heading: 'Not at this address' });
+    }
+    refusePage(failure);
   }
 }
 

@@ -18,6 +18,8 @@ export interface Visit {
   readonly posts: ReadonlyMap<string, Words>;
   readonly more: boolean;
   readonly busy: boolean;
+  /** Why the last request failed, as an error and in words for the visitor. */
+  readonly failure: unknown;
   readonly problem: string | undefined;
   /** Opens the link, again after it was unlocked. */
   start(): Promise<void>;
@@ -33,7 +35,7 @@ export function openVisit(client: Client<Operations>, token: string): Visit {
   let items = $state.raw<readonly LinkedAsset[]>([]);
   let cursor = $state.raw<string | null>(null);
   let busy = $state(false);
-  let problem = $state<string>();
+  let failure = $state.raw<unknown>();
 
   const statusAfter = (error: unknown) => {
     if (!(error instanceof CallError)) return 'failed';
@@ -44,7 +46,7 @@ export function openVisit(client: Client<Operations>, token: string): Visit {
   async function read(from: string | null) {
     if (busy) return;
     busy = true;
-    problem = undefined;
+    failure = undefined;
     try {
       const query = { limit: PAGE, ...(from === null ? {} : { cursor: from }) };
       const page = await client.call('openLink', { params: { link: token }, query });
@@ -55,7 +57,7 @@ export function openVisit(client: Client<Operations>, token: string): Visit {
       status = 'shown';
     } catch (error) {
       status = statusAfter(error);
-      problem = problemText(error);
+      failure = error;
       // The displayed content stays if only the connection was lost.
       if (status !== 'failed') view = undefined;
     } finally {
@@ -81,8 +83,11 @@ export function openVisit(client: Client<Operations>, token: string): Visit {
     get busy() {
       return busy;
     },
+    get failure() {
+      return failure;
+    },
     get problem() {
-      return problem;
+      return failure === undefined ? undefined : problemText(failure);
     },
     start: () => read(null),
     readOn: () => (cursor === null ? Promise.resolve() : read(cursor)),

@@ -2,7 +2,7 @@ import { type InfiniteData, infiniteQueryOptions, queryOptions } from '@tanstack
 import type { AnswerOf } from '@vitrine/contract/operation';
 import type { Operations } from '@vitrine/contract/operations';
 import { byCursor, pageParams } from '#lib/paging.ts';
-import type { Service } from '#lib/service.ts';
+import { readAtEveryVisit, type Service } from '#lib/service.ts';
 
 type Page = AnswerOf<Operations['listNotifications']>;
 
@@ -27,7 +27,7 @@ export function unreadQuery({ client }: Service) {
 export function notificationsQuery({ client }: Service, unreadOnly: boolean) {
   return infiniteQueryOptions({
     queryKey: [...listsKey, unreadOnly ? 'unread' : 'all'],
-    staleTime: 0,
+    staleTime: readAtEveryVisit,
     ...byCursor,
     queryFn: ({ pageParam, signal }) =>
       client.call('listNotifications', {
@@ -41,7 +41,7 @@ export function notificationsQuery({ client }: Service, unreadOnly: boolean) {
 export function notificationPreferencesQuery({ client }: Service) {
   return queryOptions({
     queryKey: ['account', 'notification-preferences'],
-    staleTime: 0,
+    staleTime: readAtEveryVisit,
     refetchOnWindowFocus: false,
     queryFn: ({ signal }) => client.call('getNotificationPreferences', { signal }),
   });

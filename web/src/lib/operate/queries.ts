@@ -3,7 +3,7 @@ import type { JobState } from '@vitrine/contract/jobs';
 import type { AnswerOf } from '@vitrine/contract/operation';
 import type { Operations } from '@vitrine/contract/operations';
 import { byCursor, pageParams } from '#lib/paging.ts';
-import type { Service } from '#lib/service.ts';
+import { readAtEveryVisit, type Service } from '#lib/service.ts';
 
 type Storage = AnswerOf<Operations['getStorage']>;
 
@@ -11,7 +11,7 @@ type Storage = AnswerOf<Operations['getStorage']>;
 export function storageQuery({ client }: Service) {
   return queryOptions<Storage>({
     queryKey: ['admin', 'storage'],
-    staleTime: 0,
+    staleTime: readAtEveryVisit,
     refetchInterval: (query) => (query.state.data?.counting === true ? 2000 : false),
     queryFn: ({ signal }) => client.call('getStorage', { signal }),
   });
@@ -22,8 +22,8 @@ export function jobsQuery({ client }: Service, state: JobState | undefined) {
   return infiniteQueryOptions({
     queryKey: ['admin', 'jobs', state ?? ''],
     ...byCursor,
-    staleTime: 0,
-    gcTime: 0,
+    staleTime: readAtEveryVisit,
+    gcTime: readAtEveryVisit,
     // Polls to show progress.
     refetchInterval: 2000,
     queryFn: ({ pageParam, signal }) =>
@@ -38,7 +38,7 @@ export function jobsQuery({ client }: Service, state: JobState | undefined) {
 export function jobCountsQuery({ client }: Service) {
   return queryOptions({
     queryKey: ['admin', 'job-counts'],
-    staleTime: 0,
+    staleTime: readAtEveryVisit,
     refetchInterval: 5000,
     queryFn: ({ signal }) => client.call('countJobs', { signal }),
   });

@@ -8,6 +8,7 @@ import type { ShownAsset } from '@vitrine/contract/assets';
 import type { AnswerOf } from '@vitrine/contract/operation';
 import type { Operations } from '@vitrine/contract/operations';
 import type { Post } from '@vitrine/contract/posts';
+import type { MissingWords } from '#lib/page-problems.ts';
 import { byCursor, pageParams } from '#lib/paging.ts';
 import type { Service } from '#lib/service.ts';
 import type { FeedChoice } from './feed-choice.ts';
@@ -55,19 +56,37 @@ function feedsOf(queries: QueryClient): Feed[] {
     .flatMap(([, feed]) => (feed === undefined ? [] : [feed]));
 }
 
+/** Returns a post from a cached feed. */
+export function postInFeed(queries: QueryClient, id: string): Post | undefined {
+  for (const feed of feedsOf(queries)) {
+    const post = feed.pages.flatMap((page) => page.items).find((one) => one.id === id);
+    if (post !== undefined) return post;
+  }
+  return undefined;
+}
+
+export const missingPost: MissingWords = {
+  heading: 'Post not found',
+  message: 'It does not exist, or it is not shared with you.',
+  back: { href: '/', label: 'To the feed' },
+};
+
 /** Reads one post. Shows a cached copy from a feed immediately, and polls while a picture is being processed. */
 export function postQuery({ client, queries }: Service, id: string) {
   return queryOptions<Post>({
     queryKey: ['post', id],
     queryFn: ({ signal }) => client.call('getPost', { params: { id }, signal }),
-    placeholderData: () => {
-      for (const feed of feedsOf(queries)) {
-        const post = feed.pages.flatMap((page) => page.items).find((one) => one.id === id);
-        if (post !== undefined) return post;
-      }
-      return undefined;
-    },
+    placeholderData: () => postInFeed(queries, id),
     refetchInterval: ({ state }) => (state.data?.members.some(isPending) ? 2000 : false),
+  });
+}
+
+/** Reads a post to edit. The editor drops it when it closes, so that no form starts from an outdated state. */
+export function editedPostQuery({ client }: Service, id: string) {
+  return queryOptions<Post>({
+    queryKey: ['editing', id],
+    staleTime: Number.POSITIVE_INFINITY,
+    queryFn: ({ signal }) => client.call('getPost', { params: { id }, signal }),
   });
 }
 

@@ -1,12 +1,12 @@
 import { queryOptions } from '@tanstack/svelte-query';
-import type { Service } from '#lib/service.ts';
+import { readAtEveryVisit, type Service } from '#lib/service.ts';
 
 /** Reads the quotas of the library and of accounts, and the use of the library. */
 export function quotasQuery({ client }: Service) {
   return queryOptions({
     queryKey: ['admin', 'quotas'],
     queryFn: ({ signal }) => client.call('getQuotas', { signal }),
-    staleTime: 0,
+    staleTime: readAtEveryVisit,
   });
 }
 

@@ -8,7 +8,7 @@ import { nameOf } from '#lib/assets/labels.ts';
 import { collectionPage } from '#lib/page-addresses.ts';
 import { byCursor, pageParams } from '#lib/paging.ts';
 import { coverAssetOf, titleOf } from '#lib/posts/cover.ts';
-import type { Service } from '#lib/service.ts';
+import { readAtEveryVisit, type Service } from '#lib/service.ts';
 import type { TrashScope } from '#lib/trash/words.ts';
 import type { Queue, RequestState } from './queue.ts';
 
@@ -27,7 +27,7 @@ const queueOperations = {
 export function queueQuery({ client }: Service, queue: Queue, state: RequestState | '') {
   return infiniteQueryOptions({
     queryKey: ['requests', 'queue', queue, state],
-    staleTime: 0,
+    staleTime: readAtEveryVisit,
     ...byCursor,
     queryFn: ({ pageParam, signal }) =>
       client.call(queueOperations[queue], {

@@ -1,14 +1,14 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/svelte-query';
 import type { TrashItem } from '@vitrine/contract/trash';
 import { byCursor, pageParams } from '#lib/paging.ts';
-import type { Service } from '#lib/service.ts';
+import { readAtEveryVisit, type Service } from '#lib/service.ts';
 import type { TrashScope } from './words.ts';
 
 /** Lists deleted items, latest first. Reloaded at every visit, because the trash changes elsewhere. */
 export function trashQuery({ client }: Service, scope: TrashScope) {
   return infiniteQueryOptions({
     queryKey: ['trash', scope],
-    staleTime: 0,
+    staleTime: readAtEveryVisit,
     ...byCursor,
     queryFn: ({ pageParam, signal }) =>
       client.call('listTrash', { query: { ...pageParams(pageParam), scope }, signal }),

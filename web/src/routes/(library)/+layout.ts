@@ -1,6 +1,8 @@
 import { redirect } from '@sveltejs/kit';
+import { previewsQuery } from '#lib/assets/queries.ts';
 import { redirectFor } from '#lib/identity/gate.ts';
 import { readPageState } from '#lib/identity/visitor-state.ts';
+import { readAhead } from '#lib/page-data.svelte.ts';
 import type { LayoutLoad } from './$types';
 
 export const load: LayoutLoad = async ({ parent, url, depends }) => {
@@ -11,5 +13,7 @@ export const load: LayoutLoad = async ({ parent, url, depends }) => {
   const hash = location.pathname === url.pathname ? location.hash : '';
   const elsewhere = redirectFor(visitorState, url, hash);
   if (elsewhere !== undefined) redirect(307, elsewhere);
+  // Every page with pictures needs their sizes.
+  readAhead(service, previewsQuery(service));
   return { visitorState };
 };

@@ -1,0 +1,8 @@
+import { adminAppearanceQuery } from '#lib/appearance/queries.ts';
+import { readForPage } from '#lib/page-data.svelte.ts';
+import type { PageLoad } from './$types';
+
+export const load: PageLoad = async (event) => {
+  await readForPage(event, adminAppearanceQuery);
+  return { title: 'Appearance' };
+};

@@ -1,0 +1,8 @@
+import { notificationPreferencesQuery } from '#lib/notifications/queries.ts';
+import { readForPage } from '#lib/page-data.svelte.ts';
+import type { PageLoad } from './$types';
+
+export const load: PageLoad = async (event) => {
+  await readForPage(event, notificationPreferencesQuery);
+  return { title: 'Notifications' };
+};

@@ -1,0 +1,12 @@
+import { profileQuery, twoFactorQuery } from '#lib/account/queries.ts';
+import { readForPage } from '#lib/page-data.svelte.ts';
+import type { PageLoad } from './$types';
+
+export const load: PageLoad = async (event) => {
+  const { user } = (await event.parent()).visitorState;
+  // An administrator who acts as the user sees neither.
+  if (user?.impersonated_by === null) {
+    await Promise.all([readForPage(event, profileQuery), readForPage(event, twoFactorQuery)]);
+  }
+  return { title: 'Security' };
+};

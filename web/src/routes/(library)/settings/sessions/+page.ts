@@ -1,0 +1,8 @@
+import { sessionsQuery } from '#lib/account/queries.ts';
+import { readListForPage } from '#lib/page-data.svelte.ts';
+import type { PageLoad } from './$types';
+
+export const load: PageLoad = async (event) => {
+  await readListForPage(event, sessionsQuery);
+  return { title: 'Sessions' };
+};

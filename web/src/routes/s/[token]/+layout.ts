@@ -1,0 +1,11 @@
+import { refusePage } from '#lib/page-problems.ts';
+import type { LayoutLoad } from './$types';
+
+/** Loads the presentation of the library, without the signed-in user. */
+export const load: LayoutLoad = async ({ parent }) => {
+  const { service } = await parent();
+  const appearance = await service.client
+    .call('getAppearance')
+    .catch((failure: unknown) => refusePage(failure));
+  return { visitorState: { appearance } };
+};
