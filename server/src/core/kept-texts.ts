@@ -14,10 +14,22 @@ export interface KeptAsset extends Columns<'assets', 'owner_user_ref' | 'mature'
 }
 
 /** The part of a post that is the same for every caller of a kind, as JSON without the closing brace. */
-interface KeptPost {
+export interface KeptPost {
   version: string;
   text: string;
 }
+
+/** What keeps texts by their key. */
+export interface Texts<T> {
+  get(key: string): T | undefined;
+  set(key: string, text: T): unknown;
+}
+
+/**
+ * Keeps nothing. For transactions: one that has changed a row may change it again under the same version, and may be rolled
+ * back.
+ */
+export const noTexts: Texts<never> = { get: () => undefined, set: () => undefined };
 
 /** Assets as text, the most recently used ones, within a bound of memory. */
 export type AssetTexts = LRUCache<string, KeptAsset>;

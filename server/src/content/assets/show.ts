@@ -12,7 +12,7 @@ import {
 } from '../../access/assets.ts';
 import type { Caller } from '../../access/caller.ts';
 import { identityJson, originJson, ownerName } from '../../access/identities.ts';
-import type { AssetTexts, KeptAsset } from '../../core/kept-texts.ts';
+import type { KeptAsset, Texts } from '../../core/kept-texts.ts';
 import { keysOf, type Rung } from '../../media/ladder.ts';
 import type { Columns, Database } from '../../platform/database/pool.ts';
 import { cardColumn } from '../fields/values/show.ts';
@@ -214,7 +214,7 @@ function keyOf(caller: Caller, ladder: readonly Rung[], assetId: string): string
 
 /** Returns the asset as JSON; null unless this version is cached. */
 export function keptText(
-  texts: AssetTexts,
+  texts: Texts<KeptAsset>,
   caller: Caller,
   ladder: readonly Rung[],
   { asset_id, version, card_fields }: VersionRow,
@@ -225,7 +225,7 @@ export function keptText(
 
 /** Returns the asset as JSON from all its columns, and caches it if it has a version. */
 export function writtenText(
-  texts: AssetTexts,
+  texts: Texts<KeptAsset>,
   caller: Caller,
   ladder: readonly Rung[],
   row: FullRow,

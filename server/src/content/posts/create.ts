@@ -10,7 +10,7 @@ import { checkAssignable } from '../../people/teams/assignable.ts';
 import type { Tx } from '../../platform/database/pool.ts';
 import { refuse } from '../../platform/http/refuse.ts';
 import { append } from '../collections/place.ts';
-import { readPost } from './get.ts';
+import { readChanged } from './get.ts';
 import { insertPost } from './insert.ts';
 
 /** Throws 400 if the standalone thumbnail is also a member; `members` has lower-case ids. */
@@ -63,7 +63,7 @@ export const create = handle(createPost, async ({ db, ladder }, { caller, body }
       await announce(tx, { what: 'post', post: id, actor: caller.ref });
       await notifyFollowers(tx, id);
     }
-    return readPost(tx, caller, ladder, id);
+    return readChanged(tx, caller, ladder, id);
   });
   if (post === null) throw new Error('the created post is not readable by its author');
   return { status: 201, body: post };

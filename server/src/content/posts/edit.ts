@@ -14,7 +14,7 @@ import { notFound, refuse } from '../../platform/http/refuse.ts';
 import { asksForChange, checkUnchanged, nextUpdatedAt } from '../../platform/http/unchanged.ts';
 import { append } from '../collections/place.ts';
 import { checkAssets, checkThumbnail } from './create.ts';
-import { readPost } from './get.ts';
+import { readChanged } from './get.ts';
 import { placed } from './insert.ts';
 
 /** A post's row, read under its lock. */
@@ -226,7 +226,7 @@ export const edit = handle(updatePost, async ({ db, ladder }, { caller, params, 
     }
     if (collectionId != null) await append(tx, caller, collectionId, locked.id);
     // Refuses an edit that would make the post unreadable for its editor.
-    const edited = await readPost(tx, caller, ladder, params.id);
+    const edited = await readChanged(tx, caller, ladder, params.id);
     if (edited === null) throw notFound();
     return edited;
   });

@@ -14,7 +14,7 @@ import { recordEvent } from '../../people/audit/record.ts';
 import type { Database, Tx } from '../../platform/database/pool.ts';
 import { takeLock } from '../../platform/database/take-lock.ts';
 import { notFound, refuse } from '../../platform/http/refuse.ts';
-import { showPosts } from './show.ts';
+import { writePosts, writtenList } from './write-page.ts';
 
 /**
  * Lists the featured posts as the caller's feed shows them: without posts that are deleted, unpublished or unreadable.
@@ -26,12 +26,9 @@ async function shownRail(db: Database, caller: Caller): Promise<string[]> {
   return rows.map((row) => row.id);
 }
 
-export const list = handle(listFeatured, async ({ db, ladder }, { caller }) => {
-  const ids = await shownRail(db, caller);
-  return {
-    status: 200,
-    body: await showPosts(db, caller, ids, { ladder, keepRestricted: !hidesRestricted(caller) }),
-  };
+export const list = handle(listFeatured, async (deps, { caller }) => {
+  const ids = await shownRail(deps.db, caller);
+  return { status: 200, body: writtenList(await writePosts(deps, caller, ids, !hidesRestricted(caller))) };
 });
 
 interface Place {

@@ -1,4 +1,3 @@
-import type { AnswerOf } from '@vitrine/contract/operation';
 import { type FeedQuery, listPosts } from '@vitrine/contract/posts';
 import { type RawBuilder, sql } from 'kysely';
 import { feedKeeps, hidesRestricted, liveAsset } from '../../access/assets.ts';
@@ -16,12 +15,11 @@ import { liveTeam } from '../../access/teams.ts';
 import { handle } from '../../core/handle.ts';
 import { storedTags } from '../../core/tag-register.ts';
 import type { Database } from '../../platform/database/pool.ts';
-import { JsonText } from '../../platform/http/answer.ts';
 import { numberCursor, timeCursor } from '../../platform/http/cursor.ts';
 import { cutPage, DEFAULT_LIMIT, rowsOfPage } from '../../platform/http/page.ts';
 import { matchingRows } from '../search-index/matching.ts';
 import { type Lists, mergedFeed } from './feed-merged.ts';
-import { writePosts } from './write-page.ts';
+import { writePosts, writtenPage } from './write-page.ts';
 
 interface FeedRow {
   id: string;
@@ -178,6 +176,5 @@ export const feed = handle(listPosts, async (deps, { caller, query }) => {
   const page = cutPage(rows, limit, (last) => cursor.after({ at: last.key, id: last.id }));
   const ids = page.items.map((row) => row.id);
   const items = await writePosts(deps, caller, ids, !hidesRestricted(caller));
-  const text = `{"items":[${items.join(',')}],"next_cursor":${JSON.stringify(page.next_cursor)}}`;
-  return { status: 200, body: new JsonText<AnswerOf<typeof listPosts>>(text) };
+  return { status: 200, body: writtenPage(items, page.next_cursor) };
 });

@@ -1,14 +1,13 @@
-import type { AnswerOf } from '@vitrine/contract/operation';
 import { getPost, type Post } from '@vitrine/contract/posts';
 import { sql } from 'kysely';
 import type { Caller } from '../../access/caller.ts';
 import { readablePosts } from '../../access/posts.ts';
 import { handle } from '../../core/handle.ts';
+import { noTexts } from '../../core/kept-texts.ts';
 import type { Rung } from '../../media/ladder.ts';
-import type { Database } from '../../platform/database/pool.ts';
+import type { Database, Tx } from '../../platform/database/pool.ts';
 import { JsonText } from '../../platform/http/answer.ts';
 import { notFound } from '../../platform/http/refuse.ts';
-import { showPosts } from './show.ts';
 import { writePosts } from './write-page.ts';
 
 /** Returns the id in a list if the caller may read the post, otherwise an empty list. */
@@ -18,15 +17,20 @@ async function readableIds(db: Database, caller: Caller, id: string): Promise<st
   return rows.map((row) => row.id);
 }
 
-/** Returns one post under the read rule, with placeholders (POST-22); null when it is missing or not readable. */
-export async function readPost(
-  db: Database,
+/**
+ * Returns one post under the read rule, with placeholders (POST-22), in the transaction that has changed it; null when it
+ * is missing or not readable.
+ */
+export async function readChanged(
+  tx: Tx,
   caller: Caller,
   ladder: readonly Rung[],
   id: string,
-): Promise<Post | null> {
-  const ids = await readableIds(db, caller, id);
-  return (await showPosts(db, caller, ids, { ladder, keepRestricted: true }))[0] ?? null;
+): Promise<JsonText<Post> | null> {
+  const ids = await readableIds(tx, caller, id);
+  const writing = { db: tx, ladder, texts: noTexts, postTexts: noTexts };
+  const [post] = await writePosts(writing, caller, ids, true);
+  return post === undefined ? null : new JsonText(post);
 }
 
 /** `GET /posts/{id}`: unreadable and missing posts are the same 404 (POST-4). Written from texts, as in the feed. */
@@ -34,5 +38,5 @@ export const get = handle(getPost, async (deps, { caller, params }) => {
   const ids = await readableIds(deps.db, caller, params.id);
   const [post] = await writePosts(deps, caller, ids, true);
   if (post === undefined) throw notFound();
-  return { status: 200, body: new JsonText<AnswerOf<typeof getPost>>(post) };
+  return { status: 200, body: new JsonText<Post>(post) };
 });

@@ -6,7 +6,7 @@ import { handle } from '../../core/handle.ts';
 import { placeCursor } from '../../platform/http/cursor.ts';
 import { cutPage, DEFAULT_LIMIT } from '../../platform/http/page.ts';
 import { checkOpen } from '../collections/lock.ts';
-import { showPosts } from './show.ts';
+import { writePosts, writtenPage } from './write-page.ts';
 
 interface PlacedPostRow {
   id: string;
@@ -15,7 +15,8 @@ interface PlacedPostRow {
 }
 
 /** A collection's posts in its order, as the caller's feed would show them (COLLECTION-5). */
-export const posts = handle(listCollectionPosts, async ({ db, ladder }, { caller, params, query }) => {
+export const posts = handle(listCollectionPosts, async (deps, { caller, params, query }) => {
+  const { db } = deps;
   const limit = query.limit ?? DEFAULT_LIMIT;
   const from = placeCursor.read(query.cursor);
   await checkOpen(db, caller, params.id);
@@ -28,6 +29,6 @@ export const posts = handle(listCollectionPosts, async ({ db, ladder }, { caller
     order by cp.position, cp.post_id limit ${limit + 1}`.execute(db);
   const page = cutPage(rows, limit, placeCursor.after);
   const ids = page.items.map((row) => row.id);
-  const items = await showPosts(db, caller, ids, { ladder, keepRestricted: !hidesRestricted(caller) });
-  return { status: 200, body: { items, next_cursor: page.next_cursor } };
+  const items = await writePosts(deps, caller, ids, !hidesRestricted(caller));
+  return { status: 200, body: writtenPage(items, page.next_cursor) };
 });

@@ -7,10 +7,7 @@ import { liveAsset } from '../../access/assets.ts';
 import type { Caller } from '../../access/caller.ts';
 import { liveComment } from '../../access/comments.ts';
 import { identityJson, originJson } from '../../access/identities.ts';
-import { showablePosts } from '../../access/posts.ts';
-import type { Rung } from '../../media/ladder.ts';
-import type { Columns, Database } from '../../platform/database/pool.ts';
-import { type AssetRow, assetColumns, assetJoins, shownAsset } from '../assets/show.ts';
+import type { Columns } from '../../platform/database/pool.ts';
 
 /** POST-33. */
 export const COMMENTS_SHOWN = 3;
@@ -50,11 +47,6 @@ export interface PostRow
   liked: boolean;
   comments: PreviewRow[] | null;
   origin: Origin | null;
-}
-
-interface MemberRow extends AssetRow {
-  post_id: string;
-  sort_order: number;
 }
 
 /** The provenance of the live cover pictures of a post `p`, which need not be members. */
@@ -102,43 +94,18 @@ export function postColumns(caller: Caller): RawBuilder<PostRow> {
  */
 export const anyOf = (ids: readonly string[]) => sql`any(array(select unnest(${ids}::uuid[])))`;
 
-async function readPosts(db: Database, caller: Caller, ids: readonly string[]): Promise<PostRow[]> {
-  const { rows } = await sql<PostRow>`select ${postColumns(caller)}
-    from posts p left join users u on u.ref = p.author_user_ref
-    where p.id = ${anyOf(ids)} and ${showablePosts(caller)}`.execute(db);
-  return rows;
-}
-
-/** Returns the members of these posts in order. Omits assets in the trash for everyone (POST-20). */
-async function readMembers(
-  db: Database,
-  caller: Caller,
-  ladder: readonly Rung[],
-  ids: readonly string[],
-): Promise<MemberRow[]> {
-  const { rows } = await sql<MemberRow>`
-    select m.post_id, m.sort_order, ${assetColumns(caller, ladder)}
-    from post_members m join assets a on a.id = m.asset_id ${assetJoins}
-    where m.post_id = ${anyOf(ids)} and ${liveAsset}
-    order by m.post_id, m.sort_order, m.asset_id`.execute(db);
-  return rows;
-}
-
 /** POST-21: exactly the allowed keys of a withheld member. */
 export function placeholder({
   asset_id,
   sort_order,
   owner_name,
-}: Pick<MemberRow, 'asset_id' | 'sort_order' | 'owner_name'>): PostMember {
+}: {
+  asset_id: string;
+  sort_order: number;
+  owner_name: string | null;
+}): PostMember {
   const name = owner_name === null ? {} : { owner_display_name: owner_name };
   return { asset_id, sort_order, restricted: true, ...name };
-}
-
-/** POST-21: the asset with its columns, or a placeholder. */
-function showMember(caller: Caller, row: MemberRow): PostMember {
-  if (!row.shown) return placeholder(row);
-  const { asset_id, sort_order } = row;
-  return { asset_id, sort_order, restricted: false, asset: shownAsset(caller, row) };
 }
 
 /** PostgreSQL writes times in JSON with `+00:00`; the API uses `Z`. */
@@ -218,36 +185,4 @@ export function commonPost(row: PostRow) {
     updated_at: row.updated_at,
     ...(row.deleted_at === null ? {} : { deleted_at: row.deleted_at, deleted_reason: row.deleted_reason }),
   };
-}
-
-export interface ShowOptions {
-  ladder: readonly Rung[];
-  /** Whether withheld members remain as placeholders (POST-22). */
-  keepRestricted: boolean;
-}
-
-/**
- * Returns the posts with these ids, in this order, as the caller sees them, in two statements. Leaves out posts that the
- * caller may not read (any more), and withheld members.
- */
-export async function showPosts(
-  db: Database,
-  caller: Caller,
-  ids: readonly string[],
-  { ladder, keepRestricted }: ShowOptions,
-): Promise<Post[]> {
-  if (ids.length === 0) return [];
-  const [posts, memberRows] = await Promise.all([
-    readPosts(db, caller, ids),
-    readMembers(db, caller, ladder, ids),
-  ]);
-  const membersOf = Map.groupBy(memberRows, ({ post_id }) => post_id);
-  const show = (row: PostRow): Post => {
-    const own = membersOf.get(row.id) ?? [];
-    const given = own.filter(({ shown }) => shown || keepRestricted);
-    const members = given.map((member) => showMember(caller, member));
-    return { ...commonPost(row), ...callersPost(row, given, own), members };
-  };
-  const shown = new Map(posts.map((row) => [row.id, show(row)]));
-  return ids.flatMap((id) => shown.get(id) ?? []);
 }

@@ -9,7 +9,7 @@ import { announce } from '../../people/notifications/announce.ts';
 import { notFound, refuse } from '../../platform/http/refuse.ts';
 import { nextUpdatedAt } from '../../platform/http/unchanged.ts';
 import { lockEditable } from './edit.ts';
-import { readPost } from './get.ts';
+import { readChanged } from './get.ts';
 
 interface Move {
   from: 'wip' | 'published';
@@ -54,7 +54,7 @@ async function move(
     await notifyPeersOfVisibility(tx, post.id, { activity: 'update', actorRef: caller.ref });
     await recordEvent(tx, caller, { event, target: { kind: 'post', id: post.id } });
     if (to === 'published') await announce(tx, { what: 'post', post: post.id, actor: caller.ref });
-    return readPost(tx, caller, ladder, postId);
+    return readChanged(tx, caller, ladder, postId);
   });
   // The caller lost the right to read it during the transaction.
   if (moved === null) throw notFound();

@@ -1,3 +1,4 @@
+import type { Post } from '@vitrine/contract/posts';
 import { type RawBuilder, sql } from 'kysely';
 import { liveAsset, shownAssets } from '../../access/assets.ts';
 import type { Caller } from '../../access/caller.ts';
@@ -5,7 +6,9 @@ import { liveComment } from '../../access/comments.ts';
 import { ownerName } from '../../access/identities.ts';
 import { showablePosts } from '../../access/posts.ts';
 import type { Deps } from '../../core/deps.ts';
+import type { KeptAsset, KeptPost, Texts } from '../../core/kept-texts.ts';
 import type { Database } from '../../platform/database/pool.ts';
+import { JsonText } from '../../platform/http/answer.ts';
 import {
   assetJoins,
   type FullRow,
@@ -31,7 +34,11 @@ import {
   postColumns,
 } from './show.ts';
 
-type Keeping = Pick<Deps, 'db' | 'texts' | 'postTexts' | 'ladder'>;
+/** What posts are written with: the database, and the caches of texts (`noTexts` in a transaction). */
+interface Writing extends Pick<Deps, 'db' | 'ladder'> {
+  texts: Texts<KeptAsset>;
+  postTexts: Texts<KeptPost>;
+}
 
 /**
  * The version of everything that commonPost shows of a post `p` of the author `users u`; null for mirrored posts (see
@@ -91,7 +98,7 @@ async function readMemberVersions(
 
 /** Returns the common parts of these posts by id: cached ones of the current version, the others from one statement. */
 async function textsOfPosts(
-  { db, postTexts }: Keeping,
+  { db, postTexts }: Writing,
   caller: Caller,
   posts: readonly PostVersion[],
 ): Promise<Map<string, string>> {
@@ -116,7 +123,7 @@ async function textsOfPosts(
 
 /** Returns these assets as JSON, by id: null for withheld ones, nothing for ones deleted meanwhile. */
 async function textsOfAssets(
-  { db, texts, ladder }: Pick<Deps, 'db' | 'texts' | 'ladder'>,
+  { db, texts, ladder }: Omit<Writing, 'postTexts'>,
   caller: Caller,
   assets: readonly AssetVersion[],
 ): Promise<Map<string, string | null>> {
@@ -141,11 +148,12 @@ function writeMember(member: MemberVersion, asset: string | null): string {
 }
 
 /**
- * Returns what showPosts returns, each post as JSON by its id, and serialises only what has changed (FEED-14). Takes two
- * statements, and one more each for posts and assets that are not cached.
+ * Returns the posts with these ids as the caller sees them, each as JSON by its id, and serialises only what has changed
+ * (FEED-14). Leaves out posts that the caller may not read (any more) and, without `keepRestricted`, withheld members
+ * (POST-22). Takes two statements, and one more each for posts and assets that are not cached.
  */
 export async function writtenPosts(
-  deps: Keeping,
+  deps: Writing,
   caller: Caller,
   ids: readonly string[],
   keepRestricted: boolean,
@@ -177,9 +185,9 @@ export async function writtenPosts(
   return written;
 }
 
-/** Returns what showPosts returns, each post as JSON, in this order. */
+/** Returns what writtenPosts returns, in this order. */
 export async function writePosts(
-  deps: Keeping,
+  deps: Writing,
   caller: Caller,
   ids: readonly string[],
   keepRestricted: boolean,
@@ -188,12 +196,25 @@ export async function writePosts(
   return ids.flatMap((id) => written.get(id) ?? []);
 }
 
+/** Returns posts as the body of an operation that lists all of them. */
+export function writtenList(posts: readonly string[]): JsonText<Post[]> {
+  return new JsonText(`[${posts.join(',')}]`);
+}
+
+/** Returns posts as a page. */
+export function writtenPage(
+  posts: readonly string[],
+  nextCursor: string | null,
+): JsonText<{ items: Post[]; next_cursor: string | null }> {
+  return new JsonText(`{"items":[${posts.join(',')}],"next_cursor":${JSON.stringify(nextCursor)}}`);
+}
+
 /**
  * Returns the assets with these ids that the caller is shown, each as JSON by its id. Takes one statement, and one more
  * for assets that are not cached.
  */
 export async function writtenAssets(
-  deps: Pick<Deps, 'db' | 'texts' | 'ladder'>,
+  deps: Omit<Writing, 'postTexts'>,
   caller: Caller,
   ids: readonly string[],
 ): Promise<Map<string, string>> {
