@@ -9,6 +9,7 @@ import { registerTags } from '../../core/tag-register.ts';
 import { recordEdit } from '../../people/audit/record-edit.ts';
 import { checkAssignable } from '../../people/teams/assignable.ts';
 import type { Tx } from '../../platform/database/pool.ts';
+import { patchOf } from '../../platform/http/patch.ts';
 import { notFound, refuse } from '../../platform/http/refuse.ts';
 import { asksForChange, checkUnchanged, nextUpdatedAt } from '../../platform/http/unchanged.ts';
 import { showAsset } from './show.ts';
@@ -60,20 +61,17 @@ async function replaceTags(tx: Tx, assetId: string, tags: readonly string[]): Pr
 }
 
 function changesOf(body: AssetUpdate) {
-  if (body.clear_ai_provenance === true && body.ai_provenance != null) {
-    throw refuse(400, 'clear_ai_provenance and ai_provenance are mutually exclusive');
-  }
-  return {
-    ...(body.title == null ? {} : { title: body.title }),
-    ...(body.description == null ? {} : { description: body.description }),
-    ...(body.asset_type == null ? {} : { asset_type: body.asset_type }),
-    ...(body.status == null ? {} : { status: body.status }),
-    ...(body.sensitivity == null ? {} : { sensitivity: body.sensitivity }),
-    ...(body.mature == null ? {} : { mature: body.mature }),
-    ...(body.ai_provenance == null ? {} : { ai_provenance: body.ai_provenance }),
-    ...(body.clear_ai_provenance === true ? { ai_provenance: null } : {}),
-    ...(body.metadata == null ? {} : { metadata: JSON.stringify(body.metadata) }),
-  };
+  const { metadata, ...columns } = patchOf(body, [
+    'title',
+    'description',
+    'asset_type',
+    'status',
+    'sensitivity',
+    'mature',
+    'ai_provenance',
+    'metadata',
+  ]);
+  return { ...columns, ...(metadata === undefined ? {} : { metadata: JSON.stringify(metadata) }) };
 }
 
 /** `PATCH /assets/{id}`: absent and null change nothing; the team cannot be changed (HTTP-17, ASSET-18). */
@@ -82,10 +80,7 @@ export const edit = handle(updateAsset, async ({ db, ladder }, { caller, params,
   await db.transaction().execute(async (tx) => {
     const asset = await lockEditable(tx, caller, params.id);
     checkUnchanged(body.if_unchanged_since, asset.updated_at);
-    await checkFields(tx, caller, {
-      ...(body.mature == null ? {} : { mature: body.mature }),
-      ...(body.asset_type == null ? {} : { asset_type: body.asset_type }),
-    });
+    await checkFields(tx, caller, patchOf(body, ['mature', 'asset_type']));
     if (!asksForChange(body)) return;
     await tx
       .updateTable('assets')

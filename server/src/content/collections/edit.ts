@@ -7,23 +7,15 @@ import { returnCollection } from '../../core/outbox/enqueue.ts';
 import { recordEdit } from '../../people/audit/record-edit.ts';
 import type { Tx } from '../../platform/database/pool.ts';
 import { checkInFuture } from '../../platform/http/moments.ts';
+import { checkRemovals, patchOf } from '../../platform/http/patch.ts';
 import { refuse } from '../../platform/http/refuse.ts';
 import { asksForChange, checkUnchanged, nextUpdatedAt } from '../../platform/http/unchanged.ts';
 import { type LockedCollection, lockCollection } from './lock.ts';
 import { showCollection } from './show.ts';
 
-const removals = [
-  ['clear_cover', 'cover_post_id'],
-  ['clear_cover_focal', 'cover_focal_x'],
-  ['clear_expires_at', 'expires_at'],
-] as const;
-
 /** Checks the rules that need only the body (HTTP-17). */
 function checkShape(body: CollectionUpdate): void {
-  for (const [clear, value] of removals) {
-    if (body[clear] === true && body[value] != null)
-      throw refuse(400, `${clear} and ${value} are mutually exclusive`);
-  }
+  checkRemovals(body, ['cover_post_id', 'cover_focal_x', 'expires_at']);
   if ((body.cover_focal_x == null) !== (body.cover_focal_y == null)) {
     throw refuse(400, 'cover_focal_x and cover_focal_y are set together or not at all');
   }
@@ -68,11 +60,7 @@ export const edit = handle(updateCollection, async ({ db }, { caller, params, bo
     await tx
       .updateTable('collections')
       .set({
-        ...(body.name == null ? {} : { name: body.name }),
-        ...(body.description == null ? {} : { description: body.description }),
-        ...(body.visibility == null ? {} : { visibility: body.visibility }),
-        ...(body.expires_at == null ? {} : { expires_at: body.expires_at }),
-        ...(body.clear_expires_at === true ? { expires_at: null } : {}),
+        ...patchOf(body, ['name', 'description', 'visibility', 'expires_at']),
         cover_post_id: cover,
         ...(losesFocal ? { cover_focal_x: null, cover_focal_y: null, cover_focal_asset_id: null } : {}),
         updated_at: nextUpdatedAt,

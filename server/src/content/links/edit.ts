@@ -7,6 +7,7 @@ import { handle } from '../../core/handle.ts';
 import { recordEvent } from '../../people/audit/record.ts';
 import type { Tx } from '../../platform/database/pool.ts';
 import { checkInFuture } from '../../platform/http/moments.ts';
+import { patchOf } from '../../platform/http/patch.ts';
 import { notFound, refuse } from '../../platform/http/refuse.ts';
 import { type LinkRow, linkColumns } from './show.ts';
 import { countOmitted } from './target.ts';
@@ -22,24 +23,25 @@ export async function lockLink(tx: Tx, caller: SignedIn, id: string): Promise<Li
   return row;
 }
 
-const clearable = ['expires_at', 'password', 'watermark'] as const;
-
 /** Returns the changes by column; hashes the password before any lock is taken. */
 async function changesOf(deps: Deps, linkId: string, body: ShareLinkUpdate) {
-  for (const name of clearable) {
-    if (body[`clear_${name}`] === true && body[name] != null)
-      throw refuse(400, `clear_${name} and ${name} are mutually exclusive`);
-  }
+  const { label, password, watermark, ...columns } = patchOf(body, [
+    'label',
+    'expires_at',
+    'password',
+    'allow_download',
+    'watermark',
+  ]);
   checkInFuture('expires_at', body.expires_at ?? null);
   return {
-    ...(body.label == null ? {} : { label: body.label.trim() }),
-    ...(body.expires_at == null ? {} : { expires_at: body.expires_at }),
-    ...(body.clear_expires_at === true ? { expires_at: null } : {}),
-    ...(body.password == null ? {} : { password_hash: await hashLinkPassword(deps, linkId, body.password) }),
-    ...(body.clear_password === true ? { password_hash: null } : {}),
-    ...(body.allow_download == null ? {} : { allow_download: body.allow_download }),
-    ...(body.watermark == null ? {} : { watermark: await watermarkText(deps.db, body.watermark) }),
-    ...(body.clear_watermark === true ? { watermark: null } : {}),
+    ...columns,
+    ...(label === undefined ? {} : { label: label.trim() }),
+    ...(password === undefined
+      ? {}
+      : { password_hash: password === null ? null : await hashLinkPassword(deps, linkId, password) }),
+    ...(watermark === undefined
+      ? {}
+      : { watermark: watermark === null ? null : await watermarkText(deps.db, watermark) }),
   };
 }
 

@@ -10,6 +10,7 @@ import { recordEdit } from '../../people/audit/record-edit.ts';
 import { announce } from '../../people/notifications/announce.ts';
 import { checkAssignable } from '../../people/teams/assignable.ts';
 import type { Tx } from '../../platform/database/pool.ts';
+import { checkRemovals, patchOf } from '../../platform/http/patch.ts';
 import { notFound, refuse } from '../../platform/http/refuse.ts';
 import { asksForChange, checkUnchanged, nextUpdatedAt } from '../../platform/http/unchanged.ts';
 import { append } from '../collections/place.ts';
@@ -60,19 +61,9 @@ async function readMembers(tx: Tx, postId: string): Promise<Member[]> {
   return rows;
 }
 
-const removals = [
-  ['clear_cover', 'cover_asset_id'],
-  ['clear_cover_thumbnail', 'cover_thumbnail_asset_id'],
-  ['clear_cover_focal', 'cover_focal_x'],
-  ['clear_team', 'team_id'],
-] as const;
-
 /** Checks the rules that need only the body (POST-25, HTTP-17). */
 function checkShape(body: PostUpdate): void {
-  for (const [clear, value] of removals) {
-    if (body[clear] === true && body[value] != null)
-      throw refuse(400, `${clear} and ${value} are mutually exclusive`);
-  }
+  checkRemovals(body, ['cover_asset_id', 'cover_thumbnail_asset_id', 'cover_focal_x', 'team_id']);
   if ((body.cover_focal_x == null) !== (body.cover_focal_y == null)) {
     throw refuse(400, 'cover_focal_x and cover_focal_y are set together or not at all');
   }
@@ -187,17 +178,15 @@ async function change(tx: Tx, caller: SignedIn, body: PostUpdate, locked: Locked
     .updateTable('posts')
     .set({
       ...cover,
-      ...(body.title == null ? {} : { title: body.title }),
-      ...(body.description == null ? {} : { description: body.description }),
-      ...(body.visibility == null ? {} : { visibility: body.visibility }),
-      ...(body.comments_enabled == null ? {} : { comments_enabled: body.comments_enabled }),
+      ...patchOf(body, [
+        'title',
+        'description',
+        'visibility',
+        'comments_enabled',
+        'team_id',
+        'cover_thumbnail_asset_id',
+      ]),
       ...(body.tags == null ? {} : { tags: await registerTags(tx, body.tags) }),
-      ...(body.team_id == null ? {} : { team_id: body.team_id }),
-      ...(body.cover_thumbnail_asset_id == null
-        ? {}
-        : { cover_thumbnail_asset_id: body.cover_thumbnail_asset_id }),
-      ...(body.clear_cover_thumbnail === true ? { cover_thumbnail_asset_id: null } : {}),
-      ...(body.clear_team === true ? { team_id: null } : {}),
       updated_at: nextUpdatedAt,
     })
     .where('id', '=', locked.id)

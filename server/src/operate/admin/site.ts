@@ -4,6 +4,7 @@ import { type HttpFacts, handle, type RequestOf } from '../../core/handle.ts';
 import { readSite, writeSetting } from '../../core/settings.ts';
 import { recordEvent } from '../../people/audit/record.ts';
 import { whyLockedOut } from '../../platform/http/origin.ts';
+import { patchOf } from '../../platform/http/patch.ts';
 import { refuse } from '../../platform/http/refuse.ts';
 
 export const showSite = handle(getSite, async (deps) => ({ status: 200, body: await readSite(deps) }));
@@ -22,17 +23,14 @@ function checkNotLockedOut({ config }: Pick<Deps, 'config'>, body: SiteChange, h
 }
 
 export const changeSite = handle(updateSite, async (deps, { caller, body, http }) => {
-  if (body.clear_base_url === true && body.base_url != null) {
-    throw refuse(400, 'clear_base_url and base_url are mutually exclusive');
-  }
+  const { base_url: baseUrl } = patchOf(body, ['base_url']);
   if (body.base_url != null && !URL.canParse(body.base_url))
     throw refuse(400, 'base_url is not a valid address');
   // Bearer tokens are not subject to the origin check, so a client with one can correct the address.
   if (caller.token === null) checkNotLockedOut(deps, body, http);
   await deps.db.transaction().execute(async (tx) => {
     if (body.site_name != null) await writeSetting(tx, 'site_name', body.site_name.trim());
-    if (body.base_url != null) await writeSetting(tx, 'base_url', body.base_url.replace(/\/+$/, ''));
-    if (body.clear_base_url === true) await writeSetting(tx, 'base_url', null);
+    if (baseUrl !== undefined) await writeSetting(tx, 'base_url', baseUrl?.replace(/\/+$/, '') ?? null);
     if (body.default_sensitivity != null) {
       await writeSetting(tx, 'default_sensitivity', body.default_sensitivity);
     }

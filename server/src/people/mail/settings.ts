@@ -4,6 +4,7 @@ import type { Deps } from '../../core/deps.ts';
 import { handle } from '../../core/handle.ts';
 import { readSetting, readSite, writeSetting } from '../../core/settings.ts';
 import type { Database } from '../../platform/database/pool.ts';
+import { checkRemovals } from '../../platform/http/patch.ts';
 import { refuse } from '../../platform/http/refuse.ts';
 import { type MailServer, readMailServer, type Sender } from '../../platform/mail/address.ts';
 import { recordEvent } from '../audit/record.ts';
@@ -110,14 +111,6 @@ async function lockStored(db: Database): Promise<Stored> {
 
 type MailChange = Static<typeof updateMailSettings.body>;
 
-/** HTTP-17: a value and its removal in one body contradict each other. */
-function checkShape(body: MailChange): void {
-  for (const key of parts) {
-    if (body[`clear_${key}`] === true && body[key] != null)
-      throw refuse(400, `clear_${key} and ${key} are mutually exclusive`);
-  }
-}
-
 /** Returns the settings after the change: absent and null change nothing, `clear_*` and an empty name remove. */
 function storedAfter(before: Stored, body: MailChange, sealed: string | undefined): Stored {
   const given: Stored = {
@@ -132,7 +125,7 @@ function storedAfter(before: Stored, body: MailChange, sealed: string | undefine
 
 export const changeMailSettings = handle(updateMailSettings, async (deps, { caller, body }) => {
   const { db, secretKey } = deps;
-  checkShape(body);
+  checkRemovals(body, parts);
   const server = body.smtp_url == null ? null : readMailServer(body.smtp_url);
   if (typeof server === 'string') throw refuse(400, `smtp_url ${server}`);
   await db.transaction().execute(async (tx) => {

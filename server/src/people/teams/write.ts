@@ -8,6 +8,7 @@ import { handle } from '../../core/handle.ts';
 import { notifyPeersOfTeam } from '../../core/outbox/enqueue.ts';
 import type { Database, Tx } from '../../platform/database/pool.ts';
 import { takeLock } from '../../platform/database/take-lock.ts';
+import { patchOf } from '../../platform/http/patch.ts';
 import { notFound, refuse } from '../../platform/http/refuse.ts';
 import { asksForChange, nextUpdatedAt } from '../../platform/http/unchanged.ts';
 import { recordEvent } from '../audit/record.ts';
@@ -90,9 +91,7 @@ export const edit = handle(updateTeam, async ({ db }, { caller, params, body }) 
     await tx
       .updateTable('teams')
       .set({
-        ...(body.name == null ? {} : { name: body.name }),
-        ...(body.slug == null ? {} : { slug: body.slug }),
-        ...(body.description == null ? {} : { description: body.description }),
+        ...patchOf(body, ['name', 'slug', 'description']),
         updated_at: nextUpdatedAt,
       })
       .where('id', '=', params.id)

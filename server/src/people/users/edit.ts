@@ -1,4 +1,3 @@
-import type { BodyOf } from '@vitrine/contract/operation';
 import { updateUser } from '@vitrine/contract/users';
 import { sql } from 'kysely';
 import { checkMayWriteAccounts } from '../../access/accounts.ts';
@@ -7,38 +6,20 @@ import { avatarCandidates } from '../../access/assets.ts';
 import type { SignedIn } from '../../access/caller.ts';
 import { handle } from '../../core/handle.ts';
 import type { Tx } from '../../platform/database/pool.ts';
+import { patchOf } from '../../platform/http/patch.ts';
 import { refuse } from '../../platform/http/refuse.ts';
 import { recordEvent } from '../audit/record.ts';
 import { keyOfEmail } from '../identity/email-keys.ts';
 import { showProfile } from './profile.ts';
 
-type Edit = BodyOf<typeof updateUser>;
-
-/** The columns that each `clear_*` clears (HTTP-17). */
-const removals = [
-  ['clear_display_name', 'display_name'],
-  ['clear_fullname', 'fullname'],
-  ['clear_email', 'email'],
-  ['clear_avatar', 'avatar_asset_id'],
+const editable = [
+  'display_name',
+  'fullname',
+  'email',
+  'avatar_asset_id',
+  'bio',
+  'hide_from_anonymous',
 ] as const;
-
-/** Returns the columns to set: absent and null change nothing; `clear_*` together with its value is 400. */
-function changesOf(edit: Edit) {
-  const changes: Partial<Record<'display_name' | 'fullname' | 'email' | 'avatar_asset_id', string | null>> =
-    {};
-  for (const [clear, column] of removals) {
-    const value = edit[column] ?? null;
-    if (edit[clear] === true && value !== null)
-      throw refuse(400, `${clear} and ${column} are mutually exclusive`);
-    if (edit[clear] === true) changes[column] = null;
-    else if (value !== null) changes[column] = value;
-  }
-  return {
-    ...changes,
-    ...(edit.bio == null ? {} : { bio: edit.bio }),
-    ...(edit.hide_from_anonymous == null ? {} : { hide_from_anonymous: edit.hide_from_anonymous }),
-  };
-}
 
 /** The avatar is visible to everyone who sees the name, so the picture must be public. */
 async function checkAvatar(tx: Tx, userRef: number, assetId: string): Promise<void> {
@@ -57,7 +38,7 @@ async function edited(tx: Tx, caller: SignedIn, userRef: number): Promise<void> 
 }
 
 export const edit = handle(updateUser, async ({ db }, { caller, params, body }) => {
-  const changes = changesOf(body);
+  const changes = patchOf(body, editable);
   const profile = await db.transaction().execute(async (tx) => {
     await edited(tx, caller, params.ref);
     if (typeof changes.avatar_asset_id === 'string')

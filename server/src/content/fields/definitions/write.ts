@@ -16,6 +16,7 @@ import { handle } from '../../../core/handle.ts';
 import { notifyPeersOfField, notifyPeersOfValues } from '../../../core/outbox/enqueue.ts';
 import { recordEvent } from '../../../people/audit/record.ts';
 import type { Database, Tx } from '../../../platform/database/pool.ts';
+import { checkRemovals, patchOf } from '../../../platform/http/patch.ts';
 import { notFound, refuse } from '../../../platform/http/refuse.ts';
 import { asksForChange, checkUnchanged, nextUpdatedAt } from '../../../platform/http/unchanged.ts';
 import { checkNotMerging } from '../run.ts';
@@ -140,67 +141,48 @@ export const create = handle(createField, async ({ db }, { caller, body }) => ({
   body: await db.transaction().execute((tx) => createDefinition(tx, caller, body)),
 }));
 
-const removals = [
-  ['clear_default', 'default_value'],
-  ['clear_edit_tab', 'edit_tab'],
-  ['clear_regexp_filter', 'regexp_filter'],
-  ['clear_display_condition', 'display_condition'],
-  ['clear_read_capability', 'read_capability'],
-  ['clear_write_capability', 'write_capability'],
-  ['clear_deprecated_replacement', 'deprecated_replacement_id'],
+const removable = [
+  'default_value',
+  'edit_tab',
+  'regexp_filter',
+  'display_condition',
+  'read_capability',
+  'write_capability',
+  'deprecated_replacement_id',
 ] as const;
 
-function checkRemovals(body: FieldUpdate): void {
-  for (const [clear, value] of removals) {
-    if (body[clear] === true && body[value] != null)
-      throw refuse(400, `${clear} and ${value} are mutually exclusive`);
-  }
-}
-
-/** The next value of a removable property: null when cleared, else the given value, else the current one. */
-function removable<T>(
-  clear: boolean | null | undefined,
-  given: T | null | undefined,
-  before: T | null,
-): T | null {
-  return clear === true ? null : (given ?? before);
-}
+/** The properties that an update sets as they are. */
+const plain = [
+  'label',
+  'description',
+  'open_vocabulary',
+  'required',
+  'searchable',
+  'read_capability',
+  'write_capability',
+  'display_order',
+  'display_group',
+  'extraction_source',
+  'extraction_mode',
+  'show_on_card',
+  'show_in_advanced_search',
+  'show_on_upload',
+  'edit_tab',
+  'read_only',
+  'regexp_filter',
+  'display_condition',
+  'status',
+  'deprecated_replacement_id',
+] as const;
 
 /** The definition after the update, without options and default. */
 function after(body: FieldUpdate, before: LockedField): LockedField {
-  // FIELD-19: an empty pattern removes the constraint.
-  const pattern = removable(body.clear_regexp_filter, body.regexp_filter, before.regexp_filter);
+  const field = { ...before, ...patchOf(body, plain) };
   return {
-    ...before,
-    label: body.label ?? before.label,
-    description: body.description ?? before.description,
-    open_vocabulary: body.open_vocabulary ?? before.open_vocabulary,
-    required: body.required ?? before.required,
-    searchable: body.searchable ?? before.searchable,
+    ...field,
     applies_to: body.applies_to == null ? before.applies_to : [...new Set(body.applies_to)],
-    read_capability: removable(body.clear_read_capability, body.read_capability, before.read_capability),
-    write_capability: removable(body.clear_write_capability, body.write_capability, before.write_capability),
-    display_order: body.display_order ?? before.display_order,
-    display_group: body.display_group ?? before.display_group,
-    extraction_source: body.extraction_source ?? before.extraction_source,
-    extraction_mode: body.extraction_mode ?? before.extraction_mode,
-    show_on_card: body.show_on_card ?? before.show_on_card,
-    show_in_advanced_search: body.show_in_advanced_search ?? before.show_in_advanced_search,
-    show_on_upload: body.show_on_upload ?? before.show_on_upload,
-    edit_tab: removable(body.clear_edit_tab, body.edit_tab, before.edit_tab),
-    read_only: body.read_only ?? before.read_only,
-    regexp_filter: pattern === '' ? null : pattern,
-    display_condition: removable(
-      body.clear_display_condition,
-      body.display_condition,
-      before.display_condition,
-    ),
-    status: body.status ?? before.status,
-    deprecated_replacement_id: removable(
-      body.clear_deprecated_replacement,
-      body.deprecated_replacement_id,
-      before.deprecated_replacement_id,
-    ),
+    // FIELD-19: an empty pattern removes the constraint.
+    regexp_filter: field.regexp_filter === '' ? null : field.regexp_filter,
   };
 }
 
@@ -236,7 +218,7 @@ export async function changeDefinition(
   id: string,
   body: FieldUpdate,
 ): Promise<FieldDefinition> {
-  checkRemovals(body);
+  checkRemovals(body, removable);
   await lockDefinitions(tx);
   const before = await lockField(tx, id);
   checkUnchanged(body.if_unchanged_since, before.updated_at);

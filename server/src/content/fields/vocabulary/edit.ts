@@ -4,6 +4,7 @@ import { handle } from '../../../core/handle.ts';
 import { notifyPeersOfField } from '../../../core/outbox/enqueue.ts';
 import { recordEvent } from '../../../people/audit/record.ts';
 import type { Database, Tx } from '../../../platform/database/pool.ts';
+import { patchOf } from '../../../platform/http/patch.ts';
 import { notFound, refuse } from '../../../platform/http/refuse.ts';
 import { asksForChange, nextUpdatedAt } from '../../../platform/http/unchanged.ts';
 import { checkDefaultsRemainValid } from '../definitions/defaults.ts';
@@ -202,10 +203,7 @@ async function showOne(db: Database, fieldId: string, value: string): Promise<Te
 }
 
 export const change = handle(updateFieldTerm, async ({ db }, { caller, params, body }) => {
-  if (body.clear_replaced_by === true && body.replaced_by != null)
-    throw refuse(400, 'clear_replaced_by and replaced_by are mutually exclusive');
-  if (body.clear_parent === true && body.parent != null)
-    throw refuse(400, 'clear_parent and parent are mutually exclusive');
+  const { replaced_by: givenSuccessor, parent } = patchOf(body, ['replaced_by', 'parent']);
   const answer = await db.transaction().execute(async (tx) => {
     const field = await lockVocabulary(tx, params.id);
     const term = await readTerm(tx, field.id, params.value);
@@ -215,12 +213,12 @@ export const change = handle(updateFieldTerm, async ({ db }, { caller, params, b
     await checkNotMerging(tx, field.id, value);
     const label = body.label?.normalize('NFC').trim() ?? term.label;
     const status = body.status ?? term.status;
-    const successor = body.clear_replaced_by === true ? null : (body.replaced_by ?? term.replaced_by);
+    const successor = givenSuccessor === undefined ? term.replaced_by : givenSuccessor;
     if (successor !== null && status === 'active')
       throw refuse(400, `terms: "${value}" is active and has a replaced_by`);
     if (successor !== null && successor !== term.replaced_by)
       await checkSuccessor(tx, field.id, value, successor);
-    const isPlaced = body.parent != null || body.clear_parent === true;
+    const isPlaced = parent !== undefined;
     const aliases = body.aliases == null ? null : readAliases(value, body.aliases);
     if (body.label != null || aliases !== null) await renameKeys(tx, field.id, { ...term, label }, aliases);
     await tx
@@ -229,7 +227,7 @@ export const change = handle(updateFieldTerm, async ({ db }, { caller, params, b
       .where('field_id', '=', field.id)
       .where('value', '=', value)
       .execute();
-    if (isPlaced) await moveBelow(tx, field, term, body.parent ?? null);
+    if (isPlaced) await moveBelow(tx, field, term, parent);
     if (body.position != null) await place(tx, field.id, value, body.position);
     if (isPlaced || status !== term.status) await checkDefaultsRemainValid(tx, field);
     await touch(tx, field.id);
