@@ -162,7 +162,7 @@ function commonPart(row: AssetRow): Omit<ShownAsset, keyof CallersPart> {
 }
 
 /** ASSET-4: the asset with its columns. */
-export function shownAsset(caller: Caller, row: AssetRow): ShownAsset {
+function shownAsset(caller: Caller, row: AssetRow): ShownAsset {
   return { ...commonPart(row), ...callersPart(caller, row) };
 }
 
