@@ -4,6 +4,7 @@ import { type AccountRow, type SignedIn, viewingPreferences } from './caller.ts'
 import { type Capabilities, loadCapabilitiesOf } from './capabilities.ts';
 
 interface AccessRow extends AccountRow {
+  preferences: NonNullable<AccountRow['preferences']>;
   ref: number;
   username: string;
 }

@@ -9,7 +9,7 @@ export interface LockedCollection {
   id: string;
   cover_post_id: string | null;
   updated_at: string;
-  owner: number | null;
+  owner: number;
 }
 
 /**

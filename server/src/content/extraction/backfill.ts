@@ -27,6 +27,7 @@ interface Run {
   failed: number;
   started_at: string;
   finished_at: string | null;
+  started_by_user_ref: number | null;
 }
 
 /** The files of a pass: all whose originals are here, or those that could not be read. */

@@ -74,7 +74,7 @@ export async function startMerge(
  */
 export async function checkNotMerging(db: Database, fieldId: string, term: string | null): Promise<void> {
   const { rows } = await sql<{ source: string; target: string }>`select source, target from field_runs
-    where field_id = ${fieldId} and kind = 'merge' and finished_at is null and source = coalesce(${term}, source)
+    where field_id = ${fieldId} and kind = 'merge' and target is not null and finished_at is null and source = coalesce(${term}, source)
     order by number limit 1`.execute(db);
   const [run] = rows;
   if (run === undefined) return;

@@ -48,7 +48,7 @@ export async function readShown(
   const outer = kind === 'post' ? sql`0::bigint` : sql`cp.position`;
   const placed =
     kind === 'post' ? sql`` : sql`join collection_posts cp on cp.post_id = p.id and cp.collection_id = ${id}`;
-  const { rows } = await sql<ShownRow>`
+  const { rows } = await sql<ShownRow & { post_id: string; post_title: string }>`
     select ${columns}, p.id as post_id, p.title as post_title, ${outer}::text as outer_place,
       m.sort_order::text as inner_place
     from posts p ${placed} join post_members m on m.post_id = p.id join assets a on a.id = m.asset_id

@@ -30,7 +30,7 @@ export interface LockedPost {
   cover_focal_y: number | null;
   cover_focal_asset_id: string | null;
   team_id: string | null;
-  author: number | null;
+  author: number;
 }
 
 /** Locks a post the caller may change: 404 when they may not read it, 403 when they may only read it. */

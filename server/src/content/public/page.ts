@@ -85,7 +85,9 @@ function readPerson(db: Database, username: string): Promise<PreviewedRow | null
 }
 
 async function readPicture(db: Database, which: RawBuilder<boolean>): Promise<Picture | null> {
-  const { rows } = await sql<PreviewedRow>`select newest.* from ${newestPicture(which)} newest`.execute(db);
+  const { rows } = await sql<
+    PictureRow & { asset_id: string }
+  >`select newest.* from ${newestPicture(which)} newest`.execute(db);
   return pictureRow(rows[0]);
 }
 

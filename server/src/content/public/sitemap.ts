@@ -59,7 +59,7 @@ async function versionOf(db: Database, posts: RawBuilder<unknown>): Promise<stri
 }
 
 async function write(db: Database, posts: RawBuilder<unknown>): Promise<string> {
-  const { rows } = await sql<{ id: string; updated_at: string }>`${posts}`.execute(db);
+  const { rows } = await sql<{ id: string; updated_at: string; posted_at: string }>`${posts}`.execute(db);
   const children = rows.map(
     ({ id, updated_at }): Xml => ({
       name: 'url',

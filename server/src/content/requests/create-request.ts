@@ -24,13 +24,13 @@ export async function createRequest(
 ): Promise<{ created: boolean; request: ResourceRequest }> {
   const same = sql<boolean>`q.requester_user_ref = ${caller.ref} and q.target_kind = ${kind}
     and q.target_id = ${id} and q.requested_capability = ${capability} and q.state = 'pending'`;
-  const { rows } = await sql<{ id: string }>`
+  const { rows } = await sql<{ id: string; created: boolean }>`
     insert into resource_requests (requester_user_ref, target_kind, target_id, requested_capability, reason)
     values (${caller.ref}, ${kind}, ${id}, ${capability}, ${reason})
     on conflict (requester_user_ref, target_kind, target_id, requested_capability) where state = 'pending'
       do update set state = 'pending'
     returning id, xmax = 0 as created`.execute(tx);
-  const created = rows.some((row) => 'created' in row && row.created === true);
+  const created = rows.some((row) => row.created);
   const [request] = await showRequests(tx, caller, same);
   if (request === undefined) throw new Error('the created request does not exist');
   if (created) {

@@ -98,7 +98,7 @@ export async function readKeys(
 ): Promise<CryptoKeyPair | null> {
   const { rows } = await sql<{ public_key: string; private_key_sealed: Buffer }>`
     select public_key, private_key_sealed from activitypub_actors
-    where id = ${actorId} and private_key_sealed is not null`.execute(db);
+    where id = ${actorId} and public_key is not null and private_key_sealed is not null`.execute(db);
   const [row] = rows;
   if (row === undefined) return null;
   const { subtle } = crypto;

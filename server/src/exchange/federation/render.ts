@@ -48,10 +48,13 @@ async function ownerOf(deps: Deps, install: Install, row: OutboxRow, signer: Act
     return actorUri(install.url, signer.username);
   const table = collections[row.kind];
   const column = row.kind === 'post' ? 'author_user_ref' : 'owner_user_ref';
-  const { rows } = await sql<{ ref: number }>`select t.${sql.ref(column)} as ref from ${sql.table(table)} t
+  const { rows } = await sql<{
+    ref: number | null;
+  }>`select t.${sql.ref(column)} as ref from ${sql.table(table)} t
     where t.id = ${row.object_id}`.execute(deps.db);
   // The peer reads the owner's document, which exists for people with keys.
-  const owner = rows[0] === undefined ? null : await readActorKeys(deps, rows[0].ref);
+  const ref = rows[0]?.ref ?? null;
+  const owner = ref === null ? null : await readActorKeys(deps, ref);
   return actorUri(install.url, owner?.username ?? signer.username);
 }
 

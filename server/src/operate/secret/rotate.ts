@@ -75,7 +75,7 @@ async function formerKeyOf(place: KeyPlace, record: KeyRecord, given: OwnKey | n
 
 /** Sends restricted files to peers again, because the keys that encrypt their bytes are derived from the secret key. */
 async function sendEncryptedAgain(tx: Tx): Promise<void> {
-  const { rows } = await sql<{ peer: string; kind: 'post' | 'asset'; id: string; by: number }>`
+  const { rows } = await sql<{ peer: string; kind: 'post' | 'asset' | 'collection'; id: string; by: number }>`
     select distinct s.peer_id as peer, s.kind, s.object_id as id, s.granted_by_user_ref as by from federation_shares s
     where cardinality(s.sensitive_assets) > 0 and ${shareInForce}`.execute(tx);
   for (const { peer, kind, id, by } of rows)

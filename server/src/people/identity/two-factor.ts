@@ -28,7 +28,7 @@ const nothing: TwoFactorState = {
 };
 
 async function stateOf(db: Database, userRef: number): Promise<TwoFactorState> {
-  const { rows } = await sql<TwoFactorState>`
+  const { rows } = await sql<TwoFactorState & { enrolled_at: string }>`
     select true as enrolled, confirmed_at is not null as confirmed, enrolled_at, confirmed_at, last_used_at,
       (select count(*) from recovery_codes r where r.user_ref = t.user_ref) as recovery_codes_remaining
     from two_factor t where user_ref = ${userRef}`.execute(db);

@@ -45,7 +45,7 @@ export const showUnreadCount = handle(getUnreadCount, async ({ db }, { caller })
 
 /** Marks the caller's visible unread notifications as read, and updates their other pages. Returns the visible ones. */
 async function markRead(db: Database, caller: SignedIn, which: RawBuilder<boolean>): Promise<number> {
-  const { rows } = await sql<{ seen: number }>`
+  const { rows } = await sql<{ seen: number; called: number }>`
     with seen as materialized (
       select n.id, n.read_at from notifications n ${notificationTargets}
       where ${visibleNotifications(caller)} and n.in_app and ${which}),

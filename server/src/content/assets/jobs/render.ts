@@ -175,7 +175,9 @@ async function tileWhatIsLarge(
 ): Promise<void> {
   const { rows } = await sql<{ mime: string; width: number; height: number }>`
     select mime, pixel_width as width, pixel_height as height from files
-    where hash = ${hash} and pixel_width is not null and not renditions ? ${TILES}`.execute(db);
+    where hash = ${hash} and pixel_width is not null and pixel_height is not null and not renditions ? ${TILES}`.execute(
+    db,
+  );
   const [file] = rows;
   if (file !== undefined && isTiled(file.mime) && exceedsLadder(file, rungs)) {
     await enqueueTiles(db, { hash, owner });

@@ -203,7 +203,7 @@ export function useFieldValuesJob({ db }: Deps): JobHandler<'use-field-values'> 
         await sql`select from federation_peers where id = ${peer} for no key update`.execute(tx);
         const { rows } = await sql<{ uri: string; kind: 'asset' | 'collection'; local_id: string }>`
           select o.uri, o.kind, o.local_id from federated_values v join federated_objects o on o.uri = v.uri
-          where v.code = ${code} and o.peer_id = ${peer} and v.uri > ${after} order by v.uri limit ${BATCH}`.execute(
+          where v.code = ${code} and o.kind in ('asset', 'collection') and o.peer_id = ${peer} and v.uri > ${after} order by v.uri limit ${BATCH}`.execute(
           tx,
         );
         for (const { uri, kind, local_id } of rows) {

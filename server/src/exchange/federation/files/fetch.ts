@@ -33,7 +33,7 @@ async function originOf(db: Deps['db'], hash: string): Promise<Origin | null> {
     await sql<Origin>`select pe.instance_url, f.origin_hash, f.size_bytes, f.renditions, f.origin_renditions,
       f.origin_key
     from files f join federation_peers pe on pe.id = f.origin_peer_id and pe.state = 'connected'
-    where f.hash = ${hash}`.execute(db);
+    where f.hash = ${hash} and f.origin_hash is not null`.execute(db);
   return rows[0] ?? null;
 }
 

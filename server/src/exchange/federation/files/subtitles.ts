@@ -1,12 +1,11 @@
 import { open } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
-import type { SubtitleTrack } from '@vitrine/contract/assets';
 import { sql } from 'kysely';
 import { discard, type Received, receive } from '../../../content/assets/receive.ts';
 import { storeSubtitles } from '../../../content/subtitles/store.ts';
 import type { Deps } from '../../../core/deps.ts';
 import type { JobHandler } from '../../../core/job-table.ts';
-import type { Tx } from '../../../platform/database/pool.ts';
+import type { Columns, Tx } from '../../../platform/database/pool.ts';
 import { Refusal } from '../../../platform/http/refuse.ts';
 import { subtitlesKey } from '../../../platform/storage/object-key.ts';
 import { requireRoom } from '../../../platform/storage/room.ts';
@@ -22,7 +21,7 @@ interface Missing {
   file_hash: string;
   /** 0 if the peer has not stated it. */
   size_bytes: number;
-  source_format: SubtitleTrack['source_format'];
+  source_format: Columns<'federated_subtitles', 'source_format'>['source_format'];
   confidence: number;
   instance_url: string;
 }

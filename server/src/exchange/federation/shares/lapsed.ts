@@ -10,7 +10,7 @@ import { notifyPeer } from '../../../core/outbox/enqueue.ts';
 export async function sendLapsed({ db }: Deps): Promise<void> {
   await db.transaction().execute(async (tx) => {
     const { rows } = await sql<{
-      kind: 'post' | 'asset';
+      kind: 'post' | 'asset' | 'collection';
       object_id: string;
       peer_id: string;
       by: number;

@@ -9,7 +9,7 @@ export interface RevokedShare {
   object_id: string;
   target_actor: string | null;
   target_team: string | null;
-  granted_by: number | null;
+  granted_by: number;
 }
 
 /** The events of one statement. */

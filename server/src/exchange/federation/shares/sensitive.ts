@@ -206,10 +206,10 @@ export async function confirmSensitive(
 /** Stops sending sensitive content, and withdraws from peers what was sent (FED-50). */
 async function withdrawAll(tx: Tx, caller: SignedIn): Promise<void> {
   const { rows } = await sql<{
-    kind: 'post' | 'asset';
+    kind: 'post' | 'asset' | 'collection';
     object_id: string;
     peer_id: string;
-    target_actor: string;
+    target_actor: string | null;
   }>`
     update federation_shares set sensitive_assets = '{}'
     where revoked_at is null and cardinality(sensitive_assets) > 0

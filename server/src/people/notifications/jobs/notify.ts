@@ -56,7 +56,7 @@ interface Progress {
 async function notify(db: Database, act: string, notice: Notice): Promise<Progress> {
   const { kind, actor, post = null, comment = null, request = null, at = null, recipients } = notice;
   const { team = null, member = null } = notice;
-  const { rows } = await sql<Progress>`
+  const { rows } = await sql<Progress & { called: number; mailed: number }>`
     with recipients as materialized (${recipients}),
     notified as (
       insert into notifications (user_ref, kind, act, actor_user_ref, post_id, comment_id, request_id, team_id,
