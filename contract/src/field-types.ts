@@ -11,11 +11,11 @@ type ValueMember = (typeof valueMembers)[number];
 export type FilterOperator = '=' | '~' | '<' | '>' | '<=' | '>=';
 
 /** The comparisons of display conditions (FIELD-24). */
-type ConditionOperator = '=' | '~';
+export type ConditionOperator = '=' | '~';
 
 /** What a default may depend on (FIELD-31). */
 export const defaultContexts = ['uploading_user', 'uploading_team', 'current_date'] as const;
-type DefaultContext = (typeof defaultContexts)[number];
+export type DefaultContext = (typeof defaultContexts)[number];
 
 /** The constraints among a field's options. Other keys are free and kept (FIELD-37). */
 export interface Constraints {

@@ -1,4 +1,4 @@
-import { longestValue } from '@vitrine/contract/field-types';
+import { factsOf, fieldTypes, longestValue } from '@vitrine/contract/field-types';
 import { describe, expect, it } from 'vitest';
 import { arrange, ordersFor } from '#lib/fields/admin/arrange.ts';
 import { controllersFor, holdsFor, readCondition, writeTerm } from '#lib/fields/admin/condition.ts';
@@ -19,6 +19,7 @@ import {
   slugOf,
   type TermNode,
 } from '#lib/fields/admin/vocabulary.ts';
+import { viewOf } from '#lib/fields/types/registry.ts';
 import { fieldOf } from './samples.ts';
 
 describe('the list of fields', () => {
@@ -129,6 +130,11 @@ describe('defaults', () => {
     expect(spoken('boolean', { kind: 'literal', value_num: 0 })).toBe('No');
     expect(spoken('text', { kind: 'context', context: 'uploading_team' })).toBe('The uploader’s team');
   });
+});
+
+it('limits are those that the service checks for the type', () => {
+  const shown = fieldTypes.map((type) => [type, viewOf[type].constraints.map(({ name }) => name)]);
+  expect(shown).toEqual(fieldTypes.map((type) => [type, factsOf[type].constraints]));
 });
 
 it('limits are written without the vocabulary and keep unknown keys', () => {

@@ -1,3 +1,4 @@
+import { factsOf, fieldTypes } from '@vitrine/contract/field-types';
 import type { FieldDefinition } from '@vitrine/contract/fields';
 import { describe, expect, it, vi } from 'vitest';
 import { libraryAddress, readAssetFilter } from '#lib/assets/asset-filter.ts';
@@ -5,12 +6,15 @@ import { fieldsFor, forEachConcurrently } from '#lib/fields/applicable.ts';
 import { cardLine } from '#lib/fields/card-words.ts';
 import { groupsOf, headingOf, tabsOf } from '#lib/fields/compose.ts';
 import { type Controller, isOffered, offeredFields } from '#lib/fields/condition.ts';
-import { type Draft, draftOf, isSameDraft, sentOf } from '#lib/fields/draft.ts';
-import { operatorsOf, readFilter, writeFilter } from '#lib/fields/filter.ts';
+import { draftOf, isSameDraft, sentOf } from '#lib/fields/draft.ts';
+import { readFilter, writeFilter } from '#lib/fields/filter.ts';
 import { refusalInWords, whyReadOnly } from '#lib/fields/rights.ts';
 import { safeAddress } from '#lib/fields/safe-html.ts';
 import { isShortVocabulary, termsIn } from '#lib/fields/terms.ts';
-import { plainText, valueInWords } from '#lib/fields/value-words.ts';
+import type { Draft } from '#lib/fields/types/field-type.ts';
+import { viewOf } from '#lib/fields/types/registry.ts';
+import { plainText } from '#lib/fields/types/rich-text.ts';
+import { valueInWords } from '#lib/fields/value-words.ts';
 import { fieldOf, userOf } from './samples.ts';
 
 /** Returns a field with its label, as the form shows it. */
@@ -235,8 +239,12 @@ describe('filters by field', () => {
     expect(readAssetFilter(params).fields).toBeUndefined();
   });
 
-  it('every type can be compared', () => {
-    expect(Object.values(operatorsOf).every((words) => words.length > 0)).toBe(true);
+  it('offer every comparison of a type that the service accepts, with a label', () => {
+    const offered = fieldTypes.map((type) => [
+      type,
+      viewOf[type].comparisons.map(({ value }) => value).sort(),
+    ]);
+    expect(offered).toEqual(fieldTypes.map((type) => [type, [...factsOf[type].filters].sort()]));
   });
 });
 

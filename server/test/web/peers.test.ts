@@ -140,7 +140,7 @@ test('an administrator sees how the fields of a library differ, and decides', as
   await visit(ben, '/admin/peers');
   await peerOf(ben, 'Harbour').getByText('1 to decide').click({ timeout: 20_000 });
   const card = ben.getByRole('list', { name: 'Fields' }).getByRole('listitem', { name: 'Take' });
-  await card.getByRole('row', { name: /Type, another meaning number text/ }).waitFor();
+  await card.getByRole('row', { name: /Type, another meaning Number Text/ }).waitFor();
   expect(await overhang(ben)).toBe(0);
   await card.getByRole('button', { name: 'Take over theirs' }).click();
   await card.getByText('Take is of another type here; adopt it with another code').waitFor();

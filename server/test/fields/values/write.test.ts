@@ -1,5 +1,5 @@
+import { type FieldType, fieldTypes } from '@vitrine/contract/field-types';
 import type { FieldValue, ValueWrite } from '@vitrine/contract/field-values';
-import type { FieldType } from '@vitrine/contract/fields';
 import { describe, expect, test } from 'vitest';
 import { purge } from '../../../src/content/trash/jobs/purge.ts';
 import type { Visitor } from '../../support/client.ts';
@@ -9,6 +9,7 @@ import { actAs, bearer, nowhere } from '../../support/people.ts';
 import { plainFile } from '../../support/pictures.ts';
 import { countStatements } from '../../support/statements.ts';
 import { type Defined, define, fieldValueOf } from './fields.ts';
+import { optionsFor, samplesFor } from './samples.ts';
 
 const library = await openLibrary();
 const { db } = library.deps;
@@ -40,6 +41,37 @@ const sent = (field_id: string, body: unknown) =>
   owner.send(`/assets/${asset}/fields/${field_id}`, { method: 'PUT', body });
 const setField = (id: string, set: Pick<Defined, 'status' | 'read_only'>) =>
   db.updateTable('fields').set(set).where('id', '=', id).execute();
+
+// FIELD-2, VALUE-1, VALUE-13, VALUE-18
+test.each(fieldTypes)(
+  'a value of type %s is written, read, filtered, searched for and shown on cards',
+  async (type) => {
+    const id = await addAsset();
+    const { given, read = given, matched, unmatched, word, card } = samplesFor(id)[type];
+    const options = optionsFor(type);
+    const code = `every_${type}`;
+    const body = { code, label: code, type, ...(options === undefined ? {} : { options }) };
+    const field = await root.ok('createField', { body });
+    const params = { id: field.id };
+    await root.ok('updateField', { params, body: { show_on_card: true } });
+    expect(await put(field.id, given, owner, id)).toMatchObject({ type, ...read });
+    expect(await fieldValueOf(stranger, id, field.id)).toMatchObject({ type, ...read });
+    const found = async (filter: string) =>
+      (await stranger.ok('listAssets', { query: { filter: [`field:${code}${filter}`] } })).items;
+    const [shown] = await found(matched);
+    expect(shown).toMatchObject({ id, card_fields: [{ code, value: card }] });
+    expect(await found(unmatched)).toEqual([]);
+    const searched = async (q: string) =>
+      (await stranger.ok('search', { query: { q, kind: 'asset' } })).items;
+    // Every value has words for cards; those of some types are not words that people search for.
+    const hits = await searched(word ?? card);
+    const highlights = hits.flatMap((hit) =>
+      hit.kind === 'asset' && hit.asset.id === id ? hit.highlights : [],
+    );
+    expect(highlights.some((one) => one.source === 'field' && one.field_code === code)).toBe(word !== null);
+    await root.ok('archiveField', { params });
+  },
+);
 
 describe('a value', () => {
   // VALUE-1

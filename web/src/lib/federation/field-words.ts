@@ -1,4 +1,6 @@
 import type { PeerField } from '@vitrine/contract/federated-fields';
+import { fieldTypes } from '@vitrine/contract/field-types';
+import { viewOf } from '#lib/fields/types/registry.ts';
 
 const names: Readonly<Record<string, string>> = {
   status: 'Status',
@@ -35,8 +37,10 @@ export function propertyName(property: string): string {
 }
 
 /** Formats the value of a property that differs. */
-export function sideText(text: string | null): string {
+export function sideText(property: string, text: string | null): string {
   if (text === null) return '–';
+  const type = property === 'field_type' ? fieldTypes.find((one) => one === text) : undefined;
+  if (type !== undefined) return viewOf[type].label;
   if (text === 'true') return 'Yes';
   return text === 'false' ? 'No' : text;
 }

@@ -1,12 +1,11 @@
 import type { CardField } from '@vitrine/contract/field-values';
-import { writtenMomentOf } from '#lib/time/moments.ts';
-import { dayInWords } from './value-words.ts';
+import { writtenDayOf, writtenMomentOf } from '#lib/time/moments.ts';
 
 /** Formats a value for the strip of a card; adds the name of the field if the value alone is unclear. */
 function cardWord({ label, value }: CardField, language?: string): string {
   if (value === 'true') return label;
   if (value === 'false') return `Not ${label.toLocaleLowerCase()}`;
-  if (/^\d{4}-\d\d-\d\d$/.test(value)) return dayInWords(value, language);
+  if (/^\d{4}-\d\d-\d\d$/.test(value)) return writtenDayOf(value, language);
   if (/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:Z|[+-]\d\d:\d\d)$/.test(value))
     return writtenMomentOf(value, language);
   return /^-?[\d.]+(e[+-]?\d+)?$/i.test(value) ? `${label} ${value}` : value;

@@ -1,18 +1,16 @@
-import type { FieldDefinition, FieldType } from '@vitrine/contract/fields';
-import type { Draft } from './draft.ts';
+import { type FieldType, type FilterOperator, factsOf } from '@vitrine/contract/field-types';
+import type { FieldDefinition } from '@vitrine/contract/fields';
+import type { Draft } from './types/field-type.ts';
 
 /** A parsed term of a display condition (FIELD-24). */
 export interface Term {
   readonly code: string;
-  readonly operator: string;
+  readonly operator: FilterOperator;
   readonly value: string;
 }
 
-/** The operators of conditions. */
-export type Operator = '=' | '~';
-
 /** Longest first (FIELD-25). */
-const operators = ['>=', '<=', '=', '~', '<', '>'];
+const operators: readonly FilterOperator[] = ['>=', '<=', '=', '~', '<', '>'];
 
 /** Parses a term; undefined if it is invalid. */
 export function readTerm(text: string): Term | undefined {
@@ -22,12 +20,6 @@ export function readTerm(text: string): Term | undefined {
   const code = text.slice(0, at).trim().toLowerCase();
   const value = text.slice(at + operator.length).trim();
   return code === '' || value === '' ? undefined : { code, operator, value };
-}
-
-/** Returns the operators for a type of field. */
-export function operatorsOf(type: FieldType): readonly Operator[] {
-  if (type === 'text' || type === 'longtext') return ['=', '~'];
-  return type === 'select' || type === 'tree' || type === 'multi_select' ? ['='] : [];
 }
 
 /** Compares text without trimming and, except for `~`, with case. Without a value, every term is false. */
@@ -55,7 +47,7 @@ export function isOffered(
     const term = readTerm(text);
     const controller = term === undefined ? undefined : controllerOf(term.code);
     if (term === undefined || controller === undefined) return undefined;
-    const known = operatorsOf(controller.type).some((operator) => operator === term.operator);
+    const known = factsOf[controller.type].conditions.some((operator) => operator === term.operator);
     return known ? isTrue(term, controller.draft) : undefined;
   });
   return verdicts.includes(undefined) || !verdicts.includes(false);

@@ -1,3 +1,4 @@
+import { hasVocabulary, holdsSeveral, isNested } from '@vitrine/contract/field-types';
 import type { FieldDefinition } from '@vitrine/contract/fields';
 import type { Term } from '@vitrine/contract/vocabulary';
 import { isCutShort, readVocabulary, type TermNode } from './admin/vocabulary.ts';
@@ -20,12 +21,23 @@ export function termsIn({ options }: Pick<FieldDefinition, 'options'>): KnownTer
   return flattened(readVocabulary(options), []);
 }
 
+/** Returns what labels the terms of a field: these labels, else those in its definition, else the slug itself. */
+export function labelsOf(
+  field: Pick<FieldDefinition, 'options'>,
+  ...resolved: readonly ReadonlyMap<string, string>[]
+): (term: string) => string {
+  const own = new Map(termsIn(field).map(({ value, label }) => [value, label]));
+  const known = [...resolved, own];
+  return (term) => known.find((labels) => labels.has(term))?.get(term) ?? term;
+}
+
 /** The maximum number of terms in a plain list; longer vocabularies are searched. */
 const mostInList = 25;
 
 /** Returns whether a vocabulary is short enough for a plain list. */
 export function isShortVocabulary({ type, options }: Pick<FieldDefinition, 'type' | 'options'>): boolean {
-  return type === 'select' && !isCutShort(options) && readVocabulary(options).length <= mostInList;
+  const isFlat = hasVocabulary(type) && !holdsSeveral(type) && !isNested(type);
+  return isFlat && !isCutShort(options) && readVocabulary(options).length <= mostInList;
 }
 
 /** Returns whether the definition contains the whole vocabulary, so that it can be searched locally. */

@@ -1,57 +1,15 @@
-import type { FieldValue, SetBy, ValueChange } from '@vitrine/contract/field-values';
+import type { FieldValue, SetBy } from '@vitrine/contract/field-values';
 import type { FieldDefinition } from '@vitrine/contract/fields';
-import { localeOf, writtenMomentOf } from '#lib/time/moments.ts';
-
-/** Formats a day, independently of the time zone. */
-export function dayInWords(date: string, language: string | undefined): string {
-  const style: Intl.DateTimeFormatOptions = { dateStyle: 'long', timeZone: 'UTC' };
-  return new Intl.DateTimeFormat(localeOf(language), style).format(new Date(date));
-}
-
-const named: Readonly<Record<string, string>> = {
-  '&lt;': '<',
-  '&gt;': '>',
-  '&quot;': '"',
-  '&#39;': "'",
-  '&nbsp;': ' ',
-  '&amp;': '&',
-};
-
-/** Returns rich text without markup, on one line. */
-export function plainText(html: string): string {
-  return html
-    .replace(/<[^>]*>/g, ' ')
-    .replace(/&(lt|gt|quot|#39|nbsp|amp);/g, (one) => named[one] ?? one)
-    .replace(/\s+/g, ' ')
-    .trim();
-}
-
-type Members = NonNullable<ValueChange['after']>;
-
-export interface WordsOf {
-  /** Returns the label of a term, or its slug. */
-  labelOf(term: string): string;
-  readonly language: string | undefined;
-}
+import type { Members, WordsOf } from './types/field-type.ts';
+import { viewOf } from './types/registry.ts';
 
 /** Formats a value on one line. The title of a referenced asset is resolved elsewhere. */
 export function valueInWords(
   { type }: Pick<FieldDefinition, 'type'>,
   value: Members,
-  { labelOf, language }: WordsOf,
+  context: WordsOf,
 ): string {
-  const { value_text, value_num, value_date, value_options, value_ref } = value;
-  if (value_options !== undefined) return value_options.map(labelOf).join(', ');
-  if (value_date !== undefined)
-    return type === 'date' ? dayInWords(value_date, language) : writtenMomentOf(value_date, language);
-  if (value_num !== undefined) {
-    if (type === 'boolean') return value_num === 1 ? 'Yes' : 'No';
-    return value_num.toLocaleString(localeOf(language), { maximumFractionDigits: 12, useGrouping: false });
-  }
-  if (value_ref !== undefined) return 'An asset';
-  if (value_text === undefined) return '';
-  if (type === 'select' || type === 'tree') return labelOf(value_text);
-  return type === 'rich_text' ? plainText(value_text) : value_text;
+  return viewOf[type].words(value, context);
 }
 
 /** Describes the source of a value briefly; empty for values that people typed. */

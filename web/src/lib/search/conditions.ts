@@ -1,5 +1,7 @@
+import { type FilterOperator, factsOf } from '@vitrine/contract/field-types';
 import type { FieldDefinition } from '@vitrine/contract/fields';
-import { type FilterOperator, operatorsOf, readFilter, writeFilter } from '#lib/fields/filter.ts';
+import { readFilter, writeFilter } from '#lib/fields/filter.ts';
+import { viewOf } from '#lib/fields/types/registry.ts';
 
 /** One comparison in the form; an empty value is ignored. */
 export interface Condition {
@@ -13,12 +15,12 @@ type ConditionField = Pick<FieldDefinition, 'code' | 'type'>;
 
 /** Returns whether values of this type are ordered, so that a range can be searched. */
 function isOrdered({ type }: Pick<ConditionField, 'type'>): boolean {
-  return type === 'number' || type === 'date' || type === 'datetime';
+  return factsOf[type].filters.includes('>=');
 }
 
 function fresh(type: ConditionField['type'], second = false): Condition {
   const ordered = isOrdered({ type });
-  const usual = operatorsOf[type][0]?.value ?? '=';
+  const usual = viewOf[type].comparisons[0]?.value ?? '=';
   return { operator: ordered ? (second ? '<=' : '>=') : usual, value: '' };
 }
 
@@ -34,7 +36,7 @@ export function readConditions(
     const field = fields.find((one) => one.code === filter?.code);
     const shown = field === undefined ? [] : (conditions[field.code] ?? []);
     const takes = field !== undefined && filter !== undefined;
-    const known = takes && operatorsOf[field.type].some(({ value }) => value === filter.operator);
+    const known = takes && factsOf[field.type].filters.includes(filter.operator);
     if (!takes || !known || shown.length >= (isOrdered(field) ? 2 : 1)) others.push(text);
     else conditions[field.code] = [...shown, { operator: filter.operator, value: filter.value }];
   }

@@ -35,6 +35,13 @@ export function shortMomentOf(timestamp: string, language?: string): string {
   return written(timestamp, language, { dateStyle: 'medium', timeStyle: 'short' });
 }
 
+/** Formats a day as it was written, for every reader: "3 May 2026" with the full month. */
+export function writtenDayOf(day: string, language?: string): string {
+  return new Intl.DateTimeFormat(localeOf(language), { dateStyle: 'long', timeZone: 'UTC' }).format(
+    new Date(day),
+  );
+}
+
 /** Matches the clock time of a timestamp, without its offset. */
 const clockTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?/;
 

@@ -1,3 +1,4 @@
+import { isNested } from '@vitrine/contract/field-types';
 import { addFieldTerms, type Term, updateFieldTerm } from '@vitrine/contract/vocabulary';
 import { sql } from 'kysely';
 import { handle } from '../../../core/handle.ts';
@@ -148,7 +149,7 @@ async function checkSuccessor(tx: Tx, fieldId: string, value: string, successor:
 /** Moves a term and its descendants below another parent, or to the top. */
 async function moveBelow(tx: Tx, field: LockedField, term: LockedTerm, parent: string | null): Promise<void> {
   if (parent === term.parent) return;
-  if (field.type !== 'tree') throw refuse(400, 'terms: only a tree has parents');
+  if (!isNested(field.type)) throw refuse(400, 'terms: only a tree has parents');
   const above = parent === null ? null : await readTerm(tx, field.id, parent);
   if (above === undefined) throw refuse(400, `terms: the parent "${parent}" is not a term`);
   if (above?.path.includes(term.value))

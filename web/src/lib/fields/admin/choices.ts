@@ -1,6 +1,6 @@
+import { hasVocabulary } from '@vitrine/contract/field-types';
 import type { FieldDefinition } from '@vitrine/contract/fields';
 import { isCutShort, linesOf, readVocabulary } from './vocabulary.ts';
-import { hasVocabulary } from './words.ts';
 
 interface Choice {
   readonly value: string;

@@ -1,13 +1,14 @@
+import { type ConditionOperator, factsOf } from '@vitrine/contract/field-types';
 import type { FieldDefinition } from '@vitrine/contract/fields';
-import { isTrue, type Operator, operatorsOf, readTerm, type Term } from '#lib/fields/condition.ts';
-import type { Draft } from '#lib/fields/draft.ts';
+import { isTrue, readTerm, type Term } from '#lib/fields/condition.ts';
+import type { Draft } from '#lib/fields/types/field-type.ts';
 
 /** A term that the condition editor can show. */
 export interface ConditionTerm extends Term {
-  readonly operator: Operator;
+  readonly operator: ConditionOperator;
 }
 
-export const operatorWords: Readonly<Record<Operator, string>> = { '=': 'is', '~': 'contains' };
+export const operatorWords: Readonly<Record<ConditionOperator, string>> = { '=': 'is', '~': 'contains' };
 
 /** Returns the terms of a condition that this page can show. */
 export function readCondition(condition: readonly string[] | null): ConditionTerm[] {
@@ -31,7 +32,7 @@ export function controllersFor<F extends Controller>(fields: readonly F[], owner
       field.id !== owner.id &&
       field.subject_kind === owner.subject_kind &&
       field.status !== 'archived' &&
-      operatorsOf(field.type).length > 0,
+      factsOf[field.type].conditions.length > 0,
   );
 }
 

@@ -1,3 +1,4 @@
+import { holdsSeveral } from '@vitrine/contract/field-types';
 import type { FieldDefinition } from '@vitrine/contract/fields';
 
 export interface Flag {
@@ -39,5 +40,5 @@ const open: Flag = {
 
 /** Returns the flags that apply to a field. */
 export function flagsFor({ type }: Pick<FieldDefinition, 'type'>): readonly Flag[] {
-  return type === 'multi_select' ? [...flags, open] : flags;
+  return holdsSeveral(type) ? [...flags, open] : flags;
 }

@@ -1,4 +1,4 @@
-import type { ExtractionMode, FieldStatus, FieldType, SubjectKind } from '@vitrine/contract/fields';
+import type { ExtractionMode, FieldStatus, SubjectKind } from '@vitrine/contract/fields';
 import type { ExtractionSource } from '@vitrine/contract/limits';
 import type { TermStatus } from '@vitrine/contract/vocabulary';
 
@@ -6,21 +6,6 @@ interface InWords {
   readonly label: string;
   readonly explanation: string;
 }
-
-/** Labels of the field types (FIELD-2). */
-export const typeWords: Readonly<Record<FieldType, InWords>> = {
-  text: { label: 'Text', explanation: 'One line.' },
-  longtext: { label: 'Long text', explanation: 'Several lines without formatting.' },
-  rich_text: { label: 'Formatted text', explanation: 'Text with headings, lists and links.' },
-  number: { label: 'Number', explanation: 'A whole or decimal number.' },
-  boolean: { label: 'Yes or no', explanation: 'A switch.' },
-  date: { label: 'Day', explanation: 'A date without a time.' },
-  datetime: { label: 'Day and time', explanation: 'A time as read on the clock there.' },
-  select: { label: 'One term', explanation: 'One term of a vocabulary.' },
-  multi_select: { label: 'Several terms', explanation: 'Any number of terms of a vocabulary.' },
-  tree: { label: 'Term in a tree', explanation: 'One term of a vocabulary with levels.' },
-  reference: { label: 'Asset', explanation: 'Another asset of the library.' },
-};
 
 export const subjectWords: Readonly<Record<SubjectKind, string>> = {
   asset: 'Assets',
@@ -84,8 +69,3 @@ export const modeWords: Readonly<Record<Exclude<ExtractionMode, ''>, string>> = 
   append: 'Append to the value',
   prepend: 'Prepend to the value',
 };
-
-/** Returns whether a type of field has a vocabulary. */
-export function hasVocabulary(type: FieldType): boolean {
-  return type === 'select' || type === 'multi_select' || type === 'tree';
-}

@@ -1,0 +1,19 @@
+import { writtenDayOf } from '#lib/time/moments.ts';
+import { asTyped, type Comparison, type FieldTypeView } from './field-type.ts';
+
+const times: readonly Comparison[] = [
+  { value: '=', label: 'is' },
+  { value: '>=', label: 'from' },
+  { value: '<=', label: 'up to' },
+  { value: '>', label: 'after' },
+  { value: '<', label: 'before' },
+];
+
+/** What days and times have in common. A day matches the whole day, so times are searched by day. */
+export const moments = {
+  display: 'words',
+  filterControl: { kind: 'line', type: 'date' },
+  comparisons: times,
+  filterWords: (value) => (/^\d{4}-\d\d-\d\d$/.test(value) ? writtenDayOf(value) : value),
+  defaultWords: asTyped,
+} as const satisfies Partial<FieldTypeView>;

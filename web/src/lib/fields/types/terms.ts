@@ -1,0 +1,47 @@
+import { asTyped, type FieldTypeView } from './field-type.ts';
+
+/** One term. */
+const one = {
+  display: 'terms',
+  words: ({ value_text }, { labelOf }) => (value_text === undefined ? '' : labelOf(value_text)),
+  control: { kind: 'terms' },
+  draftOf: ({ value_text }) => value_text ?? '',
+  sentOf: (text) => ({ kind: 'value', members: { value_text: text } }),
+  filterControl: { kind: 'terms' },
+  filterWords: asTyped,
+  defaultControl: { kind: 'terms' },
+  defaultText: ({ value_text }) => value_text ?? '',
+  defaultOf: (text) => ({ value_text: text }),
+  defaultWords: asTyped,
+  constraints: [],
+} as const satisfies Partial<FieldTypeView>;
+
+export const select: FieldTypeView = {
+  ...one,
+  label: 'One term',
+  explanation: 'One term of a vocabulary.',
+  comparisons: [{ value: '=', label: 'is' }],
+};
+
+export const tree: FieldTypeView = {
+  ...one,
+  label: 'Term in a tree',
+  explanation: 'One term of a vocabulary with levels.',
+  comparisons: [{ value: '=', label: 'is or is below' }],
+};
+
+export const multiSelect: FieldTypeView = {
+  ...one,
+  label: 'Several terms',
+  explanation: 'Any number of terms of a vocabulary.',
+  words: ({ value_options = [] }, { labelOf }) => value_options.map(labelOf).join(', '),
+  draftOf: ({ value_options }) => value_options ?? [],
+  sentOf: (text) => ({ kind: 'value', members: { value_options: [text] } }),
+  comparisons: [{ value: '=', label: 'has' }],
+  defaultText: ({ value_options }) => (value_options ?? []).join(', '),
+  defaultOf: (text) => ({ value_options: [text] }),
+  constraints: [
+    { name: 'min_items', label: 'At least this many', input: 'number' },
+    { name: 'max_items', label: 'At most this many', input: 'number' },
+  ],
+};
