@@ -11,7 +11,7 @@ import { pagesOf } from '../support/pages.ts';
 import { watchStatements } from '../support/statements.ts';
 
 /**
- * A library that is too large to read all its documents (search/in-order.ts): every plan for the newest matches finds
+ * A library that is too large to read all its documents (search/in-order/): every plan for the newest matches finds
  * exactly those that match and that the caller may read.
  */
 

@@ -8,7 +8,8 @@ import { type Matching, matchingOf, similarityMatching } from '../search-index/m
 import { hasWords, type ParsedQuery } from '../search-index/parsed-query.ts';
 import { type Narrowing, type Source, sources } from '../search-index/sources.ts';
 import { cursorAfter, type Hit, type Position } from './cursor.ts';
-import { type InOrder, inOrder } from './in-order.ts';
+import { inOrder } from './in-order/in-order.ts';
+import type { InOrder } from './in-order/kind-search.ts';
 import { dependsOnWords, planForWords } from './plans.ts';
 
 /** With fewer hits than this, names similar to the words are hits too. */

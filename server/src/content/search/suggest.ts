@@ -10,7 +10,8 @@ import type { Database } from '../../platform/database/pool.ts';
 import { type Matching, matchesRow, matchingOf } from '../search-index/matching.ts';
 import { type ParsedQuery, parseQuery, readTerms } from '../search-index/parsed-query.ts';
 import { sources } from '../search-index/sources.ts';
-import { type InOrder, inOrder } from './in-order.ts';
+import { inOrder } from './in-order/in-order.ts';
+import type { InOrder } from './in-order/kind-search.ts';
 import { runSearch } from './plans.ts';
 
 const MOST = 10;
