@@ -1,8 +1,20 @@
 import { type Operation, renewsSession } from '@vitrine/contract/operation';
-import { operations } from '@vitrine/contract/operations';
+import { modules, operations } from '@vitrine/contract/operations';
 import { expect, test } from 'vitest';
 
 const all: readonly Operation[] = Object.values(operations);
+
+// The type of `operations` is derived from the names of exports, its keys are ids.
+test('an operation is exported once, under its id', () => {
+  const known = new Set<unknown>(all);
+  const exported = modules.flatMap((module) =>
+    Object.entries<unknown>(module).filter(([, value]) => known.has(value)),
+  );
+  const names = exported.map(([name]) => name).sort();
+  expect(names).toEqual(Object.keys(operations).sort());
+  for (const [name, value] of exported) expect(value).toMatchObject({ id: name });
+  expect(names.length).toBeGreaterThan(250);
+});
 
 // SESSION-1
 test('responses that caches store do not carry the session cookie', () => {

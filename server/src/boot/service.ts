@@ -224,7 +224,7 @@ export async function openService(options: ServiceOptions): Promise<OpenService>
   if (reads !== null) metrics?.observeReads(reads);
   // Event streams do not end by themselves; the server would wait for them.
   server.addHook('preClose', async () => streams.close());
-  mountOperations(server, Object.values(handlers), {
+  mountOperations(server, handlers, {
     deps,
     reads,
     streams,

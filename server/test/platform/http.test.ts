@@ -3,6 +3,7 @@ import { basePath, operations } from '@vitrine/contract/operations';
 import fastify from 'fastify';
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
+import { handlers } from '../../src/entry/operations.ts';
 import { renderErrors } from '../../src/platform/http/render-error.ts';
 import { openLibrary, upload } from '../support/library.ts';
 import { nowhere as missing } from '../support/people.ts';
@@ -20,6 +21,10 @@ async function statusesOf(paths: readonly string[], method = 'GET'): Promise<[st
 }
 
 const allAre = (status: number, paths: readonly string[]) => paths.map((path) => [path, status]);
+
+test('every operation of the contract has exactly one handler', () => {
+  expect(handlers.map(({ operation }) => operation.id).sort()).toEqual(Object.keys(operations).sort());
+});
 
 describe('the address', () => {
   // HTTP-3, HTTP-38
