@@ -125,11 +125,15 @@ export const getSetupStatus = operation({
   tag: 'Set-up',
   summary: 'Check whether the library needs set-up',
   description:
-    '`needs_setup` is true while no account holds `system.admin`. `code_required` means that set-up asks for the code that the server printed at start.',
+    '`needs_setup` is true while no account holds `system.admin`. `code_required` means that set-up asks for the code that the server printed at start. `directory_sign_in` means that accounts of a directory can sign in.',
   door: 'open',
   scope: 'none',
   responses: {
-    200: closed({ needs_setup: Type.Boolean(), code_required: Type.Optional(Type.Boolean()) }),
+    200: closed({
+      needs_setup: Type.Boolean(),
+      code_required: Type.Optional(Type.Boolean()),
+      directory_sign_in: Type.Optional(Type.Boolean()),
+    }),
   },
   errors: [],
 });

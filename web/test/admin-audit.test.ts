@@ -36,6 +36,14 @@ describe('sentenceOf', () => {
     expect(written('auth.token.created')).toBe('<actor> created the access token “…”');
   });
 
+  it('says whether something was turned on or off', () => {
+    const turned = (enabled: boolean) => written('system.public_mode.changed', { metadata: { enabled } });
+    expect([turned(true), turned(false)]).toEqual([
+      '<actor> turned public mode on',
+      '<actor> turned public mode off',
+    ]);
+  });
+
   it('shows the label of a capability', () => {
     const metadata = { capability: 'users.read' };
     const given = event('capability.grant.added', { ...about(2), metadata });

@@ -5,7 +5,13 @@ import { userOf } from './samples.ts';
 
 const origin = 'https://library.test';
 const user = userOf();
-const anonymous: VisitorState = { needsSetup: false, needsSetupCode: false, publicMode: false, user: null };
+const anonymous: VisitorState = {
+  needsSetup: false,
+  needsSetupCode: false,
+  hasDirectory: false,
+  publicMode: false,
+  user: null,
+};
 const to = (visitorState: VisitorState, path: string) => {
   const url = new URL(path, origin);
   return redirectFor(visitorState, url, url.hash);

@@ -1,6 +1,7 @@
 import type { ShareLink } from '@vitrine/contract/links';
 import { describe, expect, it } from 'vitest';
 import { isWiderThan } from '#lib/audience/words.ts';
+import { unplayable } from '#lib/links/link-source.ts';
 import { creationOf, draftOf, problemsOf, updateOf } from '#lib/links/terms.ts';
 
 const now = new Date('2026-05-03T12:00:00Z');
@@ -53,4 +54,10 @@ it('a file is wider than its post when people see it who cannot see the post', (
   expect(isWiderThan('org', 'org-only')).toBe(false);
   for (const kept of ['posts', 'team', 'restricted'] as const)
     expect(isWiderThan(kept, 'private')).toBe(false);
+});
+
+it('says why a link does not play a film or a sound', () => {
+  expect(unplayable({ watermarked: true }, 'video')).toMatch(/watermark/);
+  expect(unplayable({ watermarked: false }, 'audio')).toMatch(/does not allow downloads/);
+  expect(unplayable({ watermarked: true }, 'document')).toBeUndefined();
 });

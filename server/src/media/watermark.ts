@@ -1,13 +1,25 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { escapeHtml } from '../platform/escape-html.ts';
 import { sharp, webp } from './tuned-sharp.ts';
+import { canDraw, measure, pathOf } from './typesetting/faces.ts';
 
 /** Letter size as a fraction of the picture's shorter edge, with a legible minimum. */
 const LETTER_PART = 1 / 18;
 const SMALLEST_LETTER = 11;
 
-/** Draws one line of text, as Pango's markup, in one colour on a transparent background. At 72 dpi a point is a pixel. */
+/**
+ * Draws one line of text in one colour on a transparent background, with the bundled fonts, which have East Asian
+ * characters. Texts in other scripts are drawn with the fonts of the machine.
+ */
 async function line(text: string, size: number, colour: string): Promise<Buffer> {
+  if (canDraw('bold', text)) {
+    const width = Math.max(1, Math.ceil(measure('bold', text, size)));
+    const height = Math.ceil(size * 1.4);
+    const path = pathOf('bold', text, size, 0, Math.round(size * 1.1));
+    const drawing = `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}"><path fill="${colour}" d="${path}"/></svg>`;
+    return sharp(Buffer.from(drawing)).png().toBuffer();
+  }
+  // Pango's markup. At 72 dpi a point is a pixel.
   const markup = `<span foreground="${colour}">${escapeHtml(text)}</span>`;
   return sharp({ text: { text: markup, font: `sans bold ${size}`, rgba: true, dpi: 72, wrap: 'none' } })
     .png()

@@ -307,6 +307,9 @@ test('names administrators without two-factor sign-in', async () => {
   await confirm(root.ref, new Date().toISOString());
   expect((await examine()).status.second_factor).toBe('ok');
   await db.deleteFrom('two_factor').execute();
+  await sql`update users set status = 'disabled'`.execute(db);
+  expect((await askWith('second_factor', {})).detail).toBe('there is no administrator yet');
+  await sql`update users set status = 'active' where ref = ${root.ref}`.execute(db);
 });
 
 /** Writes a program that prints this. */

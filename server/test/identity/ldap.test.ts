@@ -444,6 +444,11 @@ const signIn = (body: Record<string, unknown>) =>
   library.anonymous().send('/auth/login', { method: 'POST', body });
 const reference = comparable(await signIn({ username: 'nobody at all', password: 'wrong' }));
 
+// SETUP-5
+test('visitors learn that accounts of a directory can sign in', async () => {
+  expect(await library.anonymous().ok('getSetupStatus')).toMatchObject({ directory_sign_in: true });
+});
+
 describe('POST /auth/login with a directory', () => {
   afterAll(() => directory.close());
 

@@ -79,8 +79,7 @@ const readEntities = (text: string) =>
 
 /** Returns the entries of the head by `property`, `name`, or `rel` and type. */
 async function headOf(path: string) {
-  const { status, headers, text } = await get(path);
-  expect(status).toBe(200);
+  const { headers, text } = await get(path);
   const said: Record<string, string> = {};
   for (const [, name = '', content = ''] of text.matchAll(
     /<meta (?:property|name)="([^"]*)" content="([^"]*)"/g,
@@ -179,6 +178,24 @@ describe('the head of a page', () => {
     ];
     for (const path of paths) expect([path, await headOf(path)]).toEqual([path, missing]);
   });
+
+  // PUBLIC-6
+  test('is that of a 404 for visitors, and says nothing to others', async () => {
+    const statusOf = async (path: string, cookie = {}) => (await get(path, cookie)).status;
+    for (const path of [
+      `/posts/${posts.private}`,
+      '/posts/none',
+      '/users/hidden',
+      `/collections/${collections.closed}`,
+    ])
+      expect([path, await statusOf(path)]).toEqual([path, 404]);
+    for (const path of [`/posts/${posts.odd}`, '/users/ines', '/sign-in', '/admin/site'])
+      expect([path, await statusOf(path)]).toEqual([path, 200]);
+    // The page of a signed-in caller says so itself.
+    expect(await statusOf(`/posts/${posts.private}`, { cookie: `user=${root.cookie()}` })).toBe(200);
+    await library.setPublicMode(false);
+    expect(await statusOf(`/posts/${posts.private}`)).toBe(200);
+  });
 });
 
 // PUBLIC-4
@@ -248,6 +265,21 @@ describe('the sitemap', () => {
       ['2', 404],
     ])
       expect([part, (await get(`/sitemap.xml?part=${part}`)).status]).toEqual([part, status]);
+  });
+
+  // PUBLIC-9
+  test('repeats the host of a request only if it is this machine', async () => {
+    const server = Fastify();
+    const config = { ...library.config, baseUrl: null };
+    servePublicFiles(server, { ...library.deps, config }, openBudgets(unlimited, library.config.limits));
+    const ask = (host: string) => async (url: string) =>
+      (await server.inject({ url, headers: { host } })).body;
+    const [here, elsewhere] = [ask('127.0.0.1:8420'), ask('evil.example')];
+    expect(await here('/sitemap.xml')).toContain('<loc>http://127.0.0.1:8420/');
+    expect(await here('/robots.txt')).toContain('Sitemap: http://127.0.0.1:8420/sitemap.xml');
+    for (const url of ['/sitemap.xml', '/robots.txt', '/feeds/library.atom'])
+      expect(await elsewhere(url)).not.toMatch(/evil|Sitemap/);
+    await server.close();
   });
 
   // PUBLIC-8

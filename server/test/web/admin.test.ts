@@ -113,6 +113,7 @@ test('an administrator creates an account, grants capabilities, impersonates it,
   await confirmation.getByRole('button', { name: 'Set status' }).click();
   await confirmation.waitFor({ state: 'hidden' });
   await admin.getByText('Disabled', { exact: true }).waitFor();
+  await admin.getByText('Nobody can act as Otto Brandt: the account is disabled.').waitFor();
 
   // The last administrator cannot be demoted, and the page says why.
   await visit(admin, '/admin/users?q=mara');

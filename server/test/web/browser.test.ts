@@ -150,6 +150,8 @@ test('shows when the first page of a visit retries after too many requests', asy
   await expect.poll(() => stranger.getByRole('main').innerText()).toMatch(/Trying again in \d+ s\./);
   await stranger.unrouteAll({ behavior: 'wait' });
   await stranger.getByRole('button', { name: 'Sign in' }).waitFor();
+  // SETUP-5
+  expect(await stranger.getByRole('button', { name: 'Use a directory account' }).count()).toBe(0);
 });
 
 // HTTP-25

@@ -2,7 +2,7 @@ import type { ResourceRequest } from '@vitrine/contract/requests';
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { jpeg } from '../support/pictures.ts';
-import { call, uploadReady } from './call.ts';
+import { call, publish, settled, upload, uploadReady } from './call.ts';
 import { visit } from './hands.ts';
 import { openStudio } from './studio.ts';
 
@@ -29,12 +29,12 @@ const studio = await openStudio();
 const mara = await studio.enter('mara');
 const ana = await studio.join('ana', 'Ana Sol');
 const ben = await studio.join('ben', 'Ben Lund');
-const upload = async (title: string, seed: number, sensitivity: string) =>
+const uploadAs = async (title: string, seed: number, sensitivity: string) =>
   uploadReady(ana, await jpeg(60, 40, { seed }), { title, sensitivity });
-const plans = await upload('Floor plans', 1, 'restricted');
-const diary = await upload('Diary', 2, 'restricted');
-const letters = await upload('Letters', 3, 'restricted');
-const poster = await upload('Poster', 4, 'public');
+const plans = await uploadAs('Floor plans', 1, 'restricted');
+const diary = await uploadAs('Diary', 2, 'restricted');
+const letters = await uploadAs('Letters', 3, 'restricted');
+const poster = await uploadAs('Poster', 4, 'public');
 
 test('a withheld asset names its owner and has a request form, which shows the state afterwards', async () => {
   await ben.goto(`/assets/${plans}`);
@@ -132,4 +132,15 @@ test('granting an appeal against a deletion restores the asset', async () => {
   const restored = row(ana, /Restored by mara /);
   await restored.getByRole('link', { name: '“Poster”' }).click();
   await ana.getByRole('heading', { name: 'Poster', level: 1 }).waitFor();
+});
+
+test('a damaged file in a post is not available to others, and cannot be requested', async () => {
+  const bytes = await jpeg(60, 40, { seed: 5 });
+  const damaged = (await upload(ana, bytes.subarray(0, Math.floor(bytes.length / 2)), { title: 'Torn' })).id;
+  expect(await settled(ana, damaged)).toBe('failed');
+  const post = await publish(ana, 'Torn and whole', [damaged, poster]);
+  await visit(ben, `/posts/${post}`);
+  await ben.getByText('Not available').waitFor();
+  await ben.getByText('1 of its 2 files is not shown to you.').waitFor();
+  expect(await ben.getByRole('button', { name: 'Request access' }).count()).toBe(0);
 });

@@ -16,9 +16,14 @@ import { ENTRIES, openSitemaps } from './sitemap.ts';
 
 type Parts = Pick<Deps, 'db' | 'config' | 'log'>;
 
-/** Returns the configured public address, or the one in the request if none is configured. */
+/**
+ * Returns the configured public address. Without one, it is that of this machine, as in the request, and otherwise
+ * empty: addresses are then relative, because anyone can send any host (PUBLIC-9).
+ */
 function baseOf(site: PublicSite, request: FastifyRequest): string {
-  return site.baseUrl ?? `${request.protocol}://${request.host}`;
+  if (site.baseUrl !== null) return site.baseUrl;
+  const isHere = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/.test(request.hostname);
+  return isHere ? `${request.protocol}://${request.host}` : '';
 }
 
 /**
@@ -61,12 +66,14 @@ export function servePublicFiles(
     const lines = ['User-agent: *'];
     // Crawlers must fetch pages to see `noindex`, so robots.txt excludes them only while public mode is off.
     lines.push(site.publicMode ? 'Allow: /' : 'Disallow: /');
-    if (site.publicMode && site.indexing) lines.push(`Sitemap: ${baseOf(site, request)}/sitemap.xml`);
+    const base = baseOf(site, request);
+    if (site.publicMode && site.indexing && base !== '') lines.push(`Sitemap: ${base}/sitemap.xml`);
     return sendChecked(request, reply, 'text/plain; charset=utf-8', `${lines.join('\n')}\n`);
   });
   server.get<{ Querystring: Record<string, unknown> }>('/sitemap.xml', async (request, reply) => {
     const { site, base } = await enter(request);
-    if (!site.indexing) throw refuse(404, 'not found');
+    // Sitemaps have absolute addresses only.
+    if (!site.indexing || base === '') throw refuse(404, 'not found');
     const text = await sitemaps.read(base, lastOf(request.query.part));
     return sendChecked(request, reply, 'application/xml; charset=utf-8', text);
   });
@@ -95,6 +102,7 @@ export function servePublicFiles(
 /**
  * Returns the head of pages that visitors may open, as a visitor sees them. Requests with a session receive no head,
  * because it serves clients that run no scripts. On an error or an exhausted budget the page is sent without its head.
+ * A page that does not exist for visitors is a 404 (PUBLIC-6).
  */
 export function publicHeads({ db, config, log }: Parts, budgets: Budgets): HeadOf {
   return async (request) => {
@@ -105,7 +113,7 @@ export function publicHeads({ db, config, log }: Parts, budgets: Budgets): HeadO
       const site = await readPublicSite(db, config);
       if (!site.publicMode) return null;
       const page = await describePage(db, site, path);
-      if (page === null) return null;
+      if (page === null) return 'missing';
       return { html: renderHead(site, baseOf(site, request), page), isIndexed: site.indexing };
     } catch (error) {
       if (!(error instanceof Refusal)) log.warn({ err: error }, 'a page is served without its head');

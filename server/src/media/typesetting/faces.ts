@@ -101,6 +101,11 @@ export function pathOf(face: Face, text: string, size: number, x: number, y: num
   return data;
 }
 
+/** Returns whether the bundled faces have every character of a text. */
+export function canDraw(face: Face, text: string): boolean {
+  return [...text].every((character) => glyphOf(face, character.codePointAt(0) ?? 32) !== null);
+}
+
 /** Returns the width of a text in pixels. */
 export function measure(face: Face, text: string, size: number): number {
   let width = 0;

@@ -9,10 +9,16 @@ import { createFirstAdministrator, needsSetup } from './first-administrator.ts';
 import { checkSetupCode, checkSetupHost, setupCodeOf } from './first-run.ts';
 
 export const showSetupStatus = handle(getSetupStatus, async (deps, { http }) => {
-  if (!(await needsSetup(deps.db))) return { status: 200, body: { needs_setup: false } };
+  // SETUP-5: whether the sign-in page offers accounts of a directory.
+  const hasDirectory = [...deps.providers.values()].some((provider) => provider !== 'not implemented');
+  const directory = hasDirectory ? { directory_sign_in: true } : {};
+  if (!(await needsSetup(deps.db))) return { status: 200, body: { needs_setup: false, ...directory } };
   await checkSetupHost(deps, http.header('host'));
   const codeRequired = setupCodeOf(deps) !== null;
-  return { status: 200, body: { needs_setup: true, ...(codeRequired ? { code_required: true } : {}) } };
+  return {
+    status: 200,
+    body: { needs_setup: true, ...(codeRequired ? { code_required: true } : {}), ...directory },
+  };
 });
 
 /** Creates the first administrator; 409 when there is one (SETUP-1). */

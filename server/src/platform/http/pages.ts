@@ -38,8 +38,8 @@ interface PageHead {
   isIndexed: boolean;
 }
 
-/** Returns the head of the requested page; null for the default head. */
-export type HeadOf = (request: FastifyRequest) => Promise<PageHead | null>;
+/** Returns the head of the requested page; null for the default head, `missing` for that of a page that is a 404. */
+export type HeadOf = (request: FastifyRequest) => Promise<PageHead | 'missing' | null>;
 
 /** Returns the page with its own head instead of the default title, and without `noindex` if it is public. */
 function withHead(page: string, { html, isIndexed }: PageHead): string {
@@ -100,13 +100,15 @@ export async function servePages(
     const head = await headOf(request);
     if (head !== null) {
       const { html, policy } = readPage();
-      // Set for every response in security-headers.ts.
-      if (head.isIndexed) reply.raw.removeHeader('x-robots-tag');
       reply
         .header('cache-control', 'no-cache')
         .header('vary', 'Cookie')
-        .header('content-security-policy', policy);
-      return reply.type('text/html; charset=utf-8').send(withHead(html, head));
+        .header('content-security-policy', policy)
+        .type('text/html; charset=utf-8');
+      if (head === 'missing') return reply.code(404).send(html);
+      // Set for every response in security-headers.ts.
+      if (head.isIndexed) reply.raw.removeHeader('x-robots-tag');
+      return reply.send(withHead(html, head));
     }
     if (isUnlisted(path)) reply.headers(unlistedHeaders);
     return reply.sendFile('index.html');

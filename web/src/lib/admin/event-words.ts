@@ -9,7 +9,7 @@ export type Part = { readonly text: string } | { readonly slot: 'actor' | 'subje
  */
 const sentences: Readonly<Record<string, string | readonly [own: string, other: string]>> = {
   'setup.completed': '{subject} set up the library',
-  'system.public_mode.changed': '{actor} changed public mode',
+  'system.public_mode.changed': '{actor} turned public mode {enabled}',
   'system.mature_content.changed': '{actor} changed whether mature content is allowed',
   'system.previews.changed': '{actor} changed the sizes of previews: {keys}',
   'system.previews.paused': '{actor} paused or resumed the rendering of previews',
@@ -147,6 +147,7 @@ export function sentenceOf(
       if (name === undefined) return piece === '' ? [] : [{ text: piece }];
       if (name === 'actor' || name === 'subject' || name === 'target') return [{ slot: name }];
       const value = event.metadata[name];
+      if (typeof value === 'boolean') return [{ text: value ? 'on' : 'off' }];
       if (typeof value !== 'string') return [{ text: '…' }];
       return [{ text: name === 'capability' ? called(value) : value }];
     });

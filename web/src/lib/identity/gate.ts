@@ -5,6 +5,8 @@ export interface VisitorState {
   readonly needsSetup: boolean;
   /** Whether set-up asks for the code that the server printed at start. */
   readonly needsSetupCode: boolean;
+  /** Whether accounts of a directory can sign in. */
+  readonly hasDirectory: boolean;
   readonly publicMode: boolean;
   readonly user: SessionUser | null;
 }

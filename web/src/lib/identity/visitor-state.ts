@@ -51,6 +51,7 @@ function fetchPageState({ client, queries }: Service): Promise<PageState> {
       return {
         needsSetup: setup.needs_setup,
         needsSetupCode: setup.code_required === true,
+        hasDirectory: setup.directory_sign_in === true,
         publicMode: appearance.public_mode_enabled,
         user,
         appearance,

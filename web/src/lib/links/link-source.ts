@@ -1,7 +1,7 @@
 import type { Client } from '@vitrine/contract/client';
 import type { LinkedAsset, LinkView } from '@vitrine/contract/link-visits';
 import type { Operations } from '@vitrine/contract/operations';
-import type { ViewerItem, ViewerSource } from '#lib/viewer/item.ts';
+import type { ViewerItem, ViewerMedia, ViewerSource } from '#lib/viewer/item.ts';
 import {
   downloadAddress,
   nameOf,
@@ -41,7 +41,19 @@ export function linkSource(
       const asset = find(item.id);
       return asset === undefined ? undefined : downloadAddress(token, view, asset);
     },
+    unplayable: ({ kind }) => unplayable(view, kind),
     tile: (item, level, column, row) => tileAddress(token, item.id, level, column, row),
     subtitle: (item, lang) => subtitleAddress(token, item.id, lang),
   };
+}
+
+/** Returns why a link does not play a film or a sound of which it serves no playable version. */
+export function unplayable(
+  view: Pick<LinkView, 'watermarked'>,
+  kind: ViewerMedia['kind'],
+): string | undefined {
+  if (kind !== 'video' && kind !== 'audio') return undefined;
+  return view.watermarked
+    ? 'This link shows pictures with a watermark. Films and sounds cannot have one, so they cannot be played here.'
+    : 'This link does not allow downloads, and there is no other version that browsers can play.';
 }

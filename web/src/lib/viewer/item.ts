@@ -55,6 +55,8 @@ export interface ViewerSource {
   original(item: ViewerItem): string | undefined;
   /** The download address; undefined if downloads are not allowed. */
   download(item: ViewerItem): string | undefined;
+  /** Why a film or a sound without a playable version cannot be played here; undefined if there is no special reason. */
+  unplayable?(media: ViewerMedia): string | undefined;
   /** A subtitle track as WebVTT. */
   subtitle(item: ViewerItem, lang: string): string;
 }

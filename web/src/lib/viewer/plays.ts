@@ -9,6 +9,14 @@ const extensions = new Set(
   ).split(' '),
 );
 
+/** Extensions of sounds, whose pictures are covers or waveforms. */
+const sounds = new Set('aac aif aiff amr ape flac m4a m4b mka mp2 mp3 oga ogg opus wav wma'.split(' '));
+
+/** Returns whether a file is a sound, judged by its name. */
+export function isSound({ file_extension }: Pick<ShownAsset, 'file_extension'>): boolean {
+  return sounds.has(file_extension?.toLowerCase() ?? '');
+}
+
 /** Extensions of pictures that may be animated. PNG is not included, because APNG has its own extension. */
 const moving = new Set(['apng', 'avif', 'gif', 'webp']);
 
