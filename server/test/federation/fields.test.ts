@@ -1,7 +1,9 @@
 import type { PeerFieldDecision } from '@vitrine/contract/federated-fields';
+import { fieldTypes } from '@vitrine/contract/field-types';
 import type { FieldCreate } from '@vitrine/contract/fields';
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
+import { optionsFor, samplesFor } from '../fields/values/samples.ts';
 import type { Visitor } from '../support/client.ts';
 import { publish, upload } from '../support/library.ts';
 import { plainFile } from '../support/pictures.ts';
@@ -238,6 +240,27 @@ test('a reference is sent only to peers that are given what it refers to', async
   expect(await received()).toEqual([]);
   await harbour.root.ok('deletePostPeer', { params });
   await settle(harbour, studio);
+});
+
+// FED-60, FED-62
+test('a value of every type arrives as it was written', async () => {
+  for (const type of fieldTypes) {
+    const options = optionsFor(type);
+    const code = `every_${type}`;
+    const body = { code, label: code, type, ...(options === undefined ? {} : { options }) };
+    await add(harbour, body);
+    await add(studio, body);
+    await write(code, { ...samplesFor(asset)[type].given });
+  }
+  await settle(harbour, studio);
+  const { items } = await bob.ok('listAssetFieldValues', { params: { id: mirror } });
+  for (const type of fieldTypes) {
+    const { given, read = given } = samplesFor(mirror)[type];
+    expect(
+      items.find((value) => value.field_code === `every_${type}`),
+      type,
+    ).toMatchObject(read);
+  }
 });
 
 // FED-33, FED-62
