@@ -25,18 +25,6 @@ export const statusMeaning = {
 
 export type ErrorStatus = keyof typeof statusMeaning;
 
-/** The response header that names the cause of some errors for programs: a token of RFC 9651. */
-export const errorHeader = 'Vitrine-Error';
-
-/** FILE-12: what each token of `Vitrine-Error` means, and the text of its `error`. */
-export const errorCodes = {
-  'file-missing': 'the stored file is missing',
-  'file-damaged': 'the stored file is damaged',
-  'bucket-not-configured': 'the stored file is in a bucket that is no longer configured',
-} as const;
-
-export type ErrorCode = keyof typeof errorCodes;
-
 /** HTTP-1, HTTP-19: every error is `{error}`; a failed `if_unchanged_since` also returns `updated_at`. */
 export const ErrorBody = Type.Object(
   { error: Type.String(), updated_at: Type.Optional(Timestamp) },

@@ -1,4 +1,5 @@
-import { ErrorBody, type ErrorStatus, errorCodes, errorHeader, statusMeaning } from './errors.ts';
+import { errorHeader } from './errors/header.ts';
+import { ErrorBody, type ErrorStatus, statusMeaning } from './errors.ts';
 import { accessOf, contact, description, license, tags } from './openapi/descriptions.ts';
 import { errorExample, exampleOf, exampleRequest } from './openapi/examples.ts';
 import { isObject, type Json, type JsonObject, plainJson } from './openapi/json.ts';
@@ -264,8 +265,8 @@ export function openApiDocument(version: string): JsonObject {
       headers: {
         Allow: { description: 'The methods of this path.', schema: { type: 'string' } },
         VitrineError: {
-          description: 'The cause of the error, if a program may need to know it.',
-          schema: { type: 'string', enum: Object.keys(errorCodes) },
+          description: 'The cause of the error for programs.',
+          schema: { type: 'string' },
         },
         RetryAfter: { description: 'When to try again, in seconds.', schema: { type: 'integer' } },
       },

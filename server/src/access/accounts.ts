@@ -13,7 +13,7 @@ function holdsAll(caller: SignedIn, codes: Iterable<string>): boolean {
 
 /** Throws 403 unless the caller may change other accounts; checkMayAdminister decides which ones. */
 export function checkMayWriteAccounts(caller: SignedIn): void {
-  if (!holds(caller, 'users.write')) throw refuse(403, 'missing capability users.write');
+  if (!holds(caller, 'users.write')) throw refuse('capability-missing', { capability: 'users.write' });
 }
 
 /**
@@ -21,7 +21,7 @@ export function checkMayWriteAccounts(caller: SignedIn): void {
  * administrators.
  */
 export function checkNotSelf(caller: SignedIn, userRef: number): void {
-  if (userRef === caller.ref) throw refuse(403, 'change your own password with the current one');
+  if (userRef === caller.ref) throw refuse('current-password-required');
 }
 
 /**
@@ -29,13 +29,13 @@ export function checkNotSelf(caller: SignedIn, userRef: number): void {
  */
 export function checkMayAdminister(caller: SignedIn, account: Capabilities): void {
   if (!holdsAll(caller, [...account.everywhere, ...account.inTeams.keys()])) {
-    throw refuse(403, 'that account has capabilities that you lack');
+    throw refuse('account-has-more-rights');
   }
 }
 
 /** Throws 403 when the caller would give capabilities that they do not hold everywhere. */
 export function checkMayGive(caller: SignedIn, codes: readonly string[]): void {
-  if (!holdsAll(caller, codes)) throw refuse(403, 'you do not hold that capability yourself');
+  if (!holdsAll(caller, codes)) throw refuse('capability-not-held');
 }
 
 /** Accounts `users u` whose role gives `system.admin`, by itself or through its parents. */

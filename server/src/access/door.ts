@@ -9,7 +9,7 @@ import { type Caller, holds, type SignedIn } from './caller.ts';
  */
 function passScope({ scope, otherScopes = [] }: Operation, caller: Caller): void {
   if (caller.kind === 'anonymous' || caller.token === null || scope === 'none') return;
-  if (scope === 'session') throw refuse(403, 'this requires a session; tokens are not accepted');
+  if (scope === 'session') throw refuse('session-required');
   if (!otherScopes.some((other) => hasScope(caller, other))) checkScope(caller, scope);
 }
 
@@ -20,14 +20,14 @@ function hasScope({ token }: SignedIn, scope: TokenScope): boolean {
 
 /** Throws 403 for a token without this scope. */
 export function checkScope(caller: SignedIn, scope: TokenScope): void {
-  if (!hasScope(caller, scope)) throw refuse(403, `missing scope ${scope}`);
+  if (!hasScope(caller, scope)) throw refuse('scope-missing', { scope });
 }
 
 /** Operations that are refused during impersonation (IMPERSONATION-9). */
 function passImpersonation({ whileImpersonating }: Operation, caller: Caller): void {
   const isImpersonating = caller.kind === 'user' && caller.impersonator !== null;
   if (isImpersonating && whileImpersonating === 'refused') {
-    throw refuse(403, 'not allowed while acting as another user');
+    throw refuse('not-while-impersonating');
   }
 }
 
@@ -47,9 +47,9 @@ function passDoor(door: Door, caller: Caller, publicMode: boolean): void {
   if (door === 'open') return;
   if (caller.kind === 'anonymous') {
     if (door === 'public' && publicMode) return;
-    throw refuse(401, 'sign in first');
+    throw refuse('sign-in-required');
   }
   if (typeof door === 'object' && !holds(caller, door.holds)) {
-    throw refuse(403, `missing capability ${door.holds}`);
+    throw refuse('capability-missing', { capability: door.holds });
   }
 }

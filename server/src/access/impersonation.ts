@@ -7,15 +7,15 @@ import type { Capabilities } from './capabilities.ts';
  * own account, reported to administrators only.
  */
 export function checkMayImpersonate(caller: SignedIn, targetRef: number): void {
-  if (caller.impersonator !== null) throw refuse(400, 'you are already acting as another user');
-  if (!holds(caller, 'auth.impersonate')) throw refuse(403, 'missing capability auth.impersonate');
-  if (caller.ref === targetRef) throw refuse(400, 'you cannot impersonate yourself');
+  if (caller.impersonator !== null) throw refuse('already-impersonating');
+  if (!holds(caller, 'auth.impersonate'))
+    throw refuse('capability-missing', { capability: 'auth.impersonate' });
+  if (caller.ref === targetRef) throw refuse('cannot-impersonate-yourself');
 }
 
 /** ROLE-18: holders of `system.admin` cannot be impersonated. */
 export function checkMayBeImpersonated(target: Capabilities): void {
-  if (target.everywhere.has('system.admin'))
-    throw refuse(403, 'a holder of system.admin cannot be impersonated');
+  if (target.everywhere.has('system.admin')) throw refuse('cannot-impersonate-administrator');
 }
 
 /** An impersonation ends when the administrator loses the right to it or the target becomes an administrator. */

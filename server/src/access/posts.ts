@@ -109,7 +109,7 @@ export function listedDrafts(caller: Caller): Predicate {
 
 /** Throws 403 unless the caller may publish; anyone who may write posts may keep drafts (POST-13). */
 export function checkMayPublish(caller: SignedIn): void {
-  if (!holds(caller, 'posts.publish')) throw refuse(403, 'missing capability posts.publish');
+  if (!holds(caller, 'posts.publish')) throw refuse('capability-missing', { capability: 'posts.publish' });
 }
 
 /** Posts that an account likes. Likes are private: for any other account the result is empty. */

@@ -46,7 +46,7 @@ const upTo = (teamId: string) => sql`(select ancestor_id from team_closure where
 export async function checkReadsUpTo(db: Database, caller: SignedIn, teamId: string): Promise<void> {
   const { rows } = await sql`select from teams t
     where t.id in ${upTo(teamId)} and not ${readTeams(caller)} limit 1`.execute(db);
-  if (rows.length > 0) throw refuse(403, 'this opens files of a team that you may not read yourself');
+  if (rows.length > 0) throw refuse('team-files-not-readable');
 }
 
 /** Throws 403 when the caller does not hold one of these codes, everywhere or in this team. */
@@ -55,7 +55,7 @@ function checkHoldsIn(caller: SignedIn, teamId: string, codes: readonly string[]
   const missing = codes.find(
     (code) => !caller.capabilities.has(code) && caller.teamCapabilities.get(code)?.includes(teamId) !== true,
   );
-  if (missing !== undefined) throw refuse(403, `this gives ${missing} in the team, which you do not hold`);
+  if (missing !== undefined) throw refuse('team-rights-not-held', { capability: missing });
 }
 
 /** Returns the team and all above it, before a change that the two rules below check. */
@@ -107,7 +107,7 @@ export async function checkMayTakeOut(
 
 /** TEAM-9: throws 403 on the caller's own account, also for administrators: somebody else adds them to a team. */
 export function checkMayAddMember(caller: SignedIn, userRef: number): void {
-  if (userRef === caller.ref) throw refuse(403, 'nobody can add themselves to a team');
+  if (userRef === caller.ref) throw refuse('cannot-add-yourself-to-team');
 }
 
 /** TEAM-7: assets `a` that may be the picture of a team `t`: public, owned by the team, not deleted. */

@@ -26,5 +26,5 @@ export function mayRestore(caller: SignedIn, deletedByRef: number | null): boole
 
 /** Throws the 403 of TRASH-2. */
 export function checkMayRestore(caller: SignedIn, deletedByRef: number | null): void {
-  if (!mayRestore(caller, deletedByRef)) throw refuse(403, 'only the account that deleted it can restore it');
+  if (!mayRestore(caller, deletedByRef)) throw refuse('restore-not-yours');
 }

@@ -42,7 +42,7 @@ const KEPT_DECIMALS = 1e5;
 /** Rounds strokes to five decimals, finer than any screen. */
 function kept(strokes: Whiteboard['strokes']): Whiteboard['strokes'] {
   const points = strokes.reduce((sum, stroke) => sum + stroke.points.length, 0);
-  if (points > MOST_POINTS) throw refuse(400, `a whiteboard has at most ${MOST_POINTS} points`);
+  if (points > MOST_POINTS) throw refuse('whiteboard-too-large', { max: MOST_POINTS });
   const rounded = (value: number) => Math.round(value * KEPT_DECIMALS) / KEPT_DECIMALS;
   return strokes.map((stroke) => ({ ...stroke, points: stroke.points.map((point) => point.map(rounded)) }));
 }
@@ -85,7 +85,7 @@ export const remove = handle(deleteWhiteboard, async ({ db }, { caller, params }
       where w.id = ${params.id} and ${readablePosts(caller)} for update of w`.execute(tx);
     const row = rows[0];
     if (row === undefined) throw notFound();
-    if (!row.allowed) throw refuse(403, 'that whiteboard belongs to someone else');
+    if (!row.allowed) throw refuse('whiteboard-not-yours');
     await tx.deleteFrom('whiteboards').where('id', '=', params.id).execute();
   });
   return { status: 204 };

@@ -79,7 +79,7 @@ export function handle<O extends Operation>(operation: O, handler: Handler<NoInf
     operation,
     async run(deps, request, http, confirm) {
       const caller = await confirm();
-      if (!isAdmitted(operation, caller)) throw refuse(401, 'sign in first');
+      if (!isAdmitted(operation, caller)) throw refuse('sign-in-required');
       return handler(deps, { caller, http, ...checked(operation, checks, request) });
     },
   };
@@ -110,7 +110,7 @@ export function handleForm<O extends Operation, F>(
       const form = request.isMultipart() ? await reader.read(deps, formParts(request)) : null;
       try {
         const caller = await confirm();
-        if (!isAdmitted(operation, caller)) throw refuse(401, 'sign in first');
+        if (!isAdmitted(operation, caller)) throw refuse('sign-in-required');
         return await handler(deps, { caller, http, form, ...checked(operation, checks, request) });
       } finally {
         if (form !== null) await reader.discard(form);
@@ -125,11 +125,11 @@ type Input<O extends Operation> = Pick<RequestOf<O>, 'params' | 'query' | 'body'
 function checked<O extends Operation>(operation: O, checks: InputChecks, request: FastifyRequest): Input<O> {
   const isForm = request.isMultipart();
   const isUrlencoded = request.body instanceof URLSearchParams;
-  if (isUrlencoded && operation.unreadForm !== true) throw refuse(415, 'unsupported content type');
+  if (isUrlencoded && operation.unreadForm !== true) throw refuse('unsupported-content-type');
   const takesForm = operation.form !== undefined || operation.unreadForm === true;
-  if (isForm && !takesForm) throw refuse(415, 'unsupported content type');
-  if (isFilePart(request.raw) && operation.tus !== true) throw refuse(415, 'unsupported content type');
-  if (operation.form === 'only' && !isForm) throw refuse(415, 'send a multipart form');
+  if (isForm && !takesForm) throw refuse('unsupported-content-type');
+  if (isFilePart(request.raw) && operation.tus !== true) throw refuse('unsupported-content-type');
+  if (operation.form === 'only' && !isForm) throw refuse('form-required');
   // The checks are made from the schemas of this operation, from which its types are derived.
   return {
     params: checks.params(request.params),

@@ -106,7 +106,7 @@ function mount(server: FastifyInstance, { operation, run }: BoundOperation, moun
       }
       const type = request.headers['content-type'] ?? '';
       if (operation.raw !== undefined && /^(application\/json|multipart\/)/i.test(type))
-        throw refuse(415, 'unsupported content type');
+        throw refuse('unsupported-content-type');
     },
     handler: async (request, reply) => {
       const last: { caller: Caller | null } = { caller: null };

@@ -17,25 +17,43 @@ export interface LogoPicture {
   height: number;
 }
 
-/** Decodes a file and returns its type and size, regardless of its name, or a string with the rule that it breaks. */
-export async function readLogo(bytes: Buffer): Promise<LogoPicture | string> {
-  if (bytes.length === 0) return 'the body is empty';
-  if (bytes.length > MOST_BYTES) return 'a logo has at most 2 MiB';
+/** The rule that a file breaks, as an error code with its parameters. */
+export type LogoFault =
+  | {
+      readonly fault:
+        | 'logo-animated'
+        | 'logo-empty'
+        | 'logo-of-other-type'
+        | 'logo-too-large'
+        | 'logo-undecodable';
+    }
+  | {
+      readonly fault: 'logo-edge-out-of-range';
+      readonly params: { min: number; max: number; width: number; height: number };
+    };
+
+/** Decodes a file and returns its type and size, regardless of its name, or the rule that it breaks. */
+export async function readLogo(bytes: Buffer): Promise<LogoPicture | LogoFault> {
+  if (bytes.length === 0) return { fault: 'logo-empty' };
+  if (bytes.length > MOST_BYTES) return { fault: 'logo-too-large' };
   try {
     // Reads the header first, so that nothing larger than the limit is decoded.
     const { format, pages = 1, autoOrient } = await sharp(bytes, { limitInputPixels: false }).metadata();
     // Uses the size that browsers show, after EXIF rotation.
     const { width, height } = autoOrient;
     const contentType = types[format];
-    if (contentType === undefined) return 'a logo is a PNG, JPEG, GIF or WebP picture';
-    if (pages > 1 || (format === 'png' && isAnimatedPng(bytes))) return 'a logo must not be animated';
+    if (contentType === undefined) return { fault: 'logo-of-other-type' };
+    if (pages > 1 || (format === 'png' && isAnimatedPng(bytes))) return { fault: 'logo-animated' };
     if (Math.min(width, height) < LEAST_EDGE || Math.max(width, height) > MOST_EDGE) {
-      return `each edge of a logo has ${LEAST_EDGE} to ${MOST_EDGE} pixels, not ${width} x ${height}`;
+      return {
+        fault: 'logo-edge-out-of-range',
+        params: { min: LEAST_EDGE, max: MOST_EDGE, width, height },
+      };
     }
     await sharp(bytes, strictnessOf(contentType)).raw().toBuffer();
     return { contentType, width, height };
   } catch {
-    return 'the bytes cannot be read as a picture';
+    return { fault: 'logo-undecodable' };
   }
 }
 

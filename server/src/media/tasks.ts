@@ -1,5 +1,5 @@
 import type { Rung } from './ladder.ts';
-import type { LogoPicture } from './logo.ts';
+import type { LogoFault, LogoPicture } from './logo.ts';
 import type { Entry } from './metadata/fallback-entries.ts';
 import type { Rendering } from './render-file.ts';
 import type { SourceFile } from './still.ts';
@@ -23,7 +23,7 @@ export interface DecoderTasks {
   /** Writes a preview to `to` with the text drawn all over it. */
   watermark: { input: { path: string; text: string; to: string }; output: null };
   /** Returns the kind of a logo file, or the rule that it breaks. */
-  logo: { input: { path: string }; output: LogoPicture | string };
+  logo: { input: { path: string }; output: LogoPicture | LogoFault };
   /** Reads metadata without ExifTool. */
   entries: { input: { path: string }; output: Entry[] };
   /** Returns the seconds of a sound that consists of frames only; null for other files. */

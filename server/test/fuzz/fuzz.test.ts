@@ -83,7 +83,7 @@ test('no sequence of requests causes a 500, an undeclared response or a timeout'
     else if (took > MOST_MS) faults.push(said);
     else if (response.headers.get('content-type')?.includes('json') === true) {
       try {
-        holdAnswer(method, url, response.status, text);
+        holdAnswer(method, url, { status: response.status, headers: response.headers, text });
       } catch (error) {
         faults.push(`${said} ${String(error).slice(0, 500)}`);
       }

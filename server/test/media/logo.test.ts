@@ -2,10 +2,16 @@ import { crc32 } from 'node:zlib';
 import sharp from 'sharp';
 import { describe, expect, test } from 'vitest';
 import { readLogo } from '../../src/media/logo.ts';
+import { refuse } from '../../src/platform/http/refuse.ts';
 import { animatedGif, cmykJpeg, gif, jpeg, plainText, png, pngBomb, svg, webp } from '../support/pictures.ts';
 import { uint32 } from './binary.ts';
 
-const read = (bytes: Uint8Array) => readLogo(Buffer.from(bytes));
+/** Returns the logo, or the text of the error. */
+async function read(bytes: Uint8Array) {
+  const logo = await readLogo(Buffer.from(bytes));
+  if (!('fault' in logo)) return logo;
+  return 'params' in logo ? refuse(logo.fault, logo.params).message : refuse(logo.fault).message;
+}
 
 const unreadable = 'the bytes cannot be read as a picture';
 const signatureLength = 8;

@@ -38,7 +38,7 @@ export function raw(
         for (const [name, value] of Object.entries(response.headers)) received.set(name, String(value));
         const status = response.statusCode ?? 0;
         const text = Buffer.concat(parts).toString();
-        holdAnswer(method, library.address + path, status, text);
+        holdAnswer(method, library.address + path, { status, headers: received, text });
         resolve({ status, headers: received, text });
       });
     });

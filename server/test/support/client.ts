@@ -1,5 +1,7 @@
 import { CallError, type CallInput, createClient, routesOf } from '@vitrine/contract/client';
 import { ErrorBody } from '@vitrine/contract/errors';
+import { definitionOf, isErrorCode } from '@vitrine/contract/errors/codes';
+import { errorHeader, parseErrorHeader } from '@vitrine/contract/errors/header';
 import type { AssetMedia } from '@vitrine/contract/media';
 import { errorStatuses } from '@vitrine/contract/openapi';
 import { type AnswerOf, isPlain, type Operation } from '@vitrine/contract/operation';
@@ -67,7 +69,7 @@ const patternsBySection = Map.groupBy(patterns, ({ operation }) => sectionOf(ope
  * Checks a response against the contract: fails the test if the operation does not declare the status, or declares
  * another body for it. Requests to unknown paths pass.
  */
-export function holdAnswer(method: string, url: string, status: number, text: string): void {
+export function holdAnswer(method: string, url: string, { status, headers, text }: Answered): void {
   const { pathname } = new URL(url);
   if (!pathname.startsWith(`${basePath}/`)) return;
   const path = pathname.slice(basePath.length).replace(/\/$/, '');
@@ -79,12 +81,30 @@ export function holdAnswer(method: string, url: string, status: number, text: st
   const found = matching.find(
     ({ operation, parameters }) => parameters === fewest && operation.method === wanted,
   );
-  if (found !== undefined) holdAgainstContract(found.operation, status, method === 'HEAD' ? null : text);
-  else if (status !== 405) expect.fail(`${method} ${path} is no operation, but answers ${status}: ${text}`);
+  if (found !== undefined) {
+    const held = { status, headers, text: method === 'HEAD' ? null : text };
+    holdAgainstContract(found.operation, held);
+  } else if (status !== 405) expect.fail(`${method} ${path} is no operation, but answers ${status}: ${text}`);
 }
 
-/** Fails unless the operation declares this status with this body; null means a response without a body. */
-function holdAgainstContract(operation: Operation, status: number, text: string | null): void {
+interface Held {
+  status: number;
+  headers: Headers;
+  /** Null for a response without a body. */
+  text: string | null;
+}
+
+/** Fails unless the error has the header `Vitrine-Error` with a code of its status. */
+function holdCode(id: string, { status, headers, text }: Held): void {
+  const header = headers.get(errorHeader);
+  const code = parseErrorHeader(header)?.code ?? '';
+  if (!isErrorCode(code) || definitionOf(code).status !== status)
+    expect.fail(`${id} answers ${status} with ${errorHeader}: ${header}; ${text}`);
+}
+
+/** Fails unless the operation declares this status with this body. */
+function holdAgainstContract(operation: Operation, held: Held): void {
+  const { status, text } = held;
   const declared = operation.responses[status];
   if (declared === undefined) {
     const allowed: number[] = errorStatuses(operation);
@@ -92,6 +112,7 @@ function holdAgainstContract(operation: Operation, status: number, text: string 
       expect.fail(`${operation.id} answers ${status}, which it does not declare: ${text}`);
     if (text !== null && !errorShape.Check(JSON.parse(text)))
       expect.fail(`${operation.id}: ${text} is no error body`);
+    holdCode(operation.id, held);
   } else if (!isPlain(declared) && text !== null) {
     const check = checkOf(declared);
     const body: unknown = JSON.parse(text);
@@ -141,7 +162,7 @@ export function visit(address: string, fixed: Record<string, string> = {}, token
         const response = await fetchAs(url, init);
         const { status, statusText, headers } = response;
         const text = await response.text();
-        holdAgainstContract(operations[id], status, text);
+        holdAgainstContract(operations[id], { status, headers, text });
         return new Response(text === '' ? null : text, { status, statusText, headers });
       },
     });
@@ -164,8 +185,9 @@ export function visit(address: string, fixed: Record<string, string> = {}, token
       const url = address + basePath + path;
       const response = await fetchAs(url, init);
       const text = await textOf(response);
-      holdAnswer(method, url, response.status, text);
-      return { status: response.status, headers: response.headers, text };
+      const { status, headers: received } = response;
+      holdAnswer(method, url, { status, headers: received, text });
+      return { status, headers: received, text };
     },
     status: async (method, path, body) => (await visitor.send(path, { method, body })).status,
   };

@@ -67,7 +67,7 @@ export async function send(deps: Bytes, http: Pick<HttpFacts, 'header'>, sending
   const range = isSameForRange(http.header('if-range'), sending.etag) ? http.header('range') : undefined;
   const outcome = readRange(range, sending.sizeBytes);
   if (outcome.kind === 'outside') {
-    throw refuse(416, 'range not satisfiable', { 'content-range': `bytes */${sending.sizeBytes}` });
+    throw refuse('range-not-satisfiable', {}, { 'content-range': `bytes */${sending.sizeBytes}` });
   }
   const typed = { ...headers, 'content-type': sending.type };
   if (outcome.kind === 'whole') {

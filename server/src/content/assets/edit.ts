@@ -17,7 +17,7 @@ import { showAsset } from './show.ts';
 /** Checks the properties of an asset that depend on the database (ASSET-17); throws a 400 that names the faulty one. */
 export async function checkFields(tx: Tx, caller: SignedIn, fields: AssetFields): Promise<void> {
   if (fields.mature === true && !(await readSwitches(tx)).matureAllowed) {
-    throw refuse(400, 'this library does not allow mature content');
+    throw refuse('mature-content-not-allowed');
   }
   if (fields.team_id != null) await checkAssignable(tx, caller, fields.team_id);
   if (fields.asset_type !== undefined) {
@@ -26,7 +26,7 @@ export async function checkFields(tx: Tx, caller: SignedIn, fields: AssetFields)
       .where('ref', '=', fields.asset_type)
       .select('ref')
       .execute();
-    if (known.length === 0) throw refuse(400, `asset_type ${fields.asset_type} does not exist`);
+    if (known.length === 0) throw refuse('asset-type-unknown', { value: fields.asset_type });
   }
 }
 
@@ -44,7 +44,7 @@ export async function lockEditable(tx: Tx, caller: SignedIn, id: string): Promis
     from assets a where a.id = ${id} and ${readableAssets(caller)} for no key update of a`.execute(tx);
   const row = rows[0];
   if (row === undefined) throw notFound();
-  if (!row.editable) throw refuse(403, 'only its owner can change it');
+  if (!row.editable) throw refuse('not-owner');
   return row;
 }
 

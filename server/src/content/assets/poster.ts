@@ -29,10 +29,10 @@ export const poster = handle(setAssetPoster, async ({ db, ladder }, { caller, pa
       from files f join assets one on one.file_hash = f.hash where one.id = ${id}`.execute(tx);
     const row = rows[0];
     if (row === undefined) throw notFound();
-    if (row.media.has_video !== true) throw refuse(409, 'the asset is not a video, or is not processed yet');
+    if (row.media.has_video !== true) throw refuse('poster-without-video');
     const duration = row.media.duration_seconds ?? 0;
-    if (body.seconds > duration) throw refuse(400, `seconds is past the end, which is at ${duration}`);
-    if (!row.decides) throw refuse(409, 'only the first uploader of this file can choose its poster');
+    if (body.seconds > duration) throw refuse('poster-past-end', { max: duration });
+    if (!row.decides) throw refuse('poster-not-yours');
     return row;
   });
   // Not together with the asset's row: a render job locks the hash first and the assets second.

@@ -43,7 +43,7 @@ export async function receive(
         for await (const chunk of chunks) {
           digest.update(chunk);
           sizeBytes += chunk.length;
-          if (sizeBytes > maxBytes) throw refuse(413, `at most ${maxBytes} bytes are allowed here`);
+          if (sizeBytes > maxBytes) throw refuse('received-too-large', { max: maxBytes });
           if (sizeBytes - checkedAt >= ROOM_CHECKED_EVERY) {
             checkedAt = sizeBytes;
             await requireRoom(storage, 0);

@@ -19,8 +19,8 @@ export const setState = handle(setAssetState, async ({ db, ladder }, { caller, p
         left join workflow_states b on b.id = a.state_id
       where s.id = ${body.state_id} and a.id = ${id}`.execute(tx);
     const state = rows[0];
-    if (state === undefined) throw refuse(404, 'state not found');
-    if (state.domain !== 'asset') throw refuse(400, `state_id is a state of the domain ${state.domain}`);
+    if (state === undefined) throw refuse('state-not-found');
+    if (state.domain !== 'asset') throw refuse('state-of-other-domain', { domain: state.domain });
     if (state.before === state.code) return;
     await tx
       .updateTable('assets')

@@ -17,7 +17,7 @@ import { showCollection } from './show.ts';
 function checkShape(body: CollectionUpdate): void {
   checkRemovals(body, ['cover_post_id', 'cover_focal_x', 'expires_at']);
   if ((body.cover_focal_x == null) !== (body.cover_focal_y == null)) {
-    throw refuse(400, 'cover_focal_x and cover_focal_y are set together or not at all');
+    throw refuse('focal-point-incomplete');
   }
   checkInFuture('expires_at', body.expires_at ?? null);
 }
@@ -28,7 +28,7 @@ async function checkCover(tx: Tx, caller: SignedIn, collectionId: string, postId
     where cp.collection_id = ${collectionId} and cp.post_id = ${postId} and ${arrangedPosts(caller)}`.execute(
     tx,
   );
-  if (rows.length === 0) throw refuse(400, 'cover_post_id is not one of its posts');
+  if (rows.length === 0) throw refuse('cover-not-post', { property: 'cover_post_id' });
 }
 
 function coverAfter(body: CollectionUpdate, locked: LockedCollection): string | null {
@@ -39,7 +39,7 @@ function coverAfter(body: CollectionUpdate, locked: LockedCollection): string | 
 /** Stores the focal point with the first picture that the editor sees. */
 async function setFocal(tx: Tx, edited: Collection, x: number, y: number): Promise<void> {
   const first = edited.covers[0];
-  if (first === undefined) throw refuse(400, 'there is no cover to set a focal point on');
+  if (first === undefined) throw refuse('focal-point-without-cover');
   await tx
     .updateTable('collections')
     .set({ cover_focal_x: x, cover_focal_y: y, cover_focal_asset_id: first.asset_id })

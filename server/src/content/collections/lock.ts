@@ -24,7 +24,7 @@ export async function lockCollection(tx: Tx, caller: SignedIn, id: string): Prom
   );
   const row = rows[0];
   if (row === undefined) throw notFound();
-  if (!row.editable) throw refuse(403, 'only its owner can change it');
+  if (!row.editable) throw refuse('not-owner');
   return row;
 }
 

@@ -17,17 +17,17 @@ type Arrangement =
 function arrangementOf({ post_id, before, post_ids }: CollectionOrder): Arrangement {
   if (post_ids !== undefined) {
     if (post_id !== undefined || before !== undefined) {
-      throw refuse(400, 'post_ids excludes post_id and before');
+      throw refuse('order-conflicting');
     }
     const postIds = post_ids.map((id) => id.toLowerCase());
-    if (new Set(postIds).size !== postIds.length) throw refuse(400, 'post_ids name the same post twice');
+    if (new Set(postIds).size !== postIds.length) throw refuse('posts-repeated');
     return { kind: 'arrange', postIds };
   }
   if (post_id === undefined || before === undefined) {
-    throw refuse(400, 'either post_ids, or post_id with before (null: last)');
+    throw refuse('order-incomplete');
   }
   const moved = { postId: post_id.toLowerCase(), before: before?.toLowerCase() ?? null };
-  if (moved.postId === moved.before) throw refuse(400, 'a post cannot be placed before itself');
+  if (moved.postId === moved.before) throw refuse('order-names-itself');
   return { kind: 'move', ...moved };
 }
 
@@ -40,7 +40,7 @@ async function checkPlaced(tx: Tx, caller: SignedIn, id: string, postIds: readon
   );
   const placed = new Set(rows.map((row) => row.post_id));
   const missing = postIds.find((postId) => !placed.has(postId));
-  if (missing !== undefined) throw refuse(404, `post ${missing} is not in this collection`);
+  if (missing !== undefined) throw refuse('post-not-in-collection', { post: missing });
 }
 
 /** Places a post between two others without moving them; false when there is no gap left. */

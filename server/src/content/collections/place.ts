@@ -24,7 +24,7 @@ async function placeLast(tx: Tx, caller: SignedIn, collectionId: string, postId:
       where collection_id = ${collectionId} limit ${mostPosts}) before) as size from placed`.execute(tx);
   // The statement counts the rows that existed before it.
   if (rows.some(({ size }) => size >= mostPosts)) {
-    throw refuse(409, `a collection holds at most ${mostPosts} posts`);
+    throw refuse('collection-full', { max: mostPosts });
   }
 }
 

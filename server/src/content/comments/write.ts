@@ -30,7 +30,7 @@ async function rootOf(tx: Tx, postId: string, parentId: string): Promise<string>
     select coalesce(c.parent_id, c.id) as id from comments c
     where c.id = ${parentId} and c.post_id = ${postId} and ${liveComment}`.execute(tx);
   const row = rows[0];
-  if (row === undefined) throw refuse(404, 'comment not found');
+  if (row === undefined) throw refuse('comment-not-found');
   return row.id;
 }
 
@@ -38,8 +38,8 @@ async function rootOf(tx: Tx, postId: string, parentId: string): Promise<string>
 export const create = handle(createComment, async ({ db }, { caller, params, body }) => {
   const comment = await db.transaction().execute(async (tx) => {
     const post = await lockReadable(tx, caller, params.id);
-    if (!post.comments_enabled) throw refuse(409, 'comments_disabled');
-    if (post.draft) throw refuse(409, 'a draft does not accept comments');
+    if (!post.comments_enabled) throw refuse('comments-disabled');
+    if (post.draft) throw refuse('draft-without-comments');
     const parentId = body.parent_id == null ? null : await rootOf(tx, params.id, body.parent_id);
     const { id } = await tx
       .insertInto('comments')
@@ -76,7 +76,7 @@ async function lockComment(
     where c.id = ${id} and ${liveComment}`.execute(tx);
   const row = rows[0];
   if (row === undefined) throw notFound();
-  if (!row.allowed) throw refuse(403, 'that comment belongs to someone else');
+  if (!row.allowed) throw refuse('comment-not-yours');
   return { postId: found.post_id, authorRef: row.author_user_ref };
 }
 

@@ -66,8 +66,7 @@ export const show = handle(getExtraction, async (deps) => ({ status: 200, body: 
 async function checkField(tx: Tx, id: string): Promise<void> {
   const row = await tx.selectFrom('fields').select('code').where('id', '=', id).executeTakeFirst();
   if (row === undefined) throw notFound();
-  if ((await readWiring(tx, id)).length === 0)
-    throw refuse(400, `${row.code} is not wired to a source, or not active`);
+  if ((await readWiring(tx, id)).length === 0) throw refuse('field-not-wired', { field: row.code });
 }
 
 /** `POST /admin/system/extraction/backfill`: one pass at a time. */
@@ -81,7 +80,7 @@ export const start = handle(startBackfill, async (deps, { caller, body }) => {
       select ${field_id}::uuid, ${only_failed}, ${caller.ref}, count(*) from ${filesOf({ only_failed })}
       on conflict ((true)) where state = 'running' do nothing returning id`.execute(tx);
     const [run] = rows;
-    if (run === undefined) throw refuse(409, 'a pass over the stored files is under way');
+    if (run === undefined) throw refuse('backfill-in-progress');
     await enqueue(tx, 'extract-stored', { run: run.id }, { key: `extract-stored:${run.id}` });
     await recordEvent(tx, caller, {
       event: 'extraction.backfill.started',

@@ -78,8 +78,5 @@ export async function checkNotMerging(db: Database, fieldId: string, term: strin
     order by number limit 1`.execute(db);
   const [run] = rows;
   if (run === undefined) return;
-  throw refuse(
-    409,
-    `"${run.source}" is still being merged into "${run.target}"; try again when the job has ended`,
-  );
+  throw refuse('merge-in-progress', { source: run.source, target: run.target });
 }

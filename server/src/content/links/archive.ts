@@ -92,7 +92,7 @@ function namesOf({ target }: LinkVisitor) {
 /** Returns the visitor of a link that allows downloads; throws 403 otherwise, and the errors of `visitLink`. */
 async function downloader(deps: Deps, token: string, http: HttpFacts): Promise<LinkVisitor> {
   const { visitor } = await visitLink(deps, token, http);
-  if (!mayDownload(visitor)) throw refuse(403, 'this link does not allow downloads');
+  if (!mayDownload(visitor)) throw refuse('link-download-not-allowed');
   return visitor;
 }
 

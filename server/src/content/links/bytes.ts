@@ -51,7 +51,7 @@ export const file = handle(getLinkFile, async (deps, { params, query, http }) =>
   const find = () => findServed(deps.db, visitor, params.id, null);
   const row = await find();
   if (row === null) throw notFound();
-  if (!mayDownloadOriginals(visitor)) throw refuse(403, 'this link does not allow originals');
+  if (!mayDownloadOriginals(visitor)) throw refuse('link-original-not-allowed');
   const inline = isInert(row.mime) && query.download !== true;
   const sent = sendOriginal(deps, http, {
     object: originalKey(row.file_hash),
@@ -78,7 +78,7 @@ async function sendRendition(
   const find = () => findServed(deps.db, visitor, id, isServedWhole(key) ? key : null);
   const row = await find();
   if (row === null || row.rendition === null) throw notFound();
-  if (download && !mayDownload(visitor)) throw refuse(403, 'this link does not allow downloads');
+  if (download && !mayDownload(visitor)) throw refuse('link-download-not-allowed');
   if (!maySeeUnmarked(visitor) && !keysOf(deps.ladder).includes(key)) throw notFound();
   const { watermark } = visitor;
   const { rendition } = row;

@@ -45,7 +45,7 @@ async function addressOf(deps: Deps, http: HttpFacts, token: string): Promise<st
 async function checkShowable(tx: Tx, kind: TargetKind, id: string): Promise<void> {
   if (kind !== 'asset') return;
   const asset = await tx.selectFrom('assets').select('mature').where('id', '=', id).executeTakeFirst();
-  if (asset?.mature === true) throw refuse(409, 'links cannot show mature content');
+  if (asset?.mature === true) throw refuse('link-mature-content');
 }
 
 async function insertLink(
@@ -65,7 +65,7 @@ async function insertLink(
       and (expires_at is null or expires_at > now())) < ${MOST_LINKS}
     returning ${linkColumns}`.execute(tx);
   const row = rows[0];
-  if (row === undefined) throw refuse(409, `there are at most ${MOST_LINKS} links to one ${kind}`);
+  if (row === undefined) throw refuse('too-many-links', { max: MOST_LINKS, kind });
   return row;
 }
 

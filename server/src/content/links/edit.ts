@@ -52,7 +52,7 @@ export const edit = handle(updateLink, async (deps, { caller, params, body }) =>
   const changes = await changesOf(deps, params.link, body);
   const changed = await deps.db.transaction().execute(async (tx) => {
     const link = await lockLink(tx, caller, params.link);
-    if (link.revoked_at !== null) throw refuse(409, 'the link is revoked');
+    if (link.revoked_at !== null) throw refuse('link-revoked');
     if (Object.keys(changes).length > 0) {
       await tx
         .updateTable('share_links')

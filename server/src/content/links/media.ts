@@ -39,8 +39,7 @@ const neverImmutable = () => false;
 export const tile = handle(getLinkTile, async (deps, { params, http }) => {
   const { visitor } = await visitLink(deps, params.token, http);
   const find = () => findTiles(deps.db, params.id, linkedAssets(visitor));
-  if (!maySeeTiles(visitor))
-    throw (await find()) === null ? notFound() : refuse(403, 'this link does not allow originals');
+  if (!maySeeTiles(visitor)) throw (await find()) === null ? notFound() : refuse('link-original-not-allowed');
   return sendTile(deps, http, params, find, neverImmutable);
 });
 

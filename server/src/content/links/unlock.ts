@@ -8,7 +8,7 @@ export const unlock = handle(unlockLink, async (deps, { params, body }) => {
   const link = await findLiveLink(deps, params.token);
   if (link.password_hash === null) return { status: 204 };
   const { matches } = await deps.passwords.verify(link.id, body.password, link.password_hash);
-  if (!matches) throw refuse(401, 'wrong password');
+  if (!matches) throw refuse('link-password-wrong');
   const cookie = unlockedCookie(deps.secretKey, params.token, link);
   return { status: 204, ...(cookie === null ? {} : { scopedCookie: cookie }) };
 });

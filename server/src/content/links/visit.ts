@@ -90,7 +90,7 @@ export async function visitLink(
 ): Promise<{ link: LiveLink; visitor: LinkVisitor }> {
   const link = await findLiveLink(deps, token);
   if (!isUnlocked(deps.secretKey, link, http.cookie(unlockLink.cookie)))
-    throw refuse(401, 'link_password_required');
+    throw refuse('link-password-required');
   return {
     link,
     visitor: {

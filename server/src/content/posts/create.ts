@@ -16,20 +16,20 @@ import { insertPost } from './insert.ts';
 /** Throws 400 if the standalone thumbnail is also a member; `members` has lower-case ids. */
 export function checkThumbnail(thumbnail: string | null, members: readonly string[]): void {
   if (thumbnail !== null && members.includes(thumbnail.toLowerCase())) {
-    throw refuse(400, 'cover_thumbnail_asset_id is one of the members');
+    throw refuse('cover-thumbnail-is-member');
   }
 }
 
 /** Checks the rules that need only the body (POST-16, POST-25). */
 function checkShape(body: PostCreate): void {
   const ids = body.members.map((member) => member.asset_id.toLowerCase());
-  if (new Set(ids).size !== ids.length) throw refuse(400, 'members name the same asset twice');
+  if (new Set(ids).size !== ids.length) throw refuse('members-repeated');
   const cover = body.cover_asset_id ?? null;
   if (cover !== null && !ids.includes(cover.toLowerCase()))
-    throw refuse(400, 'cover_asset_id is not one of the members');
+    throw refuse('cover-not-member', { property: 'cover_asset_id' });
   checkThumbnail(body.cover_thumbnail_asset_id ?? null, ids);
   if (((body.cover_focal_x ?? null) === null) !== ((body.cover_focal_y ?? null) === null)) {
-    throw refuse(400, 'cover_focal_x and cover_focal_y are set together or not at all');
+    throw refuse('focal-point-incomplete');
   }
 }
 
@@ -43,7 +43,7 @@ export async function checkAssets(tx: Tx, caller: SignedIn, ids: readonly string
     order by a.id for no key update of a`.execute(tx);
   const readable = new Set(rows.map((row) => row.id));
   const missing = ids.find((id) => !readable.has(id.toLowerCase()));
-  if (missing !== undefined) throw refuse(404, `asset ${missing} not found`);
+  if (missing !== undefined) throw refuse('member-asset-not-found', { asset: missing });
 }
 
 export const create = handle(createPost, async ({ db, ladder }, { caller, body }) => {

@@ -42,7 +42,7 @@ export async function lockEditable(tx: Tx, caller: SignedIn, id: string): Promis
     from posts p where p.id = ${id} and ${readablePosts(caller)} for no key update of p`.execute(tx);
   const row = rows[0];
   if (row === undefined) throw notFound();
-  if (!row.editable) throw refuse(403, 'only its author can change it');
+  if (!row.editable) throw refuse('not-author');
   return row;
 }
 
@@ -65,10 +65,10 @@ async function readMembers(tx: Tx, postId: string): Promise<Member[]> {
 function checkShape(body: PostUpdate): void {
   checkRemovals(body, ['cover_asset_id', 'cover_thumbnail_asset_id', 'cover_focal_x', 'team_id']);
   if ((body.cover_focal_x == null) !== (body.cover_focal_y == null)) {
-    throw refuse(400, 'cover_focal_x and cover_focal_y are set together or not at all');
+    throw refuse('focal-point-incomplete');
   }
   const ids = body.members?.map((member) => member.asset_id.toLowerCase()) ?? [];
-  if (new Set(ids).size !== ids.length) throw refuse(400, 'members name the same asset twice');
+  if (new Set(ids).size !== ids.length) throw refuse('members-repeated');
 }
 
 /** Returns the members after the edit, including those in the trash. */
@@ -103,7 +103,7 @@ function coverAfter(
 ) {
   const isMember = (id: string) => after.some((member) => member.asset_id === id);
   const given = body.cover_asset_id?.toLowerCase() ?? null;
-  if (given !== null && !isMember(given)) throw refuse(400, 'cover_asset_id is not one of the members');
+  if (given !== null && !isMember(given)) throw refuse('cover-not-member', { property: 'cover_asset_id' });
   const stands = locked.cover_asset_id !== null && isMember(locked.cover_asset_id);
   const chosen = body.clear_cover === true ? null : (given ?? (stands ? locked.cover_asset_id : null));
   const focal = focalAfter(
@@ -203,7 +203,7 @@ export const edit = handle(updatePost, async ({ db, ladder }, { caller, params, 
     const locked = await lockEditable(tx, caller, params.id);
     checkUnchanged(body.if_unchanged_since, locked.updated_at);
     if (body.draft != null && body.draft !== locked.draft) {
-      throw refuse(400, 'draft is changed by publishing and unpublishing');
+      throw refuse('draft-unchangeable');
     }
     if (asksForChange(changes)) {
       await change(tx, caller, changes, locked);

@@ -69,12 +69,12 @@ export const feature = handle(featurePost, async ({ db }, { caller, params, body
       for no key update of p`.execute(tx);
     const [post] = rows;
     if (post === undefined) throw notFound();
-    if (post.draft) throw refuse(409, 'a draft cannot be featured');
+    if (post.draft) throw refuse('draft-cannot-be-featured');
     const rail = await lockRail(tx);
     const isThere = rail.some((one) => one.post_id === post.id);
     if (isThere && position === null) return;
     if (!isThere && rail.filter((one) => one.live).length >= RAIL_LENGTH) {
-      throw refuse(409, `the featured list holds at most ${RAIL_LENGTH} posts`);
+      throw refuse('featured-list-full', { max: RAIL_LENGTH });
     }
     await tx
       .insertInto('featured_posts')
@@ -116,14 +116,14 @@ export const unfeature = handle(unfeaturePost, async ({ db }, { caller, params }
  */
 export const order = handle(orderFeatured, async ({ db }, { caller, body }) => {
   const wanted = body.post_ids.map((id) => id.toLowerCase());
-  if (new Set(wanted).size !== wanted.length) throw refuse(400, 'body.post_ids names a post twice');
+  if (new Set(wanted).size !== wanted.length) throw refuse('featured-repeated');
   await db.transaction().execute(async (tx) => {
     const rail = await lockRail(tx);
     const live = new Set(rail.flatMap((one) => (one.live ? [one.post_id] : [])));
     const named = new Set(wanted);
     const shown = await shownRail(tx, caller);
     if (wanted.some((id) => !live.has(id)) || shown.some((id) => !named.has(id))) {
-      throw refuse(409, 'the featured list has changed; reload it');
+      throw refuse('featured-list-changed');
     }
     const next = wanted.values();
     const ids = rail.map(({ post_id }) => (named.has(post_id) ? (next.next().value ?? post_id) : post_id));

@@ -16,7 +16,7 @@ interface Move {
   to: 'wip' | 'published';
   event: string;
   /** The error when the post is not in the state from which the transition starts. */
-  refusal: string;
+  refusal: 'post-is-published' | 'post-is-draft';
 }
 
 /** The transitions of the post domain; there are no others (POST-11). */
@@ -24,13 +24,13 @@ const publishing: Move = {
   from: 'wip',
   to: 'published',
   event: 'post.published',
-  refusal: 'it is published already',
+  refusal: 'post-is-published',
 };
 const withdrawing: Move = {
   from: 'published',
   to: 'wip',
   event: 'post.unpublished',
-  refusal: 'it is a draft',
+  refusal: 'post-is-draft',
 };
 
 /** Applies a transition to a post, validated and audited (POST-11, POST-12); the first publication sets its date. */
@@ -50,7 +50,7 @@ async function move(
       where id = ${post.id}
         and state_id = (select id from workflow_states where domain = 'post' and code = ${from})
       returning id`.execute(tx);
-    if (rows.length === 0) throw refuse(409, refusal);
+    if (rows.length === 0) throw refuse(refusal);
     await notifyPeersOfVisibility(tx, post.id, { activity: 'update', actorRef: caller.ref });
     await recordEvent(tx, caller, { event, target: { kind: 'post', id: post.id } });
     if (to === 'published') await announce(tx, { what: 'post', post: post.id, actor: caller.ref });

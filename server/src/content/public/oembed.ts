@@ -1,5 +1,5 @@
 import type { Database } from '../../platform/database/pool.ts';
-import { refuse } from '../../platform/http/refuse.ts';
+import { notFound, refuse } from '../../platform/http/refuse.ts';
 import { describePage } from './page.ts';
 import type { PublicSite } from './site.ts';
 
@@ -21,7 +21,7 @@ function pathOf(url: string, base: string): string | null {
 
 function limitOf(value: string | undefined): number {
   if (value === undefined) return Number.POSITIVE_INFINITY;
-  if (!/^[1-9]\d{0,6}$/.test(value)) throw refuse(400, 'maxwidth and maxheight are whole numbers');
+  if (!/^[1-9]\d{0,6}$/.test(value)) throw refuse('oembed-size-invalid');
   return Number(value);
 }
 
@@ -30,13 +30,12 @@ function limitOf(value: string | undefined): number {
  * requested size, otherwise `link`. Throws a 404 for every other address and a 501 for a format other than JSON.
  */
 export async function embed(db: Database, site: PublicSite, base: string, asked: Asked) {
-  if (asked.url === undefined) throw refuse(400, 'url is missing');
-  if (asked.format !== undefined && asked.format !== 'json')
-    throw refuse(501, 'only the format json is supported');
+  if (asked.url === undefined) throw refuse('oembed-url-missing');
+  if (asked.format !== undefined && asked.format !== 'json') throw refuse('oembed-format-unsupported');
   const [maxWidth, maxHeight] = [limitOf(asked.maxwidth), limitOf(asked.maxheight)];
   const path = pathOf(asked.url, base);
   const page = path === null ? null : await describePage(db, site, path);
-  if (page === null) throw refuse(404, 'not found');
+  if (page === null) throw notFound();
   const about = {
     version: '1.0',
     title: page.title,

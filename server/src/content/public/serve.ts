@@ -56,7 +56,7 @@ export function servePublicFiles(
   const enter = async (request: FastifyRequest): Promise<{ site: PublicSite; base: string }> => {
     await budgets.spendOnEntry({}, clientAddress(request), null);
     const site = await readPublicSite(db, config);
-    if (!site.publicMode) throw refuse(401, 'sign in first');
+    if (!site.publicMode) throw refuse('sign-in-required');
     return { site, base: baseOf(site, request) };
   };
   const sitemaps = openSitemaps(db, entries);
@@ -73,7 +73,7 @@ export function servePublicFiles(
   server.get<{ Querystring: Record<string, unknown> }>('/sitemap.xml', async (request, reply) => {
     const { site, base } = await enter(request);
     // Sitemaps have absolute addresses only.
-    if (!site.indexing || base === '') throw refuse(404, 'not found');
+    if (!site.indexing || base === '') throw refuse('not-found');
     const text = await sitemaps.read(base, lastOf(request.query.part));
     return sendChecked(request, reply, 'application/xml; charset=utf-8', text);
   });
@@ -92,7 +92,7 @@ export function servePublicFiles(
   server.get<{ Params: { '*': string } }>('/feeds/*', async (request, reply) => {
     const { site, base } = await enter(request);
     const text = await writeFeed(db, site, base, request.params['*']);
-    if (text === null) throw refuse(404, 'not found');
+    if (text === null) throw refuse('not-found');
     return sendChecked(request, reply, 'application/atom+xml; charset=utf-8', text);
   });
   for (const path of ['/robots.txt', '/sitemap.xml', '/oembed', '/feeds/*'])

@@ -132,7 +132,7 @@ export function openSitemaps(db: Database, entries: number): Sitemaps {
   };
 
   const textOf = async (part: string | undefined): Promise<string> => {
-    if (part !== undefined && !/^[1-9]\d{0,8}$/.test(part)) throw refuse(400, 'part is not one of the index');
+    if (part !== undefined && !/^[1-9]\d{0,8}$/.test(part)) throw refuse('sitemap-part-unknown');
     const borders = await ends();
     if (part === undefined)
       return borders.length === 0 ? readPart(1, borders) : writeIndex(borders.length + 1);

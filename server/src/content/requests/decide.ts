@@ -28,8 +28,8 @@ async function lockPending(tx: Tx, caller: SignedIn, id: string): Promise<Pendin
     from resource_requests q where q.id = ${id} for update of q`.execute(tx);
   const row = rows[0];
   if (row === undefined && seesEveryRequest(caller)) throw notFound();
-  if (row === undefined || !row.decidable) throw refuse(403, 'you may not decide this request');
-  if (row.state !== 'pending') throw refuse(409, 'the request has already been decided');
+  if (row === undefined || !row.decidable) throw refuse('request-not-yours');
+  if (row.state !== 'pending') throw refuse('request-already-decided');
   return row;
 }
 
@@ -69,7 +69,7 @@ export const decide = handle(decideRequest, async ({ db }, { caller, params, bod
     const request = await lockPending(tx, caller, params.id);
     checkInFuture('expires_at', expiresAt);
     if (expiresAt !== null && request.requested_capability === RESTORE_MARKER) {
-      throw refuse(400, 'a restore does not expire');
+      throw refuse('restore-does-not-expire');
     }
     if (body.decision === 'granted') await carryOut(tx, caller, request, expiresAt);
     await recordDecision(tx, caller, request, body.decision, body.reason ?? null);

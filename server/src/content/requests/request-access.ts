@@ -9,9 +9,9 @@ import { createRequest } from './create-request.ts';
 
 /** The requested code: the marker by default, or any real capability. */
 function checkedCode(code: string): string {
-  if (code === RESTORE_MARKER) throw refuse(400, `${RESTORE_MARKER} is requested from the trash`);
+  if (code === RESTORE_MARKER) throw refuse('restore-requested-elsewhere', { value: RESTORE_MARKER });
   if (code !== ACCESS_MARKER && !capabilities.some((known) => known === code)) {
-    throw refuse(400, `unknown capability ${code}`);
+    throw refuse('capability-unknown', { value: code });
   }
   return code;
 }
@@ -26,7 +26,7 @@ export const request = handle(requestAccess, async ({ db }, { caller, params, bo
       from assets a where a.id = ${params.id} and ${readableAssets(caller)}`.execute(tx);
     const asset = rows[0];
     if (asset === undefined) throw notFound();
-    if (asset.own) throw refuse(400, 'you own this asset');
+    if (asset.own) throw refuse('own-asset');
     const { created, request } = await createRequest(tx, caller, {
       kind: 'asset',
       id: params.id,

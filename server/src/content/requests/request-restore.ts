@@ -22,7 +22,7 @@ export const handleRequestRestore = handle(requestRestore, async ({ db }, { call
     );
     const row = rows[0];
     if (row === undefined) throw notFound();
-    if (mayRestore(caller, row.deleted_by_user_ref)) throw refuse(409, 'you may restore it yourself');
+    if (mayRestore(caller, row.deleted_by_user_ref)) throw refuse('restore-not-needed');
     const { created, request } = await createRequest(tx, caller, {
       kind: params.kind,
       id: params.id,

@@ -58,8 +58,7 @@ export const changeLanguage = handle(updateSearchSettings, async ({ db }, { call
       const before = await readLanguage(tx);
       if (before === language) return;
       // Documents in a third language would be found by neither.
-      if ((await readProgress(tx)) !== null)
-        throw refuse(409, 'the previous change of language is still in progress');
+      if ((await readProgress(tx)) !== null) throw refuse('search-language-changing');
       await writeSetting(tx, 'search_language', language);
       const { rows } = await sql<{ total: number }>`select (select count(*) from post_documents)
         + (select count(*) from asset_documents) + (select count(*) from collection_documents) as total`.execute(

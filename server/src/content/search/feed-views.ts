@@ -63,11 +63,11 @@ export const remove = handle(deleteFeedView, async ({ db }, { caller, params }) 
 
 export const order = handle(orderFeedViews, async ({ db }, { caller, body }) => {
   const wanted = body.view_ids.map((id) => id.toLowerCase());
-  if (new Set(wanted).size !== wanted.length) throw refuse(400, 'body.view_ids names a view twice');
+  if (new Set(wanted).size !== wanted.length) throw refuse('views-repeated');
   await db.transaction().execute(async (tx) => {
     const own = new Set((await lockSaved(tx, caller, views)).map((view) => view.id));
     if (own.size !== wanted.length || wanted.some((id) => !own.has(id))) {
-      throw refuse(409, 'the views have changed; reload them');
+      throw refuse('views-changed');
     }
     await sql`update feed_views v set position = t.place - 1
       from unnest(${wanted}::uuid[]) with ordinality as t (id, place) where v.id = t.id`.execute(tx);

@@ -63,17 +63,16 @@ async function freeName<Row, T extends Saved>(
   { given, except }: { given: string; except: string | null },
 ): Promise<string> {
   const name = given.trim();
-  if (name.includes('\0')) throw refuse(400, 'body.name has a character that cannot be stored');
+  if (name.includes('\0')) throw refuse('name-not-storable', { property: 'name' });
   const same = await readSaved(tx, caller, kind, sql`k.name_key = ${foldName(name)}`);
-  if (same.some(({ id }) => id !== except))
-    throw refuse(409, `a ${kind.singular} with that name already exists`);
+  if (same.some(({ id }) => id !== except)) throw refuse('name-taken', { kind: kind.singular });
   return name;
 }
 
 /** Serialises a query for storage; PostgreSQL's JSON has no NUL. */
 function written(query: object): string {
   const text = JSON.stringify(query);
-  if (text.includes('\\u0000')) throw refuse(400, 'body.query has a character that cannot be stored');
+  if (text.includes('\\u0000')) throw refuse('name-not-storable', { property: 'query' });
   return text;
 }
 
@@ -92,7 +91,7 @@ export async function saveQuery<Row, T extends Saved>(
 ): Promise<T> {
   return db.transaction().execute(async (tx) => {
     const all = await lockSaved(tx, caller, kind);
-    if (all.length >= kind.most) throw refuse(409, `no more than ${kind.most} ${kind.plural} can be kept`);
+    if (all.length >= kind.most) throw refuse('too-many-saved', { max: kind.most, kind: kind.plural });
     const name = await freeName(tx, caller, kind, { given: body.name, except: null });
     const { begins } = kind;
     const { rows } = await sql<Row>`

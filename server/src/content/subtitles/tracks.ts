@@ -22,7 +22,7 @@ import { MOST_SUBTITLE_BYTES, prepareSubtitles, removeSubtitles, storeSubtitles 
  */
 export function readLanguage(tag: string): string {
   const lang = canonicalLanguage(tag);
-  if (lang === null) throw refuse(400, 'lang is neither a BCP 47 tag nor und');
+  if (lang === null) throw refuse('subtitles-language-invalid');
   return lang;
 }
 
@@ -40,18 +40,18 @@ async function readForm({ storage }: Deps, parts: AsyncIterable<FormPart>): Prom
   try {
     for await (const part of parts) {
       if (part.kind === 'field') {
-        if (part.name === 'label' && label !== null) throw refuse(400, 'label is given twice');
+        if (part.name === 'label' && label !== null) throw refuse('given-twice', { property: 'label' });
         checkFields({ [part.name]: part.value });
         label = part.value;
       } else if (part.file.fieldname !== 'file' || received !== null) {
         part.file.file.resume();
-        throw refuse(400, 'the form must have one part named file and no other file');
+        throw refuse('file-part-strict');
       } else {
         received = await receive(part.file.file, storage, MOST_SUBTITLE_BYTES);
-        if (part.file.file.truncated) throw refuse(413, 'the file is larger than this library allows');
+        if (part.file.file.truncated) throw refuse('file-too-large');
       }
     }
-    if (received === null) throw refuse(400, 'the form has no part named file');
+    if (received === null) throw refuse('file-part-missing');
     return { received, label: label ?? '' };
   } catch (error) {
     if (received !== null) await discard(received.path);
@@ -64,12 +64,12 @@ export const put = handleForm(
   contract.putSubtitles,
   { read: readForm, discard: ({ received }) => discard(received.path) },
   async (deps, { caller, params, form }) => {
-    if (form === null) throw refuse(415, 'send a multipart form');
+    if (form === null) throw refuse('form-required');
     const lang = readLanguage(params.lang);
     // Files are converted only for callers who may edit the asset.
     await deps.db.transaction().execute((tx) => lockEditable(tx, caller, params.id));
     const prepared = await prepareSubtitles(deps, caller.ref, form.received);
-    if ('reason' in prepared) throw refuse(400, prepared.reason);
+    if ('reason' in prepared) throw refuse('subtitles-unreadable', { reason: prepared.reason });
     try {
       const { created, track } = await deps.db.transaction().execute(async (tx) => {
         const { id } = await lockEditable(tx, caller, params.id);
@@ -78,8 +78,7 @@ export const put = handleForm(
           where a.id = ${id}`.execute(tx);
         // SUBTITLE-11
         const kind = rows[0] === undefined ? null : kindOf(rows[0].mime);
-        if (kind !== 'video' && kind !== 'audio')
-          throw refuse(409, 'only video and audio can have subtitles');
+        if (kind !== 'video' && kind !== 'audio') throw refuse('subtitles-without-time');
         const stored = await storeSubtitles(tx, deps.storage, {
           assetId: id,
           lang,
@@ -156,7 +155,7 @@ export const remove = handle(contract.deleteSubtitles, async ({ db }, { caller, 
   const lang = readLanguage(params.lang);
   await db.transaction().execute(async (tx) => {
     const { id } = await lockEditable(tx, caller, params.id);
-    if (!(await removeSubtitles(tx, id, lang))) throw refuse(404, 'subtitles not found');
+    if (!(await removeSubtitles(tx, id, lang))) throw refuse('subtitles-not-found');
   });
   return { status: 204 };
 });

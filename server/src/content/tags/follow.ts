@@ -17,7 +17,7 @@ export const follow = handle(followTag, async ({ db }, { caller, params }) => {
     const { rows } = await sql<{ full: boolean }>`
       select count(*) filter (where key is distinct from ${key}) >= ${MOST} as full
       from tag_follows where user_ref = ${caller.ref}`.execute(tx);
-    if (rows[0]?.full === true) throw refuse(409, `more than ${MOST} tags cannot be followed`);
+    if (rows[0]?.full === true) throw refuse('too-many-followed-tags', { max: MOST });
     await tx
       .insertInto('tag_follows')
       .values({ user_ref: caller.ref, tag, key, created_at: sql`clock_timestamp()` })

@@ -32,12 +32,12 @@ async function change({ db }: Deps, caller: SignedIn, renaming: Renaming): Promi
     // A tag may be renamed to another spelling of itself.
     const isRespelled = renaming.targetIs === 'new' && foldName(source) === foldName(renaming.target);
     const target = isRespelled ? renaming.target : await storedTag(tx, renaming.target);
-    if (source === target) throw refuse(400, 'source and target are the same tag');
+    if (source === target) throw refuse('tags-equal');
     if ((await showTag(tx, caller, source)) === null) throw notFound();
     const isKnown = !isRespelled && (await showTag(tx, caller, target)) !== null;
     if (renaming.targetIs === 'known' && !isKnown) throw notFound();
     if (renaming.targetIs === 'new' && isKnown) {
-      throw refuse(409, 'the tag already exists; merge into it');
+      throw refuse('tag-exists');
     }
     const counts = await wouldRewrite(tx, source);
     if (isDryRun) return { ...counts, dry_run: true };
@@ -54,7 +54,7 @@ async function change({ db }: Deps, caller: SignedIn, renaming: Renaming): Promi
 
 export const rename = handle(renameTag, async (deps, { caller, params, body }) => {
   const target = body.to.trim();
-  if (target === '') throw refuse(400, 'body.to must not be blank');
+  if (target === '') throw refuse('tag-blank');
   const renaming = {
     source: params.tag,
     target,

@@ -24,7 +24,8 @@ async function checkQuotaOfOwner(tx: Tx, caller: SignedIn, assetId: string): Pro
   const { rows } = await sql<{ owner: number | null }>`
     select owner_user_ref as owner from assets where id = ${assetId}`.execute(tx);
   const owner = rows[0]?.owner ?? null;
-  if (owner !== null) await checkQuota(tx, owner, owner === caller.ref ? 'your quota' : 'its owner’s quota');
+  if (owner === null) return;
+  await checkQuota(tx, owner, owner === caller.ref ? 'quota-exceeded' : 'owner-quota-exceeded');
 }
 
 /**

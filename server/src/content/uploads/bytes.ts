@@ -109,12 +109,12 @@ export function openUploadBytes({ db, storage }: { db: Database; storage: Storag
       where up.id = before.id and up.received_bytes = ${offset} and up.finished_at is null
       returning before.writer as previous`.execute(db);
     const [row] = rows;
-    if (row === undefined) throw refuse(409, 'the upload is at another offset');
+    if (row === undefined) throw refuse('upload-at-other-offset');
     return { writer, previous: row.previous };
   };
   const checkClaim = async (id: string, writer: string): Promise<void> => {
     const { rows } = await sql`select from uploads where id = ${id} and writer = ${writer}`.execute(db);
-    if (rows.length === 0) throw refuse(409, 'another request continues this upload');
+    if (rows.length === 0) throw refuse('upload-continued-elsewhere');
   };
   /**
    * Records how many bytes are durable; 409 if another request has taken over. An upload of unknown size counts with these
@@ -127,7 +127,7 @@ export function openUploadBytes({ db, storage }: { db: Database; storage: Storag
         where id = ${id} and writer = ${writer} and finished_at is null
         returning owner_user_ref as owner, size_bytes as size`.execute(tx);
       const [row] = rows;
-      if (row === undefined) throw refuse(409, 'another request continues this upload');
+      if (row === undefined) throw refuse('upload-continued-elsewhere');
       if (row.size === null) await checkQuota(tx, row.owner);
     });
   /**
@@ -188,7 +188,7 @@ export function openUploadBytes({ db, storage }: { db: Database; storage: Storag
         await file.datasync();
         // The file is another if a request that claimed the upload earlier was slow to move it.
         const current = await stat(pathOf(id)).catch(() => null);
-        if (current?.ino !== ino) throw refuse(409, 'another request continues this upload');
+        if (current?.ino !== ino) throw refuse('upload-continued-elsewhere');
         await recordReceived(id, writer, position);
         safe = position;
       };

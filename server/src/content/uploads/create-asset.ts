@@ -33,7 +33,7 @@ function readField(name: string, text: string): unknown {
     try {
       return JSON.parse(text);
     } catch {
-      throw refuse(400, `${name} is not JSON`);
+      throw refuse('not-json', { property: name });
     }
   }
   return text;
@@ -46,7 +46,7 @@ function addField(fields: Record<string, unknown>, name: string, text: string): 
     const before = Array.isArray(fields.tags) ? fields.tags : [];
     fields.tags = Array.isArray(value) ? [...before, ...value] : [...before, value];
   } else if (Object.hasOwn(fields, name)) {
-    throw refuse(400, `${name} is given twice`);
+    throw refuse('given-twice', { property: name });
   } else {
     fields[name] = value;
   }
@@ -75,19 +75,18 @@ async function readUploadForm(
         addField(given, part.name, part.value);
       } else if (part.file.fieldname !== 'file' || received !== null) {
         part.file.file.resume();
-        throw refuse(
-          400,
-          received === null ? `unknown file part ${part.file.fieldname}` : 'more than one file',
-        );
+        throw received === null
+          ? refuse('file-part-unknown', { part: part.file.fieldname })
+          : refuse('files-too-many');
       } else {
         received = await receive(part.file.file, storage);
         fileName = baseName(part.file.filename ?? '');
-        if (part.file.file.truncated) throw refuse(413, 'the file is larger than this library allows');
+        if (part.file.file.truncated) throw refuse('file-too-large');
       }
     }
-    if (received === null) throw refuse(400, 'the form has no part named file');
+    if (received === null) throw refuse('file-part-missing');
     const fields = checkForm({ ...given });
-    if (!compiled().Check(fields)) throw refuse(400, 'malformed form');
+    if (!compiled().Check(fields)) throw refuse('malformed-form');
     return { received, fileName, fields };
   } catch (error) {
     if (received !== null) await discard(received.path);
@@ -176,9 +175,8 @@ async function createFromHash(
       .limit(1)
       .executeTakeFirst();
     const file = await findKnownFile(tx, file_hash);
-    if (known === undefined || file === null) throw refuse(404, 'you have not uploaded that file');
-    if (!(await isIntact(storage, file)))
-      throw refuse(409, 'the stored file is damaged; upload the file itself to repair it');
+    if (known === undefined || file === null) throw refuse('file-not-uploaded-by-you');
+    if (!(await isIntact(storage, file))) throw refuse('stored-file-damaged');
     await repairRenditions(tx, storage, file);
     const id = await insertAsset(tx, {
       ownerRef: caller.ref,
@@ -218,12 +216,11 @@ export const create = handleForm(
       const id = await createFromHash(deps, caller, { file_hash, ...fields });
       return { status: 201, body: await showOwn(deps, caller, id) };
     }
-    if (upload_id === undefined || file_hash !== undefined)
-      throw refuse(400, 'give either an upload_id or a file_hash');
+    if (upload_id === undefined || file_hash !== undefined) throw refuse('upload-and-hash-exclusive');
     const { id, isNew } = await createFromUpload(deps, caller, upload_id, fields);
     if (isNew) return { status: 201, body: await showOwn(deps, caller, id) };
     const shown = await showAsset(deps.db, caller, deps.ladder, id);
-    if (shown === null || shown.restricted) throw refuse(409, 'the asset of this upload has been deleted');
+    if (shown === null || shown.restricted) throw refuse('asset-of-upload-deleted');
     return { status: 200, body: shown };
   },
 );

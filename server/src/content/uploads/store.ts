@@ -18,8 +18,8 @@ const MOST_UPLOADS = 1000;
 /** Returns the tus metadata as JSON for storage. Throws a 400 for NUL, which PostgreSQL cannot store. */
 function checkMetadata(metadata: Upload['metadata']): string {
   const text = JSON.stringify(metadata ?? {});
-  if (text.length > 10_000) throw refuse(400, 'Upload-Metadata is too long');
-  if (text.includes('\\u0000')) throw refuse(400, 'Upload-Metadata contains a NUL character');
+  if (text.length > 10_000) throw refuse('upload-metadata-too-long');
+  if (text.includes('\\u0000')) throw refuse('nul-character', { part: 'Upload-Metadata' });
   return text;
 }
 
@@ -27,7 +27,7 @@ async function checkCount({ db }: Pick<Deps, 'db'>, caller: SignedIn): Promise<v
   const { rows } = await sql<{ count: number }>`select count(*) as count from uploads up
     where ${ownUploads(caller)} and up.used_at is null`.execute(db);
   if ((rows[0]?.count ?? 0) >= MOST_UPLOADS)
-    throw refuse(409, `you have ${MOST_UPLOADS} unfinished uploads; finish or delete some of them`);
+    throw refuse('too-many-unfinished-uploads', { max: MOST_UPLOADS });
 }
 
 /** Returns the caller's uploads as a store for @tus/server. Uploads of other accounts are not found. */

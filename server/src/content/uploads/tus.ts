@@ -22,14 +22,14 @@ function refusalOf(status: number, text: string): Refusal {
     case 400:
     case 403:
     case 501:
-      return refuse(400, text, headers);
+      return refuse('tus-refused', { reason: text }, headers);
     case 404:
     case 410:
-      return refuse(404, 'not found', headers);
+      return refuse('not-found', {}, headers);
     case 409:
-      return refuse(409, text, headers);
+      return refuse('tus-state-conflict', { reason: text }, headers);
     case 413:
-      return refuse(413, 'the file is larger than this library allows, or than was announced', headers);
+      return refuse('tus-too-large', {}, headers);
     default:
       throw new Error(`tus answered ${status}: ${text}`);
   }
@@ -132,12 +132,11 @@ async function answer(
   const response = await server.handleWeb(new Request(address, body === null ? init : { ...init, body }));
   const text = await response.text();
   if (response.status >= 400) {
-    if (fault instanceof Refusal)
-      throw new Refusal(fault.status, fault.body, { ...fault.headers, ...tusHeaders });
-    if (request.raw.destroyed && !request.raw.complete) throw refuse(400, 'the connection was lost');
+    if (fault instanceof Refusal) throw fault.with(tusHeaders);
+    if (request.raw.destroyed && !request.raw.complete) throw refuse('upload-interrupted');
     if (fault !== null) throw fault;
     // The only 500 that @tus/server raises itself: the lock was not acquired in time.
-    if (response.status === 500) throw refuse(409, 'another request is writing to this upload', tusHeaders);
+    if (response.status === 500) throw refuse('upload-locked', {}, tusHeaders);
     throw refusalOf(response.status, text.trim());
   }
   const headers = Object.fromEntries(
@@ -148,11 +147,11 @@ async function answer(
 
 function checkVersion({ headers }: FastifyRequest): void {
   if (headers['tus-resumable'] === '1.0.0') return;
-  throw refuse(412, 'this speaks tus 1.0.0: send Tus-Resumable', { ...tusHeaders, 'tus-version': '1.0.0' });
+  throw refuse('tus-version-required', {}, { ...tusHeaders, 'tus-version': '1.0.0' });
 }
 
 function signedIn(caller: Caller): SignedIn {
-  if (caller.kind !== 'user') throw refuse(401, 'sign in first');
+  if (caller.kind !== 'user') throw refuse('sign-in-required');
   return caller;
 }
 
@@ -164,8 +163,8 @@ export function handleTus<O extends Operation>(operation: O): BoundOperation<O> 
     async run(deps, request, _http, confirm) {
       const caller = signedIn(await confirm());
       const isPart = isFilePart(request.raw);
-      if (hasBody(request.raw) && !isPart) throw refuse(415, 'send application/offset+octet-stream');
-      if (request.method === 'PATCH' && !isPart) throw refuse(415, 'send application/offset+octet-stream');
+      if (hasBody(request.raw) && !isPart) throw refuse('tus-content-type-required');
+      if (request.method === 'PATCH' && !isPart) throw refuse('tus-content-type-required');
       checks.params(request.params);
       checkVersion(request);
       return answer(deps, request, caller, confirm);

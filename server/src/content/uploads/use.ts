@@ -27,7 +27,7 @@ async function readUpload(db: Deps['db'], caller: SignedIn, id: string, lock: bo
     db,
   );
   const [row] = rows;
-  if (row === undefined) throw refuse(404, 'upload not found');
+  if (row === undefined) throw refuse('upload-not-found');
   return row;
 }
 
@@ -48,7 +48,7 @@ export async function takeUpload(deps: Deps, caller: SignedIn, id: string): Prom
   const { db, storage, uploads } = deps;
   let row = await readUpload(db, caller, id, false);
   if (row.used) {
-    if (row.asset_id === null) throw refuse(409, 'the asset of this upload has been deleted');
+    if (row.asset_id === null) throw refuse('asset-of-upload-deleted');
     return { kind: 'used', assetId: row.asset_id };
   }
   if (row.file_hash === null && row.size_bytes !== null && row.received_bytes === row.size_bytes) {
@@ -58,13 +58,10 @@ export async function takeUpload(deps: Deps, caller: SignedIn, id: string): Prom
   }
   const { size_bytes: sizeBytes, file_hash: hash, mime, extension } = row;
   if (hash === null || mime === null || sizeBytes === null) {
-    throw refuse(
-      409,
-      `the upload is not finished: ${row.received_bytes} of ${sizeBytes ?? 'its'} bytes are here`,
-    );
+    throw refuse('upload-not-finished', { received: row.received_bytes, size: sizeBytes ?? 'its' });
   }
   const found = await stat(uploads.pathOf(id)).catch(() => null);
-  if (found?.size !== sizeBytes) throw refuse(409, 'the uploaded bytes are gone; upload the file again');
+  if (found?.size !== sizeBytes) throw refuse('upload-gone');
   const path = join(storage.incomingDir, randomUUID());
   // Creates a second link, so that the upload still has its bytes if the transaction fails.
   await link(uploads.pathOf(id), path);
@@ -78,7 +75,7 @@ export async function takeUpload(deps: Deps, caller: SignedIn, id: string): Prom
  */
 export async function useUpload(tx: Tx, caller: SignedIn, id: string, assetId: string): Promise<void> {
   const { used } = await readUpload(tx, caller, id, true);
-  if (used) throw refuse(409, 'another request has just used this upload');
+  if (used) throw refuse('upload-used-meanwhile');
   await sql`update uploads set used_at = now(), asset_id = ${assetId} where id = ${id}`.execute(tx);
 }
 

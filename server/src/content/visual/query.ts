@@ -27,7 +27,7 @@ async function* bounded(stream: Readable): AsyncGenerator<Buffer> {
     size += chunk.length;
     if (size <= MOST_BYTES) yield chunk;
   }
-  if (size > MOST_BYTES) throw refuse(413, 'a picture to search by has at most 20 MiB');
+  if (size > MOST_BYTES) throw refuse('picture-too-large');
 }
 
 /** Reads the form: a part `file` or the field `asset_id`, and `limit`. Leaves nothing behind on an error. */
@@ -42,18 +42,18 @@ export async function readPictureForm(
       if (part.kind === 'file') {
         if (part.file.fieldname !== 'file' || received !== null) {
           part.file.file.resume();
-          throw refuse(400, 'the form has one part named file');
+          throw refuse('file-part-single');
         }
         received = await receive(Readable.from(bounded(part.file.file)), storage);
       } else if (Object.hasOwn(given, part.name)) {
-        throw refuse(400, `${part.name} is given twice`);
+        throw refuse('given-twice', { property: part.name });
       } else {
         const isNumber = part.name === 'limit' && /^\d{1,9}$/.test(part.value);
         given[part.name] = isNumber ? Number(part.value) : part.value;
       }
     }
     const fields = check({ ...given });
-    if (!compiled().Check(fields)) throw refuse(400, 'malformed form');
+    if (!compiled().Check(fields)) throw refuse('malformed-form');
     return { fields, received };
   } catch (error) {
     if (received !== null) await discard(received.path);

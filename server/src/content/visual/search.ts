@@ -32,7 +32,7 @@ interface Encoded {
 
 /** SEARCH-17: 501 without an encoder. */
 function notInstalled() {
-  return refuse(501, 'sidecar_not_installed');
+  return refuse('sidecar-not-installed');
 }
 
 /** Returns the encoder and its model, or throws 501. */
@@ -48,7 +48,7 @@ async function encode(
   caller: Caller,
   { path, mime }: Received,
 ): Promise<Encoded> {
-  const unreadable = () => refuse(400, 'the file is not a readable picture');
+  const unreadable = () => refuse('picture-unreadable');
   const to = `${path}.preview`;
   try {
     const turn = caller.kind === 'user' ? String(caller.ref) : caller.kind;
@@ -56,7 +56,7 @@ async function encode(
     if (!(await decoders.run('query', turn, 'preview', input))) throw unreadable();
     return await encoder.encode(await readFile(to));
   } catch (error) {
-    if (error instanceof DecodingStopped) throw refuse(400, `decoding the picture ${error.message}`);
+    if (error instanceof DecodingStopped) throw refuse('picture-decoding-stopped', { reason: error.message });
     if (error instanceof PictureRefused) throw unreadable();
     if (error instanceof EncoderUnavailable) throw notInstalled();
     throw error;
@@ -134,7 +134,7 @@ async function search(deps: Deps, caller: Caller, { fields, received }: PictureQ
   const { db } = deps;
   const { encoder, model } = installed(deps);
   const assetId = fields.asset_id ?? null;
-  if ((received === null) === (assetId === null)) throw refuse(400, 'give either a file or an asset_id');
+  if ((received === null) === (assetId === null)) throw refuse('file-and-asset-exclusive');
   const asked =
     received === null
       ? await vectorOf(db, caller, model, assetId ?? '')

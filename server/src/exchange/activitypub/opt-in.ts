@@ -61,12 +61,8 @@ async function optIn(
   { username, allowed }: FollowableRow,
   userRef: number,
 ): Promise<void> {
-  if (!allowed) throw refuse(409, 'your profile is hidden from visitors, so nobody could follow it');
-  if (!addressableName.test(username))
-    throw refuse(
-      409,
-      'other systems cannot address your username: it has characters other than a-z, 0-9, _, . and -',
-    );
+  if (!allowed) throw refuse('profile-hidden');
+  if (!addressableName.test(username)) throw refuse('username-not-addressable');
   const actorId = await createActor(tx, secretKey, userRef);
   // Existing public posts count as already announced.
   await sql`insert into activitypub_posts (actor_id, post_id)
@@ -106,7 +102,7 @@ async function change(deps: Deps, caller: SignedIn, followable: boolean): Promis
     await sql`select from users where ref = ${caller.ref} for no key update`.execute(tx);
     const row = await readRow(tx, caller.ref);
     if ((row.actor_id !== null) === followable) return;
-    if (followable && site === null) throw refuse(409, 'following from other systems is off in this library');
+    if (followable && site === null) throw refuse('followers-off');
     if (row.actor_id === null) await optIn(tx, deps.secretKey, row, caller.ref);
     else await optOut(tx, address, row.actor_id);
     await recordEvent(tx, caller, {

@@ -58,7 +58,7 @@ function toRequest({ url }: ActivityPubSite, request: FastifyRequest): Request {
     method === 'POST' &&
     !keepSufficientSignatures(headers, { method, url: address, body, now: Date.now() })
   )
-    throw refuse(401, 'a signature must cover the method, the address and the digest of the body');
+    throw refuse('signature-insufficient');
   return new Request(address, { method, headers, ...(method === 'POST' && { body }) });
 }
 
@@ -104,7 +104,7 @@ export async function serveActivityPub(server: FastifyInstance, deps: Deps, budg
       try {
         parseStrict(Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0));
       } catch (error) {
-        if (error instanceof Rejection) throw refuse(400, error.message);
+        if (error instanceof Rejection) throw refuse('activity-malformed', { reason: error.message });
         throw error;
       }
     }
@@ -121,7 +121,7 @@ export async function serveActivityPub(server: FastifyInstance, deps: Deps, budg
     } catch (error) {
       if (error instanceof DatabaseUnavailable || request.method !== 'POST') throw error;
       deps.log.debug({ err: error }, 'an activity could not be read');
-      throw refuse(400, 'the activity cannot be processed');
+      throw refuse('activity-not-processed');
     }
   };
 

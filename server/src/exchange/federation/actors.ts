@@ -79,8 +79,7 @@ async function fetchActor(
   } catch (error) {
     if (!(error instanceof OutboundError)) throw error;
     // The sender tries again later.
-    if (error.status === null || error.status >= 500)
-      throw refuse(503, 'the document of the person cannot be read');
+    if (error.status === null || error.status >= 500) throw refuse('person-document-unreadable');
     throw new Rejection('unknown_actor', error.message);
   }
   if (!actorDocument().Check(found))

@@ -112,7 +112,7 @@ async function spendResend(tx: Tx, { peerId }: PeerCaller, seconds: number): Pro
     tx,
   );
   if (rows.length > 0) return;
-  throw refuse(429, 'everything was sent again a moment ago', { 'retry-after': String(seconds) });
+  throw refuse('resent-recently', {}, { 'retry-after': String(seconds) });
 }
 
 /**

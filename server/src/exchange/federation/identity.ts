@@ -117,8 +117,8 @@ export async function requireInstall(deps: IdentityDeps): Promise<Install> {
   const install = await readInstall(deps);
   if (install !== null) return install;
   const { base_url } = await readSite(deps);
-  if (base_url === null) throw refuse(409, 'set the public address of this library first');
-  throw refuse(409, `peers need a public address with https and without a path, and this is ${base_url}`);
+  if (base_url === null) throw refuse('public-address-missing');
+  throw refuse('public-address-unsuitable', { address: base_url });
 }
 
 /** Returns the document at `/federation/instance`. */

@@ -15,7 +15,7 @@ import { actorDocument } from './keys.ts';
 import { receiveConfirm, receiveUnpair } from './peers/handshake.ts';
 import { receiveOffer } from './peers/offers.ts';
 import { receiveRotation } from './peers/rotate.ts';
-import { Rejection } from './protocol/rejection.ts';
+import { Rejection, rejectionCode } from './protocol/rejection.ts';
 import { logRejection } from './rejections.ts';
 import { readTeamDocument } from './shares/team.ts';
 import { type SignedRequest, signedRequest } from './signed-request.ts';
@@ -45,18 +45,6 @@ async function signingPeer(deps: Deps, request: SignedRequest): Promise<PeerCall
     and (last_seen_at is null or last_seen_at < now() - interval '1 minute')`.execute(deps.db);
   return { kind: 'peer', peerId: peer.id, url };
 }
-
-const statusOf: Partial<Record<Rejection['reason'], number>> = {
-  unsigned: 401,
-  unsupported_algorithm: 401,
-  sig_malformed: 401,
-  sig_invalid: 401,
-  stale_request: 401,
-  unknown_key: 401,
-  unknown_peer: 403,
-  peer_disabled: 403,
-  unshared_object: 403,
-};
 
 /**
  * Mounts the routes that other installs call (FED-2), at the addresses of the protocol: not below the base path, and
@@ -104,7 +92,11 @@ export async function serveFederation(
       const isPeers = signed !== null && verified.has(signed);
       if (isPeers || (await budgets.mayLogRefusal(clientAddress(request))))
         await logRejection(deps, error, request);
-      return reply.code(statusOf[error.reason] ?? 400).send({ error: error.reason, detail: error.message });
+      const { status, headers, body } = refuse(rejectionCode(error.reason));
+      return reply
+        .code(status)
+        .headers(headers)
+        .send({ ...body, detail: error.message });
     }
   };
 
@@ -205,7 +197,7 @@ export async function serveFederation(
         const { hash } = request.params;
         if (!/^[0-9a-f]{64}$/.test(hash)) {
           await enterSigned(request);
-          throw refuse(404, 'not found');
+          throw notFound();
         }
         return answer(request, reply, async (signed) =>
           sendBytes(deps, await peerOf(signed), hash, request, reply),

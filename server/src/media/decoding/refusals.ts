@@ -22,7 +22,7 @@ const refusals: {
   transcode: (reason) => ({ outcome: 'broken', reason }),
   tiles: (reason) => reason,
   preview: () => false,
-  logo: () => 'the bytes cannot be read as a picture',
+  logo: () => ({ fault: 'logo-undecodable' }),
   subtitles: (reason) => ({ outcome: 'refused', reason: `the file is damaged: ${reason}` }),
 };
 

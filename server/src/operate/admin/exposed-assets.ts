@@ -59,7 +59,7 @@ async function restrictBatch(db: Database, caller: SignedIn, which: RawBuilder<b
 
 /** `POST /admin/assets/restrict`: assets that are not exposed any more are left unchanged. */
 export const restrict = handle(restrictAssets, async ({ db }, { caller, body }) => {
-  if ((body.ids === undefined) === (body.all === undefined)) throw refuse(400, 'send either ids or all');
+  if ((body.ids === undefined) === (body.all === undefined)) throw refuse('ids-or-all');
   const which =
     body.ids === undefined
       ? exposedAssets

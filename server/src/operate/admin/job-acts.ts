@@ -21,7 +21,7 @@ export const retry = handle(retryJob, async ({ db }, { caller, params }) => {
     const { name } = await findJob(tx, params.id);
     const { rows } = await sql`select from graphile_worker.reschedule_jobs(array[${params.id}]::bigint[],
       run_at => now(), attempts => 0)`.execute(tx);
-    if (rows.length === 0) throw refuse(409, 'the job is running');
+    if (rows.length === 0) throw refuse('job-running');
     await recordEvent(tx, caller, { event: 'system.job.retried', metadata: { job_id: params.id, name } });
     return findJob(tx, params.id);
   });
@@ -52,7 +52,7 @@ export const forget = handle(deleteJob, async ({ db }, { caller, params }) => {
       array(select j.id from graphile_worker.jobs j where j.id = ${params.id} and ${jobInState.failed}))`.execute(
       tx,
     );
-    if (rows.length === 0) throw refuse(409, 'the job has not failed');
+    if (rows.length === 0) throw refuse('job-not-failed');
     await recordEvent(tx, caller, { event: 'system.job.deleted', metadata: { job_id: params.id, name } });
   });
   return { status: 204 };

@@ -26,7 +26,7 @@ async function lockLiked(tx: Tx, userRef: number): Promise<void> {
 export const remove = handle(deleteUser, async ({ db, config }, { caller: asked, params }) => {
   await keepingAnAdministrator(db, asked, async (tx, caller) => {
     const { ref, username } = await administered(tx, caller, params.ref);
-    if (ref === caller.ref) throw refuse(400, 'another administrator has to delete your account');
+    if (ref === caller.ref) throw refuse('cannot-delete-yourself');
     await lockLiked(tx, ref);
     await endFollowing(tx, config, ref);
     await tx.deleteFrom('users').where('ref', '=', ref).execute();

@@ -19,13 +19,13 @@ function checkNotLockedOut({ config }: Pick<Deps, 'config'>, body: SiteChange, h
     { origin: http.header('origin'), host: http.header('host') },
     body.base_url ?? null,
   );
-  if (why !== null) throw refuse(400, `with this base_url ${why}; send force to set it anyway`);
+  if (why !== null) throw refuse('address-locks-out', { reason: why });
 }
 
 export const changeSite = handle(updateSite, async (deps, { caller, body, http }) => {
   const { base_url: baseUrl } = patchOf(body, ['base_url']);
   if (body.base_url != null && !URL.canParse(body.base_url))
-    throw refuse(400, 'base_url is not a valid address');
+    throw refuse('address-invalid', { property: 'base_url' });
   // Bearer tokens are not subject to the origin check, so a client with one can correct the address.
   if (caller.token === null) checkNotLockedOut(deps, body, http);
   await deps.db.transaction().execute(async (tx) => {

@@ -26,7 +26,7 @@ export const change = handle(setTexts, async ({ db }, { caller, body }) => {
   );
   for (const [key, text] of written) {
     const isAddress = addressKeys.some((one) => one === key);
-    if (isAddress && !URL.canParse(text)) throw refuse(400, `body.texts.${key} is not a valid address`);
+    if (isAddress && !URL.canParse(text)) throw refuse('text-address-invalid', { property: `texts.${key}` });
   }
   const texts = Object.fromEntries(written);
   await db.transaction().execute(async (tx) => {

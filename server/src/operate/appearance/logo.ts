@@ -54,11 +54,13 @@ async function evict(tx: Tx): Promise<void> {
 async function examine({ decoders }: Pick<Deps, 'decoders'>, caller: SignedIn, path: string) {
   try {
     const logo = await decoders.run('query', String(caller.ref), 'logo', { path });
-    if (typeof logo === 'string') throw refuse(400, logo);
+    if ('fault' in logo) throw 'params' in logo ? refuse(logo.fault, logo.params) : refuse(logo.fault);
     return logo;
   } catch (error) {
     await discard(path);
-    throw error instanceof DecodingStopped ? refuse(400, `decoding the picture ${error.message}`) : error;
+    throw error instanceof DecodingStopped
+      ? refuse('picture-decoding-stopped', { reason: error.message })
+      : error;
   }
 }
 
@@ -102,8 +104,8 @@ export const select = handle(selectLogo, async (deps, { caller, body }) => {
       .select('hash')
       .where('hash', '=', body.hash)
       .executeTakeFirst();
-    if (known === undefined) throw refuse(404, 'logo not found');
-    if ((await deps.storage.head(logoKey(body.hash))) === null) throw refuse(409, 'the logo cannot be read');
+    if (known === undefined) throw refuse('logo-not-found');
+    if ((await deps.storage.head(logoKey(body.hash))) === null) throw refuse('logo-unreadable');
     await useLogo(tx, caller, body.hash);
   });
   return { status: 200, body: await readAdminAppearance(deps) };

@@ -33,10 +33,7 @@ export async function checkSetupHost(
   const stored = await readSetting(db, 'base_url');
   const baseUrl = config.baseUrl ?? (typeof stored === 'string' ? stored : '');
   if (hostname !== null && URL.canParse(baseUrl) && new URL(baseUrl).hostname === hostname) return;
-  throw refuse(
-    403,
-    'set-up is refused under this name; open the library by localhost or an IP address, or set VITRINE_BASE_URL',
-  );
+  throw refuse('set-up-name-refused');
 }
 
 /** Letters and digits without ambiguous ones (Crockford's base 32). */
@@ -72,10 +69,10 @@ export function checkSetupCode(deps: Pick<Deps, 'config' | 'secretKey'>, given: 
   const code = setupCodeOf(deps);
   if (code === null) return;
   if (given === undefined || given === '') {
-    throw refuse(403, 'the set-up code is missing; Vitrine prints it when it starts');
+    throw refuse('set-up-code-missing');
   }
   // A constant-time comparison needs inputs of equal length.
   if (!timingSafeEqual(digest(given), digest(code))) {
-    throw refuse(403, 'the set-up code is wrong; Vitrine prints it when it starts');
+    throw refuse('set-up-code-wrong');
   }
 }

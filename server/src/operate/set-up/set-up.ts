@@ -34,7 +34,7 @@ export const setUp = handle(completeSetup, async (deps, { body, http }) => {
       role: 'admin',
       ...(body.email === undefined ? {} : { email: body.email }),
     });
-    if (created === null) throw refuse(409, 'that username is taken');
+    if (created === null) throw refuse('username-taken');
     if (body.site_name !== undefined) await writeSetting(tx, 'site_name', body.site_name.trim());
     if (body.default_sensitivity !== undefined) {
       await writeSetting(tx, 'default_sensitivity', body.default_sensitivity);
@@ -42,7 +42,7 @@ export const setUp = handle(completeSetup, async (deps, { body, http }) => {
     await recordEvent(tx, null, { event: 'setup.completed', subjectUserRef: created });
     return created;
   });
-  if (ref === null) throw refuse(409, 'the library is already set up');
+  if (ref === null) throw refuse('already-set-up');
   const { body: user, cookie } = await openSession(deps, ref, http);
   return { status: 201, body: user, cookie };
 });

@@ -35,13 +35,10 @@ export interface Authentication {
   log: FastifyBaseLogger;
 }
 
-/** The error for a cookie of an impersonation that has ended. */
-export const impersonationEnded = 'acting as another user has ended; sign in again';
-
 /** The 401 for a session of an account that is not active; the response also clears the cookie (SESSION-5). */
 export class InactiveAccount extends Refusal {
   constructor() {
-    super(401, { error: 'this account is not active' });
+    super('account-not-active');
   }
 }
 
@@ -63,7 +60,7 @@ async function findCredential(
 ): Promise<CredentialRow> {
   if (bearer === null) return findSession(db, cookieToken, hasReplica);
   const row = await findAccessToken(db, bearer, hasReplica);
-  if (row === null) throw refuse(401, 'the bearer token is not valid');
+  if (row === null) throw refuse('bearer-token-invalid');
   return row;
 }
 
@@ -112,7 +109,7 @@ export async function resolveCaller(
   inspect(row);
   const publicMode = row.public_mode;
   const lastWrite = row.last_write ?? null;
-  if (row.impersonation && (row.expired || row.ref === null)) throw refuse(401, impersonationEnded);
+  if (row.impersonation && (row.expired || row.ref === null)) throw refuse('impersonation-ended');
   if (row.session_id !== null && row.ref === null) throw new InactiveAccount();
   if (row.ref === null || row.username === null)
     return { caller: { kind: 'anonymous' }, publicMode, lastWrite, renewed: false };
@@ -124,7 +121,7 @@ export async function resolveCaller(
     return null;
   });
   if (row.impersonation && !(await stillImpersonates(auth, row, resolved))) {
-    throw refuse(401, impersonationEnded);
+    throw refuse('impersonation-ended');
   }
   const { everywhere, inTeams } = resolved ?? none;
   const caller: Caller = {

@@ -21,7 +21,7 @@ interface Change {
   keptSession: string | null;
 }
 
-const managedByDirectory = () => refuse(409, 'a directory manages the password of this account');
+const managedByDirectory = () => refuse('password-managed-by-directory');
 
 /** SIGNIN-15: throws 409 for an account of a directory, before its password is checked there. */
 async function checkManagedHere(db: Database, userRef: number): Promise<void> {

@@ -17,7 +17,7 @@ async function matches(deps: Deps, caller: SignedIn, password: string): Promise<
     const identity = await provider.verify(account.username, password).catch((error: unknown) => {
       deps.log.error({ err: error, provider: account.provider }, 'the identity provider could not be asked');
       // Not the user's failure, so an outage locks no one out.
-      throw refuse(503, 'the directory that checks this password does not respond');
+      throw refuse('directory-unavailable');
     });
     return identity?.subject === account.provider_subject;
   }
@@ -37,5 +37,5 @@ export async function checkCurrentPassword(
 ): Promise<void> {
   const isRight = await matches(deps, caller, password);
   if (!isRight) await recordFailure(deps.db, caller.username, http.address);
-  if (!isRight || (await isLocked(deps.db, caller.username))) throw refuse(403, 'wrong password');
+  if (!isRight || (await isLocked(deps.db, caller.username))) throw refuse('wrong-password');
 }

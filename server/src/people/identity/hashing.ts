@@ -58,7 +58,7 @@ export function openHashing(cost = COST, longestQueue = LONGEST_QUEUE): Hashing 
   };
   const inLine = (task: HashingTask): Promise<HashingAnswer> => {
     if (limit.pendingCount >= longestQueue) {
-      throw refuse(429, 'too many sign-ins at once', { 'retry-after': '30' });
+      throw refuse('too-many-sign-ins', {}, { 'retry-after': '30' });
     }
     return limit(() => run(task));
   };

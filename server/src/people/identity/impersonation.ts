@@ -4,7 +4,6 @@ import { checkMayBeImpersonated, checkMayImpersonate } from '../../access/impers
 import { handle } from '../../core/handle.ts';
 import { notFound, refuse } from '../../platform/http/refuse.ts';
 import { recordEvent } from '../audit/record.ts';
-import { impersonationEnded } from './authenticate.ts';
 import { endSession, startImpersonation, startSession } from './sessions.ts';
 
 /** IMPERSONATION-1: starts a session of the target, attributed to the administrator, whose own session continues. */
@@ -49,10 +48,10 @@ export const start = handle(impersonate, async ({ db, config }, { caller, params
 /** Ends the session and gives the administrator a fresh one of their own (IMPERSONATION-8). */
 export const end = handle(endImpersonation, async ({ db, config }, { caller, http }) => {
   const { impersonator, sessionId } = caller;
-  if (impersonator === null || sessionId === null) throw refuse(400, 'you are not acting as another user');
+  if (impersonator === null || sessionId === null) throw refuse('not-impersonating');
   const token = await db.transaction().execute(async (tx) => {
     // Of concurrent calls, one ends the session and gets the administrator's session.
-    if (!(await endSession(tx, sessionId))) throw refuse(401, impersonationEnded);
+    if (!(await endSession(tx, sessionId))) throw refuse('impersonation-ended');
     await recordEvent(tx, null, {
       event: 'admin.impersonation.ended',
       actorUserRef: impersonator.ref,

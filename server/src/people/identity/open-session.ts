@@ -12,7 +12,7 @@ async function callerOfSession(deps: Deps, cookieToken: string): Promise<SignedI
   const { db, capabilities, config, log } = deps;
   const auth = { db, capabilities, sessionDays: config.sessionDays, hasReplica: false, log };
   const { caller } = await authenticate(auth, { cookieToken, bearer: null });
-  if (caller.kind === 'anonymous') throw refuse(401, 'sign in first');
+  if (caller.kind === 'anonymous') throw refuse('sign-in-required');
   return caller;
 }
 

@@ -29,7 +29,7 @@ async function stored(db: Database, userRef: number, forUpdate: boolean): Promis
     .where('ref', '=', userRef)
     .$if(forUpdate, (query) => query.forUpdate())
     .executeTakeFirst();
-  if (row === undefined) throw refuse(401, 'sign in first');
+  if (row === undefined) throw refuse('sign-in-required');
   return readPreferences(row.preferences);
 }
 

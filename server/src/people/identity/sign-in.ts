@@ -14,7 +14,7 @@ import { acceptSecondFactor } from './two-factor-code.ts';
 
 /** SIGNIN-3: one text for every failure, so that callers learn nothing about accounts and providers. */
 function badCredentials() {
-  return refuse(401, 'wrong username or password');
+  return refuse('wrong-credentials');
 }
 
 interface Account {
@@ -74,7 +74,7 @@ async function renewHash({ db, passwords }: Deps, account: Account, password: st
 async function byProvider(deps: Deps, name: string, attempt: Attempt): Promise<Verified | null> {
   const { db, passwords, providers, log } = deps;
   const provider = providers.get(name);
-  if (provider === 'not implemented') throw refuse(501, 'this identity provider is not implemented yet');
+  if (provider === 'not implemented') throw refuse('identity-provider-not-implemented');
   const asked = provider?.verify(attempt.username, attempt.password).catch((error: unknown) => {
     log.error({ err: error, provider: name }, 'the identity provider could not be asked');
     // Not the user's failure, so an outage locks no one out.
@@ -92,10 +92,10 @@ async function byProvider(deps: Deps, name: string, attempt: Attempt): Promise<V
 /** TWOFACTOR-4: requires a confirmed second factor after the password was right; a wrong code is a failure. */
 async function checkSecondFactor(deps: Deps, account: Account, code: string, http: HttpFacts): Promise<void> {
   if (!account.two_factor) return;
-  if (code === '') throw refuse(401, '2fa_required');
+  if (code === '') throw refuse('two-factor-required');
   if ((await acceptSecondFactor(deps.db, deps, account.ref, code)) !== null) return;
   await recordFailure(deps.db, account.username, http.address);
-  throw refuse(401, 'invalid_2fa_code');
+  throw refuse('two-factor-code-invalid');
 }
 
 /**

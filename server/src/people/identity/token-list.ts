@@ -39,7 +39,7 @@ export const mint = handle(createToken, async ({ db }, { caller, body }) => {
         where user_ref = ${caller.ref} and (expires_at is null or expires_at > now())) < ${MOST_TOKENS}
       returning ${sql.join(columns.map((column) => sql.ref(column)))}`.execute(tx);
     const made = rows[0];
-    if (made === undefined) throw refuse(409, `an account has at most ${MOST_TOKENS} tokens`);
+    if (made === undefined) throw refuse('too-many-tokens', { max: MOST_TOKENS });
     await recordEvent(tx, caller, {
       event: 'auth.token.created',
       subjectUserRef: caller.ref,

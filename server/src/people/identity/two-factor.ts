@@ -48,17 +48,18 @@ export const enroll = handle(enrollTwoFactor, async ({ db, secretKey }, { caller
     on conflict (user_ref) do update set sealed_secret = excluded.sealed_secret, enrolled_at = now(), last_step = 0
       where t.confirmed_at is null
     returning user_ref`.execute(db);
-  if (rows.length === 0) throw refuse(409, 'two-factor sign-in is already on');
+  if (rows.length === 0) throw refuse('two-factor-already-on');
   return { status: 200, body: shown };
 });
 
 export const confirm = handle(confirmTwoFactor, async (deps, { caller, body }) => {
   const { db } = deps;
   const { enrolled, confirmed } = await stateOf(db, caller.ref);
-  if (!enrolled) throw refuse(409, 'enrol first');
-  if (confirmed) throw refuse(409, 'two-factor sign-in is already on');
+  if (!enrolled) throw refuse('two-factor-not-enrolled');
+  if (confirmed) throw refuse('two-factor-already-on');
   const codes = await db.transaction().execute(async (tx) => {
-    if (!(await acceptTotp(tx, deps, caller.ref, body.code, false))) throw refuse(400, 'invalid_2fa_code');
+    if (!(await acceptTotp(tx, deps, caller.ref, body.code, false)))
+      throw refuse('two-factor-enrolment-code-invalid');
     await recordEvent(tx, caller, { event: 'auth.2fa.enabled', subjectUserRef: caller.ref });
     return renewCodes(tx, deps, caller.ref);
   });
@@ -82,7 +83,7 @@ async function remove(tx: Tx, actor: SignedIn, userRef: number): Promise<boolean
 export const disable = handle(disableTwoFactor, async (deps, { caller, body, http }) => {
   await checkCurrentPassword(deps, caller, body.current_password, http);
   const removed = await deps.db.transaction().execute((tx) => remove(tx, caller, caller.ref));
-  if (!removed) throw refuse(409, 'two-factor sign-in is off');
+  if (!removed) throw refuse('two-factor-off');
   return { status: 204 };
 });
 
@@ -91,7 +92,7 @@ export const renewRecovery = handle(renewRecoveryCodes, async (deps, { caller, b
   const codes = await deps.db.transaction().execute(async (tx) => {
     const { rows } = await sql`select from two_factor
       where user_ref = ${caller.ref} and confirmed_at is not null for update`.execute(tx);
-    if (rows.length === 0) throw refuse(409, 'two-factor sign-in is off');
+    if (rows.length === 0) throw refuse('two-factor-off');
     await recordEvent(tx, caller, { event: 'auth.2fa.recovery_codes.renewed', subjectUserRef: caller.ref });
     return renewCodes(tx, deps, caller.ref);
   });

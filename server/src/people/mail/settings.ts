@@ -127,7 +127,7 @@ export const changeMailSettings = handle(updateMailSettings, async (deps, { call
   const { db, secretKey } = deps;
   checkRemovals(body, parts);
   const server = body.smtp_url == null ? null : readMailServer(body.smtp_url);
-  if (typeof server === 'string') throw refuse(400, `smtp_url ${server}`);
+  if (typeof server === 'string') throw refuse('mail-server-invalid', { reason: server });
   await db.transaction().execute(async (tx) => {
     const sealed =
       body.smtp_url == null ? undefined : seal(secretKey, SMTP_PURPOSE, body.smtp_url).toString('base64');

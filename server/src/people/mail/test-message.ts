@@ -14,7 +14,7 @@ import { idHost, readMail } from './settings.ts';
  */
 export const testMail = handle(sendTestMail, async (deps, { caller, body }) => {
   const mail = await readMail(deps);
-  if (mail === null) throw refuse(409, 'no mail server is set up');
+  if (mail === null) throw refuse('mail-server-not-set-up');
   const letter: Letter = {
     subject: `A test message from ${mail.siteName}`,
     greeting: `${mail.siteName} can send mail.`,
@@ -44,7 +44,7 @@ export const testMail = handle(sendTestMail, async (deps, { caller, body }) => {
   );
   if (refusal !== null) {
     deps.log.warn({ outcome, code, answer: refusal.answer }, 'the mail server refused a test message');
-    throw refuse(409, `the message was not sent: ${refusal.message}`);
+    throw refuse('message-not-sent', { reason: refusal.message });
   }
   return { status: 200, body: { accepted: true, message: 'the mail server accepted the message' } };
 });

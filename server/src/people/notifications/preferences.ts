@@ -75,7 +75,7 @@ export const showPreferences = handle(getNotificationPreferences, async ({ db },
  * the database accepts more names than exist.
  */
 async function knownZone(db: Database, given: string): Promise<string> {
-  const unknown = refuse(400, 'body.digest.time_zone is not a time zone that this server knows');
+  const unknown = refuse('time-zone-unknown');
   try {
     new Intl.DateTimeFormat('en', { timeZone: given });
   } catch {

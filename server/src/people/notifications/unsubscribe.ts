@@ -27,7 +27,7 @@ function accountOf({ secretKey, formerSecretKeys }: KeyDeps, token = ''): number
       // It may be sealed with an earlier one.
     }
   }
-  throw refuse(401, 'this address is not valid, or has expired');
+  throw refuse('unsubscribe-address-invalid');
 }
 
 function page(siteName: string, body: string) {

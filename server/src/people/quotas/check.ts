@@ -58,9 +58,13 @@ function words(bytes: number): string {
 
 /**
  * Throws a 413 when an account or the library exceeds its quota, including what this transaction has written. Counts
- * nothing without a quota. `whose` names the account's quota in the error.
+ * nothing without a quota. `code` is the error for the account's quota.
  */
-export async function checkQuota(tx: Tx, userRef: number, whose = 'your quota'): Promise<void> {
+export async function checkQuota(
+  tx: Tx,
+  userRef: number,
+  code: 'quota-exceeded' | 'owner-quota-exceeded' = 'quota-exceeded',
+): Promise<void> {
   const { rows } = await sql<{ person: number | null; install: number | null }>`
     select coalesce(u.quota_bytes, ${setting('quota_person_bytes')}) as person,
       ${setting('quota_install_bytes')} as install
@@ -69,13 +73,13 @@ export async function checkQuota(tx: Tx, userRef: number, whose = 'your quota'):
   if (person !== null) {
     await takeKeyedLock(tx, 'quota', `person ${userRef}`);
     const used = (await readUserQuota(tx, userRef))?.used_bytes ?? 0;
-    if (used > person) throw refuse(413, `this is more than ${whose} of ${words(person)}`);
+    if (used > person) throw refuse(code, { quota: words(person) });
   }
   if (install !== null) {
     await takeKeyedLock(tx, 'quota', 'install');
     const { used_bytes } = await readInstallQuota(tx);
     if (used_bytes > install) {
-      throw refuse(413, `the library may store ${words(install)}, and this is more; ask an administrator`);
+      throw refuse('install-quota-exceeded', { quota: words(install) });
     }
   }
 }

@@ -93,7 +93,7 @@ export const capabilitiesOfUser = handle(getUserCapabilities, async ({ db }, { p
 async function checkTeam(tx: Tx, teamId: string | null): Promise<void> {
   if (teamId === null) return;
   const { rows } = await sql`select from teams t where t.id = ${teamId} and ${ownTeam}`.execute(tx);
-  if (rows.length === 0) throw refuse(404, 'team not found');
+  if (rows.length === 0) throw refuse('team-not-found');
 }
 
 /**

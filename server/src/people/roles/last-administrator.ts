@@ -29,8 +29,7 @@ export async function keepingAnAdministrator<T>(
     const caller: SignedIn = { ...asked, capabilities: everywhere, teamCapabilities: inTeams };
     checkMayWriteAccounts(caller);
     const result = await change(tx, caller);
-    if (!(await hasAdministrator(tx)))
-      throw refuse(400, 'that would leave the library without an administrator');
+    if (!(await hasAdministrator(tx))) throw refuse('last-administrator');
     return result;
   });
 }

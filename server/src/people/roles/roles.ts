@@ -57,7 +57,7 @@ export const setRole = handle(setUserRole, async ({ db }, { caller: asked, param
   await keepingAnAdministrator(db, asked, async (tx, caller) => {
     const { ref } = await administered(tx, caller, params.ref);
     const role = await findRole(tx, sql`id = ${body.role_id}`);
-    if (role === null) throw refuse(404, 'role not found');
+    if (role === null) throw refuse('role-not-found');
     checkMayGive(caller, await capabilitiesOfRole(tx, role.id));
     await tx
       .updateTable('users')

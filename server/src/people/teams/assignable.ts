@@ -8,5 +8,5 @@ import { refuse } from '../../platform/http/refuse.ts';
 export async function checkAssignable(db: Database, caller: SignedIn, teamId: string): Promise<void> {
   const { rows } =
     await sql`select from teams t where t.id = ${teamId} and ${assignableTeams(caller)}`.execute(db);
-  if (rows.length === 0) throw refuse(404, 'team not found');
+  if (rows.length === 0) throw refuse('team-not-found');
 }

@@ -35,8 +35,7 @@ async function depthThrough(tx: Tx, teamId: string): Promise<number> {
 
 /** TEAM-5: a cycle is 400, also one that concurrent callers would close together. */
 export const add = handle(addTeamParent, async ({ db }, { caller, params }) => {
-  if (params.id.toLowerCase() === params.parent_id.toLowerCase())
-    throw refuse(400, 'teams would form a cycle');
+  if (params.id.toLowerCase() === params.parent_id.toLowerCase()) throw refuse('teams-in-cycle');
   try {
     await db.transaction().execute(async (tx) => {
       // The trigger of the closure takes it too; the depth is checked in the final state.
@@ -50,8 +49,7 @@ export const add = handle(addTeamParent, async ({ db }, { caller, params }) => {
         .returning('team_id')
         .execute();
       if (inserted.length === 0) return;
-      if ((await depthThrough(tx, params.id)) > DEEPEST)
-        throw refuse(400, `teams are at most ${DEEPEST} deep`);
+      if ((await depthThrough(tx, params.id)) > DEEPEST) throw refuse('teams-too-deep', { max: DEEPEST });
       await checkMayPutBelow(tx, caller, { team: params.id, parent: params.parent_id, before });
       await recordEvent(tx, caller, {
         event: 'team.parent.added',
@@ -60,8 +58,7 @@ export const add = handle(addTeamParent, async ({ db }, { caller, params }) => {
       });
     });
   } catch (error) {
-    if (error instanceof pg.DatabaseError && error.code === CIRCLE)
-      throw refuse(400, 'teams would form a cycle');
+    if (error instanceof pg.DatabaseError && error.code === CIRCLE) throw refuse('teams-in-cycle');
     throw error;
   }
   return { status: 204 };

@@ -21,7 +21,7 @@ export async function lockTeam(tx: Tx, caller: SignedIn, id: string): Promise<vo
     for no key update of t`.execute(tx);
   const row = rows[0];
   if (row === undefined) throw notFound();
-  if (!row.writable) throw refuse(403, 'missing capability teams.write');
+  if (!row.writable) throw refuse('capability-missing', { capability: 'teams.write' });
 }
 
 async function showTeam(db: Database, id: string): Promise<Team> {
@@ -65,7 +65,7 @@ export const create = handle(createTeam, async ({ db }, { caller, body }) => {
       .onConflict((conflict) => conflict.columns(['origin_server_id', 'slug']).doNothing())
       .returning('id')
       .executeTakeFirst();
-    if (row === undefined) throw refuse(409, 'that slug is taken');
+    if (row === undefined) throw refuse('slug-taken');
     await tx.insertInto('team_members').values({ team_id: row.id, user_ref: caller.ref }).execute();
     await recordEvent(tx, caller, {
       event: 'team.created',
@@ -85,7 +85,7 @@ export const edit = handle(updateTeam, async ({ db }, { caller, params, body }) 
       const { rows } = await sql`select from teams other join teams own
         on own.id = ${params.id} and other.origin_server_id is not distinct from own.origin_server_id
         where other.slug = ${body.slug} and other.id <> own.id`.execute(tx);
-      if (rows.length > 0) throw refuse(409, 'that slug is taken');
+      if (rows.length > 0) throw refuse('slug-taken');
     }
     if (!asksForChange(body)) return showTeam(tx, params.id);
     await tx
@@ -128,7 +128,7 @@ export const setHero = handle(setTeamHero, async ({ db }, { caller, params, body
         where a.id = ${body.asset_id} and t.id = ${params.id} and ${choosableHero} and ${shownAssets(caller)}`.execute(
         tx,
       );
-      if (rows.length === 0) throw refuse(404, 'no public asset of this team');
+      if (rows.length === 0) throw refuse('team-asset-not-found');
     }
     await tx
       .updateTable('teams')

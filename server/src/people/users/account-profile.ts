@@ -11,6 +11,6 @@ export const showAccountProfile = handle(getAccountProfile, async ({ db }, { cal
       ${avatarUrl('u')} as avatar_url, provider, created_at
     from users u where ref = ${caller.ref}`.execute(db);
   const row = rows[0];
-  if (row === undefined) throw refuse(401, 'sign in first');
+  if (row === undefined) throw refuse('sign-in-required');
   return { status: 200, body: row };
 });

@@ -13,7 +13,7 @@ const DEFAULT_ROLE = 'member';
 /** An account without a password can sign in once it has one. */
 export const create = handle(createUser, async ({ db, passwords }, { caller, body }) => {
   const role = await findRole(db, sql`code = ${body.role ?? DEFAULT_ROLE}`);
-  if (role === null) throw refuse(404, 'role not found');
+  if (role === null) throw refuse('role-not-found');
   checkMayGive(caller, await capabilitiesOfRole(db, role.id));
   const user = await db.transaction().execute(async (tx) => {
     const ref = await createAccount(tx, passwords, {
@@ -23,7 +23,7 @@ export const create = handle(createUser, async ({ db, passwords }, { caller, bod
       ...(body.fullname == null ? {} : { fullname: body.fullname }),
       ...(body.email == null ? {} : { email: body.email }),
     });
-    if (ref === null) throw refuse(409, 'that username is taken');
+    if (ref === null) throw refuse('username-taken');
     await recordEvent(tx, caller, {
       event: 'user.created',
       subjectUserRef: ref,

@@ -27,7 +27,7 @@ async function checkAvatar(tx: Tx, userRef: number, assetId: string): Promise<vo
     await sql`select from assets a where a.id = ${assetId} and ${avatarCandidates(userRef)} for share of a`.execute(
       tx,
     );
-  if (rows.length === 0) throw refuse(404, 'asset not found');
+  if (rows.length === 0) throw refuse('asset-not-found');
 }
 
 /** Edits the caller's own profile or, with `users.write`, one of an account without more rights than the caller. */

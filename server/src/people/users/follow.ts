@@ -18,7 +18,7 @@ export const showFollow = handle(getUserFollow, async ({ db }, { caller, params 
 
 /** Idempotent. */
 export const follow = handle(followUser, async ({ db }, { caller, params }) => {
-  if (params.ref === caller.ref) throw refuse(400, 'you cannot follow yourself');
+  if (params.ref === caller.ref) throw refuse('cannot-follow-yourself');
   await checkUser(db, params.ref);
   await db.transaction().execute(async (tx) => {
     const { numInsertedOrUpdatedRows: followed } = await tx

@@ -70,7 +70,7 @@ export function limitConnections(
   return (request) => {
     if (!tooMany.has(request.socket)) return;
     const headers = { 'retry-after': RETRY_AFTER_SECONDS, connection: 'close' };
-    throw refuse(429, 'too many connections from this address', headers);
+    throw refuse('too-many-connections', {}, headers);
   };
 }
 
@@ -85,14 +85,23 @@ export function openUploadLimits({ uploadsPerAddress, uploadsPerAccount }: Concu
   return {
     begin(response, address, accountRef) {
       const keys = [
-        { key: `address ${address}`, most: uploadsPerAddress, whose: 'from this address' },
+        {
+          key: `address ${address}`,
+          most: uploadsPerAddress,
+          code: 'too-many-uploads-from-address' as const,
+        },
         ...(accountRef === null
           ? []
-          : [{ key: `account ${accountRef}`, most: uploadsPerAccount, whose: 'of this account' }]),
+          : [
+              {
+                key: `account ${accountRef}`,
+                most: uploadsPerAccount,
+                code: 'too-many-uploads-by-account' as const,
+              },
+            ]),
       ];
       const full = keys.find(({ key, most }) => under.of(key) >= most);
-      if (full !== undefined)
-        throw refuse(429, `too many uploads ${full.whose} at once`, { 'retry-after': RETRY_AFTER_SECONDS });
+      if (full !== undefined) throw refuse(full.code, {}, { 'retry-after': RETRY_AFTER_SECONDS });
       for (const { key } of keys) under.add(key, 1);
       response.once('close', () => {
         for (const { key } of keys) under.add(key, -1);

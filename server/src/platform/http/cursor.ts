@@ -35,7 +35,7 @@ export function cursorCodec<Schema extends TObject>(
       if (cursor === undefined) return null;
       const text = Buffer.from(cursor, 'base64url').toString('utf8');
       const key = text.startsWith(start) ? parsed(text.slice(start.length)) : undefined;
-      if (!compiled().Check(key)) throw refuse(400, 'malformed cursor');
+      if (!compiled().Check(key)) throw refuse('malformed-cursor');
       return key;
     },
   };

@@ -116,7 +116,7 @@ export function openEventStreams(listener: Listener, heartbeatMs = HEARTBEAT_MS)
     open(accountRef, readState, response) {
       const those = accounts.get(accountRef) ?? new Set();
       if (those.size >= MOST_OF_AN_ACCOUNT)
-        throw refuse(429, 'too many event streams', { 'retry-after': '30' });
+        throw refuse('too-many-event-streams', {}, { 'retry-after': '30' });
       // Subscribes before the first read, so that no change is missed in between.
       if (!closed) stopHearing ??= listener.hear(CHANNEL, heard);
       const ended = (stream: Open) => {

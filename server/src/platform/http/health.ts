@@ -42,7 +42,7 @@ export function serveHealth(
 ): void {
   server.get('/healthz', async () => ({ status: 'ok' }));
   server.get('/readyz', async (request, reply) => {
-    if (stop.announced) throw refuse(503, 'shutting down');
+    if (stop.announced) throw refuse('shutting-down');
     const [database, disk] = await Promise.all([
       outcomeOf(request, 'database', async () => {
         await sql`select from graphile_worker.jobs limit 1`.execute(db);
@@ -59,7 +59,11 @@ export function serveHealth(
       ...(replica === null ? {} : { replica: replica.state().usable ? 'ok' : 'not used' }),
     };
     if (database === 'ok' && disk === 'ok') return { status: 'ready', checks, telemetry };
-    return reply.code(503).header('retry-after', '2').send({ error: 'not ready', checks, telemetry });
+    const { status, headers, body } = refuse('not-ready', {}, { 'retry-after': '2' });
+    return reply
+      .code(status)
+      .headers(headers)
+      .send({ ...body, checks, telemetry });
   });
   for (const path of ['/healthz', '/readyz']) refuseMethods(server, path, ['GET']);
 }

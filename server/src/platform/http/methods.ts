@@ -16,7 +16,7 @@ function allowedOf({ methods }: ServedPath): HTTPMethods[] {
 }
 
 const notAllowed = (allowed: readonly HTTPMethods[]) =>
-  refuse(405, 'method not allowed', { allow: allowed.join(', ') });
+  refuse('method-not-allowed', {}, { allow: allowed.join(', ') });
 
 /** Refuses these methods of a path in a route of their own. */
 function refuseIn(server: FastifyInstance, path: ServedPath, methods: HTTPMethods[]): void {

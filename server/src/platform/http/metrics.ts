@@ -72,7 +72,7 @@ export function serveMetrics(server: FastifyInstance, token: string | null, coll
     if (token === null || collect === null) throw notFound();
     const given = /^Bearer (.+)$/.exec(request.headers.authorization ?? '')?.[1] ?? '';
     if (!timingSafeEqual(digest(given), digest(token)))
-      throw refuse(401, 'metrics need the token of VITRINE_METRICS_TOKEN', { 'www-authenticate': 'Bearer' });
+      throw refuse('metrics-token-required', {}, { 'www-authenticate': 'Bearer' });
     collecting ??= collect().finally(() => {
       collecting = null;
     });

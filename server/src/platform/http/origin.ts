@@ -25,7 +25,7 @@ export function checkOrigin(method: string, headers: IncomingHttpHeaders, baseUr
   const site = headers['sec-fetch-site'];
   const crossSite = origin === undefined && (site === 'cross-site' || site === 'same-site');
   if (crossSite || (origin !== undefined && !isOwn(origin, host, baseUrl))) {
-    throw refuse(403, 'requests from other sites are refused');
+    throw refuse('cross-site-request');
   }
 }
 

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import fastifyStatic from '@fastify/static';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { refuse } from './refuse.ts';
+import { notFound } from './refuse.ts';
 import { pagePolicy, unlistedHeaders } from './security-headers.ts';
 
 /** The files of the web app by their path; none that begins with a dot. */
@@ -95,7 +95,7 @@ export async function servePages(
   server.setNotFoundHandler(async (request, reply) => {
     const path = request.url.split('?')[0] ?? '';
     const isPage = (request.method === 'GET' || request.method === 'HEAD') && !path.startsWith('/api/');
-    if (!isPage || readPage === null || /\.\w{1,8}$/.test(path)) throw refuse(404, 'not found');
+    if (!isPage || readPage === null || /\.\w{1,8}$/.test(path)) throw notFound();
     await countFile(request);
     const head = await headOf(request);
     if (head !== null) {

@@ -38,7 +38,7 @@ export function checkRemovals<B extends object>(body: B, properties: readonly Re
   for (const property of properties) {
     const removal = removalIn(body, property);
     if (removal !== null && valueIn(body, property) != null)
-      throw refuse(400, `${removal} and ${property} are mutually exclusive`);
+      throw refuse('exclusive-properties', { property: removal, other: property });
   }
 }
 
@@ -55,7 +55,7 @@ export function patchOf<B extends object, P extends keyof B & string>(
     const removal = removalIn(body, property);
     const value = valueIn(body, property) ?? null;
     if (removal !== null && value !== null)
-      throw refuse(400, `${removal} and ${property} are mutually exclusive`);
+      throw refuse('exclusive-properties', { property: removal, other: property });
     if (removal !== null || value !== null) changes.push([property, value]);
   }
   // The values come from these properties of the body, which `fromEntries` cannot know.

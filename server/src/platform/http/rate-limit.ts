@@ -54,7 +54,7 @@ interface Batch {
 }
 
 function tooMany(seconds: number): Refusal {
-  return refuse(429, 'too many requests', { 'retry-after': String(Math.max(1, Math.ceil(seconds))) });
+  return refuse('too-many-requests', {}, { 'retry-after': String(Math.max(1, Math.ceil(seconds))) });
 }
 
 /** Adds the uses to the shared counts. The database's clock decides when a window ends. */

@@ -3,7 +3,7 @@ import { basePath } from '@vitrine/contract/operations';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { refuseMethods } from './methods.ts';
 import { type PreparedBytes, prepareBytes, sendPrepared } from './prepared-bytes.ts';
-import { refuse } from './refuse.ts';
+import { notFound } from './refuse.ts';
 import { referencePolicy } from './security-headers.ts';
 
 const description = `${basePath}/openapi.json`;
@@ -97,7 +97,7 @@ export function serveReference(
     await countFile(request);
     const path = request.params['*'];
     if (path === '') return sendPage(request, reply);
-    if (path !== script) throw refuse(404, 'not found');
+    if (path !== script) throw notFound();
     return sendPrepared(request, reply, (await readReference()).script, revalidated);
   });
   for (const path of [description, readingRoom]) refuseMethods(server, path, ['GET']);

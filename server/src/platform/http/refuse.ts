@@ -1,24 +1,57 @@
 import type { ErrorBody, ErrorStatus } from '@vitrine/contract/errors';
+import {
+  definitionOf,
+  type ErrorCode,
+  type ErrorParam,
+  type ErrorParamNames,
+  type ErrorParams,
+  errorText,
+} from '@vitrine/contract/errors/codes';
+import { errorHeader, formatErrorHeader } from '@vitrine/contract/errors/header';
 
-/** An error response, thrown from anywhere below a handler (HTTP-1). */
+type Headers = Readonly<Record<string, string>>;
+
+/** An error response, thrown from anywhere below a handler (HTTP-1, HTTP-43). */
 export class Refusal extends Error {
+  readonly code: ErrorCode;
+  readonly params: Readonly<Record<string, ErrorParam>>;
   readonly status: ErrorStatus;
   readonly body: ErrorBody;
-  readonly headers: Readonly<Record<string, string>>;
-  constructor(status: ErrorStatus, body: ErrorBody, headers: Record<string, string> = {}) {
-    super(body.error);
+  /** Includes `Vitrine-Error`. */
+  readonly headers: Headers;
+  constructor(
+    code: ErrorCode,
+    params: Readonly<Record<string, ErrorParam>> = {},
+    { headers = {}, updatedAt }: { headers?: Headers; updatedAt?: string } = {},
+  ) {
+    const { status, text, property } = definitionOf(code);
+    const error = errorText(text, params);
+    super(error);
+    this.code = code;
+    this.params = property === undefined ? params : { property, ...params };
     this.status = status;
-    this.body = body;
-    this.headers = headers;
+    this.body = updatedAt === undefined ? { error } : { error, updated_at: updatedAt };
+    this.headers = { ...headers, [errorHeader]: formatErrorHeader(code, this.params) };
+  }
+
+  /** Returns the same refusal with more headers. */
+  with(headers: Headers): Refusal {
+    const { updated_at: updatedAt } = this.body;
+    const all = { headers: { ...this.headers, ...headers } };
+    return new Refusal(this.code, this.params, updatedAt === undefined ? all : { ...all, updatedAt });
   }
 }
 
-/** Returns the error `{error: text}` with this status, to be thrown. */
-export function refuse(status: ErrorStatus, text: string, headers: Record<string, string> = {}): Refusal {
-  return new Refusal(status, { error: text }, headers);
+type Args<C extends ErrorCode> = [ErrorParamNames<C>] extends [never]
+  ? [params?: ErrorParams<C>, headers?: Headers]
+  : [params: ErrorParams<C>, headers?: Headers];
+
+/** Returns the error of this code, to be thrown. Its status and text are in `contract/src/errors/`. */
+export function refuse<C extends ErrorCode>(code: C, ...[params, headers = {}]: Args<C>): Refusal {
+  return new Refusal(code, params, { headers });
 }
 
 /** Returns the 404 that is the same for a missing object and for one that the caller may not know of. */
 export function notFound(): Refusal {
-  return refuse(404, 'not found');
+  return refuse('not-found');
 }

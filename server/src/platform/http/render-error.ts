@@ -1,32 +1,27 @@
+import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
-import { type ErrorBody, errorCodes, errorHeader } from '@vitrine/contract/errors';
+import type { PlainErrorCode } from '@vitrine/contract/errors/codes';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import pg from 'pg';
 import { DatabaseUnavailable } from '../database/unavailable.ts';
 import { isOutOfRoom, NoRoom } from '../storage/room.ts';
 import { DamagedObject, NoSuchObject, StorageUnavailable } from '../storage/storage.ts';
-import { Refusal } from './refuse.ts';
+import { Refusal, refuse } from './refuse.ts';
 import { closeGently } from './slow-requests.ts';
-
-interface Rendered {
-  status: number;
-  body: ErrorBody;
-  headers?: Readonly<Record<string, string>>;
-}
 
 /** PostgreSQL errors caused by the client's values, such as a time out of range. */
 const valueFaults = new Set(['22003', '22007', '22008', '22009', '22021', '22P02', '22P05', '22001']);
 
 /**
- * PostgreSQL errors of changes that were rolled back because of concurrent ones; values are `Retry-After` in seconds.
+ * PostgreSQL errors of changes that were rolled back because of concurrent ones; `after` is `Retry-After` in seconds.
  */
-const collisions = new Map([
+const collisions = new Map<string, { code: PlainErrorCode; after: string }>([
   // `lock_not_available`: another change holds the lock for long.
-  ['55P03', { message: 'another change of this object is in progress; try again later', after: '30' }],
+  ['55P03', { code: 'object-locked', after: '30' }],
   // `deadlock_detected`: two changes waited for each other.
-  ['40P01', { message: 'the change conflicted with a concurrent one; try again', after: '1' }],
+  ['40P01', { code: 'write-conflict', after: '1' }],
   // `foreign_key_violation`: a referenced row, perhaps the caller's own account, was deleted concurrently.
-  ['23503', { message: 'something this refers to was deleted meanwhile; try again', after: '1' }],
+  ['23503', { code: 'referenced-object-deleted', after: '1' }],
 ]);
 
 /** A restarting database is usually back by then. */
@@ -35,81 +30,74 @@ const UNAVAILABLE_RETRY_SECONDS = '2';
 /** An outage of a storage service usually takes longer. */
 const STORAGE_RETRY_SECONDS = '10';
 
-/** Our texts for the framework's own errors. */
-const frameworkTexts: Record<string, string> = {
-  FST_ERR_CTP_INVALID_MEDIA_TYPE: 'unsupported content type',
-  FST_ERR_CTP_BODY_TOO_LARGE: 'body too large',
-  FST_REQ_FILE_TOO_LARGE: 'the file is larger than this library allows',
-  FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'the body does not match its content-length',
-  FST_ERR_CTP_INVALID_JSON_BODY: 'malformed JSON',
-  FST_ERR_BAD_URL: 'malformed address',
-};
+/** Our errors for the framework's own. */
+const frameworkErrors = new Map<string, PlainErrorCode>([
+  ['FST_ERR_CTP_INVALID_MEDIA_TYPE', 'unsupported-content-type'],
+  ['FST_ERR_CTP_BODY_TOO_LARGE', 'body-too-large'],
+  ['FST_REQ_FILE_TOO_LARGE', 'file-too-large'],
+  ['FST_ERR_CTP_INVALID_CONTENT_LENGTH', 'content-length-mismatch'],
+  ['FST_ERR_CTP_INVALID_JSON_BODY', 'malformed-json'],
+  ['FST_ERR_BAD_URL', 'malformed-address'],
+  // No identifier is that long, so nothing exists under it.
+  ['FST_ERR_MAX_PARAM_LENGTH', 'not-found'],
+  ['ECONNRESET', 'connection-cut-off'],
+  ['ERR_STREAM_PREMATURE_CLOSE', 'connection-cut-off'],
+]);
 
 function statusOf(error: Error): number | null {
   const status = 'statusCode' in error ? error.statusCode : null;
   return typeof status === 'number' && status >= 400 && status < 500 ? status : null;
 }
 
-function codeOf(error: Error): string | null {
-  return 'code' in error && typeof error.code === 'string' ? error.code : null;
+function codeOf(error: Error): string {
+  return 'code' in error && typeof error.code === 'string' ? error.code : '';
 }
 
-function renderFault(error: unknown, isRead: boolean): Rendered {
-  if (error instanceof Refusal) return { status: error.status, body: error.body, headers: error.headers };
+/** Returns our error for one of the framework or of the form parser; null for any other. */
+function frameworkRefusal(error: Error): Refusal | null {
+  const code = frameworkErrors.get(codeOf(error));
+  if (code !== undefined) return refuse(code);
+  const status = statusOf(error);
+  if (status === 404) return refuse('not-found');
+  if (status === 413) return refuse('too-many-form-parts', { reason: error.message });
+  if (status !== null) return refuse('request-refused', { reason: error.message });
+  // The form parser's own errors carry no code.
+  return /multipart|Malformed (part|content)/i.test(error.message) ? refuse('malformed-form') : null;
+}
+
+function databaseRefusal({ code = '' }: pg.DatabaseError): Refusal | null {
+  if (valueFaults.has(code)) return refuse('value-out-of-range');
+  const collision = collisions.get(code);
+  return collision === undefined ? null : refuse(collision.code, {}, { 'retry-after': collision.after });
+}
+
+/** Returns the error response for anything that was thrown. */
+function refusalOf(error: unknown, isRead: boolean): Refusal {
+  if (error instanceof Refusal) return error;
   // Not a 503: retrying cannot succeed until an operator restores the file.
-  if (error instanceof DamagedObject || error instanceof NoSuchObject) {
-    const { code } = error;
-    return { status: 500, body: { error: errorCodes[code] }, headers: { [errorHeader]: code } };
-  }
+  if (error instanceof DamagedObject || error instanceof NoSuchObject) return refuse(error.code);
   // The outcome of a write is unknown, because a commit may have been in progress.
-  if (error instanceof DatabaseUnavailable) {
-    return {
-      status: 503,
-      body: { error: 'the database is not available; try again' },
-      headers: { 'retry-after': UNAVAILABLE_RETRY_SECONDS },
-    };
-  }
+  if (error instanceof DatabaseUnavailable)
+    return refuse('database-unavailable', {}, { 'retry-after': UNAVAILABLE_RETRY_SECONDS });
   if (error instanceof StorageUnavailable) {
-    const suffix = isRead ? '' : '; nothing was stored';
-    return {
-      status: 503,
-      body: { error: `the file storage is not available${suffix}; try again` },
-      headers: { 'retry-after': STORAGE_RETRY_SECONDS },
-    };
+    const code = isRead ? 'storage-unavailable' : 'storage-unavailable-for-writing';
+    return refuse(code, {}, { 'retry-after': STORAGE_RETRY_SECONDS });
   }
   // A read fails with this only for lack of temporary space, and may be retried.
   if (isOutOfRoom(error))
-    return isRead
-      ? { status: 503, body: { error: 'the disk is full' }, headers: { 'retry-after': '60' } }
-      : { status: 507, body: { error: 'the disk is full; nothing was stored' } };
-  if (error instanceof pg.DatabaseError) {
-    const code = error.code ?? '';
-    if (valueFaults.has(code)) return { status: 400, body: { error: 'a value is out of range' } };
-    const collision = collisions.get(code);
-    if (collision !== undefined) {
-      return { status: 503, body: { error: collision.message }, headers: { 'retry-after': collision.after } };
-    }
-  }
-  if (error instanceof Error) {
-    const status = statusOf(error);
-    const code = codeOf(error);
-    // No identifier is that long, so nothing exists under it.
-    if (code === 'FST_ERR_MAX_PARAM_LENGTH') return { status: 404, body: { error: 'not found' } };
-    if (code === 'ECONNRESET' || code === 'ERR_STREAM_PREMATURE_CLOSE') {
-      return { status: 400, body: { error: 'the connection was cut off' } };
-    }
-    if (status !== null) return { status, body: { error: frameworkTexts[code ?? ''] ?? error.message } };
-    // The form parser's own errors carry no code.
-    if (/multipart|Malformed (part|content)/i.test(error.message)) {
-      return { status: 400, body: { error: 'malformed form' } };
-    }
-  }
-  return { status: 500, body: { error: 'server error' } };
+    return isRead ? refuse('temporary-space-full', {}, { 'retry-after': '60' }) : refuse('disk-full');
+  const known =
+    error instanceof pg.DatabaseError
+      ? databaseRefusal(error)
+      : error instanceof Error
+        ? frameworkRefusal(error)
+        : null;
+  return known ?? refuse('server-error');
 }
 
 /** Sends the response for an error; logs internal errors with their cause. */
 export function sendFault(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const { status, body, headers } = renderFault(error, request.method === 'GET' || request.method === 'HEAD');
+  const { status, body, headers } = refusalOf(error, request.method === 'GET' || request.method === 'HEAD');
   // A response that fails before its first byte leaves its headers.
   for (const name of ['etag', 'content-length', 'content-range', 'content-disposition'])
     reply.removeHeader(name);
@@ -118,7 +106,7 @@ export function sendFault(error: unknown, request: FastifyRequest, reply: Fastif
   if (error instanceof DatabaseUnavailable || error instanceof NoRoom || error instanceof StorageUnavailable)
     request.log.warn({ reason: error.message }, 'request failed');
   else if (status >= 500 && !(error instanceof Refusal)) request.log.error({ err: error }, 'request failed');
-  if (headers !== undefined) reply.headers(headers);
+  reply.headers(headers);
   reply.header('x-request-id', request.id);
   return reply.code(status).type('application/json; charset=utf-8').send(body);
 }
@@ -128,14 +116,11 @@ export function renderErrors(server: FastifyInstance): void {
   server.setErrorHandler(sendFault);
 }
 
-/** Status line and text by the parser's code, for requests that never reach the framework. */
-const brokenRequests: Record<string, { status: string; error: string }> = {
-  HPE_HEADER_OVERFLOW: {
-    status: '431 Request Header Fields Too Large',
-    error: 'the request head is too large',
-  },
-  ERR_HTTP_REQUEST_TIMEOUT: { status: '408 Request Timeout', error: 'the request did not arrive in time' },
-};
+/** Errors by the parser's code, for requests that never reach the framework. */
+const brokenRequests = new Map<string, PlainErrorCode>([
+  ['HPE_HEADER_OVERFLOW', 'head-too-large'],
+  ['ERR_HTTP_REQUEST_TIMEOUT', 'head-timeout'],
+]);
 
 /**
  * Responds to what never reaches the framework: 431 for a head that is too large, 408 for one that takes too long, 400
@@ -148,17 +133,18 @@ export function brokenRequestAnswer(headers: Readonly<Record<string, string>>, l
       if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') socket.destroy();
       return;
     }
-    const known = brokenRequests[error.code ?? ''];
-    const { status, error: message } = known ?? { status: '400 Bad Request', error: 'malformed request' };
-    const body = JSON.stringify({ error: message });
+    const refusal = refuse(brokenRequests.get(error.code ?? '') ?? 'malformed-request');
+    const body = JSON.stringify(refusal.body);
     const sent = {
       ...headers,
+      ...refusal.headers,
       'content-type': 'application/json; charset=utf-8',
       'content-length': body.length,
       connection: 'close',
     };
     const lines = Object.entries(sent).map(([name, value]) => `${name}: ${value}`);
-    socket.write([`HTTP/1.1 ${status}`, ...lines, '', body].join('\r\n'));
+    const { status } = refusal;
+    socket.write([`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, ...lines, '', body].join('\r\n'));
     closeGently(socket, lingerMs);
   };
 }

@@ -129,7 +129,7 @@ export async function openServer(options: HttpOptions): Promise<FastifyInstance>
     if (body === '') done(null, undefined);
     else
       parseJson(request, String(body), (error, value) =>
-        done(error === null ? null : refuse(400, 'malformed JSON'), value),
+        done(error === null ? null : refuse('malformed-json'), value),
       );
   });
   // For mail programs that post a form (RFC 8058); operations that do not accept one refuse it.

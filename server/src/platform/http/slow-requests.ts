@@ -55,7 +55,7 @@ export function closeGently(socket: Socket, ms: number): void {
 }
 
 function tooLate() {
-  return refuse(408, 'the body did not arrive in time');
+  return refuse('body-timeout');
 }
 
 /** Calls `onTimeout` each time the body is late, until it is complete or the response has ended. */
@@ -127,7 +127,7 @@ export function boundSlowRequests(timeouts: Timeouts): SlowRequests {
     check(request) {
       if (late.has(request)) throw tooLate();
       // Sent after a request that was refused: no response could arrive.
-      if (closing.has(request.socket)) throw refuse(400, 'the connection is being closed');
+      if (closing.has(request.socket)) throw refuse('connection-closing');
     },
   };
 }

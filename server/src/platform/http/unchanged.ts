@@ -4,7 +4,7 @@ import { Refusal } from './refuse.ts';
 /** HTTP-19: throws 409 with the row's `updated_at` when it changed after `since`. */
 export function checkUnchanged(since: string | null | undefined, updatedAt: string): void {
   if (since == null || Date.parse(updatedAt) <= Date.parse(since)) return;
-  throw new Refusal(409, { error: 'it has changed; reload it', updated_at: updatedAt });
+  throw new Refusal('changed', {}, { updatedAt });
 }
 
 /** The new `updated_at` of a locked row: always later than the previous one, even if this transaction began earlier. */

@@ -47,7 +47,7 @@ export function openUnread({ perAddress, all }: UnreadLimits = usualLimits) {
     const held = known ?? { address: clientAddress(request), bytes: 0 };
     const step = counted - held.bytes;
     const isOver = total + step > all || (ofAddress.get(held.address) ?? 0) + step > perAddress;
-    if (step > 0 && isOver) throw refuse(429, 'too many large requests at once', { 'retry-after': '5' });
+    if (step > 0 && isOver) throw refuse('too-many-large-requests', {}, { 'retry-after': '5' });
     count(held, counted);
     if (known !== undefined) return;
     ofRequest.set(request, held);

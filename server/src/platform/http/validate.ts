@@ -1,30 +1,11 @@
 import type { Operation } from '@vitrine/contract/operation';
 import { type TSchema, Type } from 'typebox';
 import { compileLater } from './compile-later.ts';
+import { faultyInput } from './faulty-input.ts';
 import { refuse } from './refuse.ts';
 
 /** Validates one part of a request; returns the value with the schema's types, or throws a 400 that names the error. */
 export type Check = (value: unknown) => unknown;
-
-interface Fault {
-  keyword: string;
-  instancePath: string;
-  params: object;
-  message: string;
-}
-
-function nameOf(path: string, whole: string): string {
-  return path === '' ? whole : path.slice(1).replaceAll('/', '.');
-}
-
-/** Describes the first error that a client can act on. */
-function describe(faults: Fault[], whole: string): string {
-  const unknown = faults.find((fault) => fault.keyword === 'boolean');
-  if (unknown !== undefined) return `unknown property ${nameOf(unknown.instancePath, whole)}`;
-  const fault = faults.find((one) => one.keyword !== 'anyOf') ?? faults[0];
-  if (fault === undefined) return `malformed ${whole}`;
-  return `${nameOf(fault.instancePath, whole)} ${fault.message}`;
-}
 
 /** The maximum nesting of a body; recursive code may rely on it. */
 const DEEPEST = 64;
@@ -34,14 +15,12 @@ const DEEPEST = 64;
  * although it can write 1e400. Also refuses excessive nesting.
  */
 function checkContent(value: unknown, whole: string, depth = 0): void {
-  if (depth > DEEPEST) throw refuse(400, `${whole} is nested too deeply`);
-  if (typeof value === 'string' && value.includes('\0'))
-    throw refuse(400, `${whole} contains a NUL character`);
+  if (depth > DEEPEST) throw refuse('nested-too-deeply', { part: whole });
+  if (typeof value === 'string' && value.includes('\0')) throw refuse('nul-character', { part: whole });
   // An unpaired surrogate cannot be stored as sent.
-  if (typeof value === 'string' && !value.isWellFormed())
-    throw refuse(400, `${whole} contains an unpaired surrogate`);
+  if (typeof value === 'string' && !value.isWellFormed()) throw refuse('unpaired-surrogate', { part: whole });
   if (typeof value === 'number' && !Number.isFinite(value))
-    throw refuse(400, `${whole} contains a number that is too large`);
+    throw refuse('number-not-finite', { part: whole });
   if (typeof value !== 'object' || value === null) return;
   for (const [key, inner] of Object.entries(value)) {
     checkContent(key, whole, depth + 1);
@@ -54,7 +33,7 @@ export function checkJson(schema: TSchema, whole: string): Check {
   const compiled = compileLater(schema);
   return (value) => {
     checkContent(value, whole);
-    if (!compiled().Check(value)) throw refuse(400, describe([...compiled().Errors(value)], whole));
+    if (!compiled().Check(value)) throw faultyInput([...compiled().Errors(value)], whole);
     return value;
   };
 }
@@ -102,7 +81,7 @@ function checkText(schema: TSchema, whole: string): Check {
       types.has(name),
     );
     const read = Object.fromEntries(given.map(([name, text]) => [name, readText(text, types.get(name))]));
-    if (!compiled().Check(read)) throw refuse(400, describe([...compiled().Errors(read)], whole));
+    if (!compiled().Check(read)) throw faultyInput([...compiled().Errors(read)], whole);
     return read;
   };
 }

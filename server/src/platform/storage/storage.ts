@@ -1,5 +1,4 @@
 import type { Readable } from 'node:stream';
-import type { ErrorCode } from '@vitrine/contract/errors';
 
 /** A byte range of an object, both ends inclusive. */
 export interface ByteRange {
@@ -70,8 +69,8 @@ export interface Storage {
 /** The object does not exist, or is in a bucket that is no longer configured. */
 export class NoSuchObject extends Error {
   readonly key: string;
-  readonly code: ErrorCode;
-  constructor(key: string, code: 'file-missing' | 'bucket-not-configured' = 'file-missing') {
+  readonly code: 'file-missing' | 'bucket-not-configured';
+  constructor(key: string, code: NoSuchObject['code'] = 'file-missing') {
     super(`no object ${key}`);
     this.key = key;
     this.code = code;
@@ -83,7 +82,7 @@ export class StorageUnavailable extends Error {}
 
 /** The object exists, but not all of its bytes can be read. */
 export class DamagedObject extends Error {
-  readonly code: ErrorCode = 'file-damaged';
+  readonly code = 'file-damaged';
   constructor(key: string, reason: string, options?: ErrorOptions) {
     super(`object ${key} is damaged: ${reason}`, options);
   }

@@ -44,11 +44,11 @@ export const show = handle(getPreviewSettings, async ({ db }) => ({
 export const change = handle(setPreviewSettings, async ({ db }, { caller, body }) => {
   const keys = body.variants.map(({ key }) => key);
   const twice = keys.find((key, place) => keys.indexOf(key) !== place);
-  if (twice !== undefined) throw refuse(400, `variants: ${twice} occurs twice`);
+  if (twice !== undefined) throw refuse('variant-repeated', { key: twice });
   const taken = keys.find((key) => renditionNameOf(key) !== null);
-  if (taken !== undefined) throw refuse(400, `variants: the key ${taken} is taken`);
+  if (taken !== undefined) throw refuse('variant-key-taken', { key: taken });
   const missing = neededKeys.find((key) => !keys.includes(key));
-  if (missing !== undefined) throw refuse(400, `variants: the key ${missing} is required`);
+  if (missing !== undefined) throw refuse('variant-key-required', { key: missing });
   await db.transaction().execute(async (tx) => {
     await writeLadder(
       tx,

@@ -37,23 +37,29 @@ export interface Controller {
 }
 
 function checkTerm(text: string, owner: Controller, fields: ReadonlyMap<string, Controller>): ConditionTerm {
-  const named = `display_condition: "${text.slice(0, 200)}"`;
+  const named = text.slice(0, 200);
   const term = readTerm(text);
-  if (term === null) throw refuse(400, `${named} is not <code><operator><value>`);
+  if (term === null) throw refuse('condition-malformed', { term: named });
   const { code, operator } = term;
-  if (operator === '>=' || operator === '<=') throw refuse(400, `${named}: ${operator} is not allowed`);
-  if (code === owner.code) throw refuse(400, `${named} refers to the field itself`);
+  if (operator === '>=' || operator === '<=')
+    throw refuse('condition-operator-not-allowed', { term: named, operator });
+  if (code === owner.code) throw refuse('condition-of-itself', { term: named });
   const controller = fields.get(code);
   if (controller === undefined || controller.status === 'archived') {
-    throw refuse(400, `${named}: there is no field ${code.slice(0, 80)}`);
+    throw refuse('condition-field-not-found', { term: named, field: code.slice(0, 80) });
   }
   if (controller.subject_kind !== owner.subject_kind) {
-    throw refuse(400, `${named}: ${code} is a field of another kind (${controller.subject_kind})`);
+    throw refuse('condition-of-other-kind', { term: named, field: code, kind: controller.subject_kind });
   }
   const allowed = factsOf[controller.type].conditions;
   if (!supports(controller.type, term)) {
     const instead = allowed.length === 0 ? 'none' : allowed.join(' and ');
-    throw refuse(400, `${named}: a field of type ${controller.type} takes ${instead}, not ${operator}`);
+    throw refuse('condition-operator-not-for-type', {
+      term: named,
+      type: controller.type,
+      allowed: instead,
+      operator,
+    });
   }
   return term;
 }
@@ -72,8 +78,10 @@ function checkContradictions(terms: readonly ConditionTerm[], fields: ReadonlyMa
     if (type !== undefined && holdsSeveral(type)) continue;
     const b = terms.slice(index + 1).find((one) => one.code === a.code && excludeEachOther(a, one));
     if (b === undefined) continue;
-    const both = `"${a.code}${a.operator}${a.value}" and "${b.code}${b.operator}${b.value}"`;
-    throw refuse(400, `display_condition: ${both} are never true together`);
+    throw refuse('condition-contradictory', {
+      term: `${a.code}${a.operator}${a.value}`,
+      other: `${b.code}${b.operator}${b.value}`,
+    });
   }
 }
 
@@ -105,17 +113,15 @@ export function checkCondition(
   fields: ReadonlyMap<string, Controller>,
 ): void {
   if (condition.length === 0) {
-    throw refuse(400, 'display_condition is empty; clear_display_condition removes it');
+    throw refuse('condition-empty');
   }
-  if (condition.length > 20) throw refuse(400, 'display_condition has more than 20 terms');
+  if (condition.length > 20) throw refuse('condition-too-many-terms');
   const long = condition.find((text) => text.length > 500);
-  if (long !== undefined)
-    throw refuse(400, `display_condition: "${long.slice(0, 60)}..." is longer than 500 characters`);
+  if (long !== undefined) throw refuse('condition-term-too-long', { term: long.slice(0, 60) });
   const terms = condition.map((text) => checkTerm(text, owner, fields));
   checkContradictions(terms, fields);
   const circle = circleFrom(owner.code, terms, fields);
-  if (circle !== null)
-    throw refuse(400, `display_condition: the fields depend on each other: ${circle.join(' > ')}`);
+  if (circle !== null) throw refuse('condition-in-cycle', { cycle: circle.join(' > ') });
 }
 
 /** A controlling field with its value for one subject: slugs or text, or null when it has none. */

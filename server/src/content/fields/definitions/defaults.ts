@@ -35,27 +35,24 @@ function termsNamedBy(type: FieldType, { value_options, value_text }: DefaultVal
 }
 
 function checkContext(type: FieldType, value: DefaultValue): void {
-  if (value.context === undefined) throw refuse(400, 'default_value: kind context needs a context');
+  if (value.context === undefined) throw refuse('default-context-missing');
   const literal = valueMembers.find((member) => value[member] != null);
-  if (literal !== undefined)
-    throw refuse(400, `default_value: ${literal} cannot be combined with kind context`);
+  if (literal !== undefined) throw refuse('default-literal-not-allowed', { member: literal });
   if (!factsOf[type].contexts.includes(value.context)) {
-    throw refuse(400, `default_value: ${value.context} does not apply to a field of type ${type}`);
+    throw refuse('default-context-not-for-type', { context: value.context, type });
   }
 }
 
 function checkTerms({ type, terms, branches }: DefaultRules, named: readonly string[]): void {
   for (const slug of named) {
     const status = terms.get(slug);
-    if (status === undefined)
-      throw refuse(400, `default_value: "${slug.slice(0, 120)}" is not a term of the field`);
-    if (status !== 'active') throw refuse(400, `default_value: the term "${slug}" is ${status}`);
-    if (branches.has(slug))
-      throw refuse(400, `default_value: the term "${slug}" has narrower terms; name one of them`);
+    if (status === undefined) throw refuse('default-term-not-found', { term: slug.slice(0, 120) });
+    if (status !== 'active') throw refuse('default-term-not-active', { term: slug, status });
+    if (branches.has(slug)) throw refuse('default-term-has-narrower', { term: slug });
   }
-  if (holdsSeveral(type) && named.length === 0) throw refuse(400, 'default_value: value_options is empty');
+  if (holdsSeveral(type) && named.length === 0) throw refuse('default-terms-missing');
   const twice = named.find((slug, index) => named.indexOf(slug) !== index);
-  if (twice !== undefined) throw refuse(400, `default_value: the term "${twice}" occurs twice`);
+  if (twice !== undefined) throw refuse('default-term-repeated', { term: twice });
 }
 
 /** Throws a 400 that names the fault in a default; returns the default without empty members. */
@@ -65,20 +62,22 @@ function checkDefault(rules: DefaultRules, value: DefaultValue): DefaultValue {
     checkContext(type, value);
     return { kind: 'context', ...(value.context === undefined ? {} : { context: value.context }) };
   }
-  if (value.context !== undefined)
-    throw refuse(400, 'default_value: context cannot be combined with kind literal');
+  if (value.context !== undefined) throw refuse('default-context-not-allowed');
   const { member } = factsOf[type];
   const other = valueMembers.find((one) => one !== member && value[one] != null);
   if (other !== undefined) {
-    throw refuse(400, `default_value: ${other} cannot be combined with type ${type}, which takes ${member}`);
+    throw refuse('default-in-other-member', { other, type, member });
   }
-  if (value[member] == null) throw refuse(400, `default_value: a literal of type ${type} needs ${member}`);
+  if (value[member] == null) throw refuse('default-literal-missing', { type, member });
   checkTerms(rules, termsNamedBy(type, value));
-  if (value[member] === '') throw refuse(400, `default_value: ${member} is empty`);
+  if (value[member] === '') throw refuse('default-empty', { member });
   // A default that no value may have, such as one that is too long, would make every creation fail.
   const given = readGiven({ code: 'default_value', type }, { [member]: value[member] });
   const fault = rulesOf[type].faultOf(rules.constraints, given);
-  if (fault !== null) throw refuse(400, `default_value: ${member} ${fault}`);
+  if (fault !== null) {
+    const { kind, limit } = fault;
+    throw refuse(`default-${kind}`, { member, ...(limit === undefined ? {} : { limit }) });
+  }
   // Forms show the default, so it must not contain scripts.
   return { kind: 'literal', [member]: given.kind === 'text' ? given.text : value[member] };
 }
@@ -129,7 +128,7 @@ export async function checkGivenDefault(
 ): Promise<DefaultValue> {
   // FIELD-18: the field has no values of its own, so nothing would use the default.
   if (field.mirrors_column !== null) {
-    throw refuse(400, `default_value cannot be combined with mirrors_column (${field.mirrors_column})`);
+    throw refuse('mirrored-column', { property: 'default_value', column: field.mirrors_column });
   }
   const given = await inSlugs(tx, field, value);
   const check = await checkOf(tx, field, [given]);
@@ -137,7 +136,7 @@ export async function checkGivenDefault(
   if (checked.value_ref != null) {
     const { rows } = await sql`select from assets a
       where a.id = ${checked.value_ref} and ${readableAssets(caller)}`.execute(tx);
-    if (rows.length === 0) throw refuse(400, 'default_value: value_ref names no asset');
+    if (rows.length === 0) throw refuse('default-asset-not-found');
   }
   return checked;
 }
@@ -155,7 +154,7 @@ export async function checkDefaultsRemainValid(tx: Tx, field: Defaulted): Promis
       check(default_value);
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
-      throw refuse(400, `the default of the team ${name} would become invalid: ${error.body.error}`);
+      throw refuse('default-of-team-invalid', { team: name, reason: error.body.error });
     }
   }
 }

@@ -37,26 +37,20 @@ function hasAnchor(pattern: string): boolean {
  * too long: RE2 needs time proportional to program size times text length.
  */
 export function checkPattern(pattern: string, longest: number): void {
-  if (pattern.length > characters) throw refuse(400, `regexp_filter is longer than ${characters} characters`);
+  if (pattern.length > characters) throw refuse('pattern-too-long', { max: characters });
   if (hasAnchor(pattern)) {
-    throw refuse(
-      400,
-      'regexp_filter has ^ or $, which must not be written: the whole value is matched anyway',
-    );
+    throw refuse('pattern-anchored');
   }
   const size = sizeOf(pattern);
   if (size > steps) {
-    throw refuse(
-      400,
-      `regexp_filter repeats too much: it is a program of ${size} steps, and ${steps} is the most`,
-    );
+    throw refuse('pattern-too-complex', { steps: size, max: steps });
   }
   if (size * longest > work) {
-    throw refuse(
-      400,
-      `regexp_filter repeats too much for values of ${longest} characters: as a program of ${size} steps ` +
-        `it is for values of up to ${Math.floor(work / size)}, which max_length can say`,
-    );
+    throw refuse('pattern-too-complex-for-length', {
+      length: longest,
+      steps: size,
+      max: Math.floor(work / size),
+    });
   }
 }
 
@@ -64,7 +58,7 @@ function sizeOf(pattern: string): number {
   try {
     return RE2JS.compile(pattern).programSize();
   } catch (error) {
-    throw refuse(400, `regexp_filter: ${error instanceof Error ? error.message : 'no pattern'}`);
+    throw refuse('pattern-invalid', { reason: error instanceof Error ? error.message : 'no pattern' });
   }
 }
 
@@ -86,7 +80,7 @@ export type Flagged = Pick<
 
 function checkCapability(name: string, code: string | null): void {
   if (code !== null && !capabilities.some((known) => known === code)) {
-    throw refuse(400, `${name}: there is no capability ${code}`);
+    throw refuse('capability-not-found', { property: name, capability: code });
   }
 }
 
@@ -96,34 +90,34 @@ export function checkFlags(field: Flagged): void {
   checkCapability('write_capability', field.write_capability);
   // Everyone who sees an asset sees its card.
   if (field.show_on_card && field.read_capability !== null) {
-    throw refuse(400, 'show_on_card and read_capability are mutually exclusive: everyone sees cards');
+    throw refuse('card-excludes-read-capability');
   }
   if (field.edit_tab !== null && field.edit_tab.trim() === '') {
-    throw refuse(400, 'edit_tab is empty; clear_edit_tab removes it');
+    throw refuse('edit-tab-empty');
   }
   if (field.mirrors_column !== null && field.read_only) {
-    throw refuse(400, `read_only cannot be combined with mirrors_column (${field.mirrors_column})`);
+    throw refuse('mirrored-column', { property: 'read_only', column: field.mirrors_column });
   }
   // The asset's own rules apply to a mirrored column, so a capability here would protect nothing.
   if (field.mirrors_column !== null && field.read_capability !== null) {
-    throw refuse(400, `read_capability cannot be combined with mirrors_column (${field.mirrors_column})`);
+    throw refuse('mirrored-column', { property: 'read_capability', column: field.mirrors_column });
   }
   if (field.regexp_filter !== null) {
     if (field.mirrors_column !== null) {
-      throw refuse(400, `regexp_filter cannot be combined with mirrors_column (${field.mirrors_column})`);
+      throw refuse('mirrored-column', { property: 'regexp_filter', column: field.mirrors_column });
     }
     if (!factsOf[field.type].takesPattern) {
       const types = fieldTypes.filter((type) => factsOf[type].takesPattern).join(' and ');
-      throw refuse(400, `regexp_filter is for ${types}, not for ${field.type}`);
+      throw refuse('pattern-for-other-type', { types, type: field.type });
     }
     checkPattern(field.regexp_filter, longestValue(field.type, field.options));
   }
   if (field.extraction_source !== '') {
     if (!extractionSources.some((known) => known === field.extraction_source)) {
-      throw refuse(400, `extraction_source: nothing extracts ${field.extraction_source}`);
+      throw refuse('extraction-source-unknown', { source: field.extraction_source });
     }
     if (field.subject_kind === 'collection') {
-      throw refuse(400, 'extraction_source: collections have no file to extract from');
+      throw refuse('extraction-without-file');
     }
   }
 }

@@ -6,7 +6,7 @@ import type { Entry } from '../vocabulary/terms.ts';
 
 type Reader = (name: string, value: unknown) => void;
 
-const wrong = (name: string, what: string) => refuse(400, `options: ${name} is not ${what}`);
+const wrong = (name: string, what: string) => refuse('option-invalid', { property: name, expected: what });
 
 const count: Reader = (name, value) => {
   if (typeof value !== 'number' || !Number.isInteger(value) || value < 0 || value > 1_000_000)
@@ -76,10 +76,10 @@ export interface ReadOptions {
 /** Reads the options of a field of this type; throws a 400 that names the fault. */
 export function readOptions(type: FieldType, { values, ...rest }: FieldOptions): ReadOptions {
   if (rest.truncated !== undefined || rest.vocabulary_size !== undefined) {
-    throw refuse(400, 'options: truncated vocabularies are not written back; change terms one by one');
+    throw refuse('options-truncated');
   }
   if (values !== undefined && !hasVocabulary(type)) {
-    throw refuse(400, `options: a field of type ${type} has no values`);
+    throw refuse('options-without-values', { type });
   }
   const known = factsOf[type].constraints;
   for (const name of known) {
@@ -89,10 +89,10 @@ export function readOptions(type: FieldType, { values, ...rest }: FieldOptions):
     if (!known.includes(least)) continue;
     const [low, high] = [comparable(rest[least]), comparable(rest[most])];
     if (low !== undefined && high !== undefined && low > high)
-      throw refuse(400, `options: ${least} is above ${most}`);
+      throw refuse('options-bounds-reversed', { property: least, other: most });
   }
   if (JSON.stringify(rest).length > MOST_FREE) {
-    throw refuse(400, `options: more than ${MOST_FREE} characters beside the values`);
+    throw refuse('options-too-large', { max: MOST_FREE });
   }
   return { rest, vocabulary: values === undefined ? undefined : readVocabulary(type, values) };
 }

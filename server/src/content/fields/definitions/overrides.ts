@@ -49,10 +49,10 @@ export const set = handle(setDefaultOverride, async ({ db }, { caller, params, b
   const override = await db.transaction().execute(async (tx) => {
     const field = await lockField(tx, params.id);
     if (field.subject_kind === 'collection') {
-      throw refuse(400, `${field.code} is a field of collections, which do not belong to teams`);
+      throw refuse('field-of-collections', { field: field.code });
     }
     const { rows } = await sql`select from teams t where t.id = ${params.team_id} and ${ownTeam}`.execute(tx);
-    if (rows.length === 0) throw refuse(404, 'team not found');
+    if (rows.length === 0) throw refuse('team-not-found');
     const value = JSON.stringify(await checkGivenDefault(tx, caller, field, body));
     await sql`insert into field_default_overrides as o (field_id, team_id, default_value)
       values (${field.id}, ${params.team_id}, ${value}::jsonb)

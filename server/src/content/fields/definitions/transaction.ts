@@ -37,7 +37,7 @@ export async function lockField(
 /** Locks a definition that has a vocabulary; 400 when its type has none. */
 export async function lockVocabulary(tx: Tx, id: string, given?: RawBuilder<boolean>): Promise<LockedField> {
   const field = await lockField(tx, id, given);
-  if (!hasVocabulary(field.type)) throw refuse(400, `a field of type ${field.type} has no vocabulary`);
+  if (!hasVocabulary(field.type)) throw refuse('field-without-vocabulary', { type: field.type });
   return field;
 }
 

@@ -46,18 +46,18 @@ async function checkTypes(tx: Tx, { subject_kind, applies_to }: LockedField): Pr
   if (subject_kind === 'collection' || applies_to.length === 0) return;
   const { rows } = await sql<{ ref: number }>`select x.ref from unnest(${applies_to}::integer[]) x (ref)
     where not exists (select from asset_types y where y.ref = x.ref) limit 1`.execute(tx);
-  if (rows[0] !== undefined) throw refuse(400, `applies_to: there is no asset type ${rows[0].ref}`);
+  if (rows[0] !== undefined) throw refuse('asset-type-not-found', { type: rows[0].ref });
 }
 
 async function checkReplacement(tx: Tx, field: LockedField): Promise<void> {
   const id = field.deprecated_replacement_id;
   if (id === null) return;
-  if (id === field.id) throw refuse(400, 'deprecated_replacement_id is the field itself');
+  if (id === field.id) throw refuse('replacement-is-itself');
   const { rows } = await sql<{ subject_kind: string }>`
     select subject_kind from fields where id = ${id}`.execute(tx);
-  if (rows[0] === undefined) throw refuse(400, 'deprecated_replacement_id: there is no such field');
+  if (rows[0] === undefined) throw refuse('replacement-not-found');
   if (rows[0].subject_kind !== field.subject_kind) {
-    throw refuse(400, `deprecated_replacement_id is a field of another kind (${rows[0].subject_kind})`);
+    throw refuse('replacement-of-other-kind', { kind: rows[0].subject_kind });
   }
   await checkLeadsOn(tx, field, id);
 }
@@ -75,7 +75,7 @@ async function checkLeadsOn(tx: Tx, field: LockedField, replacementId: string): 
   const [circle] = rows;
   if (circle === undefined) return;
   const codes = [field.code, ...circle.codes].join(' > ');
-  throw refuse(400, `deprecated_replacement_id: the fields replace each other: ${codes}`);
+  throw refuse('replacement-in-cycle', { cycle: codes });
 }
 
 async function checkGivenCondition(tx: Tx, field: LockedField): Promise<void> {
@@ -114,7 +114,7 @@ export async function createDefinition(
     .onConflict((conflict) => conflict.column('code').doNothing())
     .returning('id')
     .executeTakeFirst();
-  if (row === undefined) throw refuse(409, `there is a field with the code ${body.code}`);
+  if (row === undefined) throw refuse('field-code-taken', { code: body.code });
   const made = await lockField(tx, row.id);
   checkFlags(made);
   await checkTypes(tx, made);

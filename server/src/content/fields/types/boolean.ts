@@ -15,7 +15,7 @@ const written = new Map([
 export const boolean: FieldTypeRules = {
   parse: (code, { value_num: num }) => {
     if (num == null) return null;
-    if (num !== 0 && num !== 1) throw refuse(400, `${code} is neither 0 nor 1`);
+    if (num !== 0 && num !== 1) throw refuse('value-not-boolean', { property: code });
     // Stores -0 as 0.
     return { kind: 'num', num: num === 0 ? 0 : 1 };
   },

@@ -1,20 +1,23 @@
 import type { Constraints } from '@vitrine/contract/field-types';
 import { refuse } from '../../../platform/http/refuse.ts';
+import type { ValueFault } from './field-type.ts';
 
 /** The 400 for an empty value. */
 export function emptyValue(code: string): Error {
-  return refuse(400, `${code} is empty; delete the value instead`);
+  return refuse('value-empty', { property: code });
 }
 
 /** Throws a 400 when a text is longer than values of its type may be. */
 export function checkLength(code: string, text: string, most: number): void {
-  if (Array.from(text).length > most) throw refuse(400, `${code} is longer than ${most} characters`);
+  if (Array.from(text).length > most) throw refuse('value-exceeds-column', { property: code, max: most });
 }
 
-/** Describes how the length of a text violates the constraints; null when it does not. Counts code points. */
-export function faultOfLength({ min_length, max_length }: Constraints, value: string): string | null {
+/** Returns how the length of a text violates the constraints; null when it does not. Counts code points. */
+export function faultOfLength({ min_length, max_length }: Constraints, value: string): ValueFault | null {
   const characters = [...value].length;
-  if (min_length !== undefined && characters < min_length) return `is shorter than ${min_length} characters`;
-  if (max_length !== undefined && characters > max_length) return `is longer than ${max_length} characters`;
+  if (min_length !== undefined && characters < min_length)
+    return { kind: 'text-too-short', limit: min_length };
+  if (max_length !== undefined && characters > max_length)
+    return { kind: 'text-too-long', limit: max_length };
   return null;
 }

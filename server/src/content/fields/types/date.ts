@@ -16,7 +16,7 @@ export const date: FieldTypeRules = {
   parse: (code, { value_date: text }) => {
     if (text == null) return null;
     const value = readValue(text);
-    if (value === null) throw refuse(400, `${code} is not a day, like 2026-11-21`);
+    if (value === null) throw refuse('value-not-day', { property: code });
     return value;
   },
   faultOf: faultOfMoment,

@@ -17,7 +17,7 @@ export const datetime: FieldTypeRules = {
   parse: (code, { value_date: text }) => {
     if (text == null) return null;
     const value = readValue(text);
-    if (value === null) throw refuse(400, `${code} is not a time with its offset`);
+    if (value === null) throw refuse('value-not-instant', { property: code });
     return value;
   },
   faultOf: faultOfMoment,

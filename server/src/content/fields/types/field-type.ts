@@ -44,6 +44,25 @@ interface Federation {
   takes: readonly FieldType[];
 }
 
+/** How a value violates a constraint of its field. Its error codes are `value-` and `default-` with the kind. */
+export interface ValueFault {
+  readonly kind:
+    | 'above-maximum'
+    | 'after-maximum'
+    | 'before-minimum'
+    | 'below-minimum'
+    | 'not-date'
+    | 'not-finite'
+    | 'not-multiple-of-step'
+    | 'not-whole'
+    | 'text-too-long'
+    | 'text-too-short'
+    | 'too-few-terms'
+    | 'too-many-terms';
+  /** The value of the constraint, if it has one. */
+  readonly limit?: number | string;
+}
+
 /** How the service treats the values of a type. `factsOf` in the contract has what web pages need, too. */
 export interface FieldTypeRules {
   /**
@@ -51,8 +70,8 @@ export interface FieldTypeRules {
    * the code of the field.
    */
   parse(code: string, given: ValueMembers): TypedValue | null;
-  /** Describes how a value violates the constraints of its field; null when it does not (FIELD-21). */
-  faultOf(constraints: Constraints, value: TypedValue): string | null;
+  /** Returns how a value violates the constraints of its field; null when it does not (FIELD-21). */
+  faultOf(constraints: Constraints, value: TypedValue): ValueFault | null;
   /** Returns the value of a default that depends on a context; null for one that the type does not have (FIELD-31). */
   ofContext(context: ContextValue): TypedValue | null;
   /** The condition of a filter, whose comparison is one of the type, on a value `v` (VALUE-16). */

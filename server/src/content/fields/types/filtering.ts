@@ -14,14 +14,14 @@ export interface Filterable {
   mirrors_column: 'title' | 'description' | null;
 }
 
-/** Quotes a part of a filter in an error. */
-export function quoted(text: string): string {
-  return `"${text.length > 100 ? `${text.slice(0, 100).toWellFormed()}...` : text}"`;
+/** Shortens a part of a filter for an error. */
+export function shortened(text: string): string {
+  return text.length > 100 ? `${text.slice(0, 100).toWellFormed()}...` : text;
 }
 
 /** The 400 for a value that the type of the field does not have. */
 export function wrongValue({ code, value }: FieldFilter, what: string): Error {
-  return refuse(400, `filter: ${quoted(value)} is not ${what}, which ${code} takes`);
+  return refuse('filter-value-invalid', { field: code, value: shortened(value), expected: what });
 }
 
 /** The operator of SQL for a comparison of values in order. */

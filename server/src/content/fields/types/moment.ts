@@ -1,14 +1,14 @@
 import type { Constraints } from '@vitrine/contract/field-types';
 import type { TypedValue } from '../values/typed-value.ts';
-import type { Extracted } from './field-type.ts';
+import type { Extracted, ValueFault } from './field-type.ts';
 
-/** Describes how a day or an instant violates the constraints; null when it does not. */
-export function faultOfMoment({ min, max }: Constraints, value: TypedValue): string | null {
+/** Returns how a day or an instant violates the constraints; null when it does not. */
+export function faultOfMoment({ min, max }: Constraints, value: TypedValue): ValueFault | null {
   if (value.kind !== 'date') return null;
   const at = Date.parse(value.date);
-  if (Number.isNaN(at)) return 'is no date';
-  if (typeof min === 'string' && at < Date.parse(min)) return `is before ${min}`;
-  if (typeof max === 'string' && at > Date.parse(max)) return `is after ${max}`;
+  if (Number.isNaN(at)) return { kind: 'not-date' };
+  if (typeof min === 'string' && at < Date.parse(min)) return { kind: 'before-minimum', limit: min };
+  if (typeof max === 'string' && at > Date.parse(max)) return { kind: 'after-maximum', limit: max };
   return null;
 }
 

@@ -16,22 +16,22 @@ export function numberIn(found: Extracted): number | undefined {
 export const number: FieldTypeRules = {
   parse: (code, { value_num: num }) => {
     if (num == null) return null;
-    if (!Number.isFinite(num)) throw refuse(400, `${code} is not a finite number`);
+    if (!Number.isFinite(num)) throw refuse('value-not-finite', { property: code });
     // Stores -0 as 0.
     return { kind: 'num', num: num === 0 ? 0 : num };
   },
   faultOf: ({ min, max, step, integer }, value) => {
     if (value.kind !== 'num') return null;
     const { num } = value;
-    if (!Number.isFinite(num)) return 'is not a finite number';
-    if (integer === true && !Number.isInteger(num)) return 'is not a whole number';
-    if (typeof min === 'number' && num < min) return `is below ${min}`;
-    if (typeof max === 'number' && num > max) return `is above ${max}`;
+    if (!Number.isFinite(num)) return { kind: 'not-finite' };
+    if (integer === true && !Number.isInteger(num)) return { kind: 'not-whole' };
+    if (typeof min === 'number' && num < min) return { kind: 'below-minimum', limit: min };
+    if (typeof max === 'number' && num > max) return { kind: 'above-maximum', limit: max };
     if (step !== undefined) {
       const steps = (num - (typeof min === 'number' ? min : 0)) / step;
       // Allows for binary fractions: 0.3 is not exactly three steps of 0.1.
       if (Math.abs(steps - Math.round(steps)) > 1e-9 * Math.max(1, Math.abs(steps)))
-        return `is no multiple of ${step}`;
+        return { kind: 'not-multiple-of-step', limit: step };
     }
     return null;
   },

@@ -18,8 +18,8 @@ export const richText: FieldTypeRules = {
     if (text === '') throw emptyValue(code);
     checkLength(code, text, most);
     const html = cleanHtml(text);
-    if (html.length > 2 * most) throw refuse(400, `${code} is longer than ${most} characters`);
-    if (hasNoText(html)) throw refuse(400, `${code}: no text is left after sanitising`);
+    if (html.length > 2 * most) throw refuse('value-exceeds-column', { property: code, max: most });
+    if (hasNoText(html)) throw refuse('value-without-text', { property: code });
     return { kind: 'text', text: html };
   },
   faultOf: (constraints, value) =>

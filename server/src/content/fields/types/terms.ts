@@ -56,7 +56,7 @@ function oneOf(takes: readonly FieldType[]): FieldTypeRules {
     parse: (code, { value_text: text }) => {
       if (text == null) return null;
       if (text === '') throw emptyValue(code);
-      if (text.length > 200) throw refuse(422, `${code}: a term has at most 200 characters`);
+      if (text.length > 200) throw refuse('value-exceeds-term', { property: code });
       return { kind: 'text', text };
     },
     faultOf: () => null,
@@ -74,13 +74,13 @@ export const multiSelect: FieldTypeRules = {
   parse: (code, { value_options: options }) => {
     if (options == null) return null;
     if (options.length === 0) throw emptyValue(code);
-    if (options.length > mostOptions) throw refuse(400, `${code} names too many terms`);
+    if (options.length > mostOptions) throw refuse('value-names-too-many-terms', { property: code });
     return { kind: 'options', options };
   },
   faultOf: ({ min_items, max_items }, value) => {
     const items = value.kind === 'options' ? value.options.length : 0;
-    if (min_items !== undefined && items < min_items) return `has fewer than ${min_items} terms`;
-    if (max_items !== undefined && items > max_items) return `has more than ${max_items} terms`;
+    if (min_items !== undefined && items < min_items) return { kind: 'too-few-terms', limit: min_items };
+    if (max_items !== undefined && items > max_items) return { kind: 'too-many-terms', limit: max_items };
     return null;
   },
   filter: ({ value }, field) => sql`v.value_options && ${slugsBelow(field, value)}`,

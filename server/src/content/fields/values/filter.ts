@@ -6,7 +6,7 @@ import { containsPattern } from '../../../platform/database/like.ts';
 import type { Database } from '../../../platform/database/pool.ts';
 import { refuse } from '../../../platform/http/refuse.ts';
 import { readTerm } from '../definitions/condition.ts';
-import { type FieldFilter, type Filterable, quoted } from '../types/filtering.ts';
+import { type FieldFilter, type Filterable, shortened } from '../types/filtering.ts';
 import { rulesOf } from '../types/registry.ts';
 
 const PREFIX = 'field:';
@@ -14,13 +14,13 @@ const PREFIX = 'field:';
 /** Parses a filter; a malformed one is 400. Trims codes and values, and ignores the case of codes. */
 function readFilter(text: string): FieldFilter {
   const term = text.startsWith(PREFIX) ? readTerm(text.slice(PREFIX.length)) : null;
-  if (term === null) throw refuse(400, `filter ${quoted(text)} is not field:<code><op><value>`);
+  if (term === null) throw refuse('filter-malformed', { filter: shortened(text) });
   return term;
 }
 
 /** The same text for fields that do not exist, are archived, or that the caller may not read. */
 function unknownField({ code }: FieldFilter): Error {
-  return refuse(400, `filter: there is no field ${quoted(code)}`);
+  return refuse('filter-field-not-found', { field: shortened(code) });
 }
 
 /** FIELD-22: compares the mirrored column itself. */
@@ -37,7 +37,11 @@ function onColumn({ mirrors_column }: Filterable, { operator, value }: FieldFilt
 function filterCondition(caller: Caller, field: Filterable, filter: FieldFilter): RawBuilder<boolean> {
   const taken = factsOf[field.type].filters;
   if (!taken.includes(filter.operator))
-    throw refuse(400, `filter: ${field.code} takes ${taken.join(' ')}, not ${filter.operator}`);
+    throw refuse('filter-operator-not-for-type', {
+      field: field.code,
+      allowed: taken.join(' '),
+      operator: filter.operator,
+    });
   const readable = sql`exists (select from fields d
     where d.id = ${field.id} and ${filterableFields(caller, 'asset')} and ${appliesToAsset})`;
   if (field.mirrors_column !== null) return sql`(${onColumn(field, filter)} and ${readable})`;

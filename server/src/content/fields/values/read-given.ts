@@ -16,9 +16,9 @@ interface Typed {
 export function readGiven({ code, type }: Typed, body: ValueMembers): TypedValue {
   const { member } = factsOf[type];
   const other = valueMembers.find((one) => one !== member && body[one] != null);
-  if (other !== undefined) throw refuse(400, `${code} takes ${member}, not ${other}`);
+  if (other !== undefined) throw refuse('value-in-other-member', { property: code, member, other });
   const value = rulesOf[type].parse(code, body);
-  if (value === null) throw refuse(400, `${member} is missing`);
+  if (value === null) throw refuse('value-member-missing', { member });
   return value;
 }
 

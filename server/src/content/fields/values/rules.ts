@@ -5,6 +5,7 @@ import type { SignedIn } from '../../../access/caller.ts';
 import { knownFields, writableFields } from '../../../access/field-values.ts';
 import type { Columns, Tx } from '../../../platform/database/pool.ts';
 import { refuse } from '../../../platform/http/refuse.ts';
+import type { ValueFault } from '../types/field-type.ts';
 import { rulesOf } from '../types/registry.ts';
 import { appliesTo, definitionsFor, type Subject } from './store.ts';
 import type { TypedValue } from './typed-value.ts';
@@ -77,12 +78,12 @@ export async function holdDefinitions(
  */
 export function checkWritable(field: CallersDefinition, { clears = false, seeds = false } = {}): void {
   const { code } = field;
-  if (field.read_only && !seeds) throw refuse(403, `${code} is read-only`);
-  if (!field.writable) throw refuse(403, `missing capability ${field.write_capability} to write ${code}`);
-  if (field.status === 'archived') throw refuse(409, `${code} is archived`);
-  if (field.status === 'deprecated' && !clears)
-    throw refuse(409, `${code} is deprecated and accepts no new values`);
-  if (!field.applies && !clears) throw refuse(409, `${code} is not for assets of this type`);
+  if (field.read_only && !seeds) throw refuse('field-read-only', { property: code });
+  if (!field.writable)
+    throw refuse('field-capability-missing', { property: code, capability: field.write_capability ?? '' });
+  if (field.status === 'archived') throw refuse('field-archived', { property: code });
+  if (field.status === 'deprecated' && !clears) throw refuse('field-deprecated', { property: code });
+  if (!field.applies && !clears) throw refuse('field-not-for-type', { property: code });
 }
 
 const numberOf = (value: unknown): number | undefined => (typeof value === 'number' ? value : undefined);
@@ -126,9 +127,13 @@ export function compilePattern(pattern: string): ValuePattern {
   return { matches: (value) => compiled.matches(value) };
 }
 
-/** Describes how a value violates the options of its field; null when it does not. */
-export function faultOf({ type, options }: Definition, value: TypedValue): string | null {
+/** Returns how a value violates the options of its field; null when it does not. */
+export function faultOf({ type, options }: Definition, value: TypedValue): ValueFault | null {
   return rulesOf[type].faultOf(constraintsOf(type, options), value);
+}
+
+function faultyValue({ code }: Definition, { kind, limit }: ValueFault): Error {
+  return refuse(`value-${kind}`, { property: code, ...(limit === undefined ? {} : { limit }) });
 }
 
 /**
@@ -138,15 +143,15 @@ export function faultOf({ type, options }: Definition, value: TypedValue): strin
 export function checkContent(field: Definition, value: TypedValue): void {
   if (value.kind === 'options') return;
   const fault = faultOf(field, value);
-  if (fault !== null) throw refuse(422, `${field.code} ${fault}`);
+  if (fault !== null) throw faultyValue(field, fault);
   const { type, regexp_filter: pattern } = field;
   if (pattern === null || value.kind !== 'text' || !factsOf[type].takesPattern) return;
   if (!compilePattern(pattern).matches(value.text))
-    throw refuse(422, `${field.code} does not match ${pattern}`);
+    throw refuse('value-not-matching', { property: field.code, pattern });
 }
 
 /** Throws a 422 when the value has too few or too many terms after resolution. */
 export function checkItems(field: Definition, value: TypedValue): void {
   const fault = value.kind === 'options' ? faultOf(field, value) : null;
-  if (fault !== null) throw refuse(422, `${field.code} ${fault}`);
+  if (fault !== null) throw faultyValue(field, fault);
 }

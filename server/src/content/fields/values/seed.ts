@@ -47,11 +47,10 @@ function placed(
   const found = new Map<GivenValue, CallersDefinition>();
   for (const given of values) {
     const { field_id, field_code } = given;
-    if ((field_id === undefined) === (field_code === undefined))
-      throw refuse(400, 'each of field_values has either field_id or field_code');
+    if ((field_id === undefined) === (field_code === undefined)) throw refuse('value-field-unclear');
     const field = fields.find(({ id, code }) => id === field_id?.toLowerCase() || code === field_code);
-    if (field === undefined) throw refuse(404, `field ${field_id ?? field_code} not found`);
-    if ([...found.values()].includes(field)) throw refuse(400, `${field.code} is given twice`);
+    if (field === undefined) throw refuse('value-field-not-found', { field: field_id ?? field_code ?? '' });
+    if ([...found.values()].includes(field)) throw refuse('given-twice', { property: field.code });
     found.set(given, field);
   }
   return found;
@@ -255,5 +254,5 @@ export async function checkRequired(
       and ${writableFields(caller, subject.kind)} and ${appliesTo(subject.kind)}
       and d.id <> all(${[...filled]}::uuid[])
     order by d.display_order, d.code`.execute(tx);
-  if (rows.length > 0) throw refuse(422, `required: ${rows.map(({ code }) => code).join(', ')}`);
+  if (rows.length > 0) throw refuse('fields-required', { missing: rows.map(({ code }) => code) });
 }

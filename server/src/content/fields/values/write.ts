@@ -46,9 +46,10 @@ export async function createsTerms(tx: Tx, meant: readonly Naming[]): Promise<bo
 function checkChoosable({ field, before }: ValueWithTerms, text: string, match: Exclude<Match, null>): void {
   const kept = before !== null && termsOf(field, before).includes(match.value);
   if (kept) return;
-  if (match.status !== 'active') throw refuse(422, `${field.code}: the term ${text} is ${match.status}`);
+  if (match.status !== 'active')
+    throw refuse('value-term-not-active', { property: field.code, term: text, status: match.status });
   if (isNested(field.type) && !match.isLeaf)
-    throw refuse(422, `${field.code}: ${text} has narrower terms; name one of them`);
+    throw refuse('value-term-has-narrower', { property: field.code, term: text });
 }
 
 /**
@@ -74,7 +75,7 @@ export async function resolveTerms(
     if (unknown.length > 0) checkMayExtend(caller, one.field, unknown);
     const made =
       unknown.length === 0 ? new Map<string, string>() : await createTerms(tx, one.field.id, unknown);
-    if (made === null) throw refuse(422, `${one.field.code}: the vocabulary is full`);
+    if (made === null) throw refuse('vocabulary-full', { property: one.field.code });
     const slugs = texts.map((text, index) => {
       const match = its[index] ?? null;
       if (match === null) return made.get(text) ?? '';
@@ -88,13 +89,11 @@ export async function resolveTerms(
 
 function checkMayExtend(caller: Caller, field: Definition, unknown: readonly string[]): void {
   const [first = ''] = unknown;
-  if (!isOpenVocabulary(field)) throw refuse(422, `${field.code}: unknown term ${first.slice(0, 200)}`);
-  if (unknown.some(isBlank)) throw refuse(422, `${field.code}: a term is not blank`);
+  if (!isOpenVocabulary(field))
+    throw refuse('value-term-unknown', { property: field.code, term: first.slice(0, 200) });
+  if (unknown.some(isBlank)) throw refuse('value-blank-term', { property: field.code });
   if (!mayExtendVocabularies(caller))
-    throw refuse(
-      403,
-      `missing capability fields.vocabulary.extend to add ${first.slice(0, 200)} to ${field.code}`,
-    );
+    throw refuse('vocabulary-capability-missing', { term: first.slice(0, 200), property: field.code });
 }
 
 /** Throws the same 422 for a reference to a missing asset and to one the caller may not see. */
@@ -109,7 +108,8 @@ export async function checkReferences(
     where a.id = any(${refs.map(({ ref }) => ref)}::uuid[]) and ${shownAssets(caller)}`.execute(tx);
   const readable = new Set(rows.map(({ id }) => id));
   const missing = refs.find(({ ref }) => !readable.has(ref));
-  if (missing !== undefined) throw refuse(422, `${missing.field.code}: asset ${missing.ref} not found`);
+  if (missing !== undefined)
+    throw refuse('value-asset-not-found', { property: missing.field.code, asset: missing.ref });
 }
 
 /** VALUE-6: the server decides who wrote a value: `manual` for sessions, `api` for tokens. */
@@ -124,9 +124,9 @@ function checkPrecondition(
 ): void {
   const { if_unchanged_since: since, if_absent: isAbsent } = body;
   if (isAbsent === true && stored !== null)
-    throw new Refusal(409, { error: 'the field already has a value', updated_at: stored.setAt });
+    throw new Refusal('value-exists', {}, { updatedAt: stored.setAt });
   if (since == null || changedAt === null || Date.parse(changedAt) <= Date.parse(since)) return;
-  throw new Refusal(409, { error: 'it has changed; reload it', updated_at: changedAt });
+  throw new Refusal('changed', {}, { updatedAt: changedAt });
 }
 
 /** The locked subject; `updatedAt` is the time of an asset's row. */
@@ -159,8 +159,7 @@ export async function writeValue(
   body: ValueWrite,
 ): Promise<void> {
   const { subject } = target;
-  if (body.if_absent === true && body.if_unchanged_since != null)
-    throw refuse(400, 'if_absent and if_unchanged_since are mutually exclusive');
+  if (body.if_absent === true && body.if_unchanged_since != null) throw refuse('if-absent-exclusive');
   const extended = await holdForTerms(tx, caller, subject, fieldId, body);
   const field = extended ?? (await holdOne(tx, caller, subject, fieldId));
   checkWritable(field);
@@ -217,7 +216,7 @@ export async function setColumn(
   if (column === null) throw new Error(`${field.code} mirrors nothing`);
   const text = value?.kind === 'text' ? value.text : '';
   if (text.length > columnLengths[column])
-    throw refuse(400, `${field.code} is longer than ${columnLengths[column]} characters`);
+    throw refuse('value-exceeds-column', { property: field.code, max: columnLengths[column] });
   await tx
     .updateTable('assets')
     .set({ [column]: text, updated_at: nextUpdatedAt })
@@ -273,6 +272,6 @@ export async function clearValue(
 /** Returns the value just written; 409 when the caller can no longer see the asset that it names. */
 export function onlyValue(values: readonly FieldValue[]): FieldValue {
   const [value] = values;
-  if (value === undefined) throw refuse(409, 'it has changed; reload it');
+  if (value === undefined) throw refuse('changed');
   return value;
 }

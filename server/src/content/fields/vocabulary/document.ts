@@ -13,14 +13,11 @@ const slugPattern = /^[\p{L}\p{N}][\p{L}\p{M}\p{N}._-]*$/u;
  * digits, and `.`, `_` or `-` inside.
  */
 function checkSlug(given: unknown): string {
-  if (typeof given !== 'string' || given === '') throw refuse(400, 'options: a term has no value');
+  if (typeof given !== 'string' || given === '') throw refuse('term-without-value');
   const value = given.normalize('NFC');
   const fits = value.length <= 100 && slugPattern.test(value) && value === value.toLowerCase();
   if (!fits) {
-    throw refuse(
-      400,
-      `options: "${value.slice(0, 120)}" is not a slug (lower case letters, digits, ".", "_", "-"; at most 100)`,
-    );
+    throw refuse('term-not-slug', { value: value.slice(0, 120) });
   }
   return value;
 }
@@ -32,7 +29,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
 function readLabel(value: string, label: unknown): string {
   if (label === undefined || label === null) return value;
   if (typeof label !== 'string' || label.trim() === '' || label.length > 200) {
-    throw refuse(400, `options: the label of "${value}" is not a text of 1 to 200 characters`);
+    throw refuse('term-label-malformed', { term: value });
   }
   return label.normalize('NFC').trim();
 }
@@ -40,33 +37,33 @@ function readLabel(value: string, label: unknown): string {
 function readStatus(value: string, status: unknown): TermStatus {
   if (status === undefined || status === null) return 'active';
   if (status === 'active' || status === 'deprecated' || status === 'archived') return status;
-  throw refuse(400, `options: the status of "${value}" is not active, deprecated or archived`);
+  throw refuse('term-status-unknown', { term: value });
 }
 
 /** Returns the aliases of a term in the form of `lowerCased`; throws a 400 when one is empty, too long or repeated. */
 export function readAliases(value: string, aliases: unknown): string[] {
   if (aliases === undefined || aliases === null) return [];
   if (!Array.isArray(aliases) || aliases.length > 100) {
-    throw refuse(400, `options: the aliases of "${value}" are not a list of at most 100 texts`);
+    throw refuse('aliases-malformed', { term: value });
   }
   const read = aliases.map((alias: unknown) => {
     if (typeof alias !== 'string' || alias.trim() === '' || alias.length > 200) {
-      throw refuse(400, `options: an alias of "${value}" is not a text of 1 to 200 characters`);
+      throw refuse('alias-malformed', { term: value });
     }
     return lowerCased(alias);
   });
   const keys = read.map(termKey);
   const twice = read.find((_, index) => keys.indexOf(keys[index] ?? '') !== index);
-  if (twice !== undefined) throw refuse(400, `options: "${value}" has the alias "${twice}" twice`);
+  if (twice !== undefined) throw refuse('alias-repeated', { term: value, alias: twice });
   return read;
 }
 
 function readReplacement(value: string, status: TermStatus, given: unknown): string | null {
   if (given === undefined || given === null) return null;
-  if (typeof given !== 'string') throw refuse(400, `options: replaced_by of "${value}" is not a slug`);
+  if (typeof given !== 'string') throw refuse('successor-malformed', { term: value });
   const replacedBy = given.normalize('NFC');
-  if (replacedBy === value) throw refuse(400, `options: "${value}" is replaced by itself`);
-  if (status === 'active') throw refuse(400, `options: "${value}" is active and has a replaced_by`);
+  if (replacedBy === value) throw refuse('successor-is-itself', { list: 'options', term: value });
+  if (status === 'active') throw refuse('successor-of-active', { list: 'options', term: value });
   return replacedBy;
 }
 
@@ -80,15 +77,15 @@ interface Place {
 
 function readEntry(raw: unknown, { type, parent, path }: Place): { entry: Entry; children: unknown[] } {
   const given = typeof raw === 'string' ? { value: raw } : raw;
-  if (!isObject(given)) throw refuse(400, 'options: a term is neither a slug nor an object');
+  if (!isObject(given)) throw refuse('term-malformed');
   const value = checkSlug(given.value);
   const unknown = Object.keys(given).find((key) => !entryKeys.has(key));
-  if (unknown !== undefined) throw refuse(400, `options: "${value}" has an unknown property ${unknown}`);
+  if (unknown !== undefined) throw refuse('term-property-unknown', { term: value, unknown });
   const status = readStatus(value, given.status);
   const children = given.children ?? [];
-  if (!Array.isArray(children)) throw refuse(400, `options: the children of "${value}" are not a list`);
+  if (!Array.isArray(children)) throw refuse('term-children-malformed', { term: value });
   if (children.length > 0 && !isNested(type)) {
-    throw refuse(400, `options: "${value}" has children, which only a tree may have`);
+    throw refuse('term-children-not-allowed', { term: value });
   }
   return {
     entry: {
@@ -111,10 +108,10 @@ export function readAddedTerm(
   parent: Pick<Entry, 'value' | 'path'> | null,
 ): Entry {
   if (parent !== null && !isNested(type)) {
-    throw refuse(400, `terms: "${parent.value}" cannot be a parent, which only a tree has`);
+    throw refuse('term-cannot-be-parent', { parent: parent.value });
   }
   if (parent?.path.length === DEEPEST_TERM) {
-    throw refuse(400, `terms: below "${parent.value}" there would be more than ${DEEPEST_TERM} levels`);
+    throw refuse('term-too-deep', { parent: parent.value, max: DEEPEST_TERM });
   }
   const place = { type, parent: parent?.value ?? null, path: parent?.path ?? [] };
   return readEntry(raw, place).entry;
@@ -124,10 +121,10 @@ function readList(list: readonly unknown[], place: Place, into: Entry[]): void {
   for (const raw of list) {
     const { entry, children } = readEntry(raw, place);
     into.push(entry);
-    if (into.length > MOST_TERMS) throw refuse(400, `options: more than ${MOST_TERMS} terms`);
+    if (into.length > MOST_TERMS) throw refuse('too-many-option-terms', { max: MOST_TERMS });
     if (children.length === 0) continue;
     if (entry.path.length === DEEPEST_TERM) {
-      throw refuse(400, `options: "${entry.value}" has children below ${DEEPEST_TERM} levels`);
+      throw refuse('term-children-too-deep', { term: entry.value, max: DEEPEST_TERM });
     }
     readList(children, { ...place, parent: entry.value, path: entry.path }, into);
   }
@@ -137,7 +134,7 @@ function readList(list: readonly unknown[], place: Place, into: Entry[]): void {
 export function checkKeys(entries: readonly Entry[]): void {
   const slugs = new Map<string, Entry>();
   for (const entry of entries) {
-    if (slugs.has(entry.value)) throw refuse(400, `options: the value "${entry.value}" occurs twice`);
+    if (slugs.has(entry.value)) throw refuse('term-repeated', { term: entry.value });
     slugs.set(entry.value, entry);
   }
   const named = new Map(entries.map(({ value }) => [termKey(value), value]));
@@ -146,12 +143,11 @@ export function checkKeys(entries: readonly Entry[]): void {
   for (const { value, aliases: own } of entries) {
     for (const alias of own) {
       const key = termKey(alias);
-      const text = `options: the alias "${alias}" of "${value}"`;
-      if (named.has(key)) throw refuse(400, `${text} is the value of a term`);
+      if (named.has(key)) throw refuse('alias-is-value', { alias, term: value });
       const labelled = labels.get(key);
-      if (labelled !== undefined) throw refuse(400, `${text} is the label of "${labelled}"`);
+      if (labelled !== undefined) throw refuse('alias-is-label', { alias, term: value, other: labelled });
       const other = aliases.get(key);
-      if (other !== undefined) throw refuse(400, `${text} is an alias of "${other}" too`);
+      if (other !== undefined) throw refuse('alias-is-alias', { alias, term: value, other });
       aliases.set(key, value);
     }
   }
@@ -160,7 +156,7 @@ export function checkKeys(entries: readonly Entry[]): void {
 /** The 400 for a cycle of successors. `way` leads to `value` and back to it. */
 export function replacedByItself(member: string, way: readonly string[], value: string) {
   const circle = [...way.slice(way.indexOf(value)), value].join(' > ');
-  return refuse(400, `${member}: "${value}" is replaced by itself through a cycle: ${circle}`);
+  return refuse('successor-in-cycle', { list: member, term: value, cycle: circle });
 }
 
 /** Throws a 400 when a successor is missing or successors form a cycle. */
@@ -171,7 +167,7 @@ export function checkReplacements(replacements: ReadonlyMap<string, string | nul
     for (let next = first; next !== null && !settled.has(next); ) {
       const after = replacements.get(next);
       if (after === undefined)
-        throw refuse(400, `options: "${start}" is replaced by "${next}", which is not a term`);
+        throw refuse('successor-not-found', { list: 'options', term: start, successor: next });
       if (way.has(next)) throw replacedByItself('options', [...way], next);
       way.add(next);
       next = after;
@@ -182,7 +178,7 @@ export function checkReplacements(replacements: ReadonlyMap<string, string | nul
 
 /** Reads `options.values`, parents before children. Throws a 400 that names the faulty term. */
 export function readVocabulary(type: FieldType, values: unknown): Entry[] {
-  if (!Array.isArray(values)) throw refuse(400, 'options: values is not a list');
+  if (!Array.isArray(values)) throw refuse('vocabulary-not-list');
   const entries: Entry[] = [];
   readList(values, { type, parent: null, path: [] }, entries);
   checkKeys(entries);

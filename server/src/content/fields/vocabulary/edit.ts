@@ -59,8 +59,7 @@ async function readAdded(tx: Tx, field: LockedField, terms: readonly Added[]): P
   return terms.map((term) => {
     const parent = parentOf(term);
     const path = parent === undefined ? undefined : paths.get(parent);
-    if (parent !== undefined && path === undefined)
-      throw refuse(400, `terms: the parent "${parent}" is not a term or comes later in the list`);
+    if (parent !== undefined && path === undefined) throw refuse('parent-not-found-before', { parent });
     const { parent: _, ...own } = typeof term === 'string' ? { value: term } : term;
     const above = parent === undefined || path === undefined ? null : { value: parent, path };
     const entry = readAddedTerm(field.type, own, above);
@@ -89,7 +88,7 @@ export const add = handle(addFieldTerms, async ({ db }, { caller, params, body }
     checkKeys(entries);
     const values = entries.map(({ value }) => value);
     const [taken] = await statusOfTerms(tx, field.id, values);
-    if (taken !== undefined) throw refuse(409, `terms: the value "${taken[0]}" already exists`);
+    if (taken !== undefined) throw refuse('term-exists', { term: taken[0] });
     await checkSuccessors(tx, field.id, entries);
     await checkKeysAreFree(tx, field.id, {
       values,
@@ -98,7 +97,7 @@ export const add = handle(addFieldTerms, async ({ db }, { caller, params, body }
       except: null,
     });
     const size = (await countVocabulary(tx, field.id)) + entries.length;
-    if (size > MOST_TERMS) throw refuse(400, `terms: more than ${MOST_TERMS}`);
+    if (size > MOST_TERMS) throw refuse('too-many-terms', { max: MOST_TERMS });
     await appendTerms(tx, field.id, entries);
     if (entries.some(({ parent }) => parent !== null)) await checkDefaultsRemainValid(tx, field);
     await touch(tx, field.id);
@@ -130,7 +129,7 @@ async function readTerm(tx: Tx, fieldId: string, value: string): Promise<LockedT
 
 /** Throws a 400 when a successor is missing, is the term itself, or leads back to it. */
 async function checkSuccessor(tx: Tx, fieldId: string, value: string, successor: string): Promise<void> {
-  if (successor === value) throw refuse(400, `terms: "${value}" is replaced by itself`);
+  if (successor === value) throw refuse('successor-is-itself', { list: 'terms', term: value });
   const { rows } = await sql<{ value: string }>`
     with recursive way (value, replaced_by, step) as (
       select t.value, t.replaced_by, 1 from field_terms t where t.field_id = ${fieldId} and t.value = ${successor}
@@ -139,8 +138,7 @@ async function checkSuccessor(tx: Tx, fieldId: string, value: string, successor:
         on t.field_id = ${fieldId} and t.value = way.replaced_by)
       cycle value set is_circle using passed
     select value from way order by step`.execute(tx);
-  if (rows.length === 0)
-    throw refuse(400, `terms: "${value}" is replaced by "${successor}", which is not a term`);
+  if (rows.length === 0) throw refuse('successor-not-found', { list: 'terms', term: value, successor });
   const way = rows.map((row) => row.value);
   const end = way.indexOf(value);
   if (end !== -1) throw replacedByItself('terms', [value, ...way.slice(0, end)], value);
@@ -149,18 +147,18 @@ async function checkSuccessor(tx: Tx, fieldId: string, value: string, successor:
 /** Moves a term and its descendants below another parent, or to the top. */
 async function moveBelow(tx: Tx, field: LockedField, term: LockedTerm, parent: string | null): Promise<void> {
   if (parent === term.parent) return;
-  if (!isNested(field.type)) throw refuse(400, 'terms: only a tree has parents');
+  if (!isNested(field.type)) throw refuse('parents-only-in-trees');
   const above = parent === null ? null : await readTerm(tx, field.id, parent);
-  if (above === undefined) throw refuse(400, `terms: the parent "${parent}" is not a term`);
+  if (above === undefined) throw refuse('parent-not-found', { parent: parent ?? '' });
   if (above?.path.includes(term.value))
-    throw refuse(400, `terms: "${term.value}" cannot be below itself ("${parent}")`);
+    throw refuse('parent-below-itself', { term: term.value, parent: parent ?? '' });
   const path = above?.path ?? [];
   const old = term.path.length;
   const { rows } = await sql<{ depth: number }>`
     select max(depth) as depth from field_terms
     where field_id = ${field.id} and path @> array[${term.value}]`.execute(tx);
   if (path.length + 1 + (rows[0]?.depth ?? old) - old > DEEPEST_TERM) {
-    throw refuse(400, `terms: there would be more than ${DEEPEST_TERM} levels`);
+    throw refuse('terms-too-deep', { max: DEEPEST_TERM });
   }
   // Appends it to its new siblings until the client sets a position.
   const behindAll = sql`(select max(position) + 1 from field_terms where field_id = ${field.id})`;
@@ -216,7 +214,7 @@ export const change = handle(updateFieldTerm, async ({ db }, { caller, params, b
     const status = body.status ?? term.status;
     const successor = givenSuccessor === undefined ? term.replaced_by : givenSuccessor;
     if (successor !== null && status === 'active')
-      throw refuse(400, `terms: "${value}" is active and has a replaced_by`);
+      throw refuse('successor-of-active', { list: 'terms', term: value });
     if (successor !== null && successor !== term.replaced_by)
       await checkSuccessor(tx, field.id, value, successor);
     const isPlaced = parent !== undefined;

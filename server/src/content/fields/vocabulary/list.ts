@@ -102,7 +102,7 @@ export const offer = handle(listFieldValues, async ({ db }, { caller, params, qu
     from fields d where d.id = ${params.id} and ${shownDefinitions(caller)}`.execute(db);
   const field = rows[0];
   if (field === undefined) throw notFound();
-  if (!hasVocabulary(field.type)) throw refuse(400, `a field of type ${field.type} has no vocabulary`);
+  if (!hasVocabulary(field.type)) throw refuse('field-without-vocabulary', { type: field.type });
   const { limit = DEFAULT_LIMIT, match = 'substring', status = 'active' } = query;
   const key = termKey(query.q ?? '');
   const question = {

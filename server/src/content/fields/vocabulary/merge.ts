@@ -32,7 +32,7 @@ interface Ends {
 
 /** Throws a 400 when the terms cannot be merged. */
 async function checkEnds(tx: Tx, { field, source, target }: LockedMerge): Promise<void> {
-  if (source === target) throw refuse(400, 'source and target are the same term');
+  if (source === target) throw refuse('merge-into-itself');
   const { rows } = await sql<Ends & { value: string }>`
     select t.value, t.status, t.replaced_by, exists (
       select from field_terms c where c.field_id = t.field_id and c.parent = t.value) as has_children, exists (
@@ -44,17 +44,15 @@ async function checkEnds(tx: Tx, { field, source, target }: LockedMerge): Promis
     ['source', source],
     ['target', target],
   ] as const) {
-    if (!ends.has(value)) throw refuse(400, `${name}: "${value}" is not a term of the field`);
+    if (!ends.has(value)) throw refuse('merge-term-not-found', { property: name, term: value });
   }
-  if (ends.get(target)?.status === 'archived') throw refuse(400, `target: "${target}" is archived`);
-  if (ends.get(target)?.replaced_by != null) throw refuse(400, `target: "${target}" has a successor`);
+  if (ends.get(target)?.status === 'archived') throw refuse('merge-into-archived', { term: target });
+  if (ends.get(target)?.replaced_by != null) throw refuse('merge-into-replaced', { term: target });
   // TERM-5: values are leaves.
-  if (ends.get(target)?.has_narrower)
-    throw refuse(400, `target: "${target}" has narrower terms; name one of them`);
+  if (ends.get(target)?.has_narrower) throw refuse('merge-into-parent', { term: target });
   if (ends.get(source)?.status === 'archived' && ends.get(source)?.replaced_by != null)
-    throw refuse(400, `source: "${source}" has already been merged`);
-  if (ends.get(source)?.has_children)
-    throw refuse(400, `source: "${source}" has narrower terms; move them first`);
+    throw refuse('merge-of-merged', { term: source });
+  if (ends.get(source)?.has_children) throw refuse('merge-of-parent', { term: source });
 }
 
 /** Returns the default with the target in place of the source, or null when it does not name the source. */

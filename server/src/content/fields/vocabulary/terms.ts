@@ -229,10 +229,7 @@ export async function replaceVocabulary(tx: Tx, fieldId: string, entries: readon
     where t.field_id = ${fieldId} and t.value <> all(${kept}::text[])`.execute(tx);
   const used = rows.find((row) => row.in_use);
   if (used !== undefined) {
-    throw refuse(
-      400,
-      `options: values use "${used.value}"; deprecate, archive or merge it instead of leaving it out`,
-    );
+    throw refuse('term-in-use', { term: used.value });
   }
   await sql`delete from field_term_aliases where field_id = ${fieldId}`.execute(tx);
   await upsertTerms(tx, fieldId, entries, 0);
@@ -261,20 +258,20 @@ interface Keys {
 export async function checkKeysAreFree(tx: Tx, fieldId: string, keys: Keys): Promise<void> {
   const named = [...keys.values, ...keys.labels].map(termKey);
   const aliases = keys.aliases.map(termKey);
-  const { rows } = await sql<{ kind: string; key: string; value: string }>`
-    select 'is an alias of' as kind, x.alias as key, x.value from field_term_aliases x
+  const { rows } = await sql<{ kind: 'alias' | 'label' | 'value'; key: string; value: string }>`
+    select 'alias' as kind, x.alias as key, x.value from field_term_aliases x
       where x.field_id = ${fieldId} and x.key = any(${[...named, ...aliases]}::text[])
         and x.value is distinct from ${keys.except}
     union all
-    select 'is the value of', t.value, t.value from field_terms t
+    select 'value', t.value, t.value from field_terms t
       where t.field_id = ${fieldId} and t.value = any(${[...keys.aliases, ...aliases]}::text[])
     union all
-    select 'is the label of', lower(t.label), t.value from field_terms t
+    select 'label', lower(t.label), t.value from field_terms t
       where t.field_id = ${fieldId} and t.label_key = any(${aliases}::text[])
         and t.value is distinct from ${keys.except}
     limit 1`.execute(tx);
   const clash = rows[0];
-  if (clash !== undefined) throw refuse(400, `terms: "${clash.key}" ${clash.kind} "${clash.value}"`);
+  if (clash !== undefined) throw refuse(`term-is-${clash.kind}`, { name: clash.key, term: clash.value });
 }
 
 /** Returns the status of those slugs that are terms of the field. */

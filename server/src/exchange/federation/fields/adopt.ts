@@ -36,7 +36,7 @@ function adoptedOptions(own: FieldDefinition | null, theirs: AaFieldDefinition):
   );
   const kept: FieldOptions = { ...Object.fromEntries(free), ...constraints };
   if (!hasVocabulary(theirs.field_type)) return kept;
-  if (kept.truncated !== undefined) throw refuse(409, 'the vocabulary here is too long to be merged');
+  if (kept.truncated !== undefined) throw refuse('offer-vocabulary-too-long');
   // `showFields` writes vocabularies in this form.
   const ours = (own?.options.values ?? []) as Written[];
   return { ...kept, values: [...(values ?? []), ...without(ours, new Set(slugsOf(values)))] };
@@ -76,10 +76,11 @@ export async function adoptDefinition(
 ): Promise<string> {
   const [own = null] = await showFields(tx, sql`d.code = ${code}`);
   if (own !== null) {
-    if (isNew) throw refuse(409, `there is a field with the code ${code}`);
+    if (isNew) throw refuse('field-code-taken', { code });
     if (own.type !== theirs.field_type || own.subject_kind !== theirs.subject_kind)
-      throw refuse(409, `${code} is of another type here; adopt it with another code`);
-    if (own.mirrors_column !== null) throw refuse(409, `${code} mirrors the ${own.mirrors_column} here`);
+      throw refuse('offer-code-taken-by-type', { code });
+    if (own.mirrors_column !== null)
+      throw refuse('offer-field-mirrors-here', { field: code, column: own.mirrors_column });
   }
   const { id } =
     own ??

@@ -116,12 +116,13 @@ async function mappedField(
 ): Promise<string> {
   const [field] = await showFields(tx, id === null ? sql`d.code = ${code}` : sql`d.id = ${id}`);
   if (field === undefined || field.status === 'archived')
-    throw refuse(409, id === null ? `there is no field ${code} here` : 'there is no such field');
-  if (field.mirrors_column !== null) throw refuse(409, `${field.code} mirrors the ${field.mirrors_column}`);
+    throw id === null ? refuse('offer-code-not-found', { code }) : refuse('offer-field-not-found');
+  if (field.mirrors_column !== null)
+    throw refuse('offer-field-mirrors', { field: field.code, column: field.mirrors_column });
   if (field.subject_kind !== offered.subject_kind)
-    throw refuse(409, `${field.code} is a field of another kind (${field.subject_kind})`);
+    throw refuse('offer-field-of-other-kind', { field: field.code, kind: field.subject_kind });
   if (!takes(field.type, offered.field_type))
-    throw refuse(409, `a field of type ${field.type} does not accept values of type ${offered.field_type}`);
+    throw refuse('offer-type-mismatch', { type: field.type, offered: offered.field_type });
   return field.id;
 }
 
@@ -140,9 +141,8 @@ async function targetOf(
 
 /** Decides how a peer's field is used (FED-63). A job then updates its values. */
 export const decide = handle(decidePeerField, async ({ db }, { caller, params, body }) => {
-  if (body.field_id != null && body.decision !== 'map')
-    throw refuse(400, 'field_id requires the decision map');
-  if (body.code != null && body.decision !== 'adopt') throw refuse(400, 'code requires the decision adopt');
+  if (body.field_id != null && body.decision !== 'map') throw refuse('field-id-requires-map');
+  if (body.code != null && body.decision !== 'adopt') throw refuse('code-requires-adopt');
   const { id, code } = params;
   const shown = await db.transaction().execute(async (tx) => {
     const offer = await lockOffer(tx, id, code);

@@ -248,7 +248,7 @@ export function openRemoteOriginals(deps: () => Deps) {
       const started = fetchOne(hash)
         .catch((error: unknown) => {
           if (!(error instanceof OutboundError)) throw error;
-          throw refuse(503, `the library that has this file does not send it: ${error.message}`);
+          throw refuse('origin-unavailable', { reason: error.message });
         })
         .finally(() => running.delete(hash));
       running.set(hash, started);

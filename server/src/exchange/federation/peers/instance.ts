@@ -51,15 +51,15 @@ export function readInstance(value: unknown): FoundInstance | null {
  */
 export async function readInstanceAt(deps: OutboundDeps, address: string): Promise<FoundInstance> {
   const url = parseInstanceUrl(address.trim());
-  if (url === null) throw refuse(400, 'that is not the address of an install');
+  if (url === null) throw refuse('install-address-invalid');
   let found: FoundInstance | null;
   try {
     found = readInstance(await getJson(deps, `${url}/federation/instance`));
   } catch (error) {
     if (!(error instanceof OutboundError)) throw error;
-    throw refuse(422, `no install answers at this address: ${error.message}`);
+    throw refuse('install-unreachable', { reason: error.message });
   }
-  if (found === null) throw refuse(422, 'no install answers at this address');
-  if (found.url !== url) throw refuse(422, `the install at this address calls itself ${found.url}`);
+  if (found === null) throw refuse('install-not-answering');
+  if (found.url !== url) throw refuse('install-with-other-address', { address: found.url });
   return found;
 }

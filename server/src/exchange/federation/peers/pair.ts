@@ -51,7 +51,7 @@ function record(tx: Tx, caller: SignedIn, event: string, peer: { instance_url: s
 export const add = handle(addPeer, async (deps, { caller, body }) => {
   const own = await requireInstall(deps);
   const found = await readInstanceAt(deps, body.address);
-  if (found.url === own.url) throw refuse(409, 'this is the address of this library');
+  if (found.url === own.url) throw refuse('peer-is-this-library');
   const id = await deps.db.transaction().execute(async (tx) => {
     const { rows } = await sql<{ id: string }>`
       insert into federation_peers (instance_url, display_name, public_key, capabilities, state, nonce, created_by_user_ref)
@@ -59,7 +59,7 @@ export const add = handle(addPeer, async (deps, { caller, body }) => {
         ${randomBytes(16).toString('base64url')}, ${caller.ref})
       on conflict (instance_url) do nothing returning id`.execute(tx);
     const row = rows[0];
-    if (row === undefined) throw refuse(409, 'this install is among the peers already');
+    if (row === undefined) throw refuse('peer-exists');
     await record(tx, caller, 'created', { instance_url: found.url, public_key: found.publicKey });
     return row.id;
   });
@@ -105,7 +105,7 @@ async function sendHandshake(deps: Deps, own: Install, peer: LockedPeer): Promis
     await sql`update federation_peers set last_error = ${error.message} where id = ${peer.id}`.execute(
       deps.db,
     );
-    throw refuse(422, `the peer did not take part: ${error.message}`);
+    throw refuse('peer-did-not-take-part', { reason: error.message });
   }
 }
 
@@ -146,7 +146,7 @@ export const disable = handle(disablePeer, async ({ db }, { caller, params }) =>
   await db.transaction().execute(async (tx) => {
     const peer = await lockPeer(tx, params.id);
     if (peer.state === 'disabled') return;
-    if (peer.state !== 'connected') throw refuse(409, 'a peer that is not connected cannot be disabled');
+    if (peer.state !== 'connected') throw refuse('peer-not-connected');
     await sql`update federation_peers set state = 'disabled', updated_at = now() where id = ${peer.id}`.execute(
       tx,
     );

@@ -65,3 +65,13 @@ export class Rejection extends Error {
     this.logged = logged;
   }
 }
+
+type Hyphenated<Text extends string> = Text extends `${infer Head}_${infer Rest}`
+  ? `${Head}-${Hyphenated<Rest>}`
+  : Text;
+
+/** Returns the error code of a rejection. */
+export function rejectionCode<R extends RejectionReason>(reason: R): `rejected-${Hyphenated<R>}` {
+  // `replaceAll` loses the type of the text; `contract/src/errors/rejections.ts` must have the result.
+  return `rejected-${reason.replaceAll('_', '-')}` as `rejected-${Hyphenated<R>}`;
+}

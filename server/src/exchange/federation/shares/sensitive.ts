@@ -107,10 +107,7 @@ export interface ShareRequest {
 }
 
 /** The obstacle for callers who may confirm none of the content. The text names no asset: some may be withheld. */
-const notTheirs = {
-  why: 'not_theirs',
-  text: 'only the owner of restricted and mature content and administrators of assets can confirm that it is sent',
-};
+const notTheirs = { why: 'not_theirs', refusal: refuse('sensitive-not-yours') };
 
 /**
  * Returns whether the peer supports encryption; reads its instance document again if not, since it may have been
@@ -130,7 +127,7 @@ async function canDecrypt(deps: Deps, peer: ShareRequest['peer']): Promise<boole
   return read();
 }
 
-/** Returns why the sensitive assets cannot be included, as a code for the audit log and a text; null if they can. */
+/** Returns why the sensitive assets cannot be included, as a word for the audit log and an error; null if they can. */
 async function obstacle(
   deps: Deps,
   install: Install,
@@ -139,27 +136,20 @@ async function obstacle(
 ) {
   const { peer, person } = wanted;
   if ((await readSensitiveContent(deps.db)) === 'never')
-    return { why: 'never', text: `restricted and mature content stays in this library: ${named(assets)}` };
+    return { why: 'never', refusal: refuse('sensitive-stays', { assets: named(assets) }) };
   if (person === null)
-    return {
-      why: 'no_person',
-      text: `restricted and mature content goes to one person, encrypted for them, and not to a whole library: ${named(assets)}`,
-    };
+    return { why: 'no_person', refusal: refuse('sensitive-needs-person', { assets: named(assets) }) };
   if (!(await canDecrypt(deps, peer)))
     return {
       why: 'not_supported',
-      text: `${peer.display_name} cannot decrypt restricted and mature content`,
+      refusal: refuse('sensitive-not-decryptable', { peer: peer.display_name }),
     };
   const found = await recipientAt(deps, install, { peerId: peer.id, url: peer.instance_url }, person, {
     fresh: true,
   });
-  if (found?.box_key == null)
-    return { why: 'no_key', text: `${person} has no key that content can be encrypted for` };
+  if (found?.box_key == null) return { why: 'no_key', refusal: refuse('sensitive-without-key', { person }) };
   if (wanted.confirm !== true)
-    return {
-      why: 'unconfirmed',
-      text: `sharing restricted and mature content needs a second confirmation (confirm_sensitive): ${named(assets)}`,
-    };
+    return { why: 'unconfirmed', refusal: refuse('sensitive-unconfirmed', { assets: named(assets) }) };
   return null;
 }
 
@@ -199,7 +189,7 @@ export async function confirmSensitive(
       },
     }),
   );
-  if (found !== null) throw refuse(found === notTheirs ? 403 : 409, found.text);
+  if (found !== null) throw found.refusal;
   return assets;
 }
 

@@ -81,10 +81,7 @@ async function checkFederable(tx: Tx, kind: Kind, id: string): Promise<void> {
     federable: boolean;
   }>`select ${rule} as federable from ${table} p where p.id = ${id}`.execute(tx);
   if (rows[0]?.federable !== true) {
-    throw refuse(
-      409,
-      kind === 'post' ? 'drafts and private posts stay in this library' : 'it comes from another library',
-    );
+    throw refuse(kind === 'post' ? 'post-not-shareable' : 'from-other-library');
   }
 }
 
@@ -103,7 +100,7 @@ async function personAt(
     const actor = await resolveActor(deps, install, { peerId: peer.id, url: peer.instance_url }, uri);
     return actor.uri;
   } catch (error) {
-    if (error instanceof Rejection) throw refuse(422, `no such person at ${peer.display_name}`);
+    if (error instanceof Rejection) throw refuse('peer-person-not-found', { peer: peer.display_name });
     throw error;
   }
 }
@@ -123,7 +120,8 @@ async function putShare(deps: Deps, caller: SignedIn, { kind, id, peerId, body }
   const install = await requireInstall(deps);
   const peer = await connectedPeer(deps.db, peerId);
   checkInFuture('expires_at', body.expires_at ?? null);
-  if (body.person != null && body.team != null) throw refuse(400, 'person and team are mutually exclusive');
+  if (body.person != null && body.team != null)
+    throw refuse('exclusive-properties', { property: 'person', other: 'team' });
   const person = await personAt(deps, install, peer, body.person ?? null);
   const team = body.team == null ? null : await teamAt(deps, install, peer, body.team);
   const confirm = body.confirm_sensitive ?? null;

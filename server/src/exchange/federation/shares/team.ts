@@ -54,8 +54,8 @@ export async function teamAt(
   slug: string,
 ): Promise<TargetTeam> {
   if (!peer.capabilities.includes(TEAM_SHARES))
-    throw refuse(409, `${peer.display_name} does not support sharing with teams`);
-  const none = refuse(422, `no such team at ${peer.display_name}`);
+    throw refuse('peer-without-team-shares', { peer: peer.display_name });
+  const none = refuse('peer-team-not-found', { peer: peer.display_name });
   try {
     const address = `${peer.instance_url}/federation/teams/${encodeURIComponent(slug)}`;
     const found = await getJson(deps, address, install);

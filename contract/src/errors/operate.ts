@@ -1,0 +1,37 @@
+import type { ErrorDefinitions } from './definition.ts';
+
+/** Errors of administration, appearance and setting up. */
+export const operateErrors = {
+  'address-invalid': { status: 400, text: '{property} is not a valid address' },
+  'address-locks-out': {
+    status: 400,
+    text: 'with this base_url {reason}; send force to set it anyway',
+    property: 'base_url',
+  },
+  'already-set-up': { status: 409, text: 'the library is already set up' },
+  'cannot-delete-yourself': { status: 400, text: 'another administrator has to delete your account' },
+  'ids-or-all': { status: 400, text: 'send either ids or all' },
+  'job-not-failed': { status: 409, text: 'the job has not failed' },
+  'job-running': { status: 409, text: 'the job is running' },
+  'logo-animated': { status: 400, text: 'a logo must not be animated' },
+  'logo-edge-out-of-range': {
+    status: 400,
+    text: 'each edge of a logo has {min} to {max} pixels, not {width} x {height}',
+  },
+  'logo-empty': { status: 400, text: 'the body is empty' },
+  'logo-not-found': { status: 404, text: 'logo not found' },
+  'logo-of-other-type': { status: 400, text: 'a logo is a PNG, JPEG, GIF or WebP picture' },
+  'logo-too-large': { status: 400, text: 'a logo has at most 2 MiB' },
+  'logo-undecodable': { status: 400, text: 'the bytes cannot be read as a picture' },
+  'logo-unreadable': { status: 409, text: 'the logo cannot be read' },
+  'set-up-code-missing': {
+    status: 403,
+    text: 'the set-up code is missing; Vitrine prints it when it starts',
+  },
+  'set-up-code-wrong': { status: 403, text: 'the set-up code is wrong; Vitrine prints it when it starts' },
+  'set-up-name-refused': {
+    status: 403,
+    text: 'set-up is refused under this name; open the library by localhost or an IP address, or set VITRINE_BASE_URL',
+  },
+  'text-address-invalid': { status: 400, text: 'body.{property} is not a valid address' },
+} as const satisfies ErrorDefinitions;
