@@ -114,7 +114,8 @@ const visitor: Caller = { kind: 'anonymous' };
 /**
  * Reads what callers may get. The rule depends on the caller, whom only the database can confirm; so the rule is
  * evaluated for the session's previous caller, in the statement that reads the session. The result is discarded when
- * the caller differs in any way that matters to a rule.
+ * the caller differs in any way that matters to a rule (`hasSameAccess`). Reading the session first and then the asset of
+ * each request takes 2.5 times the CPU time: 0.83 ms a preview instead of 0.33 (`npm run bench -- renditions`).
  */
 export function openServedAssets(db: Database): ServedAssets {
   /** By session token. */
