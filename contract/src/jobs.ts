@@ -33,7 +33,7 @@ export const jobNames = [
   'fetch-subtitles',
   'use-field-values',
   'keep-federation',
-  'tell-followers',
+  'notify-followers',
   'deliver-activities',
   'keep-activitypub',
   'rewrite-documents',

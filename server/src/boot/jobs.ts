@@ -1,3 +1,4 @@
+import type { JobName } from '@vitrine/contract/jobs';
 import { renderJob } from '../content/assets/jobs/render.ts';
 import { tilesJob } from '../content/assets/jobs/tiles.ts';
 import { transcodeJob } from '../content/assets/jobs/transcode.ts';
@@ -33,9 +34,12 @@ import { mailDigestJob, mailDigestsJob, mailNotificationJob } from '../people/no
 import { announceJob } from '../people/notifications/jobs/notify.ts';
 import { keyNamesJob } from './name-keys.ts';
 
-/** Every job has exactly one handler; the type refuses a gap. */
+/** Former names of jobs. The queue of an earlier version has jobs with these names, and so may VITRINE_JOBS. */
+const formerNames: Readonly<Record<string, JobName>> = { 'tell-followers': 'notify-followers' };
+
+/** Every job has exactly one handler, also under its former names; the type refuses a gap. */
 export function jobHandlers(deps: Deps): JobHandlers {
-  return {
+  const handlers: JobHandlers = {
     render: renderJob(deps),
     tiles: tilesJob(deps),
     'render-again': rerenderJob(deps),
@@ -68,10 +72,12 @@ export function jobHandlers(deps: Deps): JobHandlers {
     'catch-up': catchUpJob(deps),
     'verify-offers': verifyOffersJob(deps),
     'keep-federation': keepFederationJob(deps),
-    'tell-followers': notifyFollowersJob(deps),
+    'notify-followers': notifyFollowersJob(deps),
     'deliver-activities': deliverActivitiesJob(deps),
     'keep-activitypub': keepActivityPubJob(deps),
   };
+  const former = Object.entries(formerNames).map(([name, current]) => [name, handlers[current]]);
+  return { ...handlers, ...Object.fromEntries(former) };
 }
 
 /** When recurring jobs are due, as lines of a crontab that end with the kind. */
@@ -101,9 +107,14 @@ export function assignedJobs(
   const unknown = kinds?.find((kind) => !known.includes(kind));
   if (unknown !== undefined)
     throw new ConfigError(
-      `VITRINE_JOBS names the unknown job ${unknown}; there are ${known.sort().join(', ')}`,
+      `VITRINE_JOBS names the unknown job ${unknown}; there are ${known
+        .filter((kind) => formerNames[kind] === undefined)
+        .sort()
+        .join(', ')}`,
     );
-  const isAssigned = (kind: string) => kinds === null || kinds.includes(kind);
+  const nameOf = (kind: string) => formerNames[kind] ?? kind;
+  const assigned = kinds?.map(nameOf);
+  const isAssigned = (kind: string) => assigned === undefined || assigned.includes(nameOf(kind));
   return {
     handlers: Object.fromEntries(Object.entries(handlers).filter(([kind]) => isAssigned(kind))),
     crontab: crontab.filter((line) => isAssigned(line.split(' ').at(-1) ?? '')).join('\n'),

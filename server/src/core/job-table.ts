@@ -75,7 +75,7 @@ export interface Jobs {
   /** Ends shares that have expired, and keeps the cache of fetched originals within its limit. */
   'keep-federation': Record<string, never>;
   /** Sends the change of a post to the followers of its author. */
-  'tell-followers': { post: string };
+  'notify-followers': { post: string };
   /** Sends the pending activities of an ActivityPub inbox in order. */
   'deliver-activities': { inbox: string };
   /** Announces posts whose public state has changed, and wakes deliveries that are due. */

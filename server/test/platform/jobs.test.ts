@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { beforeEach, expect, test } from 'vitest';
-import { jobHandlers } from '../../src/boot/jobs.ts';
+import { assignedJobs, jobHandlers } from '../../src/boot/jobs.ts';
 import { enqueueTiles } from '../../src/content/assets/decoding-jobs.ts';
 import { enqueue, enqueueAll, type JobHandlers } from '../../src/core/job-table.ts';
 import { forbiddenTurns, turnFlags } from '../../src/media/decoding/turns.ts';
@@ -32,6 +32,18 @@ test.each([0, 1, 200])('enqueues %i jobs in at most one statement, each with its
   expect(await jobs()).toEqual(wanted.map(({ payload, key }) => ({ payload, key, max_attempts: 5 })));
   await enqueueAll(db, 'release-logo', wanted);
   expect(await jobs()).toHaveLength(count);
+});
+
+test('runs jobs that an earlier version queued under a former name', async () => {
+  await sql`select graphile_worker.add_job('tell-followers', json_build_object('post', ${randomUUID()}::text))`.execute(
+    db,
+  );
+  await library.runJobs();
+  expect(await jobs()).toEqual([]);
+  for (const name of ['tell-followers', 'notify-followers']) {
+    const { handlers } = assignedJobs(jobHandlers(library.deps), [name]);
+    expect(Object.keys(handlers).sort()).toEqual(['notify-followers', 'tell-followers']);
+  }
 });
 
 test('completes a run when its last job is completed or failed', async () => {

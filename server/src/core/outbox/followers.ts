@@ -8,8 +8,11 @@ async function queue(tx: Tx, posts: RawBuilder<unknown>): Promise<void> {
     where exists (select from activitypub_posts ap where ap.post_id = changed.post_id and not ap.withdrawn)
       or exists (select from posts p join activitypub_actors ap on ap.user_ref = p.author_user_ref
         where p.id = changed.post_id and ap.withdrawn_at is null)`.execute(tx);
-  const jobs = rows.map(({ post_id }) => ({ payload: { post: post_id }, key: `tell-followers:${post_id}` }));
-  await enqueueAll(tx, 'tell-followers', jobs);
+  const jobs = rows.map(({ post_id }) => ({
+    payload: { post: post_id },
+    key: `notify-followers:${post_id}`,
+  }));
+  await enqueueAll(tx, 'notify-followers', jobs);
 }
 
 /** Enqueues the notification of a post's followers in the transaction of its change (AP-8). */

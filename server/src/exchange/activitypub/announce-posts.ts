@@ -79,6 +79,6 @@ async function announceChange({ db, config }: Deps, postId: string): Promise<voi
   });
 }
 
-export function notifyFollowersJob(deps: Deps): JobHandler<'tell-followers'> {
+export function notifyFollowersJob(deps: Deps): JobHandler<'notify-followers'> {
   return ({ post }) => announceChange(deps, post);
 }

@@ -31,9 +31,9 @@ export function keepActivityPubJob({ db, config }: Deps): JobHandler<'keep-activ
       limit ${MOST_POSTS}`.execute(db);
     const jobs = rows.map(({ post_id }) => ({
       payload: { post: post_id },
-      key: `tell-followers:${post_id}`,
+      key: `notify-followers:${post_id}`,
     }));
-    await enqueueAll(db, 'tell-followers', jobs);
+    await enqueueAll(db, 'notify-followers', jobs);
     const { rows: due } = await sql<{ inbox: string }>`select distinct inbox from activitypub_deliveries
       where next_attempt_at <= now()`.execute(db);
     await wakeInboxes(

@@ -34,7 +34,7 @@ const works: Readonly<Record<JobName, string>> = {
   'fetch-subtitles': 'Fetch subtitles from a peer',
   'use-field-values': 'Take over field values from a peer',
   'keep-federation': 'End expired shares with peers',
-  'tell-followers': 'Queue a post for its followers elsewhere',
+  'notify-followers': 'Queue a post for its followers elsewhere',
   'deliver-activities': 'Send posts to followers elsewhere',
   'keep-activitypub': 'Look for posts that followers elsewhere miss',
 };
