@@ -12,7 +12,7 @@ function lastEnd(which: RawBuilder<unknown> = sql`true`): RawBuilder<unknown> {
  * those that everyone here was given by themselves, when that ends; for others until the first end of what gives them.
  */
 export async function refreshAssetEnds(tx: Tx, which: RawBuilder<unknown>): Promise<void> {
-  const ownEnd = (of?: RawBuilder<unknown>) => sql`(select ${lastEnd(of)} from federated_objects o
+  const ownEnd = (which?: RawBuilder<unknown>) => sql`(select ${lastEnd(which)} from federated_objects o
     join ${grantedAccounts} g on g.peer_id = o.peer_id and g.uri = o.uri
     where o.kind = 'asset' and o.local_id = a.id)`;
   await sql`update assets a set visible_until = x.ends from (

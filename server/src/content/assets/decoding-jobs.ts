@@ -112,7 +112,7 @@ export function backfillKeys(hash: RawBuilder<unknown>): RawBuilder<string[]> {
  * per kind of job and in the caller's transaction.
  */
 export async function enqueueBackfill(tx: Tx, works: readonly StoredWork[]): Promise<void> {
-  const of = (job: StoredWork['job']) => works.filter((work) => work.job === job);
+  const worksOf = (job: StoredWork['job']) => works.filter((work) => work.job === job);
   const optionsOf = ({ job, hash, mime }: StoredWork) => ({
     key: storedKeys[job](hash),
     priority: AFTER_ALL,
@@ -121,12 +121,12 @@ export async function enqueueBackfill(tx: Tx, works: readonly StoredWork[]): Pro
   await enqueueAll(
     tx,
     'render',
-    of('render').map((work) => ({
+    worksOf('render').map((work) => ({
       payload: { hash: work.hash, owner: NO_OWNER, again: true, anew: true },
       ...optionsOf(work),
     })),
   );
-  const encoded = of('transcode');
+  const encoded = worksOf('transcode');
   await sql`insert into transcodes (file_hash, state)
     select hash, 'waiting' from unnest(${encoded.map(({ hash }) => hash)}::text[]) hash
     on conflict (file_hash) do update set state = 'waiting', progress = 0, error = null
@@ -135,7 +135,7 @@ export async function enqueueBackfill(tx: Tx, works: readonly StoredWork[]): Pro
     await enqueueAll(
       tx,
       job,
-      of(job).map((work) => ({ payload: { hash: work.hash, owner: NO_OWNER }, ...optionsOf(work) })),
+      worksOf(job).map((work) => ({ payload: { hash: work.hash, owner: NO_OWNER }, ...optionsOf(work) })),
     );
   }
 }

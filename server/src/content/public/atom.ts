@@ -61,16 +61,16 @@ const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 async function findFeed(db: Database, { name }: PublicSite, path: string): Promise<Feed | null> {
   if (path === 'library.atom') return { title: name, page: '/', entries: await newestPosts(db, sql`true`) };
-  const [, kind, of] = /^(users|tags|teams)\/(.+)\.atom$/s.exec(path) ?? [];
-  if (of === undefined || of.includes('\0') || !of.isWellFormed()) return null;
-  if (kind === 'users') return feedOfPerson(db, of);
+  const [, kind, subject] = /^(users|tags|teams)\/(.+)\.atom$/s.exec(path) ?? [];
+  if (subject === undefined || subject.includes('\0') || !subject.isWellFormed()) return null;
+  if (kind === 'users') return feedOfPerson(db, subject);
   if (kind === 'tags') {
-    const tag = await storedTag(db, of);
+    const tag = await storedTag(db, subject);
     const posts = newestPosts(db, sql`p.tags @> array[${tag}]`);
     return unlessEmpty(tag, `/tags/${encodeURIComponent(tag)}`, posts);
   }
   // Uses a generic title, because visitors may not see the names of teams.
-  return uuid.test(of) ? unlessEmpty('Team', null, newestPosts(db, sql`p.team_id = ${of}`)) : null;
+  return uuid.test(subject) ? unlessEmpty('Team', null, newestPosts(db, sql`p.team_id = ${subject}`)) : null;
 }
 
 function link(rel: string, href: string, type: string): Xml {

@@ -93,12 +93,12 @@ function arrange(rows: readonly SuggestionRow[]): SuggestionRow[] {
     seen.add(key);
     return true;
   });
-  const of = (kind: SearchKind) => once.filter((row) => row.kind === kind);
-  let left = MOST - places.reduce((sum, [kind, atLeast]) => sum + Math.min(atLeast, of(kind).length), 0);
+  const rowsOf = (kind: SearchKind) => once.filter((row) => row.kind === kind);
+  let left = MOST - places.reduce((sum, [kind, atLeast]) => sum + Math.min(atLeast, rowsOf(kind).length), 0);
   return places.flatMap(([kind, atLeast]) => {
-    const more = Math.min(left, Math.max(0, of(kind).length - atLeast));
+    const more = Math.min(left, Math.max(0, rowsOf(kind).length - atLeast));
     left -= more;
-    return of(kind).slice(0, atLeast + more);
+    return rowsOf(kind).slice(0, atLeast + more);
   });
 }
 

@@ -76,10 +76,10 @@ export async function decryptersNamed(
     order by k.version desc`.execute(db);
   const byKey = Map.groupBy(rows, ({ username_key }) => username_key);
   return new Map(
-    [...byKey].flatMap(([key, of]) => {
-      const [first] = of;
+    [...byKey].flatMap(([key, sealedKeys]) => {
+      const [first] = sealedKeys;
       if (first === undefined) return [];
-      const privateKeys = of.map(({ sealed }) =>
+      const privateKeys = sealedKeys.map(({ sealed }) =>
         createPrivateKey(unseal(secretKey, BOX_KEY_PURPOSE, sealed)),
       );
       return [[key, { ref: first.ref, keys: privateKeys }] as const];

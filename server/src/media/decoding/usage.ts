@@ -32,9 +32,9 @@ export function usageOfTree(pid: number): Usage | null {
     usage.memoryBytes += Number(kilobytes) * 1024;
   }
   for (const child of readProc(`/proc/${pid}/task/${pid}/children`).split(' ')) {
-    const its = child === '' ? null : usageOfTree(Number(child));
-    usage.memoryBytes += its?.memoryBytes ?? 0;
-    usage.processorMs += its?.processorMs ?? 0;
+    const ofChild = child === '' ? null : usageOfTree(Number(child));
+    usage.memoryBytes += ofChild?.memoryBytes ?? 0;
+    usage.processorMs += ofChild?.processorMs ?? 0;
   }
   return usage;
 }

@@ -138,14 +138,14 @@ function readPosition(tags: Tags): ExtractedValue | undefined {
     const value = coordinates(latitude, longitude);
     return value === undefined ? undefined : { value, from: originOf(`${group}:GPSPosition`) };
   };
-  const of = (group: string, name: string) => tags.get(`${group}:${name}`)?.[0];
+  const firstOf = (group: string, name: string) => tags.get(`${group}:${name}`)?.[0];
   const inGroup = (group: string) =>
     pair(
       group,
-      degrees(of(group, 'GPSLatitude'), of(group, 'GPSLatitudeRef')),
-      degrees(of(group, 'GPSLongitude'), of(group, 'GPSLongitudeRef')),
+      degrees(firstOf(group, 'GPSLatitude'), firstOf(group, 'GPSLatitudeRef')),
+      degrees(firstOf(group, 'GPSLongitude'), firstOf(group, 'GPSLongitudeRef')),
     );
-  const [latitude, longitude] = (of('QuickTime', 'GPSCoordinates') ?? '').split(/[ ,]+/);
+  const [latitude, longitude] = (firstOf('QuickTime', 'GPSCoordinates') ?? '').split(/[ ,]+/);
   return (
     inGroup('XMP-exif') ??
     inGroup('EXIF') ??

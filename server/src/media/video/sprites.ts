@@ -128,7 +128,8 @@ export async function takeTiles(
 
 function timestamp(seconds: number): string {
   const milliseconds = Math.round(seconds * 1000);
-  const part = (size: number, of: number) => String(Math.floor(milliseconds / size) % of).padStart(2, '0');
+  const part = (size: number, modulus: number) =>
+    String(Math.floor(milliseconds / size) % modulus).padStart(2, '0');
   const fraction = String(milliseconds % 1000).padStart(3, '0');
   return `${part(3_600_000, 100)}:${part(60_000, 60)}:${part(1000, 60)}.${fraction}`;
 }

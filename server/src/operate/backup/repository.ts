@@ -104,8 +104,8 @@ function openWith(target: BackupTarget, key: Buffer | null): Repository {
     keyOf,
     async write(name, content, sizeBytes) {
       let found: Content = { bytes: 0, sha256: '' };
-      const plain = counted(content, (its) => {
-        found = its;
+      const plain = counted(content, (counts) => {
+        found = counts;
       });
       await target.write(keyOf(name), key === null ? plain : seal(plain, key, name), sizeBytes);
       return found;

@@ -170,12 +170,12 @@ async function importFiles(
     await eachAtOnce(later, options.stopped, storeEach);
     if (options.post && !options.stopped()) {
       const folders = Map.groupBy(files, (file) => file.folder);
-      for (const [folder, its] of folders) {
-        const ids = its.flatMap((file) => assetOf.get(file.path) ?? []);
+      for (const [folder, inFolder] of folders) {
+        const ids = inFolder.flatMap((file) => assetOf.get(file.path) ?? []);
         summary.posts += await postFolder(
           db,
           ownerRef,
-          folder === '' ? resolve(its[0]?.path ?? '', '..') : folder,
+          folder === '' ? resolve(inFolder[0]?.path ?? '', '..') : folder,
           ids,
         );
       }

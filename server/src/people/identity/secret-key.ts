@@ -53,9 +53,9 @@ export function isKeyOf(key: string, { check }: KeyRecord): boolean {
 /** Parses the setting: earlier versions stored the key itself, a text. Null: the library has no key yet. */
 export function parseStored(value: unknown): string | KeyRecord | null {
   if (typeof value === 'string' || value === null) return value;
-  const of = (name: string): unknown => (typeof value === 'object' ? Reflect.get(value, name) : null);
-  const check = of('check');
-  const library = of('library');
+  const property = (name: string): unknown => (typeof value === 'object' ? Reflect.get(value, name) : null);
+  const check = property('check');
+  const library = property('library');
   if (typeof check === 'string' && typeof library === 'string') return { check, library };
   throw new ConfigError('the setting secret_key in the database is damaged; restore a backup');
 }

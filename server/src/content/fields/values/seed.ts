@@ -178,9 +178,9 @@ async function defaultSeeds(
   let next = 0;
   return meant.flatMap(({ field, value }) => {
     const count = termsOf(field, value).length;
-    const its = matches.slice(next, next + count);
+    const found = matches.slice(next, next + count);
     next += count;
-    const slugs = its.flatMap((match) =>
+    const slugs = found.flatMap((match) =>
       match !== null && match.status === 'active' && (!isNested(field.type) || match.isLeaf)
         ? [match.value]
         : [],

@@ -69,15 +69,15 @@ export async function resolveTerms(
   let next = 0;
   for (const one of meant) {
     const texts = termsOf(one.field, one.value);
-    const its = matches.slice(next, next + texts.length);
+    const found = matches.slice(next, next + texts.length);
     next += texts.length;
-    const unknown = texts.filter((_, index) => its[index] === null);
+    const unknown = texts.filter((_, index) => found[index] === null);
     if (unknown.length > 0) checkMayExtend(caller, one.field, unknown);
     const made =
       unknown.length === 0 ? new Map<string, string>() : await createTerms(tx, one.field.id, unknown);
     if (made === null) throw refuse('vocabulary-full', { property: one.field.code });
     const slugs = texts.map((text, index) => {
-      const match = its[index] ?? null;
+      const match = found[index] ?? null;
       if (match === null) return made.get(text) ?? '';
       checkChoosable(one, text, match);
       return match.value;

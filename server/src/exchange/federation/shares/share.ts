@@ -67,9 +67,13 @@ async function readShares(
     db,
   );
   const byPeer = Map.groupBy(rows, ({ peer_id }) => peer_id);
-  return [...byPeer].map(([peerId, of]) => ({
-    peer: { id: peerId, display_name: of[0]?.display_name ?? '', instance_url: of[0]?.instance_url ?? '' },
-    shares: of.map(({ peer_id, display_name, instance_url, ...share }) => share),
+  return [...byPeer].map(([peerId, shares]) => ({
+    peer: {
+      id: peerId,
+      display_name: shares[0]?.display_name ?? '',
+      instance_url: shares[0]?.instance_url ?? '',
+    },
+    shares: shares.map(({ peer_id, display_name, instance_url, ...share }) => share),
   }));
 }
 
