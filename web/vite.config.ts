@@ -41,7 +41,15 @@ function groupOf(name: string, priority: number, parts: readonly string[]) {
 }
 
 /** The routes that every visit starts with; all other routes need their modules too. */
-const front = ['+layout.svelte', '+error.svelte', '(front)/+layout.svelte', '(front)/sign-in/+page.svelte'];
+const front = [
+  '+layout.svelte',
+  '+layout.ts',
+  '+error.svelte',
+  '(front)/+layout.svelte',
+  '(front)/+layout.ts',
+  '(front)/sign-in/+page.svelte',
+];
+const library = ['(library)/+layout.svelte', '(library)/+layout.ts', '(library)/+error.svelte'];
 
 export default defineConfig({
   plugins: [
@@ -72,7 +80,7 @@ export default defineConfig({
                   priority: 4,
                 },
                 groupOf('front', 3, front),
-                groupOf('library', 2, ['(library)/+layout.svelte']),
+                groupOf('library', 2, library),
                 { name: 'shared', minShareCount: 2, entriesAware: true, entriesAwareMergeThreshold: 5_000 },
               ],
             },

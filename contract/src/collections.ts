@@ -16,8 +16,8 @@ import {
   Removal,
   Timestamp,
   Uuid,
+  Visibility,
 } from './values.ts';
-import { Visibility } from './visibilities.ts';
 
 /** The maximum number of posts in a collection. */
 export const mostPosts = 100_000;

@@ -17,8 +17,8 @@ import {
   Tags,
   Timestamp,
   Uuid,
+  Visibility,
 } from './values.ts';
-import { Visibility } from './visibilities.ts';
 
 /** POST-21: a member that the caller may see. */
 export const ShownMember = closed({

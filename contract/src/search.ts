@@ -6,8 +6,7 @@ import { PostAuthor } from './identity.ts';
 import { noContent, operation } from './operation.ts';
 import { Post } from './posts.ts';
 import { Tag, TagName } from './tags.ts';
-import { Count, closed, nullable, pageQuery, Ref, Timestamp, Uuid } from './values.ts';
-import { Visibility } from './visibilities.ts';
+import { Count, closed, nullable, pageQuery, Ref, Timestamp, Uuid, Visibility } from './values.ts';
 
 /** The kinds of things that search finds. */
 export const SearchKind = Type.Enum(['post', 'asset', 'collection', 'user', 'tag']);

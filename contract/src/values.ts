@@ -1,4 +1,5 @@
 import { type Static, type TProperties, type TSchema, Type } from 'typebox';
+import { visibilityNames } from './visibilities.ts';
 
 /** An object that rejects unknown properties in requests and responses. */
 export function closed<P extends TProperties>(properties: P) {
@@ -64,3 +65,6 @@ export const pageQuery = {
 export function page<S extends TSchema>(item: S) {
   return closed({ items: Type.Array(item), next_cursor: nullable(Type.String()) });
 }
+
+/** The audience of a post or a collection. */
+export const Visibility = Type.Enum([...visibilityNames]);

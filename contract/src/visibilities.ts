@@ -1,5 +1,3 @@
-import { Type } from 'typebox';
-
 /** What every part of the product must know of a visibility of posts and collections (POST-2, COLLECTION-1). */
 interface VisibilityFacts {
   /**
@@ -14,7 +12,10 @@ interface VisibilityFacts {
   readonly toPeers: 'public' | 'org-only' | 'followers' | 'explicit-share' | null;
 }
 
-/** The visibilities, in the order of the OpenAPI document. CONTRIBUTING says what a new one needs besides a line here. */
+/**
+ * The visibilities, in the order of the OpenAPI document. CONTRIBUTING says what a new one needs besides a line here. The web app
+ * reads this, so the schema is in `values.ts`: no schema reaches the browser.
+ */
 export const visibilities = {
   public: { reach: 'visitors', toPeers: 'public' },
   private: { reach: 'none', toPeers: null },
@@ -33,5 +34,3 @@ export type VisibilityReaching<R extends Reach> = {
 
 /** The names of the visibilities. The cast restores the type that `Object.keys` loses. */
 export const visibilityNames = Object.keys(visibilities) as readonly Visibility[];
-
-export const Visibility = Type.Enum([...visibilityNames]);

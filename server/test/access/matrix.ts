@@ -1,4 +1,4 @@
-import { Visibility } from '@vitrine/contract/visibilities';
+import { type Visibility, visibilityNames } from '@vitrine/contract/visibilities';
 
 /**
  * The access matrix, as data, written from the rules in docs/rules,
@@ -9,7 +9,7 @@ import { Visibility } from '@vitrine/contract/visibilities';
 export const teams = ['none', 'above', 'team', 'below', 'elsewhere'] as const;
 export type TeamName = (typeof teams)[number];
 
-export const visibilities = Visibility.enum;
+export const visibilities = visibilityNames;
 export const statuses = ['draft', 'active', 'archived'] as const;
 export const processings = ['pending', 'ready', 'failed'] as const;
 export const sensitivities = ['posts', 'public', 'org', 'team', 'restricted'] as const;

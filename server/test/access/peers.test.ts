@@ -1,6 +1,6 @@
 import { createHash, generateKeyPairSync, randomUUID } from 'node:crypto';
 import type { Post } from '@vitrine/contract/posts';
-import { Visibility } from '@vitrine/contract/visibilities';
+import { visibilityNames } from '@vitrine/contract/visibilities';
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import type { Install as Sender } from '../../src/exchange/federation/identity.ts';
@@ -76,7 +76,7 @@ async function makePosts(): Promise<void> {
     goes: boolean,
     fileGoes = goes,
   ) => posts.push({ name, post: post.id, hash: asset.file_hash ?? '', postGoes: goes, fileGoes });
-  for (const visibility of Visibility.enum) {
+  for (const visibility of visibilityNames) {
     const asset = await file(visibility);
     const post = await publish(alice, [asset], { visibility });
     add(`a post that is ${visibility}`, post, asset, visibility !== 'private');

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { clip } from '../media/clips.ts';
 import { jpeg } from '../support/pictures.ts';
 import { call, publish, uploadReady } from './call.ts';
 import { naturalWidth, overhang, phone, visit } from './hands.ts';
@@ -69,6 +70,21 @@ test('a revoked link shows an error', async () => {
   await outsider.reload();
   await outsider.getByRole('heading', { name: 'This link is no longer available' }).waitFor();
   expect(await outsider.getByText('Harbour').count()).toBe(0);
+});
+
+// LINK-10
+test('a link says why it does not play a sound', async () => {
+  const bytes = await clip({ format: 'wav', audio: { encoder: 'pcm_s16le' }, seconds: 1 });
+  const sound = await uploadReady(owner, bytes, { title: 'Bell', sensitivity: 'public' }, 'bell.wav');
+  const open = async (terms: object) => {
+    const { url } = await call(owner, 'POST', `/assets/${sound}/links`, terms);
+    await outsider.goto(new URL(url).pathname);
+    await outsider.getByRole('button', { name: 'Show Bell' }).click();
+  };
+  await open({ watermark: true });
+  await outsider.getByText('Films and sounds cannot have one, so they cannot be played here.').waitFor();
+  await open({ allow_download: true });
+  await outsider.getByRole('dialog').locator('audio').waitFor({ state: 'attached' });
 });
 
 test('a visitor searches, follows tags and names, and finds only public posts and no controls', async () => {
