@@ -9,7 +9,13 @@ import { basePath, type OperationId, type Operations, operations } from '@vitrin
 import type { TSchema } from 'typebox';
 import { Compile, type Validator } from 'typebox/compile';
 import { expect } from 'vitest';
+import { exchange, type Sent } from './exchange.ts';
 import { undeclaredRenditions } from './renditions.ts';
+
+interface Refused {
+  status: number;
+  error: string;
+}
 
 /** A response as received. */
 export interface Answered {
@@ -18,12 +24,7 @@ export interface Answered {
   text: string;
 }
 
-interface Refused {
-  status: number;
-  error: string;
-}
-
-type Sent = { method?: string; body?: unknown; headers?: Record<string, string> };
+type Given = { method?: string; body?: unknown; headers?: Record<string, string> };
 
 /** An HTTP client of a library with its own cookie, or none. */
 export interface Visitor {
@@ -34,7 +35,7 @@ export interface Visitor {
   /** Calls an operation and expects a refusal that it declares. */
   refused<K extends OperationId>(id: K, input?: CallInput<Operations[K]>): Promise<Refused>;
   /** Sends any request to a path below the base path. */
-  send(path: string, init?: Sent): Promise<Answered>;
+  send(path: string, init?: Given): Promise<Answered>;
   /** The same, for the status alone. */
   status(method: string, path: string, body?: unknown): Promise<number>;
 }
@@ -144,26 +145,24 @@ export async function textOf(response: Response): Promise<string> {
 /** Returns a client of the library at this address that always sends these headers and begins with this session. */
 export function visit(address: string, fixed: Record<string, string> = {}, token?: string): Visitor {
   let cookie = token;
-  const fetchAs = async (url: string | URL | Request, init: RequestInit = {}): Promise<Response> => {
-    const headers = new Headers(init.headers);
+  const exchangeAs = async (url: string, { headers = {}, ...init }: Sent): Promise<Answered> => {
+    const session = cookie === undefined || cookie === '' ? {} : { cookie: `user=${cookie}` };
     // Compressing and decompressing every response takes up to a tenth of the time of tests that mostly send requests.
-    if (!headers.has('accept-encoding')) headers.set('accept-encoding', 'identity');
-    for (const [name, value] of Object.entries(fixed)) headers.set(name, value);
-    if (cookie !== undefined && cookie !== '') headers.set('cookie', `user=${cookie}`);
-    const response = await fetch(url, { ...init, headers });
-    const set = readCookie(response.headers.get('set-cookie'));
+    const own = { 'accept-encoding': 'identity', ...headers, ...fixed, ...session };
+    const answer = await exchange(url, { ...init, headers: own });
+    const set = readCookie(answer.headers.get('set-cookie'));
     if (set !== undefined) cookie = set;
-    return response;
+    return answer;
   };
   const clientFor = (id: OperationId) =>
     createClient<Operations>(routes, {
       baseUrl: address + basePath,
+      // The client sends an address as text, with a plain object of headers.
       fetch: async (url, init) => {
-        const response = await fetchAs(url, init);
-        const { status, statusText, headers } = response;
-        const text = await response.text();
-        holdAgainstContract(operations[id], { status, headers, text });
-        return new Response(text === '' ? null : text, { status, statusText, headers });
+        const answer = await exchangeAs(url as string, init as Sent);
+        const { status, headers, text } = answer;
+        holdAgainstContract(operations[id], answer);
+        return new Response(text === '' ? null : text, { status, headers });
       },
     });
   const visitor: Visitor = {
@@ -181,13 +180,10 @@ export function visit(address: string, fixed: Record<string, string> = {}, token
       const sent = isJson ? (body === undefined ? null : JSON.stringify(body)) : body;
       const type =
         body === undefined || body instanceof FormData ? {} : { 'content-type': 'application/json' };
-      const init: RequestInit = { method, headers: { ...type, ...headers }, body: sent };
       const url = address + basePath + path;
-      const response = await fetchAs(url, init);
-      const text = await textOf(response);
-      const { status, headers: received } = response;
-      holdAnswer(method, url, { status, headers: received, text });
-      return { status, headers: received, text };
+      const answer = await exchangeAs(url, { method, headers: { ...type, ...headers }, body: sent });
+      holdAnswer(method, url, answer);
+      return answer;
     },
     status: async (method, path, body) => (await visitor.send(path, { method, body })).status,
   };
