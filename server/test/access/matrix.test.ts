@@ -187,7 +187,9 @@ describe.each(otherwise)(
           team === 'team' && mature && !deleted && status === 'active' && processing === 'ready',
       );
       await lookAtFeed(matrix, caller, { query: 'tag=gallery', cells: gallery, rule: isInFeed }, switches);
-      await together(rated, (cell) => lookAtBytes(matrix, caller, cell, switches, 'sent'));
+      await together(portion(caller, rated, byAssets), (cell) =>
+        lookAtBytes(matrix, caller, cell, switches, 'sent'),
+      );
       // Public mode does not affect signed-in callers.
       if (!switches.publicMode && !isRefused) return everythingHolds(matrix);
       const tagged = posts.filter(({ tag }) => tag === 'sample');

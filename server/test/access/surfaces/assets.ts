@@ -113,8 +113,8 @@ export async function lookAtAsset(matrix: Matrix, caller: Caller, cell: AssetCel
 }
 
 /** The requested renditions, and what must have been rendered for each; null for those that are not rendered. */
-const cover = { path: 'variants/col', of: ['all', 'col'] } as const;
-const others = [
+const renditions = [
+  { path: 'variants/col', of: ['all', 'col'] },
   { path: 'variants/hires', of: ['all'] },
   { path: 'variants/sprites.vtt', of: ['all'] },
   { path: 'variants/hls/master.m3u8', of: ['all'] },
@@ -149,9 +149,9 @@ export async function lookAtBytes(
       refusal ?? (isThere ? done : 404),
     );
   };
-  await hold(cover.path, served && cover.of.some((one) => one === cell.rendered));
-  const { path, of } = must(others[turn % others.length], 'rendition');
-  await hold(path, served && (of === null || of.some((one) => one === cell.rendered)), 'known');
+  const { path, of } = must(renditions[turn % renditions.length], 'rendition');
+  const isMade = of === null || of.some((one) => one === cell.rendered);
+  await hold(path, served && isMade, path === 'variants/col' ? how : 'known');
   await hold('file', served);
   if (how === 'known') return;
   const { status } = await caller.visitor.send(`/assets/${cell.id}/media`);
