@@ -10,6 +10,8 @@ import { pgbouncer, startPgBouncer } from './pgbouncer.ts';
 export const isClustered = process.env.VITRINE_TEST_CLUSTER === '1';
 
 const SERVICES = 3;
+/** Tests call everything as all kinds of callers, each of whom has statements of their own. */
+const PREPARED = 3000;
 /** Fewer server connections than the services have clients, so that transactions change sessions. */
 const SERVER_CONNECTIONS = 4;
 
@@ -32,7 +34,7 @@ function alone(settings: pg.ClientConfig): Infrastructure {
   return {
     env: {},
     others: 0,
-    openDatabase: (connections) => openPool(settings, connections),
+    openDatabase: (connections) => openPool(settings, connections, () => {}, {}, PREPARED),
     openReplica: () => null,
     publish: async ([address = '']) => address,
     stop: async () => {},

@@ -101,13 +101,15 @@ function reportState(log: Log, answers: boolean): void {
 
 /**
  * Opens a pool of at most `connections`; it connects with the first query. Logs when the database stops and starts
- * responding. `own` are session settings that override the usual ones.
+ * responding. `own` are session settings that override the usual ones. Each connection keeps the plans of at most
+ * `statements` different texts.
  */
 export function openPool(
   settings: pg.PoolConfig,
   connections: number,
   log: Log = () => {},
   own: Readonly<Record<string, string>> = {},
+  statements = 500,
 ): DatabasePool {
   const pool = createSessionPool(settings, connections, own);
   const listener = openListener(settings);
@@ -118,7 +120,7 @@ export function openPool(
   });
   const activity = activityOf(pool);
   return {
-    db: new Kysely<Tables>({ dialect: preparedPostgres(watched, activity) }),
+    db: new Kysely<Tables>({ dialect: preparedPostgres(watched, activity, statements) }),
     pool,
     listener,
     activity,

@@ -191,9 +191,12 @@ function dialectOver(
   };
 }
 
-/** Creates Kysely's dialect over a pool whose connections keep their server session; prepares every statement. */
-export function preparedPostgres(watched: WatchedPool, activity: PoolActivity): Dialect {
-  const nameOf = statementNames(500);
+/**
+ * Creates Kysely's dialect over a pool whose connections keep their server session; prepares the first `most` different
+ * statements.
+ */
+export function preparedPostgres(watched: WatchedPool, activity: PoolActivity, most: number): Dialect {
+  const nameOf = statementNames(most);
   return dialectOver(watched, activity, (client) => senderOver(client, nameOf));
 }
 
