@@ -33,7 +33,7 @@ function passImpersonation({ whileImpersonating }: Operation, caller: Caller): v
 
 /** Checks the caller against an operation's door; throws the 401 or 403 that says what is missing. */
 export function admit(operation: Operation, caller: Caller, publicMode: boolean): void {
-  // First, so that a token that lacks both is told the scope (TOKEN-4).
+  // First, so that the error for a token that lacks both names the scope (TOKEN-4).
   passScope(operation, caller);
   passDoor(operation.door, caller, publicMode);
   passImpersonation(operation, caller);

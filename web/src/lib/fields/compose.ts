@@ -29,7 +29,7 @@ export function tabsOf<F extends Placed>(fields: readonly F[]): FieldTab<F>[] {
   const without = tabs.get(null);
   const named = [...tabs].filter(([name]) => name !== null);
   const all: [string | null, F[]][] = without === undefined ? named : [[null, without], ...named];
-  return all.map(([name, its]) => ({ name, groups: groupsOf(its) }));
+  return all.map(([name, inTab]) => ({ name, groups: groupsOf(inTab) }));
 }
 
 /** Formats the name of a group or tab as a heading: `rights_and_use` is "Rights and use". */

@@ -93,6 +93,7 @@ interface Counts {
 
 /** Returns the number of jobs in a state, over all names. */
 export function sumOf(counts: readonly Counts[], state: JobState | undefined): number {
-  const of = (one: Counts) => (state === undefined ? one.waiting + one.running + one.failed : one[state]);
-  return counts.reduce((sum, one) => sum + of(one), 0);
+  const countOf = (jobs: Counts) =>
+    state === undefined ? jobs.waiting + jobs.running + jobs.failed : jobs[state];
+  return counts.reduce((sum, jobs) => sum + countOf(jobs), 0);
 }

@@ -175,11 +175,7 @@ export const update = handle(updatePeer, async ({ db }, { caller, params, body }
   return { status: 200, body: await readPeer(db, params.id) };
 });
 
-/**
- * Ends the pairing (FED-14): nothing more is sent or received, the peer is asked to purge what it has, and everything
- * received from it is removed here.
- */
-/** Returns what the peer is told of the shares that end; nothing if it was not connected, or without an address. */
+/** Returns the shares that end, for the request to the peer; none if it was not connected, or without an address. */
 function unsharesOf(own: Install | null, peer: LockedPeer, revoked: readonly RevokedShare[]) {
   if (own === null || peer.state !== 'connected') return [];
   return revoked.map(({ kind, object_id, target_actor, target_team, granted_by: grantedBy }) => ({
@@ -194,6 +190,10 @@ function unsharesOf(own: Install | null, peer: LockedPeer, revoked: readonly Rev
   }));
 }
 
+/**
+ * Ends the pairing (FED-14): nothing more is sent or received, the peer is asked to purge what it has, and everything
+ * received from it is removed here.
+ */
 export const remove = handle(removePeer, async (deps, { caller, params }) => {
   const own = await readInstall(deps);
   await deps.db.transaction().execute(async (tx) => {

@@ -56,7 +56,7 @@ export type RejectionReason = (typeof rejectionReasons)[number];
 /** A refusal of what a peer sent. Its message is for the operators of both sides. */
 export class Rejection extends Error {
   readonly reason: RejectionReason;
-  /** What only the operators of this side are told; otherwise the message. */
+  /** What is logged for the operators of this library, if that is more than the message. */
   readonly logged: string;
 
   constructor(reason: RejectionReason, detail: string, logged = detail) {
