@@ -51,8 +51,11 @@ export function findActorNamed(db: Database, username: string): Promise<ActorRow
 
 /** Returns whether this actor has been withdrawn, which is reported as 410 (AP-5). */
 export async function isWithdrawn(db: Database, id: string): Promise<boolean> {
-  const { rows } =
-    await sql`select from activitypub_actors where id = ${id} and withdrawn_at is not null`.execute(db);
+  const rows = await db
+    .selectFrom('activitypub_actors')
+    .where('id', '=', id)
+    .where('withdrawn_at', 'is not', null)
+    .execute();
   return rows.length > 0;
 }
 
@@ -71,11 +74,11 @@ export async function generateActorKeys(secretKey: string): Promise<{ pem: strin
 /** Creates an actor with new keys and returns its id. */
 export async function createActor(tx: Tx, secretKey: string, userRef: number): Promise<string> {
   const { pem, sealed } = await generateActorKeys(secretKey);
-  const { rows } = await sql<{
-    id: string;
-  }>`insert into activitypub_actors (user_ref, public_key, private_key_sealed)
-    values (${userRef}, ${pem}, ${sealed}::bytea) returning id`.execute(tx);
-  const [row] = rows;
+  const row = await tx
+    .insertInto('activitypub_actors')
+    .values({ user_ref: userRef, public_key: pem, private_key_sealed: sealed })
+    .returning('id')
+    .executeTakeFirst();
   if (row === undefined) throw new Error('an actor was not stored');
   return row.id;
 }

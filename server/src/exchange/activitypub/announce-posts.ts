@@ -8,25 +8,32 @@ import { queueActivity } from './deliveries.ts';
 import { createOf, digestOf, type Note, noteOf, readNotes } from './notes.ts';
 import { type ActivityPubSite, readActivityPub } from './site.ts';
 
-interface Announced {
-  actor_id: string;
-  digest: string | null;
-  withdrawn: boolean;
-}
-
 async function recordAnnouncement(tx: Tx, actorId: string, postId: string, digest: string): Promise<void> {
-  await sql`insert into activitypub_posts (actor_id, post_id, digest) values (${actorId}, ${postId}, ${digest})
-    on conflict (actor_id, post_id) do update set digest = excluded.digest, withdrawn = false, updated_at = now()`.execute(
-    tx,
-  );
+  await tx
+    .insertInto('activitypub_posts')
+    .values({ actor_id: actorId, post_id: postId, digest })
+    .onConflict((conflict) =>
+      conflict.columns(['actor_id', 'post_id']).doUpdateSet((eb) => ({
+        digest: eb.ref('excluded.digest'),
+        withdrawn: false,
+        updated_at: sql<string>`now()`,
+      })),
+    )
+    .execute();
 }
 
 async function withdraw(tx: Tx, site: ActivityPubSite, actorId: string, postId: string): Promise<void> {
-  await sql`update activitypub_posts set withdrawn = true, digest = null, updated_at = now()
-    where actor_id = ${actorId} and post_id = ${postId}`.execute(tx);
-  await sql`delete from activitypub_reactions where actor_id = ${actorId} and post_id = ${postId}`.execute(
-    tx,
-  );
+  await tx
+    .updateTable('activitypub_posts')
+    .set({ withdrawn: true, digest: null, updated_at: sql<string>`now()` })
+    .where('actor_id', '=', actorId)
+    .where('post_id', '=', postId)
+    .execute();
+  await tx
+    .deleteFrom('activitypub_reactions')
+    .where('actor_id', '=', actorId)
+    .where('post_id', '=', postId)
+    .execute();
   const id = noteUri(site.url, actorId, postId);
   await queueActivity(tx, actorId, {
     id: `${id}#delete-${Date.now()}`,
@@ -62,8 +69,11 @@ async function announceChange({ db, config }: Deps, postId: string): Promise<voi
     const { site } = await readActivityPub(tx, config);
     if (site === null) return;
     const [row] = await readNotes(tx, sql`p.id = ${postId}`);
-    const { rows: announced } = await sql<Announced>`select actor_id, digest, withdrawn from activitypub_posts
-      where post_id = ${postId}`.execute(tx);
+    const announced = await tx
+      .selectFrom('activitypub_posts')
+      .select(['actor_id', 'digest', 'withdrawn'])
+      .where('post_id', '=', postId)
+      .execute();
     for (const { actor_id, withdrawn } of announced)
       if (!withdrawn && actor_id !== row?.actor_id) await withdraw(tx, site, actor_id, postId);
     // Its previews are pending; the job that renders them announces the post.

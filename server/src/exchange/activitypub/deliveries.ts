@@ -76,16 +76,24 @@ export async function queueActivityFor(
 }
 
 async function lease(db: Database, inbox: string): Promise<boolean> {
-  const { rows } = await sql`update activitypub_inboxes
-      set delivering_until = now() + make_interval(secs => ${LEASE_SECONDS})
-    where inbox = ${inbox} and (delivering_until is null or delivering_until < now()) returning inbox`.execute(
-    db,
-  );
+  const rows = await db
+    .updateTable('activitypub_inboxes')
+    .set({ delivering_until: sql<string>`now() + make_interval(secs => ${LEASE_SECONDS})` })
+    .where('inbox', '=', inbox)
+    .where((eb) =>
+      eb.or([eb('delivering_until', 'is', null), eb('delivering_until', '<', sql<string>`now()`)]),
+    )
+    .returning('inbox')
+    .execute();
   return rows.length > 0;
 }
 
 async function release(db: Database, inbox: string): Promise<void> {
-  await sql`update activitypub_inboxes set delivering_until = null where inbox = ${inbox}`.execute(db);
+  await db
+    .updateTable('activitypub_inboxes')
+    .set({ delivering_until: null })
+    .where('inbox', '=', inbox)
+    .execute();
 }
 
 async function next(db: Database, inbox: string): Promise<Delivery | null> {
@@ -101,8 +109,8 @@ async function recordOutcome(
   inbox: string,
   error: string | null,
 ): Promise<void> {
-  await sql`delete from activitypub_deliveries where id = ${delivery.id}`.execute(db);
-  await sql`update activitypub_inboxes set last_error = ${error} where inbox = ${inbox}`.execute(db);
+  await db.deleteFrom('activitypub_deliveries').where('id', '=', delivery.id).execute();
+  await db.updateTable('activitypub_inboxes').set({ last_error: error }).where('inbox', '=', inbox).execute();
 }
 
 /** Returns how long to wait before the next attempt, or null once the activity is delivered or given up. */
@@ -123,8 +131,8 @@ async function send(deps: Deps, base: string, inbox: string, delivery: Delivery)
     const status = error.status ?? 0;
     // The inbox is permanently gone, so its followers are removed.
     if (status === 410) {
-      await sql`delete from activitypub_followers where inbox = ${inbox}`.execute(db);
-      await sql`delete from activitypub_inboxes where inbox = ${inbox}`.execute(db);
+      await db.deleteFrom('activitypub_followers').where('inbox', '=', inbox).execute();
+      await db.deleteFrom('activitypub_inboxes').where('inbox', '=', inbox).execute();
       return null;
     }
     const final = error.fault === 'refused_address' || (status >= 400 && status < 500 && status !== 429);
@@ -134,11 +142,19 @@ async function send(deps: Deps, base: string, inbox: string, delivery: Delivery)
       return null;
     }
     const wait = Math.min(FIRST_WAIT_MS * 2 ** delivery.attempts, LONGEST_WAIT_MS);
-    await sql`update activitypub_deliveries set attempts = attempts + 1,
-      next_attempt_at = now() + make_interval(secs => ${wait / 1000}) where id = ${delivery.id}`.execute(db);
-    await sql`update activitypub_inboxes set last_error = ${error.message} where inbox = ${inbox}`.execute(
-      db,
-    );
+    await db
+      .updateTable('activitypub_deliveries')
+      .set({
+        attempts: (eb) => eb('attempts', '+', 1),
+        next_attempt_at: sql<string>`now() + make_interval(secs => ${wait / 1000})`,
+      })
+      .where('id', '=', delivery.id)
+      .execute();
+    await db
+      .updateTable('activitypub_inboxes')
+      .set({ last_error: error.message })
+      .where('inbox', '=', inbox)
+      .execute();
     return wait;
   }
 }
@@ -170,8 +186,11 @@ export function deliverActivitiesJob(deps: Deps): JobHandler<'deliver-activities
       for (let delivery = await next(db, inbox); delivery !== null; delivery = await next(db, inbox)) {
         wait = delivery.wait_ms > 0 ? delivery.wait_ms : await send(deps, site.url, inbox, delivery);
         if (wait !== null) break;
-        await sql`update activitypub_inboxes set delivering_until = now() + make_interval(secs => ${LEASE_SECONDS})
-          where inbox = ${inbox}`.execute(db);
+        await db
+          .updateTable('activitypub_inboxes')
+          .set({ delivering_until: sql<string>`now() + make_interval(secs => ${LEASE_SECONDS})` })
+          .where('inbox', '=', inbox)
+          .execute();
       }
     } finally {
       await release(db, inbox);

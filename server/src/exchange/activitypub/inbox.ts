@@ -69,11 +69,21 @@ async function follow(ctx: Ctx, deps: Deps, site: ActivityPubSite, activity: Fol
       where ap.id = ${actorId} and ${followableActor} for share of ap`.execute(tx);
     const [row] = rows;
     if (row === undefined || row.followers >= MOST_FOLLOWERS) return;
-    await sql`insert into activitypub_followers (actor_id, uri, inbox, activity_uri)
-      values (${actorId}, ${follower.uri}, ${follower.inbox}, ${usable(deps, activity.id)})
-      on conflict (actor_id, uri) do update set inbox = excluded.inbox, activity_uri = excluded.activity_uri`.execute(
-      tx,
-    );
+    await tx
+      .insertInto('activitypub_followers')
+      .values({
+        actor_id: actorId,
+        uri: follower.uri,
+        inbox: follower.inbox,
+        activity_uri: usable(deps, activity.id),
+      })
+      .onConflict((conflict) =>
+        conflict.columns(['actor_id', 'uri']).doUpdateSet((eb) => ({
+          inbox: eb.ref('excluded.inbox'),
+          activity_uri: eb.ref('excluded.activity_uri'),
+        })),
+      )
+      .execute();
     await queueActivityFor(tx, actorId, follower.inbox, {
       id: `${actor}#accept-${crypto.randomUUID()}`,
       type: 'Accept',
@@ -122,15 +132,24 @@ async function undoByContent(
   if (undone instanceof Follow) {
     const actorId = parseActor(site.url, undone.objectId?.href ?? '');
     if (actorId === null || undone.actorId?.href !== uri) return false;
-    await sql`delete from activitypub_followers where actor_id = ${actorId} and uri = ${uri}`.execute(db);
+    await db
+      .deleteFrom('activitypub_followers')
+      .where('actor_id', '=', actorId)
+      .where('uri', '=', uri)
+      .execute();
     return true;
   }
   if (undone instanceof Like || undone instanceof Announce) {
     const note = parseNote(site.url, undone.objectId?.href ?? '');
     if (note === null) return false;
     const kind = undone instanceof Like ? 'like' : 'boost';
-    await sql`delete from activitypub_reactions where actor_id = ${note.actorId} and post_id = ${note.postId}
-      and uri = ${uri} and kind = ${kind}`.execute(db);
+    await db
+      .deleteFrom('activitypub_reactions')
+      .where('actor_id', '=', note.actorId)
+      .where('post_id', '=', note.postId)
+      .where('uri', '=', uri)
+      .where('kind', '=', kind)
+      .execute();
     return true;
   }
   return false;
@@ -157,7 +176,7 @@ async function remove(deps: Deps, activity: Delete): Promise<void> {
   await deps.db.transaction().execute(async (tx) => {
     await sql`delete from activitypub_reactions
       where uri = ${uri} and (${object === uri} or activity_uri = ${object})`.execute(tx);
-    if (object === uri) await sql`delete from activitypub_followers where uri = ${uri}`.execute(tx);
+    if (object === uri) await tx.deleteFrom('activitypub_followers').where('uri', '=', uri).execute();
   });
 }
 

@@ -34,8 +34,12 @@ export function keepActivityPubJob({ db, config }: Deps): JobHandler<'keep-activ
       key: `notify-followers:${post_id}`,
     }));
     await enqueueAll(db, 'notify-followers', jobs);
-    const { rows: due } = await sql<{ inbox: string }>`select distinct inbox from activitypub_deliveries
-      where next_attempt_at <= now()`.execute(db);
+    const due = await db
+      .selectFrom('activitypub_deliveries')
+      .select('inbox')
+      .distinct()
+      .where('next_attempt_at', '<=', sql<string>`now()`)
+      .execute();
     await wakeInboxes(
       db,
       due.map(({ inbox }) => inbox),

@@ -12,21 +12,35 @@ function secondsOf(options: KvStoreSetOptions | undefined): number {
 /** The key-value store of the protocol library, in our database. */
 export function openMemory(db: Database): KvStore {
   const set = async (key: KvKey, value: unknown, options?: KvStoreSetOptions) => {
-    await sql`insert into activitypub_memory (key, value, expires_at)
-      values (${JSON.stringify(key)}, ${JSON.stringify(value ?? null)}::jsonb,
-        now() + make_interval(secs => ${secondsOf(options)}))
-      on conflict (key) do update set value = excluded.value, expires_at = excluded.expires_at`.execute(db);
+    await db
+      .insertInto('activitypub_memory')
+      .values({
+        key: JSON.stringify(key),
+        value: JSON.stringify(value ?? null),
+        expires_at: sql<string>`now() + make_interval(secs => ${secondsOf(options)})`,
+      })
+      .onConflict((conflict) =>
+        conflict.column('key').doUpdateSet((eb) => ({
+          value: eb.ref('excluded.value'),
+          expires_at: eb.ref('excluded.expires_at'),
+        })),
+      )
+      .execute();
   };
   return {
     async get<T>(key: KvKey) {
-      const { rows } = await sql<{ value: unknown }>`select value from activitypub_memory
-        where key = ${JSON.stringify(key)} and (expires_at is null or expires_at > now())`.execute(db);
+      const row = await db
+        .selectFrom('activitypub_memory')
+        .select('value')
+        .where('key', '=', JSON.stringify(key))
+        .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', sql<string>`now()`)]))
+        .executeTakeFirst();
       // The protocol library writes every value that it reads, so the type is right.
-      return rows[0]?.value as T | undefined;
+      return row?.value as T | undefined;
     },
     set,
     async delete(key) {
-      await sql`delete from activitypub_memory where key = ${JSON.stringify(key)}`.execute(db);
+      await db.deleteFrom('activitypub_memory').where('key', '=', JSON.stringify(key)).execute();
     },
     async *list(prefix) {
       const { rows } = await sql<{ key: string; value: unknown }>`select key, value from activitypub_memory
@@ -42,5 +56,5 @@ export function openMemory(db: Database): KvStore {
 
 /** Removes expired entries. */
 export async function forgetExpired(db: Database): Promise<void> {
-  await sql`delete from activitypub_memory where expires_at < now()`.execute(db);
+  await db.deleteFrom('activitypub_memory').where('expires_at', '<', sql<string>`now()`).execute();
 }

@@ -73,16 +73,20 @@ async function optIn(
 
 /** Withdraws an actor permanently, and sends a Delete to its followers (AP-5). */
 async function optOut(tx: Tx, address: string | null, actorId: string): Promise<void> {
-  await sql`update activitypub_actors set withdrawn_at = now() where id = ${actorId}`.execute(tx);
-  await sql`delete from activitypub_deliveries where actor_id = ${actorId}`.execute(tx);
+  await tx
+    .updateTable('activitypub_actors')
+    .set({ withdrawn_at: sql<string>`now()` })
+    .where('id', '=', actorId)
+    .execute();
+  await tx.deleteFrom('activitypub_deliveries').where('actor_id', '=', actorId).execute();
   if (address !== null) {
     const actor = actorUri(new URL(address).origin, actorId);
     const removal = { id: `${actor}#delete`, type: 'Delete', actor, to: [publicAudience], object: actor };
     await queueActivity(tx, actorId, removal);
   }
-  await sql`delete from activitypub_followers where actor_id = ${actorId}`.execute(tx);
-  await sql`delete from activitypub_posts where actor_id = ${actorId}`.execute(tx);
-  await sql`delete from activitypub_reactions where actor_id = ${actorId}`.execute(tx);
+  await tx.deleteFrom('activitypub_followers').where('actor_id', '=', actorId).execute();
+  await tx.deleteFrom('activitypub_posts').where('actor_id', '=', actorId).execute();
+  await tx.deleteFrom('activitypub_reactions').where('actor_id', '=', actorId).execute();
 }
 
 /**
@@ -91,7 +95,7 @@ async function optOut(tx: Tx, address: string | null, actorId: string): Promise<
  */
 export async function endFollowing(tx: Tx, config: Config, userRef: number): Promise<void> {
   const { address } = await readActivityPub(tx, config);
-  await sql`select from users where ref = ${userRef} for update`.execute(tx);
+  await tx.selectFrom('users').where('ref', '=', userRef).forUpdate().execute();
   const { actor_id } = await readRow(tx, userRef);
   if (actor_id !== null) await optOut(tx, address, actor_id);
 }
@@ -99,7 +103,7 @@ export async function endFollowing(tx: Tx, config: Config, userRef: number): Pro
 async function change(deps: Deps, caller: SignedIn, followable: boolean): Promise<void> {
   const { site, address } = await readActivityPub(deps.db, deps.config);
   await deps.db.transaction().execute(async (tx) => {
-    await sql`select from users where ref = ${caller.ref} for no key update`.execute(tx);
+    await tx.selectFrom('users').where('ref', '=', caller.ref).forNoKeyUpdate().execute();
     const row = await readRow(tx, caller.ref);
     if ((row.actor_id !== null) === followable) return;
     if (followable && site === null) throw refuse('followers-off');

@@ -123,17 +123,28 @@ function keysIn(found: Static<typeof ActorDocument>, known: RemoteActor | null) 
 
 /** Returns the former signing keys of a person that are still accepted. */
 export async function formerKeys(db: Deps['db'], uri: string): Promise<Buffer[]> {
-  const { rows } = await sql<{ public_key: Buffer }>`select public_key from federation_retired_keys
-    where owner = ${uri} and accepted_until > now()`.execute(db);
+  const rows = await db
+    .selectFrom('federation_retired_keys')
+    .select('public_key')
+    .where('owner', '=', uri)
+    .where('accepted_until', '>', sql<string>`now()`)
+    .execute();
   return rows.map(({ public_key }) => public_key);
 }
 
 /** Accepts the former signing key of a person until the grace period ends. */
 async function retireKey(db: Deps['db'], peerId: string, { uri, signing_key }: RemoteActor): Promise<void> {
   const days = await readKeyGraceDays(db);
-  await sql`insert into federation_retired_keys (owner, peer_id, public_key, accepted_until)
-    values (${uri}, ${peerId}, ${signing_key}, now() + make_interval(days => ${days}))
-    on conflict (owner, public_key) do nothing`.execute(db);
+  await db
+    .insertInto('federation_retired_keys')
+    .values({
+      owner: uri,
+      peer_id: peerId,
+      public_key: signing_key,
+      accepted_until: sql<string>`now() + make_interval(days => ${days})`,
+    })
+    .onConflict((conflict) => conflict.columns(['owner', 'public_key']).doNothing())
+    .execute();
 }
 
 /**

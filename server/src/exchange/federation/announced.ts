@@ -24,8 +24,12 @@ export interface Announcement {
 
 /** Returns whether an envelope to the peer has brought or named an object. */
 export async function isAnnounced(db: Database, peer: PeerCaller, { kind, id }: Named): Promise<boolean> {
-  const { rows } = await sql`select from federation_announced
-    where peer_id = ${peer.peerId} and kind = ${kind} and object_id = ${id}`.execute(db);
+  const rows = await db
+    .selectFrom('federation_announced')
+    .where('peer_id', '=', peer.peerId)
+    .where('kind', '=', kind)
+    .where('object_id', '=', id)
+    .execute();
   return rows.length > 0;
 }
 
@@ -39,9 +43,13 @@ export async function mayWithdraw(
   { kind, id }: Named,
   activityId: string,
 ): Promise<boolean> {
-  const { rows } = await sql`select from federation_announced
-    where peer_id = ${peer.peerId} and kind = ${kind} and object_id = ${id}
-      and (withdrawn_by is null or withdrawn_by = ${activityId}::uuid)`.execute(db);
+  const rows = await db
+    .selectFrom('federation_announced')
+    .where('peer_id', '=', peer.peerId)
+    .where('kind', '=', kind)
+    .where('object_id', '=', id)
+    .where((eb) => eb.or([eb('withdrawn_by', 'is', null), eb('withdrawn_by', '=', activityId)]))
+    .execute();
   return rows.length > 0;
 }
 
@@ -69,6 +77,11 @@ export async function rememberAnnounced(
       from unnest(${brings.map(({ kind }) => kind)}::text[], ${brings.map(({ id }) => id)}::uuid[]) x (kind, id)
       on conflict (peer_id, kind, object_id) do update set withdrawn_by = null`.execute(tx);
   if (withdraws !== null)
-    await sql`update federation_announced set withdrawn_by = ${activityId}
-      where peer_id = ${peerId} and kind = ${withdraws.kind} and object_id = ${withdraws.id}`.execute(tx);
+    await tx
+      .updateTable('federation_announced')
+      .set({ withdrawn_by: activityId })
+      .where('peer_id', '=', peerId)
+      .where('kind', '=', withdraws.kind)
+      .where('object_id', '=', withdraws.id)
+      .execute();
 }

@@ -22,7 +22,7 @@ export async function ensureBoxKey(
   { db, secretKey }: Pick<Deps, 'db' | 'secretKey'>,
   userRef: number,
 ): Promise<void> {
-  const { rows } = await sql`select from federation_box_keys where user_ref = ${userRef}`.execute(db);
+  const rows = await db.selectFrom('federation_box_keys').where('user_ref', '=', userRef).execute();
   if (rows.length === 0) await addBoxKey({ db, secretKey }, userRef, 1);
 }
 
@@ -44,8 +44,12 @@ export async function addBoxKey(
  * key.
  */
 export async function retireBoxKeys(db: Database, userRef: number, days: number): Promise<number> {
-  await sql`update federation_box_keys set retained_until = now() + make_interval(days => ${days})
-    where user_ref = ${userRef} and retained_until is null`.execute(db);
+  await db
+    .updateTable('federation_box_keys')
+    .set({ retained_until: sql<string>`now() + make_interval(days => ${days})` })
+    .where('user_ref', '=', userRef)
+    .where('retained_until', 'is', null)
+    .execute();
   const { rows } = await sql<{ version: number }>`select coalesce(max(version), 0) as version
     from federation_box_keys where user_ref = ${userRef}`.execute(db);
   return rows[0]?.version ?? 0;

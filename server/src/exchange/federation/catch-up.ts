@@ -56,9 +56,11 @@ async function sourceOf(db: Deps['db'], peerId: string): Promise<Source | null> 
 }
 
 async function moveTo(db: Deps['db'], peerId: string, { seq, id }: { seq: number; id: string | null }) {
-  await sql`update federation_peers set cursor_seq = ${seq}, cursor_id = ${id} where id = ${peerId}`.execute(
-    db,
-  );
+  await db
+    .updateTable('federation_peers')
+    .set({ cursor_seq: seq, cursor_id: id })
+    .where('id', '=', peerId)
+    .execute();
 }
 
 /** What one run may still read from a peer, which could answer for ever (FED-95). */
@@ -136,7 +138,10 @@ async function dropOthers(
   };
   const dropped = rows.filter((grant) => !shares.has(shareKey(grant.uri, targetOf(grant))));
   if (dropped.length === 0) return;
-  await sql`delete from federation_grants where id = any(${dropped.map(({ id }) => id)}::uuid[])`.execute(tx);
+  await tx
+    .deleteFrom('federation_grants')
+    .where('id', '=', sql<string>`any(${dropped.map(({ id }) => id)}::uuid[])`)
+    .execute();
   await purgeUngranted(tx, source.id);
   for (const { kind, uri } of dropped) await refreshGranted(tx, source.id, kind, uri);
 }
@@ -152,7 +157,7 @@ async function compareShares(
   const shares = await sharesAt(deps, install, source, allowance);
   if (shares === null) return;
   await deps.db.transaction().execute(async (tx) => {
-    await sql`select from federation_peers where id = ${source.id} for no key update`.execute(tx);
+    await tx.selectFrom('federation_peers').where('id', '=', source.id).forNoKeyUpdate().execute();
     await dropOthers(tx, install, source, shares, rows[0]?.now ?? '');
   });
 }

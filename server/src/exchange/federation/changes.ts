@@ -90,13 +90,13 @@ async function sendAll(tx: Tx, peer: PeerCaller, url: string): Promise<void> {
     from federation_shares s join federation_peers pe on pe.id = s.peer_id
       cross join unnest(array['share', 'create']) with ordinality x (activity, place)
     where s.peer_id = ${peerId} and ${shareInForce} order by s.granted_at, s.id, x.place`.execute(tx);
-  const { rows } = await sql<{
-    object_id: string;
-    by: number;
-  }>`select s.object_id, s.granted_by_user_ref as by
-    from federation_shares s where s.peer_id = ${peerId} and s.kind = 'collection' and ${shareInForce}`.execute(
-    tx,
-  );
+  const rows = await tx
+    .selectFrom('federation_shares as s')
+    .select(['s.object_id', 's.granted_by_user_ref as by'])
+    .where('s.peer_id', '=', peerId)
+    .where('s.kind', '=', 'collection')
+    .where(shareInForce)
+    .execute();
   for (const { object_id, by } of rows) await notifyPeerOfCollection(tx, peerId, object_id, by);
   await sql`insert into federation_outbox (peer_id, activity, kind, object_id, actor_ref)
     select ${peerId}, 'create', 'comment', c.id, coalesce(c.author_user_ref, p.author_user_ref)
@@ -107,10 +107,18 @@ async function sendAll(tx: Tx, peer: PeerCaller, url: string): Promise<void> {
 
 /** Throws 429 if the peer has had everything sent again a moment ago (FED-95). */
 async function spendResend(tx: Tx, { peerId }: PeerCaller, seconds: number): Promise<void> {
-  const { rows } = await sql`update federation_peers set resent_at = now() where id = ${peerId}
-    and (resent_at is null or resent_at <= now() - make_interval(secs => ${seconds})) returning id`.execute(
-    tx,
-  );
+  const rows = await tx
+    .updateTable('federation_peers')
+    .set({ resent_at: sql<string>`now()` })
+    .where('id', '=', peerId)
+    .where((eb) =>
+      eb.or([
+        eb('resent_at', 'is', null),
+        eb('resent_at', '<=', sql<string>`now() - make_interval(secs => ${seconds})`),
+      ]),
+    )
+    .returning('id')
+    .execute();
   if (rows.length > 0) return;
   throw refuse('resent-recently', {}, { 'retry-after': String(seconds) });
 }

@@ -51,8 +51,11 @@ interface ConnectedPeer {
 }
 
 async function renewLease(db: Database, peerId: string): Promise<void> {
-  await sql`update federation_peers set delivering_until = now() + make_interval(secs => ${LEASE_SECONDS})
-    where id = ${peerId}`.execute(db);
+  await db
+    .updateTable('federation_peers')
+    .set({ delivering_until: sql<string>`now() + make_interval(secs => ${LEASE_SECONDS})` })
+    .where('id', '=', peerId)
+    .execute();
 }
 
 async function lease(db: Database, peerId: string): Promise<ConnectedPeer | 'taken' | null> {
@@ -87,12 +90,22 @@ async function recordOutcome(
   error: string | null,
 ): Promise<void> {
   // Deletes the envelopes, because they would preserve withdrawn content. A change that is tried again is rendered anew.
-  await sql`update federation_outbox set status = ${status}, last_error = ${error}, attempts = attempts + 1, sent_at = now(),
-      envelope = null, preludes = '{}'
-    where seq = ${row.seq} and status = 'queued'`.execute(db);
+  await db
+    .updateTable('federation_outbox')
+    .set({
+      status,
+      last_error: error,
+      attempts: (eb) => eb('attempts', '+', 1),
+      sent_at: sql<string>`now()`,
+      envelope: null,
+      preludes: [],
+    })
+    .where('seq', '=', row.seq)
+    .where('status', '=', sql.lit('queued'))
+    .execute();
   // The definitions may not have arrived, so they are sent with the next change.
   if (status === 'failed' && row.preludes.length > 0)
-    await sql`delete from federation_sent_fields where peer_id = ${row.peer_id}`.execute(db);
+    await db.deleteFrom('federation_sent_fields').where('peer_id', '=', row.peer_id).execute();
 }
 
 /** Records that a change was not sent: its object is gone, or the peer may not have it (any more). */
@@ -100,8 +113,11 @@ async function skip(db: Database, row: OutboxRow): Promise<void> {
   const { activity, kind, object_id: object } = row;
   await db.transaction().execute(async (tx) => {
     await recordOutcome(tx, row, 'skipped', null);
-    const { rows } = await sql<{ url: string }>`select instance_url as url from federation_peers
-      where id = ${row.peer_id}`.execute(tx);
+    const rows = await tx
+      .selectFrom('federation_peers')
+      .select('instance_url as url')
+      .where('id', '=', row.peer_id)
+      .execute();
     const target = kind === 'comment' ? {} : { target: { kind, id: object } };
     const metadata = { instance_url: rows[0]?.url ?? null, activity, kind, object };
     await recordEvent(tx, null, { event: 'federation.emission.skipped', ...target, metadata });
@@ -114,15 +130,21 @@ async function postpone(
   row: OutboxRow,
   { message: error, retryAfterMs }: Fault,
 ): Promise<number | null> {
-  await sql`update federation_peers set last_error = ${error} where id = ${row.peer_id}`.execute(db);
+  await db.updateTable('federation_peers').set({ last_error: error }).where('id', '=', row.peer_id).execute();
   if (Date.now() - Date.parse(row.created_at) > GIVE_UP_AFTER_MS) {
     await recordOutcome(db, row, 'failed', error);
     return null;
   }
   const wait = retryAfterMs === null ? pauseAfter(row.attempts) : Math.min(retryAfterMs, LONGEST_WAIT_MS);
-  await sql`update federation_outbox set attempts = attempts + 1, last_error = ${error},
-      next_attempt_at = now() + make_interval(secs => ${wait / 1000})
-    where seq = ${row.seq}`.execute(db);
+  await db
+    .updateTable('federation_outbox')
+    .set({
+      attempts: (eb) => eb('attempts', '+', 1),
+      last_error: error,
+      next_attempt_at: sql<string>`now() + make_interval(secs => ${wait / 1000})`,
+    })
+    .where('seq', '=', row.seq)
+    .execute();
   return wait;
 }
 
@@ -146,8 +168,11 @@ async function keptEnvelopes(
   );
   const rendered = { ...fresh, preludes: [...row.preludes, ...fresh.preludes] };
   await deps.db.transaction().execute(async (tx) => {
-    await sql`update federation_outbox set envelope = ${rendered.envelope}, preludes = ${rendered.preludes}::text[]
-      where seq = ${row.seq}`.execute(tx);
+    await tx
+      .updateTable('federation_outbox')
+      .set({ envelope: rendered.envelope, preludes: rendered.preludes })
+      .where('seq', '=', row.seq)
+      .execute();
     await rememberSent(tx, row.peer_id, sent);
     await rememberAnnounced(tx, row.peer_id, row.activity_id, announcement);
   });
@@ -248,8 +273,16 @@ async function prepare(deps: Deps, install: Install, rows: readonly OutboxRow[])
 
 /** Re-encrypts a change with fresh keys of its recipients, because the stored ones no longer decrypt. */
 async function encryptAgain(db: Database, row: OutboxRow): Promise<void> {
-  await sql`update federation_outbox set envelope = null, preludes = '{}' where seq = ${row.seq}`.execute(db);
-  await sql`update remote_actors set fetched_at = '-infinity' where peer_id = ${row.peer_id}`.execute(db);
+  await db
+    .updateTable('federation_outbox')
+    .set({ envelope: null, preludes: [] })
+    .where('seq', '=', row.seq)
+    .execute();
+  await db
+    .updateTable('remote_actors')
+    .set({ fetched_at: '-infinity' })
+    .where('peer_id', '=', row.peer_id)
+    .execute();
 }
 
 /**
@@ -326,9 +359,11 @@ async function send(
     if (faults === null && wait !== null) return wait;
   }
   if (wait === null) {
-    await sql`update federation_peers set last_error = null, last_seen_at = now() where id = ${peer.id}`.execute(
-      deps.db,
-    );
+    await deps.db
+      .updateTable('federation_peers')
+      .set({ last_error: null, last_seen_at: sql<string>`now()` })
+      .where('id', '=', peer.id)
+      .execute();
   }
   return wait;
 }
@@ -352,7 +387,7 @@ async function announceNewKey(
   } catch (error) {
     if (!(error instanceof OutboundError)) throw error;
     const message = `it has not accepted the new key of this library: ${error.message}`;
-    await sql`update federation_peers set last_error = ${message} where id = ${id}`.execute(deps.db);
+    await deps.db.updateTable('federation_peers').set({ last_error: message }).where('id', '=', id).execute();
     if (!isTemporaryFailure(error)) return null;
     return row === undefined ? LONGEST_WAIT_MS : postpone(deps.db, row, { ...faultOf(error), message });
   }
@@ -391,7 +426,11 @@ export function deliverJob(deps: Deps): JobHandler<'deliver'> {
         if (wait !== null) break;
       }
     } finally {
-      await sql`update federation_peers set delivering_until = null where id = ${peer}`.execute(db);
+      await db
+        .updateTable('federation_peers')
+        .set({ delivering_until: null })
+        .where('id', '=', peer)
+        .execute();
     }
     if (wait !== null) await later(wait);
   };

@@ -30,11 +30,14 @@ const owners = {
 };
 
 async function teamDocument(db: Database, install: Install, peer: PeerCaller, id: string) {
-  const { rows } = await sql<{ name: string; slug: string; description: string; updated: string }>`
-    select t.name, t.slug, t.description, t.updated_at as updated from teams t
-    where t.id = ${id} and ${teamsGivenTo(peer)}`.execute(db);
-  if (rows[0] === undefined) return null;
-  return { type: 'aa:Workspace', id: objectUri(install.url, 'workspaces', id), ...rows[0] };
+  const row = await db
+    .selectFrom('teams as t')
+    .select(['t.name', 't.slug', 't.description', 't.updated_at as updated'])
+    .where('t.id', '=', id)
+    .where(teamsGivenTo(peer))
+    .executeTakeFirst();
+  if (row === undefined) return null;
+  return { type: 'aa:Workspace', id: objectUri(install.url, 'workspaces', id), ...row };
 }
 
 /** Leaves out what is sent encrypted only: this response is for the library, not for one person. */

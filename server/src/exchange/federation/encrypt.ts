@@ -91,8 +91,11 @@ export async function encryptForPersons(
   recipients: readonly string[],
   content: object,
 ): Promise<Encrypted | null> {
-  const { rows } = await sql<{ url: string }>`select instance_url as url from federation_peers
-    where id = ${row.peer_id}`.execute(deps.db);
+  const rows = await deps.db
+    .selectFrom('federation_peers')
+    .select('instance_url as url')
+    .where('id', '=', row.peer_id)
+    .execute();
   const url = rows[0]?.url ?? '';
   const found: { actor: string; key: Buffer }[] = [];
   for (const uri of recipients) {

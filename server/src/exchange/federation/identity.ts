@@ -86,10 +86,11 @@ async function readFormer(
     db,
   );
   if (retained.length === 0) return new Map();
-  const { rows: peers } = await sql<{ url: string; told_key: Buffer | null }>`
-    select instance_url as url, told_key from federation_peers where told_key is distinct from ${current}`.execute(
-    db,
-  );
+  const peers = await db
+    .selectFrom('federation_peers')
+    .select(['instance_url as url', 'told_key'])
+    .where('told_key', 'is distinct from', current)
+    .execute();
   const former = peers.flatMap(({ url, told_key }) => {
     const found = told_key === null ? retained[0] : retained.find((one) => one.previous_key.equals(told_key));
     if (found === undefined) return [];
@@ -139,15 +140,21 @@ export function instanceDocument({ url, name, key }: Install) {
 export async function showFederation(deps: IdentityDeps) {
   const { base_url, site_name } = await readSite(deps);
   const { publicKey } = await readInstallKey(deps);
-  const { rows } = await sql<{ until: string }>`select retained_until as until from federation_rotations
-    where user_ref is null and retained_until > now() order by id desc limit 1`.execute(deps.db);
+  const row = await deps.db
+    .selectFrom('federation_rotations')
+    .select('retained_until as until')
+    .where('user_ref', 'is', null)
+    .where('retained_until', '>', sql<string>`now()`)
+    .orderBy('id', 'desc')
+    .limit(sql.lit(1))
+    .executeTakeFirst();
   return {
     instance_url: instanceUrlOf(base_url),
     display_name: site_name,
     fingerprint: fingerprint(publicKey),
     sensitive_content: await readSensitiveContent(deps.db),
     key_grace_days: await readKeyGraceDays(deps.db),
-    former_key_until: rows[0]?.until ?? null,
+    former_key_until: row?.until ?? null,
   };
 }
 

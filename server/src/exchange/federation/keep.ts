@@ -80,9 +80,13 @@ async function withdrawExpired({ db }: Deps): Promise<void> {
 
 /** Before grants end, sets when that is, also for those that arrived in an earlier version. */
 async function refreshEnding({ db }: Deps): Promise<void> {
-  const { rows } = await sql<{ peer_id: string; kind: 'post' | 'asset' | 'collection'; uri: string }>`
-    select distinct peer_id, kind, uri from federation_grants
-    where expires_at > now() and expires_at < now() + interval '10 minutes'`.execute(db);
+  const rows = await db
+    .selectFrom('federation_grants')
+    .select(['peer_id', 'kind', 'uri'])
+    .distinct()
+    .where('expires_at', '>', sql<string>`now()`)
+    .where('expires_at', '<', sql<string>`now() + interval '10 minutes'`)
+    .execute();
   for (const { peer_id, kind, uri } of rows)
     await db.transaction().execute(async (tx) => {
       await refreshGranted(tx, peer_id, kind, uri);
@@ -92,8 +96,12 @@ async function refreshEnding({ db }: Deps): Promise<void> {
 
 /** Purges objects whose grant has expired, even if the peer does not report it. */
 async function purgeExpired({ db }: Deps): Promise<void> {
-  const { rows } = await sql<{ peer_id: string }>`select distinct peer_id from federation_grants
-    where expires_at <= now()`.execute(db);
+  const rows = await db
+    .selectFrom('federation_grants')
+    .select('peer_id')
+    .distinct()
+    .where('expires_at', '<=', sql<string>`now()`)
+    .execute();
   for (const { peer_id } of rows) await db.transaction().execute((tx) => purgeUngranted(tx, peer_id));
 }
 
@@ -123,8 +131,13 @@ async function compareFields({ db }: Deps): Promise<void> {
   for (const { peer_id } of rows) {
     await db.transaction().execute(async (tx) => {
       const read = async () => {
-        const { rows: agreeing } = await sql<{ code: string }>`select code from federation_fields
-          where peer_id = ${peer_id} and decision is null and agrees`.execute(tx);
+        const agreeing = await tx
+          .selectFrom('federation_fields')
+          .select('code')
+          .where('peer_id', '=', peer_id)
+          .where('decision', 'is', null)
+          .where('agrees', '=', true)
+          .execute();
         return new Set(agreeing.map(({ code }) => code));
       };
       const before = await read();
@@ -152,10 +165,14 @@ async function fetchMissing({ db }: Deps): Promise<void> {
  * Deletes former keys whose grace period has ended (FED-56, FED-57). The statements remain, for peers that were away.
  */
 async function forgetKeys({ db }: Deps): Promise<void> {
-  await sql`update federation_rotations set previous_sealed = null
-    where previous_sealed is not null and retained_until <= now()`.execute(db);
-  await sql`delete from federation_box_keys where retained_until <= now()`.execute(db);
-  await sql`delete from federation_retired_keys where accepted_until <= now()`.execute(db);
+  await db
+    .updateTable('federation_rotations')
+    .set({ previous_sealed: null })
+    .where('previous_sealed', 'is not', null)
+    .where('retained_until', '<=', sql<string>`now()`)
+    .execute();
+  await db.deleteFrom('federation_box_keys').where('retained_until', '<=', sql<string>`now()`).execute();
+  await db.deleteFrom('federation_retired_keys').where('accepted_until', '<=', sql<string>`now()`).execute();
 }
 
 export function keepFederationJob(deps: Deps): JobHandler<'keep-federation'> {
@@ -172,9 +189,10 @@ export function keepFederationJob(deps: Deps): JobHandler<'keep-federation'> {
     await keepOffers(deps);
     await catchUpWithAll(deps);
     await trimFetched(deps);
-    await sql`delete from federation_inbox where received_at < now() - make_interval(days => ${KEPT_DAYS})`.execute(
-      deps.db,
-    );
+    await deps.db
+      .deleteFrom('federation_inbox')
+      .where('received_at', '<', sql<string>`now() - make_interval(days => ${KEPT_DAYS})`)
+      .execute();
     // The last change is the position of the peer (FED-78).
     await sql`delete from federation_outbox o where status <> 'queued'
       and sent_at < now() - make_interval(days => ${KEPT_DAYS}) and exists (select from federation_outbox later

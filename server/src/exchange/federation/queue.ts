@@ -32,8 +32,17 @@ export const list = handle(listPeerQueue, async ({ db }, { params, query }) => {
 export const retry = handle(retryPeerQueue, async ({ db }, { params }) => {
   const peer = await readPeer(db, params.id);
   await db.transaction().execute(async (tx) => {
-    await sql`update federation_outbox set status = 'queued', next_attempt_at = now(), attempts = 0, created_at = now()
-      where peer_id = ${peer.id} and status in ('failed', 'queued')`.execute(tx);
+    await tx
+      .updateTable('federation_outbox')
+      .set({
+        status: 'queued',
+        next_attempt_at: sql<string>`now()`,
+        attempts: 0,
+        created_at: sql<string>`now()`,
+      })
+      .where('peer_id', '=', peer.id)
+      .where('status', 'in', ['failed', 'queued'])
+      .execute();
     await wakeDelivery(tx, [peer.id]);
   });
   return { status: 204 };

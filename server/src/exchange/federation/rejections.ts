@@ -36,11 +36,13 @@ export async function logRefused(db: Deps['db'], rejection: Rejection, refused: 
 export async function logRejection(deps: Deps, rejection: Rejection, request: FastifyRequest): Promise<void> {
   const keyId = /keyId="([^"]{0,500})"/.exec(String(request.headers.signature ?? ''))?.[1] ?? '';
   const instanceUrl = keyId.replace(/\/federation\/instance#main-key$/, '');
-  const { rows } = await sql<{
-    id: string;
-  }>`select id from federation_peers where instance_url = ${instanceUrl}`.execute(deps.db);
+  const row = await deps.db
+    .selectFrom('federation_peers')
+    .select('id')
+    .where('instance_url', '=', instanceUrl)
+    .executeTakeFirst();
   await logRefused(deps.db, rejection, {
-    peerId: rows[0]?.id ?? null,
+    peerId: row?.id ?? null,
     instanceUrl,
     activityUri: null,
     type: `${request.method} ${request.url.slice(0, 80)}`,

@@ -35,10 +35,18 @@ async function succeed(tx: Tx, { userRef, owner, former, formerSealed }: Replace
   const publicKey = rawPublicKey(privateKey);
   const { published, signature } = signRotation(owner, former, publicKey, new Date().toISOString());
   const days = await readKeyGraceDays(tx);
-  await sql`insert into federation_rotations (user_ref, previous_key, next_key, published, signature, previous_sealed,
-      retained_until)
-    values (${userRef}, ${former.publicKey}, ${publicKey}, ${published}, ${Buffer.from(signature, 'base64url')},
-      ${formerSealed}, now() + make_interval(days => ${days}))`.execute(tx);
+  await tx
+    .insertInto('federation_rotations')
+    .values({
+      user_ref: userRef,
+      previous_key: former.publicKey,
+      next_key: publicKey,
+      published,
+      signature: Buffer.from(signature, 'base64url'),
+      previous_sealed: formerSealed,
+      retained_until: sql<string>`now() + make_interval(days => ${days})`,
+    })
+    .execute();
   return { privateKey, publicKey, pem: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(), days };
 }
 
@@ -55,7 +63,7 @@ export const rotateInstall = handle(installContract, async (deps, { caller }) =>
   const { secretKey } = deps;
   await deps.db.transaction().execute(async (tx) => {
     // One rotation at a time: each statement follows the one before it.
-    await sql`select from settings where key = 'federation_key' for update`.execute(tx);
+    await tx.selectFrom('settings').where('key', '=', 'federation_key').forUpdate().execute();
     const former = await readInstallKey({ db: tx, secretKey });
     const formerPem = former.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
     const next = await succeed(tx, {
@@ -70,9 +78,11 @@ export const rotateInstall = handle(installContract, async (deps, { caller }) =>
       seal(secretKey, INSTALL_KEY_PURPOSE, next.pem).toString('base64'),
     );
     await record(tx, caller, 'install', former.publicKey, next.publicKey);
-    const { rows } = await sql<{
-      id: string;
-    }>`select id from federation_peers where state = 'connected'`.execute(tx);
+    const rows = await tx
+      .selectFrom('federation_peers')
+      .select('id')
+      .where('state', '=', 'connected')
+      .execute();
     await wakeDelivery(
       tx,
       rows.map(({ id }) => id),
@@ -93,8 +103,11 @@ async function signAgain(tx: Tx, actor: string, privateKey: KeyObject): Promise<
     return JSON.stringify(signEnvelope(unsigned, mainKeyUri(actor), privateKey));
   };
   for (const { seq, envelope, preludes } of rows) {
-    await sql`update federation_outbox set envelope = ${envelope === null ? null : again(envelope)},
-      preludes = ${preludes.map(again)}::text[] where seq = ${seq}`.execute(tx);
+    await tx
+      .updateTable('federation_outbox')
+      .set({ envelope: envelope === null ? null : again(envelope), preludes: preludes.map(again) })
+      .where('seq', '=', seq)
+      .execute();
   }
 }
 
@@ -104,7 +117,7 @@ export const rotateOwn = handle(ownContract, async (deps, { caller }) => {
   const { secretKey } = deps;
   await readActorKeys(deps, caller.ref);
   await deps.db.transaction().execute(async (tx) => {
-    await sql`select from federation_keys where user_ref = ${caller.ref} for update`.execute(tx);
+    await tx.selectFrom('federation_keys').where('user_ref', '=', caller.ref).forUpdate().execute();
     const former = await readActorKeys({ db: tx, secretKey }, caller.ref);
     if (former === null) throw new Error('the caller has no keys');
     const owner = actorUri(url, former.username);
@@ -114,10 +127,11 @@ export const rotateOwn = handle(ownContract, async (deps, { caller }) => {
       former: { publicKey: former.signingPublic, privateKey: former.signingPrivate },
       formerSealed: null,
     });
-    await sql`update federation_keys set signing_public = ${next.publicKey},
-        signing_sealed = ${seal(secretKey, ACTOR_KEY_PURPOSE, next.pem)} where user_ref = ${caller.ref}`.execute(
-      tx,
-    );
+    await tx
+      .updateTable('federation_keys')
+      .set({ signing_public: next.publicKey, signing_sealed: seal(secretKey, ACTOR_KEY_PURPOSE, next.pem) })
+      .where('user_ref', '=', caller.ref)
+      .execute();
     const version = await retireBoxKeys(tx, caller.ref, next.days);
     await addBoxKey({ db: tx, secretKey }, caller.ref, version + 1);
     await signAgain(tx, owner, next.privateKey);

@@ -41,8 +41,17 @@ async function signingPeer(deps: Deps, request: SignedRequest): Promise<PeerCall
   request.verify(request.keyId, [peer.public_key, ...peer.former]);
   // Checked after the signature, so that the list of peers is not revealed.
   if (peer.state !== 'connected') throw new Rejection('peer_disabled', 'the pairing is not in force');
-  await sql`update federation_peers set last_seen_at = now() where id = ${peer.id}
-    and (last_seen_at is null or last_seen_at < now() - interval '1 minute')`.execute(deps.db);
+  await deps.db
+    .updateTable('federation_peers')
+    .set({ last_seen_at: sql<string>`now()` })
+    .where('id', '=', peer.id)
+    .where((eb) =>
+      eb.or([
+        eb('last_seen_at', 'is', null),
+        eb('last_seen_at', '<', sql<string>`now() - interval '1 minute'`),
+      ]),
+    )
+    .execute();
   return { kind: 'peer', peerId: peer.id, url };
 }
 

@@ -112,9 +112,11 @@ export async function fillDemo(deps: Deps): Promise<void> {
       const { title, description, tags, visibility } = post;
       const id = await insertPost(tx, authorRef, { members, title, description, tags, visibility });
       const hours = (order.length - index) * between(random, 5, 9);
-      await sql`update posts set posted_at = now() - make_interval(mins => ${Math.round(hours * 60)}) where id = ${id}`.execute(
-        tx,
-      );
+      await tx
+        .updateTable('posts')
+        .set({ posted_at: sql<string>`now() - make_interval(mins => ${Math.round(hours * 60)})` })
+        .where('id', '=', id)
+        .execute();
       await addEchoes(
         tx,
         id,

@@ -20,10 +20,16 @@ export interface Stored {
 }
 
 async function findOwn(db: Database, ownerRef: number, hash: string): Promise<string | null> {
-  const { rows } = await sql<{ id: string }>`
-    select a.id from assets a where a.owner_user_ref = ${ownerRef} and a.file_hash = ${hash} and ${liveAsset}
-    order by a.created_at limit 1`.execute(db);
-  return rows[0]?.id ?? null;
+  const row = await db
+    .selectFrom('assets as a')
+    .select('a.id')
+    .where('a.owner_user_ref', '=', ownerRef)
+    .where('a.file_hash', '=', hash)
+    .where(liveAsset)
+    .orderBy('a.created_at')
+    .limit(sql.lit(1))
+    .executeTakeFirst();
+  return row?.id ?? null;
 }
 
 /**

@@ -92,9 +92,11 @@ async function exchange(db: Database, record: KeyRecord, change: KeyChange): Pro
     await sendEncryptedAgain(tx);
     // The library stays the same one for places with its backups.
     const next = JSON.stringify({ ...describeKey(change.next), library: record.library });
-    await sql`update settings set value = ${next}::jsonb, updated_at = now() where key = 'secret_key'`.execute(
-      tx,
-    );
+    await tx
+      .updateTable('settings')
+      .set({ value: next, updated_at: sql<string>`now()` })
+      .where('key', '=', 'secret_key')
+      .execute();
     return counts;
   });
 }

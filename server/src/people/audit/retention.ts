@@ -36,9 +36,11 @@ export async function retainAudit(db: Database): Promise<number> {
   return db.transaction().execute(async (tx) => {
     // The only way past the table's own guard (migration 0002).
     await sql`select set_config('vitrine.audit_retention', 'on', true)`.execute(tx);
-    const { numAffectedRows } = await sql`delete from audit_events
-      where occurred_at < now() - make_interval(days => ${days})`.execute(tx);
-    return Number(numAffectedRows ?? 0n);
+    const { numDeletedRows } = await tx
+      .deleteFrom('audit_events')
+      .where('occurred_at', '<', sql<string>`now() - make_interval(days => ${days})`)
+      .executeTakeFirst();
+    return Number(numDeletedRows ?? 0n);
   });
 }
 

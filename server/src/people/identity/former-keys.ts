@@ -25,6 +25,13 @@ export async function readFormerKeys(db: Database, secretKey: string): Promise<s
 /** Stores the keys that `secretKey` has replaced, sealed with it. */
 export async function storeFormerKeys(tx: Tx, secretKey: string, former: readonly string[]): Promise<void> {
   const sealed = former.map((key) => seal(secretKey, PURPOSE, key).toString('base64'));
-  await sql`insert into settings (key, value) values ('former_secret_keys', ${JSON.stringify({ sealed })}::jsonb)
-    on conflict (key) do update set value = excluded.value, updated_at = now()`.execute(tx);
+  await tx
+    .insertInto('settings')
+    .values({ key: 'former_secret_keys', value: JSON.stringify({ sealed }) })
+    .onConflict((conflict) =>
+      conflict
+        .column('key')
+        .doUpdateSet((eb) => ({ value: eb.ref('excluded.value'), updated_at: sql<string>`now()` })),
+    )
+    .execute();
 }

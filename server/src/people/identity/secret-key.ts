@@ -171,8 +171,12 @@ async function moveKey(db: Database, place: KeyPlace, key: string): Promise<stri
       `${own?.source ?? keyFile(place.dataDir)} is not the key of this library, which is still in its database; remove it for this start`,
     );
   }
-  await sql`update settings set value = ${JSON.stringify(describeKey(key))}::jsonb, updated_at = now()
-    where key = 'secret_key' and value = ${JSON.stringify(key)}::jsonb`.execute(db);
+  await db
+    .updateTable('settings')
+    .set({ value: JSON.stringify(describeKey(key)), updated_at: sql<string>`now()` })
+    .where('key', '=', 'secret_key')
+    .where('value', '=', JSON.stringify(key))
+    .execute();
   return key;
 }
 

@@ -31,7 +31,7 @@ export const mint = handle(createToken, async ({ db }, { caller, body }) => {
   const token = newAccessToken();
   const row = await db.transaction().execute(async (tx) => {
     // One at a time: concurrent calls could otherwise both pass the limit.
-    await sql`select from users where ref = ${caller.ref} for no key update`.execute(tx);
+    await tx.selectFrom('users').where('ref', '=', caller.ref).forNoKeyUpdate().execute();
     const { rows } = await sql<Token>`
       insert into access_tokens (user_ref, name, token_hash, scopes, expires_at)
       select ${caller.ref}, ${body.name}, ${hashToken(token)}, ${body.scopes}::text[], ${expiresAt}::timestamptz

@@ -44,8 +44,14 @@ async function freeName(tx: Tx, username: string, taken: ReadonlySet<string>): P
 /** Fills in the keys of the oldest accounts without one, and returns those that were renamed. */
 async function fillBatch(tx: Tx): Promise<RenamedAccount[]> {
   await takeLock(tx, 'usernameKeys');
-  const { rows } = await sql<Named>`select ref, username from users where username_key is null
-    order by ref limit ${BATCH} for no key update`.execute(tx);
+  const rows = await tx
+    .selectFrom('users')
+    .select(['ref', 'username'])
+    .where('username_key', 'is', null)
+    .orderBy('ref')
+    .limit(BATCH)
+    .forNoKeyUpdate()
+    .execute();
   const taken = await keysAmong(
     tx,
     rows.map(({ username }) => foldName(username)),
@@ -88,7 +94,9 @@ function unlessTaken(error: unknown): RenamedAccount[] {
  */
 export async function fillUsernameKeys(db: Database): Promise<RenamedAccount[]> {
   const renamed: RenamedAccount[] = [];
-  while ((await sql`select from users where username_key is null limit 1`.execute(db)).rows.length > 0) {
+  while (
+    (await db.selectFrom('users').where('username_key', 'is', null).limit(sql.lit(1)).execute()).length > 0
+  ) {
     const batch = await db
       .transaction()
       .execute((tx) => fillBatch(tx))

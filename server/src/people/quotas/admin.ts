@@ -36,9 +36,11 @@ export const showOfUser = handle(contract.getUserQuota, async ({ db }, { params 
 export const changeOfUser = handle(contract.setUserQuota, async ({ db }, { caller, params, body }) => {
   await db.transaction().execute(async (tx) => {
     const { ref } = await administered(tx, caller, params.ref);
-    await sql`update users set quota_bytes = ${body.own_bytes}, updated_at = now() where ref = ${ref}`.execute(
-      tx,
-    );
+    await tx
+      .updateTable('users')
+      .set({ quota_bytes: body.own_bytes, updated_at: sql<string>`now()` })
+      .where('ref', '=', ref)
+      .execute();
     await recordEvent(tx, caller, {
       event: 'user.quota.changed',
       subjectUserRef: ref,

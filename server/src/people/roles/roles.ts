@@ -16,9 +16,8 @@ export async function findRole(
   db: Database,
   condition: RawBuilder<boolean>,
 ): Promise<{ id: string; code: string } | null> {
-  const { rows } = await sql<{ id: string; code: string }>`
-    select id, code from roles where ${condition}`.execute(db);
-  return rows[0] ?? null;
+  const row = await db.selectFrom('roles').select(['id', 'code']).where(condition).executeTakeFirst();
+  return row ?? null;
 }
 
 /** Lists every role with the capabilities of it and its parents; there are few. */

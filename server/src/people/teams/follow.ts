@@ -1,5 +1,4 @@
 import { followTeam, unfollowTeam } from '@vitrine/contract/teams';
-import { sql } from 'kysely';
 import type { Caller } from '../../access/caller.ts';
 import { shownTeams } from '../../access/teams.ts';
 import { handle } from '../../core/handle.ts';
@@ -7,7 +6,7 @@ import type { Database } from '../../platform/database/pool.ts';
 import { notFound } from '../../platform/http/refuse.ts';
 
 async function checkTeam(db: Database, caller: Caller, id: string): Promise<void> {
-  const { rows } = await sql`select from teams t where t.id = ${id} and ${shownTeams(caller)}`.execute(db);
+  const rows = await db.selectFrom('teams as t').where('t.id', '=', id).where(shownTeams(caller)).execute();
   if (rows.length === 0) throw notFound();
 }
 

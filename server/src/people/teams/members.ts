@@ -20,8 +20,11 @@ interface MemberRow {
 }
 
 export const list = handle(listTeamMembers, async ({ db }, { caller, params, query }) => {
-  const { rows: teams } =
-    await sql`select from teams t where t.id = ${params.id} and ${shownTeams(caller)}`.execute(db);
+  const teams = await db
+    .selectFrom('teams as t')
+    .where('t.id', '=', params.id)
+    .where(shownTeams(caller))
+    .execute();
   if (teams.length === 0) throw notFound();
   const limit = query.limit ?? DEFAULT_LIMIT;
   const after = refCursor.read(query.cursor)?.ref ?? 0;
@@ -69,7 +72,7 @@ export const remove = handle(removeTeamMember, async ({ db }, { caller, params }
   await db.transaction().execute(async (tx) => {
     // Members may leave; removing others requires the right to change the team.
     if (params.user_ref !== caller.ref) await lockTeam(tx, caller, params.id);
-    else await sql`select from teams where id = ${params.id} for no key update`.execute(tx);
+    else await tx.selectFrom('teams').where('id', '=', params.id).forNoKeyUpdate().execute();
     const { numDeletedRows } = await tx
       .deleteFrom('team_members')
       .where('team_id', '=', params.id)

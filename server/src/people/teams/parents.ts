@@ -14,8 +14,11 @@ const CIRCLE = 'VT001';
 const DEEPEST = 20;
 
 async function checkTeams(tx: Tx, ids: readonly string[]): Promise<void> {
-  const { rows } =
-    await sql`select from teams t where t.id = any(${[...ids]}::uuid[]) and ${ownTeam}`.execute(tx);
+  const rows = await tx
+    .selectFrom('teams as t')
+    .where('t.id', '=', sql<string>`any(${[...ids]}::uuid[])`)
+    .where(ownTeam)
+    .execute();
   if (rows.length !== new Set(ids.map((id) => id.toLowerCase())).size) throw notFound();
 }
 

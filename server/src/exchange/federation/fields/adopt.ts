@@ -92,9 +92,11 @@ export async function adoptDefinition(
     }));
   await changeDefinition(tx, caller, id, changesOf(own, theirs));
   // FIELD-24: a term whose field has not arrived is kept, and has no effect.
-  await sql`update fields set display_condition = ${theirs.display_condition}::text[] where id = ${id}`.execute(
-    tx,
-  );
+  await tx
+    .updateTable('fields')
+    .set({ display_condition: theirs.display_condition })
+    .where('id', '=', id)
+    .execute();
   await definitionChanged(tx);
   return id;
 }

@@ -81,7 +81,7 @@ async function readOffer(db: Database, peerId: string, code: string): Promise<Pe
 }
 
 export const list = handle(listPeerFields, async ({ db }, { params, query }) => {
-  const { rows: peers } = await sql`select from federation_peers where id = ${params.id}`.execute(db);
+  const peers = await db.selectFrom('federation_peers').where('id', '=', params.id).execute();
   if (peers.length === 0) throw notFound();
   const limit = query.limit ?? DEFAULT_LIMIT;
   const after = codeCursor.read(query.cursor)?.code ?? '';
@@ -99,7 +99,7 @@ interface Offer {
  * offer.
  */
 async function lockOffer(tx: Tx, peerId: string, code: string): Promise<Offer> {
-  await sql`select from federation_peers where id = ${peerId} for no key update`.execute(tx);
+  await tx.selectFrom('federation_peers').where('id', '=', peerId).forNoKeyUpdate().execute();
   const { rows } = await sql<Offer>`select f.offered, pe.instance_url from federation_fields f
     join federation_peers pe on pe.id = f.peer_id
     where f.peer_id = ${peerId} and f.code = ${code} for no key update of f`.execute(tx);
@@ -147,9 +147,17 @@ export const decide = handle(decidePeerField, async ({ db }, { caller, params, b
   const shown = await db.transaction().execute(async (tx) => {
     const offer = await lockOffer(tx, id, code);
     const fieldId = await targetOf(tx, caller, code, offer, body);
-    await sql`update federation_fields set decision = ${body.decision}, field_id = ${fieldId},
-        decided_by_user_ref = ${caller.ref}, decided_at = now()
-      where peer_id = ${id} and code = ${code}`.execute(tx);
+    await tx
+      .updateTable('federation_fields')
+      .set({
+        decision: body.decision,
+        field_id: fieldId,
+        decided_by_user_ref: caller.ref,
+        decided_at: sql<string>`now()`,
+      })
+      .where('peer_id', '=', id)
+      .where('code', '=', code)
+      .execute();
     await recordEvent(tx, caller, {
       event: `federation.field.${stateOf[body.decision]}`,
       ...(fieldId === null ? {} : { target: { kind: 'field', id: fieldId } }),
@@ -165,8 +173,12 @@ export const reset = handle(resetPeerField, async ({ db }, { caller, params }) =
   const { id, code } = params;
   await db.transaction().execute(async (tx) => {
     const { instance_url } = await lockOffer(tx, id, code);
-    await sql`update federation_fields set decision = null, field_id = null, decided_by_user_ref = null, decided_at = null,
-        compared_epoch = 0 where peer_id = ${id} and code = ${code}`.execute(tx);
+    await tx
+      .updateTable('federation_fields')
+      .set({ decision: null, field_id: null, decided_by_user_ref: null, decided_at: null, compared_epoch: 0 })
+      .where('peer_id', '=', id)
+      .where('code', '=', code)
+      .execute();
     await compareOffered(tx, id);
     await recordEvent(tx, caller, { event: 'federation.field.reset', metadata: { instance_url, code } });
     await enqueueFieldValues(tx, id, [code]);

@@ -126,10 +126,12 @@ export async function missingDefinitions(
 ): Promise<{ objects: DefinitionsObject[]; sent: GivenDefinition[] }> {
   const given = await readGivenDefinitions(db, fieldIds);
   if (given.length === 0) return { objects: [], sent: [] };
-  const { rows } = await sql<{ field_id: string; digest: string }>`select field_id, digest
-    from federation_sent_fields where peer_id = ${peer.peerId} and field_id = any(${[...fieldIds]}::uuid[])`.execute(
-    db,
-  );
+  const rows = await db
+    .selectFrom('federation_sent_fields')
+    .select(['field_id', 'digest'])
+    .where('peer_id', '=', peer.peerId)
+    .where('field_id', '=', sql<string>`any(${[...fieldIds]}::uuid[])`)
+    .execute();
   const known = new Map(rows.map(({ field_id, digest }) => [field_id, digest]));
   const sent = given.filter(({ fieldId, digest }) => known.get(fieldId) !== digest);
   const updated = new Date().toISOString();

@@ -93,7 +93,7 @@ async function extend(
   fieldId: string,
   labels: readonly string[],
 ): Promise<Map<string, string> | null> {
-  await sql`select from fields where id = ${fieldId} for no key update`.execute(tx);
+  await tx.selectFrom('fields').where('id', '=', fieldId).forNoKeyUpdate().execute();
   const matches = await matchTerms(
     tx,
     labels.map((text) => ({ fieldId, text })),
@@ -200,7 +200,7 @@ export function useFieldValuesJob({ db }: Deps): JobHandler<'use-field-values'> 
     for (;;) {
       const last = await db.transaction().execute(async (tx) => {
         // Locks in the order of receiving: the peer, the object, its values.
-        await sql`select from federation_peers where id = ${peer} for no key update`.execute(tx);
+        await tx.selectFrom('federation_peers').where('id', '=', peer).forNoKeyUpdate().execute();
         const { rows } = await sql<{ uri: string; kind: 'asset' | 'collection'; local_id: string }>`
           select o.uri, o.kind, o.local_id from federated_values v join federated_objects o on o.uri = v.uri
           where v.code = ${code} and o.kind in ('asset', 'collection') and o.peer_id = ${peer} and v.uri > ${after} order by v.uri limit ${BATCH}`.execute(

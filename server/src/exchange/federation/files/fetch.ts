@@ -206,8 +206,13 @@ export function fetchRenditionsJob(deps: Deps): JobHandler<'fetch-renditions'> {
       }
     }
     if (refused !== null) throw refused;
-    await sql`update assets set processing_status = 'ready' where file_hash = ${hash} and processing_status = 'pending'
-      and origin_peer_id is not null`.execute(deps.db);
+    await deps.db
+      .updateTable('assets')
+      .set({ processing_status: 'ready' })
+      .where('file_hash', '=', hash)
+      .where('processing_status', '=', sql.lit('pending'))
+      .where('origin_peer_id', 'is not', null)
+      .execute();
   };
 }
 
@@ -228,11 +233,12 @@ export function openRemoteOriginals(deps: () => Deps) {
     await own.storage.stage(path, originalKey(hash));
     await own.db.transaction().execute(async (tx) => {
       await lockFile(tx, hash);
-      const { numAffectedRows } =
-        await sql`update files set fetched_at = now(), size_bytes = ${sizeBytes} where hash = ${hash}`.execute(
-          tx,
-        );
-      if (numAffectedRows === 0n) await discard(path);
+      const { numUpdatedRows } = await tx
+        .updateTable('files')
+        .set({ fetched_at: sql<string>`now()`, size_bytes: sizeBytes })
+        .where('hash', '=', hash)
+        .executeTakeFirst();
+      if (numUpdatedRows === 0n) await discard(path);
       else await own.storage.adopt(path, originalKey(hash));
     });
     return sizeBytes;
@@ -260,9 +266,14 @@ export function openRemoteOriginals(deps: () => Deps) {
 /** Removes the oldest fetched originals until the rest fits into the allowed space (FED-43). */
 export async function trimFetched({ db, storage, config }: Deps): Promise<void> {
   for (;;) {
-    const { rows } = await sql<{ hash: string }>`
-      select hash from files
-      where origin_peer_id is not null and fetched_at is not null order by fetched_at limit 1`.execute(db);
+    const rows = await db
+      .selectFrom('files')
+      .select('hash')
+      .where('origin_peer_id', 'is not', null)
+      .where('fetched_at', 'is not', null)
+      .orderBy('fetched_at')
+      .limit(sql.lit(1))
+      .execute();
     const [oldest] = rows;
     if (oldest === undefined) return;
     const { rows: sums } = await sql<{
@@ -273,7 +284,7 @@ export async function trimFetched({ db, storage, config }: Deps): Promise<void> 
     const removed = await db.transaction().execute(async (tx) => {
       await lockFile(tx, oldest.hash);
       if (!(await mayRemoveFiles(tx))) return false;
-      await sql`update files set fetched_at = null where hash = ${oldest.hash}`.execute(tx);
+      await tx.updateTable('files').set({ fetched_at: null }).where('hash', '=', oldest.hash).execute();
       await storage.delete(originalKey(oldest.hash));
       return true;
     });

@@ -99,7 +99,7 @@ export function fetchSubtitlesJob(deps: Deps): JobHandler<'fetch-subtitles'> {
       try {
         await deps.storage.stage(path, subtitlesKey(wanted.file_hash));
         await deps.db.transaction().execute(async (tx) => {
-          await sql`select from assets where id = ${asset} for no key update`.execute(tx);
+          await tx.selectFrom('assets').where('id', '=', asset).forNoKeyUpdate().execute();
           const { rows: still } = await missing(tx, asset);
           // They were replaced or withdrawn meanwhile.
           if (!still.some((one) => one.lang === wanted.lang && one.file_hash === wanted.file_hash)) return;

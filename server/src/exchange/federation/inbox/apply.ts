@@ -1,5 +1,4 @@
 import { foldName } from '@vitrine/contract/names';
-import { sql } from 'kysely';
 import { refreshAssetAudience, refreshGranted } from '../../../access/mirrored-audience.ts';
 import { ownTeam } from '../../../access/teams.ts';
 import { keepFederationAt } from '../../../core/outbox/enqueue.ts';
@@ -41,11 +40,15 @@ interface Target {
 async function ownTeamAt(tx: Tx, install: Install, uri: string): Promise<string> {
   const at = parseObjectUri(uri);
   if (at?.base !== install.url) throw new Rejection('unknown_object', 'the team belongs to another install');
-  const { rows } = await sql<{
-    id: string;
-  }>`select t.id from teams t where t.id = ${at.id} and ${ownTeam} for share of t`.execute(tx);
-  if (rows[0] === undefined) throw new Rejection('unknown_object', 'there is no such team here');
-  return rows[0].id;
+  const row = await tx
+    .selectFrom('teams as t')
+    .select('t.id')
+    .where('t.id', '=', at.id)
+    .where(ownTeam)
+    .forShare()
+    .executeTakeFirst();
+  if (row === undefined) throw new Rejection('unknown_object', 'there is no such team here');
+  return row.id;
 }
 
 /**
@@ -61,11 +64,13 @@ async function targetOf(tx: Tx, { install }: Receipt, share: Share | Unshare): P
   const person = parseActorUri(share.target_user);
   if (person?.base !== install.url)
     throw new Rejection('unknown_actor', 'the person belongs to another install');
-  const { rows } = await sql<{
-    ref: number;
-  }>`select ref from users where username_key = ${foldName(person.username)}`.execute(tx);
-  if (rows[0] === undefined) throw new Rejection('unknown_actor', 'there is no such person here');
-  return { userRef: rows[0].ref, teamId: null };
+  const row = await tx
+    .selectFrom('users')
+    .select('ref')
+    .where('username_key', '=', foldName(person.username))
+    .executeTakeFirst();
+  if (row === undefined) throw new Rejection('unknown_actor', 'there is no such person here');
+  return { userRef: row.ref, teamId: null };
 }
 
 async function applyShare(tx: Tx, receipt: Receipt, share: Share): Promise<void> {
@@ -74,10 +79,26 @@ async function applyShare(tx: Tx, receipt: Receipt, share: Share): Promise<void>
   const kind = sharedKind(share.object, share.object_kind);
   const { userRef, teamId } = await targetOf(tx, receipt, share);
   const scope = share.scope === 'view' ? 'view' : 'comment';
-  await sql`insert into federation_grants (peer_id, uri, kind, target_user_ref, target_team_id, scope, granted_by, expires_at)
-    values (${sender.peerId}, ${share.object}, ${kind}, ${userRef}, ${teamId}, ${scope}, ${receipt.actor.uri}, ${share.expires_at ?? null})
-    on conflict (peer_id, uri, target_user_ref, target_team_id) do update set scope = excluded.scope, expires_at = excluded.expires_at,
-      granted_by = excluded.granted_by`.execute(tx);
+  await tx
+    .insertInto('federation_grants')
+    .values({
+      peer_id: sender.peerId,
+      uri: share.object,
+      kind,
+      target_user_ref: userRef,
+      target_team_id: teamId,
+      scope,
+      granted_by: receipt.actor.uri,
+      expires_at: share.expires_at ?? null,
+    })
+    .onConflict((conflict) =>
+      conflict.columns(['peer_id', 'uri', 'target_user_ref', 'target_team_id']).doUpdateSet((eb) => ({
+        scope: eb.ref('excluded.scope'),
+        expires_at: eb.ref('excluded.expires_at'),
+        granted_by: eb.ref('excluded.granted_by'),
+      })),
+    )
+    .execute();
   await refreshGranted(tx, sender.peerId, kind, share.object);
   await refreshRecipients(tx, share.object);
   await keepFederationAt(tx, share.expires_at ?? null);
@@ -93,10 +114,13 @@ async function applyUnshare(tx: Tx, receipt: Receipt, share: Unshare): Promise<v
   const { sender } = receipt;
   const kind = sharedKind(share.object, share.object_kind);
   const { userRef, teamId } = await targetOf(tx, receipt, share);
-  await sql`delete from federation_grants where peer_id = ${sender.peerId} and uri = ${share.object}
-    and target_user_ref is not distinct from ${userRef}::bigint and target_team_id is not distinct from ${teamId}::uuid`.execute(
-    tx,
-  );
+  await tx
+    .deleteFrom('federation_grants')
+    .where('peer_id', '=', sender.peerId)
+    .where('uri', '=', share.object)
+    .where('target_user_ref', 'is not distinct from', userRef)
+    .where('target_team_id', 'is not distinct from', teamId)
+    .execute();
   await purgeUngranted(tx, sender.peerId);
   await refreshGranted(tx, sender.peerId, kind, share.object);
   await recordEvent(tx, null, {

@@ -41,13 +41,18 @@ export async function postAt(
 /** A person of the peer likes a post; counted once. */
 export async function applyLike(tx: Tx, receipt: Receipt, uri: string): Promise<void> {
   const { id } = await postAt(tx, receipt, uri);
-  await sql`insert into remote_post_likes (post_id, actor_ref) values (${id}, ${receipt.actor.ref})
-    on conflict do nothing`.execute(tx);
+  await tx
+    .insertInto('remote_post_likes')
+    .values({ post_id: id, actor_ref: receipt.actor.ref })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
 }
 
 export async function applyUnlike(tx: Tx, receipt: Receipt, { object }: { object: string }): Promise<void> {
   const { id } = await postAt(tx, receipt, object);
-  await sql`delete from remote_post_likes where post_id = ${id} and actor_ref = ${receipt.actor.ref}`.execute(
-    tx,
-  );
+  await tx
+    .deleteFrom('remote_post_likes')
+    .where('post_id', '=', id)
+    .where('actor_ref', '=', receipt.actor.ref)
+    .execute();
 }

@@ -1,4 +1,3 @@
-import { sql } from 'kysely';
 import type { PeerCaller } from '../../../access/federation.ts';
 import type { Deps } from '../../../core/deps.ts';
 import { formerKeys, type RemoteActor, resolveActor } from '../actors.ts';
@@ -65,24 +64,29 @@ async function ownerOf(
  */
 async function receive(deps: Deps, install: Install, sender: Sender, value: unknown): Promise<Received> {
   const envelope = readEnvelope(value);
-  const { rows: known } = await sql`select from federation_inbox where activity_uri = ${envelope.id}`.execute(
-    deps.db,
-  );
+  const known = await deps.db
+    .selectFrom('federation_inbox')
+    .where('activity_uri', '=', envelope.id)
+    .execute();
   if (known.length > 0) return { status: 'replayed' };
   const actor = await verifiedActor(deps, install, sender, envelope);
   const { envelope: opened, recipients } = await openEnvelope(deps, install, envelope);
   const owner = await ownerOf(deps, install, sender, opened, actor);
   return deps.db.transaction().execute(async (tx) => {
     // Serialises the envelopes of a peer, which depend on each other.
-    const { rows } =
-      await sql`select from federation_peers where id = ${sender.peerId} and state = 'connected' for no key update`.execute(
-        tx,
-      );
+    const rows = await tx
+      .selectFrom('federation_peers')
+      .where('id', '=', sender.peerId)
+      .where('state', '=', 'connected')
+      .forNoKeyUpdate()
+      .execute();
     if (rows.length === 0) throw new Rejection('peer_disabled', 'the pairing is not in force');
-    const { rows: added } = await sql`insert into federation_inbox (activity_uri, peer_id, type)
-      values (${envelope.id}, ${sender.peerId}, ${opened.type}) on conflict do nothing returning activity_uri`.execute(
-      tx,
-    );
+    const added = await tx
+      .insertInto('federation_inbox')
+      .values({ activity_uri: envelope.id, peer_id: sender.peerId, type: opened.type })
+      .onConflict((conflict) => conflict.doNothing())
+      .returning('activity_uri')
+      .execute();
     if (added.length === 0) return { status: 'replayed' as const };
     await apply(tx, { install, sender, actor, owner, recipients }, opened);
     return { status: 'accepted' as const };

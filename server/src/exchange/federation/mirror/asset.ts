@@ -39,9 +39,13 @@ async function storeFileOf(tx: Tx, peerId: string, asset: AaAsset): Promise<Mirr
       ([, { url }]) => url.contentType === null || isShown(url.contentType),
     ),
   );
-  const { rows: known } = await sql<{ key: string }>`select hash as key from files
-    where origin_peer_id = ${peerId} and origin_hash = ${hash}`.execute(tx);
-  const key = known[0]?.key ?? randomBytes(32).toString('hex');
+  const row = await tx
+    .selectFrom('files')
+    .select('hash as key')
+    .where('origin_peer_id', '=', peerId)
+    .where('origin_hash', '=', hash)
+    .executeTakeFirst();
+  const key = row?.key ?? randomBytes(32).toString('hex');
   await lockFile(tx, key);
   const { rows } = await sql<{ size_bytes: number; renditions: Record<string, MirroredRendition> }>`
     insert into files (hash, size_bytes, mime, extension, pixel_width, pixel_height, thumbhash, media, makers_version,
@@ -66,8 +70,12 @@ async function storeFileOf(tx: Tx, peerId: string, asset: AaAsset): Promise<Mirr
 
 /** Enqueues the release of an asset's previous bytes, if they differ from the current ones. */
 async function releaseEarlier(tx: Tx, assetId: string, key: string): Promise<void> {
-  const { rows } = await sql<{ file_hash: string }>`select file_hash from assets
-    where id = ${assetId} and file_hash <> ${key}`.execute(tx);
+  const rows = await tx
+    .selectFrom('assets')
+    .select('file_hash')
+    .where('id', '=', assetId)
+    .where('file_hash', '<>', key)
+    .execute();
   for (const { file_hash: hash } of rows) {
     await enqueue(tx, 'release-bytes', { hash }, { key: `release:${hash}` });
   }
@@ -122,9 +130,12 @@ export async function mirrorAsset(
     on conflict (asset_id, value) do update set position = excluded.position`.execute(tx);
   await rememberMirrored(tx, peerId, 'asset', asset.id, id, asset.updated);
   const team = await mirrorTeam(tx, peerId, asset.team);
-  await sql`update assets set team_id = ${team} where id = ${id} and team_id is distinct from ${team}::uuid`.execute(
-    tx,
-  );
+  await tx
+    .updateTable('assets')
+    .set({ team_id: team })
+    .where('id', '=', id)
+    .where('team_id', 'is distinct from', team)
+    .execute();
   await setRecipients(tx, peerId, id, uri, secret ? recipients : []);
   await receiveSubtitles(tx, id, asset.subtitles);
   await receiveValues(tx, peerId, asset.id, { kind: 'asset', id }, asset.fields);

@@ -18,9 +18,15 @@ export async function findMirrored(
   kind: MirroredKind,
   uri: string,
 ): Promise<Mirrored | null> {
-  const { rows } = await sql<Mirrored>`select local_id, version from federated_objects
-    where uri = ${uri} and kind = ${kind} and peer_id = ${peerId} for no key update`.execute(tx);
-  return rows[0] ?? null;
+  const row = await tx
+    .selectFrom('federated_objects')
+    .select(['local_id', 'version'])
+    .where('uri', '=', uri)
+    .where('kind', '=', kind)
+    .where('peer_id', '=', peerId)
+    .forNoKeyUpdate()
+    .executeTakeFirst();
+  return row ?? null;
 }
 
 /** Records which local row mirrors an address, and its version. */
@@ -32,9 +38,13 @@ export async function rememberMirrored(
   localId: string,
   version: string,
 ): Promise<void> {
-  await sql`insert into federated_objects (uri, peer_id, kind, local_id, version)
-    values (${uri}, ${peerId}, ${kind}, ${localId}, ${version})
-    on conflict (uri) do update set version = excluded.version`.execute(tx);
+  await tx
+    .insertInto('federated_objects')
+    .values({ uri, peer_id: peerId, kind, local_id: localId, version })
+    .onConflict((conflict) =>
+      conflict.column('uri').doUpdateSet((eb) => ({ version: eb.ref('excluded.version') })),
+    )
+    .execute();
 }
 
 /** Throws Rejection unless the address belongs to the peer, which may change only its own objects. */

@@ -49,9 +49,12 @@ export async function mirrorPost(
   if (id === undefined) throw new Error('a mirrored post was not stored');
   await rememberMirrored(tx, peerId, 'post', post.id, id, post.updated);
   const team = await mirrorTeam(tx, peerId, post.team);
-  await sql`update posts set team_id = ${team} where id = ${id} and team_id is distinct from ${team}::uuid`.execute(
-    tx,
-  );
+  await tx
+    .updateTable('posts')
+    .set({ team_id: team })
+    .where('id', '=', id)
+    .where('team_id', 'is distinct from', team)
+    .execute();
   await sql`delete from post_members where post_id = ${id} and asset_id <> all(${members}::uuid[])`.execute(
     tx,
   );
@@ -92,11 +95,11 @@ export async function mirrorCollection(
   if (id === undefined) throw new Error('a mirrored collection was not stored');
   await rememberMirrored(tx, peerId, 'collection', collection.id, id, collection.updated);
   await receiveValues(tx, peerId, collection.id, { kind: 'collection', id }, collection.fields);
-  await sql`delete from federated_collection_items where collection_id = ${id}`.execute(tx);
+  await tx.deleteFrom('federated_collection_items').where('collection_id', '=', id).execute();
   await sql`insert into federated_collection_items (collection_id, uri, position)
     select ${id}, i.uri, min(i.place) - 1 from unnest(${collection.items}::text[]) with ordinality as i (uri, place)
     group by i.uri`.execute(tx);
-  await sql`delete from collection_posts where collection_id = ${id}`.execute(tx);
+  await tx.deleteFrom('collection_posts').where('collection_id', '=', id).execute();
   await sql`insert into collection_posts (collection_id, post_id, position, added_by)
     select ${id}, o.local_id, (i.position + 1)::bigint * ${2 ** 32}::bigint, ${ownerRef}
     from federated_collection_items i join federated_objects o on o.uri = i.uri and o.kind = 'post' and o.peer_id = ${peerId}

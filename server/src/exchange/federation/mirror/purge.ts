@@ -10,8 +10,12 @@ async function removePosts(tx: Tx, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
   await sql`delete from federated_objects where kind = 'comment' and local_id in (
     select id from comments where post_id = any(${ids}::uuid[]))`.execute(tx);
-  await sql`delete from posts where id = any(${ids}::uuid[])`.execute(tx);
-  await sql`delete from federated_objects where kind = 'post' and local_id = any(${ids}::uuid[])`.execute(tx);
+  await tx.deleteFrom('posts').where('id', '=', sql<string>`any(${ids}::uuid[])`).execute();
+  await tx
+    .deleteFrom('federated_objects')
+    .where('kind', '=', 'post')
+    .where('local_id', '=', sql<string>`any(${ids}::uuid[])`)
+    .execute();
 }
 
 /** Removes mirrored assets; a job releases bytes that no other asset has. */
@@ -22,9 +26,11 @@ async function removeAssets(tx: Tx, ids: readonly string[]): Promise<void> {
       tracks as (select file_hash from subtitles where asset_id = any(${ids}::uuid[])),
       gone as (delete from assets where id = any(${ids}::uuid[]) returning file_hash)
     select file_hash from gone union select file_hash from tracks`.execute(tx);
-  await sql`delete from federated_objects where kind = 'asset' and local_id = any(${ids}::uuid[])`.execute(
-    tx,
-  );
+  await tx
+    .deleteFrom('federated_objects')
+    .where('kind', '=', 'asset')
+    .where('local_id', '=', sql<string>`any(${ids}::uuid[])`)
+    .execute();
   const hashes = rows.map(({ file_hash }) => file_hash).sort();
   await enqueueAll(
     tx,
@@ -35,13 +41,17 @@ async function removeAssets(tx: Tx, ids: readonly string[]): Promise<void> {
 
 async function removeCollections(tx: Tx, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
-  await sql`delete from field_value_history where subject_kind = 'collection' and subject_id = any(${ids}::uuid[])`.execute(
-    tx,
-  );
-  await sql`delete from collections where id = any(${ids}::uuid[])`.execute(tx);
-  await sql`delete from federated_objects where kind = 'collection' and local_id = any(${ids}::uuid[])`.execute(
-    tx,
-  );
+  await tx
+    .deleteFrom('field_value_history')
+    .where('subject_kind', '=', 'collection')
+    .where('subject_id', '=', sql<string>`any(${ids}::uuid[])`)
+    .execute();
+  await tx.deleteFrom('collections').where('id', '=', sql<string>`any(${ids}::uuid[])`).execute();
+  await tx
+    .deleteFrom('federated_objects')
+    .where('kind', '=', 'collection')
+    .where('local_id', '=', sql<string>`any(${ids}::uuid[])`)
+    .execute();
 }
 
 async function idsOf(tx: Tx, query: ReturnType<typeof sql<{ id: string }>>): Promise<string[]> {
@@ -51,8 +61,13 @@ async function idsOf(tx: Tx, query: ReturnType<typeof sql<{ id: string }>>): Pro
 
 /** Removes the mirror of this address, if any, after its origin has deleted or withdrawn the object. */
 export async function removeMirrored(tx: Tx, peerId: string, uri: string): Promise<void> {
-  const { rows } = await sql<{ kind: string; local_id: string }>`select kind, local_id from federated_objects
-    where uri = ${uri} and peer_id = ${peerId} for update`.execute(tx);
+  const rows = await tx
+    .selectFrom('federated_objects')
+    .select(['kind', 'local_id'])
+    .where('uri', '=', uri)
+    .where('peer_id', '=', peerId)
+    .forUpdate()
+    .execute();
   for (const { kind, local_id } of rows) {
     if (kind === 'post') await removePosts(tx, [local_id]);
     if (kind === 'asset') await removeAssets(tx, [local_id]);
@@ -114,19 +129,26 @@ export async function purgeUngranted(tx: Tx, peerId: string): Promise<void> {
  * and cancels pending changes and revokes shares to the peer (FED-14).
  */
 export async function leavePeer(tx: Tx, peerId: string): Promise<void> {
-  await sql`update federation_outbox set status = 'cancelled', envelope = null, preludes = '{}'
-    where peer_id = ${peerId} and status = 'queued'`.execute(tx);
-  await sql`update federation_shares set revoked_at = now() where peer_id = ${peerId} and revoked_at is null`.execute(
-    tx,
-  );
-  await sql`delete from federation_grants where peer_id = ${peerId}`.execute(tx);
+  await tx
+    .updateTable('federation_outbox')
+    .set({ status: 'cancelled', envelope: null, preludes: [] })
+    .where('peer_id', '=', peerId)
+    .where('status', '=', sql.lit('queued'))
+    .execute();
+  await tx
+    .updateTable('federation_shares')
+    .set({ revoked_at: sql<string>`now()` })
+    .where('peer_id', '=', peerId)
+    .where('revoked_at', 'is', null)
+    .execute();
+  await tx.deleteFrom('federation_grants').where('peer_id', '=', peerId).execute();
   await purgeUngranted(tx, peerId);
   await sql`update comments set remote_actor_ref = null where remote_actor_ref in (
     select ref from remote_actors where peer_id = ${peerId})`.execute(tx);
-  await sql`delete from federated_objects where peer_id = ${peerId}`.execute(tx);
-  await sql`delete from federation_fields where peer_id = ${peerId}`.execute(tx);
-  await sql`delete from federation_sent_fields where peer_id = ${peerId}`.execute(tx);
-  await sql`delete from federation_announced where peer_id = ${peerId}`.execute(tx);
-  await sql`delete from remote_actors where peer_id = ${peerId}`.execute(tx);
-  await sql`delete from federation_retired_keys where peer_id = ${peerId}`.execute(tx);
+  await tx.deleteFrom('federated_objects').where('peer_id', '=', peerId).execute();
+  await tx.deleteFrom('federation_fields').where('peer_id', '=', peerId).execute();
+  await tx.deleteFrom('federation_sent_fields').where('peer_id', '=', peerId).execute();
+  await tx.deleteFrom('federation_announced').where('peer_id', '=', peerId).execute();
+  await tx.deleteFrom('remote_actors').where('peer_id', '=', peerId).execute();
+  await tx.deleteFrom('federation_retired_keys').where('peer_id', '=', peerId).execute();
 }

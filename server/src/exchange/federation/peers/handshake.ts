@@ -60,8 +60,17 @@ export async function receiveConfirm(deps: Deps, request: SignedRequest): Promis
     if (peer.nonce !== confirm.nonce) throw new Rejection('malformed', 'the nonce is not that of the offer');
     if (!peer.accepted_here) throw new Rejection('unknown_peer', 'the pairing was not accepted here');
     if (peer.state === 'disabled') throw new Rejection('peer_disabled', 'the peer is disabled');
-    await sql`update federation_peers set state = 'connected', accepted_there_at = coalesce(accepted_there_at, now()),
-        last_seen_at = now(), last_error = null, updated_at = now() where id = ${peer.id}`.execute(tx);
+    await tx
+      .updateTable('federation_peers')
+      .set({
+        state: 'connected',
+        accepted_there_at: (eb) => eb.fn.coalesce('accepted_there_at', sql<string>`now()`),
+        last_seen_at: sql<string>`now()`,
+        last_error: null,
+        updated_at: sql<string>`now()`,
+      })
+      .where('id', '=', peer.id)
+      .execute();
     return { state: 'connected' };
   });
 }
@@ -77,8 +86,17 @@ export async function receiveUnpair(
   await deps.db.transaction().execute(async (tx) => {
     await revokeSharesWith(tx, null, { id: peerId, url });
     await leavePeer(tx, peerId);
-    await sql`update federation_peers set state = 'disabled', accepted_there_at = null, accepted_here_at = null,
-        last_error = 'the peer ended the pairing', updated_at = now() where id = ${peerId}`.execute(tx);
+    await tx
+      .updateTable('federation_peers')
+      .set({
+        state: 'disabled',
+        accepted_there_at: null,
+        accepted_here_at: null,
+        last_error: 'the peer ended the pairing',
+        updated_at: sql<string>`now()`,
+      })
+      .where('id', '=', peerId)
+      .execute();
   });
   return { state: 'unpaired' };
 }

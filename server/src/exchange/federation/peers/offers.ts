@@ -58,14 +58,26 @@ async function enqueueRound(db: Database): Promise<void> {
 async function storeOffer(deps: Deps, tx: Tx, offer: Offer, address: string): Promise<void> {
   // Offers that arrive at once are counted one after the other.
   await takeLock(tx, 'pairingOffers');
-  const { numAffectedRows } = await sql`update federation_offers set nonce = ${offer.nonce}
-    where instance_url = ${offer.url} and public_key = ${offer.publicKey} and settled_at is null`.execute(tx);
-  if (numAffectedRows !== 0n) return;
+  const { numUpdatedRows } = await tx
+    .updateTable('federation_offers')
+    .set({ nonce: offer.nonce })
+    .where('instance_url', '=', offer.url)
+    .where('public_key', '=', offer.publicKey)
+    .where('settled_at', 'is', null)
+    .executeTakeFirst();
+  if (numUpdatedRows !== 0n) return;
   await checkOpenOffers(deps, tx, address);
-  await sql`insert into federation_offers (instance_url, display_name, public_key, capabilities, nonce, offered_from)
-    values (${offer.url}, ${offer.name}, ${offer.publicKey}, ${offer.capabilities}::text[], ${offer.nonce}, ${address})`.execute(
-    tx,
-  );
+  await tx
+    .insertInto('federation_offers')
+    .values({
+      instance_url: offer.url,
+      display_name: offer.name,
+      public_key: offer.publicKey,
+      capabilities: offer.capabilities,
+      nonce: offer.nonce,
+      offered_from: address,
+    })
+    .execute();
   await enqueueRound(tx);
 }
 
@@ -192,9 +204,12 @@ async function verify(deps: Deps, waiting: WaitingOffer): Promise<void> {
 /** Looks up all waiting offers at the same time, so that one that takes long does not hold up the others. */
 export function verifyOffersJob(deps: Deps): JobHandler<'verify-offers'> {
   return async () => {
-    const { rows } =
-      await sql<WaitingOffer>`update federation_offers set started_at = now() where settled_at is null
-      returning id, instance_url, display_name, public_key, capabilities, offered_from`.execute(deps.db);
+    const rows = await deps.db
+      .updateTable('federation_offers')
+      .set({ started_at: sql<string>`now()` })
+      .where('settled_at', 'is', null)
+      .returning(['id', 'instance_url', 'display_name', 'public_key', 'capabilities', 'offered_from'])
+      .execute();
     await Promise.all(rows.map((waiting) => verify(deps, waiting)));
   };
 }
@@ -202,6 +217,10 @@ export function verifyOffersJob(deps: Deps): JobHandler<'verify-offers'> {
 /** Deletes offers that no longer count, and starts look-ups whose job has failed for good. */
 export async function keepOffers({ db }: Deps): Promise<void> {
   await sql`delete from federation_offers o where not ${isCounted}`.execute(db);
-  const { rows } = await sql`select from federation_offers where settled_at is null limit 1`.execute(db);
+  const rows = await db
+    .selectFrom('federation_offers')
+    .where('settled_at', 'is', null)
+    .limit(sql.lit(1))
+    .execute();
   if (rows.length > 0) await enqueueRound(db);
 }

@@ -36,9 +36,11 @@ export async function needsKeyAnnouncement(db: Database, install: Install, peerI
 
 /** Remembers which key of this install a peer has pinned. */
 export async function recordAnnouncedKey(db: Database, install: Install, peerUrl: string): Promise<void> {
-  await sql`update federation_peers set told_key = ${install.key.publicKey} where instance_url = ${peerUrl}`.execute(
-    db,
-  );
+  await db
+    .updateTable('federation_peers')
+    .set({ told_key: install.key.publicKey })
+    .where('instance_url', '=', peerUrl)
+    .execute();
 }
 
 /**
@@ -79,9 +81,13 @@ interface PinnedPeer {
 }
 
 async function pinnedPeer(db: Database, url: string): Promise<PinnedPeer | null> {
-  const { rows } = await sql<PinnedPeer>`select id, state, public_key from federation_peers
-    where instance_url = ${url} for no key update`.execute(db);
-  return rows[0] ?? null;
+  const row = await db
+    .selectFrom('federation_peers')
+    .select(['id', 'state', 'public_key'])
+    .where('instance_url', '=', url)
+    .forNoKeyUpdate()
+    .executeTakeFirst();
+  return row ?? null;
 }
 
 /**
@@ -105,15 +111,30 @@ export async function receiveRotation(deps: Deps, request: SignedRequest): Promi
     // It announces the key again once it is enabled (FED-12).
     if (peer.state === 'disabled') throw new Rejection('peer_disabled', 'the pairing is not in force');
     if (next.equals(peer.public_key)) return { state: 'known' };
-    await sql`insert into federation_retired_keys (owner, peer_id, public_key, accepted_until)
-      values (${owner}, ${peer.id}, ${peer.public_key}, now() + make_interval(days => ${await readKeyGraceDays(tx)}))
-      on conflict (owner, public_key) do update set accepted_until = excluded.accepted_until`.execute(tx);
-    await sql`delete from federation_retired_keys where owner = ${owner} and public_key = ${next}`.execute(
-      tx,
-    );
-    await sql`update federation_peers set public_key = ${next}, updated_at = now() where id = ${peer.id}`.execute(
-      tx,
-    );
+    await tx
+      .insertInto('federation_retired_keys')
+      .values({
+        owner,
+        peer_id: peer.id,
+        public_key: peer.public_key,
+        accepted_until: sql<string>`now() + make_interval(days => ${await readKeyGraceDays(tx)})`,
+      })
+      .onConflict((conflict) =>
+        conflict
+          .columns(['owner', 'public_key'])
+          .doUpdateSet((eb) => ({ accepted_until: eb.ref('excluded.accepted_until') })),
+      )
+      .execute();
+    await tx
+      .deleteFrom('federation_retired_keys')
+      .where('owner', '=', owner)
+      .where('public_key', '=', next)
+      .execute();
+    await tx
+      .updateTable('federation_peers')
+      .set({ public_key: next, updated_at: sql<string>`now()` })
+      .where('id', '=', peer.id)
+      .execute();
     await recordEvent(tx, null, {
       event: 'federation.peer.key_rotated',
       metadata: { instance_url: url, before: fingerprint(peer.public_key), after: fingerprint(next) },

@@ -79,7 +79,7 @@ export function unpairJob(deps: Deps): JobHandler<'unpair'> {
     const { db } = deps;
     const install = await readInstall(deps);
     if (install === null) return;
-    const { rows } = await sql`select from federation_peers where instance_url = ${url}`.execute(db);
+    const rows = await db.selectFrom('federation_peers').where('instance_url', '=', url).execute();
     if (rows.length > 0) return;
     const left = [...unshares];
     try {

@@ -122,8 +122,12 @@ async function canDecrypt(deps: Deps, peer: ShareRequest['peer']): Promise<boole
   };
   if (await read()) return true;
   const found = await readInstanceAt(deps, peer.instance_url);
-  await sql`update federation_peers set capabilities = ${found.capabilities}::text[]
-    where id = ${peer.id} and public_key = ${found.publicKey}`.execute(deps.db);
+  await deps.db
+    .updateTable('federation_peers')
+    .set({ capabilities: found.capabilities })
+    .where('id', '=', peer.id)
+    .where('public_key', '=', found.publicKey)
+    .execute();
   return read();
 }
 

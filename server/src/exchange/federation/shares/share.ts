@@ -40,11 +40,14 @@ interface SharingPeer extends ConnectedPeer {
 
 /** Returns a peer that objects can be shared with, or throws 404. */
 async function connectedPeer(db: Database, id: string): Promise<SharingPeer> {
-  const { rows } =
-    await sql<SharingPeer>`select id, display_name, instance_url, capabilities from federation_peers
-    where id = ${id} and state = 'connected'`.execute(db);
-  if (rows[0] === undefined) throw notFound();
-  return rows[0];
+  const row = await db
+    .selectFrom('federation_peers')
+    .select(['id', 'display_name', 'instance_url', 'capabilities'])
+    .where('id', '=', id)
+    .where('state', '=', 'connected')
+    .executeTakeFirst();
+  if (row === undefined) throw notFound();
+  return row;
 }
 
 const shareColumns = sql`s.id, s.target_actor as person,

@@ -1,6 +1,5 @@
 import { foldName } from '@vitrine/contract/names';
 import { closed } from '@vitrine/contract/values';
-import { sql } from 'kysely';
 import { Type } from 'typebox';
 import { ownTeam } from '../../../access/teams.ts';
 import type { Deps } from '../../../core/deps.ts';
@@ -24,9 +23,12 @@ const teamDocument = compileLater(TeamDocument);
 /** Returns the document of a team of this library; null when there is none (FED-65). Slugs are their own keys (NAME-9). */
 export async function readTeamDocument(db: Database, install: Install, asked: string) {
   const slug = foldName(asked);
-  const { rows } = await sql<{ id: string; name: string }>`select t.id, t.name from teams t
-    where t.slug = ${slug} and ${ownTeam}`.execute(db);
-  const [team] = rows;
+  const team = await db
+    .selectFrom('teams as t')
+    .select(['t.id', 't.name'])
+    .where('t.slug', '=', slug)
+    .where(ownTeam)
+    .executeTakeFirst();
   if (team === undefined) return null;
   return {
     '@context': 'https://artist-alley.org/protocol/v1',

@@ -9,12 +9,15 @@ export async function sweepUploads(
   { db, storage }: Pick<Deps, 'db' | 'storage'>,
   olderThan: number,
 ): Promise<number> {
-  const { numAffectedRows } = await sql`delete from uploads where expires_at <= now()`.execute(db);
+  const { numDeletedRows } = await db
+    .deleteFrom('uploads')
+    .where('expires_at', '<=', sql<string>`now()`)
+    .executeTakeFirst();
   const names = await readdir(storage.uploadsDir);
   const { rows } = await sql<{ id: string }>`
     select id::text from uploads where id::text = any(${names}::text[]) and used_at is null`.execute(db);
   const wanted = new Set(rows.map(({ id }) => id));
-  let removed = Number(numAffectedRows ?? 0n);
+  let removed = Number(numDeletedRows ?? 0n);
   for (const name of names) {
     if (wanted.has(name)) continue;
     const path = join(storage.uploadsDir, name);

@@ -29,9 +29,12 @@ async function recipientOf(db: Database, userRef: number): Promise<SignedIn | nu
 }
 
 async function setMailed(db: Database, ids: readonly string[]): Promise<void> {
-  await sql`update notifications set mailed_at = now() where id = any(${[...ids]}::uuid[]) and mailed_at is null`.execute(
-    db,
-  );
+  await db
+    .updateTable('notifications')
+    .set({ mailed_at: sql<string>`now()` })
+    .where('id', '=', sql<string>`any(${[...ids]}::uuid[])`)
+    .where('mailed_at', 'is', null)
+    .execute();
 }
 
 /** Mails one notification as its recipient may see it now, unless it was read meanwhile. */
@@ -125,9 +128,12 @@ async function mailDigest(deps: MailDeps, mail: Mail, userRef: number, before: s
     id: `digest.${userRef}.${Date.parse(before)}`,
   });
   // Includes those beyond the fifty: the digest states their number and does not repeat them.
-  await sql`update notifications n set mailed_at = now() where n.user_ref = ${userRef} and ${waiting}`.execute(
-    db,
-  );
+  await db
+    .updateTable('notifications as n')
+    .set({ mailed_at: sql<string>`now()` })
+    .where('n.user_ref', '=', userRef)
+    .where(waiting)
+    .execute();
 }
 
 export function mailDigestJob(deps: MailDeps): JobHandler<'mail-digest'> {

@@ -138,9 +138,13 @@ async function notifyOfEdit(db: Database, id: string): Promise<void> {
 
 /** Notifies accounts mentioned in the description of a published post, once per post. */
 async function notifyOfPost(db: Database, id: string, actor: number): Promise<void> {
-  const { rows } = await sql<{ description: string }>`
-    select p.description from posts p where p.id = ${id} and ${publishedPost}`.execute(db);
-  const recipients = accounts(await mentionedReaders(db, rows[0]?.description ?? '', id));
+  const row = await db
+    .selectFrom('posts as p')
+    .select('p.description')
+    .where('p.id', '=', id)
+    .where(publishedPost)
+    .executeTakeFirst();
+  const recipients = accounts(await mentionedReaders(db, row?.description ?? '', id));
   await notify(db, `post:${id}`, { kind: 'mention', actor, post: id, recipients });
 }
 
