@@ -129,9 +129,13 @@ async function dropOthers(
   shares: Set<string>,
   since: string,
 ): Promise<void> {
-  const { rows } = await sql<Grant>`
-    select g.id, g.uri, g.kind, g.target_team_id as team, u.username from federation_grants g left join users u on u.ref = g.target_user_ref
-    where g.peer_id = ${source.id} and g.received_at < ${since}`.execute(tx);
+  const rows = await tx
+    .selectFrom('federation_grants as g')
+    .leftJoin('users as u', 'u.ref', 'g.target_user_ref')
+    .select(['g.id', 'g.uri', 'g.kind', 'g.target_team_id as team', 'u.username'])
+    .where('g.peer_id', '=', source.id)
+    .where('g.received_at', '<', since)
+    .execute();
   const targetOf = ({ username, team }: Grant) => {
     if (team !== null) return objectUri(install.url, 'workspaces', team);
     return username === null ? '' : actorUri(install.url, username);

@@ -127,16 +127,23 @@ async function missingShares(
   named: Named,
 ): Promise<Body[]> {
   if (named.kind === 'comment' || (await isAnnounced(db, peer, named))) return [];
-  const { rows } = await sql<{
-    target_peer: string;
-    target_user: string | null;
-    target_team: string | null;
-    scope: string;
-    expires_at: string | null;
-  }>`select pe.instance_url as target_peer, s.target_actor as target_user, s.target_team, s.scope, s.expires_at
-    from federation_shares s join federation_peers pe on pe.id = s.peer_id
-    where s.kind = ${named.kind} and s.object_id = ${named.id} and s.peer_id = ${peer.peerId} and ${shareInForce}
-    order by s.granted_at, s.id`.execute(db);
+  const rows = await db
+    .selectFrom('federation_shares as s')
+    .innerJoin('federation_peers as pe', 'pe.id', 's.peer_id')
+    .select([
+      'pe.instance_url as target_peer',
+      's.target_actor as target_user',
+      's.target_team',
+      's.scope',
+      's.expires_at',
+    ])
+    .where('s.kind', '=', named.kind)
+    .where('s.object_id', '=', named.id)
+    .where('s.peer_id', '=', peer.peerId)
+    .where(shareInForce)
+    .orderBy('s.granted_at')
+    .orderBy('s.id')
+    .execute();
   const object = objectUri(install.url, collections[named.kind], named.id);
   return rows.map(({ target_user, target_team, expires_at, ...terms }) => ({
     type: 'aa:Share',

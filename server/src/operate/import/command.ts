@@ -44,13 +44,17 @@ interface Summary {
  * ConfigError if there is none.
  */
 async function findOwner(db: Database, username: string | undefined): Promise<number> {
-  const { rows } =
+  const rows =
     username === undefined
-      ? await sql<{ ref: number }>`select u.ref from users u join roles r on r.id = u.role_id
-          where r.code = 'admin' order by u.ref limit 1`.execute(db)
-      : await sql<{
-          ref: number;
-        }>`select ref from users where username_key = ${foldName(username)}`.execute(db);
+      ? await db
+          .selectFrom('users as u')
+          .innerJoin('roles as r', 'r.id', 'u.role_id')
+          .select('u.ref')
+          .where('r.code', '=', 'admin')
+          .orderBy('u.ref')
+          .limit(sql.lit(1))
+          .execute()
+      : await db.selectFrom('users').select('ref').where('username_key', '=', foldName(username)).execute();
   const ref = rows[0]?.ref;
   if (ref !== undefined) return ref;
   throw new ConfigError(

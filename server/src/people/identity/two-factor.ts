@@ -90,8 +90,12 @@ export const disable = handle(disableTwoFactor, async (deps, { caller, body, htt
 export const renewRecovery = handle(renewRecoveryCodes, async (deps, { caller, body, http }) => {
   await checkCurrentPassword(deps, caller, body.current_password, http);
   const codes = await deps.db.transaction().execute(async (tx) => {
-    const { rows } = await sql`select from two_factor
-      where user_ref = ${caller.ref} and confirmed_at is not null for update`.execute(tx);
+    const rows = await tx
+      .selectFrom('two_factor')
+      .where('user_ref', '=', caller.ref)
+      .where('confirmed_at', 'is not', null)
+      .forUpdate()
+      .execute();
     if (rows.length === 0) throw refuse('two-factor-off');
     await recordEvent(tx, caller, { event: 'auth.2fa.recovery_codes.renewed', subjectUserRef: caller.ref });
     return renewCodes(tx, deps, caller.ref);

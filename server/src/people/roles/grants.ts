@@ -92,7 +92,7 @@ export const capabilitiesOfUser = handle(getUserCapabilities, async ({ db }, { p
 
 async function checkTeam(tx: Tx, teamId: string | null): Promise<void> {
   if (teamId === null) return;
-  const { rows } = await sql`select from teams t where t.id = ${teamId} and ${ownTeam}`.execute(tx);
+  const rows = await tx.selectFrom('teams as t').where('t.id', '=', teamId).where(ownTeam).execute();
   if (rows.length === 0) throw refuse('team-not-found');
 }
 
@@ -138,7 +138,11 @@ async function put(db: Database, kind: Kind, asked: SignedIn, userRef: number, c
 async function noteEnded(tx: Tx, requests: readonly (string | null)[]): Promise<void> {
   const ids = requests.filter((id) => id !== null);
   if (ids.length === 0) return;
-  await sql`update resource_requests set grant_ended_at = now() where id = any(${ids}::uuid[])`.execute(tx);
+  await tx
+    .updateTable('resource_requests')
+    .set({ grant_ended_at: sql<string>`now()` })
+    .where('id', '=', sql<string>`any(${ids}::uuid[])`)
+    .execute();
 }
 
 async function remove(

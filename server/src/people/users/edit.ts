@@ -23,10 +23,12 @@ const editable = [
 
 /** The avatar is visible to everyone who sees the name, so the picture must be public. */
 async function checkAvatar(tx: Tx, userRef: number, assetId: string): Promise<void> {
-  const { rows } =
-    await sql`select from assets a where a.id = ${assetId} and ${avatarCandidates(userRef)} for share of a`.execute(
-      tx,
-    );
+  const rows = await tx
+    .selectFrom('assets as a')
+    .where('a.id', '=', assetId)
+    .where(avatarCandidates(userRef))
+    .forShare()
+    .execute();
   if (rows.length === 0) throw refuse('asset-not-found');
 }
 

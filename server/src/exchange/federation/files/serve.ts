@@ -64,12 +64,17 @@ interface Track {
 }
 
 async function trackGivenTo({ db }: Deps, peer: PeerCaller, hash: string): Promise<Track | null> {
-  const { rows } = await sql<Track>`select s.file_hash as hash, s.size_bytes
-    from subtitles s join assets a on a.id = s.asset_id
-    where s.file_hash = ${hash} and ${isText} and a.origin_peer_id is null and ${assetsGivenTo(peer)} limit 1`.execute(
-    db,
-  );
-  return rows[0] ?? null;
+  const row = await db
+    .selectFrom('subtitles as s')
+    .innerJoin('assets as a', 'a.id', 's.asset_id')
+    .select(['s.file_hash as hash', 's.size_bytes'])
+    .where('s.file_hash', '=', hash)
+    .where(isText)
+    .where('a.origin_peer_id', 'is', null)
+    .where(assetsGivenTo(peer))
+    .limit(sql.lit(1))
+    .executeTakeFirst();
+  return row ?? null;
 }
 
 async function sendTrack(

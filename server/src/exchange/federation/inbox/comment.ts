@@ -45,10 +45,13 @@ interface Relayed {
 
 /** Relays a peer's comment to the other peers that have the post, if the post is local (FED-36). */
 async function relay(tx: Tx, { sender }: Receipt, { activity, comment }: Relayed): Promise<void> {
-  const { rows } = await sql<{ id: string; author: number }>`select p.id, p.author_user_ref as author
-    from comments c join posts p on p.id = c.post_id where c.id = ${comment} and p.origin_peer_id is null`.execute(
-    tx,
-  );
+  const rows = await tx
+    .selectFrom('comments as c')
+    .innerJoin('posts as p', 'p.id', 'c.post_id')
+    .select(['p.id', 'p.author_user_ref as author'])
+    .where('c.id', '=', comment)
+    .where('p.origin_peer_id', 'is', null)
+    .execute();
   for (const { id, author } of rows) {
     const change = { activity, kind: 'comment', objectId: comment, actorRef: author } as const;
     await notifyPeersOfActivity(tx, id, change, sender.peerId);

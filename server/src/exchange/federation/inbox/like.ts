@@ -18,14 +18,17 @@ export async function postAt(
   const at = parseObjectUri(uri);
   if (at?.kind !== 'posts') throw new Rejection('unknown_object', 'this is not a post');
   if (at.base === sender.url) {
-    const { rows } = await sql<{
-      id: string;
-    }>`select p.id from federated_objects o join posts p on p.id = o.local_id
-      where o.uri = ${uri} and o.kind = 'post' and o.peer_id = ${sender.peerId} for no key update of p`.execute(
-      tx,
-    );
-    if (rows[0] === undefined) throw new Rejection('unknown_object', 'the post is not here');
-    return { id: rows[0].id, ours: false };
+    const row = await tx
+      .selectFrom('federated_objects as o')
+      .innerJoin('posts as p', 'p.id', 'o.local_id')
+      .select('p.id')
+      .where('o.uri', '=', uri)
+      .where('o.kind', '=', 'post')
+      .where('o.peer_id', '=', sender.peerId)
+      .forNoKeyUpdate('p')
+      .executeTakeFirst();
+    if (row === undefined) throw new Rejection('unknown_object', 'the post is not here');
+    return { id: row.id, ours: false };
   }
   if (at.base !== install.url) throw new Rejection('unknown_object', 'the post belongs to another install');
   const { rows } = await sql<{

@@ -79,18 +79,25 @@ export async function mirrorCollection(
   const { peerId } = peer;
   const known = await findMirrored(tx, peerId, 'collection', collection.id);
   if (known !== null && known.version > collection.updated) return;
-  const { rows } =
+  const rows =
     known === null
-      ? await sql<{
-          id: string;
-        }>`insert into collections (owner_user_ref, name, description, visibility, origin_peer_id)
-          values (${ownerRef}, ${collection.name}, ${collection.content}, 'explicit-share', ${peerId}) returning id`.execute(
-          tx,
-        )
-      : await sql<{
-          id: string;
-        }>`update collections set name = ${collection.name}, description = ${collection.content},
-            updated_at = now() where id = ${known.local_id} returning id`.execute(tx);
+      ? await tx
+          .insertInto('collections')
+          .values({
+            owner_user_ref: ownerRef,
+            name: collection.name,
+            description: collection.content,
+            visibility: 'explicit-share',
+            origin_peer_id: peerId,
+          })
+          .returning('id')
+          .execute()
+      : await tx
+          .updateTable('collections')
+          .set({ name: collection.name, description: collection.content, updated_at: sql<string>`now()` })
+          .where('id', '=', known.local_id)
+          .returning('id')
+          .execute();
   const id = rows[0]?.id;
   if (id === undefined) throw new Error('a mirrored collection was not stored');
   await rememberMirrored(tx, peerId, 'collection', collection.id, id, collection.updated);

@@ -18,14 +18,29 @@ export async function mirrorTeam(
   // Another team of the peer had this slug; it was renamed, and its own update will follow.
   await sql`update teams set slug = left(slug, 43) || '-' || id where origin_server_id = ${peerId} and slug = ${team.slug}
     and id is distinct from ${known?.local_id ?? null}::uuid`.execute(tx);
-  const { rows } =
+  const rows =
     known === null
-      ? await sql<{ id: string }>`insert into teams (slug, name, description, origin_server_id)
-          values (${team.slug}, ${team.name}, ${team.description}, ${peerId}) returning id`.execute(tx)
-      : await sql<{ id: string }>`update teams set slug = ${team.slug}, name = ${team.name},
-            description = ${team.description}, updated_at = now() where id = ${known.local_id} returning id`.execute(
-          tx,
-        );
+      ? await tx
+          .insertInto('teams')
+          .values({
+            slug: team.slug,
+            name: team.name,
+            description: team.description,
+            origin_server_id: peerId,
+          })
+          .returning('id')
+          .execute()
+      : await tx
+          .updateTable('teams')
+          .set({
+            slug: team.slug,
+            name: team.name,
+            description: team.description,
+            updated_at: sql<string>`now()`,
+          })
+          .where('id', '=', known.local_id)
+          .returning('id')
+          .execute();
   const id = rows[0]?.id;
   if (id === undefined) throw new Error('a mirrored team was not stored');
   await rememberMirrored(tx, peerId, 'team', team.id, id, team.updated);

@@ -53,11 +53,20 @@ export const add = handle(addPeer, async (deps, { caller, body }) => {
   const found = await readInstanceAt(deps, body.address);
   if (found.url === own.url) throw refuse('peer-is-this-library');
   const id = await deps.db.transaction().execute(async (tx) => {
-    const { rows } = await sql<{ id: string }>`
-      insert into federation_peers (instance_url, display_name, public_key, capabilities, state, nonce, created_by_user_ref)
-      values (${found.url}, ${found.name}, ${found.publicKey}, ${found.capabilities}::text[], 'pending_outbound',
-        ${randomBytes(16).toString('base64url')}, ${caller.ref})
-      on conflict (instance_url) do nothing returning id`.execute(tx);
+    const rows = await tx
+      .insertInto('federation_peers')
+      .values({
+        instance_url: found.url,
+        display_name: found.name,
+        public_key: found.publicKey,
+        capabilities: found.capabilities,
+        state: 'pending_outbound',
+        nonce: randomBytes(16).toString('base64url'),
+        created_by_user_ref: caller.ref,
+      })
+      .onConflict((conflict) => conflict.column('instance_url').doNothing())
+      .returning('id')
+      .execute();
     const row = rows[0];
     if (row === undefined) throw refuse('peer-exists');
     await record(tx, caller, 'created', { instance_url: found.url, public_key: found.publicKey });
@@ -102,9 +111,11 @@ async function sendHandshake(deps: Deps, own: Install, peer: LockedPeer): Promis
     return state === 'connected' ? 'connected' : 'pending';
   } catch (error) {
     if (!(error instanceof OutboundError)) throw error;
-    await sql`update federation_peers set last_error = ${error.message} where id = ${peer.id}`.execute(
-      deps.db,
-    );
+    await deps.db
+      .updateTable('federation_peers')
+      .set({ last_error: error.message })
+      .where('id', '=', peer.id)
+      .execute();
     throw refuse('peer-did-not-take-part', { reason: error.message });
   }
 }
@@ -120,13 +131,21 @@ export const accept = handle(acceptPeer, async (deps, { caller, params }) => {
     if (!locked.accepted_here) await record(tx, caller, 'accepted', locked);
     if (locked.state === 'disabled' && locked.accepted_there) {
       await record(tx, caller, 'enabled', locked);
-      await sql`update federation_peers set state = 'connected', updated_at = now() where id = ${locked.id}`.execute(
-        tx,
-      );
+      await tx
+        .updateTable('federation_peers')
+        .set({ state: 'connected', updated_at: sql<string>`now()` })
+        .where('id', '=', locked.id)
+        .execute();
       await wakeDelivery(tx, [locked.id]);
     } else {
-      await sql`update federation_peers set accepted_here_at = coalesce(accepted_here_at, now()), updated_at = now()
-        where id = ${locked.id}`.execute(tx);
+      await tx
+        .updateTable('federation_peers')
+        .set({
+          accepted_here_at: (eb) => eb.fn.coalesce('accepted_here_at', sql<string>`now()`),
+          updated_at: sql<string>`now()`,
+        })
+        .where('id', '=', locked.id)
+        .execute();
     }
     return locked;
   });
@@ -134,9 +153,18 @@ export const accept = handle(acceptPeer, async (deps, { caller, params }) => {
     const answer = await sendHandshake(deps, own, peer);
     // The other administrator accepts an offer later; a confirmation completes the pairing on both sides.
     if (peer.state === 'pending_inbound' || answer === 'connected') {
-      await sql`update federation_peers set state = 'connected', last_error = null, last_seen_at = now(),
-          accepted_there_at = coalesce(accepted_there_at, now()), updated_at = now()
-        where id = ${peer.id} and state in ('pending_inbound', 'pending_outbound')`.execute(deps.db);
+      await deps.db
+        .updateTable('federation_peers')
+        .set({
+          state: 'connected',
+          last_error: null,
+          last_seen_at: sql<string>`now()`,
+          accepted_there_at: (eb) => eb.fn.coalesce('accepted_there_at', sql<string>`now()`),
+          updated_at: sql<string>`now()`,
+        })
+        .where('id', '=', peer.id)
+        .where('state', 'in', ['pending_inbound', 'pending_outbound'])
+        .execute();
     }
   }
   return { status: 200, body: await readPeer(deps.db, params.id) };
@@ -147,9 +175,11 @@ export const disable = handle(disablePeer, async ({ db }, { caller, params }) =>
     const peer = await lockPeer(tx, params.id);
     if (peer.state === 'disabled') return;
     if (peer.state !== 'connected') throw refuse('peer-not-connected');
-    await sql`update federation_peers set state = 'disabled', updated_at = now() where id = ${peer.id}`.execute(
-      tx,
-    );
+    await tx
+      .updateTable('federation_peers')
+      .set({ state: 'disabled', updated_at: sql<string>`now()` })
+      .where('id', '=', peer.id)
+      .execute();
     await record(tx, caller, 'disabled', peer);
   });
   return { status: 200, body: await readPeer(db, params.id) };
@@ -161,10 +191,13 @@ export const update = handle(updatePeer, async ({ db }, { caller, params, body }
   if (acceptPublic != null) {
     await db.transaction().execute(async (tx) => {
       const peer = await lockPeer(tx, params.id);
-      const { numAffectedRows } = await sql`
-        update federation_peers set accept_public = ${acceptPublic}, updated_at = now()
-        where id = ${peer.id} and accept_public <> ${acceptPublic}`.execute(tx);
-      if (numAffectedRows === 0n) return;
+      const { numUpdatedRows } = await tx
+        .updateTable('federation_peers')
+        .set({ accept_public: acceptPublic, updated_at: sql<string>`now()` })
+        .where('id', '=', peer.id)
+        .where('accept_public', '<>', acceptPublic)
+        .executeTakeFirst();
+      if (numUpdatedRows === 0n) return;
       await refreshPublic(tx, peer.id);
       await recordEvent(tx, caller, {
         event: 'federation.peer.changed',
@@ -201,8 +234,8 @@ export const remove = handle(removePeer, async (deps, { caller, params }) => {
     const { instance_url: url } = peer;
     const revoked = await revokeSharesWith(tx, caller, { id: peer.id, url });
     await leavePeer(tx, peer.id);
-    await sql`delete from federation_peers where id = ${peer.id}`.execute(tx);
-    await sql`delete from federation_offers where instance_url = ${url}`.execute(tx);
+    await tx.deleteFrom('federation_peers').where('id', '=', peer.id).execute();
+    await tx.deleteFrom('federation_offers').where('instance_url', '=', url).execute();
     await record(tx, caller, 'removed', peer);
     await enqueue(tx, 'unpair', { url, unshares: unsharesOf(own, peer, revoked) }, { key: `unpair:${url}` });
   });
