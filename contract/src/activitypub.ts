@@ -90,5 +90,5 @@ export const updateFollowableAccount = operation({
   whileImpersonating: 'refused',
   body: closed({ followable: Type.Boolean() }),
   responses: { 200: FollowableAccount },
-  errors: [409],
+  errors: ['followers-off', 'profile-hidden', 'username-not-addressable'],
 });

@@ -70,7 +70,7 @@ export const getLogo = operation({
   scope: 'none',
   query: closed({ v: Type.Optional(Hash) }),
   responses: { 200: bytes('image/png'), 304: noContent },
-  errors: [404],
+  errors: ['not-found'],
 });
 
 export const getAdminAppearance = operation({
@@ -121,7 +121,15 @@ export const uploadLogo = operation({
   // Larger than a logo may be, so that the handler can reject it with a specific message.
   raw: { maxBytes: 8 * 1024 * 1024 },
   responses: { 200: AdminAppearance },
-  errors: [],
+  errors: [
+    'logo-animated',
+    'logo-edge-out-of-range',
+    'logo-empty',
+    'logo-of-other-type',
+    'logo-too-large',
+    'logo-undecodable',
+    'picture-decoding-stopped',
+  ],
 });
 
 export const selectLogo = operation({
@@ -137,7 +145,7 @@ export const selectLogo = operation({
   // Not limited to the form of a hash: any other text returns 404, like an unknown hash.
   body: closed({ hash: Type.String({ maxLength: 200 }) }),
   responses: { 200: AdminAppearance },
-  errors: [404, 409],
+  errors: ['logo-not-found', 'logo-unreadable'],
 });
 
 /** APPEARANCE-6. */
@@ -204,5 +212,5 @@ export const updateSite = operation({
     force: Type.Optional(Type.Boolean()),
   }),
   responses: { 200: Site },
-  errors: [],
+  errors: ['address-invalid', 'address-locks-out', 'exclusive-properties'],
 });

@@ -29,7 +29,7 @@ export const getAssetFile = operation({
     302: noContent,
     304: noContent,
   },
-  errors: [404, 416],
+  errors: ['not-found', 'range-not-satisfiable'],
 });
 
 export const getAssetVariant = operation({
@@ -48,7 +48,7 @@ export const getAssetVariant = operation({
   params: closed({ id: Uuid, key: Type.String({ minLength: 1, maxLength: 100 }) }),
   query: bytesQuery,
   responses: { 200: bytes('image/webp'), 206: bytes('image/webp'), 304: noContent },
-  errors: [404, 416],
+  errors: ['not-found', 'range-not-satisfiable'],
 });
 
 export const getAssetStream = operation({
@@ -71,7 +71,7 @@ export const getAssetStream = operation({
     206: bytes('application/vnd.apple.mpegurl'),
     304: noContent,
   },
-  errors: [404, 416],
+  errors: ['not-found', 'range-not-satisfiable'],
 });
 
 /** A tile of a Deep Zoom pyramid: `tile` is `{column}_{row}`. */
@@ -95,5 +95,5 @@ export const getAssetTile = operation({
   params: closed({ id: Uuid, ...tilePlace }),
   query: Type.Object({ v: Type.Optional(Type.String()) }),
   responses: { 200: bytes('image/jpeg'), 304: noContent },
-  errors: [404],
+  errors: ['not-found'],
 });

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { readValueErrors, writtenValueErrors } from './errors/groups.ts';
 import { Origin, OriginFilter } from './federation.ts';
 import { CardField, Filters, GivenValues } from './field-values.ts';
 import { PostAuthor } from './identity.ts';
@@ -144,7 +145,32 @@ export const createAsset = operation({
   form: true,
   seenBy: 'caller',
   responses: { 200: ShownAsset, 201: ShownAsset },
-  errors: [404, 409, 413, 415, 422],
+  errors: [
+    ...readValueErrors,
+    ...writtenValueErrors,
+    'asset-of-upload-deleted',
+    'asset-type-unknown',
+    'file-not-uploaded-by-you',
+    'file-part-missing',
+    'file-part-unknown',
+    'files-too-many',
+    'given-twice',
+    'install-quota-exceeded',
+    'mature-content-not-allowed',
+    'not-json',
+    'owner-quota-exceeded',
+    'quota-exceeded',
+    'received-too-large',
+    'stored-file-damaged',
+    'team-not-found',
+    'upload-and-hash-exclusive',
+    'upload-gone',
+    'upload-not-finished',
+    'upload-not-found',
+    'upload-used-meanwhile',
+    'value-field-not-found',
+    'value-field-unclear',
+  ],
 });
 
 export const getAsset = operation({
@@ -160,7 +186,7 @@ export const getAsset = operation({
   params: idParams,
   replica: true,
   responses: { 200: Asset },
-  errors: [404],
+  errors: ['not-found'],
 });
 
 /** ASSET-22: filters of the list. All except paging and order read columns that may be withheld. */
@@ -196,7 +222,12 @@ export const listAssets = operation({
   query: AssetQuery,
   replica: true,
   responses: { 200: page(Asset) },
-  errors: [],
+  errors: [
+    'filter-field-not-found',
+    'filter-malformed',
+    'filter-operator-not-for-type',
+    'filter-value-invalid',
+  ],
 });
 
 /** Absent and null leave a value unchanged, `clear_*` removes it (HTTP-17). */
@@ -229,7 +260,15 @@ export const updateAsset = operation({
   example: { title: 'Harbour at noon', tags: ['harbour', 'noon'], clear_ai_provenance: true },
   body: AssetUpdate,
   responses: { 200: ShownAsset },
-  errors: [404, 409],
+  errors: [
+    'asset-type-unknown',
+    'changed',
+    'exclusive-properties',
+    'mature-content-not-allowed',
+    'not-found',
+    'not-owner',
+    'team-not-found',
+  ],
 });
 
 export const setAssetState = operation({
@@ -245,7 +284,7 @@ export const setAssetState = operation({
   params: idParams,
   body: closed({ state_id: Uuid }),
   responses: { 200: ShownAsset },
-  errors: [404],
+  errors: ['not-found', 'not-owner', 'state-not-found', 'state-of-other-domain'],
 });
 
 export const deleteAsset = operation({
@@ -263,7 +302,7 @@ export const deleteAsset = operation({
   body: Reason,
   bodyOptional: true,
   responses: { 204: noContent },
-  errors: [404],
+  errors: ['not-found', 'not-owner'],
 });
 
 export const reprocessAsset = operation({
@@ -278,7 +317,7 @@ export const reprocessAsset = operation({
   scope: 'assets.write',
   params: idParams,
   responses: { 200: ShownAsset },
-  errors: [404],
+  errors: ['not-found', 'not-owner'],
 });
 
 export const setAssetPoster = operation({
@@ -294,7 +333,7 @@ export const setAssetPoster = operation({
   params: idParams,
   body: closed({ seconds: Type.Number({ minimum: 0 }) }),
   responses: { 202: ShownAsset },
-  errors: [404, 409],
+  errors: ['not-found', 'not-owner', 'poster-not-yours', 'poster-past-end', 'poster-without-video'],
 });
 
 export const AssetType = closed({ ref: Type.Integer(), code: Type.String(), label: Type.String() });

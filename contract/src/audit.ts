@@ -54,7 +54,7 @@ export const exportAudit = operation({
   scope: 'read',
   query: closed(filters),
   responses: { 200: bytes('text/csv') },
-  errors: [],
+  errors: ['malformed-cursor'],
 });
 
 export const getAuditRetention = operation({

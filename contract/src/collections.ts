@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { readValueErrors, writtenValueErrors } from './errors/groups.ts';
 import { Origin } from './federation.ts';
 import { GivenValues } from './field-values.ts';
 import { PostAuthor } from './identity.ts';
@@ -96,7 +97,16 @@ export const createCollection = operation({
   scope: 'posts.write',
   body: CollectionCreate,
   responses: { 201: Collection },
-  errors: [404, 409, 422],
+  errors: [
+    ...readValueErrors,
+    ...writtenValueErrors,
+    'fields-required',
+    'given-twice',
+    'not-found',
+    'time-in-the-past',
+    'value-field-not-found',
+    'value-field-unclear',
+  ],
 });
 
 export const CollectionQuery = closed({
@@ -139,7 +149,7 @@ export const getCollection = operation({
   params: idParams,
   replica: true,
   responses: { 200: Collection },
-  errors: [404],
+  errors: ['not-found'],
 });
 
 export const updateCollection = operation({
@@ -155,7 +165,16 @@ export const updateCollection = operation({
   params: idParams,
   body: CollectionUpdate,
   responses: { 200: Collection },
-  errors: [404, 409],
+  errors: [
+    'changed',
+    'cover-not-post',
+    'exclusive-properties',
+    'focal-point-incomplete',
+    'focal-point-without-cover',
+    'not-found',
+    'not-owner',
+    'time-in-the-past',
+  ],
 });
 
 export const deleteCollection = operation({
@@ -172,7 +191,7 @@ export const deleteCollection = operation({
   body: Reason,
   bodyOptional: true,
   responses: { 204: noContent },
-  errors: [404],
+  errors: ['not-found', 'not-owner'],
 });
 
 export const listCollectionPosts = operation({
@@ -188,7 +207,7 @@ export const listCollectionPosts = operation({
   query: closed(pageQuery),
   replica: true,
   responses: { 200: page(Post) },
-  errors: [404],
+  errors: ['not-found'],
 });
 
 export const addToCollection = operation({
@@ -203,7 +222,7 @@ export const addToCollection = operation({
   scope: 'posts.write',
   params: postParams,
   responses: { 204: noContent },
-  errors: [404, 409],
+  errors: ['collection-full', 'not-found', 'not-owner'],
 });
 
 export const removeFromCollection = operation({
@@ -217,7 +236,7 @@ export const removeFromCollection = operation({
   scope: 'posts.write',
   params: postParams,
   responses: { 204: noContent },
-  errors: [404],
+  errors: ['not-found', 'not-owner'],
 });
 
 /**
@@ -248,5 +267,13 @@ export const orderCollection = operation({
   },
   body: CollectionOrder,
   responses: { 204: noContent },
-  errors: [404],
+  errors: [
+    'not-found',
+    'not-owner',
+    'order-conflicting',
+    'order-incomplete',
+    'order-names-itself',
+    'post-not-in-collection',
+    'posts-repeated',
+  ],
 });

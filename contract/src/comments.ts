@@ -58,7 +58,7 @@ export const listComments = operation({
   query: closed(pageQuery),
   replica: true,
   responses: { 200: page(CommentRoot) },
-  errors: [404],
+  errors: ['not-found'],
 });
 
 export const listReplies = operation({
@@ -74,7 +74,7 @@ export const listReplies = operation({
   query: closed(pageQuery),
   replica: true,
   responses: { 200: page(Comment) },
-  errors: [404],
+  errors: ['not-found'],
 });
 
 export const createComment = operation({
@@ -92,7 +92,7 @@ export const createComment = operation({
   body: closed({ body: CommentBody, parent_id: Type.Optional(nullable(Uuid)) }),
   seenBy: 'caller',
   responses: { 201: Comment },
-  errors: [404, 409],
+  errors: ['comment-not-found', 'comments-disabled', 'draft-without-comments', 'not-found'],
 });
 
 export const updateComment = operation({
@@ -107,7 +107,7 @@ export const updateComment = operation({
   params: idParams,
   body: closed({ body: Type.Optional(nullable(CommentBody)) }),
   responses: { 200: Comment },
-  errors: [404],
+  errors: ['comment-not-yours', 'not-found'],
 });
 
 export const deleteComment = operation({
@@ -122,7 +122,7 @@ export const deleteComment = operation({
   scope: 'comments.write',
   params: idParams,
   responses: { 204: noContent },
-  errors: [404],
+  errors: ['comment-not-yours', 'not-found'],
 });
 
 export const likeComment = operation({
@@ -137,7 +137,7 @@ export const likeComment = operation({
   params: idParams,
   seenBy: 'caller',
   responses: { 200: LikeState },
-  errors: [404],
+  errors: ['not-found'],
 });
 
 export const unlikeComment = operation({
@@ -152,5 +152,5 @@ export const unlikeComment = operation({
   params: idParams,
   seenBy: 'caller',
   responses: { 200: LikeState },
-  errors: [404],
+  errors: ['not-found'],
 });

@@ -17,7 +17,7 @@ export const statusMeaning = {
   422: 'Unprocessable.',
   429: 'Rate-limited: try again after `Retry-After` seconds.',
   431: 'Request head too large.',
-  500: 'Server error. `Vitrine-Error` is set if a stored file is the cause.',
+  500: 'Server error. The code says if a stored file is the cause.',
   501: 'Feature not installed.',
   503: 'Not ready, or given up because of a concurrent change: try again after `Retry-After` seconds.',
   507: 'Out of storage: nothing was written.',

@@ -48,5 +48,5 @@ export const restrictAssets = operation({
     dry_run: Type.Optional(Type.Boolean()),
   }),
   responses: { 200: closed({ count: Count, remaining: Count }) },
-  errors: [],
+  errors: ['ids-or-all'],
 });

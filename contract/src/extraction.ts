@@ -57,7 +57,7 @@ export const startBackfill = operation({
   }),
   bodyOptional: true,
   responses: { 201: Extraction },
-  errors: [404, 409],
+  errors: ['backfill-in-progress', 'field-not-wired', 'not-found'],
 });
 
 export const cancelBackfill = operation({
@@ -109,5 +109,5 @@ export const retryExtraction = operation({
   scope: 'fields.admin',
   params: closed({ hash: FileHash }),
   responses: { 204: noContent },
-  errors: [404],
+  errors: ['not-found'],
 });

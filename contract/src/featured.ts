@@ -40,7 +40,7 @@ export const featurePost = operation({
   }),
   bodyOptional: true,
   responses: { 204: noContent },
-  errors: [404, 409],
+  errors: ['draft-cannot-be-featured', 'featured-list-full', 'not-found'],
 });
 
 export const unfeaturePost = operation({
@@ -54,7 +54,7 @@ export const unfeaturePost = operation({
   scope: 'admin',
   params: idParams,
   responses: { 204: noContent },
-  errors: [404],
+  errors: ['not-found'],
 });
 
 export const orderFeatured = operation({
@@ -69,5 +69,5 @@ export const orderFeatured = operation({
   scope: 'admin',
   body: closed({ post_ids: Type.Array(Uuid, { maxItems: 200 }) }),
   responses: { 204: noContent },
-  errors: [409],
+  errors: ['featured-list-changed', 'featured-repeated'],
 });

@@ -1,4 +1,13 @@
 import { type Static, Type } from 'typebox';
+import {
+  conditionErrors,
+  defaultErrors,
+  flagErrors,
+  newTermErrors,
+  optionErrors,
+  readValueErrors,
+  termErrors,
+} from './errors/groups.ts';
 import { FieldType, SubjectKind } from './fields.ts';
 import { noContent, operation } from './operation.ts';
 import { Count, closed, nullable, page, pageQuery, Timestamp, Uuid } from './values.ts';
@@ -66,7 +75,7 @@ export const listPeerFields = operation({
   params: closed({ id: Uuid }),
   query: closed(pageQuery),
   responses: { 200: page(PeerField) },
-  errors: [404],
+  errors: ['not-found'],
 });
 
 export const decidePeerField = operation({
@@ -83,7 +92,34 @@ export const decidePeerField = operation({
   example: { decision: 'map' },
   body: PeerFieldDecision,
   responses: { 200: PeerField },
-  errors: [404, 409],
+  errors: [
+    ...readValueErrors,
+    ...defaultErrors,
+    ...termErrors,
+    ...newTermErrors,
+    ...optionErrors,
+    ...flagErrors,
+    ...conditionErrors,
+    'capability-not-held',
+    'changed',
+    'code-requires-adopt',
+    'default-asset-not-found',
+    'default-of-team-invalid',
+    'exclusive-properties',
+    'field-code-taken',
+    'field-id-requires-map',
+    'merge-in-progress',
+    'mirrored-column',
+    'not-found',
+    'offer-code-not-found',
+    'offer-code-taken-by-type',
+    'offer-field-mirrors',
+    'offer-field-mirrors-here',
+    'offer-field-not-found',
+    'offer-field-of-other-kind',
+    'offer-type-mismatch',
+    'offer-vocabulary-too-long',
+  ],
 });
 
 export const resetPeerField = operation({
@@ -98,5 +134,5 @@ export const resetPeerField = operation({
   scope: 'fields.admin',
   params: fieldParams,
   responses: { 204: noContent },
-  errors: [404],
+  errors: ['not-found'],
 });

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { peerShareErrors } from './errors/groups.ts';
 import { noContent, operation } from './operation.ts';
 import { Count, closed, nullable, page, pageQuery, Ref, Timestamp, Uuid } from './values.ts';
 
@@ -119,7 +120,7 @@ export const rotateInstallKey = operation({
   door: { holds: 'system.config.write' },
   scope: 'admin',
   responses: { 200: FederationIdentity },
-  errors: [409],
+  errors: ['public-address-missing', 'public-address-unsuitable'],
 });
 
 export const rotateOwnKeys = operation({
@@ -134,7 +135,7 @@ export const rotateOwnKeys = operation({
   scope: 'admin',
   whileImpersonating: 'refused',
   responses: { 204: noContent },
-  errors: [409],
+  errors: ['public-address-missing', 'public-address-unsuitable'],
 });
 
 export const listPeers = operation({
@@ -162,7 +163,7 @@ export const getPeer = operation({
   scope: 'read',
   params,
   responses: { 200: Peer },
-  errors: [404],
+  errors: ['not-found'],
 });
 
 export const addPeer = operation({
@@ -178,7 +179,16 @@ export const addPeer = operation({
   example: { address: 'https://media.example.org' },
   body: closed({ address: Address }),
   responses: { 201: Peer },
-  errors: [409, 422],
+  errors: [
+    'install-address-invalid',
+    'install-not-answering',
+    'install-unreachable',
+    'install-with-other-address',
+    'peer-exists',
+    'peer-is-this-library',
+    'public-address-missing',
+    'public-address-unsuitable',
+  ],
 });
 
 export const acceptPeer = operation({
@@ -193,7 +203,7 @@ export const acceptPeer = operation({
   scope: 'admin',
   params,
   responses: { 200: Peer },
-  errors: [404, 409, 422],
+  errors: ['not-found', 'peer-did-not-take-part', 'public-address-missing', 'public-address-unsuitable'],
 });
 
 export const disablePeer = operation({
@@ -208,7 +218,7 @@ export const disablePeer = operation({
   scope: 'admin',
   params,
   responses: { 200: Peer },
-  errors: [404, 409],
+  errors: ['not-found', 'peer-not-connected'],
 });
 
 export const updatePeer = operation({
@@ -224,7 +234,7 @@ export const updatePeer = operation({
   example: { accept_public: true },
   body: closed({ accept_public: Type.Optional(nullable(Type.Boolean())) }),
   responses: { 200: Peer },
-  errors: [404],
+  errors: ['not-found'],
 });
 
 export const removePeer = operation({
@@ -239,7 +249,7 @@ export const removePeer = operation({
   scope: 'admin',
   params,
   responses: { 204: noContent },
-  errors: [404],
+  errors: ['not-found'],
 });
 
 /** A change that is queued for a peer. */
@@ -267,7 +277,7 @@ export const listPeerQueue = operation({
   params,
   query: closed(pageQuery),
   responses: { 200: page(QueuedChange) },
-  errors: [404],
+  errors: ['not-found'],
 });
 
 export const retryPeerQueue = operation({
@@ -281,7 +291,7 @@ export const retryPeerQueue = operation({
   scope: 'admin',
   params,
   responses: { 204: noContent },
-  errors: [404],
+  errors: ['not-found'],
 });
 
 /** An envelope or request that was refused. */
@@ -414,7 +424,7 @@ function listOf<const K extends keyof typeof kinds>(kind: K) {
     scope: 'read',
     params,
     responses: { 200: PeerShareList },
-    errors: [403, 404],
+    errors: ['not-author', 'not-found', 'not-owner'],
   });
 }
 
@@ -431,7 +441,7 @@ function getOf<const K extends keyof typeof kinds>(kind: K) {
     scope: 'read',
     params: shareParams,
     responses: { 200: PeerShares },
-    errors: [403, 404],
+    errors: ['not-author', 'not-found', 'not-owner'],
   });
 }
 
@@ -452,7 +462,14 @@ function putOf<const K extends keyof typeof kinds>(kind: K) {
     body: PeerShareCreate,
     bodyOptional: true,
     responses: { 200: PeerShare, 201: PeerShare },
-    errors: [403, 404, 409, 422],
+    errors: [
+      ...peerShareErrors,
+      'exclusive-properties',
+      'not-author',
+      'not-found',
+      'not-owner',
+      'time-in-the-past',
+    ],
   });
 }
 
@@ -474,7 +491,7 @@ function deleteOf<const K extends keyof typeof kinds>(kind: K) {
       team: Type.Optional(Type.String({ maxLength: 500 })),
     }),
     responses: { 204: noContent },
-    errors: [403, 404, 409],
+    errors: ['not-author', 'not-found', 'not-owner', 'public-address-missing', 'public-address-unsuitable'],
   });
 }
 

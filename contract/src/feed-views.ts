@@ -60,7 +60,7 @@ export const createFeedView = operation({
   body: closed({ name: Name, query: FeedViewQuery }),
   seenBy: 'caller',
   responses: { 201: FeedView },
-  errors: [409],
+  errors: ['name-not-storable', 'name-taken', 'too-many-saved'],
 });
 
 export const updateFeedView = operation({
@@ -77,7 +77,7 @@ export const updateFeedView = operation({
   body: closed({ name: Type.Optional(nullable(Name)), query: Type.Optional(nullable(FeedViewQuery)) }),
   seenBy: 'caller',
   responses: { 200: FeedView },
-  errors: [404, 409],
+  errors: ['name-not-storable', 'name-taken', 'not-found'],
 });
 
 export const deleteFeedView = operation({
@@ -92,7 +92,7 @@ export const deleteFeedView = operation({
   params: idParams,
   seenBy: 'caller',
   responses: { 204: noContent },
-  errors: [404],
+  errors: ['not-found'],
 });
 
 export const orderFeedViews = operation({
@@ -107,5 +107,5 @@ export const orderFeedViews = operation({
   body: closed({ view_ids: Type.Array(Uuid, { maxItems: 200 }) }),
   seenBy: 'caller',
   responses: { 204: noContent },
-  errors: [409],
+  errors: ['views-changed', 'views-repeated'],
 });

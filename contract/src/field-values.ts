@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { readValueErrors, writtenValueErrors } from './errors/groups.ts';
 import { factsOf } from './field-types.ts';
 import { FieldType } from './fields.ts';
 import { noContent, operation } from './operation.ts';
@@ -137,7 +138,7 @@ const listing = {
   scope: 'read',
   params: idParams,
   responses: { 200: FieldValues },
-  errors: [404],
+  errors: ['not-found'],
 } as const;
 const writing = {
   method: 'PUT',
@@ -146,7 +147,15 @@ const writing = {
   params: valueParams,
   body: ValueWrite,
   responses: { 200: FieldValue },
-  errors: [404, 409, 422],
+  errors: [
+    ...readValueErrors,
+    ...writtenValueErrors,
+    'changed',
+    'if-absent-exclusive',
+    'not-found',
+    'not-owner',
+    'value-exists',
+  ],
 } as const;
 const clearing = {
   method: 'DELETE',
@@ -156,7 +165,18 @@ const clearing = {
   body: ValueClear,
   bodyOptional: true,
   responses: { 204: noContent },
-  errors: [404, 409],
+  errors: [
+    'changed',
+    'field-archived',
+    'field-capability-missing',
+    'field-deprecated',
+    'field-not-for-type',
+    'field-read-only',
+    'not-found',
+    'not-owner',
+    'value-exceeds-column',
+    'value-exists',
+  ],
 } as const;
 const lookingBack = {
   method: 'GET',
@@ -166,7 +186,7 @@ const lookingBack = {
   params: valueParams,
   query: Type.Object(pageQuery),
   responses: { 200: page(ValueChange) },
-  errors: [404],
+  errors: ['not-found'],
 } as const;
 
 export const listAssetFieldValues = operation({

@@ -1,4 +1,13 @@
 import { type Static, Type } from 'typebox';
+import {
+  conditionErrors,
+  defaultErrors,
+  flagErrors,
+  newTermErrors,
+  optionErrors,
+  readValueErrors,
+  termErrors,
+} from './errors/groups.ts';
 import { defaultContexts, fieldTypes } from './field-types.ts';
 import { noContent, operation } from './operation.ts';
 import { closed, nullable, page, pageQuery, Timestamp, Uuid } from './values.ts';
@@ -172,7 +181,7 @@ export const getField = operation({
   params: idParams,
   replica: true,
   responses: { 200: FieldDefinition },
-  errors: [404],
+  errors: ['not-found'],
 });
 
 /** FIELD-4. */
@@ -189,7 +198,17 @@ export const createField = operation({
   example: { code: 'camera', label: 'Camera', type: 'text' },
   body: FieldCreate,
   responses: { 201: FieldDefinition },
-  errors: [409],
+  errors: [
+    ...readValueErrors,
+    ...defaultErrors,
+    ...termErrors,
+    ...newTermErrors,
+    ...optionErrors,
+    ...flagErrors,
+    'default-asset-not-found',
+    'field-code-taken',
+    'mirrored-column',
+  ],
 });
 
 const changing = {
@@ -200,7 +219,23 @@ const changing = {
   params: idParams,
   body: FieldUpdate,
   responses: { 200: FieldDefinition },
-  errors: [404, 409],
+  errors: [
+    ...readValueErrors,
+    ...defaultErrors,
+    ...termErrors,
+    ...newTermErrors,
+    ...optionErrors,
+    ...flagErrors,
+    ...conditionErrors,
+    'capability-not-held',
+    'changed',
+    'default-asset-not-found',
+    'default-of-team-invalid',
+    'exclusive-properties',
+    'merge-in-progress',
+    'mirrored-column',
+    'not-found',
+  ],
 } as const;
 
 export const updateField = operation({
@@ -232,7 +267,7 @@ export const archiveField = operation({
   scope: 'fields.admin',
   params: idParams,
   responses: { 204: noContent },
-  errors: [404],
+  errors: ['not-found'],
 });
 
 /** FIELD-38. */
@@ -249,7 +284,7 @@ export const setFieldExtraction = operation({
   params: idParams,
   body: closed({ source: Type.String({ maxLength: 100 }), mode: Type.Optional(ExtractionMode) }),
   responses: { 200: FieldDefinition },
-  errors: [404],
+  errors: [...flagErrors, 'mirrored-column', 'not-found'],
 });
 
 export const DefaultOverride = closed({
@@ -277,7 +312,7 @@ export const listDefaultOverrides = operation({
     cursor: Type.Optional(Type.String({ maxLength: 1500 })),
   }),
   responses: { 200: page(DefaultOverride) },
-  errors: [404],
+  errors: ['not-found'],
 });
 
 export const setDefaultOverride = operation({
@@ -293,7 +328,15 @@ export const setDefaultOverride = operation({
   params: overrideParams,
   body: DefaultValue,
   responses: { 200: DefaultOverride },
-  errors: [404],
+  errors: [
+    ...readValueErrors,
+    ...defaultErrors,
+    'default-asset-not-found',
+    'field-of-collections',
+    'mirrored-column',
+    'not-found',
+    'team-not-found',
+  ],
 });
 
 export const removeDefaultOverride = operation({
@@ -307,5 +350,5 @@ export const removeDefaultOverride = operation({
   scope: 'fields.admin',
   params: overrideParams,
   responses: { 204: noContent },
-  errors: [404],
+  errors: ['not-found'],
 });

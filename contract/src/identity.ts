@@ -72,7 +72,15 @@ export const login = operation({
   }),
   worksWhenFull: true,
   responses: { 200: SessionUser },
-  errors: [501],
+  errors: [
+    'account-not-active',
+    'identity-provider-not-implemented',
+    'impersonation-ended',
+    'sign-in-required',
+    'two-factor-code-invalid',
+    'two-factor-required',
+    'wrong-credentials',
+  ],
 });
 
 export const logout = operation({
@@ -160,5 +168,14 @@ export const completeSetup = operation({
     default_sensitivity: Type.Optional(Type.Enum(['posts', 'org'])),
   }),
   responses: { 201: SessionUser },
-  errors: [409],
+  errors: [
+    'account-not-active',
+    'already-set-up',
+    'impersonation-ended',
+    'set-up-code-missing',
+    'set-up-code-wrong',
+    'set-up-name-refused',
+    'sign-in-required',
+    'username-taken',
+  ],
 });

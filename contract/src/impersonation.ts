@@ -28,7 +28,13 @@ export const impersonate = operation({
       expires_at: Timestamp,
     }),
   },
-  errors: [404],
+  errors: [
+    'already-impersonating',
+    'cannot-impersonate-administrator',
+    'cannot-impersonate-yourself',
+    'capability-missing',
+    'not-found',
+  ],
 });
 
 export const endImpersonation = operation({
@@ -44,5 +50,5 @@ export const endImpersonation = operation({
   scope: 'session',
   sessionCookie: 'set',
   responses: { 200: closed({ admin_user_ref: Ref, admin_username: Type.String() }) },
-  errors: [400],
+  errors: ['not-impersonating'],
 });

@@ -129,7 +129,7 @@ export const retryJob = operation({
   scope: 'admin',
   params: jobParams,
   responses: { 200: Job },
-  errors: [404, 409],
+  errors: ['job-running', 'not-found'],
 });
 
 export const retryFailedJobs = operation({
@@ -159,5 +159,5 @@ export const deleteJob = operation({
   scope: 'admin',
   params: jobParams,
   responses: { 204: noContent },
-  errors: [404, 409],
+  errors: ['job-not-failed', 'not-found'],
 });

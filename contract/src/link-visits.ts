@@ -62,7 +62,7 @@ export const openLink = operation({
   params: closed({ link: Type.String() }),
   query: closed(pageQuery),
   responses: { 200: LinkView },
-  errors: [404],
+  errors: ['link-password-required', 'not-found'],
 });
 
 export const unlockLink = operation({
@@ -81,7 +81,7 @@ export const unlockLink = operation({
   params: closed({ token }),
   body: closed({ password: Type.String({ maxLength: 500 }) }),
   responses: { 204: noContent },
-  errors: [404],
+  errors: ['link-password-wrong', 'not-found'],
 });
 
 /** `download`: sends the file as an attachment. */
@@ -103,7 +103,7 @@ export const getLinkVariant = operation({
   params: closed({ token, id: Uuid, key: Type.String({ maxLength: 64 }) }),
   query: closed({ download }),
   responses: { 200: bytes('image/webp'), 206: bytes('image/webp'), 304: noContent },
-  errors: [403, 404, 416],
+  errors: ['link-download-not-allowed', 'link-password-required', 'not-found', 'range-not-satisfiable'],
 });
 
 export const getLinkStream = operation({
@@ -125,7 +125,7 @@ export const getLinkStream = operation({
     206: bytes('application/vnd.apple.mpegurl'),
     304: noContent,
   },
-  errors: [403, 404, 416],
+  errors: ['link-download-not-allowed', 'link-password-required', 'not-found', 'range-not-satisfiable'],
 });
 
 /**
@@ -152,7 +152,7 @@ export const getLinkMedia = operation({
   unlisted: true,
   params: closed({ token, id: Uuid }),
   responses: { 200: LinkedMedia },
-  errors: [404],
+  errors: ['link-password-required', 'not-found'],
 });
 
 export const getLinkTile = operation({
@@ -169,7 +169,7 @@ export const getLinkTile = operation({
   unlisted: true,
   params: closed({ token, id: Uuid, ...tilePlace }),
   responses: { 200: bytes('image/jpeg'), 304: noContent },
-  errors: [403, 404],
+  errors: ['link-original-not-allowed', 'link-password-required', 'not-found'],
 });
 
 export const getLinkSubtitles = operation({
@@ -186,7 +186,7 @@ export const getLinkSubtitles = operation({
   unlisted: true,
   params: closed({ token, id: Uuid, lang: SubtitleLanguage }),
   responses: { 200: bytes('text/vtt'), 206: bytes('text/vtt'), 304: noContent },
-  errors: [404, 416],
+  errors: ['link-password-required', 'not-found', 'range-not-satisfiable', 'subtitles-language-invalid'],
 });
 
 export const getLinkFile = operation({
@@ -210,7 +210,7 @@ export const getLinkFile = operation({
     302: noContent,
     304: noContent,
   },
-  errors: [403, 404, 416],
+  errors: ['link-original-not-allowed', 'link-password-required', 'not-found', 'range-not-satisfiable'],
 });
 
 export const getLinkArchive = operation({
@@ -228,5 +228,5 @@ export const getLinkArchive = operation({
   unlisted: true,
   params: closed({ token }),
   responses: { 200: bytes('application/zip') },
-  errors: [403, 404],
+  errors: ['link-download-not-allowed', 'link-password-required', 'not-found'],
 });

@@ -62,7 +62,7 @@ export const listPostLinks = operation({
   params: target,
   query: closed(pageQuery),
   responses: { 200: page(ShareLink) },
-  errors: [404],
+  errors: ['not-author', 'not-found', 'not-owner'],
 });
 
 export const createPostLink = operation({
@@ -80,7 +80,14 @@ export const createPostLink = operation({
   body: ShareLinkCreate,
   bodyOptional: true,
   responses: { 201: NewShareLink },
-  errors: [404, 409],
+  errors: [
+    'link-mature-content',
+    'not-author',
+    'not-found',
+    'not-owner',
+    'time-in-the-past',
+    'too-many-links',
+  ],
 });
 
 export const listAssetLinks = operation({
@@ -96,7 +103,7 @@ export const listAssetLinks = operation({
   params: target,
   query: closed(pageQuery),
   responses: { 200: page(ShareLink) },
-  errors: [404],
+  errors: ['not-author', 'not-found', 'not-owner'],
 });
 
 export const createAssetLink = operation({
@@ -114,7 +121,14 @@ export const createAssetLink = operation({
   body: ShareLinkCreate,
   bodyOptional: true,
   responses: { 201: NewShareLink },
-  errors: [404, 409],
+  errors: [
+    'link-mature-content',
+    'not-author',
+    'not-found',
+    'not-owner',
+    'time-in-the-past',
+    'too-many-links',
+  ],
 });
 
 export const listCollectionLinks = operation({
@@ -130,7 +144,7 @@ export const listCollectionLinks = operation({
   params: target,
   query: closed(pageQuery),
   responses: { 200: page(ShareLink) },
-  errors: [404],
+  errors: ['not-author', 'not-found', 'not-owner'],
 });
 
 export const createCollectionLink = operation({
@@ -148,7 +162,14 @@ export const createCollectionLink = operation({
   body: ShareLinkCreate,
   bodyOptional: true,
   responses: { 201: NewShareLink },
-  errors: [404, 409],
+  errors: [
+    'link-mature-content',
+    'not-author',
+    'not-found',
+    'not-owner',
+    'time-in-the-past',
+    'too-many-links',
+  ],
 });
 
 /** Absent and null leave a value unchanged, `clear_*` removes it (HTTP-17). */
@@ -181,7 +202,7 @@ export const updateLink = operation({
   example: { label: 'For Jonas', clear_expires_at: true },
   body: ShareLinkUpdate,
   responses: { 200: ShareLink },
-  errors: [404, 409],
+  errors: ['exclusive-properties', 'link-revoked', 'not-found', 'time-in-the-past'],
 });
 
 export const revokeLink = operation({
@@ -197,5 +218,5 @@ export const revokeLink = operation({
   otherScopes: ['assets.write'],
   params: managed,
   responses: { 204: noContent },
-  errors: [404],
+  errors: ['not-found'],
 });

@@ -54,7 +54,7 @@ export const updateMailSettings = operation({
     clear_from_name: Removal,
   }),
   responses: { 200: MailSettings },
-  errors: [],
+  errors: ['exclusive-properties', 'mail-server-invalid'],
 });
 
 export const sendTestMail = operation({
@@ -70,5 +70,5 @@ export const sendTestMail = operation({
   budget: 'testMail',
   body: closed({ to: Address }),
   responses: { 200: closed({ accepted: Type.Boolean(), message: Type.String() }) },
-  errors: [409],
+  errors: ['mail-server-not-set-up', 'message-not-sent'],
 });

@@ -85,5 +85,5 @@ export const getAssetMedia = operation({
   params: closed({ id: Uuid }),
   replica: true,
   responses: { 200: AssetMedia },
-  errors: [404],
+  errors: ['not-found'],
 });

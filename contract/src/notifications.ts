@@ -90,7 +90,7 @@ export const readNotification = operation({
   params: closed({ id: Uuid }),
   seenBy: 'caller',
   responses: { 204: noContent },
-  errors: [404],
+  errors: ['not-found'],
 });
 
 export const readAllNotifications = operation({
@@ -206,12 +206,17 @@ export const updateNotificationPreferences = operation({
   }),
   seenBy: 'caller',
   responses: { 200: NotificationPreferences },
-  errors: [],
+  errors: ['time-zone-unknown'],
 });
 export type NotificationPreferencesUpdate = Static<typeof updateNotificationPreferences.body>;
 
 export const Watch = closed({ watching: Type.Boolean() });
-const watch = { path: '/posts/{id}/watch', tag: 'Notifications', door: 'signedIn', errors: [404] } as const;
+const watch = {
+  path: '/posts/{id}/watch',
+  tag: 'Notifications',
+  door: 'signedIn',
+  errors: ['not-found'],
+} as const;
 
 export const getWatch = operation({
   ...watch,
@@ -265,7 +270,7 @@ export const streamEvents = operation({
       closing: closed({ reconnect_after_ms: Count }),
     }),
   },
-  errors: [],
+  errors: ['too-many-event-streams'],
 });
 
 const unsubscribe = {
@@ -273,7 +278,7 @@ const unsubscribe = {
   tag: 'Notifications',
   door: 'open',
   scope: 'none',
-  errors: [404],
+  errors: ['not-found', 'unsubscribe-address-invalid'],
 } as const;
 const unsubscribeQuery = closed({ token: Type.Optional(Type.String({ maxLength: 500 })) });
 

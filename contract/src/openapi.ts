@@ -1,4 +1,6 @@
+import { definitionOf, type ErrorCode, errorCodes, isErrorCode } from './errors/codes.ts';
 import { errorHeader } from './errors/header.ts';
+import { errorStatuses, frameCodes } from './errors/of-operation.ts';
 import { ErrorBody, type ErrorStatus, statusMeaning } from './errors.ts';
 import { accessOf, contact, description, license, tags } from './openapi/descriptions.ts';
 import { errorExample, exampleOf, exampleRequest } from './openapi/examples.ts';
@@ -145,30 +147,6 @@ function openResponseBook(book: SchemaBook): ResponseBook {
   };
 }
 
-/** Returns the error statuses that an operation may answer with, in ascending order. The body is always `{error}`. */
-export function errorStatuses(operation: Operation): ErrorStatus[] {
-  const writes = operation.method !== 'GET';
-  return [
-    ...new Set<ErrorStatus>([
-      // A malformed or oversized request head is refused on every path.
-      400,
-      401,
-      // An open operation refuses only cross-site requests, and those only when they change something.
-      ...(operation.door === 'open' && !writes ? [] : [403 as const]),
-      // A request head that arrives too slowly is refused on every path.
-      408,
-      // The body is read even if the operation expects none.
-      ...(writes ? ([413, 415] as const) : []),
-      ...operation.errors,
-      429,
-      431,
-      500,
-      503,
-      ...(writes ? [507 as const] : []),
-    ]),
-  ].sort((a, b) => a - b);
-}
-
 const errorNames: Readonly<Record<ErrorStatus, string>> = {
   400: 'BadRequest',
   401: 'Unauthorized',
@@ -190,26 +168,61 @@ const errorNames: Readonly<Record<ErrorStatus, string>> = {
   507: 'InsufficientStorage',
 };
 
-/** Response headers that tell a client how to react to a status. */
+// The keys of a typed record.
+const statuses = Object.keys(errorNames).map(Number) as ErrorStatus[];
+
+const codeHeader: JsonObject = { [errorHeader]: { $ref: '#/components/headers/VitrineError' } };
+
+/** More response headers that tell a client how to react to a status. */
 const headersOf: { readonly [status: number]: JsonObject } = {
   405: { Allow: { $ref: '#/components/headers/Allow' } },
   429: { 'Retry-After': { $ref: '#/components/headers/RetryAfter' } },
-  500: { [errorHeader]: { $ref: '#/components/headers/VitrineError' } },
   503: { 'Retry-After': { $ref: '#/components/headers/RetryAfter' } },
 };
 
+/** Groups codes by their statuses, in ascending order. */
+function byStatus(codes: Iterable<ErrorCode>): Map<ErrorStatus, ErrorCode[]> {
+  const groups = Map.groupBy([...codes].sort(), (code) => definitionOf(code).status);
+  return new Map([...groups].sort(([a], [b]) => a - b));
+}
+
+const quoted = (codes: readonly ErrorCode[]) => codes.map((code) => `\`${code}\``).join(', ');
+
+/** The codes that an operation has besides those of the shared responses, as text and as data. */
+function ownCodes({ errors }: Operation): { text: string; data: JsonObject } {
+  const groups = [...byStatus(new Set(errors))];
+  if (groups.length === 0) return { text: '', data: {} };
+  const text = groups.map(([status, codes]) => `${status} ${quoted(codes)}`).join('; ');
+  return { text: `\n\nError codes: ${text}.`, data: { 'x-error-codes': Object.fromEntries(groups) } };
+}
+
+/** Every code with its status and its text, from which clients can make texts of their own. */
+function catalogue(): JsonObject {
+  const codes = Object.keys(errorCodes).filter(isErrorCode).sort();
+  return Object.fromEntries(
+    codes.map((code) => {
+      const { status, text } = definitionOf(code);
+      return [code, { status, text }];
+    }),
+  );
+}
+
 function errorResponses(book: SchemaBook): JsonObject {
   const schema = book.of(ErrorBody, 'Error');
+  const all: readonly Operation[] = Object.values(operations);
+  const common = byStatus(new Set(all.flatMap((operation) => [...frameCodes(operation)])));
+  const codesFor = (status: ErrorStatus) =>
+    status === 405 ? ['method-not-allowed' as const] : (common.get(status) ?? []);
   return Object.fromEntries(
-    Object.entries(errorNames).map(([status, name]) => [
-      name,
+    statuses.map((status) => [
+      errorNames[status],
       {
-        description: statusMeaning[Number(status) as ErrorStatus],
-        ...(headersOf[Number(status)] === undefined ? {} : { headers: headersOf[Number(status)] }),
-        content: { 'application/json': { schema, ...examples(errorExample(Number(status))) } },
+        description: `${statusMeaning[status]}${codesFor(status).length === 0 ? '' : ` Codes: ${quoted(codesFor(status))}.`}`,
+        headers: { ...codeHeader, ...headersOf[status] },
+        content: { 'application/json': { schema, ...examples(errorExample(status)) } },
       },
     ]),
-  ) as JsonObject;
+  );
 }
 
 function describe(operation: Operation, book: SchemaBook, successes: ResponseBook): Json {
@@ -222,11 +235,13 @@ function describe(operation: Operation, book: SchemaBook, successes: ResponseBoo
     responses[status] = { $ref: `#/components/responses/${errorNames[status]}` };
   }
   const parameters = parametersOf(operation, book);
+  const { text, data } = ownCodes(operation);
   return {
     operationId: operation.id,
     tags: [operation.tag],
     summary: operation.summary,
-    description: `${operation.description} ${accessOf(operation)}`,
+    description: `${operation.description} ${accessOf(operation)}${text}`,
+    ...data,
     ...(operation.door === 'open' ? { security: [] } : {}),
     ...(operation.door === 'public' ? { security: [{}, { session: [] }, { token: [] }] } : {}),
     ...(parameters.length === 0 ? {} : { parameters }),
@@ -254,6 +269,7 @@ export function openApiDocument(version: string): JsonObject {
     tags,
     security: [{ session: [] }, { token: [] }],
     paths,
+    'x-error-codes': catalogue(),
     components: {
       schemas: book.components(),
       parameters: Object.fromEntries(
@@ -265,8 +281,10 @@ export function openApiDocument(version: string): JsonObject {
       headers: {
         Allow: { description: 'The methods of this path.', schema: { type: 'string' } },
         VitrineError: {
-          description: 'The cause of the error for programs.',
+          description:
+            'The code of the error with its parameters: an item of RFC 9651. `x-error-codes` has the texts of all codes.',
           schema: { type: 'string' },
+          example: 'value-too-long;property="title";max=500',
         },
         RetryAfter: { description: 'When to try again, in seconds.', schema: { type: 'integer' } },
       },

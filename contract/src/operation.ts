@@ -1,6 +1,6 @@
 import type { Static, TSchema } from 'typebox';
 import type { Capability, Scope, TokenScope } from './capabilities.ts';
-import type { ErrorStatus } from './errors.ts';
+import type { ErrorCode } from './errors/codes.ts';
 
 /**
  * Who may call an operation. `open`: everyone. `public`: signed-in callers, and anonymous ones while public mode is
@@ -111,8 +111,8 @@ export interface Operation {
    */
   readonly seenBy?: 'caller';
   readonly responses: Readonly<Record<number, ResponseBody>>;
-  /** Statuses in addition to those of its method and door (openapi.ts, errorStatuses). */
-  readonly errors: readonly ErrorStatus[];
+  /** Codes in addition to those of its door and of how its input is read (errors/of-operation.ts, frameCodes). */
+  readonly errors: readonly ErrorCode[];
 }
 
 /** Returns whether the response renews the session cookie after the request extended the session (SESSION-1). */

@@ -142,7 +142,21 @@ export const updatePost = operation({
   example: { title: 'Harbour at noon', if_unchanged_since: '2026-11-21T09:30:00.000Z' },
   body: PostUpdate,
   responses: { 200: Post },
-  errors: [404, 409],
+  errors: [
+    'changed',
+    'collection-full',
+    'cover-not-member',
+    'cover-thumbnail-is-member',
+    'draft-unchangeable',
+    'exclusive-properties',
+    'focal-point-incomplete',
+    'member-asset-not-found',
+    'members-repeated',
+    'not-author',
+    'not-found',
+    'not-owner',
+    'team-not-found',
+  ],
 });
 
 export const deletePost = operation({
@@ -160,7 +174,7 @@ export const deletePost = operation({
   body: Reason,
   bodyOptional: true,
   responses: { 204: noContent },
-  errors: [404],
+  errors: ['not-author', 'not-found'],
 });
 
 export const publishPost = operation({
@@ -175,7 +189,7 @@ export const publishPost = operation({
   scope: 'posts.write',
   params: idParams,
   responses: { 200: Post },
-  errors: [404, 409],
+  errors: ['not-author', 'not-found', 'post-is-draft', 'post-is-published'],
 });
 
 export const unpublishPost = operation({
@@ -189,7 +203,7 @@ export const unpublishPost = operation({
   scope: 'posts.write',
   params: idParams,
   responses: { 200: Post },
-  errors: [404, 409],
+  errors: ['not-author', 'not-found', 'post-is-draft', 'post-is-published'],
 });
 
 export const WorkflowState = closed({
@@ -227,7 +241,7 @@ export const getLike = operation({
   params: idParams,
   replica: true,
   responses: { 200: LikeState },
-  errors: [404],
+  errors: ['not-found'],
 });
 
 export const likePost = operation({
@@ -242,7 +256,7 @@ export const likePost = operation({
   params: idParams,
   seenBy: 'caller',
   responses: { 200: LikeState },
-  errors: [404],
+  errors: ['not-found'],
 });
 
 export const unlikePost = operation({
@@ -257,7 +271,7 @@ export const unlikePost = operation({
   params: idParams,
   seenBy: 'caller',
   responses: { 200: LikeState },
-  errors: [404],
+  errors: ['not-found'],
 });
 
 /** POST-39: the posts that the caller may read, and the number of all others. */
@@ -274,7 +288,7 @@ export const listAssetPosts = operation({
   params: idParams,
   replica: true,
   responses: { 200: closed({ items: Type.Array(Post), withheld_count: Count }) },
-  errors: [404],
+  errors: ['not-found'],
 });
 
 export const createPost = operation({
@@ -296,7 +310,17 @@ export const createPost = operation({
   body: PostCreate,
   seenBy: 'caller',
   responses: { 201: Post },
-  errors: [404, 409],
+  errors: [
+    'collection-full',
+    'cover-not-member',
+    'cover-thumbnail-is-member',
+    'focal-point-incomplete',
+    'member-asset-not-found',
+    'members-repeated',
+    'not-found',
+    'not-owner',
+    'team-not-found',
+  ],
 });
 
 /** FEED-7: the filters of the feed. */
@@ -352,7 +376,7 @@ export const getPost = operation({
   params: idParams,
   replica: true,
   responses: { 200: Post },
-  errors: [404],
+  errors: ['not-found'],
 });
 
 export const listPostsByAsset = operation({

@@ -69,7 +69,7 @@ export const setPreviewSettings = operation({
   },
   body: closed({ variants: Type.Array(PreviewRungUpdate, { minItems: 1, maxItems: 12 }) }),
   responses: { 200: PreviewSettings },
-  errors: [],
+  errors: ['variant-key-required', 'variant-key-taken', 'variant-repeated'],
 });
 
 export const pausePreviewRendering = operation({

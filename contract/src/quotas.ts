@@ -79,7 +79,7 @@ export const getUserQuota = operation({
   scope: 'read',
   params,
   responses: { 200: UserQuota },
-  errors: [404],
+  errors: ['not-found'],
 });
 
 export const setUserQuota = operation({
@@ -95,5 +95,5 @@ export const setUserQuota = operation({
   example: { own_bytes: 100_000_000_000 },
   body: closed({ own_bytes: Limit }),
   responses: { 200: UserQuota },
-  errors: [404],
+  errors: ['account-has-more-rights', 'not-found'],
 });

@@ -43,7 +43,7 @@ export const requestAccess = operation({
   }),
   bodyOptional: true,
   responses: { 200: ResourceRequest, 201: ResourceRequest },
-  errors: [404],
+  errors: ['capability-unknown', 'not-found', 'own-asset', 'restore-requested-elsewhere'],
 });
 
 export const RequestState = Type.Enum(['pending', 'granted', 'denied', 'expired']);
@@ -112,5 +112,15 @@ export const decideRequest = operation({
     expires_at: Type.Optional(nullable(Timestamp)),
   }),
   responses: { 200: ResourceRequest },
-  errors: [404, 409, 413],
+  errors: [
+    'install-quota-exceeded',
+    'not-found',
+    'owner-quota-exceeded',
+    'quota-exceeded',
+    'request-already-decided',
+    'request-not-yours',
+    'restore-does-not-expire',
+    'restore-not-yours',
+    'time-in-the-past',
+  ],
 });

@@ -70,7 +70,7 @@ export const getUserCapabilities = operation({
   scope: 'read',
   params: userParams,
   responses: { 200: EffectiveCapabilities },
-  errors: [404],
+  errors: ['not-found'],
 });
 
 export const listRoles = operation({
@@ -115,7 +115,13 @@ export const setUserRole = operation({
   params: userParams,
   body: closed({ role_id: Uuid }),
   responses: { 204: noContent },
-  errors: [404],
+  errors: [
+    'account-has-more-rights',
+    'capability-not-held',
+    'last-administrator',
+    'not-found',
+    'role-not-found',
+  ],
 });
 
 export const CapabilityChange = closed({
@@ -136,7 +142,15 @@ const putting = {
   params: userParams,
   body: CapabilityChange,
   responses: { 201: CapabilityRecord, 200: CapabilityRecord },
-  errors: [404],
+  errors: [
+    'account-has-more-rights',
+    'capability-not-held',
+    'last-administrator',
+    'not-found',
+    'team-files-not-readable',
+    'team-not-found',
+    'time-in-the-past',
+  ],
 } as const;
 const takingBack = { ...putting, method: 'DELETE', responses: { 204: noContent } } as const;
 

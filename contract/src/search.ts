@@ -124,7 +124,12 @@ export const search = operation({
   query: SearchQuery,
   replica: true,
   responses: { 200: SearchPage },
-  errors: [],
+  errors: [
+    'filter-field-not-found',
+    'filter-malformed',
+    'filter-operator-not-for-type',
+    'filter-value-invalid',
+  ],
 });
 
 export const Suggestion = closed({
@@ -197,7 +202,7 @@ export const createSearch = operation({
   body: closed({ name: Name, query: SavedQuery }),
   seenBy: 'caller',
   responses: { 201: SavedSearch },
-  errors: [409],
+  errors: ['name-not-storable', 'name-taken', 'too-many-saved'],
 });
 
 export const updateSearch = operation({
@@ -214,7 +219,7 @@ export const updateSearch = operation({
   body: closed({ name: Type.Optional(nullable(Name)), query: Type.Optional(nullable(SavedQuery)) }),
   seenBy: 'caller',
   responses: { 200: SavedSearch },
-  errors: [404, 409],
+  errors: ['name-not-storable', 'name-taken', 'not-found'],
 });
 
 export const deleteSearch = operation({
@@ -229,7 +234,7 @@ export const deleteSearch = operation({
   params: idParams,
   seenBy: 'caller',
   responses: { 204: noContent },
-  errors: [404],
+  errors: ['not-found'],
 });
 
 /** Languages with stemming; `simple` does not stem. All are part of PostgreSQL 15. */
@@ -300,5 +305,5 @@ export const updateSearchSettings = operation({
   scope: 'admin',
   body: closed({ language: Type.Optional(nullable(SearchLanguage)) }),
   responses: { 200: SearchSettings },
-  errors: [409],
+  errors: ['search-language-changing'],
 });

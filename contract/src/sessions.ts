@@ -44,7 +44,7 @@ export const endSession = operation({
   scope: 'admin',
   params: closed({ id: Uuid }),
   responses: { 204: noContent },
-  errors: [404],
+  errors: ['not-found'],
 });
 
 export const endOtherSessions = operation({
@@ -75,7 +75,7 @@ export const listUserSessions = operation({
   params: userParams,
   query: closed(pageQuery),
   responses: { 200: page(Session) },
-  errors: [404],
+  errors: ['user-not-found'],
 });
 
 export const endUserSession = operation({
@@ -89,7 +89,7 @@ export const endUserSession = operation({
   scope: 'admin',
   params: closed({ ref: Ref, id: Uuid }),
   responses: { 204: noContent },
-  errors: [404],
+  errors: ['account-has-more-rights', 'not-found'],
 });
 
 export const endUserSessions = operation({
@@ -104,5 +104,5 @@ export const endUserSessions = operation({
   scope: 'admin',
   params: userParams,
   responses: { 204: noContent },
-  errors: [404],
+  errors: ['account-has-more-rights', 'not-found'],
 });

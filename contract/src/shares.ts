@@ -21,7 +21,7 @@ export const listShares = operation({
   params: idParams,
   query: closed(pageQuery),
   responses: { 200: page(Share) },
-  errors: [404],
+  errors: ['not-author', 'not-found'],
 });
 
 export const getShare = operation({
@@ -35,7 +35,7 @@ export const getShare = operation({
   scope: 'read',
   params: shareParams,
   responses: { 200: Share },
-  errors: [404],
+  errors: ['not-author', 'not-found'],
 });
 
 export const putShare = operation({
@@ -50,7 +50,7 @@ export const putShare = operation({
   scope: 'posts.write',
   params: shareParams,
   responses: { 200: Share, 201: Share },
-  errors: [404],
+  errors: ['not-author', 'not-found', 'user-not-found'],
 });
 
 export const deleteShare = operation({
@@ -64,7 +64,7 @@ export const deleteShare = operation({
   scope: 'posts.write',
   params: shareParams,
   responses: { 204: noContent },
-  errors: [404],
+  errors: ['not-author', 'not-found'],
 });
 
 export const AssetShare = closed({
@@ -88,7 +88,7 @@ export const listAssetShares = operation({
   params: closed({ id: Uuid }),
   query: closed(pageQuery),
   responses: { 200: page(AssetShare) },
-  errors: [404],
+  errors: ['not-found', 'not-owner'],
 });
 
 export const getAssetShare = operation({
@@ -103,7 +103,7 @@ export const getAssetShare = operation({
   scope: 'read',
   params: shareParams,
   responses: { 200: AssetShare },
-  errors: [404],
+  errors: ['not-found', 'not-owner'],
 });
 
 export const putAssetShare = operation({
@@ -120,7 +120,7 @@ export const putAssetShare = operation({
   body: closed({ expires_at: Type.Optional(nullable(Timestamp)) }),
   bodyOptional: true,
   responses: { 200: AssetShare, 201: AssetShare },
-  errors: [404],
+  errors: ['not-found', 'not-owner', 'time-in-the-past', 'user-not-found'],
 });
 
 export const deleteAssetShare = operation({
@@ -134,7 +134,7 @@ export const deleteAssetShare = operation({
   scope: 'assets.write',
   params: shareParams,
   responses: { 204: noContent },
-  errors: [404],
+  errors: ['not-found', 'not-owner'],
 });
 
 export const listCollectionShares = operation({
@@ -149,7 +149,7 @@ export const listCollectionShares = operation({
   params: idParams,
   query: closed(pageQuery),
   responses: { 200: page(Share) },
-  errors: [404],
+  errors: ['not-found', 'not-owner'],
 });
 
 export const getCollectionShare = operation({
@@ -164,7 +164,7 @@ export const getCollectionShare = operation({
   scope: 'read',
   params: shareParams,
   responses: { 200: Share },
-  errors: [404],
+  errors: ['not-found', 'not-owner'],
 });
 
 export const putCollectionShare = operation({
@@ -179,7 +179,7 @@ export const putCollectionShare = operation({
   scope: 'posts.write',
   params: shareParams,
   responses: { 200: Share, 201: Share },
-  errors: [404],
+  errors: ['not-found', 'not-owner', 'user-not-found'],
 });
 
 export const deleteCollectionShare = operation({
@@ -193,5 +193,5 @@ export const deleteCollectionShare = operation({
   scope: 'posts.write',
   params: shareParams,
   responses: { 204: noContent },
-  errors: [404],
+  errors: ['not-found', 'not-owner'],
 });

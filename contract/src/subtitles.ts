@@ -24,7 +24,20 @@ export const putSubtitles = operation({
   body: SubtitleFields,
   form: 'only',
   responses: { 200: SubtitleTrack, 201: SubtitleTrack },
-  errors: [404, 409],
+  errors: [
+    'file-part-missing',
+    'file-part-strict',
+    'given-twice',
+    'install-quota-exceeded',
+    'not-found',
+    'not-owner',
+    'owner-quota-exceeded',
+    'quota-exceeded',
+    'received-too-large',
+    'subtitles-language-invalid',
+    'subtitles-unreadable',
+    'subtitles-without-time',
+  ],
 });
 
 export const getSubtitles = operation({
@@ -43,7 +56,7 @@ export const getSubtitles = operation({
   /** `v` names the bytes, so that browsers may cache them. */
   query: Type.Object({ v: Type.Optional(Type.String()) }),
   responses: { 200: bytes('text/vtt'), 206: bytes('text/vtt'), 304: noContent },
-  errors: [404, 416],
+  errors: ['not-found', 'range-not-satisfiable', 'subtitles-language-invalid'],
 });
 
 export const deleteSubtitles = operation({
@@ -57,5 +70,5 @@ export const deleteSubtitles = operation({
   scope: 'assets.write',
   params,
   responses: { 204: noContent },
-  errors: [404],
+  errors: ['not-found', 'not-owner', 'subtitles-language-invalid', 'subtitles-not-found'],
 });

@@ -49,7 +49,7 @@ export const getTag = operation({
   params: tagParams,
   replica: true,
   responses: { 200: Tag },
-  errors: [404],
+  errors: ['not-found'],
 });
 
 export const followTag = operation({
@@ -65,7 +65,7 @@ export const followTag = operation({
   params: tagParams,
   seenBy: 'caller',
   responses: { 204: noContent },
-  errors: [409],
+  errors: ['too-many-followed-tags'],
 });
 
 export const unfollowTag = operation({
@@ -142,7 +142,7 @@ export const renameTag = operation({
   example: { to: 'harbours' },
   body: closed({ to: TagName, dry_run: dryRun }),
   responses: { 200: TagChange },
-  errors: [404, 409],
+  errors: ['not-found', 'tag-blank', 'tag-exists', 'tags-equal'],
 });
 
 export const mergeTags = operation({
@@ -163,5 +163,5 @@ export const mergeTags = operation({
     dry_run: dryRun,
   }),
   responses: { 200: TagChange },
-  errors: [404],
+  errors: ['not-found', 'tags-equal'],
 });

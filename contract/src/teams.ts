@@ -61,7 +61,7 @@ export const getTeam = operation({
   params: idParams,
   replica: true,
   responses: { 200: Team },
-  errors: [404],
+  errors: ['not-found'],
 });
 
 /**
@@ -85,7 +85,7 @@ export const createTeam = operation({
     description: Type.Optional(nullable(Description)),
   }),
   responses: { 201: Team },
-  errors: [409],
+  errors: ['slug-taken'],
 });
 
 export const updateTeam = operation({
@@ -106,7 +106,7 @@ export const updateTeam = operation({
     description: Type.Optional(nullable(Description)),
   }),
   responses: { 200: Team },
-  errors: [404, 409],
+  errors: ['capability-missing', 'exclusive-properties', 'not-found', 'slug-taken'],
 });
 
 export const deleteTeam = operation({
@@ -120,7 +120,7 @@ export const deleteTeam = operation({
   scope: 'admin',
   params: idParams,
   responses: { 204: noContent },
-  errors: [404],
+  errors: ['not-found'],
 });
 
 export const TeamMember = closed({ user_ref: Ref, user: Type.Optional(PostAuthor), joined_at: Timestamp });
@@ -138,7 +138,7 @@ export const listTeamMembers = operation({
   query: closed(pageQuery),
   replica: true,
   responses: { 200: page(TeamMember) },
-  errors: [404],
+  errors: ['not-found'],
 });
 
 export const addTeamMember = operation({
@@ -154,7 +154,7 @@ export const addTeamMember = operation({
   whileImpersonating: 'refused',
   params: memberParams,
   responses: { 204: noContent },
-  errors: [404],
+  errors: ['cannot-add-yourself-to-team', 'capability-missing', 'not-found', 'user-not-found'],
 });
 
 export const removeTeamMember = operation({
@@ -169,7 +169,7 @@ export const removeTeamMember = operation({
   scope: 'admin',
   params: memberParams,
   responses: { 204: noContent },
-  errors: [404],
+  errors: ['capability-missing', 'not-found'],
 });
 
 export const followTeam = operation({
@@ -184,7 +184,7 @@ export const followTeam = operation({
   params: idParams,
   seenBy: 'caller',
   responses: { 204: noContent },
-  errors: [404],
+  errors: ['not-found'],
 });
 
 export const unfollowTeam = operation({
@@ -199,7 +199,7 @@ export const unfollowTeam = operation({
   params: idParams,
   seenBy: 'caller',
   responses: { 204: noContent },
-  errors: [404],
+  errors: ['not-found'],
 });
 
 export const addTeamParent = operation({
@@ -215,7 +215,13 @@ export const addTeamParent = operation({
   whileImpersonating: 'refused',
   params: parentParams,
   responses: { 204: noContent },
-  errors: [404],
+  errors: [
+    'not-found',
+    'team-files-not-readable',
+    'team-rights-not-held',
+    'teams-in-cycle',
+    'teams-too-deep',
+  ],
 });
 
 export const removeTeamParent = operation({
@@ -231,7 +237,7 @@ export const removeTeamParent = operation({
   whileImpersonating: 'refused',
   params: parentParams,
   responses: { 204: noContent },
-  errors: [404],
+  errors: ['not-found', 'team-rights-not-held'],
 });
 
 export const setTeamHero = operation({
@@ -247,7 +253,7 @@ export const setTeamHero = operation({
   params: idParams,
   body: closed({ asset_id: nullable(Uuid) }),
   responses: { 200: Team },
-  errors: [404],
+  errors: ['capability-missing', 'not-found', 'team-asset-not-found'],
 });
 
 export const listMyTeams = operation({

@@ -83,5 +83,5 @@ export const setTexts = operation({
     }),
   }),
   responses: { 200: AdminTexts },
-  errors: [],
+  errors: ['text-address-invalid'],
 });

@@ -54,7 +54,7 @@ export const createToken = operation({
     expires_at: Type.Optional(nullable(Timestamp)),
   }),
   responses: { 201: closed({ ...record, token: Type.String({ pattern: '^vt_pat_[A-Za-z0-9]{32}$' }) }) },
-  errors: [409],
+  errors: ['time-in-the-past', 'too-many-tokens'],
 });
 
 export const deleteToken = operation({
@@ -68,5 +68,5 @@ export const deleteToken = operation({
   scope: 'admin',
   params: closed({ id: Uuid }),
   responses: { 204: noContent },
-  errors: [404],
+  errors: ['not-found'],
 });

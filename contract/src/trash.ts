@@ -49,7 +49,13 @@ export const restorePost = operation({
   scope: 'posts.write',
   params: idParams,
   responses: { 204: noContent },
-  errors: [404],
+  errors: [
+    'install-quota-exceeded',
+    'not-found',
+    'owner-quota-exceeded',
+    'quota-exceeded',
+    'restore-not-yours',
+  ],
 });
 
 export const restoreAsset = operation({
@@ -64,7 +70,13 @@ export const restoreAsset = operation({
   scope: 'assets.write',
   params: idParams,
   responses: { 204: noContent },
-  errors: [404, 413],
+  errors: [
+    'install-quota-exceeded',
+    'not-found',
+    'owner-quota-exceeded',
+    'quota-exceeded',
+    'restore-not-yours',
+  ],
 });
 
 export const restoreCollection = operation({
@@ -79,7 +91,13 @@ export const restoreCollection = operation({
   scope: 'posts.write',
   params: idParams,
   responses: { 204: noContent },
-  errors: [404],
+  errors: [
+    'install-quota-exceeded',
+    'not-found',
+    'owner-quota-exceeded',
+    'quota-exceeded',
+    'restore-not-yours',
+  ],
 });
 
 /** REQUEST-7: the marker of a restore request. */
@@ -98,7 +116,7 @@ export const requestRestore = operation({
   body: closed({ reason: Type.Optional(nullable(Type.String({ maxLength: 1000 }))) }),
   bodyOptional: true,
   responses: { 200: ResourceRequest, 201: ResourceRequest },
-  errors: [404, 409],
+  errors: ['not-found', 'restore-not-needed'],
 });
 
 export const getTrashRetention = operation({

@@ -42,7 +42,7 @@ export const enrollTwoFactor = operation({
   scope: 'admin',
   whileImpersonating: 'refused',
   responses: { 200: closed({ secret_base32: Type.String(), otpauth_url: Type.String() }) },
-  errors: [409],
+  errors: ['two-factor-already-on'],
 });
 
 export const confirmTwoFactor = operation({
@@ -59,7 +59,7 @@ export const confirmTwoFactor = operation({
   example: { code: '492039' },
   body: closed({ code: Type.String({ maxLength: 20 }) }),
   responses: { 200: RecoveryCodes },
-  errors: [409],
+  errors: ['two-factor-already-on', 'two-factor-enrolment-code-invalid', 'two-factor-not-enrolled'],
 });
 
 export const disableTwoFactor = operation({
@@ -75,7 +75,7 @@ export const disableTwoFactor = operation({
   whileImpersonating: 'refused',
   body: CurrentPassword,
   responses: { 204: noContent },
-  errors: [409],
+  errors: ['directory-unavailable', 'two-factor-off', 'wrong-password'],
 });
 
 export const renewRecoveryCodes = operation({
@@ -91,7 +91,7 @@ export const renewRecoveryCodes = operation({
   whileImpersonating: 'refused',
   body: CurrentPassword,
   responses: { 200: RecoveryCodes },
-  errors: [409],
+  errors: ['directory-unavailable', 'two-factor-off', 'wrong-password'],
 });
 
 export const removeUserTwoFactor = operation({
@@ -107,5 +107,5 @@ export const removeUserTwoFactor = operation({
   whileImpersonating: 'refused',
   params: closed({ ref: Ref }),
   responses: { 204: noContent },
-  errors: [404],
+  errors: ['account-has-more-rights', 'current-password-required', 'not-found'],
 });

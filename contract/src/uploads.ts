@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { tusErrors } from './errors/groups.ts';
 import { noContent, operation } from './operation.ts';
 import { Count, closed, nullable, page, pageQuery, Timestamp, Titled, Uuid } from './values.ts';
 
@@ -39,7 +40,15 @@ export const createUpload = operation({
   tus: true,
   seenBy: 'caller',
   responses: { 201: noContent },
-  errors: [404, 409, 412],
+  errors: [
+    ...tusErrors,
+    'asset-of-upload-deleted',
+    'install-quota-exceeded',
+    'not-found',
+    'quota-exceeded',
+    'too-many-unfinished-uploads',
+    'upload-metadata-too-long',
+  ],
 });
 
 export const listUploads = operation({
@@ -64,7 +73,17 @@ export const getUpload = operation({
   tus: true,
   params,
   responses: { 200: Upload },
-  errors: [404, 409, 412],
+  errors: [
+    'asset-of-upload-deleted',
+    'not-found',
+    'tus-refused',
+    'tus-state-conflict',
+    'tus-version-required',
+    'upload-at-other-offset',
+    'upload-continued-elsewhere',
+    'upload-interrupted',
+    'upload-locked',
+  ],
 });
 
 export const appendToUpload = operation({
@@ -79,7 +98,7 @@ export const appendToUpload = operation({
   params,
   seenBy: 'caller',
   responses: { 204: noContent },
-  errors: [404, 409, 412],
+  errors: [...tusErrors, 'asset-of-upload-deleted', 'install-quota-exceeded', 'not-found', 'quota-exceeded'],
 });
 
 export const deleteUpload = operation({
@@ -93,7 +112,7 @@ export const deleteUpload = operation({
   params,
   seenBy: 'caller',
   responses: { 204: noContent },
-  errors: [404, 409, 412],
+  errors: [...tusErrors, 'asset-of-upload-deleted', 'install-quota-exceeded', 'not-found', 'quota-exceeded'],
 });
 
 /** Lets clients warn before publishing that the caller already has the same file. */
@@ -109,5 +128,5 @@ export const listCopies = operation({
   scope: 'read',
   params,
   responses: { 200: closed({ items: Type.Array(Titled) }) },
-  errors: [404],
+  errors: ['not-found'],
 });

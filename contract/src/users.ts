@@ -33,7 +33,7 @@ export const getUser = operation({
   params: userParams,
   replica: true,
   responses: { 200: UserProfile },
-  errors: [404],
+  errors: ['not-found'],
 });
 
 export const getUserByUsername = operation({
@@ -48,7 +48,7 @@ export const getUserByUsername = operation({
   params: closed({ username: Type.String({ minLength: 1, maxLength: 500 }) }),
   replica: true,
   responses: { 200: UserProfile },
-  errors: [404],
+  errors: ['not-found'],
 });
 
 const FullName = Type.String({ minLength: 1, maxLength: 200, pattern: '\\S' });
@@ -78,7 +78,13 @@ export const updateUser = operation({
     clear_avatar: Removal,
   }),
   responses: { 200: UserProfile },
-  errors: [404],
+  errors: [
+    'account-has-more-rights',
+    'asset-not-found',
+    'capability-missing',
+    'exclusive-properties',
+    'not-found',
+  ],
 });
 
 /** The caller's own account, including what profiles do not show. */
@@ -125,7 +131,7 @@ export const changePassword = operation({
   whileImpersonating: 'refused',
   body: closed({ current_password: Type.String({ maxLength: 1000 }), new_password: NewPassword }),
   responses: { 204: noContent },
-  errors: [409],
+  errors: ['directory-unavailable', 'password-managed-by-directory', 'wrong-password'],
 });
 
 const followState = { 204: noContent };
@@ -141,7 +147,7 @@ export const getUserFollow = operation({
   scope: 'read',
   params: userParams,
   responses: { 200: closed({ following: Type.Boolean() }) },
-  errors: [404],
+  errors: ['user-not-found'],
 });
 
 export const followUser = operation({
@@ -157,7 +163,7 @@ export const followUser = operation({
   params: userParams,
   seenBy: 'caller',
   responses: followState,
-  errors: [404],
+  errors: ['cannot-follow-yourself', 'user-not-found'],
 });
 
 export const unfollowUser = operation({
@@ -172,7 +178,7 @@ export const unfollowUser = operation({
   params: userParams,
   seenBy: 'caller',
   responses: followState,
-  errors: [404],
+  errors: ['user-not-found'],
 });
 
 export const UserStatus = Type.Enum(['active', 'pending', 'disabled', 'archived']);
@@ -225,7 +231,7 @@ export const getAdminUser = operation({
   scope: 'read',
   params: userParams,
   responses: { 200: AdminUser },
-  errors: [404],
+  errors: ['not-found'],
 });
 
 export const createUser = operation({
@@ -247,7 +253,7 @@ export const createUser = operation({
     role: Type.Optional(nullable(Type.String({ maxLength: 100 }))),
   }),
   responses: { 201: AdminUser },
-  errors: [404, 409],
+  errors: ['capability-not-held', 'role-not-found', 'username-taken'],
 });
 
 export const setUserStatus = operation({
@@ -264,7 +270,7 @@ export const setUserStatus = operation({
   example: { status: 'disabled', reason: 'Left the studio.' },
   body: closed({ status: UserStatus, reason: Type.Optional(nullable(Type.String({ maxLength: 500 }))) }),
   responses: { 200: AdminUser },
-  errors: [404],
+  errors: ['account-has-more-rights', 'last-administrator', 'not-found'],
 });
 
 export const deleteUser = operation({
@@ -280,7 +286,7 @@ export const deleteUser = operation({
   whileImpersonating: 'refused',
   params: userParams,
   responses: { 204: noContent },
-  errors: [404],
+  errors: ['account-has-more-rights', 'cannot-delete-yourself', 'last-administrator', 'not-found'],
 });
 
 export const resetPassword = operation({
@@ -296,5 +302,10 @@ export const resetPassword = operation({
   whileImpersonating: 'refused',
   params: userParams,
   responses: { 200: closed({ temporary_password: Type.String() }) },
-  errors: [404, 409],
+  errors: [
+    'account-has-more-rights',
+    'current-password-required',
+    'not-found',
+    'password-managed-by-directory',
+  ],
 });

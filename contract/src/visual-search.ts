@@ -31,5 +31,15 @@ export const searchByImage = operation({
   form: true,
   seenBy: 'caller',
   responses: { 200: closed({ items: Type.Array(ImageMatch) }) },
-  errors: [404, 413, 415, 501],
+  errors: [
+    'file-and-asset-exclusive',
+    'file-part-single',
+    'given-twice',
+    'not-found',
+    'picture-decoding-stopped',
+    'picture-too-large',
+    'picture-unreadable',
+    'received-too-large',
+    'sidecar-not-installed',
+  ],
 });

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { defaultErrors, newTermErrors, readValueErrors, termErrors } from './errors/groups.ts';
 import { FieldStatus } from './fields.ts';
 import { operation } from './operation.ts';
 import { Count, closed, nullable, Uuid } from './values.ts';
@@ -59,7 +60,7 @@ export const listFieldValues = operation({
   }),
   replica: true,
   responses: { 200: Vocabulary },
-  errors: [404],
+  errors: ['field-without-vocabulary', 'not-found'],
 });
 
 const Slug = Type.String({ minLength: 1, maxLength: 100 });
@@ -94,7 +95,23 @@ export const addFieldTerms = operation({
     ),
   }),
   responses: { 201: closed({ added: Count, vocabulary_size: Count }) },
-  errors: [404, 409],
+  errors: [
+    ...readValueErrors,
+    ...defaultErrors,
+    ...termErrors,
+    ...newTermErrors,
+    'default-of-team-invalid',
+    'field-without-vocabulary',
+    'not-found',
+    'parent-not-found-before',
+    'term-cannot-be-parent',
+    'term-exists',
+    'term-is-alias',
+    'term-is-label',
+    'term-is-value',
+    'term-too-deep',
+    'too-many-terms',
+  ],
 });
 
 export const updateFieldTerm = operation({
@@ -122,7 +139,23 @@ export const updateFieldTerm = operation({
     position: Type.Optional(nullable(Type.Integer({ minimum: 0, maximum: 1_000_000 }))),
   }),
   responses: { 200: Term },
-  errors: [404, 409],
+  errors: [
+    ...readValueErrors,
+    ...defaultErrors,
+    ...termErrors,
+    'default-of-team-invalid',
+    'exclusive-properties',
+    'field-without-vocabulary',
+    'merge-in-progress',
+    'not-found',
+    'parent-below-itself',
+    'parent-not-found',
+    'parents-only-in-trees',
+    'term-is-alias',
+    'term-is-label',
+    'term-is-value',
+    'terms-too-deep',
+  ],
 });
 
 /** Values that a job still moves (TERM-19). The list of jobs shows its progress. */
@@ -168,5 +201,15 @@ export const mergeFieldTerms = operation({
       run: Type.Optional(MergeRun),
     }),
   },
-  errors: [404],
+  errors: [
+    'field-without-vocabulary',
+    'merge-into-archived',
+    'merge-into-itself',
+    'merge-into-parent',
+    'merge-into-replaced',
+    'merge-of-merged',
+    'merge-of-parent',
+    'merge-term-not-found',
+    'not-found',
+  ],
 });

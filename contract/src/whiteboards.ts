@@ -40,7 +40,7 @@ export const createWhiteboard = operation({
   params: idParams,
   body: closed({ title: Type.Optional(Title), strokes: Strokes }),
   responses: { 201: Whiteboard },
-  errors: [404],
+  errors: ['not-found', 'whiteboard-too-large'],
 });
 
 export const listWhiteboards = operation({
@@ -56,7 +56,7 @@ export const listWhiteboards = operation({
   query: closed(pageQuery),
   replica: true,
   responses: { 200: page(Whiteboard) },
-  errors: [404],
+  errors: ['not-found'],
 });
 
 export const deleteWhiteboard = operation({
@@ -70,5 +70,5 @@ export const deleteWhiteboard = operation({
   scope: 'posts.write',
   params: idParams,
   responses: { 204: noContent },
-  errors: [404],
+  errors: ['not-found', 'whiteboard-not-yours'],
 });

@@ -15,7 +15,7 @@ Bodies are JSON unless an operation says otherwise. Ids are UUIDs, references (\
 
 **Changes.** Unknown properties are rejected with 400. A PATCH changes only the properties that have a value: null means the same as leaving a property out, and \`clear_*: true\` removes a value. With \`if_unchanged_since\` the request fails with 409 if the object has changed since.
 
-**Errors** have the body \`{error}\` with a short text. Content that a caller may not see returns the same 404 as content that does not exist. 429 and 503 responses carry \`Retry-After\`.`;
+**Errors** have the body \`{error}\` with a short text, and the header \`Vitrine-Error\` with a code for programs, such as \`value-too-long;property="title";max=500\`. Each operation lists its codes; those of its access and input are listed with the shared responses. Content that a caller may not see returns the same 404 as content that does not exist. 429 and 503 responses carry \`Retry-After\`.`;
 }
 
 const described: Readonly<Record<string, string>> = {

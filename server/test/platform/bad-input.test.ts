@@ -1,5 +1,5 @@
 import { ErrorBody } from '@vitrine/contract/errors';
-import { errorStatuses } from '@vitrine/contract/openapi';
+import { errorStatuses } from '@vitrine/contract/errors/of-operation';
 import type { Operation } from '@vitrine/contract/operation';
 import { basePath, operations } from '@vitrine/contract/operations';
 import { sql } from 'kysely';

@@ -2,8 +2,8 @@ import { CallError, type CallInput, createClient, routesOf } from '@vitrine/cont
 import { ErrorBody } from '@vitrine/contract/errors';
 import { definitionOf, isErrorCode } from '@vitrine/contract/errors/codes';
 import { errorHeader, parseErrorHeader } from '@vitrine/contract/errors/header';
+import { codesOf, errorStatuses } from '@vitrine/contract/errors/of-operation';
 import type { AssetMedia } from '@vitrine/contract/media';
-import { errorStatuses } from '@vitrine/contract/openapi';
 import { type AnswerOf, isPlain, type Operation } from '@vitrine/contract/operation';
 import { basePath, type OperationId, type Operations, operations } from '@vitrine/contract/operations';
 import type { TSchema } from 'typebox';
@@ -95,12 +95,15 @@ interface Held {
   text: string | null;
 }
 
-/** Fails unless the error has the header `Vitrine-Error` with a code of its status. */
-function holdCode(id: string, { status, headers, text }: Held): void {
+/** Fails unless the error has the header `Vitrine-Error` with a code of its status that the operation declares. */
+function holdCode(operation: Operation, { status, headers, text }: Held): void {
   const header = headers.get(errorHeader);
   const code = parseErrorHeader(header)?.code ?? '';
-  if (!isErrorCode(code) || definitionOf(code).status !== status)
-    expect.fail(`${id} answers ${status} with ${errorHeader}: ${header}; ${text}`);
+  const known = isErrorCode(code) && definitionOf(code).status === status;
+  if (!known || !codesOf(operation).has(code))
+    expect.fail(
+      `${operation.id} answers ${status} with the ${known ? 'undeclared' : 'unknown'} code ${header}: ${text}`,
+    );
 }
 
 /** Fails unless the operation declares this status with this body. */
@@ -113,7 +116,7 @@ function holdAgainstContract(operation: Operation, held: Held): void {
       expect.fail(`${operation.id} answers ${status}, which it does not declare: ${text}`);
     if (text !== null && !errorShape.Check(JSON.parse(text)))
       expect.fail(`${operation.id}: ${text} is no error body`);
-    holdCode(operation.id, held);
+    holdCode(operation, held);
   } else if (!isPlain(declared) && text !== null) {
     const check = checkOf(declared);
     const body: unknown = JSON.parse(text);
