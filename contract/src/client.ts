@@ -1,3 +1,5 @@
+import type { ErrorCode } from './errors/codes.ts';
+import { errorHeader, parseErrorHeader, type ReadErrorHeader } from './errors/header.ts';
 import type { AnswerOf, BodyOf, Operation, ParamsOf, QueryOf } from './operation.ts';
 
 /** The address of an operation: method and path below the base path. */
@@ -17,14 +19,24 @@ export type CallInput<O extends Operation> = (ParamsOf<O> extends undefined
   (BodyOf<O> extends undefined ? unknown : { body: BodyOf<O> | FormData }) &
   (O['raw'] extends object ? { body: Blob } : unknown) & { signal?: AbortSignal };
 
-/** An error response: its status, the text of `{error}`, and the seconds of `Retry-After` if present. */
+/** An error response, or a failure to get one, which has status 0. */
 export class CallError extends Error {
   readonly status: number;
+  /** The code of the error (HTTP-43); null if the response has none. A newer service may have codes of its own. */
+  readonly code: ErrorCode | null;
+  /** The parameters of the code, such as `property`; null without a code. */
+  readonly params: ReadErrorHeader['params'] | null;
+  /** The seconds of `Retry-After` if present. */
   readonly retryAfterSeconds: number | null;
-  constructor(status: number, message: string, retryAfterSeconds: number | null = null) {
+  /** `message` is the text of `{error}`; `headers` are those of the response. */
+  constructor(status: number, message: string, headers: Headers = new Headers()) {
     super(message);
+    const read = parseErrorHeader(headers.get(errorHeader));
     this.status = status;
-    this.retryAfterSeconds = retryAfterSeconds;
+    // A code of the closed list, unless the service is newer.
+    this.code = (read?.code ?? null) as ErrorCode | null;
+    this.params = read?.params ?? null;
+    this.retryAfterSeconds = retryAfterOf(headers);
   }
 }
 
@@ -91,7 +103,7 @@ export function createClient<T extends Record<string, Operation>>(
       const answer = isJson && text !== '' ? JSON.parse(text) : undefined;
       if (!response.ok) {
         const message = answer?.error ?? response.statusText;
-        throw new CallError(response.status, message, retryAfterOf(response.headers));
+        throw new CallError(response.status, message, response.headers);
       }
       return answer;
     },

@@ -193,7 +193,7 @@ function ownCodes({ errors }: Operation): { text: string; data: JsonObject } {
   const groups = [...byStatus(new Set(errors))];
   if (groups.length === 0) return { text: '', data: {} };
   const text = groups.map(([status, codes]) => `${status} ${quoted(codes)}`).join('; ');
-  return { text: `\n\nError codes: ${text}.`, data: { 'x-error-codes': Object.fromEntries(groups) } };
+  return { text: ` Error codes: ${text}.`, data: { 'x-error-codes': Object.fromEntries(groups) } };
 }
 
 /** Every code with its status and its text, from which clients can make texts of their own. */

@@ -1,7 +1,12 @@
 import { describe, expect, test } from 'vitest';
+import { CallError } from '../src/client.ts';
 import { definitionOf, type ErrorCode, errorCodes, errorText } from '../src/errors/codes.ts';
 import { formatErrorHeader, parseErrorHeader } from '../src/errors/header.ts';
+import { frameCodes } from '../src/errors/of-operation.ts';
 import { statusMeaning } from '../src/errors.ts';
+import { openApiDocument } from '../src/openapi.ts';
+import type { Operation } from '../src/operation.ts';
+import { operations } from '../src/operations.ts';
 
 const codes = Object.keys(errorCodes) as ErrorCode[];
 
@@ -70,5 +75,61 @@ describe('Vitrine-Error', () => {
 
   test.each([null, '', '"text"', '12', 'a b', '=', 'not-found;='])('that is %j is ignored', (header) => {
     expect(parseErrorHeader(header)).toBeNull();
+  });
+});
+
+// HTTP-43
+test('a failed call has the code and the parameters of its response, and null without them', () => {
+  const refused = new CallError(
+    400,
+    'text',
+    new Headers({ 'Vitrine-Error': 'value-too-long;property="title";max=5' }),
+  );
+  expect(refused).toMatchObject({ code: 'value-too-long', params: { property: 'title', max: 5 } });
+  expect(new CallError(0, 'the connection was lost')).toMatchObject({ code: null, params: null });
+});
+
+// HTTP-44
+describe('the codes of an operation', () => {
+  const all: readonly Operation[] = Object.values(operations);
+
+  test('are sorted into those of its access and input, and those that it declares', () => {
+    const repeated = all.flatMap((operation) => {
+      const frame = frameCodes(operation);
+      return operation.errors.filter((code) => frame.has(code)).map((code) => `${operation.id}: ${code}`);
+    });
+    expect(repeated).toEqual([]);
+    expect(all.filter(({ errors }) => new Set(errors).size !== errors.length).map(({ id }) => id)).toEqual(
+      [],
+    );
+  });
+
+  test('are all used by an operation, a path outside the interface, or the protocol between libraries', () => {
+    const declared = new Set(all.flatMap((operation) => [...frameCodes(operation), ...operation.errors]));
+    const elsewhere = codes.filter((code) => !declared.has(code) && !code.startsWith('rejected-'));
+    expect(elsewhere.sort()).toEqual([
+      'activity-malformed',
+      'activity-not-processed',
+      'method-not-allowed',
+      'metrics-token-required',
+      'not-ready',
+      'oembed-format-unsupported',
+      'oembed-size-invalid',
+      'oembed-url-missing',
+      'resent-recently',
+      'shutting-down',
+      'signature-insufficient',
+      'sitemap-part-unknown',
+    ]);
+  });
+
+  test('are in the OpenAPI document, with their statuses and texts', () => {
+    const read = JSON.parse(JSON.stringify(openApiDocument('0.0.0')));
+    expect(Object.keys(read['x-error-codes']).sort()).toEqual([...codes].sort());
+    expect(read['x-error-codes']['not-found']).toEqual({ status: 404, text: 'not found' });
+    const { description, 'x-error-codes': own } = read.paths['/auth/login'].post;
+    expect(own['401']).toContain('wrong-credentials');
+    expect(description).toContain('`wrong-credentials`');
+    expect(read.components.responses.Unauthorized.description).toContain('`sign-in-required`');
   });
 });

@@ -1,3 +1,4 @@
+import { CallError } from '@vitrine/contract/client';
 import { factsOf, fieldTypes, longestValue } from '@vitrine/contract/field-types';
 import { describe, expect, it } from 'vitest';
 import { arrange, ordersFor } from '#lib/fields/admin/arrange.ts';
@@ -59,12 +60,17 @@ describe('the list of fields', () => {
   });
 });
 
-it('refusals keep the text that was typed', () => {
-  const text = '"read_only=x": there is no field read_only_x.';
-  const refusal = refusalOf(`Display_condition: ${text}`);
-  expect(refusal.about('display_condition')).toBe(`The condition: ${text}`);
-  const taken = 'There is a field with the code kind.';
-  expect(refusalOf(taken).about('code')).toBe(taken);
+it('refusals are about the property of their code, and keep the text that was typed', () => {
+  const refused = (header: string, text: string) =>
+    refusalOf(new CallError(400, text, new Headers({ 'vitrine-error': header })));
+  const text = '"read_only=x": there is no field read_only_x';
+  const condition = 'condition-field-not-found;property="display_condition";term="read_only=x"';
+  const refusal = refused(condition, `display_condition: ${text}`);
+  expect(refusal.about('display_condition')).toBe(`The condition: ${text}.`);
+  expect(refusal.beside('display_condition')).toBeUndefined();
+  expect(refusal.beside('code')).toBe(`The condition: ${text}.`);
+  const limits = refused('options-bounds-reversed;property="min";other="max"', 'options: min is above max');
+  expect(limits.about('min')).toBe('Min is above max.');
   expect(refusalOf(undefined).beside()).toBeUndefined();
 });
 

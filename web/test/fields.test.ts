@@ -1,3 +1,4 @@
+import { CallError } from '@vitrine/contract/client';
 import { factsOf, fieldTypes } from '@vitrine/contract/field-types';
 import type { FieldDefinition } from '@vitrine/contract/fields';
 import { describe, expect, it, vi } from 'vitest';
@@ -146,9 +147,15 @@ describe('the layout of a form', () => {
 
   it('names the field by its label in a refusal', () => {
     const field = { code: 'iso', label: 'ISO speed' };
-    const refusal = refusalInWords(field, 'Iso does not match [0-9]+.');
+    const refused = (code: string, text: string) =>
+      new CallError(422, text, new Headers({ 'vitrine-error': code }));
+    const pattern = 'value-not-matching;property="iso";pattern="[0-9]+"';
+    const refusal = refusalInWords(field, refused(pattern, 'iso does not match [0-9]+'));
     expect(refusal).toBe('ISO speed does not match the pattern [0-9]+');
-    expect(refusalInWords(field, 'Isobar is wrong.')).toBe('Isobar is wrong.');
+    expect(refusalInWords(field, refused('value-empty;property="iso"', 'iso is empty'))).toBe(
+      'ISO speed is empty.',
+    );
+    expect(refusalInWords(field, refused('not-found', 'isobar is wrong'))).toBe('Isobar is wrong.');
   });
 
   it('offers the fields of any of several files', () => {

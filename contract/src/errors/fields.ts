@@ -292,22 +292,22 @@ export const fieldErrors = {
   'alias-repeated': {
     status: 400,
     text: 'options: "{term}" has the alias "{alias}" twice',
-    property: 'options',
+    property: 'aliases',
   },
   'alias-is-alias': {
     status: 400,
     text: 'options: the alias "{alias}" of "{term}" is an alias of "{other}" too',
-    property: 'options',
+    property: 'aliases',
   },
   'alias-is-label': {
     status: 400,
     text: 'options: the alias "{alias}" of "{term}" is the label of "{other}"',
-    property: 'options',
+    property: 'aliases',
   },
   'alias-is-value': {
     status: 400,
     text: 'options: the alias "{alias}" of "{term}" is the value of a term',
-    property: 'options',
+    property: 'aliases',
   },
   'alias-malformed': {
     status: 400,
@@ -474,7 +474,6 @@ export const fieldErrors = {
   'value-not-instant': { status: 400, text: '{property} is not a time with its offset' },
   'value-not-matching': { status: 422, text: '{property} does not match {pattern}' },
   'value-not-multiple-of-step': { status: 422, text: '{property} is no multiple of {limit}' },
-  'value-not-text': { status: 400, text: '{property} does not accept text' },
   'value-not-whole': { status: 422, text: '{property} is not a whole number' },
   'value-term-has-narrower': {
     status: 422,

@@ -1,3 +1,4 @@
+import type { TSchema } from 'typebox';
 import type { ErrorStatus } from '../errors.ts';
 import type { Operation } from '../operation.ts';
 import { definitionOf, type ErrorCode } from './codes.ts';
@@ -95,20 +96,27 @@ function ofDoor({ door, scope, whileImpersonating }: Operation): ErrorCode[] {
   ];
 }
 
+function propertiesOf(schema: TSchema | undefined): string[] {
+  return schema !== undefined && 'properties' in schema ? Object.keys(Object(schema.properties)) : [];
+}
+
 /**
  * Returns the codes of errors that do not depend on what the operation does: those of its door, its scope, and how its
  * input is read (HTTP-44).
  */
 export function frameCodes(operation: Operation): Set<ErrorCode> {
-  const { method, params, query, body, form, raw, tus } = operation;
+  const { method, params, query, body, form, raw, tus, budget } = operation;
   const writes = method !== 'GET';
-  const isPaged = query !== undefined && 'properties' in query && 'cursor' in Object(query.properties);
   return new Set([
     ...always,
     ...ofDoor(operation),
     ...(writes ? ofWrites : []),
     ...(writes || params !== undefined || query !== undefined || body !== undefined ? ofInput : []),
-    ...(isPaged ? ['malformed-cursor' as const] : []),
+    ...(propertiesOf(query).includes('cursor') ? ['malformed-cursor' as const] : []),
+    // Passwords are hashed in a bounded number of threads.
+    ...(propertiesOf(body).some((name) => name.includes('password')) ? ['too-many-sign-ins' as const] : []),
+    // The bytes of a mirrored file come from the library that has it.
+    ...(budget === 'bytes' ? ['origin-unavailable' as const] : []),
     ...(writes && (form !== undefined || raw !== undefined || tus === true) ? ofForms : []),
     ...(form === 'only' ? ['form-required' as const] : []),
   ]);

@@ -1,4 +1,5 @@
 import { CallError } from '@vitrine/contract/client';
+import type { ErrorCode } from '@vitrine/contract/errors/codes';
 
 /**
  * Returns whether an error is unrelated to the request itself: a lost connection, a server error, or rate limiting.
@@ -7,17 +8,23 @@ export function isServerFailure(error: unknown): boolean {
   return !(error instanceof CallError) || error.status === 0 || error.status === 429 || error.status >= 500;
 }
 
-/** Texts for server messages that are codes (HTTP-1) or not meaningful to users. */
-const plainly: Readonly<Record<string, string>> = {
-  invalid_2fa_code: 'That code is wrong or was already used. Codes change every 30 seconds.',
-  '2fa_required': 'Enter a code from your authenticator app as well.',
-  'server error': 'Something went wrong on the server. Try again in a moment.',
-  'too many requests': 'Too many requests. Wait a moment, then try again.',
+const wrongCode = 'That code is wrong or was already used. Codes change every 30 seconds.';
+
+/** Words for users where the server's sentence is for developers. */
+const words: Partial<Readonly<Record<ErrorCode, string>>> = {
+  'comments-disabled': 'Comments on this post are closed.',
+  'link-password-required': 'This link needs a password.',
+  'server-error': 'Something went wrong on the server. Try again in a moment.',
+  'sidecar-not-installed': 'Searching by picture is not set up in this library.',
+  'too-many-requests': 'Too many requests. Wait a moment, then try again.',
+  'two-factor-code-invalid': wrongCode,
+  'two-factor-enrolment-code-invalid': wrongCode,
+  'two-factor-required': 'Enter a code from your authenticator app as well.',
 };
 
 /** Returns the text of an error for users: the server's message unless there is a better one. */
 export function problemText(error: unknown): string {
-  const known = error instanceof CallError ? plainly[error.message] : undefined;
+  const known = error instanceof CallError && error.code !== null ? words[error.code] : undefined;
   if (known !== undefined) return known;
   if (error instanceof CallError && error.message !== '') return sentence(error.message);
   return 'The server cannot be reached. Check the connection and try again.';

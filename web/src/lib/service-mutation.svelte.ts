@@ -9,6 +9,8 @@ export interface ServiceMutation {
   readonly busy: boolean;
   /** Why the last run failed, in words for the user. */
   readonly problem: string | undefined;
+  /** The error of the last run, whose code tells what is wrong. */
+  readonly error: unknown;
   /** Runs `work`; false if it failed or if the previous run has not finished. */
   run(work: () => Promise<unknown>): Promise<boolean>;
   forget(): void;
@@ -17,26 +19,29 @@ export interface ServiceMutation {
 /** Creates an action that exposes whether it is running and why it failed last. */
 export function createServiceMutation(service: Service): ServiceMutation {
   let busy = $state(false);
-  let problem = $state<string>();
+  let failure = $state.raw<unknown>();
   return {
     get busy() {
       return busy;
     },
     get problem() {
-      return problem;
+      return failure === undefined ? undefined : problemText(failure);
+    },
+    get error() {
+      return failure;
     },
     forget() {
-      problem = undefined;
+      failure = undefined;
     },
     async run(work) {
       if (busy) return false;
       busy = true;
-      problem = undefined;
+      failure = undefined;
       try {
         await work();
         return true;
       } catch (error) {
-        problem = problemText(error);
+        failure = error;
         // A wrong password or code is also a 401, so check whether the session has ended.
         if (error instanceof CallError && error.status === 401) await leaveIfSignedOut(service);
         return false;

@@ -1,6 +1,8 @@
+import { CallError } from '@vitrine/contract/client';
 import type { FieldDefinition } from '@vitrine/contract/fields';
 import type { SessionUser } from '@vitrine/contract/identity';
 import { holdsIn, type TeamCapabilities } from '#lib/identity/allowance.ts';
+import { problemText } from '#lib/problems.ts';
 
 type Guarded = Pick<FieldDefinition, 'read_only' | 'write_capability' | 'status' | 'code'>;
 
@@ -29,12 +31,15 @@ export function whyReadOnly(
   return undefined;
 }
 
-/** Replaces the code of the field in an error text by its label. */
+/** Returns the text of an error about a field, with its label in place of its code. */
 export function refusalInWords(
   { code, label }: Pick<FieldDefinition, 'code' | 'label'>,
-  text: string,
+  error: unknown,
 ): string {
-  const rest = text.toLowerCase().startsWith(code) ? text.slice(code.length) : undefined;
-  const named = rest !== undefined && /^\W/.test(rest) ? `${label}${rest}` : text;
-  return named.replace(/ does not match (.*?)\.?$/s, ' does not match the pattern $1');
+  if (!(error instanceof CallError) || error.params?.property !== code) return problemText(error);
+  if (error.code === 'value-not-matching')
+    return `${label} does not match the pattern ${error.params.pattern ?? ''}`;
+  // The texts of most codes about a field begin with it.
+  const { message } = error;
+  return message.startsWith(code) ? `${label}${message.slice(code.length)}.` : problemText(error);
 }

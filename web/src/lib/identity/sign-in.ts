@@ -53,8 +53,8 @@ export async function signIn(
     await client.call('login', { body: credentials });
     return { kind: 'signed in' };
   } catch (error) {
-    const text = error instanceof CallError && error.status === 401 ? error.message : '';
-    if (text === '2fa_required') return { kind: 'code wanted' };
-    return { kind: 'refused', codeWrong: text === 'invalid_2fa_code', wait, error };
+    const code = error instanceof CallError ? error.code : null;
+    if (code === 'two-factor-required') return { kind: 'code wanted' };
+    return { kind: 'refused', codeWrong: code === 'two-factor-code-invalid', wait, error };
   }
 }

@@ -1,5 +1,6 @@
 import routes from 'virtual:routes';
 import { CallError } from '@vitrine/contract/client';
+import { errorHeader } from '@vitrine/contract/errors/header';
 import type { DetailedError, Upload } from 'tus-js-client';
 import { assetIn, errorIn, type Sending, type SentAsset } from './sent.ts';
 
@@ -31,7 +32,8 @@ async function createAsset(uploadUrl: string, teamId: string | undefined): Promi
   });
   const answer: unknown = await response.json();
   const made = response.ok ? assetIn(answer) : undefined;
-  if (made === undefined) throw errorIn(response.status, answer, response.statusText);
+  if (made === undefined)
+    throw errorIn(response.status, answer, response.statusText, response.headers.get(errorHeader));
   return made;
 }
 
@@ -43,7 +45,12 @@ export async function discardUpload(id: string): Promise<void> {
     headers: { 'tus-resumable': '1.0.0' },
   });
   if (!response.ok && response.status !== 404)
-    throw errorIn(response.status, await response.json(), response.statusText);
+    throw errorIn(
+      response.status,
+      await response.json(),
+      response.statusText,
+      response.headers.get(errorHeader),
+    );
 }
 
 /**
@@ -88,7 +95,9 @@ export function sendResumably(
           } catch {
             // The response came from an intermediary.
           }
-          reject(errorIn(statusOf(error), answer, 'the connection was lost during the upload'));
+          const code =
+            'originalResponse' in error ? error.originalResponse?.getHeader(errorHeader) : undefined;
+          reject(errorIn(statusOf(error), answer, 'the connection was lost during the upload', code ?? null));
         },
       });
       upload = sending;

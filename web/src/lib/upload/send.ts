@@ -1,5 +1,6 @@
 import routes from 'virtual:routes';
 import { CallError } from '@vitrine/contract/client';
+import { errorHeader } from '@vitrine/contract/errors/header';
 import { sendResumably } from './resumable.ts';
 import { assetIn, errorIn, type Sending } from './sent.ts';
 
@@ -22,7 +23,15 @@ function sendForm(
     request.upload.onprogress = (event) => onSent(event.loaded);
     request.onload = () => {
       if (request.status === 200 || request.status === 201) resolve(request.response);
-      else reject(errorIn(request.status, request.response, request.statusText));
+      else
+        reject(
+          errorIn(
+            request.status,
+            request.response,
+            request.statusText,
+            request.getResponseHeader(errorHeader),
+          ),
+        );
     };
     request.onerror = () => reject(new CallError(0, 'the connection was lost during the upload'));
     request.onabort = () => reject(new CallError(0, 'stopped'));

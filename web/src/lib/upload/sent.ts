@@ -1,5 +1,6 @@
 import type { Sensitivity } from '@vitrine/contract/assets';
 import { CallError } from '@vitrine/contract/client';
+import { errorHeader } from '@vitrine/contract/errors/header';
 import { sensitivities } from '#lib/audience/words.ts';
 
 /** The result of an upload: the asset, its type, its audience, and the extension of its bytes. */
@@ -46,8 +47,9 @@ export function assetIn(answer: unknown): SentAsset | undefined {
   };
 }
 
-/** Returns the error text of a response. */
-export function errorIn(status: number, answer: unknown, otherwise: string): CallError {
+/** Returns the error of a response; `code` is its header `Vitrine-Error`. */
+export function errorIn(status: number, answer: unknown, otherwise: string, code: string | null): CallError {
   const message = memberOf(answer, 'error');
-  return new CallError(status, typeof message === 'string' ? message : otherwise);
+  const headers = new Headers(code === null ? {} : { [errorHeader]: code });
+  return new CallError(status, typeof message === 'string' ? message : otherwise, headers);
 }

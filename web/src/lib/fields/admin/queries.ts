@@ -101,7 +101,7 @@ export async function changeDefinition(
     putDefinition(service, fresh);
     return fresh;
   } catch (error) {
-    if (error instanceof CallError && error.status === 409) {
+    if (error instanceof CallError && error.code === 'changed') {
       await refreshDefinition(service, field.id);
       throw new CallError(409, 'the field has changed; save again to overwrite it with yours');
     }

@@ -1,3 +1,6 @@
+import { CallError } from '@vitrine/contract/client';
+import { problemText } from '#lib/problems.ts';
+
 /** Names of properties in the service and their labels on the pages. */
 const names: Readonly<Record<string, string>> = {
   applies_to: 'the types of asset',
@@ -25,13 +28,17 @@ const names: Readonly<Record<string, string>> = {
   write_capability: '“Who may write it”',
 };
 
-/** Returns the subject of an error: the first property that it names. */
-function subjectOf(problem: string | undefined): string | undefined {
-  if (problem === undefined) return undefined;
-  if (/^there is a field with the code/i.test(problem)) return 'code';
-  const [first] = /^[a-z_]+/i.exec(problem) ?? [];
-  return first?.toLowerCase();
-}
+/** What errors of terms are about, whether they are sent alone or with the field. */
+export const termProperties = [
+  'terms',
+  'options',
+  'value',
+  'label',
+  'aliases',
+  'status',
+  'replaced_by',
+  'parent',
+] as const;
 
 /** Replaces property names in an error text by labels. */
 export function inWords(problem: string): string {
@@ -49,13 +56,31 @@ export interface Refusal {
   beside(...properties: readonly string[]): string | undefined;
 }
 
-/** Returns the error of a form's last attempt. */
-export function refusalOf(problem: string | undefined): Refusal {
-  const subject = subjectOf(problem);
-  const text = problem === undefined ? undefined : inWords(problem);
-  const isAbout = (properties: readonly string[]) => subject !== undefined && properties.includes(subject);
+/** Returns the error of a form's last attempt; undefined without one. */
+export function refusalOf(error: unknown): Refusal {
+  const property = error instanceof CallError ? error.params?.property : undefined;
+  // The control beside which it appears says which list is meant.
+  const text =
+    error === undefined
+      ? undefined
+      : inWords(problemText(error).replace(/^(?:terms|options|source|target): /i, ''));
+  const isAbout = (properties: readonly string[]) => properties.some((one) => one === property);
   return {
     about: (...properties) => (isAbout(properties) ? text : undefined),
     beside: (...properties) => (isAbout(properties) ? undefined : text),
   };
+}
+
+/** Returns the name that cannot be given because another term has it; undefined for other errors. */
+export function takenNameIn(error: unknown): string | undefined {
+  if (!(error instanceof CallError)) return undefined;
+  const isTaken =
+    error.code === 'term-is-alias' || error.code === 'term-is-label' || error.code === 'term-is-value';
+  return isTaken ? String(error.params?.name ?? '') : undefined;
+}
+
+/** Returns whether an error is about this term of a condition. The service shortens long ones. */
+export function isAboutTerm(error: unknown, text: string): boolean {
+  const term = error instanceof CallError ? error.params?.term : undefined;
+  return term !== undefined && text.startsWith(String(term));
 }

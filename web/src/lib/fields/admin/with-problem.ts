@@ -9,6 +9,9 @@ export function withProblem(mutation: ServiceMutation, problem: () => string | u
     get problem() {
       return problem();
     },
+    get error() {
+      return mutation.error;
+    },
     run: mutation.run,
     forget: mutation.forget,
   };
