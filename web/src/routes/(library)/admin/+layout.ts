@@ -5,6 +5,7 @@ import type { LayoutLoad } from './$types';
 /** Closes the pages of sections that the user may not open. */
 export const load: LayoutLoad = async ({ parent, url }) => {
   const { visitorState } = await parent();
-  const section = sectionAt(url.pathname);
-  if (section !== undefined) requireCapability(visitorState.user, section.capability);
+  // `/admin` itself only redirects. A page that is forgotten among the sections is closed.
+  if (url.pathname === '/admin') return;
+  requireCapability(visitorState.user, sectionAt(url.pathname)?.capability ?? 'system.admin');
 };
