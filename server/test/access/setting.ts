@@ -14,7 +14,7 @@ export interface Matrix {
 
 const isDisguised = ({ name, kind }: Caller) => name !== kind;
 
-/** `ACCESS_MATRIX=all` tests every cell with every caller, which takes about three times as long. */
+/** `ACCESS_MATRIX=all` tests every cell with every caller, which takes several times as long. */
 export const asksAll = process.env.ACCESS_MATRIX === 'all';
 
 /** Returns the caller's number, by which callers alternate. */

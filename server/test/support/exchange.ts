@@ -66,7 +66,10 @@ function byRequest(url: string, body: string | null, given: Omit<Sent, 'body'>):
  * that mostly send requests.
  */
 export async function exchange(url: string, { body, ...sent }: Sent): Promise<Answered> {
-  if (body instanceof FormData || body instanceof Blob) return byFetch(url, { ...sent, body });
+  // fetch also decompresses.
+  const isPlain = sent.headers['accept-encoding'] === 'identity';
+  if (!isPlain || body instanceof FormData || body instanceof Blob)
+    return byFetch(url, { ...sent, body: body ?? null });
   const answer = await byRequest(url, body ?? null, sent);
   const isElsewhere = answer.status >= 300 && answer.status < 400 && answer.headers.has('location');
   return isElsewhere && sent.method === 'GET' ? byFetch(url, sent) : answer;
