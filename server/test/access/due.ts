@@ -298,7 +298,8 @@ export function dueAsset(who: CallerKind, asset: AssetCell, switches: Switches):
     `shown ${asset.id}`,
     `available ${available.join()}`,
     `anonymously ${isGivenToVisitors(asset)}`,
-    `blur ${asset.rendered !== 'nothing'}`,
+    // MEDIA-11: `all` is a film.
+    `blur ${asset.rendered === 'col'}`,
     isDisclosed(who, asset.owner) ? `owner ${nameOf(who, asset.owner)}` : 'no owner',
     keys,
   ].join('; ');

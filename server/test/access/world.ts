@@ -244,8 +244,9 @@ async function addFiles(library: Library, owner: Account): Promise<Record<Render
     nothing: must(text.file_hash, 'hash'),
   };
   await sql`update files set renditions = renditions
-    || jsonb_build_object('sprites.vtt', renditions -> 'col', 'hls/master.m3u8', renditions -> 'col',
-      'tiles', (renditions -> 'col') || '{"type": "image/jpeg", "width": 60, "height": 40}')
+    || jsonb_build_object('sprites.vtt', (renditions -> 'col') || '{"type": "text/vtt"}',
+      'hls/master.m3u8', (renditions -> 'col') || '{"type": "application/vnd.apple.mpegurl"}',
+      'tiles', (renditions -> 'col') || '{"type": "image/jpeg", "width": 60, "height": 40}'), mime = 'video/mp4'
     where hash = ${hashes.all}`.execute(db);
   await sql`update files set renditions = jsonb_build_object('col', renditions -> 'col')
     where hash = ${hashes.col}`.execute(db);
