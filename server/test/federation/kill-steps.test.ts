@@ -47,6 +47,10 @@ const [harbour, studio] = await Promise.all([
 
 afterAll(() => Promise.all([harbour?.close(), studio?.close()]));
 
+/** The library was killed before or while it answered, or it does not listen yet. */
+const isLostConnection = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && /^(ECONN|EPIPE)/.test(String(error.code));
+
 /** Repeats a call until it gets a response, like a user whose library was unavailable for a moment. */
 async function insist<T>(call: () => Promise<T>): Promise<T> {
   const until = Date.now() + SECONDS_PER_WAIT * 1000;
@@ -55,7 +59,7 @@ async function insist<T>(call: () => Promise<T>): Promise<T> {
     try {
       return await call();
     } catch (error) {
-      const passing = error instanceof TypeError || (error instanceof CallError && error.status >= 500);
+      const passing = isLostConnection(error) || (error instanceof CallError && error.status >= 500);
       const unreached = error instanceof CallError && error.status === 422;
       if ((!passing && !unreached) || Date.now() > until) throw error;
       await sleep(50);
