@@ -1302,6 +1302,47 @@ CREATE INDEX audit_events_time ON public.audit_events USING btree (occurred_at D
 CREATE TRIGGER audit_events_kept BEFORE DELETE OR UPDATE ON public.audit_events FOR EACH ROW EXECUTE FUNCTION keep_audit_events();
 CREATE TRIGGER audit_events_not_emptied BEFORE TRUNCATE ON public.audit_events FOR EACH STATEMENT EXECUTE FUNCTION keep_audit_events();
 
+create table batch_items (
+  batch_id uuid not null,
+  position integer not null,
+  object_id uuid not null,
+  outcome text,
+  reason text,
+  record jsonb,
+  constraint batch_items_pkey PRIMARY KEY (batch_id, "position"),
+  constraint batch_items_batch_id_fkey FOREIGN KEY (batch_id) REFERENCES batches(id) ON DELETE CASCADE,
+  constraint batch_items_outcome_check CHECK ((outcome = ANY (ARRAY['changed'::text, 'unchanged'::text, 'refused'::text])))
+);
+CREATE INDEX batch_items_refused ON public.batch_items USING btree (batch_id, "position") WHERE (outcome = 'refused'::text);
+CREATE INDEX batch_items_waiting ON public.batch_items USING btree (batch_id, "position") WHERE (outcome IS NULL);
+
+create table batches (
+  id uuid not null default gen_random_uuid(),
+  subject text not null,
+  action jsonb,
+  undoes uuid,
+  user_ref bigint not null,
+  token_id uuid,
+  impersonator_user_ref bigint,
+  state text not null default 'queued'::text,
+  total integer not null default 0,
+  changed integer not null default 0,
+  unchanged integer not null default 0,
+  refused integer not null default 0,
+  post_id uuid,
+  created_at timestamp with time zone not null default now(),
+  finished_at timestamp with time zone,
+  constraint batches_undoes_key UNIQUE (undoes),
+  constraint batches_pkey PRIMARY KEY (id),
+  constraint batches_undoes_fkey FOREIGN KEY (undoes) REFERENCES batches(id) ON DELETE CASCADE,
+  constraint batches_user_ref_fkey FOREIGN KEY (user_ref) REFERENCES users(ref) ON DELETE CASCADE,
+  constraint batches_check CHECK (((action IS NULL) = (undoes IS NOT NULL))),
+  constraint batches_state_check CHECK ((state = ANY (ARRAY['queued'::text, 'running'::text, 'done'::text, 'cancelled'::text, 'failed'::text]))),
+  constraint batches_subject_check CHECK ((subject = ANY (ARRAY['asset'::text, 'post'::text])))
+);
+CREATE INDEX batches_by_age ON public.batches USING btree (created_at);
+CREATE INDEX batches_of_account ON public.batches USING btree (user_ref, created_at DESC, id DESC);
+
 create table collection_documents (
   collection_id uuid not null,
   at timestamp(3) with time zone not null,

@@ -39,6 +39,7 @@ export const jobNames = [
   'rewrite-documents',
   'rewrite-tags',
   'rewrite-fields',
+  'run-batch',
 ] as const;
 export type JobName = (typeof jobNames)[number];
 

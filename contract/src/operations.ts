@@ -3,6 +3,7 @@ import * as appearance from './appearance.ts';
 import * as assetBytes from './asset-bytes.ts';
 import * as assets from './assets.ts';
 import * as audit from './audit.ts';
+import * as batches from './batches.ts';
 import * as collections from './collections.ts';
 import * as comments from './comments.ts';
 import * as doctor from './doctor.ts';
@@ -60,6 +61,7 @@ export const modules = [
   assetBytes,
   assets,
   audit,
+  batches,
   collections,
   comments,
   doctor,

@@ -24,6 +24,7 @@ export const fieldErrors = {
     text: 'extraction_source: collections have no file to extract from',
     property: 'extraction_source',
   },
+  'field-not-appendable': { status: 400, text: 'nothing can be appended to {field}' },
   'field-code-taken': { status: 409, text: 'there is a field with the code {code}', property: 'code' },
   'field-of-collections': {
     status: 400,

@@ -112,6 +112,11 @@ export function checkMayPublish(caller: SignedIn): void {
   if (!holds(caller, 'posts.publish')) throw refuse('capability-missing', { capability: 'posts.publish' });
 }
 
+/** Throws 403 unless the caller may create posts from assets, as the door of `POST /posts` does. */
+export function checkMayCreatePosts(caller: SignedIn): void {
+  if (!holds(caller, 'posts.create')) throw refuse('capability-missing', { capability: 'posts.create' });
+}
+
 /** Posts that an account likes. Likes are private: for any other account the result is empty. */
 export function postsLikedBy(caller: Caller, userRef: number): Predicate {
   if (caller.kind === 'anonymous' || caller.ref !== userRef) return sql`false`;

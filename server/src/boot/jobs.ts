@@ -3,6 +3,7 @@ import { renderJob } from '../content/assets/jobs/render.ts';
 import { tilesJob } from '../content/assets/jobs/tiles.ts';
 import { transcodeJob } from '../content/assets/jobs/transcode.ts';
 import { rerenderJob } from '../content/assets/previews/rerender.ts';
+import { runBatchJob } from '../content/batches/run.ts';
 import { backfillJob } from '../content/extraction/backfill.ts';
 import { extractJob } from '../content/extraction/extract.ts';
 import { rewriteFieldsJob } from '../content/fields/jobs/rewrite.ts';
@@ -64,6 +65,7 @@ export function jobHandlers(deps: Deps): JobHandlers {
     'rewrite-documents': rewriteDocumentsJob(deps),
     'rewrite-tags': rewriteTagsJob(deps),
     'rewrite-fields': rewriteFieldsJob(deps),
+    'run-batch': runBatchJob(deps),
     deliver: deliverJob(deps),
     unpair: unpairJob(deps),
     'fetch-renditions': fetchRenditionsJob(deps),

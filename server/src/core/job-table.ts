@@ -86,6 +86,8 @@ export interface Jobs {
   'rewrite-tags': Record<string, never>;
   /** Finishes changes of fields that concern many values, in order. */
   'rewrite-fields': Record<string, never>;
+  /** Changes the assets or posts of a batch in steps. */
+  'run-batch': { batch: string };
 }
 export type JobHandler<N extends JobName> = Task<Jobs[N]>;
 export type JobHandlers = { readonly [N in JobName]: JobHandler<N> };

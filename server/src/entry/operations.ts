@@ -11,6 +11,8 @@ import * as assetsReprocess from '../content/assets/reprocess.ts';
 import * as assetsShares from '../content/assets/shares.ts';
 import * as assetsState from '../content/assets/state.ts';
 import * as assetsTiles from '../content/assets/tiles.ts';
+import * as batchesShow from '../content/batches/show.ts';
+import * as batchesStart from '../content/batches/start.ts';
 import * as collectionsCreate from '../content/collections/create.ts';
 import * as collectionsDelete from '../content/collections/delete.ts';
 import * as collectionsEdit from '../content/collections/edit.ts';
@@ -147,6 +149,8 @@ const modules = [
   assetsShares,
   assetsState,
   assetsTiles,
+  batchesShow,
+  batchesStart,
   collectionsCreate,
   collectionsDelete,
   collectionsEdit,

@@ -55,6 +55,8 @@ export async function expire(db: Database): Promise<number> {
       - case when impersonator_user_ref is null then interval '0' else interval '1 day' end`.execute(db),
     await sql`delete from access_tokens where expires_at < now() - interval '30 days'`.execute(db),
     await sql`delete from asset_shares where expires_at <= now()`.execute(db),
+    // BATCH-10.
+    await sql`delete from batches where created_at < now() - interval '30 days'`.execute(db),
     await sql`delete from sign_in_failures where last_at < now() - interval '1 day'`.execute(db),
     await sql`delete from rate_budgets where key in (
       select key from rate_budgets where ends_at < now() for update skip locked)`.execute(db),

@@ -24,6 +24,7 @@ import {
   usual,
 } from './setting.ts';
 import { assetProbes, filteredShelves, lookAtAsset, lookAtBytes, lookAtShelf } from './surfaces/assets.ts';
+import { lookAtBatches } from './surfaces/batches.ts';
 import { removeThrowaways, throwaways, workOnAsset, workOnPost } from './surfaces/changes.ts';
 import {
   collectionProbes,
@@ -154,6 +155,12 @@ describe.each(names)('access matrix, public mode on and mature content allowed: 
     const rows = portion(caller, trashed(matrix), byPosts);
     await together(rows, (thing) => tryToAppeal(matrix, caller, thing, usual));
     await together(rows, (thing) => tryToRestore(matrix, caller, thing, usual));
+    everythingHolds(matrix);
+  });
+
+  // BATCH-3
+  test('a change of many objects concerns exactly those that the caller may edit', async () => {
+    await lookAtBatches(matrix, caller);
     everythingHolds(matrix);
   });
 

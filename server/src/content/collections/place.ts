@@ -37,11 +37,31 @@ export async function append(tx: Tx, caller: SignedIn, collectionId: string, pos
   const { rows } = await sql`select from posts p
     where p.id = ${postId} and ${arrangedPosts(caller)} for key share of p`.execute(tx);
   if (rows.length === 0) throw notFound();
-  await placeLast(tx, caller, id, postId);
   await notifyPeers(tx, { activity: 'update', kind: 'collection', objectId: id, actorRef: caller.ref });
+  await appendLocked(tx, caller, id, postId);
+}
+
+/** Appends a post that the caller can name to a locked collection, and sends the post to the collection's peers. */
+export async function appendLocked(tx: Tx, caller: SignedIn, id: string, postId: string): Promise<void> {
+  await placeLast(tx, caller, id, postId);
   await notifyPeers(tx, { activity: 'create', kind: 'post', objectId: postId, actorRef: caller.ref });
   const given = sql`select peer_id from (${peersToNotify('post', postId)}) recipients`;
   await notifyPeersOfComments(tx, sql`select ${postId}::uuid as post_id`, given);
+}
+
+/** Takes posts out of a locked collection, and its cover with its post. */
+export async function takeOut(tx: Tx, id: string, postIds: readonly string[]): Promise<void> {
+  await tx
+    .deleteFrom('collection_posts')
+    .where('collection_id', '=', id)
+    .where('post_id', 'in', postIds)
+    .execute();
+  await tx
+    .updateTable('collections')
+    .set({ cover_post_id: null, cover_focal_x: null, cover_focal_y: null, cover_focal_asset_id: null })
+    .where('id', '=', id)
+    .where('cover_post_id', 'in', postIds)
+    .execute();
 }
 
 export const add = handle(addToCollection, async ({ db }, { caller, params }) => {
@@ -53,17 +73,7 @@ export const add = handle(addToCollection, async ({ db }, { caller, params }) =>
 export const remove = handle(removeFromCollection, async ({ db }, { caller, params }) => {
   await db.transaction().execute(async (tx) => {
     const { id } = await lockCollection(tx, caller, params.id);
-    await tx
-      .deleteFrom('collection_posts')
-      .where('collection_id', '=', id)
-      .where('post_id', '=', params.post_id)
-      .execute();
-    await tx
-      .updateTable('collections')
-      .set({ cover_post_id: null, cover_focal_x: null, cover_focal_y: null, cover_focal_asset_id: null })
-      .where('id', '=', id)
-      .where('cover_post_id', '=', params.post_id)
-      .execute();
+    await takeOut(tx, id, [params.post_id]);
     await notifyPeers(tx, { activity: 'update', kind: 'collection', objectId: id, actorRef: caller.ref });
   });
   return { status: 204 };

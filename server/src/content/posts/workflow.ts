@@ -6,12 +6,13 @@ import { handle } from '../../core/handle.ts';
 import { notifyPeersOfVisibility } from '../../core/outbox/enqueue.ts';
 import { recordEvent } from '../../people/audit/record.ts';
 import { announce } from '../../people/notifications/announce.ts';
+import type { Tx } from '../../platform/database/pool.ts';
 import { notFound, refuse } from '../../platform/http/refuse.ts';
 import { nextUpdatedAt } from '../../platform/http/unchanged.ts';
 import { lockEditable } from './edit.ts';
 import { readChanged } from './get.ts';
 
-interface Move {
+export interface Move {
   from: 'wip' | 'published';
   to: 'wip' | 'published';
   event: string;
@@ -20,40 +21,45 @@ interface Move {
 }
 
 /** The transitions of the post domain; there are no others (POST-11). */
-const publishing: Move = {
+export const publishing: Move = {
   from: 'wip',
   to: 'published',
   event: 'post.published',
   refusal: 'post-is-published',
 };
-const withdrawing: Move = {
+export const withdrawing: Move = {
   from: 'published',
   to: 'wip',
   event: 'post.unpublished',
   refusal: 'post-is-draft',
 };
 
-/** Applies a transition to a post, validated and audited (POST-11, POST-12); the first publication sets its date. */
-async function move(
-  { db, ladder }: Deps,
+/** Applies a transition to a locked post (POST-11, POST-12); the first publication sets its date. */
+export async function movePost(
+  tx: Tx,
   caller: SignedIn,
-  postId: string,
+  id: string,
   { from, to, event, refusal }: Move,
-) {
+): Promise<void> {
+  const { rows } = await sql`
+    update posts set updated_at = ${nextUpdatedAt},
+      state_id = (select id from workflow_states where domain = 'post' and code = ${to}),
+      posted_at = case when ${to} = 'published' and published_at is null then now() else posted_at end,
+      published_at = case when ${to} = 'published' then coalesce(published_at, now()) else published_at end
+    where id = ${id}
+      and state_id = (select id from workflow_states where domain = 'post' and code = ${from})
+    returning id`.execute(tx);
+  if (rows.length === 0) throw refuse(refusal);
+  await notifyPeersOfVisibility(tx, id, { activity: 'update', actorRef: caller.ref });
+  await recordEvent(tx, caller, { event, target: { kind: 'post', id } });
+}
+
+/** Moves a post that the caller may change, and returns it. */
+async function move({ db, ladder }: Deps, caller: SignedIn, postId: string, transition: Move) {
   const moved = await db.transaction().execute(async (tx) => {
     const post = await lockEditable(tx, caller, postId);
-    const { rows } = await sql`
-      update posts set updated_at = ${nextUpdatedAt},
-        state_id = (select id from workflow_states where domain = 'post' and code = ${to}),
-        posted_at = case when ${to} = 'published' and published_at is null then now() else posted_at end,
-        published_at = case when ${to} = 'published' then coalesce(published_at, now()) else published_at end
-      where id = ${post.id}
-        and state_id = (select id from workflow_states where domain = 'post' and code = ${from})
-      returning id`.execute(tx);
-    if (rows.length === 0) throw refuse(refusal);
-    await notifyPeersOfVisibility(tx, post.id, { activity: 'update', actorRef: caller.ref });
-    await recordEvent(tx, caller, { event, target: { kind: 'post', id: post.id } });
-    if (to === 'published') await announce(tx, { what: 'post', post: post.id, actor: caller.ref });
+    await movePost(tx, caller, post.id, transition);
+    if (transition.to === 'published') await announce(tx, { what: 'post', post: post.id, actor: caller.ref });
     return readChanged(tx, caller, ladder, postId);
   });
   // The caller lost the right to read it during the transaction.

@@ -53,7 +53,7 @@ export async function restoreThing(tx: Tx, caller: SignedIn, kind: Kind, id: str
  * REQUEST-18: restoring a thing also grants the pending requests for it, because everyone who may restore it may decide
  * them. A request left pending would block another one after the next delete.
  */
-async function restoreAsked(tx: Tx, caller: SignedIn, kind: Kind, id: string): Promise<void> {
+export async function restoreAsked(tx: Tx, caller: SignedIn, kind: Kind, id: string): Promise<void> {
   const appeals = await lockRestoreRequests(tx, kind, id);
   await restoreThing(tx, caller, kind, id);
   for (const appeal of appeals) await recordDecision(tx, caller, appeal, 'granted', null);

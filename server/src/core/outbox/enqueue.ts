@@ -3,7 +3,12 @@ import { liveComment } from '../../access/comments.ts';
 import { peersToNotify, shareInForce } from '../../access/federation.ts';
 import type { Tx } from '../../platform/database/pool.ts';
 import { enqueue, enqueueAll } from '../job-table.ts';
-import { notifyFollowers, notifyFollowersOfAsset, notifyFollowersOfFile } from './followers.ts';
+import {
+  notifyFollowers,
+  notifyFollowersOfAsset,
+  notifyFollowersOfEach,
+  notifyFollowersOfFile,
+} from './followers.ts';
 
 /** A change that may concern peers. */
 export interface Change {
@@ -74,6 +79,29 @@ export async function notifyPeers(
   await write(tx, change, peersToNotify(change.kind, change.objectId));
   if (change.kind === 'post') await notifyFollowers(tx, change.objectId);
   if (change.kind === 'asset') await notifyFollowersOfAsset(tx, change.objectId);
+}
+
+/** Records that many posts or assets of ours have changed, as `notifyPeers` does for one, in a fixed number of statements. */
+export async function notifyPeersOfEach(
+  tx: Tx,
+  kind: 'post' | 'asset',
+  ids: readonly string[],
+  actorRef: number,
+): Promise<void> {
+  await record(
+    tx,
+    sql`insert into federation_outbox (peer_id, activity, kind, object_id, actor_ref)
+    select distinct recipients.peer_id, 'update', ${kind}, x.id, ${actorRef}::bigint
+    from unnest(${[...ids]}::uuid[]) x (id), lateral (${peersToNotify(kind, sql`x.id`)}) recipients
+      join federation_peers pe on pe.id = recipients.peer_id and pe.state in ('connected', 'disabled')
+    where exists (select from federation_shares)`,
+  );
+  if (kind === 'post') await notifyFollowersOfEach(tx, sql`select unnest(${[...ids]}::uuid[]) as post_id`);
+  else
+    await notifyFollowersOfEach(
+      tx,
+      sql`select m.post_id from post_members m where m.asset_id = any(${[...ids]}::uuid[])`,
+    );
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { SignedIn } from '../../access/caller.ts';
 import type { Tx } from '../../platform/database/pool.ts';
-import { recordEvent } from './record.ts';
+import { recordEvent, recordEvents } from './record.ts';
 
 interface Edited {
   kind: 'post' | 'asset' | 'collection';
@@ -30,4 +30,21 @@ export async function recordEdit(
     target: { kind, id },
     metadata: { changed },
   });
+}
+
+/** Records the same edit of many objects, as `recordEdit` does for one, in one statement. */
+export async function recordEdits(
+  tx: Tx,
+  caller: SignedIn,
+  edited: readonly Edited[],
+  changed: readonly string[],
+): Promise<void> {
+  const foreign = edited.filter(({ owner }) => owner !== caller.ref);
+  const events = foreign.map(({ kind, id, owner }) => ({
+    event: `${kind}.updated`,
+    ...(owner === null ? {} : { subjectUserRef: owner }),
+    target: { kind, id },
+    metadata: { changed },
+  }));
+  await recordEvents(tx, caller, events);
 }

@@ -169,6 +169,33 @@ interface AuditEventsTable {
   occurred_at: Generated<string>;
 }
 
+interface BatchItemsTable {
+  batch_id: string;
+  position: number;
+  object_id: string;
+  outcome: 'changed' | 'unchanged' | 'refused' | null;
+  reason: string | null;
+  record: NullableJson;
+}
+
+interface BatchesTable {
+  id: Generated<string>;
+  subject: 'asset' | 'post';
+  action: NullableJson;
+  undoes: string | null;
+  user_ref: number;
+  token_id: string | null;
+  impersonator_user_ref: number | null;
+  state: Generated<'queued' | 'running' | 'done' | 'cancelled' | 'failed'>;
+  total: Generated<number>;
+  changed: Generated<number>;
+  unchanged: Generated<number>;
+  refused: Generated<number>;
+  post_id: string | null;
+  created_at: Generated<string>;
+  finished_at: string | null;
+}
+
 interface CollectionDocumentsTable {
   collection_id: string;
   at: string;
@@ -1108,6 +1135,8 @@ export interface Tables {
   asset_types: AssetTypesTable;
   assets: AssetsTable;
   audit_events: AuditEventsTable;
+  batch_items: BatchItemsTable;
+  batches: BatchesTable;
   collection_documents: CollectionDocumentsTable;
   collection_field_values: CollectionFieldValuesTable;
   collection_gated_documents: CollectionGatedDocumentsTable;

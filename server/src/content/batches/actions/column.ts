@@ -1,0 +1,116 @@
+import { type RawBuilder, sql } from 'kysely';
+import { notifyPeersOfMember, notifyPeersOfVisibility } from '../../../core/outbox/enqueue.ts';
+import { refuse } from '../../../platform/http/refuse.ts';
+import { nextUpdatedAt } from '../../../platform/http/unchanged.ts';
+import { type Changed, changeRows, type ReadRow, type SubjectKind } from '../rows.ts';
+import { type Action, changedSince, refused, type Step, unchanged } from '../step.ts';
+import { announceEach } from './announce-each.ts';
+
+type Value = string | boolean | null;
+
+interface ColumnRow extends ReadRow {
+  value: Value;
+  draft: boolean;
+}
+
+interface BatchColumn {
+  readonly subject: SubjectKind;
+  readonly type: RawBuilder<unknown>;
+  /** Whether posts with the asset, or collections with the post, change for peers, too. */
+  readonly changesAudience: boolean;
+}
+
+const text = sql`text`;
+
+/** The columns that batches set. */
+const columns = {
+  sensitivity: { subject: 'asset', type: text, changesAudience: true },
+  status: { subject: 'asset', type: text, changesAudience: false },
+  mature: { subject: 'asset', type: sql`boolean`, changesAudience: true },
+  ai_provenance: { subject: 'asset', type: text, changesAudience: false },
+  title: { subject: 'asset', type: text, changesAudience: false },
+  description: { subject: 'asset', type: text, changesAudience: false },
+  visibility: { subject: 'post', type: text, changesAudience: true },
+} as const satisfies Readonly<Record<string, BatchColumn>>;
+export type BatchColumnName = keyof typeof columns;
+
+/** Writes `record.after` to each row. */
+async function writeColumn(
+  { tx, caller }: Step,
+  name: BatchColumnName,
+  changed: readonly Changed<ColumnRow>[],
+): Promise<void> {
+  const { subject, type, changesAudience } = columns[name];
+  const table = sql.table(subject === 'asset' ? 'assets' : 'posts');
+  const values = changed.map(({ row, record }) => ({ id: row.id, value: record.after }));
+  await sql`update ${table} x set ${sql.ref(name)} = (r.value #>> '{}')::${type}, updated_at = ${nextUpdatedAt}
+    from jsonb_to_recordset(${JSON.stringify(values)}::jsonb) as r (id uuid, value jsonb) where x.id = r.id`.execute(
+    tx,
+  );
+  if (subject === 'post') {
+    const published = changed.filter(({ row }) => !row.draft);
+    await announceEach(
+      tx,
+      caller,
+      published.map(({ row }) => row.id),
+    );
+  }
+  if (!changesAudience) return;
+  for (const { row } of changed)
+    if (subject === 'asset') await notifyPeersOfMember(tx, row.id, caller.ref);
+    else await notifyPeersOfVisibility(tx, row.id, { activity: 'update', actorRef: caller.ref });
+}
+
+function columnAction(
+  name: BatchColumnName,
+  step: Step,
+  judge: Parameters<typeof changeRows<ColumnRow>>[1]['judge'],
+) {
+  const { subject } = columns[name];
+  const isDraft = subject === 'post' ? sql`p.draft` : sql`false`;
+  return changeRows<ColumnRow>(step, {
+    subject,
+    columns: sql`${sql.ref(`${subject === 'asset' ? 'a' : 'p'}.${name}`)} as value, ${isDraft} as draft`,
+    judge,
+    write: (changed) => writeColumn(step, name, changed),
+    edited: [name],
+  });
+}
+
+/** The longest texts of the columns that fields mirror. */
+const longest = { title: 500, description: 20_000 } as const;
+
+/** Sets the title or the description, or appends a line to it. */
+export function writeText(name: keyof typeof longest, text: string, appends: boolean): Action {
+  return (step) =>
+    columnAction(name, step, ({ value: before }) => {
+      const after = appends && before !== '' ? `${before}\n${text}` : text;
+      if (after.length > longest[name])
+        return refused(refuse('value-too-long', { property: name, max: longest[name] }).message);
+      return before === after ? unchanged : { outcome: 'changed', record: { before, after } };
+    });
+}
+
+/** Sets a property to this value. `check` throws a Refusal if no object may have it. */
+export function setColumn(
+  name: BatchColumnName,
+  after: Value,
+  check: (step: Step) => Promise<void> = async () => {},
+): Action {
+  return async (step) => {
+    await check(step);
+    return columnAction(name, step, ({ value: before }) =>
+      before === after ? unchanged : { outcome: 'changed', record: { before, after } },
+    );
+  };
+}
+
+/** Sets the property back where it still has the value that was set. */
+export function undoColumn(name: BatchColumnName): Action {
+  return (step) =>
+    columnAction(name, step, ({ value }, record) =>
+      value === record?.after
+        ? { outcome: 'changed', record: { before: record.after, after: record.before } }
+        : changedSince,
+    );
+}

@@ -1,0 +1,47 @@
+import { type AssetAction, mostInPost } from '@vitrine/contract/batches';
+import { sql } from 'kysely';
+import { shownAssets } from '../../../access/assets.ts';
+import { checkMayCreatePosts, checkMayPublish } from '../../../access/posts.ts';
+import { notifyFollowers } from '../../../core/outbox/followers.ts';
+import { announce } from '../../../people/notifications/announce.ts';
+import { notFound, refuse } from '../../../platform/http/refuse.ts';
+import { insertPost } from '../../posts/insert.ts';
+import { changeRows, type ReadRow } from '../rows.ts';
+import type { Action } from '../step.ts';
+
+/** Makes one post of the assets whose columns the caller may see, in their order; the others are refused. */
+export function createPostOf(action: AssetAction): Action {
+  const { title, visibility, draft, tags } = action;
+  return async (step) => {
+    const { tx, caller, items } = step;
+    if (items.length > mostInPost) throw refuse('too-many-files-for-post', { max: mostInPost });
+    checkMayCreatePosts(caller);
+    if (draft !== true) checkMayPublish(caller);
+    let postId: string | undefined;
+    const { outcomes } = await changeRows<ReadRow & { is_read: boolean }>(step, {
+      subject: 'asset',
+      columns: sql`true as is_read`,
+      allowed: shownAssets,
+      // A placeholder cannot be posted (POST-17).
+      notAllowed: notFound().message,
+      judge: () => ({ outcome: 'changed', record: {} }),
+      async write(changed) {
+        const named = new Set(changed.map(({ row }) => row.id));
+        const members = items.filter(({ id }) => named.has(id)).map(({ id }) => ({ asset_id: id }));
+        postId = await insertPost(tx, caller.ref, {
+          members,
+          ...(title === undefined ? {} : { title }),
+          ...(visibility === undefined ? {} : { visibility }),
+          ...(draft === undefined ? {} : { draft }),
+          ...(tags === undefined ? {} : { tags }),
+        });
+        if (draft === true) return;
+        await announce(tx, { what: 'post', post: postId, actor: caller.ref });
+        await notifyFollowers(tx, postId);
+      },
+      edited: null,
+      notifies: false,
+    });
+    return { outcomes, ...(postId === undefined ? {} : { postId }) };
+  };
+}

@@ -1,0 +1,227 @@
+import type { AssetAction } from '@vitrine/contract/batches';
+import type { SetBy } from '@vitrine/contract/field-values';
+import { type RawBuilder, sql } from 'kysely';
+import { appliesToAsset, knownFields, writableFields } from '../../../access/field-values.ts';
+import { shownDefinitions } from '../../../access/fields.ts';
+import { notFound, Refusal, refuse } from '../../../platform/http/refuse.ts';
+import { readGiven } from '../../fields/values/read-given.ts';
+import {
+  type CallersDefinition,
+  checkContent,
+  checkItems,
+  checkWritable,
+} from '../../fields/values/rules.ts';
+import { storeValue } from '../../fields/values/store.ts';
+import {
+  columnsOf,
+  isSame,
+  membersOf,
+  type StoredMembers,
+  storedIn,
+  type TypedValue,
+  type ValueColumns,
+} from '../../fields/values/typed-value.ts';
+import { checkReferences, resolveTerms, setByOf } from '../../fields/values/write.ts';
+import { type Changed, changeRows, type ReadRow } from '../rows.ts';
+import {
+  type Action,
+  changedSince,
+  type Outcome,
+  refused,
+  type Step,
+  type UndoRecord,
+  unchanged,
+} from '../step.ts';
+import { undoColumn, writeText } from './column.ts';
+
+interface ValueRow extends ReadRow, ValueColumns {
+  known: boolean;
+  applies: boolean;
+  writable: boolean;
+  set_by: SetBy | null;
+  set_at: string | null;
+}
+
+/** The value before and after; null means none. */
+interface ValueRecord {
+  before: StoredMembers | null;
+  after: StoredMembers | null;
+}
+
+/** Only this module writes records of its actions. */
+const recordOf = (record: UndoRecord | null) => record as unknown as ValueRecord;
+
+type FieldRow = Omit<CallersDefinition, 'applies' | 'writable'>;
+
+/** What each row adds to the definition: an asset's type and team decide. */
+const definitionFor = (field: FieldRow, { applies, writable }: ValueRow): CallersDefinition => ({
+  ...field,
+  applies,
+  writable,
+});
+
+/**
+ * Returns the definition of a field of assets that the caller may know of, locked: against new terms by others if the
+ * action may create some.
+ */
+async function holdField({ tx, caller }: Step, fieldId: string, mayCreateTerms: boolean): Promise<FieldRow> {
+  const { rows } = await sql<FieldRow>`
+    select d.id, d.code, d.label, d.type, d.options, d.open_vocabulary, d.required, d.read_only, d.regexp_filter,
+      d.mirrors_column, d.status, d.write_capability
+    from fields d where d.id = ${fieldId} and d.subject_kind = 'asset' and ${shownDefinitions(caller)}
+    for ${mayCreateTerms ? sql`no key update` : sql`share`} of d`.execute(tx);
+  const [row] = rows;
+  if (row === undefined) throw notFound();
+  return row;
+}
+
+/** Returns null if the field of this row may be written, else the reason. */
+function refusalOf(field: FieldRow, row: ValueRow, clears: boolean): string | null {
+  if (!row.known) return notFound().message;
+  try {
+    checkWritable(definitionFor(field, row), { clears });
+    return null;
+  } catch (error) {
+    if (error instanceof Refusal) return error.message;
+    throw error;
+  }
+}
+
+const membersIn = (value: TypedValue | null): StoredMembers | null =>
+  value === null ? null : membersOf(columnsOf(value));
+
+/** Reads members that this module has stored. */
+function valueIn(members: StoredMembers | null): TypedValue | null {
+  if (members === null) return null;
+  const { value_text, value_num, value_date, value_options, value_ref } = members;
+  if (value_text !== undefined) return { kind: 'text', text: value_text };
+  if (value_num !== undefined) return { kind: 'num', num: value_num };
+  if (value_date !== undefined) return { kind: 'date', date: value_date };
+  if (value_options !== undefined) return { kind: 'options', options: value_options };
+  return value_ref === undefined ? null : { kind: 'ref', ref: value_ref };
+}
+
+async function write(step: Step, field: FieldRow, changed: readonly Changed<ValueRow>[]): Promise<void> {
+  const { tx, caller } = step;
+  for (const { row, record } of changed) {
+    const value = storedIn(row);
+    const before =
+      value === null || row.set_by === null || row.set_at === null
+        ? null
+        : { value, setBy: row.set_by, setAt: row.set_at };
+    await storeValue(tx, {
+      subject: { kind: 'asset', id: row.id },
+      fieldId: field.id,
+      before,
+      after: valueIn(recordOf(record).after),
+      setBy: setByOf(caller),
+      userRef: caller.ref,
+    });
+  }
+}
+
+/** Writes the values that `next` returns for each row; it may refuse a row by throwing a Refusal. */
+function valueAction(
+  step: Step,
+  field: FieldRow,
+  next: (before: TypedValue | null, record: UndoRecord | null) => TypedValue | null | Outcome,
+  { clears = false } = {},
+): ReturnType<Action> {
+  const { caller } = step;
+  const columns: RawBuilder<unknown> = sql`${knownFields(caller, 'asset')} as known, ${appliesToAsset} as applies,
+    ${writableFields(caller, 'asset')} as writable, v.value_text, v.value_num, v.value_date, v.value_offset,
+    v.value_options, v.value_ref, v.set_by, v.set_at`;
+  return changeRows<ValueRow>(step, {
+    subject: 'asset',
+    columns,
+    joins: sql`join fields d on d.id = ${field.id}
+      left join asset_field_values v on v.asset_id = a.id and v.field_id = d.id`,
+    judge(row: ValueRow, record) {
+      const reason = refusalOf(field, row, clears);
+      if (reason !== null) return refused(reason);
+      const before = storedIn(row);
+      let after: TypedValue | null | Outcome;
+      try {
+        after = next(before, record);
+      } catch (error) {
+        if (error instanceof Refusal) return refused(error.message);
+        throw error;
+      }
+      if (after !== null && 'outcome' in after) return after;
+      return isSame(before, after)
+        ? unchanged
+        : { outcome: 'changed', record: { before: membersIn(before), after: membersIn(after) } };
+    },
+    write: (changed) => write(step, field, changed),
+    edited: [field.code],
+  });
+}
+
+/** Reads and resolves the value that the action gives. */
+async function givenValue(step: Step, field: FieldRow, action: AssetAction): Promise<TypedValue> {
+  const { kind: _, ...members } = action;
+  const definition: CallersDefinition = { ...field, applies: true, writable: true };
+  const value = readGiven(definition, members);
+  checkContent(definition, value);
+  const meant = { field: definition, value, before: null };
+  await checkReferences(step.tx, step.caller, [meant]);
+  const [resolved = value] = await resolveTerms(step.tx, step.caller, [meant]);
+  return resolved;
+}
+
+/** Appends a value to another of the same field: terms to terms, and text as a new line. */
+function joined(before: TypedValue | null, added: TypedValue): TypedValue {
+  if (before?.kind === 'options' && added.kind === 'options')
+    return { kind: 'options', options: [...new Set([...before.options, ...added.options])] };
+  if (before?.kind === 'text' && added.kind === 'text')
+    return { kind: 'text', text: `${before.text}\n${added.text}` };
+  return added;
+}
+
+/** Sets or appends a value of one field. */
+export function writeField(fieldId: string, action: AssetAction): Action {
+  const appends = action.kind === 'append_field';
+  return async (step) => {
+    const names = (action.value_options ?? []).length > 0;
+    const field = await holdField(step, fieldId, names);
+    if (appends && !['multi_select', 'text', 'longtext'].includes(field.type))
+      throw refuse('field-not-appendable', { field: field.code });
+    const value = await givenValue(step, field, action);
+    if (field.mirrors_column !== null && value.kind === 'text')
+      return writeText(field.mirrors_column, value.text, appends)(step);
+    const definition: CallersDefinition = { ...field, applies: true, writable: true };
+    return valueAction(step, field, (before) => {
+      const after = appends ? joined(before, value) : value;
+      checkContent(definition, after);
+      checkItems(definition, after);
+      return after;
+    });
+  };
+}
+
+/** Removes the value of one field. */
+export function clearField(fieldId: string): Action {
+  return async (step) => {
+    const field = await holdField(step, fieldId, false);
+    return field.mirrors_column === null
+      ? valueAction(step, field, () => null, { clears: true })
+      : writeText(field.mirrors_column, '', false)(step);
+  };
+}
+
+/** Writes the former values again where nobody has changed them since. */
+export function undoField(fieldId: string): Action {
+  return async (step) => {
+    const field = await holdField(step, fieldId, false);
+    if (field.mirrors_column !== null) return undoColumn(field.mirrors_column)(step);
+    return valueAction(
+      step,
+      field,
+      (current, record) => {
+        const { before, after } = recordOf(record);
+        return isSame(current, valueIn(after)) ? valueIn(before) : changedSince;
+      },
+      { clears: true },
+    );
+  };
+}

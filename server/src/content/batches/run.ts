@@ -1,0 +1,148 @@
+import { sql } from 'kysely';
+import { startedWithLiveToken } from '../../access/batches.ts';
+import type { SignedIn } from '../../access/caller.ts';
+import { callerOf } from '../../access/caller-of.ts';
+import type { Deps } from '../../core/deps.ts';
+import type { JobHandler } from '../../core/job-table.ts';
+import type { Columns, Database, Tx } from '../../platform/database/pool.ts';
+import { Refusal } from '../../platform/http/refuse.ts';
+import { pairOf, type SubjectAction } from './actions.ts';
+import type { SubjectKind } from './rows.ts';
+import { type Action, type Item, type Outcome, refused, type StepResult } from './step.ts';
+
+/** Objects per transaction, which takes a fraction of a second. At least the most assets of a new post. */
+const STEP = 500;
+
+interface BatchRow extends Columns<'batches', 'id' | 'user_ref' | 'token_id' | 'undoes'> {
+  subject: SubjectKind;
+  /** Its own action, or that of the batch that it undoes. */
+  action: SubjectAction['action'];
+  token_is_live: boolean;
+  impersonator: SignedIn['impersonator'];
+}
+
+/** Locks a batch that has not ended; a second job for it waits here. */
+async function lockBatch(tx: Tx, id: string): Promise<BatchRow | undefined> {
+  const { rows } = await sql<BatchRow>`
+    select b.id, b.subject, coalesce(b.action, u.action) as action, b.undoes, b.user_ref, b.token_id,
+      ${startedWithLiveToken} as token_is_live,
+      (select jsonb_build_object('ref', i.ref, 'username', i.username) from users i
+        where i.ref = b.impersonator_user_ref) as impersonator
+    from batches b left join batches u on u.id = b.undoes
+    where b.id = ${id} and b.state in ('queued', 'running') for no key update of b`.execute(tx);
+  return rows[0];
+}
+
+/** Returns the account that started the batch, with its present rights; null if it may do nothing any more. */
+async function actorOf(tx: Tx, batch: BatchRow): Promise<SignedIn | null> {
+  const caller = batch.token_is_live ? await callerOf(tx, batch.user_ref) : null;
+  if (caller === null) return null;
+  const { token_id: token, impersonator } = batch;
+  return token === null
+    ? { ...caller, impersonator }
+    : { ...caller, impersonator, authMethod: 'token', token: { id: token, scopes: [] } };
+}
+
+/** Returns the action of a batch, or what undoes it. */
+function actionOf({ subject, action, undoes }: BatchRow): Action {
+  // The action was stored with the kind of its objects.
+  const { run, undo } = pairOf({ subject, action } as SubjectAction);
+  const wanted = undoes === null ? run : undo;
+  if (wanted === null) throw new Error(`nothing undoes ${action.kind}`);
+  return wanted;
+}
+
+const allRefused = (items: readonly Item[], reason: string): StepResult => ({
+  outcomes: new Map(items.map(({ id }) => [id, refused(reason)])),
+});
+
+/** Returns the next items that have no result, as many as the action takes at a time. */
+async function nextItems(tx: Tx, batch: BatchRow): Promise<readonly Item[]> {
+  const most = actionOf(batch).oneByOne === true ? 1 : STEP;
+  const { rows } = await sql<Item>`select object_id as id, record from batch_items
+    where batch_id = ${batch.id} and outcome is null order by position limit ${most}`.execute(tx);
+  return rows;
+}
+
+/** What the action refuses as a whole is refused for each of these items; the transaction is rolled back. */
+class StepRefused extends Error {
+  readonly items: readonly Item[];
+  constructor(items: readonly Item[], reason: string) {
+    super(reason);
+    this.items = items;
+  }
+}
+
+async function perform(tx: Tx, batch: BatchRow, items: readonly Item[]): Promise<StepResult> {
+  const caller = await actorOf(tx, batch);
+  if (caller === null) return allRefused(items, 'the account that started this may no longer act');
+  try {
+    return await actionOf(batch)({ tx, caller, items, isDryRun: false });
+  } catch (error) {
+    throw error instanceof Refusal ? new StepRefused(items, error.message) : error;
+  }
+}
+
+/** Records the results of a step with its changes, in one transaction. */
+async function recordStep(tx: Tx, batchId: string, { outcomes, postId }: StepResult): Promise<void> {
+  const rows = [...outcomes].map(([id, outcome]: [string, Outcome]) => ({
+    id,
+    outcome: outcome.outcome,
+    reason: outcome.outcome === 'refused' ? outcome.reason : null,
+    record: outcome.outcome === 'changed' ? outcome.record : null,
+  }));
+  const count = (kind: Outcome['outcome']) => rows.filter(({ outcome }) => outcome === kind).length;
+  await sql`update batch_items i set outcome = r.outcome, reason = r.reason, record = r.record
+    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as r (id uuid, outcome text, reason text, record jsonb)
+    where i.batch_id = ${batchId} and i.object_id = r.id and i.outcome is null`.execute(tx);
+  await sql`update batches set state = 'running', changed = changed + ${count('changed')}::int,
+      unchanged = unchanged + ${count('unchanged')}::int, refused = refused + ${count('refused')}::int,
+      post_id = coalesce(${postId ?? null}::uuid, post_id)
+    where id = ${batchId}`.execute(tx);
+}
+
+/** Does the next step of a batch, or ends it. Returns false when nothing is left to do. */
+async function runStep(
+  db: Database,
+  batchId: string,
+  step: (tx: Tx, batch: BatchRow) => Promise<StepResult | null>,
+): Promise<boolean> {
+  return db.transaction().execute(async (tx) => {
+    const batch = await lockBatch(tx, batchId);
+    if (batch === undefined) return false;
+    const result = await step(tx, batch);
+    if (result !== null) await recordStep(tx, batchId, result);
+    else await sql`update batches set state = 'done', finished_at = now() where id = ${batchId}`.execute(tx);
+    return result !== null;
+  });
+}
+
+/** Deals with the next items. Returns false when the batch has ended. */
+async function runNext(db: Database, batchId: string): Promise<boolean> {
+  try {
+    return await runStep(db, batchId, async (tx, batch) => {
+      const items = await nextItems(tx, batch);
+      return items.length === 0 ? null : perform(tx, batch, items);
+    });
+  } catch (error) {
+    if (!(error instanceof StepRefused)) throw error;
+    const { items, message } = error;
+    return runStep(db, batchId, async () => allRefused(items, message));
+  }
+}
+
+/** Changes many assets or posts in steps. A killed job continues with the items that have no result. */
+export function runBatchJob({ db }: Pick<Deps, 'db'>): JobHandler<'run-batch'> {
+  return async ({ batch }, { lastAttempt }) => {
+    try {
+      while (await runNext(db, batch)) {
+        // Continues with the next items.
+      }
+    } catch (error) {
+      if (lastAttempt)
+        await sql`update batches set state = 'failed', finished_at = now()
+          where id = ${batch} and state in ('queued', 'running')`.execute(db);
+      throw error;
+    }
+  };
+}

@@ -1,0 +1,175 @@
+import {
+  type Batch,
+  cancelBatch,
+  getBatch,
+  listBatches,
+  listBatchItems,
+  undoBatch,
+} from '@vitrine/contract/batches';
+import { type RawBuilder, sql } from 'kysely';
+import { ownBatches, readableBatches } from '../../access/batches.ts';
+import type { SignedIn } from '../../access/caller.ts';
+import { checkScope } from '../../access/door.ts';
+import { handle } from '../../core/handle.ts';
+import { enqueue } from '../../core/job-table.ts';
+import type { Columns, Database, Tx } from '../../platform/database/pool.ts';
+import { refCursor } from '../../platform/http/cursor.ts';
+import { cutPage, DEFAULT_LIMIT, newestFirst } from '../../platform/http/page.ts';
+import { notFound, refuse } from '../../platform/http/refuse.ts';
+import { pairOf, type SubjectAction } from './actions.ts';
+
+interface BatchRow
+  extends Columns<
+    'batches',
+    | 'id'
+    | 'state'
+    | 'total'
+    | 'changed'
+    | 'unchanged'
+    | 'refused'
+    | 'undoes'
+    | 'post_id'
+    | 'created_at'
+    | 'finished_at'
+  > {
+  subject: 'asset' | 'post';
+  action: SubjectAction['action'] | null;
+  undone_by: string | null;
+  refused_items: Batch['refused'];
+  /** 24 hours after the end; null before it. */
+  undo_until: string | null;
+}
+
+/** BATCH-8: changes can be undone for a day. */
+const columns = sql`b.id, b.subject, b.action, b.state, b.total, b.changed, b.unchanged, b.refused, b.undoes,
+  b.post_id, b.created_at, b.finished_at, (select u.id from batches u where u.undoes = b.id) as undone_by,
+  coalesce((select jsonb_agg(jsonb_build_object('id', r.object_id, 'reason', r.reason) order by r.position) from (
+    select i.object_id, i.reason, i.position from batch_items i
+    where i.batch_id = b.id and i.outcome = 'refused' order by i.position limit 100) r), '[]') as refused_items,
+  b.finished_at + interval '24 hours' as undo_until`;
+
+const DAY_MS = 24 * 60 * 60_000;
+
+/** Whether a batch may still be undone: it changed something, ended within a day, and is not undone already. */
+function isUndoable(row: BatchRow): boolean {
+  if (row.action === null || row.undone_by !== null || row.changed === 0 || row.finished_at === null)
+    return false;
+  // The action was stored with the kind of its objects.
+  const { undo } = pairOf({ subject: row.subject, action: row.action } as SubjectAction);
+  return undo !== null && Date.parse(row.finished_at) + DAY_MS > Date.now();
+}
+
+function shown(row: BatchRow): Batch {
+  const { id, subject, state, total, changed, unchanged, refused, post_id, undoes, undone_by } = row;
+  return {
+    id,
+    kind: row.action?.kind ?? 'undo',
+    subject,
+    state: state as Batch['state'],
+    total,
+    done: changed + unchanged + refused,
+    changed,
+    unchanged,
+    refused: row.refused_items,
+    refused_count: refused,
+    ...(post_id === null ? {} : { post_id }),
+    ...(undoes === null ? {} : { undoes }),
+    ...(undone_by === null ? {} : { undone_by }),
+    created_at: row.created_at,
+    ...(row.finished_at === null ? {} : { finished_at: row.finished_at }),
+    ...(isUndoable(row) && row.undo_until !== null ? { undo_until: row.undo_until } : {}),
+  };
+}
+
+async function readBatches(
+  db: Database,
+  condition: RawBuilder<boolean>,
+  end: RawBuilder<unknown> = sql``,
+): Promise<BatchRow[]> {
+  const { rows } = await sql<BatchRow>`select ${columns} from batches b where ${condition} ${end}`.execute(
+    db,
+  );
+  return rows;
+}
+
+/** Returns one batch; throws the same 404 for an unknown one and for one that the caller may not see. */
+async function readOne(db: Database, id: string, rule: RawBuilder<boolean>): Promise<BatchRow> {
+  const [row] = await readBatches(db, sql`b.id = ${id} and ${rule}`);
+  if (row === undefined) throw notFound();
+  return row;
+}
+
+export const list = handle(listBatches, async ({ db }, { caller, query }) => {
+  const page = newestFirst(query, 'b.created_at', 'b.id');
+  const rows = await readBatches(db, sql`${ownBatches(caller)} and ${page.after}`, page.order);
+  const cut = page.cut(rows, ({ created_at, id }) => ({ at: created_at, id }));
+  return { status: 200, body: { items: cut.rows.map(shown), next_cursor: cut.next } };
+});
+
+export const get = handle(getBatch, async ({ db }, { caller, params }) => ({
+  status: 200,
+  body: shown(await readOne(db, params.id, readableBatches(caller))),
+}));
+
+interface ItemRow extends Columns<'batch_items', 'reason' | 'position'> {
+  id: string;
+  outcome: 'changed' | 'unchanged' | 'refused';
+}
+
+export const items = handle(listBatchItems, async ({ db }, { caller, params, query }) => {
+  await readOne(db, params.id, readableBatches(caller));
+  const limit = query.limit ?? DEFAULT_LIMIT;
+  const after = refCursor.read(query.cursor)?.ref ?? 0;
+  const only = query.outcome === undefined ? sql`is not null` : sql`= ${query.outcome}`;
+  const { rows } = await sql<ItemRow>`
+    select i.object_id as id, i.outcome, i.reason, i.position from batch_items i
+    where i.batch_id = ${params.id} and i.position > ${after}::bigint and i.outcome ${only}
+    order by i.position limit ${limit + 1}`.execute(db);
+  const page = cutPage(rows, limit, ({ position }) => refCursor.after({ ref: position }));
+  const shownItems = page.items.map(({ id, outcome, reason }) => ({
+    id,
+    outcome,
+    ...(reason === null ? {} : { reason }),
+  }));
+  return { status: 200, body: { items: shownItems, next_cursor: page.next_cursor } };
+});
+
+/** A token needs the scope of the batch's objects. */
+function checkSubjectScope(caller: SignedIn, { subject }: BatchRow): void {
+  checkScope(caller, subject === 'asset' ? 'assets.write' : 'posts.write');
+}
+
+export const cancel = handle(cancelBatch, async ({ db }, { caller, params }) => {
+  checkSubjectScope(caller, await readOne(db, params.id, ownBatches(caller)));
+  const { numAffectedRows } = await sql`update batches set state = 'cancelled', finished_at = now()
+    where id = ${params.id} and state in ('queued', 'running')`.execute(db);
+  if (numAffectedRows === 0n) throw refuse('batch-ended');
+  return { status: 200, body: shown(await readOne(db, params.id, ownBatches(caller))) };
+});
+
+/** Stores a batch that undoes another: of each changed object, what it was before and after. */
+async function storeUndo(tx: Tx, caller: SignedIn, row: BatchRow): Promise<string> {
+  const { rows } = await sql<{ id: string }>`
+    insert into batches (subject, undoes, user_ref, token_id, impersonator_user_ref, total)
+    values (${row.subject}, ${row.id}, ${caller.ref}, ${caller.token?.id ?? null}, ${caller.impersonator?.ref ?? null},
+      ${row.changed})
+    on conflict (undoes) do nothing returning id`.execute(tx);
+  const [undo] = rows;
+  // Another request was faster.
+  if (undo === undefined) throw refuse('batch-not-undoable');
+  await sql`insert into batch_items (batch_id, position, object_id, record)
+    select ${undo.id}, row_number() over (order by i.position), i.object_id, i.record from batch_items i
+    where i.batch_id = ${row.id} and i.outcome = 'changed'`.execute(tx);
+  await enqueue(tx, 'run-batch', { batch: undo.id }, { key: `run-batch:${undo.id}` });
+  return undo.id;
+}
+
+export const undo = handle(undoBatch, async ({ db }, { caller, params }) => {
+  const id = await db.transaction().execute(async (tx) => {
+    const row = await readOne(tx, params.id, ownBatches(caller));
+    checkSubjectScope(caller, row);
+    if (!isUndoable(row)) throw refuse('batch-not-undoable');
+    return storeUndo(tx, caller, row);
+  });
+  return { status: 202, body: { job_id: id } };
+});

@@ -1,0 +1,47 @@
+import type { SignedIn } from '../../access/caller.ts';
+import type { Tx } from '../../platform/database/pool.ts';
+
+/** JSON that undoing needs: the state before and after the change. */
+export type UndoRecord = Readonly<Record<string, unknown>>;
+
+/** What a batch did, or would do, to one object. */
+export type Outcome =
+  | { readonly outcome: 'changed'; readonly record: UndoRecord }
+  | { readonly outcome: 'unchanged' }
+  | { readonly outcome: 'refused'; readonly reason: string };
+
+/** An object of a batch; `record` is what the batch that is undone has kept of it. */
+export interface Item {
+  readonly id: string;
+  readonly record: UndoRecord | null;
+}
+
+/** Some items of a batch, dealt with in one transaction. */
+export interface Step {
+  readonly tx: Tx;
+  readonly caller: SignedIn;
+  readonly items: readonly Item[];
+  /** Decides only, without locks and writes. */
+  readonly isDryRun: boolean;
+}
+
+/** The result of a step. */
+export interface StepResult {
+  readonly outcomes: ReadonlyMap<string, Outcome>;
+  /** The post that the step created. */
+  readonly postId?: string;
+}
+
+/**
+ * Does the action to the items of a step. A Refusal that it throws concerns the action itself, such as an unknown
+ * state, and therefore every item; a step without items only checks this.
+ */
+export type Action = ((step: Step) => Promise<StepResult>) & {
+  /** Each item has a step of its own, because the action may refuse after it has written. */
+  readonly oneByOne?: true;
+};
+
+export const unchanged: Outcome = { outcome: 'unchanged' };
+export const refused = (reason: string): Outcome => ({ outcome: 'refused', reason });
+/** BATCH-9: somebody else changed what the batch to be undone had written. */
+export const changedSince: Outcome = refused('changed since');

@@ -1,0 +1,319 @@
+import type { AssetAction } from '@vitrine/contract/batches';
+import { sql } from 'kysely';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { expire } from '../../src/operate/expire.ts';
+import type { Visitor } from '../support/client.ts';
+import { openLibrary, upload } from '../support/library.ts';
+import { grant, nowhere, setStatus, withdrawGrants } from '../support/people.ts';
+import { plainFile } from '../support/pictures.ts';
+
+const library = await openLibrary();
+const root = await library.join('root', 'admin');
+const mara = await library.join('mara');
+const tom = await library.join('tom');
+let hash = '';
+let toms = '';
+
+beforeAll(async () => {
+  hash = (await upload(mara, plainFile())).file_hash ?? '';
+  toms = (await upload(tom, plainFile(), { sensitivity: 'org' })).id;
+});
+
+/** Creates assets of mara without rendering them again. */
+const make = async (count: number, body: object = {}): Promise<string[]> => {
+  const ids: string[] = [];
+  for (let n = 0; n < count; n += 1)
+    ids.push((await mara.ok('createAsset', { body: { file_hash: hash, ...body } })).id);
+  return ids;
+};
+const tagsOf = async (id: string) => (await root.ok('getAsset', { params: { id } }).then(shown)).tags;
+const shown = <A extends { restricted: boolean }>(asset: A) => {
+  if (asset.restricted) throw new Error('it is withheld');
+  return asset as Extract<A, { restricted: false }>;
+};
+const dryRun = (who: Visitor, ids: string[], action: AssetAction) =>
+  who.ok('batchAssets', { body: { ids, action, dry_run: true } });
+const start = async (who: Visitor, ids: string[], action: AssetAction): Promise<string> => {
+  const answer = await who.ok('batchAssets', { body: { ids, action } });
+  if (!('job_id' in answer)) throw new Error('it is not a job');
+  return answer.job_id;
+};
+const run = async (who: Visitor, ids: string[], action: AssetAction) => {
+  const id = await start(who, ids, action);
+  await library.runJobs();
+  return who.ok('getBatch', { params: { id } });
+};
+const undo = async (who: Visitor, id: string) => {
+  const { job_id } = await who.ok('undoBatch', { params: { id } });
+  await library.runJobs();
+  return who.ok('getBatch', { params: { id: job_id } });
+};
+
+describe('tags', () => {
+  // BATCH-8, BATCH-9
+  test('are added where they are missing, and undo takes them from exactly those, unless someone changed them since', async () => {
+    const [with1 = '', ...without] = await make(4, { tags: ['other'] });
+    await mara.ok('updateAsset', { params: { id: with1 }, body: { tags: ['harbour'] } });
+    const ids = [with1, ...without];
+    const done = await run(mara, ids, { kind: 'add_tags', tags: ['Harbour', 'noon'].slice(0, 1) });
+    expect(done).toMatchObject({ state: 'done', total: 4, done: 4, changed: 3, unchanged: 1, refused: [] });
+    expect(await tagsOf(without[0] ?? '')).toEqual(['other', 'harbour']);
+    await mara.ok('updateAsset', { params: { id: without[2] ?? '' }, body: { tags: ['harbour', 'mine'] } });
+    const undone = await undo(mara, done.id);
+    expect(undone).toMatchObject({
+      kind: 'undo',
+      changed: 2,
+      refused: [{ id: without[2], reason: 'changed since' }],
+    });
+    expect(await Promise.all(ids.map(tagsOf))).toEqual([
+      ['harbour'],
+      ['other'],
+      ['other'],
+      ['harbour', 'mine'],
+    ]);
+    const again = await mara.refused('undoBatch', { params: { id: done.id } });
+    expect(again).toMatchObject({ status: 409 });
+  });
+
+  // BATCH-4
+  test('a dry run says what would change and why not, and writes nothing', async () => {
+    const [a = '', b = ''] = await make(2);
+    const many = Array.from({ length: 50 }, (_, n) => `tag ${n}`);
+    await mara.ok('updateAsset', { params: { id: b }, body: { tags: many } });
+    const hidden = (await upload(tom, plainFile(), { sensitivity: 'restricted' })).id;
+    const preview = await dryRun(mara, [a, b, toms, hidden, nowhere, a.toUpperCase()], {
+      kind: 'add_tags',
+      tags: ['new'],
+    });
+    expect(preview).toEqual({
+      matched: 5,
+      changes: 1,
+      unchanged: 0,
+      refused: [
+        { reason: 'it would have more than 50 tags', count: 1, ids: [b] },
+        { reason: 'only its owner can change it', count: 2, ids: [toms, hidden] },
+        { reason: 'not found', count: 1, ids: [nowhere] },
+      ],
+    });
+    expect(await tagsOf(a)).toEqual([]);
+  });
+
+  test('that are removed return with their source and place', async () => {
+    const [a = ''] = await make(1, { tags: ['one', 'two', 'three'] });
+    const done = await run(mara, [a], { kind: 'remove_tags', tags: ['TWO'] });
+    expect(await tagsOf(a)).toEqual(['one', 'three']);
+    await undo(mara, done.id);
+    expect(await tagsOf(a)).toEqual(['one', 'two', 'three']);
+  });
+});
+
+describe('properties', () => {
+  test('are set and set back', async () => {
+    const ids = await make(3, { sensitivity: 'org' });
+    await mara.ok('updateAsset', { params: { id: ids[1] ?? '' }, body: { sensitivity: 'restricted' } });
+    const done = await run(mara, ids, { kind: 'set_sensitivity', sensitivity: 'restricted' });
+    expect(done).toMatchObject({ changed: 2, unchanged: 1 });
+    await undo(mara, done.id);
+    const after = await Promise.all(ids.map((id) => mara.ok('getAsset', { params: { id } })));
+    expect(after.map((asset) => shown(asset).sensitivity)).toEqual(['org', 'restricted', 'org']);
+    for (const action of [
+      { kind: 'set_status', status: 'archived' },
+      { kind: 'set_mature', mature: true },
+      { kind: 'set_ai_provenance', ai_provenance: 'generated' },
+      { kind: 'set_ai_provenance', ai_provenance: null },
+    ] as const)
+      expect(await run(mara, ids, action)).toMatchObject({ changed: 3 });
+  });
+
+  // BATCH-2
+  test('an action must have what its kind needs, and nothing else', async () => {
+    const [a = ''] = await make(1);
+    expect(
+      await mara.refused('batchAssets', { body: { ids: [a], action: { kind: 'add_tags' } } }),
+    ).toMatchObject({
+      error: 'add_tags needs tags',
+    });
+    const body = { ids: [a], action: { kind: 'restore' as const, tags: ['x'] } };
+    expect(await mara.refused('batchAssets', { body })).toMatchObject({
+      error: 'restore does not take tags',
+    });
+    const neither = { action: { kind: 'restore' as const } };
+    expect((await mara.refused('batchAssets', { body: neither })).status).toBe(400);
+  });
+
+  test('a state is set, and an unknown one or one of posts is refused at once', async () => {
+    const states = await mara.ok('listWorkflowStates', { query: {} });
+    const ids = await make(2);
+    const stateId = (domain: string, code: string) =>
+      states.find((state) => state.domain === domain && state.code === code)?.id ?? '';
+    const done = await run(mara, ids, { kind: 'set_state', state_id: stateId('asset', 'approved') });
+    expect(done).toMatchObject({ changed: 2 });
+    await undo(mara, done.id);
+    const after = await mara.ok('getAsset', { params: { id: ids[0] ?? '' } });
+    expect(shown(after).state_id).toBe(stateId('asset', 'wip'));
+    const of = (state_id: string) =>
+      mara.refused('batchAssets', { body: { ids, action: { kind: 'set_state', state_id } } });
+    expect((await of(nowhere)).status).toBe(404);
+    expect((await of(stateId('post', 'published'))).status).toBe(400);
+  });
+});
+
+describe('fields', () => {
+  // BATCH-11
+  test('are set, appended to and cleared, and return on undo', async () => {
+    const field = await root.ok('createField', {
+      body: { code: 'note_batch', label: 'Note', type: 'longtext', subject_kind: 'asset' },
+    });
+    const [a = '', b = ''] = await make(2);
+    await mara.ok('setAssetFieldValue', {
+      params: { id: a, field_id: field.id },
+      body: { value_text: 'first' },
+    });
+    const noteOf = async (id: string) =>
+      (await mara.ok('listAssetFieldValues', { params: { id } })).items.find(
+        (value) => value.field_id === field.id,
+      )?.value_text;
+    const appended = await run(mara, [a, b], {
+      kind: 'append_field',
+      field_id: field.id,
+      value_text: 'second',
+    });
+    expect(appended).toMatchObject({ changed: 2 });
+    expect([await noteOf(a), await noteOf(b)]).toEqual(['first\nsecond', 'second']);
+    const cleared = await run(mara, [a, b], { kind: 'clear_field', field_id: field.id });
+    expect([await noteOf(a), await noteOf(b)]).toEqual([undefined, undefined]);
+    await undo(mara, cleared.id);
+    await undo(mara, appended.id);
+    expect([await noteOf(a), await noteOf(b)]).toEqual(['first', undefined]);
+    const wrong = await mara.refused('batchAssets', {
+      body: { ids: [a], action: { kind: 'set_field', field_id: field.id, value_num: 3 } },
+    });
+    expect(wrong.status).toBe(400);
+  });
+});
+
+describe('the trash', () => {
+  test('takes many, and undo restores exactly those', async () => {
+    const ids = await make(3);
+    await mara.ok('deleteAsset', { params: { id: ids[0] ?? '' }, body: undefined });
+    const done = await run(mara, ids, { kind: 'delete', reason: 'tidy' });
+    expect(done).toMatchObject({ changed: 2, refused: [{ id: ids[0], reason: 'not found' }] });
+    await undo(mara, done.id);
+    expect((await mara.refused('getAsset', { params: { id: ids[0] ?? '' } })).status).toBe(404);
+    expect(await run(mara, ids, { kind: 'restore' })).toMatchObject({
+      changed: 1,
+      refused: [
+        { id: ids[1], reason: 'not found' },
+        { id: ids[2], reason: 'not found' },
+      ],
+    });
+    expect(await run(tom, ids, { kind: 'restore' })).toMatchObject({ changed: 0, refused_count: 3 });
+  });
+});
+
+describe('a post', () => {
+  // BATCH-12
+  test('is created from many files in their order, and cannot be undone', async () => {
+    const ids = await make(3);
+    const order = [ids[2] ?? '', ids[0] ?? '', ids[1] ?? ''];
+    const done = await run(mara, order, { kind: 'create_post', title: 'Three', draft: true });
+    expect(done).toMatchObject({ changed: 3 });
+    expect(done.undo_until).toBeUndefined();
+    const post = await mara.ok('getPost', { params: { id: done.post_id ?? '' } });
+    expect(post.members.map((member) => member.asset_id)).toEqual(order);
+  });
+});
+
+describe('a job', () => {
+  // BATCH-5
+  test('checks rights for each file when it is written', async () => {
+    const ids = await make(2);
+    const editor = await library.join(`editor${ids[0]?.slice(0, 6)}`);
+    await grant(library, editor, 'assets.admin');
+    const id = await start(editor, ids, { kind: 'add_tags', tags: ['late'] });
+    await withdrawGrants(library, editor);
+    await library.runJobs();
+    expect(await editor.ok('getBatch', { params: { id } })).toMatchObject({ changed: 0, refused_count: 2 });
+    await setStatus(library, editor, 'disabled');
+  });
+
+  // BATCH-6, BATCH-7
+  test('is seen, cancelled and undone by the account that started it; others get 404', async () => {
+    const ids = await make(2);
+    const id = await start(mara, ids, { kind: 'add_tags', tags: ['never'] });
+    for (const operation of ['getBatch', 'listBatchItems', 'cancelBatch', 'undoBatch'] as const)
+      expect((await tom.refused(operation, { params: { id } })).status).toBe(404);
+    expect(await root.ok('getBatch', { params: { id } })).toMatchObject({ state: 'queued' });
+    expect(await mara.ok('cancelBatch', { params: { id } })).toMatchObject({ state: 'cancelled', done: 0 });
+    await library.runJobs();
+    expect(await tagsOf(ids[0] ?? '')).toEqual([]);
+    expect((await mara.refused('cancelBatch', { params: { id } })).status).toBe(409);
+    expect((await mara.refused('undoBatch', { params: { id } })).status).toBe(409);
+  });
+
+  // BATCH-6
+  test('works in steps, and two on the same files both succeed', async () => {
+    const [first = ''] = await make(1, { title: 'copied' });
+    await sql`insert into assets (owner_user_ref, asset_type, file_hash, file_name, processing_status, status, sensitivity)
+      select owner_user_ref, asset_type, file_hash, file_name, 'ready', 'active', 'org' from assets, generate_series(1, 1200)
+      where id = ${first}`.execute(library.deps.db);
+    const { rows } = await sql<{ id: string }>`select id from assets
+      where owner_user_ref = ${mara.ref} and deleted_at is null and sensitivity = 'org'`.execute(
+      library.deps.db,
+    );
+    const ids = rows.map(({ id }) => id);
+    const jobs = [
+      await start(mara, ids, { kind: 'add_tags', tags: ['left'] }),
+      await start(mara, [...ids].reverse(), { kind: 'add_tags', tags: ['right'] }),
+    ];
+    await Promise.all([library.runJobs(), library.runJobs()]);
+    for (const id of jobs)
+      expect(await mara.ok('getBatch', { params: { id } })).toMatchObject({
+        state: 'done',
+        changed: ids.length,
+        refused: [],
+      });
+    const { rows: both } = await sql<{ count: number }>`select count(*) as count from (
+      select asset_id from asset_tags where value in ('left', 'right') group by 1 having count(*) = 2) x`.execute(
+      library.deps.db,
+    );
+    expect(both[0]?.count).toBe(ids.length);
+  });
+
+  // BATCH-1
+  test('selects by a query what matches when it is started', async () => {
+    const ids = await make(3, { tags: ['chosen'] });
+    const body = {
+      query: { tag: ['chosen'] },
+      action: { kind: 'set_status' as const, status: 'archived' as const },
+    };
+    const answer = await mara.ok('batchAssets', { body });
+    await make(1, { tags: ['chosen'] });
+    await library.runJobs();
+    const id = 'job_id' in answer ? answer.job_id : '';
+    const { items } = await mara.ok('listBatchItems', { params: { id }, query: {} });
+    expect(items).toEqual(ids.map((one) => ({ id: one, outcome: 'changed' })));
+  });
+
+  // BATCH-10
+  test('is forgotten after 30 days', async () => {
+    const [a = ''] = await make(1);
+    const { id } = await run(mara, [a], { kind: 'add_tags', tags: ['kept'] });
+    await sql`update batches set created_at = now() - interval '31 days' where id = ${id}`.execute(
+      library.deps.db,
+    );
+    await expire(library.deps.db);
+    expect((await mara.refused('getBatch', { params: { id } })).status).toBe(404);
+  });
+
+  // BATCH-8
+  test('cannot be undone a day after its end', async () => {
+    const [a = ''] = await make(1);
+    const done = await run(mara, [a], { kind: 'add_tags', tags: ['old'] });
+    await sql`update batches set finished_at = finished_at - interval '25 hours' where id = ${done.id}`.execute(
+      library.deps.db,
+    );
+    expect((await mara.refused('undoBatch', { params: { id: done.id } })).status).toBe(409);
+    expect((await mara.ok('listBatches', { query: {} })).items[0]?.id).toBe(done.id);
+  });
+});
