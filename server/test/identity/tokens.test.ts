@@ -284,17 +284,17 @@ describe('scopes at every operation', () => {
   test.each(
     Object.entries({
       'posts.write': `
-      addToCollection clearCollectionFieldValue createCollection createCollectionLink createPost
+      addToCollection batchPosts clearCollectionFieldValue createCollection createCollectionLink createPost
       createPostLink createWhiteboard deleteCollection deleteCollectionPeer deleteCollectionShare
       deletePost deletePostPeer deleteShare deleteWhiteboard likePost orderCollection publishPost
       putCollectionPeer putCollectionShare putPostPeer putShare removeFromCollection
       restoreCollection restorePost revokeLink setCollectionFieldValue unlikePost unpublishPost
       updateCollection updateLink updatePost`,
       'assets.write': `
-      appendToUpload clearAssetFieldValue createAsset createAssetLink createUpload deleteAsset
+      appendToUpload batchAssets cancelBatch clearAssetFieldValue createAsset createAssetLink createUpload deleteAsset
       deleteAssetPeer deleteAssetShare deleteSubtitles deleteUpload putAssetPeer putAssetShare
       putSubtitles reprocessAsset restoreAsset setAssetFieldValue setAssetPoster setAssetState
-      updateAsset`,
+      undoBatch updateAsset`,
       'comments.write': `
       createComment deleteComment likeComment unlikeComment updateComment`,
       'fields.admin': `

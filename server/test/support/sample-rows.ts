@@ -23,6 +23,7 @@ interface Table {
 const besides: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   activitypub_actors: { withdrawn_at: '2026-01-02T03:04:05.678Z' },
   asset_field_values: { value_text: 'sample' },
+  batches: { action: '{}' },
   collection_field_values: { value_text: 'sample' },
   field_runs: { source: 'sample', target: 'other' },
   picture_vectors: { error: 'sample' },
