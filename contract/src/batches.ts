@@ -132,12 +132,12 @@ export const BatchPreview = closed({
 });
 export type BatchPreview = Static<typeof BatchPreview>;
 
-const Started = closed({ job_id: Uuid });
+export const StartedBatch = closed({ job_id: Uuid });
 const shared = {
   method: 'POST',
   tag: 'Batches',
   door: 'signedIn',
-  responses: { 200: BatchPreview, 202: Started },
+  responses: { 200: BatchPreview, 202: StartedBatch },
 } as const;
 
 export const batchAssets = operation({
@@ -310,6 +310,6 @@ export const undoBatch = operation({
   summary: 'Undo a batch',
   description:
     'Changes back what the batch changed, for 24 hours after its end. What somebody has changed since is refused as `changed since`. Returns 409 when it is not possible.',
-  responses: { 202: Started },
+  responses: { 202: StartedBatch },
   errors: ['batch-not-undoable', 'not-found'],
 });
