@@ -24,6 +24,17 @@ export function mayRestore(caller: SignedIn, deletedByRef: number | null): boole
   return holds(caller, 'system.admin') || deletedByRef === caller.ref;
 }
 
+/**
+ * Whether the caller knows of a thing in the trash: those who may restore it, and its owner, who may appeal. For others
+ * it does not exist (BATCH-3).
+ */
+export function knowsOfTrashed(
+  caller: SignedIn,
+  { ownerRef, deletedByRef }: { ownerRef: number | null; deletedByRef: number | null },
+): boolean {
+  return ownerRef === caller.ref || mayRestore(caller, deletedByRef);
+}
+
 /** Throws the 403 of TRASH-2. */
 export function checkMayRestore(caller: SignedIn, deletedByRef: number | null): void {
   if (!mayRestore(caller, deletedByRef)) throw refuse('restore-not-yours');

@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { expire } from '../../src/operate/expire.ts';
 import type { Visitor } from '../support/client.ts';
 import { openLibrary, upload } from '../support/library.ts';
-import { grant, nowhere, setStatus, withdrawGrants } from '../support/people.ts';
+import { bearer, grant, nowhere, setStatus, withdrawGrants } from '../support/people.ts';
 import { plainFile } from '../support/pictures.ts';
 
 const library = await openLibrary();
@@ -30,6 +30,14 @@ const tagsOf = async (id: string) => (await root.ok('getAsset', { params: { id }
 const shown = <A extends { restricted: boolean }>(asset: A) => {
   if (asset.restricted) throw new Error('it is withheld');
   return asset as Extract<A, { restricted: false }>;
+};
+/** Returns the ids of mara's assets with the sensitivity `org`. */
+const mineInOrg = async () => {
+  const { rows } = await sql<{ id: string }>`select id from assets
+    where owner_user_ref = ${mara.ref} and deleted_at is null and sensitivity = 'org'`.execute(
+    library.deps.db,
+  );
+  return rows.map(({ id }) => id);
 };
 const dryRun = (who: Visitor, ids: string[], action: AssetAction) =>
   who.ok('batchAssets', { body: { ids, action, dry_run: true } });
@@ -193,6 +201,7 @@ describe('fields', () => {
 });
 
 describe('the trash', () => {
+  // BATCH-3, BATCH-9
   test('takes many, and undo restores exactly those', async () => {
     const ids = await make(3);
     await mara.ok('deleteAsset', { params: { id: ids[0] ?? '' }, body: undefined });
@@ -208,6 +217,12 @@ describe('the trash', () => {
       ],
     });
     expect(await run(tom, ids, { kind: 'restore' })).toMatchObject({ changed: 0, refused_count: 3 });
+    const [admins = ''] = await make(1);
+    await root.ok('deleteAsset', { params: { id: admins }, body: undefined });
+    const reasonFor = async (who: Visitor) =>
+      (await run(who, [admins], { kind: 'restore' })).refused.map(({ reason }) => reason);
+    expect(await reasonFor(mara)).toEqual(['only the account that deleted it can restore it']);
+    expect(await reasonFor(tom)).toEqual(['not found']);
   });
 });
 
@@ -237,6 +252,21 @@ describe('a job', () => {
     await setStatus(library, editor, 'disabled');
   });
 
+  // BATCH-5
+  test('of a token that is revoked meanwhile refuses everything', async () => {
+    const ids = await make(2);
+    const script = await bearer(library, mara, ['assets.write']);
+    const id = await start(script, ids, { kind: 'add_tags', tags: ['scripted'] });
+    await library.deps.db.deleteFrom('access_tokens').where('user_ref', '=', mara.ref).execute();
+    await library.runJobs();
+    expect(await mara.ok('getBatch', { params: { id } })).toMatchObject({
+      state: 'done',
+      changed: 0,
+      refused_count: 2,
+    });
+    expect(await tagsOf(ids[0] ?? '')).toEqual([]);
+  });
+
   // BATCH-6, BATCH-7
   test('is seen, cancelled and undone by the account that started it; others get 404', async () => {
     const ids = await make(2);
@@ -257,11 +287,7 @@ describe('a job', () => {
     await sql`insert into assets (owner_user_ref, asset_type, file_hash, file_name, processing_status, status, sensitivity)
       select owner_user_ref, asset_type, file_hash, file_name, 'ready', 'active', 'org' from assets, generate_series(1, 1200)
       where id = ${first}`.execute(library.deps.db);
-    const { rows } = await sql<{ id: string }>`select id from assets
-      where owner_user_ref = ${mara.ref} and deleted_at is null and sensitivity = 'org'`.execute(
-      library.deps.db,
-    );
-    const ids = rows.map(({ id }) => id);
+    const ids = await mineInOrg();
     const jobs = [
       await start(mara, ids, { kind: 'add_tags', tags: ['left'] }),
       await start(mara, [...ids].reverse(), { kind: 'add_tags', tags: ['right'] }),
@@ -278,6 +304,29 @@ describe('a job', () => {
       library.deps.db,
     );
     expect(both[0]?.count).toBe(ids.length);
+  });
+
+  // BATCH-6
+  test('that fails in a step keeps the steps before it, and continues there', async () => {
+    const ids = await mineInOrg();
+    const { db } = library.deps;
+    await sql
+      .raw(`create function fail() returns trigger language plpgsql as $$ begin raise 'out of order'; end $$;
+      create trigger failing before update on assets for each row when (new.id = '${ids[700]}') execute function fail()`)
+      .execute(db);
+    const id = await start(mara, ids, { kind: 'set_status', status: 'archived' });
+    await library.runJobs();
+    expect(await mara.ok('getBatch', { params: { id } })).toMatchObject({ state: 'running', done: 500 });
+    await sql.raw('drop trigger failing on assets; drop function fail()').execute(db);
+    await sql`select graphile_worker.reschedule_jobs(array(select id from graphile_worker.jobs), now())`.execute(
+      db,
+    );
+    await library.runJobs();
+    expect(await mara.ok('getBatch', { params: { id } })).toMatchObject({
+      state: 'done',
+      done: ids.length,
+      refused: [],
+    });
   });
 
   // BATCH-1

@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { editableAssets, readableAssets } from '../../access/assets.ts';
 import type { SignedIn } from '../../access/caller.ts';
 import { handle } from '../../core/handle.ts';
-import { notifyPeers, notifyPeersOfMember } from '../../core/outbox/enqueue.ts';
+import { notifyPeers, notifyPeersOfMembers } from '../../core/outbox/enqueue.ts';
 import { readSwitches } from '../../core/settings.ts';
 import { registerTags } from '../../core/tag-register.ts';
 import { recordEdit } from '../../people/audit/record-edit.ts';
@@ -89,7 +89,8 @@ export const edit = handle(updateAsset, async ({ db, ladder }, { caller, params,
       .execute();
     if (body.tags != null) await replaceTags(tx, asset.id, body.tags);
     await notifyPeers(tx, { activity: 'update', kind: 'asset', objectId: asset.id, actorRef: caller.ref });
-    if (body.sensitivity != null || body.mature != null) await notifyPeersOfMember(tx, asset.id, caller.ref);
+    if (body.sensitivity != null || body.mature != null)
+      await notifyPeersOfMembers(tx, [asset.id], caller.ref);
     await recordEdit(tx, caller, { kind: 'asset', id: asset.id, owner: asset.owner }, body);
   });
   const shown = await showAsset(db, caller, ladder, params.id);

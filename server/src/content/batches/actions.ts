@@ -76,7 +76,7 @@ const assetPairs: Readonly<Record<AssetActionKind, (action: AssetAction) => Pair
   set_state: ({ state_id }) => ({ run: setAssetState(needed(state_id)), undo: undoAssetState }),
   set_mature: ({ mature }) => ({
     run: setColumn('mature', needed(mature), mature === true ? checkMature : undefined),
-    undo: undoColumn('mature'),
+    undo: undoColumn('mature', mature === false ? checkMature : undefined),
   }),
   set_ai_provenance: ({ ai_provenance }) => ({
     run: setColumn('ai_provenance', needed(ai_provenance)),

@@ -59,7 +59,7 @@ const allRefused = (items: readonly Item[], reason: string): StepResult => ({
 /** Returns the next items that have no result, as many as the action takes at a time. */
 async function nextItems(tx: Tx, batch: BatchRow): Promise<readonly Item[]> {
   const most = actionOf(batch).oneByOne === true ? 1 : STEP;
-  const { rows } = await sql<Item>`select object_id as id, record from batch_items
+  const { rows } = await sql<Item>`select object_id as id, position, record from batch_items
     where batch_id = ${batch.id} and outcome is null order by position limit ${most}`.execute(tx);
   return rows;
 }
@@ -83,18 +83,30 @@ async function perform(tx: Tx, batch: BatchRow, items: readonly Item[]): Promise
   }
 }
 
-/** Records the results of a step with its changes, in one transaction. */
-async function recordStep(tx: Tx, batchId: string, { outcomes, postId }: StepResult): Promise<void> {
-  const rows = [...outcomes].map(([id, outcome]: [string, Outcome]) => ({
-    id,
+/** Returns the result of an item as it is stored. */
+function resultOf({ id, position }: Item, outcomes: StepResult['outcomes']) {
+  const outcome = outcomes.get(id);
+  if (outcome === undefined) throw new Error(`the action did not decide about ${id}`);
+  return {
+    position,
     outcome: outcome.outcome,
     reason: outcome.outcome === 'refused' ? outcome.reason : null,
     record: outcome.outcome === 'changed' ? outcome.record : null,
-  }));
+  };
+}
+
+/** A step that was done: its items and their results. */
+interface Done extends StepResult {
+  readonly items: readonly Item[];
+}
+
+/** Records the results of a step, in the transaction of its changes. */
+async function recordStep(tx: Tx, batchId: string, { items, outcomes, postId }: Done): Promise<void> {
+  const rows = items.map((item) => resultOf(item, outcomes));
   const count = (kind: Outcome['outcome']) => rows.filter(({ outcome }) => outcome === kind).length;
   await sql`update batch_items i set outcome = r.outcome, reason = r.reason, record = r.record
-    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as r (id uuid, outcome text, reason text, record jsonb)
-    where i.batch_id = ${batchId} and i.object_id = r.id and i.outcome is null`.execute(tx);
+    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as r (position int, outcome text, reason text, record jsonb)
+    where i.batch_id = ${batchId} and i.position = r.position`.execute(tx);
   await sql`update batches set state = 'running', changed = changed + ${count('changed')}::int,
       unchanged = unchanged + ${count('unchanged')}::int, refused = refused + ${count('refused')}::int,
       post_id = coalesce(${postId ?? null}::uuid, post_id)
@@ -105,7 +117,7 @@ async function recordStep(tx: Tx, batchId: string, { outcomes, postId }: StepRes
 async function runStep(
   db: Database,
   batchId: string,
-  step: (tx: Tx, batch: BatchRow) => Promise<StepResult | null>,
+  step: (tx: Tx, batch: BatchRow) => Promise<Done | null>,
 ): Promise<boolean> {
   return db.transaction().execute(async (tx) => {
     const batch = await lockBatch(tx, batchId);
@@ -122,12 +134,12 @@ async function runNext(db: Database, batchId: string): Promise<boolean> {
   try {
     return await runStep(db, batchId, async (tx, batch) => {
       const items = await nextItems(tx, batch);
-      return items.length === 0 ? null : perform(tx, batch, items);
+      return items.length === 0 ? null : { items, ...(await perform(tx, batch, items)) };
     });
   } catch (error) {
     if (!(error instanceof StepRefused)) throw error;
     const { items, message } = error;
-    return runStep(db, batchId, async () => allRefused(items, message));
+    return runStep(db, batchId, async () => ({ items, ...allRefused(items, message) }));
   }
 }
 

@@ -11,22 +11,14 @@ import { checkShape, pairOf, type SubjectAction } from './actions.ts';
 import { type Selection, selectObjects } from './select.ts';
 import type { Action, Outcome } from './step.ts';
 
-/** Ends a transaction whose writes are not to be kept. */
-class Undone extends Error {}
-
-/** Runs `read` in a transaction that is rolled back: an action may create terms or tags before it decides. */
-async function withoutWriting<T>(deps: Pick<Deps, 'db'>, read: (tx: Tx) => Promise<T>): Promise<T> {
-  let result: { value: T } | null = null;
+/** Reads in a transaction that is rolled back: an action may create terms or tags before it decides. */
+async function withoutWriting<T>({ db }: Pick<Deps, 'db'>, read: (tx: Tx) => Promise<T>): Promise<T> {
+  const tx = await db.startTransaction().execute();
   try {
-    await deps.db.transaction().execute(async (tx) => {
-      result = { value: await read(tx) };
-      throw new Undone();
-    });
-  } catch (error) {
-    if (!(error instanceof Undone) || result === null) throw error;
+    return await read(tx);
+  } finally {
+    await tx.rollback().execute();
   }
-  if (result === null) throw new Error('the transaction returned nothing');
-  return (result as { value: T }).value;
 }
 
 /** Objects per statement of a dry run. */
@@ -65,7 +57,9 @@ async function preview(
     const { rows } = await sql<{ id: string }>`${objects}`.execute(tx);
     const decided: [string, Outcome][] = [];
     for (let at = 0; at === 0 || at < rows.length; at += PREVIEW_STEP) {
-      const items = rows.slice(at, at + PREVIEW_STEP).map(({ id }) => ({ id, record: null }));
+      const items = rows
+        .slice(at, at + PREVIEW_STEP)
+        .map(({ id }, index) => ({ id, position: at + index + 1, record: null }));
       const step = await run({ tx, caller, items, isDryRun: true });
       decided.push(...step.outcomes);
     }

@@ -13,6 +13,8 @@ export type Outcome =
 /** An object of a batch; `record` is what the batch that is undone has kept of it. */
 export interface Item {
   readonly id: string;
+  /** Its place in the batch. */
+  readonly position: number;
   readonly record: UndoRecord | null;
 }
 

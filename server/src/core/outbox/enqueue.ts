@@ -121,17 +121,21 @@ export async function notifyPeersOfFile(tx: Tx, hash: string): Promise<void> {
 }
 
 /**
- * Records the posts that contain an asset for every peer they are shared with: the recipients of the asset have
- * changed, and with them the members that the peers see.
+ * Records the posts that contain one of these assets for every peer they are shared with: the recipients of the assets
+ * have changed, and with them the members that the peers see.
  */
-export async function notifyPeersOfMember(tx: Tx, assetId: string, actorRef: number): Promise<void> {
+export async function notifyPeersOfMembers(
+  tx: Tx,
+  assetIds: readonly string[],
+  actorRef: number,
+): Promise<void> {
   await record(
     tx,
     sql`insert into federation_outbox (peer_id, activity, kind, object_id, actor_ref)
     select distinct recipients.peer_id, 'update', 'post', m.post_id, ${actorRef}::bigint
     from post_members m, lateral (${peersToNotify('post', sql`m.post_id`)}) recipients
       join federation_peers pe on pe.id = recipients.peer_id and pe.state in ('connected', 'disabled')
-    where m.asset_id = ${assetId}`,
+    where m.asset_id = any(${[...assetIds]}::uuid[])`,
   );
 }
 
@@ -245,13 +249,13 @@ export async function returnCollection(
 }
 
 /**
- * Records that a post has become visible or hidden: first its shared collections, which list it or no longer do and by which
- * peers accept it, then the post.
+ * Records the shared collections of posts that have become visible or hidden: they list these or no longer do, and peers
+ * accept a post by them. The posts themselves are recorded afterwards.
  */
-export async function notifyPeersOfVisibility(
+export async function notifyPeersOfCollectionsWith(
   tx: Tx,
-  postId: string,
-  { activity, actorRef }: { activity: 'create' | 'update'; actorRef: number },
+  postIds: readonly string[],
+  actorRef: number,
 ): Promise<void> {
   await record(
     tx,
@@ -259,8 +263,17 @@ export async function notifyPeersOfVisibility(
     select distinct s.peer_id, 'update', 'collection', s.object_id, ${actorRef}::bigint
     from collection_posts cp join federation_shares s on s.kind = 'collection' and s.object_id = cp.collection_id
       join federation_peers pe on pe.id = s.peer_id and pe.state in ('connected', 'disabled')
-    where cp.post_id = ${postId} and ${shareInForce}`,
+    where cp.post_id = any(${[...postIds]}::uuid[]) and ${shareInForce}`,
   );
+}
+
+/** Records that a post has become visible or hidden: first its shared collections, then the post. */
+export async function notifyPeersOfVisibility(
+  tx: Tx,
+  postId: string,
+  { activity, actorRef }: { activity: 'create' | 'update'; actorRef: number },
+): Promise<void> {
+  await notifyPeersOfCollectionsWith(tx, [postId], actorRef);
   await notifyPeers(tx, { activity, kind: 'post', objectId: postId, actorRef });
 }
 

@@ -6,7 +6,15 @@ import { refuse } from '../../../platform/http/refuse.ts';
 import { lockCollection } from '../../collections/lock.ts';
 import { appendLocked, takeOut } from '../../collections/place.ts';
 import { type Changed, changeRows, type ReadRow, type RowAction } from '../rows.ts';
-import { type Action, changedSince, refused, type Step, type UndoRecord, unchanged } from '../step.ts';
+import {
+  type Action,
+  changedSince,
+  type Outcome,
+  refused,
+  type Step,
+  type UndoRecord,
+  unchanged,
+} from '../step.ts';
 
 /** The place of a post in the collection; nulls if it is not there. */
 interface PlaceRow extends ReadRow {
@@ -84,35 +92,26 @@ const placeOf = ({ position, added_by, added_at }: PlaceRow): UndoRecord => ({
   added_at,
 });
 
-/** Takes posts out of a collection. */
-export function removeFromCollection(collectionId: string): Action {
+/** Takes posts out of a collection; `absent` is the outcome for a post that is not there. */
+function takingOut(collectionId: string, absent: Outcome): Action {
   return async (step) => {
     const { id } = await lockCollection(step.tx, step.caller, collectionId);
     return changeRows(
       step,
       placesIn(
         id,
-        (row) => (row.position === null ? unchanged : { outcome: 'changed', record: placeOf(row) }),
+        (row) => (row.position === null ? absent : { outcome: 'changed', record: placeOf(row) }),
         (changed) => takeOutEach(step, id, changed),
       ),
     );
   };
 }
 
+/** Takes posts out of a collection. */
+export const removeFromCollection = (collectionId: string): Action => takingOut(collectionId, unchanged);
+
 /** Takes out what the batch has added. */
-export function undoAdd(collectionId: string): Action {
-  return async (step) => {
-    const { id } = await lockCollection(step.tx, step.caller, collectionId);
-    return changeRows(
-      step,
-      placesIn(
-        id,
-        (row) => (row.position === null ? changedSince : { outcome: 'changed', record: placeOf(row) }),
-        (changed) => takeOutEach(step, id, changed),
-      ),
-    );
-  };
-}
+export const undoAdd = (collectionId: string): Action => takingOut(collectionId, changedSince);
 
 /** Returns posts to the places from which the batch has taken them. */
 export function undoRemove(collectionId: string): Action {

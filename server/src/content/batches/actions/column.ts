@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import { notifyPeersOfMember, notifyPeersOfVisibility } from '../../../core/outbox/enqueue.ts';
+import { notifyPeersOfCollectionsWith, notifyPeersOfMembers } from '../../../core/outbox/enqueue.ts';
 import { refuse } from '../../../platform/http/refuse.ts';
 import { nextUpdatedAt } from '../../../platform/http/unchanged.ts';
 import { type Changed, changeRows, type ReadRow, type SubjectKind } from '../rows.ts';
@@ -34,6 +34,10 @@ const columns = {
 } as const satisfies Readonly<Record<string, BatchColumn>>;
 export type BatchColumnName = keyof typeof columns;
 
+/** Throws a Refusal if no object may have the value. */
+type Check = (step: Step) => Promise<void>;
+const noCheck: Check = async () => {};
+
 /** Writes `record.after` to each row. */
 async function writeColumn(
   { tx, caller }: Step,
@@ -56,9 +60,12 @@ async function writeColumn(
     );
   }
   if (!changesAudience) return;
-  for (const { row } of changed)
-    if (subject === 'asset') await notifyPeersOfMember(tx, row.id, caller.ref);
-    else await notifyPeersOfVisibility(tx, row.id, { activity: 'update', actorRef: caller.ref });
+  const notify = subject === 'asset' ? notifyPeersOfMembers : notifyPeersOfCollectionsWith;
+  await notify(
+    tx,
+    changed.map(({ row }) => row.id),
+    caller.ref,
+  );
 }
 
 function columnAction(
@@ -92,11 +99,7 @@ export function writeText(name: keyof typeof longest, text: string, appends: boo
 }
 
 /** Sets a property to this value. `check` throws a Refusal if no object may have it. */
-export function setColumn(
-  name: BatchColumnName,
-  after: Value,
-  check: (step: Step) => Promise<void> = async () => {},
-): Action {
+export function setColumn(name: BatchColumnName, after: Value, check: Check = noCheck): Action {
   return async (step) => {
     await check(step);
     return columnAction(name, step, ({ value: before }) =>
@@ -106,11 +109,13 @@ export function setColumn(
 }
 
 /** Sets the property back where it still has the value that was set. */
-export function undoColumn(name: BatchColumnName): Action {
-  return (step) =>
-    columnAction(name, step, ({ value }, record) =>
+export function undoColumn(name: BatchColumnName, check: Check = noCheck): Action {
+  return async (step) => {
+    await check(step);
+    return columnAction(name, step, ({ value }, record) =>
       value === record?.after
         ? { outcome: 'changed', record: { before: record.after, after: record.before } }
         : changedSince,
     );
+  };
 }

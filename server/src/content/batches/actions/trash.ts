@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import type { SignedIn } from '../../../access/caller.ts';
 import { trashed } from '../../../access/live.ts';
-import { mayRestore } from '../../../access/trash.ts';
-import { notifyPeersOfVisibility } from '../../../core/outbox/enqueue.ts';
+import { knowsOfTrashed, mayRestore } from '../../../access/trash.ts';
+import { notifyPeersOfCollectionsWith } from '../../../core/outbox/enqueue.ts';
 import { recordEvents } from '../../../people/audit/record.ts';
 import { notFound, refuse } from '../../../platform/http/refuse.ts';
 import { restoreAsked } from '../../trash/restore.ts';
@@ -35,9 +35,7 @@ export function deleteObjects(subject: SubjectKind, reason: string | null): Acti
           await sql`update users set avatar_asset_id = null where avatar_asset_id = any(${ids}::uuid[])`.execute(
             tx,
           );
-        else
-          for (const id of ids)
-            await notifyPeersOfVisibility(tx, id, { activity: 'update', actorRef: caller.ref });
+        else await notifyPeersOfCollectionsWith(tx, ids, caller.ref);
         const events = ids.map((id) => ({
           event: `${subject}.deleted`,
           target: { kind: subject, id },
@@ -60,9 +58,11 @@ interface TrashRow {
 /** Decides whether an object in the trash may be restored; others learn nothing of it. */
 function judgeRestore(caller: SignedIn, row: TrashRow | undefined): Outcome {
   if (row === undefined) return refused(notFound().message);
-  if (mayRestore(caller, row.deleted_by_user_ref))
-    return { outcome: 'changed', record: { deleted_at: row.deleted_at } };
-  return refused(row.owner === caller.ref ? refuse('restore-not-yours').message : notFound().message);
+  const { owner: ownerRef, deleted_by_user_ref: deletedByRef, deleted_at } = row;
+  if (!knowsOfTrashed(caller, { ownerRef, deletedByRef })) return refused(notFound().message);
+  return mayRestore(caller, deletedByRef)
+    ? { outcome: 'changed', record: { deleted_at } }
+    : refused(refuse('restore-not-yours').message);
 }
 
 type Judge = (caller: SignedIn, row: TrashRow | undefined, record: UndoRecord | null) => Outcome;
