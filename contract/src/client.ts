@@ -71,8 +71,8 @@ function addressOf(baseUrl: string, path: string, input: AnyInput): string {
   );
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(input.query ?? {})) {
-    for (const one of Array.isArray(value) ? value : [value]) {
-      if (one !== undefined && one !== null) search.append(name, String(one));
+    for (const item of Array.isArray(value) ? value : [value]) {
+      if (item !== undefined && item !== null) search.append(name, String(item));
     }
   }
   const text = search.toString();

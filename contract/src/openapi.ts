@@ -61,7 +61,7 @@ function formSchema(body: Json, book: SchemaBook): Json {
     required: ['file'],
     properties: {
       file: binary,
-      ...Object.fromEntries(Object.entries(fields).map(([name, one]) => [name, book.inline(one)])),
+      ...Object.fromEntries(Object.entries(fields).map(([name, schema]) => [name, book.inline(schema)])),
     },
   };
 }

@@ -112,7 +112,7 @@ export const modules = [
 type OperationsIn<M> = M extends unknown
   ? { [K in keyof M as M[K] extends { readonly id: string; readonly method: string } ? K : never]: M[K] }
   : never;
-type Intersection<U> = (U extends unknown ? (one: U) => void : never) extends (all: infer I) => void
+type Intersection<U> = (U extends unknown ? (member: U) => void : never) extends (all: infer I) => void
   ? I
   : never;
 type Flattened<T> = { readonly [K in keyof T]: T[K] };
@@ -133,4 +133,6 @@ const all = modules
  * Every operation of the interface, by id, in the order of paths. The cast states what a test checks: operations are
  * exported under their ids.
  */
-export const operations = Object.fromEntries(all.map((one) => [one.id, one])) as unknown as Operations;
+export const operations = Object.fromEntries(
+  all.map((operation) => [operation.id, operation]),
+) as unknown as Operations;

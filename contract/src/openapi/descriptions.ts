@@ -62,7 +62,7 @@ function doorText(door: Door): string {
 
 /** Describes who may call an operation, derived from its door, scopes and impersonation rule. */
 export function accessOf({ door, scope, otherScopes = [], whileImpersonating }: Operation): string {
-  const scopes = [scope, ...otherScopes].map((one) => `\`${one}\``).join(' or ');
+  const scopes = [scope, ...otherScopes].map((name) => `\`${name}\``).join(' or ');
   const token =
     scope === 'none'
       ? []

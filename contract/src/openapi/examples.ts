@@ -159,7 +159,8 @@ function text(schema: JsonObject, key: string): Json {
 /** Returns whether a sample satisfies the type and bounds of a schema. */
 function fits(schema: JsonObject, value: Json): boolean {
   if (Array.isArray(schema.enum)) return schema.enum.includes(value);
-  if (Array.isArray(schema.anyOf)) return schema.anyOf.some((one) => isObject(one) && fits(one, value));
+  if (Array.isArray(schema.anyOf))
+    return schema.anyOf.some((branch) => isObject(branch) && fits(branch, value));
   switch (schema.type) {
     case 'string':
       return (
@@ -177,7 +178,7 @@ function fits(schema: JsonObject, value: Json): boolean {
       return (
         Array.isArray(value) &&
         isObject(schema.items) &&
-        value.every((one) => fits(asObject(schema.items), one))
+        value.every((item) => fits(asObject(schema.items), item))
       );
     case 'object':
       return isObject(value) && schema.properties === undefined;
@@ -204,17 +205,18 @@ function object(schema: JsonObject): Json {
   const members = Object.entries(asObject(schema.properties)).filter(
     ([name]) => required.includes(name) || !leftOut.test(name),
   );
-  return Object.fromEntries(members.map(([name, one]) => [name, exampleOf(one, name)]));
+  return Object.fromEntries(members.map(([name, member]) => [name, exampleOf(member, name)]));
 }
 
 /** Builds an example of a schema from the sample values of its properties. `key` is the name of the property. */
 export function exampleOf(given: Json, key = ''): Json {
   const schema = asObject(given);
-  const sample = samples[key]?.find((one) => fits(schema, one));
+  const sample = samples[key]?.find((candidate) => fits(schema, candidate));
   if (sample !== undefined) return sample;
   if (schema.const !== undefined) return schema.const;
-  if (Array.isArray(schema.enum)) return schema.enum.find((one) => one !== '' && one !== 'none') ?? '';
-  if (Array.isArray(schema.anyOf)) return exampleOf(schema.anyOf.find((one) => !isNull(one)) ?? null, key);
+  if (Array.isArray(schema.enum)) return schema.enum.find((value) => value !== '' && value !== 'none') ?? '';
+  if (Array.isArray(schema.anyOf))
+    return exampleOf(schema.anyOf.find((branch) => !isNull(branch)) ?? null, key);
   switch (schema.type) {
     case 'object':
       return object(schema);
@@ -242,7 +244,7 @@ export function exampleRequest({ body, example }: Operation): Json {
   const members = Object.entries(asObject(schema.properties));
   const optional = members.filter(([name]) => !required.includes(name) && !leftOut.test(name)).slice(0, 2);
   const shown = [...members.filter(([name]) => required.includes(name)), ...optional];
-  return Object.fromEntries(shown.map(([name, one]) => [name, exampleOf(one, name)]));
+  return Object.fromEntries(shown.map(([name, member]) => [name, exampleOf(member, name)]));
 }
 
 const errors: Readonly<Record<number, string>> = {

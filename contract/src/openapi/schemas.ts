@@ -66,7 +66,7 @@ export function openSchemaBook(): SchemaBook {
 
   /** A value or null. OpenAPI 3.0 reads `nullable` only beside `type`, so a reference gets null as another branch. */
   function nullable(branches: Json[]): Json {
-    const rest = branches.filter((one) => !isNull(one));
+    const rest = branches.filter((branch) => !isNull(branch));
     const [only] = rest;
     const isEnum = isObject(only) && 'enum' in only;
     const value = isEnum ? convert(only) : inline(only ?? null);
@@ -87,7 +87,7 @@ export function openSchemaBook(): SchemaBook {
       else if (key === 'patternProperties') converted.additionalProperties = true;
       else if (key === 'properties' && isObject(value)) {
         converted.properties = Object.fromEntries(
-          Object.entries(value).map(([name, one]) => [name, inline(one)]),
+          Object.entries(value).map(([name, property]) => [name, inline(property)]),
         );
       } else if (key === 'anyOf' && Array.isArray(value)) converted.anyOf = value.map(inline);
       else if (key === 'items') converted.items = inline(value);

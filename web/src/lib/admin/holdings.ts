@@ -41,5 +41,5 @@ export function labelOf(
   labels: readonly { code: string; label: string }[] | undefined,
   code: string,
 ): string {
-  return labels?.find((one) => one.code === code)?.label ?? code;
+  return labels?.find((known) => known.code === code)?.label ?? code;
 }

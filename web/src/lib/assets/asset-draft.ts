@@ -44,9 +44,9 @@ const parts: readonly (keyof AssetDraft)[] = [
   'declared',
 ];
 
-function differs(one: AssetDraft, other: AssetDraft, part: keyof AssetDraft): boolean {
-  if (part === 'tags') return one.tags.join('\n') !== other.tags.join('\n');
-  return one[part] !== other[part];
+function differs(a: AssetDraft, b: AssetDraft, part: keyof AssetDraft): boolean {
+  if (part === 'tags') return a.tags.join('\n') !== b.tags.join('\n');
+  return a[part] !== b[part];
 }
 
 /** Returns the changes that turn the asset into the draft. A declaration is removed with `clear_*` (HTTP-17). */
@@ -71,8 +71,8 @@ export function assetPatch(before: ShownAsset, draft: AssetDraft): AssetUpdate {
 
 /** Describes the differences between two states of an asset, ignoring its previews. */
 export function changesBetween(before: ShownAsset, after: ShownAsset): readonly string[] {
-  const [one, other] = [draftOf(before), draftOf(after)];
-  return parts.filter((part) => differs(one, other, part)).map((part) => labels[part]);
+  const [former, current] = [draftOf(before), draftOf(after)];
+  return parts.filter((part) => differs(former, current, part)).map((part) => labels[part]);
 }
 
 /** Applies the user's changes to a newer state of the asset. */

@@ -47,7 +47,7 @@ export function isNarrowed({ type, status, state, tags, team, origin, fields = [
 /** Returns the filter in an address; ignores invalid parts. */
 export function readAssetFilter(params: Pick<URLSearchParams, 'get' | 'getAll'>): AssetFilter {
   const type = Number(params.get('type'));
-  const status = statuses.find((one) => one === params.get('status'));
+  const status = statuses.find((known) => known === params.get('status'));
   const state = params.get('state') ?? '';
   const team = params.get('team');
   const fields = params

@@ -31,7 +31,7 @@ function valueInWords(value: unknown): string {
   if (typeof value === 'boolean') return value ? 'Yes' : 'No';
   if (value === null || value === undefined) return '';
   if (Array.isArray(value)) {
-    return value.every((one) => typeof one !== 'object')
+    return value.every((item) => typeof item !== 'object')
       ? value.map(valueInWords).join(', ')
       : JSON.stringify(value);
   }
@@ -45,9 +45,9 @@ export function metadataFacts(metadata: Readonly<Record<string, unknown>>): read
   return Object.entries(metadata)
     .flatMap(([key, value]): Fact[] => {
       if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
-        return Object.entries(value).map(([inner, one]) => ({
+        return Object.entries(value).map(([inner, item]) => ({
           name: `${keyInWords(key)}: ${keyInWords(inner)}`,
-          value: valueInWords(one),
+          value: valueInWords(item),
         }));
       }
       return [{ name: keyInWords(key), value: valueInWords(value) }];

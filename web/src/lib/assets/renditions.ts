@@ -101,7 +101,7 @@ export function squareOf(
   ladder: readonly Rung[],
   addressOf: AddressOf,
 ): string | undefined {
-  const rung = ladder.find((one) => one.fit === 'cover');
+  const rung = ladder.find((variant) => variant.fit === 'cover');
   if (rung === undefined || !asset.preview_available) return undefined;
   return addressOf(asset.id, rung.key, asset.file_hash);
 }

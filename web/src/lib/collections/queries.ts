@@ -70,7 +70,7 @@ export function savedInQuery({ client }: Service, postId: string) {
       const found = await readToEnd((turn) =>
         client.call('listCollections', { query: { ...turn, mine: true, containing: postId }, signal }),
       );
-      return found.map((one) => one.id);
+      return found.map((collection) => collection.id);
     },
   });
 }

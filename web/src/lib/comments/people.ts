@@ -26,7 +26,7 @@ export function peopleIn(
 ): Mentionable[] {
   const authors = [
     post.author,
-    ...roots.flatMap((root) => [root.author, ...root.replies.map((one) => one.author)]),
+    ...roots.flatMap((root) => [root.author, ...root.replies.map((reply) => reply.author)]),
   ];
   const people = new Map<number, Mentionable>();
   for (const author of authors) {

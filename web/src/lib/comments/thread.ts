@@ -24,7 +24,7 @@ function withFirst<T extends { readonly id: string }>(
   item: T,
 ): InfiniteData<Page<T>, string> {
   const [first, ...rest] = list.pages;
-  if (first === undefined || list.pages.some((page) => page.items.some((one) => one.id === item.id)))
+  if (first === undefined || list.pages.some((page) => page.items.some((comment) => comment.id === item.id)))
     return list;
   return { ...list, pages: [{ ...first, items: [item, ...first.items] }, ...rest] };
 }
@@ -43,7 +43,7 @@ export function withReply(replies: Replies, reply: Comment): Replies {
 export function withReplyBelow(thread: Thread, reply: Comment): Thread {
   return changeItems(thread, (roots) =>
     roots.map((root) => {
-      if (root.id !== reply.parent_id || root.replies.some((one) => one.id === reply.id)) return root;
+      if (root.id !== reply.parent_id || root.replies.some((known) => known.id === reply.id)) return root;
       const allShown = root.replies.length === root.reply_count;
       return {
         ...root,

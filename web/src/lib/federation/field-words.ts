@@ -39,7 +39,7 @@ export function propertyName(property: string): string {
 /** Formats the value of a property that differs. */
 export function sideText(property: string, text: string | null): string {
   if (text === null) return '–';
-  const type = property === 'field_type' ? fieldTypes.find((one) => one === text) : undefined;
+  const type = property === 'field_type' ? fieldTypes.find((known) => known === text) : undefined;
   if (type !== undefined) return viewOf[type].label;
   if (text === 'true') return 'Yes';
   return text === 'false' ? 'No' : text;

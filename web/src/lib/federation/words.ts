@@ -34,8 +34,8 @@ export function stateOf({ state, accepted_here, accepted_there }: Peer): { label
 
 /** Describes the recipients of a share and what they may do. */
 export function shareLine({ person, team, scope, expires_at, encrypted, delivered }: PeerShare): string {
-  const one = person === null ? null : decodeURIComponent(person.split('/').at(-1) ?? person);
-  const who = one ?? (team === null ? 'Everyone there' : `The team ${team.name}`);
+  const username = person === null ? null : decodeURIComponent(person.split('/').at(-1) ?? person);
+  const who = username ?? (team === null ? 'Everyone there' : `The team ${team.name}`);
   const may = scope === 'comment' ? 'can comment' : 'can view';
   const until = expires_at === null ? '' : ` until ${shortDayOf(expires_at)}`;
   const sealed = encrypted ? ', with restricted or mature content' : '';

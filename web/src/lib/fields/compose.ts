@@ -20,7 +20,7 @@ function inOrder<F extends Placed>(fields: readonly F[]): F[] {
 /** Groups fields, each group at the position of its first field. */
 export function groupsOf<F extends Placed>(fields: readonly F[]): FieldGroup<F>[] {
   const groups = Map.groupBy(inOrder(fields), (field) => field.display_group);
-  return [...groups].map(([name, its]) => ({ name, fields: its }));
+  return [...groups].map(([name, members]) => ({ name, fields: members }));
 }
 
 /** Groups fields by tab and group; those without a tab come first. */

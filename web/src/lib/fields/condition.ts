@@ -15,7 +15,7 @@ const operators: readonly FilterOperator[] = ['>=', '<=', '=', '~', '<', '>'];
 /** Parses a term; undefined if it is invalid. */
 export function readTerm(text: string): Term | undefined {
   const at = text.search(/[=~<>]/);
-  const operator = operators.find((one) => text.startsWith(one, at));
+  const operator = operators.find((symbol) => text.startsWith(symbol, at));
   if (at === -1 || operator === undefined) return undefined;
   const code = text.slice(0, at).trim().toLowerCase();
   const value = text.slice(at + operator.length).trim();

@@ -6,9 +6,9 @@ export function emptyDraft(type: FieldType): Draft {
   return holdsSeveral(type) ? [] : '';
 }
 
-export function isSameDraft(one: Draft, other: Draft): boolean {
-  if (typeof one === 'string' || typeof other === 'string') return one === other;
-  return one.length === other.length && one.every((term, at) => term === other[at]);
+export function isSameDraft(a: Draft, b: Draft): boolean {
+  if (typeof a === 'string' || typeof b === 'string') return a === b;
+  return a.length === b.length && a.every((term, at) => term === b[at]);
 }
 
 /** Returns the form of a stored value; empty without one. */

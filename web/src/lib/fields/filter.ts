@@ -29,6 +29,6 @@ export function filterInWords(
 ): string {
   if (field === undefined) return `${code} ${operator} ${value}`;
   const { comparisons } = viewOf[field.type];
-  const word = comparisons.find((one) => one.value === operator)?.label ?? operator;
+  const word = comparisons.find((comparison) => comparison.value === operator)?.label ?? operator;
   return `${field.label} ${word} ${valueInWords(value)}`;
 }

@@ -28,7 +28,7 @@ export function mayPost(user: SessionUser | null): boolean {
 
 /** Returns the teams in which a user holds a capability that they do not hold globally. */
 export function teamsHeld(held: TeamCapabilities | undefined, capability: string): string[] {
-  return held?.flatMap((one) => (one.capability === capability ? one.team_ids : [])) ?? [];
+  return held?.flatMap((holding) => (holding.capability === capability ? holding.team_ids : [])) ?? [];
 }
 
 /** Returns whether to show what needs this capability for content of this team. The service checks again. */
@@ -41,5 +41,7 @@ export function holdsIn(
   if (user === null) return false;
   if (holds(user, capability)) return true;
   if (teamId == null || user.capabilities_status !== 'resolved') return false;
-  return held?.some((one) => one.capability === capability && one.team_ids.includes(teamId)) ?? false;
+  return (
+    held?.some((holding) => holding.capability === capability && holding.team_ids.includes(teamId)) ?? false
+  );
 }

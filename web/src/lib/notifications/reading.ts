@@ -3,7 +3,7 @@ import type { Notification } from '@vitrine/contract/notifications';
 import type { Service } from '#lib/service.ts';
 import { listsKey, type NotificationPages, unreadKey } from './queries.ts';
 
-function markShown({ queries }: Service, which: (one: Notification) => boolean): void {
+function markShown({ queries }: Service, which: (notification: Notification) => boolean): void {
   queries.setQueriesData<NotificationPages>({ queryKey: listsKey }, (list) =>
     list === undefined
       ? undefined
@@ -11,7 +11,9 @@ function markShown({ queries }: Service, which: (one: Notification) => boolean):
           ...list,
           pages: list.pages.map((page) => ({
             ...page,
-            items: page.items.map((one) => (one.read || !which(one) ? one : { ...one, read: true })),
+            items: page.items.map((notification) =>
+              notification.read || !which(notification) ? notification : { ...notification, read: true },
+            ),
           })),
         },
   );

@@ -63,7 +63,7 @@ export function isNarrowed({ tags, author, team, origin }: FeedChoice): boolean 
 
 /** Returns the choice with a tag added, or removed if it was set. */
 export function withTag({ tags = [], ...choice }: FeedChoice, tag: string, on: boolean): FeedChoice {
-  const others = tags.filter((one) => one !== tag);
+  const others = tags.filter((chosen) => chosen !== tag);
   const next = on ? [...others, tag].slice(-mostTags) : others;
   return next.length === 0 ? choice : { ...choice, tags: next };
 }

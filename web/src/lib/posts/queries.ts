@@ -59,7 +59,7 @@ function feedsOf(queries: QueryClient): Feed[] {
 /** Returns a post from a cached feed. */
 export function postInFeed(queries: QueryClient, id: string): Post | undefined {
   for (const feed of feedsOf(queries)) {
-    const post = feed.pages.flatMap((page) => page.items).find((one) => one.id === id);
+    const post = feed.pages.flatMap((page) => page.items).find((shown) => shown.id === id);
     if (post !== undefined) return post;
   }
   return undefined;

@@ -49,8 +49,8 @@ export function askedQuery({ client }: Service) {
         signal,
       });
       return items
-        .filter((one) => one.requested_capability === 'content.access.request')
-        .map((one) => one.target_id);
+        .filter((request) => request.requested_capability === 'content.access.request')
+        .map((request) => request.target_id);
     },
   });
 }
@@ -80,7 +80,7 @@ export function waitingQuery({ client }: Service) {
         query: { state: 'pending', limit: 20 },
         signal,
       });
-      const count = items.filter((one) => one.decidable_by_caller).length;
+      const count = items.filter((request) => request.decidable_by_caller).length;
       return count === 0 ? '' : `${count}${next_cursor === null ? '' : '+'}`;
     },
   });
@@ -207,8 +207,8 @@ function withDecided(
 ): QueuePages['pages'][number] {
   return {
     ...page,
-    items: page.items.map((one) =>
-      one.id === decided.id ? { ...one, ...decided, decidable_by_caller: false } : one,
+    items: page.items.map((item) =>
+      item.id === decided.id ? { ...item, ...decided, decidable_by_caller: false } : item,
     ),
   };
 }

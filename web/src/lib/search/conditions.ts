@@ -33,7 +33,7 @@ export function readConditions(
   const others: string[] = [];
   for (const text of filters) {
     const filter = readFilter(text);
-    const field = fields.find((one) => one.code === filter?.code);
+    const field = fields.find((candidate) => candidate.code === filter?.code);
     const shown = field === undefined ? [] : (conditions[field.code] ?? []);
     const takes = field !== undefined && filter !== undefined;
     const known = takes && factsOf[field.type].filters.includes(filter.operator);
@@ -60,7 +60,7 @@ export function withRow(
   at: number,
   row: Condition,
 ): Conditions {
-  const rows = rowsOf(field, conditions).map((one, place) => (place === at ? row : one));
+  const rows = rowsOf(field, conditions).map((kept, place) => (place === at ? row : kept));
   return { ...conditions, [field.code]: rows };
 }
 

@@ -33,8 +33,8 @@ function wholeNumber(text: string | null): number | undefined {
 
 /** Returns the search in an address; ignores invalid parts. */
 export function readCriteria(params: Pick<URLSearchParams, 'get' | 'getAll'>): SearchCriteria {
-  const kind = kinds.find((one) => one === params.get('kind'));
-  const sort = sorts.find((one) => one === params.get('sort'));
+  const kind = kinds.find((known) => known === params.get('kind'));
+  const sort = sorts.find((known) => known === params.get('sort'));
   const type = wholeNumber(params.get('type'));
   const owner = wholeNumber(params.get('owner'));
   const team = params.get('team');
@@ -122,7 +122,7 @@ export function criteriaOf(asked: SavedQuery): SearchCriteria {
 
 /** Returns the number of filters besides the words. */
 export function filterCount({ type, tags, team, origin, owner, filters }: SearchCriteria): number {
-  const single = [type, team, origin, owner].filter((one) => one !== undefined).length;
+  const single = [type, team, origin, owner].filter((value) => value !== undefined).length;
   return single + tags.length + filters.length;
 }
 

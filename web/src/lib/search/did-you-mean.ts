@@ -33,12 +33,12 @@ export function meant(q: string, names: readonly string[]): string | undefined {
   let changed = false;
   const words = q.split(/(\s+)/).map((word) => {
     const folded = fold(word);
-    if (folded.length < 3 || offered.some((one) => fold(one).startsWith(folded))) return word;
+    if (folded.length < 3 || offered.some((known) => fold(known).startsWith(folded))) return word;
     let best: { readonly word: string; readonly far: number } | undefined;
-    for (const one of offered) {
-      const far = distance(folded, fold(one));
+    for (const known of offered) {
+      const far = distance(folded, fold(known));
       if (far <= Math.max(1, Math.floor(folded.length / 3)) && far < (best?.far ?? 4))
-        best = { word: one, far };
+        best = { word: known, far };
     }
     if (best === undefined) return word;
     changed = true;

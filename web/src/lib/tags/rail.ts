@@ -6,8 +6,8 @@ export const emptyRail: Rail = { hidden_team_ids: [], team_order: [], hidden_tag
 
 /** Ordered items come first; the others keep their relative order (PREFERENCE-5). */
 function ordered(followed: readonly string[], order: readonly string[]): readonly string[] {
-  const placed = order.filter((one) => followed.includes(one));
-  return [...placed, ...followed.filter((one) => !placed.includes(one))];
+  const placed = order.filter((item) => followed.includes(item));
+  return [...placed, ...followed.filter((item) => !placed.includes(item))];
 }
 
 /** Returns the followed tags in the order of the rail: ordered ones first, then the others as they were followed. */
@@ -42,12 +42,12 @@ export function withTeamOrder(rail: Rail, ids: readonly string[]): Rail {
 
 /** Returns the rail with a team's chip hidden or shown. */
 export function withTeamChip(rail: Rail, id: string, shown: boolean): Rail {
-  const others = rail.hidden_team_ids.filter((one) => one !== id);
+  const others = rail.hidden_team_ids.filter((hidden) => hidden !== id);
   return { ...rail, hidden_team_ids: shown ? others : [...others, id].slice(-200) };
 }
 
 /** Returns the rail with a tag's chip hidden or shown. */
 export function withChip(rail: Rail, tag: string, shown: boolean): Rail {
-  const others = rail.hidden_tags.filter((one) => one !== tag);
+  const others = rail.hidden_tags.filter((hidden) => hidden !== tag);
   return { ...rail, hidden_tags: shown ? others : [...others, tag].slice(-200) };
 }

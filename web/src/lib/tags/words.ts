@@ -11,9 +11,9 @@ const kinds = [
 
 /** Describes what a rename or merge changes. */
 export function changeInWords(change: TagChange): string {
-  const parts = kinds.flatMap(([key, one, many]) => {
+  const parts = kinds.flatMap(([key, singular, plural]) => {
     const n = change[key];
-    return n === 0 ? [] : [`${n.toLocaleString('en')} ${n === 1 ? one : many}`];
+    return n === 0 ? [] : [`${n.toLocaleString('en')} ${n === 1 ? singular : plural}`];
   });
   if (parts.length === 0) return 'nothing';
   return parts.length === 1 ? parts.join('') : `${parts.slice(0, -1).join(', ')} and ${parts.at(-1)}`;

@@ -29,7 +29,7 @@ export function teamsOfQuery(service: Service, ids: readonly string[]) {
       const read = await Promise.allSettled(
         ids.map((id) => service.queries.fetchQuery(teamQuery(service, id))),
       );
-      return read.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+      return read.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
     },
   });
 }

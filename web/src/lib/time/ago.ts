@@ -13,7 +13,7 @@ export function agoOf(timestamp: string, now: number, locale?: string): string {
   if (distance < 45) return 'just now';
   if (distance > 30 * 86_400) return shortDayOf(timestamp, locale);
   const words = new Intl.RelativeTimeFormat(locale, { numeric: 'always' });
-  const step = steps.findLast((one) => distance >= one.seconds) ?? steps[0];
+  const step = steps.findLast((candidate) => distance >= candidate.seconds) ?? steps[0];
   const count = Math.max(1, Math.floor(distance / step.seconds));
   return words.format(seconds < 0 ? -count : count, step.unit);
 }

@@ -1,7 +1,7 @@
 /** Returns the list with one id moved to another index, limited to the ends of the list. */
 export function movedTo(ids: readonly string[], id: string, to: number): readonly string[] {
   if (!ids.includes(id)) return ids;
-  const rest = ids.filter((one) => one !== id);
+  const rest = ids.filter((other) => other !== id);
   const place = Math.min(rest.length, Math.max(0, to));
   return [...rest.slice(0, place), id, ...rest.slice(place)];
 }

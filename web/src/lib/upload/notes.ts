@@ -25,7 +25,7 @@ const meant: readonly (readonly string[])[] = [
 export function nameNote(name: string, extension: string | null): string | undefined {
   const named = /\.([a-z0-9]{1,10})$/i.exec(name)?.[1]?.toLowerCase();
   if (named === undefined || extension === null || named === extension) return undefined;
-  const family = meant.find((one) => one.includes(named));
+  const family = meant.find((extensions) => extensions.includes(named));
   if (family === undefined || family.includes(extension)) return undefined;
   return `Its name says ${named.toUpperCase()}, but it is ${extension === 'txt' ? 'text' : `a ${extension.toUpperCase()} file`}.`;
 }

@@ -83,11 +83,14 @@ export interface SubtitlesOf {
 export function videoFor(queue: UploadQueue, { id, name }: UploadItem): SubtitlesOf | 'unfinished' | null {
   for (const { stem, lang } of sidecarMatches(name)) {
     const beside = queue.filter(
-      (one) => one.id !== id && stemOf(one.name) === stem && !isSubtitleName(one.name),
+      (sibling) => sibling.id !== id && stemOf(sibling.name) === stem && !isSubtitleName(sibling.name),
     );
-    const playing = beside.find((one) => one.assetType !== undefined && playable.includes(one.assetType));
+    const playing = beside.find(
+      (sibling) => sibling.assetType !== undefined && playable.includes(sibling.assetType),
+    );
     if (playing !== undefined) return { item: playing, lang };
-    if (beside.some((one) => one.state === 'waiting' || one.state === 'sending')) return 'unfinished';
+    if (beside.some((sibling) => sibling.state === 'waiting' || sibling.state === 'sending'))
+      return 'unfinished';
   }
   return null;
 }
@@ -165,7 +168,7 @@ export function removed(queue: UploadQueue, id: string): UploadQueue {
 
 /** Returns the queue with one file moved to another index, limited to its ends. */
 export function moved(queue: UploadQueue, id: string, to: number): UploadQueue {
-  const item = queue.find((one) => one.id === id);
+  const item = queue.find((queued) => queued.id === id);
   if (item === undefined) return queue;
   const rest = removed(queue, id);
   const place = Math.min(rest.length, Math.max(0, to));

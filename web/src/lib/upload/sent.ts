@@ -31,7 +31,7 @@ function memberOf(
  * is.
  */
 function sensitivityOf(given: unknown): Sensitivity {
-  return sensitivities.find((one) => one === given) ?? 'public';
+  return sensitivities.find((known) => known === given) ?? 'public';
 }
 
 /** Returns the asset in a response; undefined if there is none. */

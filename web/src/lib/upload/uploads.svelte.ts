@@ -57,7 +57,7 @@ export function createUploads(ways: UploadTransport): Uploads {
   function begin(id: string) {
     const file = files.get(id);
     if (file === undefined) return;
-    const item = queue.find((one) => one.id === id);
+    const item = queue.find((queued) => queued.id === id);
     const video = item === undefined ? null : steps.videoFor(queue, item);
     queue = steps.started(queue, id);
     if (video !== null && video !== 'unfinished' && video.item.assetId !== undefined) {

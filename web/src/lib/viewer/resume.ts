@@ -10,8 +10,8 @@ function readAll(storage: Pick<Storage, 'getItem'>): Positions {
     const kept: unknown = JSON.parse(storage.getItem(place) ?? '[]');
     if (!Array.isArray(kept)) return [];
     return kept.filter(
-      (one: unknown): one is [string, number] =>
-        Array.isArray(one) && typeof one[0] === 'string' && typeof one[1] === 'number',
+      (entry: unknown): entry is [string, number] =>
+        Array.isArray(entry) && typeof entry[0] === 'string' && typeof entry[1] === 'number',
     );
   } catch {
     return [];
@@ -20,7 +20,7 @@ function readAll(storage: Pick<Storage, 'getItem'>): Positions {
 
 /** Returns the stored position in seconds; 0 if there is none or the file was played to the end. */
 export function positionOf(storage: Pick<Storage, 'getItem'>, id: string): number {
-  return readAll(storage).find(([one]) => one === id)?.[1] ?? 0;
+  return readAll(storage).find(([key]) => key === id)?.[1] ?? 0;
 }
 
 /** Stores the position, except within the first and last seconds. */
@@ -30,7 +30,7 @@ export function keepPosition(
   seconds: number,
   duration: number,
 ): void {
-  const others = readAll(storage).filter(([one]) => one !== id);
+  const others = readAll(storage).filter(([key]) => key !== id);
   const isWorth = seconds > 5 && seconds < duration - Math.min(10, duration * 0.05);
   const kept = isWorth ? [[id, Math.round(seconds * 10) / 10] as const, ...others] : others;
   try {

@@ -111,8 +111,10 @@ function shapeOf(
 ): number {
   if (width !== null && height !== null) return width / height;
   const largest = pictures.reduce<Variant | undefined>(
-    (best, one) =>
-      (one.width ?? 0) * (one.height ?? 0) > (best?.width ?? 0) * (best?.height ?? 0) ? one : best,
+    (best, variant) =>
+      (variant.width ?? 0) * (variant.height ?? 0) > (best?.width ?? 0) * (best?.height ?? 0)
+        ? variant
+        : best,
     undefined,
   );
   return (largest?.width ?? 1) / (largest?.height ?? 1);

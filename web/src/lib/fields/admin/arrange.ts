@@ -91,10 +91,12 @@ export function ordersFor(
   const between = orderBetween(before?.display_order, behind?.display_order);
   if (between !== undefined) return new Map([[moved.id, between]]);
   const list = [...others.slice(0, index), moved, ...others.slice(index)];
-  const first = Math.min(...list.map((one) => one.display_order));
-  const wanted = list.map((one, at) => ({ one, order: first + at * STEP }));
+  const first = Math.min(...list.map((field) => field.display_order));
+  const wanted = list.map((field, at) => ({ field, order: first + at * STEP }));
   return new Map(
-    wanted.filter(({ one, order }) => one.display_order !== order).map(({ one, order }) => [one.id, order]),
+    wanted
+      .filter(({ field, order }) => field.display_order !== order)
+      .map(({ field, order }) => [field.id, order]),
   );
 }
 

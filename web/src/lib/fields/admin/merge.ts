@@ -6,8 +6,8 @@ interface MergeCounts {
   readonly conditions: number;
 }
 
-const counted = (count: number, one: string, many: string) =>
-  `${count.toLocaleString('en')} ${count === 1 ? one : many}`;
+const counted = (count: number, singular: string, plural: string) =>
+  `${count.toLocaleString('en')} ${count === 1 ? singular : plural}`;
 
 /** Describes what a merge would move. */
 export function mergeInWords({ assets, collections, aliases, defaults, conditions }: MergeCounts): string {

@@ -17,7 +17,12 @@ function shown({ input }: Constraint, value: unknown): string {
 }
 
 export function draftOfOptions(type: FieldType, options: FieldOptions): ConstraintDraft {
-  return Object.fromEntries(viewOf[type].constraints.map((one) => [one.name, shown(one, options[one.name])]));
+  return Object.fromEntries(
+    viewOf[type].constraints.map((constraint) => [
+      constraint.name,
+      shown(constraint, options[constraint.name]),
+    ]),
+  );
 }
 
 function written({ input }: Constraint, text: string): unknown {
@@ -33,10 +38,10 @@ function written({ input }: Constraint, text: string): unknown {
  */
 export function optionsWith(type: FieldType, options: FieldOptions, draft: ConstraintDraft): FieldOptions {
   const { values: _, truncated: __, vocabulary_size: ___, ...kept } = options;
-  for (const one of viewOf[type].constraints) {
-    const value = written(one, draft[one.name] ?? '');
-    if (value === undefined) delete kept[one.name];
-    else kept[one.name] = value;
+  for (const constraint of viewOf[type].constraints) {
+    const value = written(constraint, draft[constraint.name] ?? '');
+    if (value === undefined) delete kept[constraint.name];
+    else kept[constraint.name] = value;
   }
   return kept;
 }

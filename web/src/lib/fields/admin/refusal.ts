@@ -64,7 +64,7 @@ export function refusalOf(error: unknown): Refusal {
     error === undefined
       ? undefined
       : inWords(problemText(error).replace(/^(?:terms|options|source|target): /i, ''));
-  const isAbout = (properties: readonly string[]) => properties.some((one) => one === property);
+  const isAbout = (properties: readonly string[]) => properties.some((name) => name === property);
   return {
     about: (...properties) => (isAbout(properties) ? text : undefined),
     beside: (...properties) => (isAbout(properties) ? undefined : text),

@@ -25,7 +25,7 @@ function readNode(raw: unknown): TermNode[] {
       label: typeof label === 'string' ? label : value,
       status: status === 'deprecated' || status === 'archived' ? status : 'active',
       replacedBy: typeof replaced_by === 'string' ? replaced_by : undefined,
-      aliases: Array.isArray(aliases) ? aliases.filter((one) => typeof one === 'string') : [],
+      aliases: Array.isArray(aliases) ? aliases.filter((alias) => typeof alias === 'string') : [],
       children: readNodes(children),
     },
   ];
@@ -125,7 +125,7 @@ export function moveByKey(lines: readonly TermLine[], value: string, key: string
   if (key === 'ArrowUp') return index === 0 ? undefined : { value, parent, index: index - 1 };
   if (key === 'ArrowDown') return index === count - 1 ? undefined : { value, parent, index: index + 1 };
   if (key === 'ArrowRight') {
-    const before = lines.find((one) => one.parent === parent && one.index === index - 1);
+    const before = lines.find((sibling) => sibling.parent === parent && sibling.index === index - 1);
     return before && { value, parent: before.node.value, index: before.node.children.length };
   }
   const above = lines.find(({ node }) => node.value === parent);
@@ -176,7 +176,7 @@ export interface Pasted {
 
 function depthOf(line: string): number {
   const [blank = ''] = /^[\t ]*/.exec(line) ?? [];
-  return [...blank].reduce((depth, one) => depth + (one === '\t' ? 2 : 1), 0);
+  return [...blank].reduce((depth, character) => depth + (character === '\t' ? 2 : 1), 0);
 }
 
 /**
@@ -216,5 +216,5 @@ export function inParts(terms: readonly PastedTerm[]): PastedTerm[][] {
 
 /** Parses typed aliases, separated by line breaks or commas. */
 export function readAliases(text: string): string[] {
-  return [...new Set(text.split(/[\n,]/).flatMap((one) => one.trim().toLowerCase() || []))];
+  return [...new Set(text.split(/[\n,]/).flatMap((entry) => entry.trim().toLowerCase() || []))];
 }

@@ -14,7 +14,7 @@ const named: Readonly<Record<string, string>> = {
 export function plainText(html: string): string {
   return html
     .replace(/<[^>]*>/g, ' ')
-    .replace(/&(lt|gt|quot|#39|nbsp|amp);/g, (one) => named[one] ?? one)
+    .replace(/&(lt|gt|quot|#39|nbsp|amp);/g, (entity) => named[entity] ?? entity)
     .replace(/\s+/g, ' ')
     .trim();
 }

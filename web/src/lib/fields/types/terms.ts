@@ -1,7 +1,7 @@
 import { asTyped, type FieldTypeView } from './field-type.ts';
 
 /** One term. */
-const one = {
+const ofOneTerm = {
   display: 'terms',
   words: ({ value_text }, { labelOf }) => (value_text === undefined ? '' : labelOf(value_text)),
   control: { kind: 'terms' },
@@ -17,21 +17,21 @@ const one = {
 } as const satisfies Partial<FieldTypeView>;
 
 export const select: FieldTypeView = {
-  ...one,
+  ...ofOneTerm,
   label: 'One term',
   explanation: 'One term of a vocabulary.',
   comparisons: [{ value: '=', label: 'is' }],
 };
 
 export const tree: FieldTypeView = {
-  ...one,
+  ...ofOneTerm,
   label: 'Term in a tree',
   explanation: 'One term of a vocabulary with levels.',
   comparisons: [{ value: '=', label: 'is or is below' }],
 };
 
 export const multiSelect: FieldTypeView = {
-  ...one,
+  ...ofOneTerm,
   label: 'Several terms',
   explanation: 'Any number of terms of a vocabulary.',
   words: ({ value_options = [] }, { labelOf }) => value_options.map(labelOf).join(', '),

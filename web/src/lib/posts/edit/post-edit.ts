@@ -60,7 +60,7 @@ export function focalOfEdit(edit: PostEdit): FocalOf | null {
 }
 
 function sameList(a: readonly string[], b: readonly string[]): boolean {
-  return a.length === b.length && a.every((one, at) => one === b[at]);
+  return a.length === b.length && a.every((item, at) => item === b[at]);
 }
 
 function coverPart(before: PostEdit, edit: PostEdit, reordered: boolean): PostUpdate {
@@ -112,7 +112,7 @@ export function isEmptyPatch(patch: PostUpdate): boolean {
 export function withoutMember(edit: PostEdit, id: string): PostEdit {
   return {
     ...edit,
-    members: edit.members.filter((one) => one !== id),
+    members: edit.members.filter((member) => member !== id),
     cover: edit.cover === id ? null : edit.cover,
   };
 }
