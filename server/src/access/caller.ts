@@ -58,16 +58,16 @@ export function viewingPreferences({
 }
 
 /** Whether every rule about what may be seen answers the same for both. */
-export function hasSameAccess(one: Caller, other: Caller): boolean {
-  if (one.kind === 'anonymous' || other.kind === 'anonymous') return one.kind === other.kind;
+export function hasSameAccess(a: Caller, b: Caller): boolean {
+  if (a.kind === 'anonymous' || b.kind === 'anonymous') return a.kind === b.kind;
   return (
-    one.ref === other.ref &&
+    a.ref === b.ref &&
     // The same sets: they are loaded anew whenever they may have changed.
-    one.capabilities === other.capabilities &&
-    one.teamCapabilities === other.teamCapabilities &&
-    one.showRestricted === other.showRestricted &&
-    one.seesMature === other.seesMature &&
-    one.impersonator?.ref === other.impersonator?.ref
+    a.capabilities === b.capabilities &&
+    a.teamCapabilities === b.teamCapabilities &&
+    a.showRestricted === b.showRestricted &&
+    a.seesMature === b.seesMature &&
+    a.impersonator?.ref === b.impersonator?.ref
   );
 }
 

@@ -265,7 +265,7 @@ async function stopAll({
   // A worker that could not start has been reported.
   const started = worker.catch(() => null);
   const jobs = started
-    .then((one) => one?.stop())
+    .then((runner) => runner?.stop())
     .catch((error: unknown) => log.warn({ err: error }, 'the job runner failed to stop'));
   if (service !== null) await stopServing(service, config);
   // A file that takes longer is abandoned; the next process repeats its job.

@@ -8,8 +8,8 @@ export function confinementOf(
   { dataDir, decoderUid, ffmpeg, libreoffice, ghostscript }: Config,
   { incomingDir }: Pick<Storage, 'incomingDir'>,
 ): ConfinementOptions {
-  const programs = [ffmpeg, libreoffice, ghostscript].flatMap((one) =>
-    one !== null && isAbsolute(one) ? [one] : [],
+  const programs = [ffmpeg, libreoffice, ghostscript].flatMap((program) =>
+    program !== null && isAbsolute(program) ? [program] : [],
   );
   return { directory: incomingDir, hidden: dataDir, uid: decoderUid, programs };
 }

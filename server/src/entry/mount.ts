@@ -151,7 +151,7 @@ function mountRaw(server: FastifyInstance, bound: readonly BoundOperation[], mou
   server.register(async (scope) => {
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser('*', { parseAs: 'buffer' }, (_, body, done) => done(null, body));
-    for (const one of bound) mount(scope, one, mounting);
+    for (const operation of bound) mount(scope, operation, mounting);
   });
 }
 
@@ -162,15 +162,17 @@ export function mountOperations(
   mounting: Mounting,
 ): void {
   const isRaw = ({ operation }: BoundOperation) => operation.raw !== undefined;
-  for (const one of bound) if (!isRaw(one)) mount(server, one, mounting);
+  for (const operation of bound) if (!isRaw(operation)) mount(server, operation, mounting);
   mountRaw(server, bound.filter(isRaw), mounting);
   const all: readonly Operation[] = Object.values(operations);
   const paths = Map.groupBy(all, (operation) => operation.path);
   refuseOtherMethods(
     server,
-    Array.from(paths, ([path, its]) => ({
+    Array.from(paths, ([path, atPath]) => ({
       url: routePath(path),
-      methods: its.flatMap((one) => (one.tus === true ? [one.method, 'OPTIONS' as const] : [one.method])),
+      methods: atPath.flatMap((operation) =>
+        operation.tus === true ? [operation.method, 'OPTIONS' as const] : [operation.method],
+      ),
     })),
   );
 }

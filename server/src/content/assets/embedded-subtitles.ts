@@ -20,10 +20,10 @@ export async function stageEmbedded(
   subtitles: readonly EmbeddedSubtitles[],
 ): Promise<Staged[]> {
   const staged: Staged[] = [];
-  for (const one of subtitles) {
-    const hash = await hashOf(one.path);
-    await storage.stage(one.path, subtitlesKey(hash));
-    staged.push({ ...one, hash, sizeBytes: (await stat(one.path)).size });
+  for (const track of subtitles) {
+    const hash = await hashOf(track.path);
+    await storage.stage(track.path, subtitlesKey(hash));
+    staged.push({ ...track, hash, sizeBytes: (await stat(track.path)).size });
   }
   return staged;
 }
@@ -40,12 +40,12 @@ export async function keepEmbedded(
 ): Promise<void> {
   const changed = new Set<string>();
   // The same order for every worker, which prevents deadlocks.
-  for (const one of staged.toSorted((a, b) => (a.hash < b.hash ? -1 : 1))) {
-    await lockFile(tx, one.hash);
-    await storage.adopt(one.path, subtitlesKey(one.hash));
+  for (const track of staged.toSorted((a, b) => (a.hash < b.hash ? -1 : 1))) {
+    await lockFile(tx, track.hash);
+    await storage.adopt(track.path, subtitlesKey(track.hash));
     const { rows } = await sql<{ asset_id: string }>`
       insert into subtitles (asset_id, lang, label, file_hash, size_bytes, source_format, confidence, embedded)
-      select a.id, ${one.lang}, ${one.label}, ${one.hash}, ${one.sizeBytes}, ${one.format}, 1, true
+      select a.id, ${track.lang}, ${track.label}, ${track.hash}, ${track.sizeBytes}, ${track.format}, 1, true
       from assets a where a.file_hash = ${fileHash}
       on conflict (asset_id, lang) do nothing returning asset_id`.execute(tx);
     for (const { asset_id } of rows) changed.add(asset_id);

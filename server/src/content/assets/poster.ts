@@ -26,7 +26,7 @@ export const poster = handle(setAssetPoster, async ({ db, ladder }, { caller, pa
     const { rows } = await sql<VideoRow>`
       select f.hash, f.mime, f.media,
         exists (select from assets a where a.file_hash = f.hash and ${mayRerender(caller)}) as decides
-      from files f join assets one on one.file_hash = f.hash where one.id = ${id}`.execute(tx);
+      from files f join assets asset on asset.file_hash = f.hash where asset.id = ${id}`.execute(tx);
     const row = rows[0];
     if (row === undefined) throw notFound();
     if (row.media.has_video !== true) throw refuse('poster-without-video');

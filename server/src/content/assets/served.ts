@@ -58,7 +58,9 @@ function statementFor(db: Database, caller: Caller | null): Read {
       [marks.keys, wanted.map(({ key }) => key)],
       [marks.tokenHash, token === null ? null : hashToken(token)],
     ]);
-    const parameters = query.parameters.map((one) => (values.has(one) ? values.get(one) : one));
+    const parameters = query.parameters.map((parameter) =>
+      values.has(parameter) ? values.get(parameter) : parameter,
+    );
     return { ...query, parameters };
   };
 }
@@ -142,12 +144,12 @@ export function openServedAssets(db: Database): ServedAssets {
       const [row] = rows;
       if (row === undefined) throw new Error('access_epoch has lost its row');
       const { served: found, ...credential } = row;
-      const byPlace = new Map(found?.map(({ place, ...one }) => [place, one]));
-      return wanted.map((one, at) => ({
+      const byPlace = new Map(found?.map(({ place, ...bytes }) => [place, bytes]));
+      return wanted.map((request, at) => ({
         // One of the requests records the use of the session for all.
         credential: at === 0 ? credential : { ...credential, stale: false },
         expected,
-        wanted: one,
+        wanted: request,
         served: byPlace.get(at + 1) ?? null,
       }));
     },

@@ -59,15 +59,15 @@ function coversJson(caller: Caller): RawBuilder<unknown> {
     cross join lateral ${pictureOfPost(caller)} picture
     where cp.collection_id = c.id and ${feedPosts(caller)}`;
   const columns = sql`cp.position, cp.post_id, picture.asset_id, picture.preview_available`;
-  return sql`(select json_agg(json_build_object('asset_id', one.asset_id,
-      'preview_available', one.preview_available) order by one.turn, one.position, one.post_id)
+  return sql`(select json_agg(json_build_object('asset_id', cover.asset_id,
+      'preview_available', cover.preview_available) order by cover.turn, cover.position, cover.post_id)
     from (
       (select 0 as turn, ${columns} ${pictured} and cp.post_id = c.cover_post_id)
       union all
       (select 1 as turn, ${columns} ${pictured} and cp.post_id is distinct from c.cover_post_id
         order by cp.position, cp.post_id limit ${MOST_COVERS})
       order by turn, position, post_id limit ${MOST_COVERS}
-    ) one)`;
+    ) cover)`;
 }
 
 /** How many posts of a collection `c` the caller sees, up to the counting limit. */

@@ -56,7 +56,7 @@ interface Source {
  */
 function storedSource(ladder: Deps['ladder'], { watermark }: LinkVisitor, row: ShownRow) {
   if (watermark === null) return { object: originalKey(row.file_hash), bytes: row.size_bytes, key: null };
-  const key = keysOf(ladder).findLast((one) => row.renditions[one] !== undefined);
+  const key = keysOf(ladder).findLast((size) => row.renditions[size] !== undefined);
   const rendition = key === undefined ? undefined : row.renditions[key];
   return key === undefined || rendition === undefined ? null : { ...rendition, key };
 }

@@ -76,10 +76,10 @@ function membersAfter(body: PostUpdate, before: readonly Member[]): Member[] {
   if (body.members == null) return [...before];
   const named = placed(body.members).map((place) => ({
     ...place,
-    deleted: before.some((one) => one.deleted && one.asset_id === place.asset_id),
+    deleted: before.some((former) => former.deleted && former.asset_id === place.asset_id),
   }));
   const kept = before.filter(
-    (one) => one.deleted && !named.some((member) => member.asset_id === one.asset_id),
+    (former) => former.deleted && !named.some((member) => member.asset_id === former.asset_id),
   );
   return [...named, ...kept].sort(
     (a, b) => a.sort_order - b.sort_order || (a.asset_id < b.asset_id ? -1 : 1),
@@ -207,10 +207,10 @@ export const edit = handle(updatePost, async ({ db, ladder }, { caller, params, 
     }
     if (asksForChange(changes)) {
       await change(tx, caller, changes, locked);
-      const told = { activity: 'update' as const, actorRef: caller.ref };
+      const update = { activity: 'update' as const, actorRef: caller.ref };
       if (body.visibility != null && body.visibility !== locked.visibility)
-        await notifyPeersOfVisibility(tx, locked.id, told);
-      else await notifyPeers(tx, { ...told, kind: 'post', objectId: locked.id });
+        await notifyPeersOfVisibility(tx, locked.id, update);
+      else await notifyPeers(tx, { ...update, kind: 'post', objectId: locked.id });
       await recordEdit(tx, caller, { kind: 'post', id: locked.id, owner: locked.author }, changes);
     }
     if (collectionId != null) await append(tx, caller, collectionId, locked.id);

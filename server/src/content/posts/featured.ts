@@ -54,10 +54,10 @@ async function writeRail(tx: Tx, ids: readonly string[]): Promise<void> {
 
 /** Returns the list with a post inserted before the live post at that position, or at the end. */
 function placed(rail: readonly Place[], id: string, position: number | null): string[] {
-  const others = rail.filter((one) => one.post_id !== id);
-  const before = position === null ? undefined : others.filter((one) => one.live)[position];
+  const others = rail.filter((place) => place.post_id !== id);
+  const before = position === null ? undefined : others.filter((place) => place.live)[position];
   const at = before === undefined ? others.length : others.indexOf(before);
-  return [...others.slice(0, at), { post_id: id }, ...others.slice(at)].map((one) => one.post_id);
+  return [...others.slice(0, at), { post_id: id }, ...others.slice(at)].map((place) => place.post_id);
 }
 
 /** Features a post. Featuring it again moves it if a position is given, and otherwise changes nothing. */
@@ -71,9 +71,9 @@ export const feature = handle(featurePost, async ({ db }, { caller, params, body
     if (post === undefined) throw notFound();
     if (post.draft) throw refuse('draft-cannot-be-featured');
     const rail = await lockRail(tx);
-    const isThere = rail.some((one) => one.post_id === post.id);
+    const isThere = rail.some((place) => place.post_id === post.id);
     if (isThere && position === null) return;
-    if (!isThere && rail.filter((one) => one.live).length >= RAIL_LENGTH) {
+    if (!isThere && rail.filter((place) => place.live).length >= RAIL_LENGTH) {
       throw refuse('featured-list-full', { max: RAIL_LENGTH });
     }
     await tx
@@ -119,7 +119,7 @@ export const order = handle(orderFeatured, async ({ db }, { caller, body }) => {
   if (new Set(wanted).size !== wanted.length) throw refuse('featured-repeated');
   await db.transaction().execute(async (tx) => {
     const rail = await lockRail(tx);
-    const live = new Set(rail.flatMap((one) => (one.live ? [one.post_id] : [])));
+    const live = new Set(rail.flatMap((place) => (place.live ? [place.post_id] : [])));
     const named = new Set(wanted);
     const shown = await shownRail(tx, caller);
     if (wanted.some((id) => !live.has(id)) || shown.some((id) => !named.has(id))) {

@@ -63,7 +63,7 @@ type Provenance = NonNullable<Post['ai_provenance']> | null;
 function provenanceOf(declared: readonly Provenance[]): Provenance {
   if (declared.includes('generated')) return 'generated';
   if (declared.includes('assisted')) return 'assisted';
-  return declared.length > 0 && declared.every((one) => one === 'none') ? 'none' : null;
+  return declared.length > 0 && declared.every((provenance) => provenance === 'none') ? 'none' : null;
 }
 
 /** Whether the caller likes a post `p`. */

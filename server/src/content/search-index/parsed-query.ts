@@ -77,11 +77,11 @@ export async function parseQuery(
       ${terms.map(isLiteral)}::boolean[] as literals, ${words === 'titles' ? 'A' : ''}::text as labels)
     select q.wanted::text, q.unwanted::text, q.either::text,
       (search_languages())[1] <> 'pg_catalog.simple'::regconfig as stemmed, coalesce((
-        select json_agg(json_build_object('query', one.wanted::text, 'literal', t.is_literal) order by t.place)
+        select json_agg(json_build_object('query', question.wanted::text, 'literal', t.is_literal) order by t.place)
         from unnest(g.words, g.unwanted, g.beginnings, g.literals)
           with ordinality t (word, is_unwanted, is_beginning, is_literal, place)
-        cross join lateral search_question(array[t.word], array[t.is_unwanted], array[t.is_beginning], g.labels) one
-        where numnode(one.wanted) > 0), '[]') as parts
+        cross join lateral search_question(array[t.word], array[t.is_unwanted], array[t.is_beginning], g.labels) question
+        where numnode(question.wanted) > 0), '[]') as parts
     from given g cross join lateral search_question(g.words, g.unwanted, g.beginnings, g.labels) q`.execute(
     db,
   );

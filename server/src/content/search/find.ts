@@ -73,7 +73,7 @@ function similarityQueriesOf(
     const matches = sql<boolean>`(${matching.matches} and ${others})`;
     return [{ kind, source, filters, matching: { ...matching, matches }, fuzzy: true }];
   });
-  const all = similar.filter((one) => one !== null);
+  const all = similar.filter((query) => query !== null);
   return all.length < similar.length ? null : all;
 }
 
@@ -159,16 +159,16 @@ function allHits(
 ): InOrder[] {
   const range = { way: 'newest', position: null, ranked, most: RANKED_HITS, name: 'hits' } as const;
   if (ranked || withFacets || queries.some(({ matching }) => matching !== null)) {
-    return queries.map((one) => hitsOf(caller, one, { ...range, enough: null }));
+    return queries.map((query) => hitsOf(caller, query, { ...range, enough: null }));
   }
-  const inTurn = countedFirst.flatMap((kind) => queries.filter((one) => one.kind === kind));
-  return inTurn.map((one, index) => {
+  const inTurn = countedFirst.flatMap((kind) => queries.filter((query) => query.kind === kind));
+  return inTurn.map((query, index) => {
     const counts = inTurn
       .slice(0, index)
       .map(({ kind }) => sql`(select count(*) from ${sql.table(`hits_${kind}`)})`);
     const counted = counts.length === 0 ? sql`0` : sql.join(counts, sql` + `);
     const enough = sql<number>`greatest(${page}::bigint, ${RANKED_HITS}::bigint - (${counted}))`;
-    return hitsOf(caller, one, { ...range, enough });
+    return hitsOf(caller, query, { ...range, enough });
   });
 }
 
@@ -195,7 +195,7 @@ function hitOf(hit: Hit): Hit {
 
 /** Returns hits that were found before as rows. */
 function rowsOf(hits: readonly Hit[]): RawBuilder<unknown> {
-  const column = <T>(of: (hit: Hit) => T) => hits.map(of);
+  const column = <T>(read: (hit: Hit) => T) => hits.map(read);
   return sql`(select kind, id, at, score, false as fuzzy, (kind || ':' || id) collate "C" as key
     from unnest(${column((hit) => hit.kind)}::text[], ${column((hit) => hit.id)}::text[],
       ${column((hit) => hit.at)}::timestamptz[], ${column((hit) => hit.score)}::float8[]) as plain (kind, id, at, score))`;
@@ -217,8 +217,8 @@ async function readPage(
   const isAmongHits = ranked || (order === 'newest' && position === null);
   const pages = isAmongHits
     ? []
-    : queries.map((one) =>
-        hitsOf(caller, one, {
+    : queries.map((query) =>
+        hitsOf(caller, query, {
           name: 'page',
           way: order,
           position,

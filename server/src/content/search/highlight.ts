@@ -50,7 +50,9 @@ function findHighlights(text: string, { lexemes, runs }: HighlightTerms): Span[]
   const spans: Span[] = [];
   for (const match of text.matchAll(/[\p{L}\p{M}\p{N}]+/gu)) {
     const word = fold(match[0]);
-    const isMarked = lexemes.some((one) => (one.beginning ? word.startsWith(one.text) : word === one.text));
+    const isMarked = lexemes.some((lexeme) =>
+      lexeme.beginning ? word.startsWith(lexeme.text) : word === lexeme.text,
+    );
     if (isMarked) spans.push({ start: match.index, end: match.index + match[0].length });
   }
   const lower = text.toLowerCase();
@@ -66,7 +68,7 @@ function findHighlights(text: string, { lexemes, runs }: HighlightTerms): Span[]
       }
     }
   }
-  spans.sort((one, other) => one.start - other.start || other.end - one.end);
+  spans.sort((a, b) => a.start - b.start || b.end - a.end);
   return spans
     .filter((span, index) => index === 0 || span.start >= (spans[index - 1]?.end ?? 0))
     .slice(0, 20);

@@ -27,9 +27,9 @@ export function secretsOf(config: Config): string[] {
     s3?.secretAccessKey,
     backupS3?.secretAccessKey,
     ...Object.values(tracing?.headers ?? {}),
-    ...identityProviders.map((one) => (one.name === 'ldap' ? one.bind?.password : null)),
+    ...identityProviders.map((provider) => (provider.name === 'ldap' ? provider.bind?.password : null)),
     ...[config.databaseUrl, config.databaseDirectUrl, config.databaseReplicaUrl].flatMap(passwordsIn),
   ];
-  const secrets = found.filter((one) => typeof one === 'string');
-  return [...new Set(secrets.filter((one) => one.length >= LEAST_CHARACTERS))];
+  const secrets = found.filter((secret) => typeof secret === 'string');
+  return [...new Set(secrets.filter((secret) => secret.length >= LEAST_CHARACTERS))];
 }

@@ -28,7 +28,7 @@ export function oneOf<Name extends string, const Value extends string>(
   allowed: readonly Value[],
 ): Value {
   const text = value(name) ?? unset;
-  const found = allowed.find((one) => one === text);
+  const found = allowed.find((choice) => choice === text);
   if (found !== undefined) return found;
   throw refusal(`${name} must be one of ${allowed.join(', ')}, not ${JSON.stringify(text)}`);
 }

@@ -107,7 +107,7 @@ function keysIn(found: Static<typeof ActorDocument>, known: RemoteActor | null) 
   const same = known?.signing_key.equals(signingKey) ?? true;
   if (!same && follows !== true)
     throw new Rejection('unknown_key', 'the key of the person differs, and the former one does not state it');
-  const [box] = found.publicKeys.toSorted((one, other) => other.version - one.version);
+  const [box] = found.publicKeys.toSorted((a, b) => b.version - a.version);
   // A document without encryption keys does not remove the stored one: any other key could take its place then.
   if (box === undefined)
     return { signingKey, boxKey: known?.box_key ?? null, boxVersion: known?.box_version ?? null };

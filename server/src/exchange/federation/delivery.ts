@@ -261,12 +261,12 @@ async function prepare(deps: Deps, install: Install, rows: readonly OutboxRow[])
   let count = 0;
   let bytes = 0;
   for (const row of rows) {
-    const one = { row, ...(await keptEnvelopes(deps, install, row)) };
-    const texts = textsOf(one);
+    const change = { row, ...(await keptEnvelopes(deps, install, row)) };
+    const texts = textsOf(change);
     count += texts.length;
     bytes += texts.reduce((sum, text) => sum + Buffer.byteLength(text) + 1, 0);
     if (prepared.length > 0 && (count > MOST_OF_BATCH || bytes > MOST_BATCH_BYTES)) break;
-    prepared.push(one);
+    prepared.push(change);
   }
   return prepared;
 }
@@ -291,10 +291,10 @@ async function encryptAgain(db: Database, row: OutboxRow): Promise<void> {
  */
 async function record(
   db: Database,
-  one: Prepared,
+  change: Prepared,
   faults: readonly (Fault | null)[],
 ): Promise<number | null> {
-  const { row, preludes, envelope } = one;
+  const { row, preludes, envelope } = change;
   if (faults.length === 0) {
     await skip(db, row);
     return null;
@@ -323,14 +323,14 @@ async function sendSingly(
   deps: Deps,
   install: Install,
   peer: ConnectedPeer,
-  one: Prepared,
+  change: Prepared,
 ): Promise<number | null> {
   const faults: (Fault | null)[] = [];
-  for (const text of textsOf(one)) {
+  for (const text of textsOf(change)) {
     faults.push(await post(deps, install, peer, text));
     if (faults.at(-1)?.final === false) break;
   }
-  return record(deps.db, one, faults);
+  return record(deps.db, change, faults);
 }
 
 /**
@@ -348,12 +348,12 @@ async function send(
   const faults = texts.length > 1 && peer.takesBatches ? await postBatch(deps, install, peer, texts) : null;
   let wait: number | null = null;
   let at = 0;
-  for (const one of prepared) {
-    const count = textsOf(one).length;
+  for (const change of prepared) {
+    const count = textsOf(change).length;
     const waited =
       faults === null
-        ? await sendSingly(deps, install, peer, one)
-        : await record(deps.db, one, faults.slice(at, at + count));
+        ? await sendSingly(deps, install, peer, change)
+        : await record(deps.db, change, faults.slice(at, at + count));
     at += count;
     wait ??= waited;
     if (faults === null && wait !== null) return wait;

@@ -45,10 +45,10 @@ function withoutEncrypted({ object }: Rendered): object | null {
   if (Object.hasOwn(object, 'contentKey')) return null;
   const members: unknown = Reflect.get(object, 'members');
   if (!Array.isArray(members)) return object;
-  const plain = members.filter((one) => !Object.hasOwn(one, 'contentKey'));
-  const shown = { ...object, members: plain, mature: plain.some((one) => one.mature) };
+  const plain = members.filter((member) => !Object.hasOwn(member, 'contentKey'));
+  const shown = { ...object, members: plain, mature: plain.some((member) => member.mature) };
   const cover: unknown = Reflect.get(object, 'cover');
-  if (!plain.some((one) => one.id === cover)) Reflect.deleteProperty(shown, 'cover');
+  if (!plain.some((member) => member.id === cover)) Reflect.deleteProperty(shown, 'cover');
   return shown;
 }
 

@@ -92,7 +92,7 @@ async function readFormer(
     .where('told_key', 'is distinct from', current)
     .execute();
   const former = peers.flatMap(({ url, told_key }) => {
-    const found = told_key === null ? retained[0] : retained.find((one) => one.previous_key.equals(told_key));
+    const found = told_key === null ? retained[0] : retained.find((key) => key.previous_key.equals(told_key));
     if (found === undefined) return [];
     return [[url, createPrivateKey(unseal(secretKey, INSTALL_KEY_PURPOSE, found.previous_sealed))] as const];
   });

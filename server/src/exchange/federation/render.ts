@@ -261,7 +261,9 @@ function bringsSecret(body: object): boolean {
   const object: unknown = Reflect.get(body, 'object');
   if (typeof object !== 'object' || object === null) return false;
   const members: unknown = Reflect.get(object, 'members');
-  return [object, ...(Array.isArray(members) ? members : [])].some((one) => Object.hasOwn(one, 'contentKey'));
+  return [object, ...(Array.isArray(members) ? members : [])].some((sent) =>
+    Object.hasOwn(sent, 'contentKey'),
+  );
 }
 
 /** A body that is not encrypted yet. */

@@ -68,7 +68,7 @@ export async function openFile(av: Av, { path, mime }: Source): Promise<Opened> 
   return {
     demuxer,
     stream(index) {
-      const stream = streams.find((one) => one.index === index);
+      const stream = streams.find((candidate) => candidate.index === index);
       if (stream === undefined) throw new BrokenFile(`it has no stream ${index}`);
       return stream;
     },

@@ -141,7 +141,10 @@ export async function packagedFfmpeg(): Promise<Ffmpeg> {
   function probeOf(opened: Opened, counts?: ReadonlyMap<number, number>): Probe {
     const { demuxer } = opened;
     const facts = demuxer.streams.map((stream) => factsOf(opened, stream));
-    const counted = facts.map((one) => ({ ...one, frames: counts?.get(one.index) ?? one.frames }));
+    const counted = facts.map((stream) => ({
+      ...stream,
+      frames: counts?.get(stream.index) ?? stream.frames,
+    }));
     return readStreams(counted, demuxer.duration > 0 ? demuxer.duration : null);
   }
 
@@ -278,7 +281,7 @@ export async function packagedFfmpeg(): Promise<Ffmpeg> {
             const drawn = await filter.processAll(frame);
             if (drawn.length === 0) drawn.push(...(await filter.processAll(null)));
             const pixels = drawn[0]?.toBuffer() ?? null;
-            for (const one of drawn) one.free();
+            for (const image of drawn) image.free();
             return pixels?.length === width * height * 3 ? pixels : null;
           }
           return null;

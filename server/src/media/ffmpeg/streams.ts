@@ -106,9 +106,9 @@ function chooseSound(streams: readonly StreamFacts[]): StreamFacts | null {
 }
 
 /** Returns the first element with the lowest rank. */
-function lowest<T>(among: readonly T[], rank: (one: T) => number): T | null {
+function lowest<T>(among: readonly T[], rank: (element: T) => number): T | null {
   const least = Math.min(...among.map(rank));
-  return among.find((one) => rank(one) === least) ?? null;
+  return among.find((element) => rank(element) === least) ?? null;
 }
 
 /** Frame rates above this are rarely those of a film, but the resolution of its timestamps. */

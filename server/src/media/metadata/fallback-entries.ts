@@ -29,8 +29,8 @@ function rational({ value }: Tag): unknown {
 /** Returns every text of a tag that may occur more than once. */
 function listed(tag: unknown): unknown {
   const all: unknown[] = Array.isArray(tag) ? tag : [tag];
-  return all.flatMap((one): unknown[] => {
-    const held: Tag = typeof one === 'object' && one !== null ? one : {};
+  return all.flatMap((entry): unknown[] => {
+    const held: Tag = typeof entry === 'object' && entry !== null ? entry : {};
     return Array.isArray(held.value) && typeof held.value[0] === 'object'
       ? held.value.map((inner: Tag) => inner.description ?? inner.value)
       : [described(held)];

@@ -22,9 +22,9 @@ function clean(text: string, most = MAX_TEXT): string {
 /** Returns a value or the entries of a list as texts. Drops values that are neither text, number nor boolean. */
 function texts(value: unknown): string[] {
   const all: unknown[] = Array.isArray(value) ? value.slice(0, MAX_LIST) : [value];
-  return all.flatMap((one) => {
-    if (typeof one === 'number' || typeof one === 'boolean') return [String(one)];
-    const text = typeof one === 'string' ? clean(legible(one)) : '';
+  return all.flatMap((entry) => {
+    if (typeof entry === 'number' || typeof entry === 'boolean') return [String(entry)];
+    const text = typeof entry === 'string' ? clean(legible(entry)) : '';
     return text === '' ? [] : [text];
   });
 }

@@ -112,9 +112,10 @@ export function dividedMoment(day: string, time: string, offset = ''): string | 
 /** Returns the first moment, refined by a later one that agrees with it and adds a time of day or an offset. */
 export function mostExact<T extends { value: string }>(found: readonly T[]): T | undefined {
   return found.reduce<T | undefined>(
-    (best, one) =>
-      best === undefined || (one.value.length > best.value.length && one.value.startsWith(best.value))
-        ? one
+    (best, candidate) =>
+      best === undefined ||
+      (candidate.value.length > best.value.length && candidate.value.startsWith(best.value))
+        ? candidate
         : best,
     undefined,
   );

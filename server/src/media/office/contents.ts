@@ -53,7 +53,7 @@ export async function readContents(path: string, mostText: number): Promise<Cont
   );
   const names = [...parts.keys()].sort(inOrder.compare);
   let text = '';
-  for (const name of names.filter((one) => wordParts.test(one))) {
+  for (const name of names.filter((part) => wordParts.test(part))) {
     if (text.length >= mostText) break;
     text += `${wordsOf((parts.get(name) ?? Buffer.alloc(0)).toString('utf8', 0, mostText * 16))}\n`;
   }
@@ -61,7 +61,7 @@ export async function readContents(path: string, mostText: number): Promise<Cont
     names.find((name) => thumbnailParts.test(name)) ??
     names
       .filter((name) => coverParts.test(name))
-      .sort((one, other) => (parts.get(other)?.length ?? 0) - (parts.get(one)?.length ?? 0))[0];
+      .sort((a, b) => (parts.get(b)?.length ?? 0) - (parts.get(a)?.length ?? 0))[0];
   return {
     thumbnail: picture === undefined ? null : (parts.get(picture) ?? null),
     text: text.slice(0, mostText).trim(),

@@ -34,7 +34,7 @@ async function decode(bytes: Buffer): Promise<{ width: number; height: number; p
     return loaded.default;
   });
   const images = new libheif.HeifDecoder().decode(bytes);
-  const image = images.find((one) => one.is_primary()) ?? images[0];
+  const image = images.find((candidate) => candidate.is_primary()) ?? images[0];
   if (image === undefined) throw new BrokenFile('it has no image that can be read');
   const [width, height] = [image.get_width(), image.get_height()];
   checkShape(width, height);
@@ -42,7 +42,7 @@ async function decode(bytes: Buffer): Promise<{ width: number; height: number; p
   const displayed = await new Promise<{ data: Uint8ClampedArray } | null>((resolve) => {
     image.display(target, resolve);
   });
-  for (const one of images) one.free();
+  for (const loaded of images) loaded.free();
   if (displayed === null) throw new BrokenFile('its image cannot be decoded');
   return { width, height, pixels: displayed.data };
 }

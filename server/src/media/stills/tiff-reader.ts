@@ -199,30 +199,30 @@ function unpredict(
 export function readTiff(source: Source): TiffSamples {
   const { tags, numbers } = readTags(source);
   const { little } = numbers;
-  const one = (tag: number, otherwise: number) => tags.get(tag)?.[0] ?? otherwise;
-  const [width, height] = [one(256, 0), one(257, 0)];
+  const firstOf = (tag: number, otherwise: number) => tags.get(tag)?.[0] ?? otherwise;
+  const [width, height] = [firstOf(256, 0), firstOf(257, 0)];
   checkShape(width, height);
-  const samples = one(277, tags.get(258)?.length ?? 1);
+  const samples = firstOf(277, tags.get(258)?.length ?? 1);
   if (samples < 1 || samples > 64) throw new NotDrawable(`${samples} samples a pixel are not read`);
-  const bits = one(258, 1);
+  const bits = firstOf(258, 1);
   if (tags.get(258)?.some((other) => other !== bits))
     throw new NotDrawable('its samples have different sizes');
-  const format = formats.get(one(339, 1) as 1 | 2 | 3 | 4);
+  const format = formats.get(firstOf(339, 1) as 1 | 2 | 3 | 4);
   if (format === undefined) throw new NotDrawable('the format of its samples is not read');
-  const photometric = one(262, samples >= 3 ? photometrics.rgb : photometrics.blackIsZero);
+  const photometric = firstOf(262, samples >= 3 ? photometrics.rgb : photometrics.blackIsZero);
   const isTiled = tags.has(322);
   const [across, down] = isTiled
-    ? [one(322, width), one(323, height)]
-    : [width, Math.min(height, one(278, height))];
+    ? [firstOf(322, width), firstOf(323, height)]
+    : [width, Math.min(height, firstOf(278, height))];
   checkShape(across, down);
-  const planes = one(284, 1) === 2 ? samples : 1;
+  const planes = firstOf(284, 1) === 2 ? samples : 1;
   const inPlane = samples / planes;
   const columns = Math.ceil(width / across);
   const bandCount = Math.ceil(height / down);
   const offsets = tags.get(isTiled ? 324 : 273) ?? [];
   const lengths = tags.get(isTiled ? 325 : 279) ?? [];
   if (offsets.every((offset) => offset === 0)) throw new NotDrawable('it contains no pixels');
-  const compression = one(259, 1);
+  const compression = firstOf(259, 1);
   const rowBytes = Math.ceil((across * inPlane * bits) / 8);
   if (down * width * samples * 4 > MOST_BAND_BYTES || down * rowBytes > MOST_BAND_BYTES)
     throw new NotDrawable('its parts are too large');
@@ -244,7 +244,7 @@ export function readTiff(source: Source): TiffSamples {
   }
 
   async function* bands(): AsyncGenerator<Float32Array> {
-    const predictor = one(317, 1);
+    const predictor = firstOf(317, 1);
     for (let band = 0; band < bandCount; band += 1) {
       const rows = Math.min(down, height - band * down);
       const to = new Float32Array(rows * width * samples);
@@ -276,8 +276,8 @@ export function readTiff(source: Source): TiffSamples {
     samples,
     bits,
     format,
-    orientation: one(274, 1),
-    alpha: samples > colours && [1, 2].includes(one(338, 0)),
+    orientation: firstOf(274, 1),
+    alpha: samples > colours && [1, 2].includes(firstOf(338, 0)),
     profile: profile === undefined ? null : Buffer.from(profile),
     palette: tags.get(320) ?? [],
     bands,

@@ -47,12 +47,12 @@ const isCustom = ({ name }: Declaration) => name.startsWith('--');
 
 function inlineStyle(declarations: readonly Declaration[], scope: Scope): string {
   const made = declarations
-    .filter((one) => !isCustom(one))
+    .filter((declaration) => !isCustom(declaration))
     .map(({ name, value }) => {
       const known = substitute(value, scope);
       return known === undefined ? unset(name) : `${name}:${known}`;
     });
-  return made.filter((one) => one !== '').join(';');
+  return made.filter((text) => text !== '').join(';');
 }
 
 /** An attribute in double quotes. */
@@ -98,7 +98,7 @@ export function withComputedStyles(root: Element, sheet: StyleSheet): Element | 
   const variable = new Set<Element>();
   for (const element of inOrder.toReversed()) {
     const isOwn =
-      (declared.get(element) ?? []).some((one) => hasVariables(one.value)) ||
+      (declared.get(element) ?? []).some((declaration) => hasVariables(declaration.value)) ||
       Object.values(element.attribs).some(hasVariables);
     if (isOwn || localName(element) === 'use' || elementsIn(element).some((child) => variable.has(child)))
       variable.add(element);

@@ -34,9 +34,9 @@ export interface StyleSheet {
 }
 
 /** Compares by specificity; rules of the same specificity keep their order. */
-export function bySpecificity(one: StyleRule, other: StyleRule): number {
-  const index = one.specificity.findIndex((count, at) => count !== other.specificity[at]);
-  return index < 0 ? 0 : (one.specificity[index] ?? 0) - (other.specificity[index] ?? 0);
+export function bySpecificity(a: StyleRule, b: StyleRule): number {
+  const index = a.specificity.findIndex((count, at) => count !== b.specificity[at]);
+  return index < 0 ? 0 : (a.specificity[index] ?? 0) - (b.specificity[index] ?? 0);
 }
 
 const isId = (token: AttributeSelector) => token.name === 'id' && token.ignoreCase === 'quirks';
@@ -60,9 +60,9 @@ function specificityOf(selector: readonly Selector[]): [number, number, number] 
   return sum;
 }
 
-function greater(one: [number, number, number], other: [number, number, number]): [number, number, number] {
-  const index = one.findIndex((count, at) => count !== other[at]);
-  return index >= 0 && (one[index] ?? 0) < (other[index] ?? 0) ? other : one;
+function greater(a: [number, number, number], b: [number, number, number]): [number, number, number] {
+  const index = a.findIndex((count, at) => count !== b[at]);
+  return index >= 0 && (a[index] ?? 0) < (b[index] ?? 0) ? b : a;
 }
 
 /** Returns a rule for each selector of a list. Leaves out those that match nothing here, such as `:hover`. */
@@ -143,7 +143,7 @@ function nested(selector: string, around: string | null): string {
   if (around === null) return selector;
   return selector
     .split(/,(?![^(]*\))/)
-    .map((one) => (one.includes('&') ? one.replaceAll('&', `:is(${around})`) : `:is(${around}) ${one}`))
+    .map((part) => (part.includes('&') ? part.replaceAll('&', `:is(${around})`) : `:is(${around}) ${part}`))
     .join(',');
 }
 

@@ -94,7 +94,7 @@ export function scopeOf(
     valueOf(name) {
       const start = inProgress.indexOf(name);
       if (start >= 0) {
-        for (const one of inProgress.slice(start)) circular.add(one);
+        for (const cyclic of inProgress.slice(start)) circular.add(cyclic);
         return undefined;
       }
       if (!computed.has(name)) computed.set(name, compute(name));

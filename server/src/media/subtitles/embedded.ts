@@ -78,7 +78,7 @@ function timed(texts: readonly TimedText[]): Timed[] {
   const sorted = texts.toSorted((a, b) => a.startSeconds - b.startSeconds);
   return sorted.map(({ startSeconds, durationSeconds, data }, index) => {
     const start = Math.max(0, Math.round(startSeconds * 1000));
-    const next = sorted.slice(index + 1, index + 20).find((one) => one.startSeconds > startSeconds);
+    const next = sorted.slice(index + 1, index + 20).find((later) => later.startSeconds > startSeconds);
     const until = next === undefined ? Infinity : Math.round(next.startSeconds * 1000);
     const end =
       durationSeconds > 0

@@ -42,7 +42,7 @@ function readSettings(rest: string): string {
   return rest
     .trim()
     .split(/\s+/)
-    .filter((one) => /^(?:vertical|line|position|size|align):[\w.,%-]{1,40}$/.test(one))
+    .filter((setting) => /^(?:vertical|line|position|size|align):[\w.,%-]{1,40}$/.test(setting))
     .join(' ');
 }
 

@@ -67,7 +67,7 @@ function languageOf(text: string, lines: number): string | null {
     language,
     count: [...text.matchAll(pattern)].length,
   }));
-  const [best] = counts.sort((one, other) => other.count - one.count);
+  const [best] = counts.sort((a, b) => b.count - a.count);
   return best !== undefined && best.count >= 2 && best.count >= lines * SHARE_OF_CODE ? best.language : null;
 }
 

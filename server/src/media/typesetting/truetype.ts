@@ -66,7 +66,8 @@ function boxOf(points: Contours['points']): Box {
 /** Returns the entry of a glyph in the table `glyf`: all coordinates as differences of 16 bits. */
 function outlineOf({ points, ends }: Contours, { left, bottom, right, top }: Box): Buffer {
   if (points.length === 0) return Buffer.alloc(0);
-  const steps = (of: 'x' | 'y') => points.map((point, index) => point[of] - (points[index - 1]?.[of] ?? 0));
+  const steps = (axis: 'x' | 'y') =>
+    points.map((point, index) => point[axis] - (points[index - 1]?.[axis] ?? 0));
   return padded(
     Buffer.concat([
       words(ends.length, left, bottom, right, top, ...ends, 0),
@@ -86,7 +87,7 @@ function characterMap(glyphs: readonly StoredGlyph[]): Buffer {
 
 /** Puts tables behind a directory. */
 function sfnt(tables: Readonly<Record<string, Buffer>>): Buffer {
-  const entries = Object.entries(tables).toSorted(([one], [other]) => (one < other ? -1 : 1));
+  const entries = Object.entries(tables).toSorted(([a], [b]) => (a < b ? -1 : 1));
   let at = 12 + entries.length * 16;
   const directory = entries.map(([tag, bytes]) => {
     const entry = Buffer.concat([Buffer.from(tag, 'latin1'), longs(0, at, bytes.length)]);
@@ -104,13 +105,14 @@ function sfnt(tables: Readonly<Record<string, Buffer>>): Buffer {
 
 /** Returns a TrueType font of these glyphs, in which 1,000 units are the size of the text. */
 export function trueTypeOf(unsorted: readonly StoredGlyph[]): Buffer {
-  const glyphs = unsorted.toSorted((one, other) => one.codePoint - other.codePoint);
+  const glyphs = unsorted.toSorted((a, b) => a.codePoint - b.codePoint);
   const contours = [contoursOf([]), ...glyphs.map(({ commands }) => contoursOf(commands))];
   const boxes = contours.map(({ points }) => boxOf(points));
   const outlines = contours.map((contour, index) => outlineOf(contour, boxes[index] ?? boxOf([])));
   const offsets = [0];
   for (const outline of outlines) offsets.push((offsets.at(-1) ?? 0) + outline.length);
-  const most = (of: (contour: Contours) => number) => contours.reduce((so, one) => Math.max(so, of(one)), 0);
+  const most = (count: (contour: Contours) => number) =>
+    contours.reduce((so, contour) => Math.max(so, count(contour)), 0);
   return sfnt({
     head: Buffer.concat([
       longs(0x10000, 0x10000, 0, 0x5f0f3cf5),

@@ -193,7 +193,7 @@ export async function makeStreams(
     '#EXTM3U',
     '#EXT-X-VERSION:7',
     '#EXT-X-INDEPENDENT-SEGMENTS',
-    ...encoded.map((one) => one.line),
+    ...encoded.map((stream) => stream.line),
   ];
   const path = join(outDir, 'master.m3u8');
   const text = `${lines.join('\n')}\n`;
@@ -204,5 +204,5 @@ export async function makeStreams(
     contentType: playlistType,
     sizeBytes: Buffer.byteLength(text),
   };
-  return [master, ...encoded.flatMap((one) => one.files)];
+  return [master, ...encoded.flatMap((stream) => stream.files)];
 }

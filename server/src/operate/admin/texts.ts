@@ -25,7 +25,7 @@ export const change = handle(setTexts, async ({ db }, { caller, body }) => {
     text == null || text.trim() === '' ? [] : [[key, text.trim()] as const],
   );
   for (const [key, text] of written) {
-    const isAddress = addressKeys.some((one) => one === key);
+    const isAddress = addressKeys.some((name) => name === key);
     if (isAddress && !URL.canParse(text)) throw refuse('text-address-invalid', { property: `texts.${key}` });
   }
   const texts = Object.fromEntries(written);

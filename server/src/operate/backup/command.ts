@@ -36,7 +36,7 @@ type OptionName = keyof typeof options;
 function parse(args: string[], allowed: readonly OptionName[]) {
   try {
     const { values, positionals } = parseArgs({ args, allowPositionals: true, options });
-    const wrong = Object.keys(values).find((name) => !allowed.some((one) => one === name));
+    const wrong = Object.keys(values).find((name) => !allowed.some((option) => option === name));
     if (wrong !== undefined) throw new ConfigError(`--${wrong} cannot be used with this command`);
     return { values, positionals };
   } catch (error) {

@@ -54,14 +54,14 @@ export async function* inOrder<T, R>(
 ): AsyncIterable<R> {
   const running: Promise<R>[] = [];
   for await (const item of items) {
-    const one = work(item);
+    const result = work(item);
     // Prevents an unhandled rejection if another item fails before this one is awaited.
-    one.catch(() => {});
-    running.push(one);
+    result.catch(() => {});
+    running.push(result);
     const first = running.length < AT_ONCE ? undefined : running.shift();
     if (first !== undefined) yield await first;
   }
-  for (const one of running) yield await one;
+  for (const result of running) yield await result;
 }
 
 /** Pairs each wanted file with its entry in the previous backup; both are ordered by key. */
@@ -71,10 +71,10 @@ async function* withPrevious(
 ): AsyncIterable<FileToCopy & { before: BackupFile | null }> {
   const others = previous[Symbol.asyncIterator]();
   let other = await others.next();
-  for await (const one of wanted) {
-    while (other.done !== true && other.value.key < one.key) other = await others.next();
-    const isSame = other.done !== true && other.value.key === one.key;
-    yield { ...one, before: isSame ? other.value : null };
+  for await (const file of wanted) {
+    while (other.done !== true && other.value.key < file.key) other = await others.next();
+    const isSame = other.done !== true && other.value.key === file.key;
+    yield { ...file, before: isSame ? other.value : null };
   }
   await others.return?.();
 }

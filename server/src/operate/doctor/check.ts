@@ -34,6 +34,6 @@ export function problem(detail: string, remedy: string): Finding {
 }
 
 /** `1 job`, `2 jobs`. */
-export function several(count: number, one: string, many = `${one}s`): string {
-  return `${count} ${count === 1 ? one : many}`;
+export function several(count: number, singular: string, plural = `${singular}s`): string {
+  return `${count} ${count === 1 ? singular : plural}`;
 }

@@ -4,7 +4,7 @@ const directory: Examination = {
   code: 'directory',
   title: 'Directory of accounts',
   async look({ config: { identityProviders } }) {
-    const settings = identityProviders.find((one) => one.name === 'ldap');
+    const settings = identityProviders.find((provider) => provider.name === 'ldap');
     if (settings === undefined) return passed('no LDAP directory is configured');
     const place = `${settings.host}:${settings.port}`;
     // Only libraries with a directory load the client.

@@ -28,7 +28,7 @@ const node: Examination = {
 
 /** Returns the path of a program, or null if it is not in the search path. */
 async function find(program: string, searchPath: string): Promise<string | null> {
-  for (const directory of searchPath.split(delimiter).filter((one) => one !== '')) {
+  for (const directory of searchPath.split(delimiter).filter((entry) => entry !== '')) {
     const path = join(directory, program);
     const found = await access(path, constants.X_OK).then(
       () => true,

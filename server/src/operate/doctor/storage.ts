@@ -133,7 +133,7 @@ const filesOnDisk: Examination = {
         'Restore them from a backup: they are below library/ in the data directory. `vitrine doctor --bytes` names every lost file and its assets.',
       );
     }
-    const renditions = losses.reduce((sum, one) => sum + one.renditions, 0);
+    const renditions = losses.reduce((sum, loss) => sum + loss.renditions, 0);
     if (renditions > 0) {
       return warning(
         `${several(renditions, 'preview')} missing or damaged (${checked})`,

@@ -22,8 +22,8 @@ function isKnownBucket(value: unknown): value is KnownBucket {
 }
 
 /** The endpoint may change without the files, for example by another name of the same service. */
-const isSame = (one: KnownBucket, s3: KnownBucket | null) =>
-  s3 !== null && one.bucket === s3.bucket && one.prefix === s3.prefix;
+const isSame = (bucket: KnownBucket, s3: KnownBucket | null) =>
+  s3 !== null && bucket.bucket === s3.bucket && bucket.prefix === s3.prefix;
 
 async function readBuckets(db: Database): Promise<KnownBucket[]> {
   const value = await readSetting(db, 'buckets');
@@ -35,7 +35,7 @@ async function readBuckets(db: Database): Promise<KnownBucket[]> {
 export async function rememberBucket(db: Database, s3: S3Settings | null): Promise<void> {
   if (s3 === null) return;
   const known = await readBuckets(db);
-  if (known.some((one) => isSame(one, s3))) return;
+  if (known.some((bucket) => isSame(bucket, s3))) return;
   const { endpoint, bucket, prefix } = s3;
   await writeSetting(db, 'buckets', { list: [...known, { endpoint, bucket, prefix }] });
 }
@@ -43,12 +43,12 @@ export async function rememberBucket(db: Database, s3: S3Settings | null): Promi
 /** Forgets a bucket from which all files have been moved. */
 export async function forgetBucket(db: Database, s3: S3Settings): Promise<void> {
   const known = await readBuckets(db);
-  await writeSetting(db, 'buckets', { list: known.filter((one) => !isSame(one, s3)) });
+  await writeSetting(db, 'buckets', { list: known.filter((bucket) => !isSame(bucket, s3)) });
 }
 
 /** Returns the names of buckets that the library has used, that are not configured now and may still have files. */
 export async function formerBuckets(db: Database, s3: S3Settings | null): Promise<string[]> {
-  return (await readBuckets(db)).filter((one) => !isSame(one, s3)).map(({ bucket }) => bucket);
+  return (await readBuckets(db)).filter((known) => !isSame(known, s3)).map(({ bucket }) => bucket);
 }
 
 /** Returns the storage; what it does not find may be in a bucket that is no longer configured, if there is one. */

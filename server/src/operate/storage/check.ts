@@ -87,7 +87,7 @@ async function expectedOf({ db }: CheckDeps, part: string): Promise<Expected[]> 
   return [
     ...originals,
     // Renditions with the same picture share an object.
-    ...new Map(made.map((one) => [one.key, one])).values(),
+    ...new Map(made.map((rendition) => [rendition.key, rendition])).values(),
     ...tracks.map(({ hash, size_bytes }) => ({ key: subtitlesKey(hash), sizeBytes: size_bytes, hash })),
     ...logos.map(({ hash, size_bytes }) => ({ key: logoKey(hash), sizeBytes: size_bytes, hash })),
   ];
@@ -128,9 +128,9 @@ async function checkPart(
   const objects = await objectsOf(deps, part);
   const expected = await expectedOf(deps, part);
   const limit = pLimit(READ_AT_ONCE);
-  await limit.map(expected, async (one) => {
+  await limit.map(expected, async (object) => {
     signal.throwIfAborted();
-    const { key, sizeBytes } = one;
+    const { key, sizeBytes } = object;
     report.objects += 1;
     report.bytes += sizeBytes;
     const listed = objects.get(key);
@@ -149,13 +149,15 @@ async function checkPart(
     }
     const fault =
       found.sizeBytes === sizeBytes
-        ? content && (await faultOf(deps, one))
+        ? content && (await faultOf(deps, object))
         : `has ${found.sizeBytes} of ${sizeBytes} bytes`;
     if (fault === false || fault === null || !(await isMissed())) return;
     report.wrong += 1;
     print(`WRONG    ${key}: ${fault}`);
   });
-  const rest = [...objects.values()].filter((one) => one.modifiedAt < olderThan && !isWatermark(one.key));
+  const rest = [...objects.values()].filter(
+    (object) => object.modifiedAt < olderThan && !isWatermark(object.key),
+  );
   const orphans = await unreferenced(
     deps.db,
     rest.map(({ key }) => key),

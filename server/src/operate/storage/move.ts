@@ -139,12 +139,12 @@ export async function moveStorage(
     for await (const object of direction.from.list(prefix)) {
       if (signal.aborted || failures.length > 0) break;
       if (hashOfKey(object.key) === null && hashOfLogo(object.key) === null) continue;
-      const one = move(object)
+      const moving = move(object)
         .catch((error: unknown) => {
           failures.push(error);
         })
-        .finally(() => running.delete(one));
-      running.add(one);
+        .finally(() => running.delete(moving));
+      running.add(moving);
       if (running.size >= AT_ONCE) await Promise.race(running);
     }
   }

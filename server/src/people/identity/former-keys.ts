@@ -16,7 +16,7 @@ export async function readFormerKeys(db: Database, secretKey: string): Promise<s
   const sealed: unknown = typeof stored === 'object' ? Reflect.get(stored, 'sealed') : null;
   try {
     if (!Array.isArray(sealed)) throw new Error('it is not a list');
-    return sealed.map((one) => unseal(secretKey, PURPOSE, Buffer.from(String(one), 'base64')));
+    return sealed.map((key) => unseal(secretKey, PURPOSE, Buffer.from(String(key), 'base64')));
   } catch {
     throw new ConfigError('the setting former_secret_keys in the database is damaged; restore a backup');
   }

@@ -103,8 +103,8 @@ function tablesModule(columns: Map<string, Column[]>, constraints: Definition[])
     const literals = literalsOf(definition);
     if (literals !== null) unions.set(`${table_name}.${literals.column}`, literals.union);
   }
-  const interfaces = [...columns].map(([table, its]) => {
-    const lines = its.map((column) => `  ${column.column_name}: ${scriptType(column, unions)};`);
+  const interfaces = [...columns].map(([table, columnsOfTable]) => {
+    const lines = columnsOfTable.map((column) => `  ${column.column_name}: ${scriptType(column, unions)};`);
     return `interface ${pascal(table)}Table {\n${lines.join('\n')}\n}\n`;
   });
   const members = [...columns.keys()].map((table) => `  ${table}: ${pascal(table)}Table;`);
@@ -127,8 +127,8 @@ function schemaText(
   triggers: Map<string, Definition[]>,
   functions: Definition[],
 ): string {
-  const tables = [...columns].map(([table, its]) => {
-    const lines = its.map((column) => {
+  const tables = [...columns].map(([table, columnsOfTable]) => {
+    const lines = columnsOfTable.map((column) => {
       const rest = [
         column.nullable ? '' : ' not null',
         column.generated === 'identity' ? ' generated always as identity' : '',
@@ -144,7 +144,7 @@ function schemaText(
     const after = [...(indexes.get(table) ?? []), ...(triggers.get(table) ?? [])].map(
       (i) => `${i.definition};\n`,
     );
-    const kind = its.some((column) => column.unlogged) ? 'unlogged table' : 'table';
+    const kind = columnsOfTable.some((column) => column.unlogged) ? 'unlogged table' : 'table';
     return `create ${kind} ${table} (\n${[...lines, ...rules].join(',\n')}\n);\n${after.join('')}`;
   });
   const bodies = functions.map((f) => `${f.definition.trim()};\n`);

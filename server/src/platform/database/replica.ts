@@ -196,10 +196,10 @@ export function openReplica({ primary, replica, connections, log }: ReplicaOptio
     if (ends !== both) throw new Error('connection lost');
     pending.push({ askedAt, position });
     replayed = reached;
-    for (const one of pending) if (one.position <= reached) freshAt = one.askedAt;
+    for (const question of pending) if (question.position <= reached) freshAt = question.askedAt;
     if (isFresh()) knownAt = freshAt;
     pending = pending.filter(
-      (one) => one.position > reached && performance.now() - one.askedAt < REMEMBER_MS,
+      (question) => question.position > reached && performance.now() - question.askedAt < REMEMBER_MS,
     );
   }
 
@@ -290,23 +290,23 @@ export async function examineReplica(
   primary: pg.ClientConfig,
   replica: pg.ClientConfig,
 ): Promise<{ behindBytes: number }> {
-  const one = await connect(primary, () => {});
+  const source = await connect(primary, () => {});
   try {
-    const other = await connect(replica, () => {});
+    const standby = await connect(replica, () => {});
     try {
-      checkPair(one.identity, other.identity);
-      const wanted = await positionOf(one, readInserted);
+      checkPair(source.identity, standby.identity);
+      const wanted = await positionOf(source, readInserted);
       const until = performance.now() + STALE_AT_MOST_MS;
-      let reached = await positionOf(other, readReplayed);
+      let reached = await positionOf(standby, readReplayed);
       while (reached < wanted && performance.now() < until) {
         await new Promise((resolve) => setTimeout(resolve, POLL_AGAIN_AFTER_MS));
-        reached = await positionOf(other, readReplayed);
+        reached = await positionOf(standby, readReplayed);
       }
       return { behindBytes: reached < wanted ? Number(wanted - reached) : 0 };
     } finally {
-      cut(other.client);
+      cut(standby.client);
     }
   } finally {
-    cut(one.client);
+    cut(source.client);
   }
 }

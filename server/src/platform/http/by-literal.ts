@@ -31,7 +31,7 @@ export function byLiteral(schema: Schema): Schema {
     Object.entries(schema).map(([key, value]) => [
       key,
       Array.isArray(value)
-        ? value.map((one: unknown) => (isSchema(one) ? byLiteral(one) : one))
+        ? value.map((item: unknown) => (isSchema(item) ? byLiteral(item) : item))
         : isSchema(value)
           ? byLiteral(value)
           : value,

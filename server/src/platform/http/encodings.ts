@@ -34,5 +34,5 @@ export function acceptedEncoding(
   supported: readonly Encoding[],
 ): Encoding | null {
   const accepted = negotiate(String(headers['accept-encoding'] ?? ''), [...supported]);
-  return supported.find((one) => one === accepted) ?? null;
+  return supported.find((encoding) => encoding === accepted) ?? null;
 }

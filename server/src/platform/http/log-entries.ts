@@ -60,7 +60,7 @@ function describeError(error: unknown, depth = 0): DescribedError {
     ...Object.fromEntries(facts),
     ...(error.cause === undefined ? {} : { cause: describeError(error.cause, depth + 1) }),
     ...(error instanceof AggregateError
-      ? { errors: error.errors.map((one) => describeError(one, depth + 1)) }
+      ? { errors: error.errors.map((cause) => describeError(cause, depth + 1)) }
       : {}),
   };
 }
@@ -68,10 +68,10 @@ function describeError(error: unknown, depth = 0): DescribedError {
 /** Returns a value of an entry without properties that may hold credentials, at any depth, and without credentials in texts. */
 function cleaned(value: unknown, secrets: readonly string[]): unknown {
   if (typeof value === 'string') return redact(value, secrets);
-  if (Array.isArray(value)) return value.map((one) => cleaned(one, secrets));
+  if (Array.isArray(value)) return value.map((item) => cleaned(item, secrets));
   if (typeof value !== 'object' || value === null) return value;
   const kept = Object.entries(value).filter(([name]) => !secretive.test(name));
-  return Object.fromEntries(kept.map(([name, one]) => [name, cleaned(one, secrets)]));
+  return Object.fromEntries(kept.map(([name, member]) => [name, cleaned(member, secrets)]));
 }
 
 /** Returns a line of the log without credentials. It is the last step, so that nothing that is written escapes it. */

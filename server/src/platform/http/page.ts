@@ -67,6 +67,6 @@ export function pageByCode<T extends { code: string }>(
 ) {
   const after = codeCursor.read(cursor)?.code ?? null;
   const sorted = [...all].sort((a, b) => (a.code < b.code ? -1 : 1));
-  const rest = after === null ? sorted : sorted.filter((one) => one.code > after);
+  const rest = after === null ? sorted : sorted.filter((item) => item.code > after);
   return cutPage(rest, limit, (last) => codeCursor.after(last));
 }

@@ -34,9 +34,7 @@ function qualityOf(type: string, ranges: readonly Range[]): { quality: number; p
 function best(types: readonly string[], ranges: readonly Range[]) {
   return types
     .map((type) => qualityOf(type, ranges))
-    .reduce((one, other) =>
-      other.quality > one.quality || (other.quality === one.quality && other.place < one.place) ? other : one,
-    );
+    .reduce((a, b) => (b.quality > a.quality || (b.quality === a.quality && b.place < a.place) ? b : a));
 }
 
 /**

@@ -64,8 +64,8 @@ async function addUses(db: Database, uses: Batch['uses']): Promise<Totals> {
   const { rows } = await sql<Total>`
     insert into rate_budgets as b (key, used, ends_at)
     select key, amount, now() + seconds * interval '1 second'
-    from unnest(${[...uses.keys()]}::text[], ${amounts.map((one) => one.amount)}::integer[],
-      ${amounts.map((one) => one.windowSeconds)}::integer[]) as given (key, amount, seconds)
+    from unnest(${[...uses.keys()]}::text[], ${amounts.map((use) => use.amount)}::integer[],
+      ${amounts.map((use) => use.windowSeconds)}::integer[]) as given (key, amount, seconds)
     order by key
     on conflict (key) do update set
       used = case when b.ends_at > now() then b.used + excluded.used else excluded.used end,

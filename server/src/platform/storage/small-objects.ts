@@ -59,9 +59,9 @@ export function openSmallObjects(
       kept.set(name, entry);
       keptBytes += sizeBytes;
       entry.bytes.catch(() => forget(name, entry));
-      for (const [oldest, one] of kept) {
+      for (const [oldest, entry] of kept) {
         if (keptBytes <= mostBytes) break;
-        forget(oldest, one);
+        forget(oldest, entry);
       }
       return entry.bytes;
     },

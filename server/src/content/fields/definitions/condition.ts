@@ -15,7 +15,7 @@ const operators = ['>=', '<=', '=', '~', '<', '>'] as const;
 /** Splits a term at its first operator; null when the operator, the code or the value is missing. */
 export function readTerm(text: string): ConditionTerm | null {
   const at = text.search(/[=~<>]/);
-  const operator = operators.find((one) => text.startsWith(one, at));
+  const operator = operators.find((symbol) => text.startsWith(symbol, at));
   if (at === -1 || operator === undefined) return null;
   const code = text.slice(0, at).trim().toLowerCase();
   const value = text.slice(at + operator.length).trim();
@@ -24,7 +24,7 @@ export function readTerm(text: string): ConditionTerm | null {
 
 /** Whether a controlling field of this type supports the operator of a term. */
 function supports(type: FieldType, { operator }: ConditionTerm): boolean {
-  return factsOf[type].conditions.some((one) => one === operator);
+  return factsOf[type].conditions.some((allowed) => allowed === operator);
 }
 
 /** The columns of a definition that conditions depend on. */
@@ -76,7 +76,7 @@ function checkContradictions(terms: readonly ConditionTerm[], fields: ReadonlyMa
   for (const [index, a] of terms.entries()) {
     const type = fields.get(a.code)?.type;
     if (type !== undefined && holdsSeveral(type)) continue;
-    const b = terms.slice(index + 1).find((one) => one.code === a.code && excludeEachOther(a, one));
+    const b = terms.slice(index + 1).find((term) => term.code === a.code && excludeEachOther(a, term));
     if (b === undefined) continue;
     throw refuse('condition-contradictory', {
       term: `${a.code}${a.operator}${a.value}`,

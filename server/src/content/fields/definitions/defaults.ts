@@ -64,7 +64,7 @@ function checkDefault(rules: DefaultRules, value: DefaultValue): DefaultValue {
   }
   if (value.context !== undefined) throw refuse('default-context-not-allowed');
   const { member } = factsOf[type];
-  const other = valueMembers.find((one) => one !== member && value[one] != null);
+  const other = valueMembers.find((name) => name !== member && value[name] != null);
   if (other !== undefined) {
     throw refuse('default-in-other-member', { other, type, member });
   }

@@ -15,7 +15,7 @@ interface Typed {
  */
 export function readGiven({ code, type }: Typed, body: ValueMembers): TypedValue {
   const { member } = factsOf[type];
-  const other = valueMembers.find((one) => one !== member && body[one] != null);
+  const other = valueMembers.find((name) => name !== member && body[name] != null);
   if (other !== undefined) throw refuse('value-in-other-member', { property: code, member, other });
   const value = rulesOf[type].parse(code, body);
   if (value === null) throw refuse('value-member-missing', { member });

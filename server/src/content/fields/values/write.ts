@@ -61,28 +61,28 @@ export async function resolveTerms(
   caller: Caller,
   meant: readonly ValueWithTerms[],
 ): Promise<TypedValue[]> {
-  const named = meant.flatMap((one) =>
-    termsOf(one.field, one.value).map((text) => ({ fieldId: one.field.id, text })),
+  const named = meant.flatMap((given) =>
+    termsOf(given.field, given.value).map((text) => ({ fieldId: given.field.id, text })),
   );
   const matches = await matchTerms(tx, named);
   const resolved: TypedValue[] = [];
   let next = 0;
-  for (const one of meant) {
-    const texts = termsOf(one.field, one.value);
+  for (const given of meant) {
+    const texts = termsOf(given.field, given.value);
     const found = matches.slice(next, next + texts.length);
     next += texts.length;
     const unknown = texts.filter((_, index) => found[index] === null);
-    if (unknown.length > 0) checkMayExtend(caller, one.field, unknown);
+    if (unknown.length > 0) checkMayExtend(caller, given.field, unknown);
     const made =
-      unknown.length === 0 ? new Map<string, string>() : await createTerms(tx, one.field.id, unknown);
-    if (made === null) throw refuse('vocabulary-full', { property: one.field.code });
+      unknown.length === 0 ? new Map<string, string>() : await createTerms(tx, given.field.id, unknown);
+    if (made === null) throw refuse('vocabulary-full', { property: given.field.code });
     const slugs = texts.map((text, index) => {
       const match = found[index] ?? null;
       if (match === null) return made.get(text) ?? '';
-      checkChoosable(one, text, match);
+      checkChoosable(given, text, match);
       return match.value;
     });
-    resolved.push(withTerms(one.value, slugs));
+    resolved.push(withTerms(given.value, slugs));
   }
   return resolved;
 }

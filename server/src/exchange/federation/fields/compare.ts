@@ -131,7 +131,7 @@ export function differencesOf(own: FieldDefinition, theirs: AaFieldDefinition): 
         name,
         ours.options[name],
         theirs.options[name],
-        decisiveOptions.some((one) => one === name),
+        decisiveOptions.some((option) => option === name),
       ),
     ),
     ...termDifferences(ours, theirs),
@@ -142,5 +142,5 @@ export function differencesOf(own: FieldDefinition, theirs: AaFieldDefinition): 
 
 /** Whether the peer's values have the same meaning in the field here. */
 export function agrees(own: FieldDefinition | undefined, theirs: AaFieldDefinition): boolean {
-  return own !== undefined && !differencesOf(own, theirs).some((one) => one.decisive);
+  return own !== undefined && !differencesOf(own, theirs).some((difference) => difference.decisive);
 }

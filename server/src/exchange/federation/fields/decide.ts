@@ -59,7 +59,7 @@ async function readOffers(
   return rows.map(({ code, offered, decision, field_id, ...counts }) => {
     const field = field_id === null ? undefined : fields.get(field_id);
     const differences = field === undefined ? [] : differencesOf(field, offered);
-    const differs = differences.some((one) => one.decisive);
+    const differs = differences.some((difference) => difference.decisive);
     return {
       code,
       label: offered.label,

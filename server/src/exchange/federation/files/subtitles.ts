@@ -102,7 +102,8 @@ export function fetchSubtitlesJob(deps: Deps): JobHandler<'fetch-subtitles'> {
           await tx.selectFrom('assets').where('id', '=', asset).forNoKeyUpdate().execute();
           const { rows: still } = await missing(tx, asset);
           // They were replaced or withdrawn meanwhile.
-          if (!still.some((one) => one.lang === wanted.lang && one.file_hash === wanted.file_hash)) return;
+          if (!still.some((track) => track.lang === wanted.lang && track.file_hash === wanted.file_hash))
+            return;
           await storeSubtitles(tx, deps.storage, {
             assetId: asset,
             lang: wanted.lang,

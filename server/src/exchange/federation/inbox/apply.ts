@@ -24,7 +24,7 @@ type Unshare = Extract<Activity, { type: 'aa:Unshare' }>;
 
 /** Returns the kind of the shared object; throws Rejection for an unsupported kind. */
 function sharedKind(uri: string, objectKind: string): 'post' | 'asset' | 'collection' {
-  const kind = kinds.find((one) => one === objectKind);
+  const kind = kinds.find((known) => known === objectKind);
   if (kind === undefined || parseObjectUri(uri) === null)
     throw new Rejection('unsupported_type', `a ${objectKind} is not shared here`);
   return kind;

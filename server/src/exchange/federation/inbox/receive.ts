@@ -131,10 +131,10 @@ export async function receiveBatch(deps: Deps, sender: Sender, value: unknown) {
   }
   const install = await requireInstall(deps);
   const results: ({ id: string | null } & (Received | { status: 'rejected'; reason: string }))[] = [];
-  for (const one of value) {
-    const id = textOf(one, 'id');
+  for (const envelope of value) {
+    const id = textOf(envelope, 'id');
     try {
-      results.push({ id, ...(await receiveLogged(deps, install, sender, one)) });
+      results.push({ id, ...(await receiveLogged(deps, install, sender, envelope)) });
     } catch (error) {
       if (!(error instanceof Rejection)) throw error;
       results.push({ id, status: 'rejected', reason: error.reason });

@@ -36,7 +36,7 @@ export async function receiveSubtitles(
   assetId: string,
   subtitles: readonly AaSubtitle[] = [],
 ): Promise<void> {
-  const byLang = new Map(subtitles.flatMap(usableSubtitle).map((one) => [one.lang, one]));
+  const byLang = new Map(subtitles.flatMap(usableSubtitle).map((track) => [track.lang, track]));
   await sql`delete from federated_subtitles where asset_id = ${assetId} and lang <> all(${[...byLang.keys()]}::text[])`.execute(
     tx,
   );

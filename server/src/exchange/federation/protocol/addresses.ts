@@ -63,7 +63,7 @@ export function objectUri(base: string, kind: ObjectKind, id: string): string {
 /** Returns install, kind and id from the address of an object, or null. */
 export function parseObjectUri(text: string): { base: string; kind: ObjectKind; id: string } | null {
   const [, base, name, id] = match(objectPattern, text) ?? [];
-  const kind = objectKinds.find((one) => one === name);
+  const kind = objectKinds.find((known) => known === name);
   return base === undefined || kind === undefined || id === undefined ? null : { base, kind, id };
 }
 

@@ -255,11 +255,14 @@ function readAsset(asset: WireAsset): AaAsset {
     ...rest,
     url: { ...url, contentType: url.contentType ?? asset.mediaType },
     renditions: Object.fromEntries(
-      Object.entries(asset.renditions).map(([key, one]) => [key, { ...one, url: readCas(one.url) }]),
+      Object.entries(asset.renditions).map(([key, rendition]) => [
+        key,
+        { ...rendition, url: readCas(rendition.url) },
+      ]),
     ),
     // Static types do not follow the schemas of values; the schema has checked it.
     ...(fields && { fields: fields as AaFieldValue[] }),
-    ...(subtitles && { subtitles: subtitles.map((one) => ({ ...one, url: readCas(one.url) })) }),
+    ...(subtitles && { subtitles: subtitles.map((track) => ({ ...track, url: readCas(track.url) })) }),
   };
 }
 

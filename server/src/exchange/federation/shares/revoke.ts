@@ -24,11 +24,11 @@ export async function revokeSharesWith(
   actor: SignedIn | null,
   { id, url }: { id: string; url: string },
 ): Promise<RevokedShare[]> {
-  const { rows } = await sql<RevokedShare & { told: boolean }>`
+  const { rows } = await sql<RevokedShare & { announced: boolean }>`
     update federation_shares s set revoked_at = now() where s.peer_id = ${id} and s.revoked_at is null
     returning s.kind, s.object_id, s.target_actor, s.target_team, s.granted_by_user_ref as granted_by,
       (s.expires_at is null or s.expires_at > now()) and exists (select from federation_announced f
-        where f.peer_id = s.peer_id and f.kind = s.kind and f.object_id = s.object_id and f.withdrawn_by is null) as told`.execute(
+        where f.peer_id = s.peer_id and f.kind = s.kind and f.object_id = s.object_id and f.withdrawn_by is null) as announced`.execute(
     tx,
   );
   const events = rows.map(({ kind, object_id, target_actor, target_team }) => ({
@@ -38,5 +38,5 @@ export async function revokeSharesWith(
   }));
   for (let at = 0; at < events.length; at += MOST_EVENTS)
     await recordEvents(tx, actor, events.slice(at, at + MOST_EVENTS));
-  return rows.filter(({ told }) => told);
+  return rows.filter(({ announced }) => announced);
 }

@@ -185,9 +185,9 @@ async function putShare(deps: Deps, caller: SignedIn, { kind, id, peerId, body }
       await notifyPeersOfComments(tx, posts, sql`select ${peer.id}::uuid as peer_id`);
     }
     const [shown] = await readShares(tx, kind, id, sql`and s.id = ${share.id}`);
-    const [one] = shown?.shares ?? [];
-    if (one === undefined) throw notFound();
-    return { status: share.created ? (201 as const) : (200 as const), body: one };
+    const [stored] = shown?.shares ?? [];
+    if (stored === undefined) throw notFound();
+    return { status: share.created ? (201 as const) : (200 as const), body: stored };
   });
 }
 

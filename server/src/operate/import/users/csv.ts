@@ -27,7 +27,7 @@ async function readHead(path: string): Promise<string> {
 function separatorOf(head: string): string {
   const line = head.trimStart().split(/[\r\n]/, 1)[0] ?? '';
   const counted = separators.map((separator) => ({ separator, times: line.split(separator).length }));
-  return counted.reduce((most, one) => (one.times > most.times ? one : most)).separator;
+  return counted.reduce((most, candidate) => (candidate.times > most.times ? candidate : most)).separator;
 }
 
 function readHeader(path: string, cells: readonly (string | null)[]): string[] {
