@@ -17,6 +17,7 @@ import { refuse } from '../platform/http/refuse.ts';
 import { unlistedHeaders } from '../platform/http/security-headers.ts';
 import { hasBody, isFilePart, isForm } from '../platform/http/slow-requests.ts';
 import { activeSpan } from '../platform/tracing/active-span.ts';
+import { errorHandlerOf } from './undeclared-codes.ts';
 
 export interface Mounting {
   deps: Deps;
@@ -87,6 +88,7 @@ function mount(server: FastifyInstance, { operation, run }: BoundOperation, moun
     method: operation.method,
     url: routePath(operation.path),
     config: { operation: operation.id },
+    errorHandler: errorHandlerOf(operation),
     schema: { response: jsonSchemas(operation) },
     ...(operation.raw === undefined ? {} : { bodyLimit: operation.raw.maxBytes }),
     // HTTP-30: checks the door before the body is read, so that refused callers do not upload.

@@ -1,9 +1,13 @@
 import { type RequestOptions, request } from 'node:http';
 import { Writable } from 'node:stream';
+import { getMe } from '@vitrine/contract/identity';
 import { basePath } from '@vitrine/contract/operations';
+import { fastify } from 'fastify';
 import { pino } from 'pino';
 import { afterAll, expect, test } from 'vitest';
+import { errorHandlerOf } from '../../src/entry/undeclared-codes.ts';
 import { safeLogForm } from '../../src/platform/http/log-entries.ts';
+import { refuse } from '../../src/platform/http/refuse.ts';
 import { visit } from '../support/client.ts';
 import { cloneTemplate } from '../support/clone.ts';
 import { startCollector } from '../support/collector.ts';
@@ -233,6 +237,33 @@ test.each(['trace', 'info'] as const)(
     expect(secrets.filter((secret) => said.includes(secret))).toEqual([]);
   },
 );
+
+// HTTP-44
+test('an error code that its operation does not declare is logged once', async () => {
+  const lines: Record<string, unknown>[] = [];
+  const stream = new Writable({
+    write(chunk, _, done) {
+      lines.push(JSON.parse(String(chunk)));
+      done();
+    },
+  });
+  const server = fastify({ loggerInstance: pino({ level: 'warn' }, stream) });
+  const errorHandler = errorHandlerOf(getMe);
+  for (const code of ['poster-without-video', 'sign-in-required', 'upload-gone'] as const) {
+    server.get(`/${code}`, { errorHandler }, async () => {
+      throw refuse(code);
+    });
+  }
+  for (let time = 0; time < 2; time += 1) {
+    for (const code of ['poster-without-video', 'sign-in-required', 'upload-gone'])
+      expect((await server.inject(`/${code}`)).headers['vitrine-error']).toMatch(code);
+  }
+  expect(lines).toMatchObject([
+    { level: 40, operation: 'getMe', code: 'poster-without-video' },
+    { level: 40, operation: 'getMe', code: 'upload-gone' },
+  ]);
+  await server.close();
+});
 
 // RUN-10
 test('a start that cannot reach its database does not log the password', async () => {
