@@ -2,6 +2,7 @@ import type { FieldTypeView } from './field-type.ts';
 
 export const boolean: FieldTypeView = {
   label: 'Yes or no',
+  icon: 'toggle-left',
   explanation: 'A switch.',
   display: 'words',
   words: ({ value_num }) => (value_num === undefined ? '' : value_num === 1 ? 'Yes' : 'No'),

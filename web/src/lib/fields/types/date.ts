@@ -5,6 +5,7 @@ import { moments } from './moments.ts';
 export const date: FieldTypeView = {
   ...moments,
   label: 'Day',
+  icon: 'calendar',
   explanation: 'A date without a time.',
   words: ({ value_date }, { language }) =>
     value_date === undefined ? '' : writtenDayOf(value_date, language),

@@ -11,6 +11,7 @@ function instantOf(text: string): string | undefined {
 export const datetime: FieldTypeView = {
   ...moments,
   label: 'Day and time',
+  icon: 'calendar-clock',
   explanation: 'A time as read on the clock there.',
   words: ({ value_date }, { language }) =>
     value_date === undefined ? '' : writtenMomentOf(value_date, language),

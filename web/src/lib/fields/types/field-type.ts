@@ -58,10 +58,25 @@ export interface Comparison {
   readonly label: string;
 }
 
+/** Names of icons of Lucide. */
+export type FieldIcon =
+  | 'calendar'
+  | 'calendar-clock'
+  | 'file-image'
+  | 'hash'
+  | 'letter-text'
+  | 'list-tree'
+  | 'tag'
+  | 'tags'
+  | 'text'
+  | 'toggle-left'
+  | 'type';
+
 /** How pages show a type of field and its values. `factsOf` in the contract has what the service needs, too. */
 export interface FieldTypeView {
   readonly label: string;
   readonly explanation: string;
+  readonly icon: FieldIcon;
   /** How a value is displayed where there is room for more than words. */
   readonly display: 'words' | 'terms' | 'rich text' | 'asset';
   /** Formats a value on one line. */

@@ -13,6 +13,7 @@ const decimal = { kind: 'line', type: 'text', inputmode: 'decimal' } as const;
 
 export const number: FieldTypeView = {
   label: 'Number',
+  icon: 'hash',
   explanation: 'A whole or decimal number.',
   display: 'words',
   words: ({ value_num }, { language }) =>

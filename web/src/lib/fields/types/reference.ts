@@ -4,6 +4,7 @@ const uuidPattern = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/i;
 
 export const reference: FieldTypeView = {
   label: 'Asset',
+  icon: 'file-image',
   explanation: 'Another asset of the library.',
   display: 'asset',
   // Its title is resolved elsewhere.

@@ -22,6 +22,7 @@ export function plainText(html: string): string {
 export const richText: FieldTypeView = {
   ...longtext,
   label: 'Formatted text',
+  icon: 'letter-text',
   explanation: 'Text with headings, lists and links.',
   display: 'rich text',
   words: ({ value_text }) => plainText(value_text ?? ''),

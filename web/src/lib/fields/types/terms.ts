@@ -19,6 +19,7 @@ const ofOneTerm = {
 export const select: FieldTypeView = {
   ...ofOneTerm,
   label: 'One term',
+  icon: 'tag',
   explanation: 'One term of a vocabulary.',
   comparisons: [{ value: '=', label: 'is' }],
 };
@@ -26,6 +27,7 @@ export const select: FieldTypeView = {
 export const tree: FieldTypeView = {
   ...ofOneTerm,
   label: 'Term in a tree',
+  icon: 'list-tree',
   explanation: 'One term of a vocabulary with levels.',
   comparisons: [{ value: '=', label: 'is or is below' }],
 };
@@ -33,6 +35,7 @@ export const tree: FieldTypeView = {
 export const multiSelect: FieldTypeView = {
   ...ofOneTerm,
   label: 'Several terms',
+  icon: 'tags',
   explanation: 'Any number of terms of a vocabulary.',
   words: ({ value_options = [] }, { labelOf }) => value_options.map(labelOf).join(', '),
   draftOf: ({ value_options }) => value_options ?? [],

@@ -29,6 +29,7 @@ const { mostCharacters: mostInLines = 0 } = factsOf.longtext;
 export const text: FieldTypeView = {
   ...words,
   label: 'Text',
+  icon: 'type',
   explanation: 'One line.',
   control: { kind: 'line', type: 'text', maxlength: mostInLine },
   defaultControl: { kind: 'line', type: 'text', maxlength: mostInLine },
@@ -37,6 +38,7 @@ export const text: FieldTypeView = {
 export const longtext: FieldTypeView = {
   ...words,
   label: 'Long text',
+  icon: 'text',
   explanation: 'Several lines without formatting.',
   control: { kind: 'lines', maxlength: mostInLines },
   defaultControl: { kind: 'lines' },
