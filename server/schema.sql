@@ -2440,6 +2440,21 @@ create table settings (
   constraint settings_pkey PRIMARY KEY (key)
 );
 
+create table share_link_files (
+  link_id uuid not null,
+  asset_id uuid not null,
+  view_count bigint not null default 0,
+  download_count bigint not null default 0,
+  last_viewed_at timestamp(3) with time zone,
+  last_downloaded_at timestamp(3) with time zone,
+  last_at timestamp(3) with time zone not null default now(),
+  constraint share_link_files_pkey PRIMARY KEY (link_id, asset_id),
+  constraint share_link_files_asset_id_fkey FOREIGN KEY (asset_id) REFERENCES assets(id) ON DELETE CASCADE,
+  constraint share_link_files_link_id_fkey FOREIGN KEY (link_id) REFERENCES share_links(id) ON DELETE CASCADE
+);
+CREATE INDEX share_link_files_asset ON public.share_link_files USING btree (asset_id);
+CREATE INDEX share_link_files_newest ON public.share_link_files USING btree (link_id, last_at DESC, asset_id DESC);
+
 create table share_links (
   id uuid not null default gen_random_uuid(),
   token_hash bytea not null,
@@ -2457,6 +2472,9 @@ create table share_links (
   last_opened_at timestamp(3) with time zone,
   created_at timestamp(3) with time zone not null default now(),
   updated_at timestamp(3) with time zone not null default now(),
+  token_sealed bytea,
+  view_count bigint not null default 0,
+  download_count bigint not null default 0,
   constraint share_links_token_hash_key UNIQUE (token_hash),
   constraint share_links_pkey PRIMARY KEY (id),
   constraint share_links_asset_id_fkey FOREIGN KEY (asset_id) REFERENCES assets(id) ON DELETE CASCADE,
@@ -2470,7 +2488,8 @@ create table share_links (
 );
 CREATE INDEX share_links_asset ON public.share_links USING btree (asset_id, created_at DESC, id DESC) WHERE (asset_id IS NOT NULL);
 CREATE INDEX share_links_collection ON public.share_links USING btree (collection_id, created_at DESC, id DESC) WHERE (collection_id IS NOT NULL);
-CREATE INDEX share_links_creator ON public.share_links USING btree (created_by_user_ref);
+CREATE INDEX share_links_creator ON public.share_links USING btree (created_by_user_ref, created_at DESC, id DESC);
+CREATE INDEX share_links_newest ON public.share_links USING btree (created_at DESC, id DESC);
 CREATE INDEX share_links_post ON public.share_links USING btree (post_id, created_at DESC, id DESC) WHERE (post_id IS NOT NULL);
 
 create table shown_members (

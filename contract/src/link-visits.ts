@@ -155,6 +155,21 @@ export const getLinkMedia = operation({
   errors: ['link-password-required', 'not-found'],
 });
 
+export const recordLinkView = operation({
+  id: 'recordLinkView',
+  method: 'POST',
+  path: '/links/{token}/assets/{id}/view',
+  tag: 'Links',
+  summary: 'Count a view through a link',
+  description: 'Called by the page of a link when a file is opened in its viewer.',
+  door: 'open',
+  scope: 'none',
+  unlisted: true,
+  params: closed({ token, id: Uuid }),
+  responses: { 204: noContent },
+  errors: ['link-password-required', 'not-found'],
+});
+
 export const getLinkTile = operation({
   id: 'getLinkTile',
   method: 'GET',

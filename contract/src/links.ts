@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { PostAuthor } from './identity.ts';
 import { noContent, operation } from './operation.ts';
 import { Count, closed, nullable, page, pageQuery, Removal, Timestamp, Uuid } from './values.ts';
 
@@ -24,17 +25,32 @@ const record = {
   watermark: nullable(Type.String()),
   opened_count: Count,
   last_opened_at: nullable(Timestamp),
+  /** How often files of the link were opened in the viewer. */
+  view_count: Count,
+  /** How many files of the link were downloaded. */
+  download_count: Count,
   created_at: Timestamp,
   revoked_at: nullable(Timestamp),
   /** Assets of the target that the link omits: mature assets and those with an audience of their own. */
   omitted_count: Count,
 };
 
-/** A link in a list. Its address is not stored and therefore never included. */
+/** A link to one target, for its editors. Lists of the creator's own links have its address (`ListedLink`). */
 export const ShareLink = closed(record);
 export type ShareLink = Static<typeof ShareLink>;
 
-/** A new link with its address, which is shown only once. */
+/** A link in a list of links to different targets. */
+export const ListedLink = closed({
+  ...record,
+  /** The address, if the caller created or renewed the link. Absent for a link made before addresses were stored. */
+  url: Type.Optional(Type.String()),
+  created_by: Type.Optional(PostAuthor),
+  /** The title of the target; null if it is in the trash or the caller may not read it. */
+  target_title: nullable(Type.String()),
+});
+export type ListedLink = Static<typeof ListedLink>;
+
+/** A new or renewed link with its address. */
 export const NewShareLink = closed({ ...record, url: Type.String(), token: Type.String() });
 export type NewShareLink = Static<typeof NewShareLink>;
 
@@ -56,7 +72,7 @@ export const listPostLinks = operation({
   tag: 'Links',
   summary: 'List the links to a post',
   description:
-    'Lists links, newest first, including revoked ones, for the editors of the post. Addresses are not shown again.',
+    'Lists links, newest first, including revoked ones, for the editors of the post. Addresses are in the list of the own links.',
   door: 'signedIn',
   scope: 'read',
   params: target,
@@ -72,7 +88,7 @@ export const createPostLink = operation({
   tag: 'Links',
   summary: 'Create a link to a post',
   description:
-    'Creates a link and returns its address, which is not shown again, for the editors of the post. The link omits mature assets and those with an audience of their own. Returns 409 when the post already has 100 active links.',
+    'Creates a link and returns its address for the editors of the post. The link omits mature assets and those with an audience of their own. Returns 409 when the post already has 100 active links.',
   door: 'signedIn',
   scope: 'posts.write',
   params: target,
@@ -97,7 +113,7 @@ export const listAssetLinks = operation({
   tag: 'Links',
   summary: 'List the links to an asset',
   description:
-    'Lists links, newest first, including revoked ones, for the owner and `assets.admin`. Addresses are not shown again.',
+    'Lists links, newest first, including revoked ones, for the owner and `assets.admin`. Addresses are in the list of the own links.',
   door: 'signedIn',
   scope: 'read',
   params: target,
@@ -113,7 +129,7 @@ export const createAssetLink = operation({
   tag: 'Links',
   summary: 'Create a link to an asset',
   description:
-    'Creates a link and returns its address, which is not shown again, for the owner and `assets.admin`. Assets of any sensitivity can be linked. Returns 409 for a mature asset and when the asset already has 100 active links.',
+    'Creates a link and returns its address for the owner and `assets.admin`. Assets of any sensitivity can be linked. Returns 409 for a mature asset and when the asset already has 100 active links.',
   door: 'signedIn',
   scope: 'assets.write',
   params: target,
@@ -138,7 +154,7 @@ export const listCollectionLinks = operation({
   tag: 'Links',
   summary: 'List the links to a collection',
   description:
-    'Lists links, newest first, including revoked ones, for the owner and `system.admin`. Addresses are not shown again.',
+    'Lists links, newest first, including revoked ones, for the owner and `system.admin`. Addresses are in the list of the own links.',
   door: 'signedIn',
   scope: 'read',
   params: target,
@@ -154,7 +170,7 @@ export const createCollectionLink = operation({
   tag: 'Links',
   summary: 'Create a link to a collection',
   description:
-    'Creates a link and returns its address, which is not shown again, for the owner and `system.admin`. Returns 409 when the collection already has 100 active links.',
+    'Creates a link and returns its address for the owner and `system.admin`. Returns 409 when the collection already has 100 active links.',
   door: 'signedIn',
   scope: 'posts.write',
   params: target,
@@ -218,5 +234,80 @@ export const revokeLink = operation({
   otherScopes: ['assets.write'],
   params: managed,
   responses: { 204: noContent },
+  errors: ['not-found'],
+});
+
+export const renewLink = operation({
+  id: 'renewLink',
+  method: 'POST',
+  path: '/links/{link}/renew',
+  tag: 'Links',
+  summary: 'Give a link a new address',
+  description:
+    'Replaces the address, for the editors of the target; the former address is 404 at once. The link keeps its id, terms and counts, and belongs to the caller from now on. Returns 409 for a revoked link.',
+  door: 'signedIn',
+  scope: 'posts.write',
+  otherScopes: ['assets.write'],
+  params: managed,
+  responses: { 201: NewShareLink },
+  errors: ['link-revoked', 'not-found'],
+});
+
+export const listOwnLinks = operation({
+  id: 'listOwnLinks',
+  method: 'GET',
+  path: '/account/links',
+  tag: 'Links',
+  summary: 'List your links',
+  description:
+    'Lists the links that the caller created or renewed, newest first, including revoked ones, with their addresses. `target_id` narrows it to one post, asset or collection.',
+  door: 'signedIn',
+  scope: 'read',
+  query: closed({ ...pageQuery, target_id: Type.Optional(Uuid) }),
+  responses: { 200: page(ListedLink) },
+  errors: [],
+});
+
+export const listAllLinks = operation({
+  id: 'listAllLinks',
+  method: 'GET',
+  path: '/admin/links',
+  tag: 'Links',
+  summary: 'List all links',
+  description:
+    'Lists the links of everyone, newest first, including revoked ones. Addresses are included for links that the caller created.',
+  door: { holds: 'system.admin' },
+  scope: 'read',
+  query: closed(pageQuery),
+  responses: { 200: page(ListedLink) },
+  errors: [],
+});
+
+/** How often a file was opened and downloaded through a link. */
+export const LinkFileUse = closed({
+  asset_id: Uuid,
+  /** Null if the caller may not see the asset. */
+  title: nullable(Type.String()),
+  preview_available: Type.Boolean(),
+  view_count: Count,
+  download_count: Count,
+  last_viewed_at: nullable(Timestamp),
+  last_downloaded_at: nullable(Timestamp),
+});
+export type LinkFileUse = Static<typeof LinkFileUse>;
+
+export const listLinkViews = operation({
+  id: 'listLinkViews',
+  method: 'GET',
+  path: '/links/{link}/views',
+  tag: 'Links',
+  summary: 'List views and downloads of a link',
+  description:
+    'Lists how often each file was opened in the viewer and downloaded, the latest first, for the editors of the target. Addressed by id.',
+  door: 'signedIn',
+  scope: 'read',
+  params: managed,
+  query: closed(pageQuery),
+  responses: { 200: page(LinkFileUse) },
   errors: ['not-found'],
 });

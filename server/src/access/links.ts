@@ -1,11 +1,11 @@
 import type { TargetKind } from '@vitrine/contract/links';
 import { type RawBuilder, sql } from 'kysely';
-import { editableAssets, intact } from './assets.ts';
+import { editableAssets, intact, shownAssets } from './assets.ts';
 import type { Caller, SignedIn } from './caller.ts';
-import { editableCollections } from './collections.ts';
+import { editableCollections, readableCollections } from './collections.ts';
 import { checkScope } from './door.ts';
 import { live, unexpired } from './live.ts';
-import { editablePosts, publishedPost, thePost } from './posts.ts';
+import { editablePosts, publishedPost, readablePosts, thePost } from './posts.ts';
 import { openForVisitors } from './visibilities.ts';
 
 /**
@@ -86,6 +86,14 @@ export function linkedAssets({ target }: LinkVisitor): Predicate {
     return sql`(a.id = ${target.id} and ${live('a')} and ${intact} and not a.mature)`;
   return sql`exists (select from post_members m join posts p on p.id = m.post_id
     where m.asset_id = a.id and ${linkedPosts(target)} and ${passedOn})`;
+}
+
+/** The title of the target of a link, or null if it is in the trash or the caller may not read it. */
+export function titleOfTarget(caller: Caller): RawBuilder<string | null> {
+  return sql`case when l.post_id is not null
+      then (select p.title from posts p where p.id = l.post_id and ${readablePosts(caller)})
+    when l.asset_id is not null then (select a.title from assets a where a.id = l.asset_id and ${shownAssets(caller)})
+    else (select c.name from collections c where c.id = l.collection_id and ${readableCollections(caller)}) end`;
 }
 
 /** Links the caller may change and revoke: those to targets they may edit. */

@@ -37,10 +37,13 @@ import * as linksBytes from '../content/links/bytes.ts';
 import * as linksCreate from '../content/links/create.ts';
 import * as linksEdit from '../content/links/edit.ts';
 import * as linksList from '../content/links/list.ts';
+import * as linksListings from '../content/links/listings.ts';
 import * as linksMedia from '../content/links/media.ts';
 import * as linksOpen from '../content/links/open.ts';
+import * as linksRenew from '../content/links/renew.ts';
 import * as linksRevoke from '../content/links/revoke.ts';
 import * as linksUnlock from '../content/links/unlock.ts';
+import * as linksUses from '../content/links/uses.ts';
 import * as postsCreate from '../content/posts/create.ts';
 import * as postsDelete from '../content/posts/delete.ts';
 import * as postsEdit from '../content/posts/edit.ts';
@@ -175,10 +178,13 @@ const modules = [
   linksCreate,
   linksEdit,
   linksList,
+  linksListings,
   linksMedia,
   linksOpen,
+  linksRenew,
   linksRevoke,
   linksUnlock,
+  linksUses,
   postsCreate,
   postsDelete,
   postsEdit,

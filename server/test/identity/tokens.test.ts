@@ -288,7 +288,7 @@ describe('scopes at every operation', () => {
       createPostLink createWhiteboard deleteCollection deleteCollectionPeer deleteCollectionShare
       deletePost deletePostPeer deleteShare deleteWhiteboard likePost orderCollection publishPost
       putCollectionPeer putCollectionShare putPostPeer putShare removeFromCollection
-      restoreCollection restorePost revokeLink setCollectionFieldValue unlikePost unpublishPost
+      renewLink restoreCollection restorePost revokeLink setCollectionFieldValue unlikePost unpublishPost
       updateCollection updateLink updatePost`,
       'assets.write': `
       appendToUpload batchAssets cancelBatch clearAssetFieldValue createAsset createAssetLink createUpload deleteAsset

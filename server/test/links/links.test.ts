@@ -32,7 +32,7 @@ beforeEach(() => library.setPublicMode(false));
 
 describe('POST /{posts|assets|collections}/{id}/links', () => {
   // LINK-2
-  test('returns the address once; lists omit it, and the database has only its SHA-256', async () => {
+  test('returns the address; lists of the target omit it, and the database has it as SHA-256 and sealed', async () => {
     const made = await makeLink(owner, 'posts', post.id, { label: ' Client ', expires_at: later(3) });
     expect(made).toMatchObject({ label: 'Client', target_kind: 'post', target_id: post.id, opened_count: 0 });
     const unset = { has_password: false, allow_download: false, watermark: null, revoked_at: null };
@@ -349,12 +349,135 @@ describe('PATCH and DELETE /links/{link}', () => {
     await admin.ok('revokeLink', { params });
   });
 
+  // LINK-1, LINK-19
+  test('a renewed link has a new address and keeps its id, terms and counts', async () => {
+    const made = await makeLink(owner, 'posts', post.id, { label: 'Client', password: 'boat' });
+    const { cookie } = await unlock(library, made.token, 'boat');
+    await open(library, made.token, cookie);
+    const params = { link: made.id };
+    expect((await stranger.refused('renewLink', { params })).status).toBe(404);
+    const renewed = await owner.ok('renewLink', { params });
+    expect(renewed).toMatchObject({ id: made.id, label: 'Client', has_password: true, opened_count: 1 });
+    expect(renewed.url).toBe(`${library.address}/s/${renewed.token}`);
+    expect(await statusOf(made.token)).toBe(404);
+    expect(await statusOf(renewed.token)).toBe(401);
+    await owner.ok('revokeLink', { params });
+    expect((await owner.refused('renewLink', { params })).status).toBe(409);
+    const toAsset = await makeLink(owner, 'assets', asset.id);
+    const writer = await bearer(library, owner, ['posts.write']);
+    expect((await writer.refused('renewLink', { params: { link: toAsset.id } })).status).toBe(403);
+    const events = await auditEvents(library, { target_id: made.id });
+    expect(events.map(({ event }) => event)).toContain('link.renewed');
+    expect(JSON.stringify(events)).not.toContain(renewed.token);
+  });
+
   test('require the scope of the target from a token', async () => {
     const writer = await bearer(library, owner, ['posts.write']);
     const toAsset = await makeLink(owner, 'assets', asset.id);
     const toPost = await makeLink(owner, 'posts', post.id);
     expect((await writer.refused('revokeLink', { params: { link: toAsset.id } })).status).toBe(403);
     await writer.ok('revokeLink', { params: { link: toPost.id } });
+  });
+});
+
+describe('lists of links', () => {
+  // LINK-20
+  test('show the addresses of the own links, and titles that the caller may read', async () => {
+    const maker = await library.join('maker');
+    const file = await upload(maker, plainFile('made'), { sensitivity: 'posts', title: 'Boat' });
+    const own = await publish(maker, [file], { title: 'Boats', visibility: 'private' });
+    const toPost = await makeLink(maker, 'posts', own.id, { label: 'One' });
+    const toFile = await makeLink(maker, 'assets', file.id, { label: 'Two' });
+    const ofAdmin = await makeLink(admin, 'posts', own.id, { label: 'Three' });
+    const pages = await pagesOf((from) => maker.ok('listOwnLinks', { query: { limit: 1, ...from } }));
+    const mine = pages.flat();
+    expect(mine.map(({ label, url, target_title }) => [label, url, target_title])).toEqual([
+      ['Two', toFile.url, 'Boat'],
+      ['One', toPost.url, 'Boats'],
+    ]);
+    expect(mine[0]?.created_by).toMatchObject({ ref: maker.ref });
+    const narrowed = await maker.ok('listOwnLinks', { query: { target_id: own.id } });
+    expect(narrowed.items.map(({ id }) => id)).toEqual([toPost.id]);
+    const all = await admin.ok('listAllLinks', { query: { limit: 3 } });
+    expect(all.items.map(({ label, url, created_by }) => [label, url, created_by?.ref])).toEqual([
+      ['Three', ofAdmin.url, admin.ref],
+      ['Two', undefined, maker.ref],
+      ['One', undefined, maker.ref],
+    ]);
+    expect((await owner.refused('listAllLinks')).status).toBe(403);
+    // A renewed link belongs to the one who renewed it.
+    const renewed = await admin.ok('renewLink', { params: { link: toPost.id } });
+    const after = await maker.ok('listOwnLinks');
+    expect(after.items.map(({ id }) => id)).toEqual([toFile.id]);
+    const found = (await admin.ok('listOwnLinks')).items.find(({ id }) => id === toPost.id);
+    expect(found?.url).toBe(renewed.url);
+    // A creator who may no longer read the target does not see its title either.
+    const curator = await library.join('harbourmaster');
+    await grant(library, curator, 'posts.admin');
+    await makeLink(curator, 'posts', own.id);
+    const titles = async () => (await curator.ok('listOwnLinks')).items.map((link) => link.target_title);
+    expect(await titles()).toEqual(['Boats']);
+    await withdrawGrants(library, curator);
+    expect(await titles()).toEqual([null]);
+  });
+
+  // LINK-7
+  test('count what each link omits', async () => {
+    const maker = await library.join('counter');
+    const mature = await newAsset({ mature: 'true' }, maker);
+    const shown = await newAsset({}, maker);
+    const own = await publish(maker, [mature, shown]);
+    const shelf = await maker.ok('createCollection', { body: { name: 'Shelf' } });
+    await maker.ok('addToCollection', { params: { id: shelf.id, post_id: own.id } });
+    await makeLink(maker, 'posts', own.id);
+    await makeLink(maker, 'collections', shelf.id);
+    await makeLink(maker, 'assets', shown.id);
+    const { items } = await maker.ok('listOwnLinks');
+    expect(items.map(({ target_kind, omitted_count }) => [target_kind, omitted_count])).toEqual([
+      ['asset', 0],
+      ['collection', 1],
+      ['post', 1],
+    ]);
+  });
+
+  // LINK-21
+  test('count views and downloads for each file', async () => {
+    const other = await newAsset({ title: 'Second' });
+    const pair = await publish(owner, [asset, other], { title: 'Pair', visibility: 'private' });
+    const made = await makeLink(owner, 'posts', pair.id, { allow_download: true });
+    const below = `/links/${made.token}`;
+    const visitor = library.anonymous();
+    const view = { params: { token: made.token, id: asset.id } };
+    await visitor.ok('recordLinkView', view);
+    await visitor.ok('recordLinkView', view);
+    const outside = { params: { token: made.token, id: (await newAsset()).id } };
+    expect((await visitor.refused('recordLinkView', outside)).status).toBe(404);
+    await visit(library, `${below}/assets/${asset.id}/variants/preview`);
+    await visit(library, `${below}/assets/${asset.id}/variants/preview?download=true`);
+    await visit(library, `${below}/archive`);
+    const file = `${below}/assets/${other.id}/file?download=true`;
+    await visit(library, file);
+    for (const range of ['bytes=0-3', 'bytes=4-5']) await visitor.send(file, { headers: { range } });
+    await visitor.send(file, { method: 'HEAD' });
+    await visitor.send(file, { headers: { 'if-none-match': '*' } });
+    const params = { link: made.id };
+    const { items } = await owner.ok('listLinkViews', { params });
+    const counts = items.map(({ title, view_count, download_count }) => [title, view_count, download_count]);
+    expect(counts.toSorted()).toEqual([
+      ['Harbour', 2, 2],
+      ['Second', 0, 3],
+    ]);
+    expect(items.find(({ asset_id }) => asset_id === other.id)).toMatchObject({
+      last_viewed_at: null,
+      last_downloaded_at: expect.any(String),
+    });
+    const listed = (await owner.ok('listPostLinks', { params: { id: pair.id } })).items[0];
+    expect(listed).toMatchObject({ view_count: 2, download_count: 5, opened_count: 0 });
+    expect((await stranger.refused('listLinkViews', { params })).status).toBe(404);
+    const pages = await pagesOf((from) =>
+      owner.ok('listLinkViews', { params, query: { limit: 1, ...from } }),
+    );
+    expect(pages.flat()).toHaveLength(2);
   });
 });
 

@@ -70,6 +70,7 @@ test('every secret, recovery code and sent address works with the next key, and 
   await settle(harbour, studio);
   await harbour.root.ok('rotateInstallKey');
   await settle(harbour, studio);
+  const { url } = await ada.ok('createPostLink', { params: { id: post.id }, body: {} });
   const { secret_base32: secret } = await ada.ok('enrollTwoFactor');
   const { recovery_codes: codes } = await ada.ok('confirmTwoFactor', { body: { code: totpCode(secret) } });
   const address = unsubscribeAddress(deps.secretKey, harbour.address, ada.ref);
@@ -84,9 +85,11 @@ test('every secret, recovery code and sent address works with the next key, and 
       install: (await readInstallKey(deps)).publicKey,
       person: (await readActorKeys(deps, ada.ref))?.signingPrivate.export({ type: 'pkcs8', format: 'pem' }),
       actor: actor !== null,
+      links: (await ada.ok('listOwnLinks')).items.map((link) => link.url),
     };
   };
   const before = await read();
+  expect(before.links).toEqual([url]);
   const former = deps.secretKey;
   for (let round = 0; round < 2; round += 1) {
     const { sealed } = await rotateSecretKey(deps.db, config, null);

@@ -12,6 +12,7 @@ import { refuse } from '../../platform/http/refuse.ts';
 import { originalKey } from '../../platform/storage/object-key.ts';
 import { disposition } from '../assets/bytes.ts';
 import { extensionOf, keyOf, readShown, type ShownRow } from './shown.ts';
+import { countUses } from './uses.ts';
 import { visitLink } from './visit.ts';
 
 /** Files that are looked up at the same time. */
@@ -107,19 +108,26 @@ async function* entriesOf(deps: Deps, token: string, http: HttpFacts, first: Lin
     const readAt = performance.now();
     const rows: ShownRow[] = await readShown(deps.db, visitor, from, ROWS);
     let isCurrent = true;
-    for (const row of rows) {
-      from = keyOf(row);
-      const nameWith = nameOf(row);
-      const source = await sourceOf(deps, visitor, row);
-      if (source === null) continue;
-      yield {
-        name: nameWith(source.extension),
-        size: source.bytes,
-        lastModified: new Date(row.created_at),
-        input: await deps.storage.get(source.object, source.bytes),
-      };
-      isCurrent = performance.now() - readAt < CURRENT_MS;
-      if (!isCurrent) break;
+    const sent: string[] = [];
+    try {
+      for (const row of rows) {
+        from = keyOf(row);
+        const nameWith = nameOf(row);
+        const source = await sourceOf(deps, visitor, row);
+        if (source === null) continue;
+        yield {
+          name: nameWith(source.extension),
+          size: source.bytes,
+          lastModified: new Date(row.created_at),
+          input: await deps.storage.get(source.object, source.bytes),
+        };
+        // The next file is asked for once this one has been sent.
+        sent.push(row.id);
+        isCurrent = performance.now() - readAt < CURRENT_MS;
+        if (!isCurrent) break;
+      }
+    } finally {
+      await countUses(deps.db, 'download', visitor.linkId, sent);
     }
     if (isCurrent && rows.length < ROWS) return;
   }

@@ -16,6 +16,7 @@ import { notFound, refuse } from '../../platform/http/refuse.ts';
 import { sandboxPolicy } from '../../platform/http/security-headers.ts';
 import { originalKey } from '../../platform/storage/object-key.ts';
 import { disposition, isInert, notFoundIfRemoved, send, sendOriginal } from '../assets/bytes.ts';
+import { countDownload } from './uses.ts';
 import { visitLink } from './visit.ts';
 
 interface ServedRow
@@ -47,25 +48,30 @@ const sandboxed = {
 
 /** Sends the original. 403 if the link does not offer it; assets outside the link are 404. */
 export const file = handle(getLinkFile, async (deps, { params, query, http }) => {
-  const { visitor } = await visitLink(deps, params.token, http);
+  const { link, visitor } = await visitLink(deps, params.token, http);
   const find = () => findServed(deps.db, visitor, params.id, null);
   const row = await find();
   if (row === null) throw notFound();
   if (!mayDownloadOriginals(visitor)) throw refuse('link-original-not-allowed');
   const inline = isInert(row.mime) && query.download !== true;
-  const sent = sendOriginal(deps, http, {
-    object: originalKey(row.file_hash),
-    type: row.mime,
-    sizeBytes: row.size_bytes,
-    etag: `"${row.file_hash}"`,
-    immutable: false,
-    isDownload: query.download === true,
-    headers: {
-      ...sandboxed,
-      'content-disposition': disposition(inline ? 'inline' : 'attachment', row.file_name),
-    },
-  });
-  return notFoundIfRemoved(sent, find);
+  const sent = await notFoundIfRemoved(
+    sendOriginal(deps, http, {
+      object: originalKey(row.file_hash),
+      type: row.mime,
+      sizeBytes: row.size_bytes,
+      etag: `"${row.file_hash}"`,
+      immutable: false,
+      isDownload: query.download === true,
+      headers: {
+        ...sandboxed,
+        'content-disposition': disposition(inline ? 'inline' : 'attachment', row.file_name),
+      },
+    }),
+    find,
+  );
+  if (!inline)
+    await countDownload(deps.db, http, { linkId: link.id, assetId: params.id, status: sent.status });
+  return sent;
 });
 
 /** Sends a rendition, with the link's watermark if any: then only pictures of the ladder are available. */
@@ -74,7 +80,7 @@ async function sendRendition(
   http: HttpFacts,
   { token, id, key, download }: { token: string; id: string; key: string; download: boolean },
 ) {
-  const { visitor } = await visitLink(deps, token, http);
+  const { link, visitor } = await visitLink(deps, token, http);
   const find = () => findServed(deps.db, visitor, id, isServedWhole(key) ? key : null);
   const row = await find();
   if (row === null || row.rendition === null) throw notFound();
@@ -85,19 +91,23 @@ async function sendRendition(
   const source = { hash: row.file_hash, key, ...rendition };
   const found = watermark === null ? rendition : await deps.watermarks.find(source, watermark);
   const name = `${row.title.trim() || 'picture'}.${found.type.split('/')[1]}`;
-  const sent = send(deps, http, {
-    object: found.object,
-    type: found.type,
-    sizeBytes: found.bytes,
-    // Its object has another name for every ladder, poster and watermark.
-    etag: `"${row.file_hash}-${key}-${found.object.split('/').at(-1) ?? ''}"`,
-    immutable: false,
-    headers: {
-      ...sandboxed,
-      ...(download ? { 'content-disposition': disposition('attachment', name) } : {}),
-    },
-  });
-  return notFoundIfRemoved(sent, find);
+  const sent = await notFoundIfRemoved(
+    send(deps, http, {
+      object: found.object,
+      type: found.type,
+      sizeBytes: found.bytes,
+      // Its object has another name for every ladder, poster and watermark.
+      etag: `"${row.file_hash}-${key}-${found.object.split('/').at(-1) ?? ''}"`,
+      immutable: false,
+      headers: {
+        ...sandboxed,
+        ...(download ? { 'content-disposition': disposition('attachment', name) } : {}),
+      },
+    }),
+    find,
+  );
+  if (download) await countDownload(deps.db, http, { linkId: link.id, assetId: id, status: sent.status });
+  return sent;
 }
 
 /** Sends a rendition by its key. */

@@ -11,16 +11,14 @@ import { sql } from 'kysely';
 import type { SignedIn } from '../../access/caller.ts';
 import type { Deps } from '../../core/deps.ts';
 import { type HttpFacts, handle } from '../../core/handle.ts';
-import { readSite } from '../../core/settings.ts';
 import { recordEvent } from '../../people/audit/record.ts';
-import { randomToken } from '../../people/identity/access-tokens.ts';
-import { hashToken } from '../../people/identity/sessions.ts';
 import type { Tx } from '../../platform/database/pool.ts';
 import { checkInFuture } from '../../platform/http/moments.ts';
 import { refuse } from '../../platform/http/refuse.ts';
 import { lockEditable as lockAsset } from '../assets/edit.ts';
 import { lockCollection } from '../collections/lock.ts';
 import { lockEditable as lockPost } from '../posts/edit.ts';
+import { type NewAddress, newAddress } from './address.ts';
 import { type LinkRow, linkColumns } from './show.ts';
 import { countOmitted, targetColumn } from './target.ts';
 import { hashLinkPassword, watermarkText } from './terms.ts';
@@ -35,13 +33,6 @@ export const lockTarget: Record<TargetKind, (tx: Tx, caller: SignedIn, id: strin
   collection: lockCollection,
 };
 
-/** Returns the address of the link's page: below the public address, or the one of the request. */
-async function addressOf(deps: Deps, http: HttpFacts, token: string): Promise<string> {
-  const { base_url: own } = await readSite(deps);
-  const here = http.header('origin') ?? `http://${http.header('host')}`;
-  return `${(own ?? here).replace(/\/$/, '')}/s/${token}`;
-}
-
 async function checkShowable(tx: Tx, kind: TargetKind, id: string): Promise<void> {
   if (kind !== 'asset') return;
   const asset = await tx.selectFrom('assets').select('mature').where('id', '=', id).executeTakeFirst();
@@ -52,13 +43,13 @@ async function insertLink(
   tx: Tx,
   caller: SignedIn,
   { kind, id }: { kind: TargetKind; id: string },
-  terms: ShareLinkCreate & { linkId: string; token: string; passwordHash: string | null },
+  terms: ShareLinkCreate & { linkId: string; address: NewAddress; passwordHash: string | null },
 ): Promise<LinkRow> {
   const watermark = terms.watermark == null ? null : await watermarkText(tx, terms.watermark);
   const { rows } = await sql<LinkRow>`
-    insert into share_links as l (id, token_hash, ${targetColumn(kind)}, created_by_user_ref, label, password_hash,
-      allow_download, watermark, expires_at)
-    select ${terms.linkId}::uuid, ${hashToken(terms.token)}::bytea, ${id}::uuid, ${caller.ref}::bigint,
+    insert into share_links as l (id, token_hash, token_sealed, ${targetColumn(kind)}, created_by_user_ref, label,
+      password_hash, allow_download, watermark, expires_at)
+    select ${terms.linkId}::uuid, ${terms.address.tokenHash}::bytea, ${terms.address.tokenSealed}::bytea, ${id}::uuid, ${caller.ref}::bigint,
       ${terms.label?.trim() ?? ''}, ${terms.passwordHash}, ${terms.allow_download ?? false}::boolean, ${watermark},
       ${terms.expires_at ?? null}::timestamptz
     where (select count(*) from share_links where ${targetColumn(kind)} = ${id} and revoked_at is null
@@ -69,7 +60,7 @@ async function insertLink(
   return row;
 }
 
-/** Creates a link to something the caller may edit. Only this response contains the token. */
+/** Creates a link to something the caller may edit. */
 async function makeLink(
   deps: Deps,
   caller: SignedIn,
@@ -79,13 +70,12 @@ async function makeLink(
 ): Promise<NewShareLink> {
   checkInFuture('expires_at', terms.expires_at ?? null);
   const linkId = randomUUID();
-  const token = randomToken();
   const passwordHash = terms.password == null ? null : await hashLinkPassword(deps, linkId, terms.password);
-  const url = await addressOf(deps, http, token);
+  const address = await newAddress(deps, http);
   return deps.db.transaction().execute(async (tx) => {
     await lockTarget[target.kind](tx, caller, target.id);
     await checkShowable(tx, target.kind, target.id);
-    const row = await insertLink(tx, caller, target, { ...terms, linkId, token, passwordHash });
+    const row = await insertLink(tx, caller, target, { ...terms, linkId, address, passwordHash });
     await recordEvent(tx, caller, {
       event: 'link.created',
       target: { kind: 'link', id: row.id },
@@ -99,6 +89,7 @@ async function makeLink(
         watermark: row.watermark,
       },
     });
+    const { url, token } = address;
     return { ...row, omitted_count: await countOmitted(tx, target.kind, target.id), url, token };
   });
 }

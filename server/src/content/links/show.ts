@@ -7,4 +7,4 @@ export type LinkRow = Omit<ShareLink, 'omitted_count'>;
 
 export const linkColumns = sql<LinkRow>`l.id, l.label, ${targetColumns}, l.expires_at,
   l.password_hash is not null as has_password, l.allow_download, l.watermark, l.opened_count, l.last_opened_at,
-  l.created_at, l.revoked_at`;
+  l.view_count, l.download_count, l.created_at, l.revoked_at`;

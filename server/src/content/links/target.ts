@@ -1,7 +1,7 @@
 import type { TargetKind } from '@vitrine/contract/links';
 import { type RawBuilder, sql } from 'kysely';
 import { liveAsset } from '../../access/assets.ts';
-import { linkedPosts, passedOn } from '../../access/links.ts';
+import { passedOn, postsOfCollection } from '../../access/links.ts';
 import type { Database } from '../../platform/database/pool.ts';
 
 /** The column of `share_links` for a target of this kind. */
@@ -15,13 +15,31 @@ export function targetColumn(kind: TargetKind): RawBuilder<unknown> {
 export const targetColumns = sql`case when l.post_id is not null then 'post' when l.asset_id is not null then 'asset'
   else 'collection' end as target_kind, coalesce(l.post_id, l.asset_id, l.collection_id) as target_id`;
 
+/** Returns how many live assets a link to each of these targets leaves out, by id of the target; one statement. */
+export async function countOmittedOf(
+  db: Database,
+  targets: readonly { target_kind: TargetKind; target_id: string }[],
+): Promise<Map<string, number>> {
+  const idsOf = (kind: TargetKind) => [
+    ...new Set(targets.flatMap((target) => (target.target_kind === kind ? [target.target_id] : []))),
+  ];
+  const { rows } = await sql<{ id: string; omitted: number }>`
+    select target.id, count(distinct a.id) as omitted
+    from (
+      select given.id, given.id as post_id from unnest(${idsOf('post')}::uuid[]) given (id)
+      union all
+      select c.id, p.id from collections c join collection_posts cp on cp.collection_id = c.id
+        join posts p on p.id = cp.post_id
+      where c.id = any(${idsOf('collection')}::uuid[]) and ${postsOfCollection}
+    ) target join posts p on p.id = target.post_id join post_members m on m.post_id = p.id
+      join assets a on a.id = m.asset_id
+    where ${liveAsset} and not ${passedOn}
+    group by target.id`.execute(db);
+  return new Map(rows.map(({ id, omitted }) => [id, omitted]));
+}
+
 /** Returns how many live assets of the target a link leaves out, for its editors. */
 export async function countOmitted(db: Database, kind: TargetKind, id: string): Promise<number> {
   if (kind === 'asset') return 0;
-  const { rows } = await sql<{ omitted: number }>`
-    select count(distinct a.id) as omitted
-    from posts p join post_members m on m.post_id = p.id join assets a on a.id = m.asset_id
-    where ${kind === 'post' ? sql`p.id = ${id}` : linkedPosts({ kind, id })} and ${liveAsset}
-      and not ${passedOn}`.execute(db);
-  return rows[0]?.omitted ?? 0;
+  return (await countOmittedOf(db, [{ target_kind: kind, target_id: id }])).get(id) ?? 0;
 }

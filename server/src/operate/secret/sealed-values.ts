@@ -1,4 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
+import { LINK_PURPOSE } from '../../content/links/address.ts';
 import { ConfigError } from '../../core/config.ts';
 import { ACTIVITYPUB_KEY_PURPOSE } from '../../exchange/activitypub/actors.ts';
 import { BOX_KEY_PURPOSE } from '../../exchange/federation/box-keys.ts';
@@ -45,6 +46,7 @@ export const sealedColumns: readonly SealedColumn[] = [
     purpose: ACTIVITYPUB_KEY_PURPOSE,
     what: 'keys of people who are followed with ActivityPub',
   },
+  { table: 'share_links', column: 'token_sealed', purpose: LINK_PURPOSE, what: 'addresses of links' },
 ];
 
 interface SealedSetting {

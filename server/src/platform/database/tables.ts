@@ -894,6 +894,16 @@ interface SettingsTable {
   updated_at: Generated<string>;
 }
 
+interface ShareLinkFilesTable {
+  link_id: string;
+  asset_id: string;
+  view_count: Generated<number>;
+  download_count: Generated<number>;
+  last_viewed_at: string | null;
+  last_downloaded_at: string | null;
+  last_at: Generated<string>;
+}
+
 interface ShareLinksTable {
   id: Generated<string>;
   token_hash: Buffer;
@@ -911,6 +921,9 @@ interface ShareLinksTable {
   last_opened_at: string | null;
   created_at: Generated<string>;
   updated_at: Generated<string>;
+  token_sealed: Buffer | null;
+  view_count: Generated<number>;
+  download_count: Generated<number>;
 }
 
 interface ShownMembersTable {
@@ -1202,6 +1215,7 @@ export interface Tables {
   saved_searches: SavedSearchesTable;
   sessions: SessionsTable;
   settings: SettingsTable;
+  share_link_files: ShareLinkFilesTable;
   share_links: ShareLinksTable;
   shown_members: ShownMembersTable;
   sign_in_failures: SignInFailuresTable;

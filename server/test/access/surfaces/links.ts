@@ -116,6 +116,8 @@ export async function lookThroughLinks(matrix: Matrix): Promise<void> {
         const { status } = await visitor.send(`${link}/assets/${asset.id}/${path}`);
         ledger.hold(`link: ${label}: ${path} of ${labelOfAsset(asset)}`, status, 404);
       }
+      const { status } = await visitor.send(`${link}/assets/${asset.id}/view`, { method: 'POST' });
+      ledger.hold(`link: ${label}: view of ${labelOfAsset(asset)}`, status, 404);
     }
     for (const one of (due ?? []).slice(0, 2)) {
       // The link shows it, but provides no originals and therefore no tiles.
