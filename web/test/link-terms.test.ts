@@ -16,6 +16,8 @@ const link: ShareLink = {
   watermark: 'Studio',
   opened_count: 0,
   last_opened_at: null,
+  view_count: 0,
+  download_count: 0,
   created_at: '2026-05-01T00:00:00Z',
   revoked_at: null,
   omitted_count: 0,

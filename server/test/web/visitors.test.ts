@@ -11,6 +11,7 @@ const first = await uploadReady(owner, await jpeg(600, 400), { title: 'Pier', se
 const second = await uploadReady(owner, await jpeg(60, 90), { title: 'Quay', sensitivity: 'posts' });
 const post = await publish(owner, 'Harbour', [first, second], { visibility: 'private' });
 const outsider = await studio.openPage(phone);
+const sizes = [phone.viewport, { width: 1440, height: 900 }];
 
 const dialog = () => owner.getByRole('dialog');
 const links = () => dialog().getByRole('region', { name: 'Links' });
@@ -23,7 +24,7 @@ test('the owner creates a link with a password, and a visitor opens it on a phon
   await dialog().getByLabel('Password', { exact: true }).selectOption('set');
   await dialog().getByLabel('The password').fill('anchor');
   await dialog().getByRole('button', { name: 'Create link' }).click();
-  const address = new URL(await dialog().getByLabel('Address of the new link').inputValue()).pathname;
+  const address = new URL(await dialog().getByLabel('Address of the link').inputValue()).pathname;
 
   await outsider.goto(address);
   await outsider.getByLabel('Password').fill('buoy');
@@ -44,6 +45,28 @@ test('the owner creates a link with a password, and a visitor opens it on a phon
   await viewer.getByText('Quay').waitFor();
   await outsider.keyboard.press('Escape');
   await viewer.waitFor({ state: 'detached' });
+});
+
+// LINK-19, LINK-20, LINK-21
+test('the owner finds the address and the views of the link again, and renews it', async () => {
+  await visit(owner, '/settings/links');
+  await owner.getByRole('button', { name: /Opened once.* 2 views/ }).click();
+  const views = owner.getByRole('list', { name: 'Views and downloads' });
+  await expect.poll(() => views.getByRole('listitem').allInnerTexts()).toHaveLength(2);
+  for (const size of sizes) {
+    await owner.setViewportSize(size);
+    expect(await overhang(owner)).toBe(0);
+  }
+  await owner.getByRole('button', { name: 'New address for For the client' }).click();
+  await owner.getByRole('button', { name: 'Make new address' }).click();
+  const renewed = new URL(await owner.getByLabel('New address', { exact: true }).inputValue()).pathname;
+  await outsider.reload();
+  await outsider.getByRole('heading', { name: 'This link is no longer available' }).waitFor();
+  await outsider.goto(renewed);
+  await outsider.getByLabel('Password').waitFor();
+  await owner.goto(`/posts/${post}`);
+  await owner.getByRole('button', { name: 'Share link' }).click();
+  await links().getByRole('button', { name: 'Copy For the client' }).waitFor();
 });
 
 test('changed terms of a link apply at once and keep the others', async () => {

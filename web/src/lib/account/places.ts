@@ -4,6 +4,7 @@ const own: readonly Place[] = [
   { href: '/settings/profile', label: 'Profile' },
   { href: '/settings/security', label: 'Security' },
   { href: '/settings/sessions', label: 'Sessions' },
+  { href: '/settings/links', label: 'Share links' },
   { href: '/settings/tokens', label: 'Access tokens' },
   { href: '/settings/preferences', label: 'Preferences' },
   { href: '/settings/notifications', label: 'Notifications' },

@@ -75,6 +75,7 @@ const sentences: Readonly<Record<string, string | readonly [own: string, other: 
   'extraction.retried': '{actor} retried reading the metadata of a file',
   'link.created': '{actor} created a share link',
   'link.changed': '{actor} changed a share link',
+  'link.renewed': '{actor} gave a share link a new address',
   'link.revoked': '{actor} revoked a share link',
   'post.updated': '{actor} edited {target}',
   'post.deleted': '{actor} deleted {target}',

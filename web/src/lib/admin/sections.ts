@@ -14,6 +14,7 @@ const adminSections: readonly AdminSection[] = [
   { href: '/admin/fields', label: 'Fields', capability: 'fields.admin' },
   { href: '/admin/audit', label: 'Audit', capability: 'system.audit.read' },
   { href: '/admin/exposed', label: 'Widely visible files', capability: 'assets.admin' },
+  { href: '/admin/links', label: 'Share links', capability: 'system.admin' },
   { href: '/admin/appearance', label: 'Appearance', capability: 'system.appearance.write' },
   { href: '/admin/texts', label: 'Texts', capability: 'system.config.read' },
   { href: '/admin/site', label: 'Site', capability: 'system.config.write' },

@@ -1,6 +1,7 @@
+import { infiniteQueryOptions, queryOptions } from '@tanstack/svelte-query';
 import type { ShareLink, ShareLinkCreate, ShareLinkUpdate, TargetKind } from '@vitrine/contract/links';
-import { readToEnd } from '#lib/paging.ts';
-import type { Service } from '#lib/service.ts';
+import { byCursor, pageParams, readToEnd } from '#lib/paging.ts';
+import { readAtEveryVisit, type Service } from '#lib/service.ts';
 
 /** The kinds of targets of links. */
 export interface LinkTarget {
@@ -26,28 +27,73 @@ export function linksQuery({ client }: Service, { kind, id }: LinkTarget) {
   };
 }
 
-/** Creates a link. Only this response contains its address. */
+/** Reads the addresses of the reader's own links to a target, by id of the link. */
+export function addressesQuery({ client }: Service, { id }: LinkTarget) {
+  return queryOptions({
+    queryKey: ['links', 'addresses', id],
+    queryFn: async ({ signal }): Promise<ReadonlyMap<string, string>> => {
+      const links = await readToEnd((query) =>
+        client.call('listOwnLinks', { query: { ...query, target_id: id }, signal }),
+      );
+      return new Map(links.flatMap((link) => (link.url === undefined ? [] : [[link.id, link.url] as const])));
+    },
+  });
+}
+
+/** Lists the reader's own links, newest first. Never cached, because visitors change the counts. */
+export function ownLinksQuery({ client }: Service) {
+  return infiniteQueryOptions({
+    queryKey: ['links', 'own'],
+    staleTime: readAtEveryVisit,
+    ...byCursor,
+    queryFn: ({ pageParam, signal }) => client.call('listOwnLinks', { query: pageParams(pageParam), signal }),
+  });
+}
+
+/** Lists everyone's links for administrators. */
+export function allLinksQuery({ client }: Service) {
+  return infiniteQueryOptions({
+    queryKey: ['links', 'all'],
+    staleTime: readAtEveryVisit,
+    ...byCursor,
+    queryFn: ({ pageParam, signal }) => client.call('listAllLinks', { query: pageParams(pageParam), signal }),
+  });
+}
+
+/** Lists views and downloads of each file of a link. */
+export function linkViewsQuery({ client }: Service, link: string) {
+  return infiniteQueryOptions({
+    queryKey: ['links', 'views', link],
+    staleTime: readAtEveryVisit,
+    ...byCursor,
+    queryFn: ({ pageParam, signal }) =>
+      client.call('listLinkViews', { params: { link }, query: pageParams(pageParam), signal }),
+  });
+}
+
 export async function createLink(
   { client, queries }: Service,
   { kind, id }: LinkTarget,
   body: ShareLinkCreate,
 ) {
   const made = await client.call(operationsOf[kind].create, { params: { id }, body });
-  await queries.invalidateQueries({ queryKey: ['links', kind, id] });
+  await queries.invalidateQueries({ queryKey: ['links'] });
   return made;
 }
 
-export async function updateLink(
-  { client, queries }: Service,
-  { kind, id }: LinkTarget,
-  link: ShareLink,
-  body: ShareLinkUpdate,
-) {
-  await client.call('updateLink', { params: { link: link.id }, body });
-  await queries.invalidateQueries({ queryKey: ['links', kind, id] });
+/** Replaces the address of a link, and returns the link with the new one. */
+export async function renewLink({ client, queries }: Service, link: string) {
+  const renewed = await client.call('renewLink', { params: { link } });
+  await queries.invalidateQueries({ queryKey: ['links'] });
+  return renewed;
 }
 
-export async function revokeLink({ client, queries }: Service, { kind, id }: LinkTarget, link: ShareLink) {
-  await client.call('revokeLink', { params: { link: link.id } });
-  await queries.invalidateQueries({ queryKey: ['links', kind, id] });
+export async function updateLink({ client, queries }: Service, link: string, body: ShareLinkUpdate) {
+  await client.call('updateLink', { params: { link }, body });
+  await queries.invalidateQueries({ queryKey: ['links'] });
+}
+
+export async function revokeLink({ client, queries }: Service, link: string) {
+  await client.call('revokeLink', { params: { link } });
+  await queries.invalidateQueries({ queryKey: ['links'] });
 }

@@ -1,0 +1,8 @@
+import { ownLinksQuery } from '#lib/links/queries.ts';
+import { readListForPage } from '#lib/page-data.svelte.ts';
+import type { PageLoad } from './$types';
+
+export const load: PageLoad = async (event) => {
+  await readListForPage(event, ownLinksQuery);
+  return { title: 'Share links' };
+};
