@@ -2,14 +2,13 @@
 // --if-possible, and before the server starts, for installations that skip scripts or leave out packages.
 // Each run builds in a folder of its own and then swaps it in, so two runs at once cannot mix their files.
 import { spawnSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { hashFiles } from '../server/bin/bundle.js';
 
 const web = dirname(fileURLToPath(import.meta.url));
-const root = dirname(web);
 const live = join(web, 'build');
 const inputs = [
   'contract/src',
@@ -20,30 +19,6 @@ const inputs = [
   'web/tsconfig.json',
   'web/vite.config.ts',
 ];
-
-/** Paths of all files at or below a path, relative to the repository, in a fixed order. */
-function filesAt(path) {
-  const full = join(root, path);
-  if (!existsSync(full)) return [];
-  try {
-    return readdirSync(full)
-      .sort()
-      .flatMap((name) => filesAt(`${path}/${name}`));
-  } catch (error) {
-    if (error.code === 'ENOTDIR') return [path];
-    throw error;
-  }
-}
-
-/** One hash over the names and contents of everything a build is made from. */
-function hashInputs() {
-  const hash = createHash('sha256');
-  for (const path of inputs.flatMap(filesAt)) {
-    const content = readFileSync(join(root, path));
-    hash.update(`${path}\0${content.length}\0`).update(content);
-  }
-  return hash.digest('hex');
-}
 
 function isBuiltFrom(wanted) {
   try {
@@ -111,5 +86,5 @@ function canBuild() {
 }
 
 const ifPossible = process.argv.includes('--if-possible');
-const wanted = ifPossible && !canBuild() ? null : hashInputs();
+const wanted = ifPossible && !canBuild() ? null : hashFiles(inputs);
 if (wanted !== null && !isBuiltFrom(wanted) && !build(wanted) && !ifPossible) process.exit(1);

@@ -51,6 +51,7 @@ import { openRateBudgets, unlimited } from '../platform/http/rate-limit.ts';
 import { serveReference } from '../platform/http/reference.ts';
 import { openServer, sendCookie } from '../platform/http/server.ts';
 import { type Timeouts, usualTimeouts } from '../platform/http/slow-requests.ts';
+import { serverFolder } from '../platform/installation.ts';
 import { openSmallObjects } from '../platform/storage/small-objects.ts';
 import type { Storage } from '../platform/storage/storage.ts';
 import type { Tracing } from '../platform/tracing/open.ts';
@@ -246,7 +247,7 @@ export async function openService(options: ServiceOptions): Promise<OpenService>
     countFile,
   });
   servePublicFiles(server, deps, budgets);
-  await servePages(server, options.webDir ?? join(import.meta.dirname, '../../../web/build'), {
+  await servePages(server, options.webDir ?? join(serverFolder, '../web/build'), {
     headOf: publicHeads(deps, budgets),
     // Pages of share links.
     isUnlisted: (path) => path.startsWith('/s/'),

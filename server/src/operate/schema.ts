@@ -5,9 +5,10 @@ import { join } from 'node:path';
 import { type Config, ConfigError } from '../core/config.ts';
 import { describeSchema } from '../platform/database/describe.ts';
 import { openDatabase } from '../platform/database/open.ts';
+import { serverFolder } from '../platform/installation.ts';
 
-const sqlFile = join(import.meta.dirname, '../../schema.sql');
-const tablesFile = join(import.meta.dirname, '../platform/database/tables.ts');
+const sqlFile = join(serverFolder, 'schema.sql');
+const tablesFile = join(serverFolder, 'src/platform/database/tables.ts');
 
 /** `vitrine schema`: writes the schema and the table types from the migrations, which it applies to a temporary database. */
 export async function schemaCommand(config: Config): Promise<void> {

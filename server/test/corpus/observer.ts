@@ -31,9 +31,7 @@ export function childrenOf(pid: number): number[] {
 
 /** Returns the decoder processes of a service. */
 function decodersOf(service: number): number[] {
-  return childrenOf(service).filter((pid) =>
-    readProc(`/proc/${pid}/cmdline`).includes('media/decoding/child.ts'),
-  );
+  return childrenOf(service).filter((pid) => /decoding.child\.[jt]s/.test(readProc(`/proc/${pid}/cmdline`)));
 }
 
 /** A job that decodes a file, while it runs. */

@@ -182,7 +182,7 @@ async function decoders(): Promise<number[]> {
   const { stdout } = await promisify(execFile)('ps', ['-eo', 'pid=,ppid=,args=']);
   return stdout.split('\n').flatMap((line) => {
     const [pid, parent] = line.trim().split(/\s+/, 2).map(Number);
-    return parent === service.child.pid && line.includes('decoding/child.ts') ? [pid ?? 0] : [];
+    return parent === service.child.pid && /decoding.child\.[jt]s/.test(line) ? [pid ?? 0] : [];
   });
 }
 

@@ -7,6 +7,7 @@ import { dirname, join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { isAccount, reachableBy, type SystemUser } from '../../platform/database/database-user.ts';
+import { programFile } from '../../platform/installation.ts';
 import { type Abilities, examination, readAbilities } from './abilities.ts';
 import { type Cell, openCell } from './cell.ts';
 import { DECODER_UID } from './kinds.ts';
@@ -57,7 +58,7 @@ function openWithoutCell(): Cell {
 /** Files that every decoder reads, in this installation. */
 function neededFiles(programs: readonly string[]): string[] {
   const sharp = fileURLToPath(import.meta.resolve('sharp'));
-  return [process.execPath, join(import.meta.dirname, 'child.ts'), sharp, ...programs];
+  return [process.execPath, programFile('media/decoding/child.ts'), sharp, ...programs];
 }
 
 /**

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { getPriority, setPriority } from 'node:os';
-import { join } from 'node:path';
+import { programFile } from '../../platform/installation.ts';
 import type { DecoderTask, DecoderTasks } from '../tasks.ts';
 import { type Cell, ForeignPath } from './cell.ts';
 import type { Confinement } from './confinement.ts';
@@ -116,7 +116,7 @@ function launch(
 ): ChildProcess {
   const dataKilobytes = Math.ceil((memoryBytes * 2) / 1024) + 1024 ** 2;
   const heapMegabytes = Math.ceil(memoryBytes / 1024 ** 2);
-  const node = [`--max-old-space-size=${heapMegabytes}`, join(import.meta.dirname, 'child.ts')];
+  const node = [`--max-old-space-size=${heapMegabytes}`, programFile('media/decoding/child.ts')];
   const shell = ['-c', script, process.execPath, String(dataKilobytes), ...node];
   const { command, args, identity } = confinement.launch('/bin/sh', shell);
   const child = spawn(command, args, {

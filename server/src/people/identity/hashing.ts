@@ -3,6 +3,7 @@ import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import pLimit from 'p-limit';
 import { refuse } from '../../platform/http/refuse.ts';
+import { programFile } from '../../platform/installation.ts';
 
 export type HashingTask =
   | { kind: 'hash'; digest: string; cost: number }
@@ -39,7 +40,7 @@ export function openHashing(cost = COST, longestQueue = LONGEST_QUEUE): Hashing 
   const idle: Worker[] = [];
 
   const start = () => {
-    const worker = new Worker(new URL('./hashing-worker.ts', import.meta.url));
+    const worker = new Worker(programFile('people/identity/hashing-worker.ts'));
     worker.unref();
     return worker;
   };

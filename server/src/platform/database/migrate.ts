@@ -1,10 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type pg from 'pg';
+import { serverFolder } from '../installation.ts';
 import { advisoryLocks } from './advisory-locks.ts';
 import { DatabaseUnusable } from './unusable.ts';
 
-const directory = join(import.meta.dirname, '../../../migrations');
+const directory = join(serverFolder, 'migrations');
 
 const MIGRATIONS_TABLE =
   'create table if not exists migrations (name text primary key, applied_at timestamptz not null default now())';
