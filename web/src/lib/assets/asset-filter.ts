@@ -1,4 +1,5 @@
 import type { AssetQuery, ShownAsset } from '@vitrine/contract/assets';
+import type { AssetSelection } from '@vitrine/contract/batches';
 import type { OriginFilter } from '@vitrine/contract/federation';
 import { readOrigin } from '#lib/federation/origin.ts';
 import { readFilter } from '#lib/fields/filter.ts';
@@ -103,6 +104,28 @@ export function assetQueryOf(
     ...(tags.length === 0 ? {} : { tag: [...tags] }),
     ...(team === undefined ? {} : { team_id: team }),
     ...(origin === undefined ? {} : { origin }),
+    ...(fields.length === 0 ? {} : { filter: [...fields] }),
+  };
+}
+
+/**
+ * Returns what selects the same assets for a batch; undefined if it cannot. `states` have the ids of the codes, and are
+ * empty until they are loaded.
+ */
+export function assetSelectionOf(
+  { everyone, type, status, state, tags, team, origin, fields = [] }: AssetFilter,
+  ownRef: number,
+  states: readonly { readonly id: string; readonly code: string }[],
+): AssetSelection | undefined {
+  const stateId = states.find((one) => one.code === state)?.id;
+  if (origin !== undefined || (state !== undefined && stateId === undefined)) return undefined;
+  return {
+    ...(everyone ? {} : { owner_ref: ownRef }),
+    ...(type === undefined ? {} : { asset_type: type }),
+    ...(status === undefined ? {} : { status }),
+    ...(stateId === undefined ? {} : { state_id: stateId }),
+    ...(tags.length === 0 ? {} : { tag: [...tags] }),
+    ...(team === undefined ? {} : { team_id: team }),
     ...(fields.length === 0 ? {} : { filter: [...fields] }),
   };
 }

@@ -1,0 +1,114 @@
+import type { Page } from 'playwright-core';
+import { expect, test } from 'vitest';
+import { jpeg } from '../support/pictures.ts';
+import { call, upload } from './call.ts';
+import { drag, isFocused, phone, placeIn } from './hands.ts';
+import { openStudio } from './studio.ts';
+
+const studio = await openStudio();
+const ana = await studio.join('ana', 'Ana', { viewport: { width: 1440, height: 900 } });
+const pier = await upload(ana, await jpeg(300, 200), { title: 'File 1' });
+for (let at = 2; at <= 9; at += 1)
+  await call(ana, 'POST', '/assets', {
+    file_hash: pier.file_hash,
+    sensitivity: 'public',
+    title: `File ${at}`,
+  });
+
+const list = (page: Page) => page.getByRole('list', { name: 'Assets' });
+const tile = (page: Page, at: number) => list(page).getByRole('link', { name: `File ${at}`, exact: true });
+const mark = (page: Page, at: number) =>
+  page.getByRole('checkbox', { name: `Select File ${at}`, exact: true });
+const bar = (page: Page) => page.getByRole('region', { name: 'Selection' });
+
+/** Returns the numbers of the chosen files, in the order of the page. */
+const chosen = (page: Page) =>
+  page
+    .getByRole('checkbox', { checked: true })
+    .evaluateAll((marks) => marks.map((mark) => Number(mark.ariaLabel?.split(' ').at(-1))));
+
+test('selects with the mouse, the keyboard and a rectangle, and says how many are selected', async () => {
+  await ana.goto('/assets');
+  await tile(ana, 9).hover();
+  await mark(ana, 9).click();
+  await bar(ana).getByText('1 file selected').waitFor();
+  await tile(ana, 6).click({ modifiers: ['Shift'] });
+  expect(await chosen(ana)).toEqual([9, 8, 7, 6]);
+  await tile(ana, 8).click({ modifiers: ['ControlOrMeta'] });
+  expect(await chosen(ana)).toEqual([9, 7, 6]);
+  // While something is selected, a click selects.
+  await tile(ana, 1).click();
+  expect(await chosen(ana)).toEqual([9, 7, 6, 1]);
+  await ana.getByRole('status').getByText('4 files selected').waitFor({ state: 'attached' });
+  await ana.keyboard.press('Escape');
+  expect(await chosen(ana)).toEqual([]);
+  expect(await bar(ana).count()).toBe(0);
+
+  await tile(ana, 8).focus();
+  await ana.keyboard.press('Space');
+  await ana.keyboard.press('Shift+ArrowRight');
+  await ana.keyboard.press('Shift+ArrowRight');
+  expect(await chosen(ana)).toEqual([8, 7, 6]);
+  expect(await isFocused(tile(ana, 6))).toBe(true);
+  await ana.keyboard.press('Shift+ArrowLeft');
+  expect(await chosen(ana)).toEqual([8, 7]);
+  await ana.keyboard.press('ControlOrMeta+A');
+  expect(await chosen(ana)).toHaveLength(9);
+  await ana.keyboard.press('Escape');
+
+  await drag(ana, await placeIn(tile(ana, 9), 0.2, 0.2), await placeIn(tile(ana, 7), 0.5, 0.5));
+  expect(await chosen(ana)).toEqual([9, 8, 7]);
+  expect(ana.url()).toMatch(/\/assets$/);
+  // The selection survives opening a file and going back.
+  await ana.getByRole('link', { name: 'Trash' }).first().click();
+  await ana.waitForURL(/trash/);
+  await ana.goBack();
+  await expect.poll(() => chosen(ana)).toEqual([9, 8, 7]);
+});
+
+test('shows what a change would do, does it with live progress, and undoes it', async () => {
+  await call(ana, 'PATCH', `/assets/${pier.id}`, { tags: ['dusk'] });
+  await tile(ana, 1).click({ modifiers: ['ControlOrMeta'] });
+  await bar(ana).getByRole('button', { name: 'Add tags' }).click();
+  const dialog = ana.getByRole('dialog', { name: 'Add tags' });
+  await dialog.getByLabel('Tags', { exact: true }).fill('dusk,');
+  const preview = dialog.getByRole('status', { name: 'What would change' });
+  await preview.getByText('3 files will change.').waitFor();
+  await preview.getByText('1 file stays as it is.').waitFor();
+  await dialog.getByRole('button', { name: 'Change 3 files' }).click();
+  const notices = ana.getByRole('region', { name: 'Changes' });
+  await notices.getByText('Tags added').waitFor();
+  await notices.getByText('3 files changed, 1 as before').waitFor();
+  expect(await bar(ana).count()).toBe(0);
+  const tagged = async () => (await call(ana, 'GET', '/assets?tag=dusk')).items.length;
+  expect(await tagged()).toBe(4);
+  await notices.getByRole('button', { name: 'Undo' }).click();
+  await notices.getByText('Undone').waitFor();
+  expect(await tagged()).toBe(1);
+
+  await ana.getByRole('region', { name: 'Changes' }).getByRole('button', { name: 'Close' }).click();
+  await ana.goto('/changes');
+  const changes = ana.getByRole('list', { name: 'Changes' }).getByRole('listitem');
+  await changes.filter({ hasText: 'Tags added' }).getByText('Undone later.').waitFor();
+});
+
+test('selects with a long press and changes on a phone', async () => {
+  const page = await studio.enter('ana', phone);
+  await page.goto('/assets');
+  await tile(page, 9).waitFor();
+  const { x, y } = await placeIn(tile(page, 9));
+  const session = await page.context().newCDPSession(page);
+  await session.send('Input.dispatchTouchEvent', { type: 'touchStart', touchPoints: [{ x, y }] });
+  await bar(page).getByText('1 file selected').waitFor();
+  await session.send('Input.dispatchTouchEvent', { type: 'touchEnd', touchPoints: [] });
+  await tile(page, 8).tap();
+  expect(await chosen(page)).toEqual([9, 8]);
+  await bar(page).getByRole('button', { name: 'Change' }).tap();
+  await page.getByRole('menuitem', { name: 'Delete' }).tap();
+  const dialog = page.getByRole('dialog', { name: 'Delete' });
+  await dialog.getByRole('button', { name: 'Delete 2 files' }).tap();
+  await page.getByRole('region', { name: 'Changes' }).getByText('Deleted').waitFor();
+  await tile(page, 9).waitFor({ state: 'detached' });
+  await page.getByRole('region', { name: 'Changes' }).getByRole('button', { name: 'Undo' }).tap();
+  await tile(page, 9).waitFor();
+});

@@ -1,0 +1,8 @@
+import type { Action, Subject } from '#lib/batches/actions.ts';
+
+/** What every form of an action gets. */
+export interface FormProps {
+  subject: Subject;
+  /** Called with the action, or undefined while it is not complete. */
+  onaction: (action: Action | undefined) => void;
+}

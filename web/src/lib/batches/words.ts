@@ -1,0 +1,84 @@
+import type { Batch, BatchPreview } from '@vitrine/contract/batches';
+import { numberOf } from '#lib/selection/words.ts';
+import { nounsOf, type Subject } from './actions.ts';
+
+/** Reasons that the service gives for many objects, for users. */
+const reasons: Readonly<Record<string, string>> = {
+  'not found': 'not found, or not shared with you',
+  'changed since': 'changed by somebody since',
+};
+
+/** Returns why an object is not changed, as part of a sentence. */
+export function reasonInWords(reason: string): string {
+  return reasons[reason] ?? reason.replace(/\.$/, '');
+}
+
+/** Says what a batch would do, in sentences. */
+export function previewInWords(
+  { matched, changes, unchanged, refused }: BatchPreview,
+  subject: Subject,
+): readonly string[] {
+  const nouns = nounsOf[subject];
+  if (matched === 0) return [`There are no ${nouns[1]} to change.`];
+  const kept = refused.reduce((sum, { count }) => sum + count, 0);
+  return [
+    changes === 0 ? 'Nothing would change.' : `${numberOf(changes, nouns)} will change.`,
+    ...(unchanged === 0
+      ? []
+      : [`${numberOf(unchanged, nouns)} ${unchanged === 1 ? 'stays as it is' : 'stay as they are'}.`]),
+    ...(kept === 0 ? [] : [`${numberOf(kept, nouns)} cannot be changed:`]),
+  ];
+}
+
+/** What a batch does: while it runs, and after it. */
+interface Told {
+  readonly doing: string;
+  readonly done: string;
+}
+
+const told: Readonly<Record<string, Told>> = {
+  add_tags: { doing: 'Adding tags', done: 'Tags added' },
+  remove_tags: { doing: 'Removing tags', done: 'Tags removed' },
+  set_field: { doing: 'Setting a field', done: 'Field set' },
+  append_field: { doing: 'Adding to a field', done: 'Field extended' },
+  clear_field: { doing: 'Clearing a field', done: 'Field cleared' },
+  set_sensitivity: { doing: 'Changing who may see them', done: 'Audience changed' },
+  set_visibility: { doing: 'Changing who may see them', done: 'Audience changed' },
+  set_status: { doing: 'Changing the status', done: 'Status changed' },
+  set_state: { doing: 'Changing the state', done: 'State changed' },
+  set_mature: { doing: 'Changing the rating', done: 'Rating changed' },
+  set_ai_provenance: { doing: 'Declaring how AI took part', done: 'AI declaration changed' },
+  add_to_collection: { doing: 'Adding to a collection', done: 'Added to a collection' },
+  remove_from_collection: { doing: 'Removing from a collection', done: 'Removed from a collection' },
+  create_post: { doing: 'Creating a post', done: 'Post created' },
+  delete: { doing: 'Deleting', done: 'Deleted' },
+  restore: { doing: 'Restoring', done: 'Restored' },
+  undo: { doing: 'Undoing', done: 'Undone' },
+};
+
+const unknown: Told = { doing: 'Changing', done: 'Changed' };
+
+export function isOver({ state }: Pick<Batch, 'state'>): boolean {
+  return state !== 'queued' && state !== 'running';
+}
+
+/** Says what a batch does or did. */
+export function titleOf({ kind, state }: Pick<Batch, 'kind' | 'state'>): string {
+  const { doing, done } = told[kind] ?? unknown;
+  if (state === 'cancelled') return `${doing}: cancelled`;
+  if (state === 'failed') return `${doing}: failed`;
+  return isOver({ state }) ? done : `${doing}…`;
+}
+
+/** Says how many objects a batch has dealt with, or changed. */
+export function progressInWords(batch: Batch): string {
+  const { subject, done, total, changed, unchanged, refused_count } = batch;
+  const nouns = nounsOf[subject];
+  if (!isOver(batch)) return `${done.toLocaleString('en')} of ${numberOf(total, nouns)}`;
+  return [
+    `${numberOf(changed, nouns)} changed`,
+    ...(unchanged === 0 ? [] : [`${unchanged.toLocaleString('en')} as before`]),
+    ...(refused_count === 0 ? [] : [`${refused_count.toLocaleString('en')} not changed`]),
+    ...(done < total ? [`${(total - done).toLocaleString('en')} not reached`] : []),
+  ].join(', ');
+}

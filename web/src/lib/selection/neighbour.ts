@@ -1,0 +1,33 @@
+/** The place of an item on the page. */
+export interface Place {
+  readonly id: string;
+  readonly left: number;
+  readonly top: number;
+  readonly width: number;
+  readonly height: number;
+}
+
+export type Arrow = 'ArrowLeft' | 'ArrowRight' | 'ArrowUp' | 'ArrowDown';
+
+const middle = ({ left, width }: Place) => left + width / 2;
+
+/**
+ * Returns the item that an arrow key leads to: the one before or after it, or of the next row above or below the one
+ * nearest to it. Undefined at the edge.
+ */
+export function neighbour(places: readonly Place[], id: string, arrow: Arrow): string | undefined {
+  const at = places.findIndex((place) => place.id === id);
+  const from = places[at];
+  if (from === undefined) return undefined;
+  if (arrow === 'ArrowLeft') return places[at - 1]?.id;
+  if (arrow === 'ArrowRight') return places[at + 1]?.id;
+  const down = arrow === 'ArrowDown';
+  // Half a pixel of tolerance, because rows begin at fractions of a pixel.
+  const beyond = places.filter((place) => (down ? place.top > from.top + 0.5 : place.top < from.top - 0.5));
+  const row = down
+    ? Math.min(...beyond.map((place) => place.top))
+    : Math.max(...beyond.map((place) => place.top));
+  const inRow = beyond.filter((place) => Math.abs(place.top - row) <= 0.5);
+  return inRow.toSorted((a, b) => Math.abs(middle(a) - middle(from)) - Math.abs(middle(b) - middle(from)))[0]
+    ?.id;
+}

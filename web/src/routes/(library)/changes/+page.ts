@@ -1,0 +1,8 @@
+import { batchesQuery } from '#lib/batches/queries.ts';
+import { readListForPage } from '#lib/page-data.svelte.ts';
+import type { PageLoad } from './$types';
+
+export const load: PageLoad = async (event) => {
+  await readListForPage(event, batchesQuery);
+  return { title: 'Recent changes' };
+};
